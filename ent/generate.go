@@ -1,0 +1,5 @@
+// Package ent is the generated data access of every room; only ent/schema is
+// written by hand.
+package ent
+
+//go:generate go run -mod=mod entgo.io/ent/cmd/ent generate --feature intercept,schema/snapshot,sql/upsert,sql/execquery,sql/lock,sql/modifier,sql/versioned-migration ./schema

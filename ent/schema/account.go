@@ -1,0 +1,27 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Account is a tenant: whoever pays. Belongs to the room keys.
+type Account struct{ ent.Schema }
+
+// Fields of Account.
+func (Account) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id").Immutable(),
+		field.Text("email").Optional().Nillable().
+			Comment("Lower case; null until a checkout told it."),
+		field.Int64("created_at").Immutable(),
+	}
+}
+
+// Indexes of Account.
+func (Account) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("email", "id"),
+	}
+}

@@ -1,0 +1,29 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Library keeps a tenant's counters. Belongs to the room library.
+type Library struct{ ent.Schema }
+
+// Mixin makes it tenant-private.
+func (Library) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
+
+// Fields of Library.
+func (Library) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("revision").Default(0).
+			Comment("Raised by every transaction that changes what a list shows."),
+		field.Int64("videos").Default(0),
+	}
+}
+
+// Indexes of Library.
+func (Library) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id").Unique(),
+	}
+}

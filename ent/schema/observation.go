@@ -1,0 +1,36 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Observation is one metric snapshot of one video; never changed. Belongs to the room library.
+type Observation struct{ ent.Schema }
+
+// Mixin makes it tenant-private.
+func (Observation) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
+
+// Fields of Observation.
+func (Observation) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("video_id").Immutable(),
+		field.Int64("scroll_id").Immutable(),
+		field.Text("stage").Immutable(),
+		field.Int64("views").Optional().Nillable().Immutable(),
+		field.Int64("likes").Optional().Nillable().Immutable(),
+		field.Int64("comments").Optional().Nillable().Immutable(),
+		field.Int64("shares").Optional().Nillable().Immutable(),
+		field.Int64("saves").Optional().Nillable().Immutable(),
+		field.Int64("observed_at").Immutable(),
+	}
+}
+
+// Indexes of Observation.
+func (Observation) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("scroll_id", "video_id").Unique(),
+		index.Fields("video_id", "observed_at", "id"),
+	}
+}

@@ -1,0 +1,29 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Ruleset is one version of a tenant's rules. Belongs to the room rules.
+type Ruleset struct{ ent.Schema }
+
+// Mixin makes it tenant-private.
+func (Ruleset) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
+
+// Fields of Ruleset.
+func (Ruleset) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int("version").Immutable(),
+		field.Text("text").Immutable(),
+		field.Int64("created_at").Immutable(),
+	}
+}
+
+// Indexes of Ruleset.
+func (Ruleset) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id", "version").Unique(),
+	}
+}

@@ -1,0 +1,34 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Subscription is what an account has paid for. Belongs to the room billing.
+type Subscription struct{ ent.Schema }
+
+// Mixin makes it tenant-private.
+func (Subscription) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
+
+// Fields of Subscription.
+func (Subscription) Fields() []ent.Field {
+	return []ent.Field{
+		field.Text("plan"),
+		field.Text("interval"),
+		field.Text("status").
+			Comment("`active`, `past_due` or `cancelled`."),
+		field.Int64("period_end").Optional().Nillable().
+			Comment("Unix milliseconds; null for a complimentary account."),
+		field.Int64("created_at").Immutable(),
+		field.Int64("updated_at"),
+	}
+}
+
+// Indexes of Subscription.
+func (Subscription) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id").Unique(),
+	}
+}

@@ -1,0 +1,81 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/mixin"
+
+	gen "github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/intercept"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// errNoTenant is what a query gets that nobody stands behind.
+var errNoTenant = errors.New("no viewer in the context: tenant data needs one")
+
+// Tenant makes an entity tenant-private. It is the one rule that scopes every
+// query and every change: rows of other accounts do not exist for the viewer.
+type Tenant struct{ mixin.Schema }
+
+// Fields of every tenant-private entity.
+func (Tenant) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id").Immutable(),
+		field.Int64("account_id").Immutable(),
+	}
+}
+
+// Interceptors add the tenant's predicate to every query.
+func (Tenant) Interceptors() []ent.Interceptor {
+	return []ent.Interceptor{
+		intercept.TraverseFunc(func(ctx context.Context, query intercept.Query) error {
+			account, all, ok := viewer.Tenant(ctx)
+			if !ok {
+				return errNoTenant
+			}
+			if !all {
+				query.WhereP(sql.FieldEQ("account_id", account))
+			}
+			return nil
+		}),
+	}
+}
+
+// Hooks add the tenant's predicate to every change, and refuse rows for others.
+func (Tenant) Hooks() []ent.Hook {
+	type scoped interface {
+		ent.Mutation
+		Client() *gen.Client
+		AccountID() (int64, bool)
+		WhereP(...func(*sql.Selector))
+	}
+	return []ent.Hook{
+		func(next ent.Mutator) ent.Mutator {
+			return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {
+				account, all, ok := viewer.Tenant(ctx)
+				if !ok {
+					return nil, errNoTenant
+				}
+				m, isScoped := mutation.(scoped)
+				if !isScoped {
+					return nil, fmt.Errorf("%s has no account_id", mutation.Type())
+				}
+				switch {
+				case all:
+				case m.Op().Is(ent.OpCreate):
+					if owner, set := m.AccountID(); set && owner != account {
+						return nil, fmt.Errorf("create %s: the row belongs to another account", m.Type())
+					}
+				default:
+					m.WhereP(sql.FieldEQ("account_id", account))
+				}
+				return next.Mutate(ctx, mutation)
+			})
+		},
+	}
+}

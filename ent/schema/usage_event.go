@@ -1,0 +1,32 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// UsageEvent is one call through the gateway. Belongs to the room usage.
+type UsageEvent struct{ ent.Schema }
+
+// Fields of UsageEvent.
+func (UsageEvent) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id").Immutable(),
+		field.Int64("account_id").Optional().Nillable().Immutable().
+			Comment("Null for a public call without a key."),
+		field.Int64("key_id").Optional().Nillable().Immutable(),
+		field.Text("op").Immutable(),
+		field.Text("status").Immutable(),
+		field.Int64("cost_cents").Immutable().
+			Comment("Internal ledger value."),
+		field.Int64("ts").Immutable(),
+	}
+}
+
+// Indexes of UsageEvent.
+func (UsageEvent) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("key_id", "id"),
+	}
+}
