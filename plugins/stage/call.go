@@ -1,0 +1,26 @@
+package stage
+
+import "log/slog"
+
+// Call is what a stage knows of the call that it works on.
+type Call struct {
+	Run
+	// Settings and Secrets hold the wanted ones that are set, defaults filled in.
+	Settings map[string]string
+	Secrets  map[string]string
+	// Scratch is an empty folder of this call's own, deleted after it. It is the
+	// only place where a stage may write.
+	Scratch string
+	// Log ends up in the house's log. Never put a secret there.
+	Log *slog.Logger
+
+	progress func(note string)
+}
+
+// Progress tells the house that the stage is still at it: a call that emits
+// nothing and makes no progress for too long is ended. The note is for the log.
+func (c *Call) Progress(note string) {
+	if c.progress != nil {
+		c.progress(note)
+	}
+}

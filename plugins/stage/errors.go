@@ -1,0 +1,75 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Fault says whose fault it is that a stage could not do its work.
+type Fault string
+
+// The faults. An error without one is the stage's own: it broke.
+const (
+	// FaultBusy is a site that cannot answer now; another try may help.
+	FaultBusy Fault = "busy"
+	// FaultQuota is a spent allowance; it helps to wait until it is renewed.
+	FaultQuota Fault = "quota"
+	// FaultRefused is a site that turns the stage's credentials down.
+	FaultRefused Fault = "refused"
+	// FaultNotFound is a site that has nothing there.
+	FaultNotFound Fault = "not_found"
+	// FaultMisconfigured is a setting or secret that is missing or makes no sense.
+	FaultMisconfigured Fault = "misconfigured"
+	// FaultInternal is the stage's own.
+	FaultInternal Fault = "internal"
+)
+
+// Error is an error with a fault.
+type Error struct {
+	Fault   Fault
+	Message string
+	// RetryAt is when another try makes sense; zero where unknown.
+	RetryAt time.Time
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Busy is a site that cannot answer now. A wait of zero or less is unknown.
+func Busy(wait time.Duration, format string, args ...any) error {
+	err := &Error{Fault: FaultBusy, Message: fmt.Sprintf(format, args...)}
+	if wait > 0 {
+		err.RetryAt = time.Now().Add(wait)
+	}
+	return err
+}
+
+// Quota is a spent allowance that is renewed at until; zero is unknown.
+func Quota(until time.Time, format string, args ...any) error {
+	return &Error{Fault: FaultQuota, Message: fmt.Sprintf(format, args...), RetryAt: until}
+}
+
+// Refused is a site that turns the stage's credentials down.
+func Refused(format string, args ...any) error {
+	return &Error{Fault: FaultRefused, Message: fmt.Sprintf(format, args...)}
+}
+
+// NotFound is a site that has nothing there. It is for the call as a whole; one
+// missing seed among several is an Outcome.
+func NotFound(format string, args ...any) error {
+	return &Error{Fault: FaultNotFound, Message: fmt.Sprintf(format, args...)}
+}
+
+// Misconfigured is a setting or secret that is missing or makes no sense.
+func Misconfigured(format string, args ...any) error {
+	return &Error{Fault: FaultMisconfigured, Message: fmt.Sprintf(format, args...)}
+}
+
+// fault is err with its fault; a plain error is the stage's own.
+func fault(err error) *Error {
+	var typed *Error
+	if errors.As(err, &typed) {
+		return &Error{Fault: typed.Fault, Message: err.Error(), RetryAt: typed.RetryAt}
+	}
+	return &Error{Fault: FaultInternal, Message: err.Error()}
+}

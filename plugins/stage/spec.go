@@ -1,0 +1,95 @@
+// Package stage is what the author of a stage imports.
+//
+// A stage is a process of its own that takes a stream and gives a stream: a
+// source turns seeds into records, a screen judges records, an evidence stage
+// finds out what their first seconds show and say. Its author fills in one Spec
+// and calls Main:
+//
+//	func main() {
+//		stage.Main(stage.Spec{
+//			ID: "acme", Version: "1.0.0", Kind: stage.SourceKind,
+//			Platforms: []string{"tiktok"},
+//			Secrets:   []string{"token"},
+//			Hosts:     []string{"api.acme.example:443"},
+//			Collect:   collect,
+//		})
+//	}
+//
+// How records travel, and how the process is confined, is not the author's
+// concern. A stage that is written in another language speaks the protocol in
+// proto/scrollery/stage/v1.
+package stage
+
+import (
+	"context"
+	"time"
+)
+
+// Kind is what a stage does with its stream.
+type Kind string
+
+// The kinds of stages.
+const (
+	// SourceKind turns seeds into records.
+	SourceKind Kind = "source"
+	// ScreenKind ranks records and drops some, each for a reason.
+	ScreenKind Kind = "screen"
+	// EvidenceKind finds out what the first seconds show, say and print.
+	EvidenceKind Kind = "evidence"
+)
+
+// Spec is a whole stage.
+type Spec struct {
+	// ID names the stage: `^[a-z][a-z0-9-]{0,39}$`, one of its kind in a house.
+	ID string
+	// Version is for people; it stands in the list of plugins.
+	Version string
+	// Summary says in one line what the stage does.
+	Summary string
+	Kind    Kind
+	// Platforms that it knows, in lower case; none stands for any.
+	Platforms []string
+	// Settings and Secrets that it wants; it is given no others.
+	Settings []Setting
+	Secrets  []string
+	// Hosts it talks to, as `host:port`; none stands for no network at all. The
+	// ports are enforced where the kernel can, the names are for people.
+	Hosts  []string
+	Limits Limits
+
+	// Collect finds records for seeds; a source has it. It answers for every seed.
+	Collect func(ctx context.Context, call *Call, seeds []Seed, emit func(Record) error) ([]Outcome, error)
+	// Refresh reads videos that are already known again; a source may have it.
+	Refresh func(ctx context.Context, call *Call, refs []Ref, emit func(Record) error) ([]Outcome, error)
+	// Screen gives one verdict a record; next answers io.EOF after the last.
+	Screen func(ctx context.Context, call *Call, next func() (Record, error), emit func(Verdict) error) (Summary, error)
+	// Evidence gives a finding for each record that it knows something about.
+	Evidence func(ctx context.Context, call *Call, next func() (Record, error), emit func(Finding) error) error
+}
+
+// Setting is a value that the operator sets.
+type Setting struct {
+	// Name in lower case: `^[a-z][a-z0-9_]{0,39}$`.
+	Name string
+	// Default stands where the operator sets nothing.
+	Default string
+	// Required refuses a call where neither value nor default is there.
+	Required bool
+	// Path marks the value as a file or folder, which the stage may then read.
+	Path bool
+	// Help is for people.
+	Help string
+}
+
+// Limits are what the stage asks for. Zero takes the house's default, and the
+// house's maximum is never exceeded.
+type Limits struct {
+	// Memory in bytes.
+	Memory int64
+	// Call is how long one call may last.
+	Call time.Duration
+	// Stall is how long a call may go on without a record or Call.Progress.
+	Stall time.Duration
+	// Records is how many a call may emit.
+	Records int
+}
