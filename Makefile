@@ -1,0 +1,88 @@
+# `make` builds, tests and lints. `make help` lists the rest.
+
+GO      ?= go
+BIN     ?= bin
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+PKG     ?= ./...
+# Packages in which goroutines meet: what `make race` looks at.
+RACE    ?= ./app/... ./modules/... ./plugins/...
+FUZZTIME ?= 30s
+
+# The binary is static. The race detector alone wants a C compiler.
+export CGO_ENABLED ?= 0
+
+.DEFAULT_GOAL := all
+
+.PHONY: all
+all: build test lint ## Build, test and lint
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/scrollery, one static binary
+ifneq ($(wildcard cmd/scrollery),)
+	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/scrollery ./cmd/scrollery
+else
+	$(GO) build $(PKG)
+endif
+
+.PHONY: run
+run: build ## Serve with the sample library; prints the address, a key and three curl lines
+	$(BIN)/scrollery serve --sample
+
+.PHONY: demo
+demo: build ## Make the whole journey over HTTP, from checkout to trends
+	$(BIN)/scrollery demo
+
+.PHONY: test
+test: ## Run the tests; PostgreSQL's too where it is found
+	$(GO) test $(PKG)
+
+.PHONY: race
+race: ## Run the tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -short $(RACE)
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
+
+.PHONY: floors
+floors: ## Hold the benchmarks against their floors, one package at a time
+	SCROLLERY_TEST_FLOORS=1 $(GO) test -p 1 -count 1 -run Floor $(PKG)
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME (30s)
+	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' .ci/fuzz
+
+.PHONY: generate
+generate: ## Regenerate proto/gen, ent and the OpenAPI document; needs no network
+	$(GO) run ./proto/generate
+	$(GO) generate ./ent
+
+.PHONY: generate-check
+generate-check: ## Check that generate and migration change nothing
+	@GO='$(GO)' .ci/unchanged ent proto -- $(MAKE) --no-print-directory generate migration
+
+.PHONY: migration
+migration: ## Write the migration that ent/schema asks for, for both databases
+	$(if $(wildcard ent/migrate/diff),$(GO) run ./ent/migrate/diff)
+
+.PHONY: lint
+lint: ## go vet, staticcheck and gofumpt
+	$(GO) vet $(PKG)
+	$(GO) tool staticcheck $(PKG)
+	@unformatted=$$($(GO) tool gofumpt -l .); [ -z "$$unformatted" ] || { echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; }
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(GO) tool gofumpt -w .
+
+.PHONY: vuln
+vuln: ## Look up known vulnerabilities (needs the network, so CI leaves it out)
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@latest ./...
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf $(BIN)
