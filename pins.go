@@ -4,9 +4,12 @@
 package pins
 
 import (
+	_ "ariga.io/atlas/sql/sqltool"
+	_ "buf.build/go/protovalidate"
 	_ "connectrpc.com/connect"
 	_ "connectrpc.com/grpcreflect"
 	_ "github.com/go-json-experiment/json/jsontext"
+	_ "github.com/goccy/go-yaml"
 	_ "github.com/hashicorp/go-hclog"
 	_ "github.com/hashicorp/go-plugin"
 	_ "github.com/jackc/pgx/v5/stdlib"
@@ -19,8 +22,8 @@ import (
 	_ "github.com/riverqueue/river"
 	_ "github.com/riverqueue/river/riverdriver/riverpgxv5"
 	_ "github.com/riverqueue/river/rivermigrate"
+	_ "github.com/spf13/cobra"
 	_ "github.com/stripe/stripe-go/v76"
-	_ "github.com/goccy/go-yaml"
 	_ "go.opentelemetry.io/contrib/exporters/autoexport"
 	_ "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	_ "go.uber.org/fx"
@@ -31,7 +34,4 @@ import (
 	_ "golang.org/x/text/unicode/norm"
 	_ "google.golang.org/grpc"
 	_ "modernc.org/sqlite"
-	_ "ariga.io/atlas/sql/sqltool"
-	_ "buf.build/go/protovalidate"
-	_ "github.com/spf13/cobra"
 )
