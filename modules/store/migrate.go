@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/scrollery/scrollery/ent/migrate"
+)
+
+// Migrate brings the database to the schema of this binary. Any number of
+// processes may call it at once. A database that is newer than the binary is left
+// as it is.
+func (db *DB) Migrate(ctx context.Context) error {
+	if db.pool != nil {
+		return db.migratePostgres(ctx)
+	}
+	return db.migrateSQLite(ctx)
+}
+
+func (db *DB) migratePostgres(ctx context.Context) error {
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if err := up(ctx, Postgres, goose.DialectPostgres, db.writer, goose.WithSessionLocker(locker)); err != nil {
+		return err
+	}
+	river, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: db.log})
+	if err != nil {
+		return fmt.Errorf("migrate queue: %w", err)
+	}
+	if _, err := river.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return fmt.Errorf("migrate queue: %w", err)
+	}
+	return nil
+}
+
+// migrateSQLite works on a connection of its own without foreign keys: a table
+// that is rebuilt would otherwise empty the tables that refer to it.
+func (db *DB) migrateSQLite(ctx context.Context) (err error) {
+	conn, err := sql.Open("sqlite", sqliteDSN(db.sqlitePath(), readerCache, "_pragma=foreign_keys(0)&_txlock=immediate"))
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	conn.SetMaxOpenConns(1)
+	if err := up(ctx, SQLite, goose.DialectSQLite3, conn); err != nil {
+		return err
+	}
+	rows, err := conn.QueryContext(ctx, "PRAGMA foreign_key_check")
+	if err != nil {
+		return fmt.Errorf("check foreign keys: %w", err)
+	}
+	defer rows.Close()
+	if rows.Next() {
+		return errors.New("migrate: rows refer to rows that do not exist; see PRAGMA foreign_key_check")
+	}
+	return rows.Err()
+}
+
+func up(ctx context.Context, dialect string, gooseDialect goose.Dialect, conn *sql.DB, opts ...goose.ProviderOption) error {
+	files, err := migrate.Files(dialect)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	provider, err := goose.NewProvider(gooseDialect, conn, files, append(opts, goose.WithDisableGlobalRegistry(true))...)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}

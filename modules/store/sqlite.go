@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Page caches in KiB. They are what a large database costs in resident memory,
+// so they stay small: the operating system caches the file anyway.
+const (
+	writerCache = 16 << 10
+	readerCache = 4 << 10
+)
+
+// openSQLite opens one connection that writes and a pool that cannot.
+func (db *DB) openSQLite(ctx context.Context) error {
+	if err := os.MkdirAll(db.cfg.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make data dir: %w", err)
+	}
+	path := db.sqlitePath()
+	// The file is made private before SQLite opens it; the -wal file inherits the mode.
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("make database file: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("make database file: %w", err)
+	}
+	if db.writer, err = sql.Open("sqlite", sqliteDSN(path, writerCache, "_txlock=immediate")); err != nil {
+		return err
+	}
+	db.writer.SetMaxOpenConns(1)
+	// The writer connects first, since it alone may turn the file to WAL.
+	if err := db.writer.PingContext(ctx); err != nil {
+		return errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.Close())
+	}
+	if db.reader, err = sql.Open("sqlite", sqliteDSN(path, readerCache, "_pragma=query_only(1)")); err != nil {
+		return errors.Join(err, db.writer.Close())
+	}
+	readers := max(4, runtime.GOMAXPROCS(0))
+	db.reader.SetMaxOpenConns(readers)
+	db.reader.SetMaxIdleConns(readers)
+	db.driver = &router{
+		writer: entsql.OpenDB(dialect.SQLite, db.writer),
+		reader: entsql.OpenDB(dialect.SQLite, db.reader),
+	}
+	db.jobs = &jobsTable{db: db}
+	return nil
+}
+
+func (db *DB) sqlitePath() string { return filepath.Join(db.cfg.DataDir, "scrollery.db") }
+
+// sqliteDSN: FULL, since under NORMAL a power cut loses answered writes.
+func sqliteDSN(path string, cache int, more string) string {
+	pragmas := []string{
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		fmt.Sprintf("cache_size(-%d)", cache), "journal_size_limit(67108864)", "temp_store(MEMORY)",
+	}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=" + strings.Join(pragmas, "&_pragma=") + "&" + more
+}
+
+// router is Ent's driver outside of transactions: what reads goes to the pool of
+// readers, everything else to the one writer. It looks at the text, because
+// INSERT … RETURNING arrives as a query.
+type router struct{ writer, reader *entsql.Driver }
+
+func (r *router) Exec(ctx context.Context, query string, args, v any) error {
+	driver, err := r.forWrite(ctx)
+	if err != nil {
+		return err
+	}
+	return driver.Exec(ctx, query, args, v)
+}
+
+func (r *router) Query(ctx context.Context, query string, args, v any) error {
+	if isRead(query) {
+		return r.reader.Query(ctx, query, args, v)
+	}
+	driver, err := r.forWrite(ctx)
+	if err != nil {
+		return err
+	}
+	return driver.Query(ctx, query, args, v)
+}
+
+func (r *router) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	driver, err := r.forWrite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return driver.ExecContext(ctx, query, args...)
+}
+
+func (r *router) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if isRead(query) {
+		return r.reader.QueryContext(ctx, query, args...)
+	}
+	driver, err := r.forWrite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return driver.QueryContext(ctx, query, args...)
+}
+
+// Tx serves Ent's own multi-statement changes.
+func (r *router) Tx(ctx context.Context) (dialect.Tx, error) {
+	driver, err := r.forWrite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Tx(ctx)
+}
+
+// Close does nothing: DB.Close closes both pools.
+func (r *router) Close() error    { return nil }
+func (r *router) Dialect() string { return dialect.SQLite }
+
+// forWrite refuses what would wait for ever for the transaction it stands in.
+func (r *router) forWrite(ctx context.Context) (*entsql.Driver, error) {
+	if inWrite(ctx) {
+		return nil, errNested
+	}
+	return r.writer, nil
+}
+
+func isRead(query string) bool {
+	query = strings.TrimLeft(query, " \t\r\n(")
+	return len(query) >= 6 && strings.EqualFold(query[:6], "SELECT")
+}
+
+// busy tells whether another process held the file for longer than busy_timeout.
+func busy(err error) bool {
+	var fault *sqlite.Error
+	return errors.As(err, &fault) && fault.Code()&0xff == sqlite3.SQLITE_BUSY
+}

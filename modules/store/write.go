@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/scrollery/scrollery/ent"
+)
+
+// writeTries is how often a transaction is begun before its conflict is an error.
+const writeTries = 6
+
+var errNested = errors.New("a write inside a write: use the transaction that is open")
+
+type writeKey struct{}
+
+func inWrite(ctx context.Context) bool { return ctx.Value(writeKey{}) != nil }
+
+// Tx is one open transaction. It is not safe for concurrent use, and of no use
+// once the function it was given to has returned.
+type Tx struct {
+	db     *DB
+	conn   entsql.ExecQuerier
+	pinned *sql.Conn // PostgreSQL only
+	pgx    pgx.Tx    // PostgreSQL only
+	client *ent.Client
+	after  []func()
+	wake   bool
+}
+
+// Write runs do in one transaction and commits it when do returns nil. When the
+// database gives the transaction up because of another one, do runs again, so it
+// must keep its effects in tx. The isolation is read committed on PostgreSQL: lock
+// what you decide upon, see [Tx.Lock]. On SQLite writes run one after another.
+//
+// Write may not be called from do. When the context ends before the commit,
+// nothing is written; a commit that has begun is seen through.
+func (db *DB) Write(ctx context.Context, do func(ctx context.Context, tx *Tx) error) error {
+	if inWrite(ctx) {
+		return errNested
+	}
+	for try := 1; ; try++ {
+		err := db.writeOnce(ctx, do)
+		if err == nil || try == writeTries || ctx.Err() != nil || !(busy(err) || conflict(err)) {
+			return err
+		}
+		pause := time.Duration(1<<try) * 5 * time.Millisecond
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+	}
+}
+
+func (db *DB) writeOnce(ctx context.Context, do func(ctx context.Context, tx *Tx) error) error {
+	tx, end, err := db.begin(ctx)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	committed := false
+	defer func() {
+		if !committed { // also after a panic
+			end(false)
+		}
+	}()
+	if err := do(context.WithValue(ctx, writeKey{}, tx), tx); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	committed = true
+	if err := end(true); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	if tx.wake {
+		select {
+		case db.wake <- struct{}{}:
+		default:
+		}
+	}
+	for _, call := range tx.after {
+		call()
+	}
+	return nil
+}
+
+// begin opens a transaction; end commits it or rolls it back, once.
+func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, err error) {
+	if db.pool == nil {
+		raw, err := db.writer.BeginTx(ctx, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &Tx{db: db, conn: raw}, func(commit bool) error {
+			if commit {
+				return raw.Commit()
+			}
+			return raw.Rollback()
+		}, nil
+	}
+	pinned, err := db.writer.Conn(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var open pgx.Tx
+	err = pinned.Raw(func(driver any) (err error) {
+		open, err = driver.(*stdlib.Conn).Conn().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+		return err
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, pinned.Close())
+	}
+	return &Tx{db: db, conn: pinned, pinned: pinned, pgx: open}, func(commit bool) error {
+		// Neither may be cut short, or nobody knows what came of it.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		err := pinned.Raw(func(any) error {
+			if commit {
+				return open.Commit(ctx)
+			}
+			return open.Rollback(ctx)
+		})
+		return errors.Join(err, pinned.Close())
+	}, nil
+}
+
+// Ent returns the client whose reads and writes belong to the transaction.
+func (tx *Tx) Ent() *ent.Client {
+	if tx.client == nil {
+		tx.client = ent.NewClient(ent.Driver(&txDriver{Conn: entsql.Conn{ExecQuerier: tx.conn}, dialect: tx.db.driver.Dialect()}))
+	}
+	return tx.client
+}
+
+// Exec runs a statement. Placeholders are $1, $2, … on both dialects.
+func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return tx.conn.ExecContext(ctx, query, args...)
+}
+
+// Query runs a query. Placeholders are $1, $2, … on both dialects. The tenant
+// rule does not reach here: the query says itself whose rows it means.
+func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return tx.conn.QueryContext(ctx, query, args...)
+}
+
+// Lock waits until no other transaction holds the same name and number, and holds
+// them until this one ends; what is read afterwards is current. On SQLite it does
+// nothing, as no other transaction is open.
+func (tx *Tx) Lock(ctx context.Context, name string, number int64) error {
+	if tx.pgx == nil {
+		return nil
+	}
+	_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", name, number)
+	if err != nil {
+		return fmt.Errorf("lock %s %d: %w", name, number, err)
+	}
+	return nil
+}
+
+// AfterCommit has call run once the transaction is committed, and not at all when
+// it is rolled back or tried again.
+func (tx *Tx) AfterCommit(call func()) { tx.after = append(tx.after, call) }
+
+// txDriver is Ent's driver inside a transaction. What Ent would put into a
+// transaction of its own joins the open one.
+type txDriver struct {
+	entsql.Conn
+	dialect string
+}
+
+func (d *txDriver) Tx(context.Context) (dialect.Tx, error) { return dialect.NopTx(d), nil }
+func (d *txDriver) Close() error                           { return nil }
+func (d *txDriver) Dialect() string                        { return d.dialect }
