@@ -29,11 +29,11 @@ import (
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
-	"github.com/scrollery/scrollery/ent/videokey"
 	"github.com/scrollery/scrollery/ent/workspace"
 
 	stdsql "database/sql"
@@ -74,6 +74,8 @@ type Client struct {
 	Subscription *SubscriptionClient
 	// Trend is the client for interacting with the Trend builders.
 	Trend *TrendClient
+	// TrendWindow is the client for interacting with the TrendWindow builders.
+	TrendWindow *TrendWindowClient
 	// UsageCounter is the client for interacting with the UsageCounter builders.
 	UsageCounter *UsageCounterClient
 	// UsageEvent is the client for interacting with the UsageEvent builders.
@@ -82,8 +84,6 @@ type Client struct {
 	Video *VideoClient
 	// VideoDoc is the client for interacting with the VideoDoc builders.
 	VideoDoc *VideoDocClient
-	// VideoKey is the client for interacting with the VideoKey builders.
-	VideoKey *VideoKeyClient
 	// Workspace is the client for interacting with the Workspace builders.
 	Workspace *WorkspaceClient
 }
@@ -112,11 +112,11 @@ func (c *Client) init() {
 	c.ScrollRecord = NewScrollRecordClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
 	c.Trend = NewTrendClient(c.config)
+	c.TrendWindow = NewTrendWindowClient(c.config)
 	c.UsageCounter = NewUsageCounterClient(c.config)
 	c.UsageEvent = NewUsageEventClient(c.config)
 	c.Video = NewVideoClient(c.config)
 	c.VideoDoc = NewVideoDocClient(c.config)
-	c.VideoKey = NewVideoKeyClient(c.config)
 	c.Workspace = NewWorkspaceClient(c.config)
 }
 
@@ -225,11 +225,11 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ScrollRecord: NewScrollRecordClient(cfg),
 		Subscription: NewSubscriptionClient(cfg),
 		Trend:        NewTrendClient(cfg),
+		TrendWindow:  NewTrendWindowClient(cfg),
 		UsageCounter: NewUsageCounterClient(cfg),
 		UsageEvent:   NewUsageEventClient(cfg),
 		Video:        NewVideoClient(cfg),
 		VideoDoc:     NewVideoDocClient(cfg),
-		VideoKey:     NewVideoKeyClient(cfg),
 		Workspace:    NewWorkspaceClient(cfg),
 	}, nil
 }
@@ -265,11 +265,11 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ScrollRecord: NewScrollRecordClient(cfg),
 		Subscription: NewSubscriptionClient(cfg),
 		Trend:        NewTrendClient(cfg),
+		TrendWindow:  NewTrendWindowClient(cfg),
 		UsageCounter: NewUsageCounterClient(cfg),
 		UsageEvent:   NewUsageEventClient(cfg),
 		Video:        NewVideoClient(cfg),
 		VideoDoc:     NewVideoDocClient(cfg),
-		VideoKey:     NewVideoKeyClient(cfg),
 		Workspace:    NewWorkspaceClient(cfg),
 	}, nil
 }
@@ -302,8 +302,8 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.Checkout, c.Code, c.Creator, c.Job, c.Key, c.Library,
 		c.Observation, c.Recurrence, c.RuleItem, c.Ruleset, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.UsageCounter, c.UsageEvent, c.Video, c.VideoDoc,
-		c.VideoKey, c.Workspace,
+		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video,
+		c.VideoDoc, c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -315,8 +315,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.Checkout, c.Code, c.Creator, c.Job, c.Key, c.Library,
 		c.Observation, c.Recurrence, c.RuleItem, c.Ruleset, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.UsageCounter, c.UsageEvent, c.Video, c.VideoDoc,
-		c.VideoKey, c.Workspace,
+		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video,
+		c.VideoDoc, c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -355,6 +355,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Subscription.mutate(ctx, m)
 	case *TrendMutation:
 		return c.Trend.mutate(ctx, m)
+	case *TrendWindowMutation:
+		return c.TrendWindow.mutate(ctx, m)
 	case *UsageCounterMutation:
 		return c.UsageCounter.mutate(ctx, m)
 	case *UsageEventMutation:
@@ -363,8 +365,6 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Video.mutate(ctx, m)
 	case *VideoDocMutation:
 		return c.VideoDoc.mutate(ctx, m)
-	case *VideoKeyMutation:
-		return c.VideoKey.mutate(ctx, m)
 	case *WorkspaceMutation:
 		return c.Workspace.mutate(ctx, m)
 	default:
@@ -2389,6 +2389,141 @@ func (c *TrendClient) mutate(ctx context.Context, m *TrendMutation) (Value, erro
 	}
 }
 
+// TrendWindowClient is a client for the TrendWindow schema.
+type TrendWindowClient struct {
+	config
+}
+
+// NewTrendWindowClient returns a client for the TrendWindow from the given config.
+func NewTrendWindowClient(c config) *TrendWindowClient {
+	return &TrendWindowClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `trendwindow.Hooks(f(g(h())))`.
+func (c *TrendWindowClient) Use(hooks ...Hook) {
+	c.hooks.TrendWindow = append(c.hooks.TrendWindow, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `trendwindow.Intercept(f(g(h())))`.
+func (c *TrendWindowClient) Intercept(interceptors ...Interceptor) {
+	c.inters.TrendWindow = append(c.inters.TrendWindow, interceptors...)
+}
+
+// Create returns a builder for creating a TrendWindow entity.
+func (c *TrendWindowClient) Create() *TrendWindowCreate {
+	mutation := newTrendWindowMutation(c.config, OpCreate)
+	return &TrendWindowCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of TrendWindow entities.
+func (c *TrendWindowClient) CreateBulk(builders ...*TrendWindowCreate) *TrendWindowCreateBulk {
+	return &TrendWindowCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *TrendWindowClient) MapCreateBulk(slice any, setFunc func(*TrendWindowCreate, int)) *TrendWindowCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &TrendWindowCreateBulk{err: fmt.Errorf("calling to TrendWindowClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*TrendWindowCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &TrendWindowCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for TrendWindow.
+func (c *TrendWindowClient) Update() *TrendWindowUpdate {
+	mutation := newTrendWindowMutation(c.config, OpUpdate)
+	return &TrendWindowUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *TrendWindowClient) UpdateOne(_m *TrendWindow) *TrendWindowUpdateOne {
+	mutation := newTrendWindowMutation(c.config, OpUpdateOne, withTrendWindow(_m))
+	return &TrendWindowUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *TrendWindowClient) UpdateOneID(id int64) *TrendWindowUpdateOne {
+	mutation := newTrendWindowMutation(c.config, OpUpdateOne, withTrendWindowID(id))
+	return &TrendWindowUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for TrendWindow.
+func (c *TrendWindowClient) Delete() *TrendWindowDelete {
+	mutation := newTrendWindowMutation(c.config, OpDelete)
+	return &TrendWindowDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *TrendWindowClient) DeleteOne(_m *TrendWindow) *TrendWindowDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *TrendWindowClient) DeleteOneID(id int64) *TrendWindowDeleteOne {
+	builder := c.Delete().Where(trendwindow.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &TrendWindowDeleteOne{builder}
+}
+
+// Query returns a query builder for TrendWindow.
+func (c *TrendWindowClient) Query() *TrendWindowQuery {
+	return &TrendWindowQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTrendWindow},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a TrendWindow entity by its id.
+func (c *TrendWindowClient) Get(ctx context.Context, id int64) (*TrendWindow, error) {
+	return c.Query().Where(trendwindow.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *TrendWindowClient) GetX(ctx context.Context, id int64) *TrendWindow {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *TrendWindowClient) Hooks() []Hook {
+	hooks := c.hooks.TrendWindow
+	return append(hooks[:len(hooks):len(hooks)], trendwindow.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *TrendWindowClient) Interceptors() []Interceptor {
+	inters := c.inters.TrendWindow
+	return append(inters[:len(inters):len(inters)], trendwindow.Interceptors[:]...)
+}
+
+func (c *TrendWindowClient) mutate(ctx context.Context, m *TrendWindowMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&TrendWindowCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&TrendWindowUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&TrendWindowUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&TrendWindowDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown TrendWindow mutation op: %q", m.Op())
+	}
+}
+
 // UsageCounterClient is a client for the UsageCounter schema.
 type UsageCounterClient struct {
 	config
@@ -2927,141 +3062,6 @@ func (c *VideoDocClient) mutate(ctx context.Context, m *VideoDocMutation) (Value
 	}
 }
 
-// VideoKeyClient is a client for the VideoKey schema.
-type VideoKeyClient struct {
-	config
-}
-
-// NewVideoKeyClient returns a client for the VideoKey from the given config.
-func NewVideoKeyClient(c config) *VideoKeyClient {
-	return &VideoKeyClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `videokey.Hooks(f(g(h())))`.
-func (c *VideoKeyClient) Use(hooks ...Hook) {
-	c.hooks.VideoKey = append(c.hooks.VideoKey, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `videokey.Intercept(f(g(h())))`.
-func (c *VideoKeyClient) Intercept(interceptors ...Interceptor) {
-	c.inters.VideoKey = append(c.inters.VideoKey, interceptors...)
-}
-
-// Create returns a builder for creating a VideoKey entity.
-func (c *VideoKeyClient) Create() *VideoKeyCreate {
-	mutation := newVideoKeyMutation(c.config, OpCreate)
-	return &VideoKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of VideoKey entities.
-func (c *VideoKeyClient) CreateBulk(builders ...*VideoKeyCreate) *VideoKeyCreateBulk {
-	return &VideoKeyCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *VideoKeyClient) MapCreateBulk(slice any, setFunc func(*VideoKeyCreate, int)) *VideoKeyCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &VideoKeyCreateBulk{err: fmt.Errorf("calling to VideoKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*VideoKeyCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &VideoKeyCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for VideoKey.
-func (c *VideoKeyClient) Update() *VideoKeyUpdate {
-	mutation := newVideoKeyMutation(c.config, OpUpdate)
-	return &VideoKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *VideoKeyClient) UpdateOne(_m *VideoKey) *VideoKeyUpdateOne {
-	mutation := newVideoKeyMutation(c.config, OpUpdateOne, withVideoKey(_m))
-	return &VideoKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *VideoKeyClient) UpdateOneID(id int64) *VideoKeyUpdateOne {
-	mutation := newVideoKeyMutation(c.config, OpUpdateOne, withVideoKeyID(id))
-	return &VideoKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for VideoKey.
-func (c *VideoKeyClient) Delete() *VideoKeyDelete {
-	mutation := newVideoKeyMutation(c.config, OpDelete)
-	return &VideoKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *VideoKeyClient) DeleteOne(_m *VideoKey) *VideoKeyDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *VideoKeyClient) DeleteOneID(id int64) *VideoKeyDeleteOne {
-	builder := c.Delete().Where(videokey.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &VideoKeyDeleteOne{builder}
-}
-
-// Query returns a query builder for VideoKey.
-func (c *VideoKeyClient) Query() *VideoKeyQuery {
-	return &VideoKeyQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeVideoKey},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a VideoKey entity by its id.
-func (c *VideoKeyClient) Get(ctx context.Context, id int64) (*VideoKey, error) {
-	return c.Query().Where(videokey.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *VideoKeyClient) GetX(ctx context.Context, id int64) *VideoKey {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *VideoKeyClient) Hooks() []Hook {
-	hooks := c.hooks.VideoKey
-	return append(hooks[:len(hooks):len(hooks)], videokey.Hooks[:]...)
-}
-
-// Interceptors returns the client interceptors.
-func (c *VideoKeyClient) Interceptors() []Interceptor {
-	inters := c.inters.VideoKey
-	return append(inters[:len(inters):len(inters)], videokey.Interceptors[:]...)
-}
-
-func (c *VideoKeyClient) mutate(ctx context.Context, m *VideoKeyMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&VideoKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&VideoKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&VideoKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&VideoKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown VideoKey mutation op: %q", m.Op())
-	}
-}
-
 // WorkspaceClient is a client for the Workspace schema.
 type WorkspaceClient struct {
 	config
@@ -3201,13 +3201,13 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 type (
 	hooks struct {
 		Account, Checkout, Code, Creator, Job, Key, Library, Observation, Recurrence,
-		RuleItem, Ruleset, Scroll, ScrollRecord, Subscription, Trend, UsageCounter,
-		UsageEvent, Video, VideoDoc, VideoKey, Workspace []ent.Hook
+		RuleItem, Ruleset, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
+		UsageCounter, UsageEvent, Video, VideoDoc, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, Checkout, Code, Creator, Job, Key, Library, Observation, Recurrence,
-		RuleItem, Ruleset, Scroll, ScrollRecord, Subscription, Trend, UsageCounter,
-		UsageEvent, Video, VideoDoc, VideoKey, Workspace []ent.Interceptor
+		RuleItem, Ruleset, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
+		UsageCounter, UsageEvent, Video, VideoDoc, Workspace []ent.Interceptor
 	}
 )
 

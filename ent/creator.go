@@ -23,7 +23,11 @@ type Creator struct {
 	// The platform's creator id, else the case-folded handle without @.
 	Key string `json:"key,omitempty"`
 	// Handle holds the value of the "handle" field.
-	Handle       string `json:"handle,omitempty"`
+	Handle string `json:"handle,omitempty"`
+	// 1 while a video of theirs changed after the last scoring.
+	Dirty int `json:"dirty,omitempty"`
+	// 1 where some video of theirs has too few peers among the others.
+	Thin         int `json:"thin,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -32,7 +36,7 @@ func (*Creator) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case creator.FieldID, creator.FieldAccountID:
+		case creator.FieldID, creator.FieldAccountID, creator.FieldDirty, creator.FieldThin:
 			values[i] = new(sql.NullInt64)
 		case creator.FieldPlatform, creator.FieldKey, creator.FieldHandle:
 			values[i] = new(sql.NullString)
@@ -81,6 +85,18 @@ func (_m *Creator) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Handle = value.String
 			}
+		case creator.FieldDirty:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field dirty", values[i])
+			} else if value.Valid {
+				_m.Dirty = int(value.Int64)
+			}
+		case creator.FieldThin:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field thin", values[i])
+			} else if value.Valid {
+				_m.Thin = int(value.Int64)
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -128,6 +144,12 @@ func (_m *Creator) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("handle=")
 	builder.WriteString(_m.Handle)
+	builder.WriteString(", ")
+	builder.WriteString("dirty=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Dirty))
+	builder.WriteString(", ")
+	builder.WriteString("thin=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Thin))
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -45,6 +45,34 @@ func (_c *CreatorCreate) SetHandle(v string) *CreatorCreate {
 	return _c
 }
 
+// SetDirty sets the "dirty" field.
+func (_c *CreatorCreate) SetDirty(v int) *CreatorCreate {
+	_c.mutation.SetDirty(v)
+	return _c
+}
+
+// SetNillableDirty sets the "dirty" field if the given value is not nil.
+func (_c *CreatorCreate) SetNillableDirty(v *int) *CreatorCreate {
+	if v != nil {
+		_c.SetDirty(*v)
+	}
+	return _c
+}
+
+// SetThin sets the "thin" field.
+func (_c *CreatorCreate) SetThin(v int) *CreatorCreate {
+	_c.mutation.SetThin(v)
+	return _c
+}
+
+// SetNillableThin sets the "thin" field if the given value is not nil.
+func (_c *CreatorCreate) SetNillableThin(v *int) *CreatorCreate {
+	if v != nil {
+		_c.SetThin(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *CreatorCreate) SetID(v int64) *CreatorCreate {
 	_c.mutation.SetID(v)
@@ -58,6 +86,9 @@ func (_c *CreatorCreate) Mutation() *CreatorMutation {
 
 // Save creates the Creator in the database.
 func (_c *CreatorCreate) Save(ctx context.Context) (*Creator, error) {
+	if err := _c.defaults(); err != nil {
+		return nil, err
+	}
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -83,6 +114,19 @@ func (_c *CreatorCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *CreatorCreate) defaults() error {
+	if _, ok := _c.mutation.Dirty(); !ok {
+		v := creator.DefaultDirty
+		_c.mutation.SetDirty(v)
+	}
+	if _, ok := _c.mutation.Thin(); !ok {
+		v := creator.DefaultThin
+		_c.mutation.SetThin(v)
+	}
+	return nil
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *CreatorCreate) check() error {
 	if _, ok := _c.mutation.AccountID(); !ok {
@@ -96,6 +140,12 @@ func (_c *CreatorCreate) check() error {
 	}
 	if _, ok := _c.mutation.Handle(); !ok {
 		return &ValidationError{Name: "handle", err: errors.New(`ent: missing required field "Creator.handle"`)}
+	}
+	if _, ok := _c.mutation.Dirty(); !ok {
+		return &ValidationError{Name: "dirty", err: errors.New(`ent: missing required field "Creator.dirty"`)}
+	}
+	if _, ok := _c.mutation.Thin(); !ok {
+		return &ValidationError{Name: "thin", err: errors.New(`ent: missing required field "Creator.thin"`)}
 	}
 	return nil
 }
@@ -145,6 +195,14 @@ func (_c *CreatorCreate) createSpec() (*Creator, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Handle(); ok {
 		_spec.SetField(creator.FieldHandle, field.TypeString, value)
 		_node.Handle = value
+	}
+	if value, ok := _c.mutation.Dirty(); ok {
+		_spec.SetField(creator.FieldDirty, field.TypeInt, value)
+		_node.Dirty = value
+	}
+	if value, ok := _c.mutation.Thin(); ok {
+		_spec.SetField(creator.FieldThin, field.TypeInt, value)
+		_node.Thin = value
 	}
 	return _node, _spec
 }
@@ -207,6 +265,42 @@ func (u *CreatorUpsert) SetHandle(v string) *CreatorUpsert {
 // UpdateHandle sets the "handle" field to the value that was provided on create.
 func (u *CreatorUpsert) UpdateHandle() *CreatorUpsert {
 	u.SetExcluded(creator.FieldHandle)
+	return u
+}
+
+// SetDirty sets the "dirty" field.
+func (u *CreatorUpsert) SetDirty(v int) *CreatorUpsert {
+	u.Set(creator.FieldDirty, v)
+	return u
+}
+
+// UpdateDirty sets the "dirty" field to the value that was provided on create.
+func (u *CreatorUpsert) UpdateDirty() *CreatorUpsert {
+	u.SetExcluded(creator.FieldDirty)
+	return u
+}
+
+// AddDirty adds v to the "dirty" field.
+func (u *CreatorUpsert) AddDirty(v int) *CreatorUpsert {
+	u.Add(creator.FieldDirty, v)
+	return u
+}
+
+// SetThin sets the "thin" field.
+func (u *CreatorUpsert) SetThin(v int) *CreatorUpsert {
+	u.Set(creator.FieldThin, v)
+	return u
+}
+
+// UpdateThin sets the "thin" field to the value that was provided on create.
+func (u *CreatorUpsert) UpdateThin() *CreatorUpsert {
+	u.SetExcluded(creator.FieldThin)
+	return u
+}
+
+// AddThin adds v to the "thin" field.
+func (u *CreatorUpsert) AddThin(v int) *CreatorUpsert {
+	u.Add(creator.FieldThin, v)
 	return u
 }
 
@@ -281,6 +375,48 @@ func (u *CreatorUpsertOne) UpdateHandle() *CreatorUpsertOne {
 	})
 }
 
+// SetDirty sets the "dirty" field.
+func (u *CreatorUpsertOne) SetDirty(v int) *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.SetDirty(v)
+	})
+}
+
+// AddDirty adds v to the "dirty" field.
+func (u *CreatorUpsertOne) AddDirty(v int) *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.AddDirty(v)
+	})
+}
+
+// UpdateDirty sets the "dirty" field to the value that was provided on create.
+func (u *CreatorUpsertOne) UpdateDirty() *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.UpdateDirty()
+	})
+}
+
+// SetThin sets the "thin" field.
+func (u *CreatorUpsertOne) SetThin(v int) *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.SetThin(v)
+	})
+}
+
+// AddThin adds v to the "thin" field.
+func (u *CreatorUpsertOne) AddThin(v int) *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.AddThin(v)
+	})
+}
+
+// UpdateThin sets the "thin" field to the value that was provided on create.
+func (u *CreatorUpsertOne) UpdateThin() *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.UpdateThin()
+	})
+}
+
 // Exec executes the query.
 func (u *CreatorUpsertOne) Exec(ctx context.Context) error {
 	if len(u.create.conflict) == 0 {
@@ -333,6 +469,7 @@ func (_c *CreatorCreateBulk) Save(ctx context.Context) ([]*Creator, error) {
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*CreatorMutation)
 				if !ok {
@@ -514,6 +651,48 @@ func (u *CreatorUpsertBulk) SetHandle(v string) *CreatorUpsertBulk {
 func (u *CreatorUpsertBulk) UpdateHandle() *CreatorUpsertBulk {
 	return u.Update(func(s *CreatorUpsert) {
 		s.UpdateHandle()
+	})
+}
+
+// SetDirty sets the "dirty" field.
+func (u *CreatorUpsertBulk) SetDirty(v int) *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.SetDirty(v)
+	})
+}
+
+// AddDirty adds v to the "dirty" field.
+func (u *CreatorUpsertBulk) AddDirty(v int) *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.AddDirty(v)
+	})
+}
+
+// UpdateDirty sets the "dirty" field to the value that was provided on create.
+func (u *CreatorUpsertBulk) UpdateDirty() *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.UpdateDirty()
+	})
+}
+
+// SetThin sets the "thin" field.
+func (u *CreatorUpsertBulk) SetThin(v int) *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.SetThin(v)
+	})
+}
+
+// AddThin adds v to the "thin" field.
+func (u *CreatorUpsertBulk) AddThin(v int) *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.AddThin(v)
+	})
+}
+
+// UpdateThin sets the "thin" field to the value that was provided on create.
+func (u *CreatorUpsertBulk) UpdateThin() *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.UpdateThin()
 	})
 }
 

@@ -27,11 +27,11 @@ import (
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
-	"github.com/scrollery/scrollery/ent/videokey"
 	"github.com/scrollery/scrollery/ent/workspace"
 )
 
@@ -108,11 +108,11 @@ func checkColumn(t, c string) error {
 			scrollrecord.Table: scrollrecord.ValidColumn,
 			subscription.Table: subscription.ValidColumn,
 			trend.Table:        trend.ValidColumn,
+			trendwindow.Table:  trendwindow.ValidColumn,
 			usagecounter.Table: usagecounter.ValidColumn,
 			usageevent.Table:   usageevent.ValidColumn,
 			video.Table:        video.ValidColumn,
 			videodoc.Table:     videodoc.ValidColumn,
-			videokey.Table:     videokey.ValidColumn,
 			workspace.Table:    workspace.ValidColumn,
 		})
 	})

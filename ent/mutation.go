@@ -26,11 +26,11 @@ import (
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
-	"github.com/scrollery/scrollery/ent/videokey"
 	"github.com/scrollery/scrollery/ent/workspace"
 )
 
@@ -58,11 +58,11 @@ const (
 	TypeScrollRecord = "ScrollRecord"
 	TypeSubscription = "Subscription"
 	TypeTrend        = "Trend"
+	TypeTrendWindow  = "TrendWindow"
 	TypeUsageCounter = "UsageCounter"
 	TypeUsageEvent   = "UsageEvent"
 	TypeVideo        = "Video"
 	TypeVideoDoc     = "VideoDoc"
-	TypeVideoKey     = "VideoKey"
 	TypeWorkspace    = "Workspace"
 )
 
@@ -2651,6 +2651,10 @@ type CreatorMutation struct {
 	platform      *string
 	key           *string
 	handle        *string
+	dirty         *int
+	adddirty      *int
+	thin          *int
+	addthin       *int
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*Creator, error)
@@ -2925,6 +2929,118 @@ func (m *CreatorMutation) ResetHandle() {
 	m.handle = nil
 }
 
+// SetDirty sets the "dirty" field.
+func (m *CreatorMutation) SetDirty(i int) {
+	m.dirty = &i
+	m.adddirty = nil
+}
+
+// Dirty returns the value of the "dirty" field in the mutation.
+func (m *CreatorMutation) Dirty() (r int, exists bool) {
+	v := m.dirty
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDirty returns the old "dirty" field's value of the Creator entity.
+// If the Creator object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreatorMutation) OldDirty(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDirty is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDirty requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDirty: %w", err)
+	}
+	return oldValue.Dirty, nil
+}
+
+// AddDirty adds i to the "dirty" field.
+func (m *CreatorMutation) AddDirty(i int) {
+	if m.adddirty != nil {
+		*m.adddirty += i
+	} else {
+		m.adddirty = &i
+	}
+}
+
+// AddedDirty returns the value that was added to the "dirty" field in this mutation.
+func (m *CreatorMutation) AddedDirty() (r int, exists bool) {
+	v := m.adddirty
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDirty resets all changes to the "dirty" field.
+func (m *CreatorMutation) ResetDirty() {
+	m.dirty = nil
+	m.adddirty = nil
+}
+
+// SetThin sets the "thin" field.
+func (m *CreatorMutation) SetThin(i int) {
+	m.thin = &i
+	m.addthin = nil
+}
+
+// Thin returns the value of the "thin" field in the mutation.
+func (m *CreatorMutation) Thin() (r int, exists bool) {
+	v := m.thin
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldThin returns the old "thin" field's value of the Creator entity.
+// If the Creator object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreatorMutation) OldThin(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldThin is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldThin requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldThin: %w", err)
+	}
+	return oldValue.Thin, nil
+}
+
+// AddThin adds i to the "thin" field.
+func (m *CreatorMutation) AddThin(i int) {
+	if m.addthin != nil {
+		*m.addthin += i
+	} else {
+		m.addthin = &i
+	}
+}
+
+// AddedThin returns the value that was added to the "thin" field in this mutation.
+func (m *CreatorMutation) AddedThin() (r int, exists bool) {
+	v := m.addthin
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetThin resets all changes to the "thin" field.
+func (m *CreatorMutation) ResetThin() {
+	m.thin = nil
+	m.addthin = nil
+}
+
 // Where appends a list predicates to the CreatorMutation builder.
 func (m *CreatorMutation) Where(ps ...predicate.Creator) {
 	m.predicates = append(m.predicates, ps...)
@@ -2959,7 +3075,7 @@ func (m *CreatorMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CreatorMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 6)
 	if m.account_id != nil {
 		fields = append(fields, creator.FieldAccountID)
 	}
@@ -2971,6 +3087,12 @@ func (m *CreatorMutation) Fields() []string {
 	}
 	if m.handle != nil {
 		fields = append(fields, creator.FieldHandle)
+	}
+	if m.dirty != nil {
+		fields = append(fields, creator.FieldDirty)
+	}
+	if m.thin != nil {
+		fields = append(fields, creator.FieldThin)
 	}
 	return fields
 }
@@ -2988,6 +3110,10 @@ func (m *CreatorMutation) Field(name string) (ent.Value, bool) {
 		return m.Key()
 	case creator.FieldHandle:
 		return m.Handle()
+	case creator.FieldDirty:
+		return m.Dirty()
+	case creator.FieldThin:
+		return m.Thin()
 	}
 	return nil, false
 }
@@ -3005,6 +3131,10 @@ func (m *CreatorMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldKey(ctx)
 	case creator.FieldHandle:
 		return m.OldHandle(ctx)
+	case creator.FieldDirty:
+		return m.OldDirty(ctx)
+	case creator.FieldThin:
+		return m.OldThin(ctx)
 	}
 	return nil, fmt.Errorf("unknown Creator field %s", name)
 }
@@ -3042,6 +3172,20 @@ func (m *CreatorMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetHandle(v)
 		return nil
+	case creator.FieldDirty:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDirty(v)
+		return nil
+	case creator.FieldThin:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetThin(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Creator field %s", name)
 }
@@ -3053,6 +3197,12 @@ func (m *CreatorMutation) AddedFields() []string {
 	if m.addaccount_id != nil {
 		fields = append(fields, creator.FieldAccountID)
 	}
+	if m.adddirty != nil {
+		fields = append(fields, creator.FieldDirty)
+	}
+	if m.addthin != nil {
+		fields = append(fields, creator.FieldThin)
+	}
 	return fields
 }
 
@@ -3063,6 +3213,10 @@ func (m *CreatorMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case creator.FieldAccountID:
 		return m.AddedAccountID()
+	case creator.FieldDirty:
+		return m.AddedDirty()
+	case creator.FieldThin:
+		return m.AddedThin()
 	}
 	return nil, false
 }
@@ -3078,6 +3232,20 @@ func (m *CreatorMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddAccountID(v)
+		return nil
+	case creator.FieldDirty:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDirty(v)
+		return nil
+	case creator.FieldThin:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddThin(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Creator numeric field %s", name)
@@ -3117,6 +3285,12 @@ func (m *CreatorMutation) ResetField(name string) error {
 		return nil
 	case creator.FieldHandle:
 		m.ResetHandle()
+		return nil
+	case creator.FieldDirty:
+		m.ResetDirty()
+		return nil
+	case creator.FieldThin:
+		m.ResetThin()
 		return nil
 	}
 	return fmt.Errorf("unknown Creator field %s", name)
@@ -12499,14 +12673,22 @@ type TrendMutation struct {
 	id               *int64
 	account_id       *int64
 	addaccount_id    *int64
+	subject          *string
+	with_archived    *int
+	addwith_archived *int
 	key              *string
 	label            *string
-	with_archived    *bool
+	place            *[]byte
+	head             *string
 	video_count      *int
 	addvideo_count   *int
-	median_growth    *float64
-	addmedian_growth *float64
-	examples         *string
+	example1         *int64
+	addexample1      *int64
+	example2         *int64
+	addexample2      *int64
+	example3         *int64
+	addexample3      *int64
+	members          *[]byte
 	clearedFields    map[string]struct{}
 	done             bool
 	oldValue         func(context.Context) (*Trend, error)
@@ -12673,6 +12855,98 @@ func (m *TrendMutation) ResetAccountID() {
 	m.addaccount_id = nil
 }
 
+// SetSubject sets the "subject" field.
+func (m *TrendMutation) SetSubject(s string) {
+	m.subject = &s
+}
+
+// Subject returns the value of the "subject" field in the mutation.
+func (m *TrendMutation) Subject() (r string, exists bool) {
+	v := m.subject
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubject returns the old "subject" field's value of the Trend entity.
+// If the Trend object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendMutation) OldSubject(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubject requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
+	}
+	return oldValue.Subject, nil
+}
+
+// ResetSubject resets all changes to the "subject" field.
+func (m *TrendMutation) ResetSubject() {
+	m.subject = nil
+}
+
+// SetWithArchived sets the "with_archived" field.
+func (m *TrendMutation) SetWithArchived(i int) {
+	m.with_archived = &i
+	m.addwith_archived = nil
+}
+
+// WithArchived returns the value of the "with_archived" field in the mutation.
+func (m *TrendMutation) WithArchived() (r int, exists bool) {
+	v := m.with_archived
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWithArchived returns the old "with_archived" field's value of the Trend entity.
+// If the Trend object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendMutation) OldWithArchived(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWithArchived is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWithArchived requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWithArchived: %w", err)
+	}
+	return oldValue.WithArchived, nil
+}
+
+// AddWithArchived adds i to the "with_archived" field.
+func (m *TrendMutation) AddWithArchived(i int) {
+	if m.addwith_archived != nil {
+		*m.addwith_archived += i
+	} else {
+		m.addwith_archived = &i
+	}
+}
+
+// AddedWithArchived returns the value that was added to the "with_archived" field in this mutation.
+func (m *TrendMutation) AddedWithArchived() (r int, exists bool) {
+	v := m.addwith_archived
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetWithArchived resets all changes to the "with_archived" field.
+func (m *TrendMutation) ResetWithArchived() {
+	m.with_archived = nil
+	m.addwith_archived = nil
+}
+
 // SetKey sets the "key" field.
 func (m *TrendMutation) SetKey(s string) {
 	m.key = &s
@@ -12745,40 +13019,76 @@ func (m *TrendMutation) ResetLabel() {
 	m.label = nil
 }
 
-// SetWithArchived sets the "with_archived" field.
-func (m *TrendMutation) SetWithArchived(b bool) {
-	m.with_archived = &b
+// SetPlace sets the "place" field.
+func (m *TrendMutation) SetPlace(b []byte) {
+	m.place = &b
 }
 
-// WithArchived returns the value of the "with_archived" field in the mutation.
-func (m *TrendMutation) WithArchived() (r bool, exists bool) {
-	v := m.with_archived
+// Place returns the value of the "place" field in the mutation.
+func (m *TrendMutation) Place() (r []byte, exists bool) {
+	v := m.place
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldWithArchived returns the old "with_archived" field's value of the Trend entity.
+// OldPlace returns the old "place" field's value of the Trend entity.
 // If the Trend object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrendMutation) OldWithArchived(ctx context.Context) (v bool, err error) {
+func (m *TrendMutation) OldPlace(ctx context.Context) (v []byte, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldWithArchived is only allowed on UpdateOne operations")
+		return v, errors.New("OldPlace is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldWithArchived requires an ID field in the mutation")
+		return v, errors.New("OldPlace requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldWithArchived: %w", err)
+		return v, fmt.Errorf("querying old value for OldPlace: %w", err)
 	}
-	return oldValue.WithArchived, nil
+	return oldValue.Place, nil
 }
 
-// ResetWithArchived resets all changes to the "with_archived" field.
-func (m *TrendMutation) ResetWithArchived() {
-	m.with_archived = nil
+// ResetPlace resets all changes to the "place" field.
+func (m *TrendMutation) ResetPlace() {
+	m.place = nil
+}
+
+// SetHead sets the "head" field.
+func (m *TrendMutation) SetHead(s string) {
+	m.head = &s
+}
+
+// Head returns the value of the "head" field in the mutation.
+func (m *TrendMutation) Head() (r string, exists bool) {
+	v := m.head
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHead returns the old "head" field's value of the Trend entity.
+// If the Trend object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendMutation) OldHead(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHead is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHead requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHead: %w", err)
+	}
+	return oldValue.Head, nil
+}
+
+// ResetHead resets all changes to the "head" field.
+func (m *TrendMutation) ResetHead() {
+	m.head = nil
 }
 
 // SetVideoCount sets the "video_count" field.
@@ -12837,96 +13147,263 @@ func (m *TrendMutation) ResetVideoCount() {
 	m.addvideo_count = nil
 }
 
-// SetMedianGrowth sets the "median_growth" field.
-func (m *TrendMutation) SetMedianGrowth(f float64) {
-	m.median_growth = &f
-	m.addmedian_growth = nil
+// SetExample1 sets the "example1" field.
+func (m *TrendMutation) SetExample1(i int64) {
+	m.example1 = &i
+	m.addexample1 = nil
 }
 
-// MedianGrowth returns the value of the "median_growth" field in the mutation.
-func (m *TrendMutation) MedianGrowth() (r float64, exists bool) {
-	v := m.median_growth
+// Example1 returns the value of the "example1" field in the mutation.
+func (m *TrendMutation) Example1() (r int64, exists bool) {
+	v := m.example1
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldMedianGrowth returns the old "median_growth" field's value of the Trend entity.
+// OldExample1 returns the old "example1" field's value of the Trend entity.
 // If the Trend object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrendMutation) OldMedianGrowth(ctx context.Context) (v float64, err error) {
+func (m *TrendMutation) OldExample1(ctx context.Context) (v *int64, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldMedianGrowth is only allowed on UpdateOne operations")
+		return v, errors.New("OldExample1 is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldMedianGrowth requires an ID field in the mutation")
+		return v, errors.New("OldExample1 requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldMedianGrowth: %w", err)
+		return v, fmt.Errorf("querying old value for OldExample1: %w", err)
 	}
-	return oldValue.MedianGrowth, nil
+	return oldValue.Example1, nil
 }
 
-// AddMedianGrowth adds f to the "median_growth" field.
-func (m *TrendMutation) AddMedianGrowth(f float64) {
-	if m.addmedian_growth != nil {
-		*m.addmedian_growth += f
+// AddExample1 adds i to the "example1" field.
+func (m *TrendMutation) AddExample1(i int64) {
+	if m.addexample1 != nil {
+		*m.addexample1 += i
 	} else {
-		m.addmedian_growth = &f
+		m.addexample1 = &i
 	}
 }
 
-// AddedMedianGrowth returns the value that was added to the "median_growth" field in this mutation.
-func (m *TrendMutation) AddedMedianGrowth() (r float64, exists bool) {
-	v := m.addmedian_growth
+// AddedExample1 returns the value that was added to the "example1" field in this mutation.
+func (m *TrendMutation) AddedExample1() (r int64, exists bool) {
+	v := m.addexample1
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// ResetMedianGrowth resets all changes to the "median_growth" field.
-func (m *TrendMutation) ResetMedianGrowth() {
-	m.median_growth = nil
-	m.addmedian_growth = nil
+// ClearExample1 clears the value of the "example1" field.
+func (m *TrendMutation) ClearExample1() {
+	m.example1 = nil
+	m.addexample1 = nil
+	m.clearedFields[trend.FieldExample1] = struct{}{}
 }
 
-// SetExamples sets the "examples" field.
-func (m *TrendMutation) SetExamples(s string) {
-	m.examples = &s
+// Example1Cleared returns if the "example1" field was cleared in this mutation.
+func (m *TrendMutation) Example1Cleared() bool {
+	_, ok := m.clearedFields[trend.FieldExample1]
+	return ok
 }
 
-// Examples returns the value of the "examples" field in the mutation.
-func (m *TrendMutation) Examples() (r string, exists bool) {
-	v := m.examples
+// ResetExample1 resets all changes to the "example1" field.
+func (m *TrendMutation) ResetExample1() {
+	m.example1 = nil
+	m.addexample1 = nil
+	delete(m.clearedFields, trend.FieldExample1)
+}
+
+// SetExample2 sets the "example2" field.
+func (m *TrendMutation) SetExample2(i int64) {
+	m.example2 = &i
+	m.addexample2 = nil
+}
+
+// Example2 returns the value of the "example2" field in the mutation.
+func (m *TrendMutation) Example2() (r int64, exists bool) {
+	v := m.example2
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldExamples returns the old "examples" field's value of the Trend entity.
+// OldExample2 returns the old "example2" field's value of the Trend entity.
 // If the Trend object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrendMutation) OldExamples(ctx context.Context) (v string, err error) {
+func (m *TrendMutation) OldExample2(ctx context.Context) (v *int64, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldExamples is only allowed on UpdateOne operations")
+		return v, errors.New("OldExample2 is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldExamples requires an ID field in the mutation")
+		return v, errors.New("OldExample2 requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldExamples: %w", err)
+		return v, fmt.Errorf("querying old value for OldExample2: %w", err)
 	}
-	return oldValue.Examples, nil
+	return oldValue.Example2, nil
 }
 
-// ResetExamples resets all changes to the "examples" field.
-func (m *TrendMutation) ResetExamples() {
-	m.examples = nil
+// AddExample2 adds i to the "example2" field.
+func (m *TrendMutation) AddExample2(i int64) {
+	if m.addexample2 != nil {
+		*m.addexample2 += i
+	} else {
+		m.addexample2 = &i
+	}
+}
+
+// AddedExample2 returns the value that was added to the "example2" field in this mutation.
+func (m *TrendMutation) AddedExample2() (r int64, exists bool) {
+	v := m.addexample2
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearExample2 clears the value of the "example2" field.
+func (m *TrendMutation) ClearExample2() {
+	m.example2 = nil
+	m.addexample2 = nil
+	m.clearedFields[trend.FieldExample2] = struct{}{}
+}
+
+// Example2Cleared returns if the "example2" field was cleared in this mutation.
+func (m *TrendMutation) Example2Cleared() bool {
+	_, ok := m.clearedFields[trend.FieldExample2]
+	return ok
+}
+
+// ResetExample2 resets all changes to the "example2" field.
+func (m *TrendMutation) ResetExample2() {
+	m.example2 = nil
+	m.addexample2 = nil
+	delete(m.clearedFields, trend.FieldExample2)
+}
+
+// SetExample3 sets the "example3" field.
+func (m *TrendMutation) SetExample3(i int64) {
+	m.example3 = &i
+	m.addexample3 = nil
+}
+
+// Example3 returns the value of the "example3" field in the mutation.
+func (m *TrendMutation) Example3() (r int64, exists bool) {
+	v := m.example3
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExample3 returns the old "example3" field's value of the Trend entity.
+// If the Trend object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendMutation) OldExample3(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExample3 is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExample3 requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExample3: %w", err)
+	}
+	return oldValue.Example3, nil
+}
+
+// AddExample3 adds i to the "example3" field.
+func (m *TrendMutation) AddExample3(i int64) {
+	if m.addexample3 != nil {
+		*m.addexample3 += i
+	} else {
+		m.addexample3 = &i
+	}
+}
+
+// AddedExample3 returns the value that was added to the "example3" field in this mutation.
+func (m *TrendMutation) AddedExample3() (r int64, exists bool) {
+	v := m.addexample3
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearExample3 clears the value of the "example3" field.
+func (m *TrendMutation) ClearExample3() {
+	m.example3 = nil
+	m.addexample3 = nil
+	m.clearedFields[trend.FieldExample3] = struct{}{}
+}
+
+// Example3Cleared returns if the "example3" field was cleared in this mutation.
+func (m *TrendMutation) Example3Cleared() bool {
+	_, ok := m.clearedFields[trend.FieldExample3]
+	return ok
+}
+
+// ResetExample3 resets all changes to the "example3" field.
+func (m *TrendMutation) ResetExample3() {
+	m.example3 = nil
+	m.addexample3 = nil
+	delete(m.clearedFields, trend.FieldExample3)
+}
+
+// SetMembers sets the "members" field.
+func (m *TrendMutation) SetMembers(b []byte) {
+	m.members = &b
+}
+
+// Members returns the value of the "members" field in the mutation.
+func (m *TrendMutation) Members() (r []byte, exists bool) {
+	v := m.members
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMembers returns the old "members" field's value of the Trend entity.
+// If the Trend object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendMutation) OldMembers(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMembers is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMembers requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMembers: %w", err)
+	}
+	return oldValue.Members, nil
+}
+
+// ClearMembers clears the value of the "members" field.
+func (m *TrendMutation) ClearMembers() {
+	m.members = nil
+	m.clearedFields[trend.FieldMembers] = struct{}{}
+}
+
+// MembersCleared returns if the "members" field was cleared in this mutation.
+func (m *TrendMutation) MembersCleared() bool {
+	_, ok := m.clearedFields[trend.FieldMembers]
+	return ok
+}
+
+// ResetMembers resets all changes to the "members" field.
+func (m *TrendMutation) ResetMembers() {
+	m.members = nil
+	delete(m.clearedFields, trend.FieldMembers)
 }
 
 // Where appends a list predicates to the TrendMutation builder.
@@ -12963,9 +13440,15 @@ func (m *TrendMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TrendMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 12)
 	if m.account_id != nil {
 		fields = append(fields, trend.FieldAccountID)
+	}
+	if m.subject != nil {
+		fields = append(fields, trend.FieldSubject)
+	}
+	if m.with_archived != nil {
+		fields = append(fields, trend.FieldWithArchived)
 	}
 	if m.key != nil {
 		fields = append(fields, trend.FieldKey)
@@ -12973,17 +13456,26 @@ func (m *TrendMutation) Fields() []string {
 	if m.label != nil {
 		fields = append(fields, trend.FieldLabel)
 	}
-	if m.with_archived != nil {
-		fields = append(fields, trend.FieldWithArchived)
+	if m.place != nil {
+		fields = append(fields, trend.FieldPlace)
+	}
+	if m.head != nil {
+		fields = append(fields, trend.FieldHead)
 	}
 	if m.video_count != nil {
 		fields = append(fields, trend.FieldVideoCount)
 	}
-	if m.median_growth != nil {
-		fields = append(fields, trend.FieldMedianGrowth)
+	if m.example1 != nil {
+		fields = append(fields, trend.FieldExample1)
 	}
-	if m.examples != nil {
-		fields = append(fields, trend.FieldExamples)
+	if m.example2 != nil {
+		fields = append(fields, trend.FieldExample2)
+	}
+	if m.example3 != nil {
+		fields = append(fields, trend.FieldExample3)
+	}
+	if m.members != nil {
+		fields = append(fields, trend.FieldMembers)
 	}
 	return fields
 }
@@ -12995,18 +13487,28 @@ func (m *TrendMutation) Field(name string) (ent.Value, bool) {
 	switch name {
 	case trend.FieldAccountID:
 		return m.AccountID()
+	case trend.FieldSubject:
+		return m.Subject()
+	case trend.FieldWithArchived:
+		return m.WithArchived()
 	case trend.FieldKey:
 		return m.Key()
 	case trend.FieldLabel:
 		return m.Label()
-	case trend.FieldWithArchived:
-		return m.WithArchived()
+	case trend.FieldPlace:
+		return m.Place()
+	case trend.FieldHead:
+		return m.Head()
 	case trend.FieldVideoCount:
 		return m.VideoCount()
-	case trend.FieldMedianGrowth:
-		return m.MedianGrowth()
-	case trend.FieldExamples:
-		return m.Examples()
+	case trend.FieldExample1:
+		return m.Example1()
+	case trend.FieldExample2:
+		return m.Example2()
+	case trend.FieldExample3:
+		return m.Example3()
+	case trend.FieldMembers:
+		return m.Members()
 	}
 	return nil, false
 }
@@ -13018,18 +13520,28 @@ func (m *TrendMutation) OldField(ctx context.Context, name string) (ent.Value, e
 	switch name {
 	case trend.FieldAccountID:
 		return m.OldAccountID(ctx)
+	case trend.FieldSubject:
+		return m.OldSubject(ctx)
+	case trend.FieldWithArchived:
+		return m.OldWithArchived(ctx)
 	case trend.FieldKey:
 		return m.OldKey(ctx)
 	case trend.FieldLabel:
 		return m.OldLabel(ctx)
-	case trend.FieldWithArchived:
-		return m.OldWithArchived(ctx)
+	case trend.FieldPlace:
+		return m.OldPlace(ctx)
+	case trend.FieldHead:
+		return m.OldHead(ctx)
 	case trend.FieldVideoCount:
 		return m.OldVideoCount(ctx)
-	case trend.FieldMedianGrowth:
-		return m.OldMedianGrowth(ctx)
-	case trend.FieldExamples:
-		return m.OldExamples(ctx)
+	case trend.FieldExample1:
+		return m.OldExample1(ctx)
+	case trend.FieldExample2:
+		return m.OldExample2(ctx)
+	case trend.FieldExample3:
+		return m.OldExample3(ctx)
+	case trend.FieldMembers:
+		return m.OldMembers(ctx)
 	}
 	return nil, fmt.Errorf("unknown Trend field %s", name)
 }
@@ -13046,6 +13558,20 @@ func (m *TrendMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetAccountID(v)
 		return nil
+	case trend.FieldSubject:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubject(v)
+		return nil
+	case trend.FieldWithArchived:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWithArchived(v)
+		return nil
 	case trend.FieldKey:
 		v, ok := value.(string)
 		if !ok {
@@ -13060,12 +13586,19 @@ func (m *TrendMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetLabel(v)
 		return nil
-	case trend.FieldWithArchived:
-		v, ok := value.(bool)
+	case trend.FieldPlace:
+		v, ok := value.([]byte)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetWithArchived(v)
+		m.SetPlace(v)
+		return nil
+	case trend.FieldHead:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHead(v)
 		return nil
 	case trend.FieldVideoCount:
 		v, ok := value.(int)
@@ -13074,19 +13607,33 @@ func (m *TrendMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetVideoCount(v)
 		return nil
-	case trend.FieldMedianGrowth:
-		v, ok := value.(float64)
+	case trend.FieldExample1:
+		v, ok := value.(int64)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetMedianGrowth(v)
+		m.SetExample1(v)
 		return nil
-	case trend.FieldExamples:
-		v, ok := value.(string)
+	case trend.FieldExample2:
+		v, ok := value.(int64)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetExamples(v)
+		m.SetExample2(v)
+		return nil
+	case trend.FieldExample3:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExample3(v)
+		return nil
+	case trend.FieldMembers:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMembers(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Trend field %s", name)
@@ -13099,11 +13646,20 @@ func (m *TrendMutation) AddedFields() []string {
 	if m.addaccount_id != nil {
 		fields = append(fields, trend.FieldAccountID)
 	}
+	if m.addwith_archived != nil {
+		fields = append(fields, trend.FieldWithArchived)
+	}
 	if m.addvideo_count != nil {
 		fields = append(fields, trend.FieldVideoCount)
 	}
-	if m.addmedian_growth != nil {
-		fields = append(fields, trend.FieldMedianGrowth)
+	if m.addexample1 != nil {
+		fields = append(fields, trend.FieldExample1)
+	}
+	if m.addexample2 != nil {
+		fields = append(fields, trend.FieldExample2)
+	}
+	if m.addexample3 != nil {
+		fields = append(fields, trend.FieldExample3)
 	}
 	return fields
 }
@@ -13115,10 +13671,16 @@ func (m *TrendMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case trend.FieldAccountID:
 		return m.AddedAccountID()
+	case trend.FieldWithArchived:
+		return m.AddedWithArchived()
 	case trend.FieldVideoCount:
 		return m.AddedVideoCount()
-	case trend.FieldMedianGrowth:
-		return m.AddedMedianGrowth()
+	case trend.FieldExample1:
+		return m.AddedExample1()
+	case trend.FieldExample2:
+		return m.AddedExample2()
+	case trend.FieldExample3:
+		return m.AddedExample3()
 	}
 	return nil, false
 }
@@ -13135,6 +13697,13 @@ func (m *TrendMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddAccountID(v)
 		return nil
+	case trend.FieldWithArchived:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddWithArchived(v)
+		return nil
 	case trend.FieldVideoCount:
 		v, ok := value.(int)
 		if !ok {
@@ -13142,12 +13711,26 @@ func (m *TrendMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddVideoCount(v)
 		return nil
-	case trend.FieldMedianGrowth:
-		v, ok := value.(float64)
+	case trend.FieldExample1:
+		v, ok := value.(int64)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.AddMedianGrowth(v)
+		m.AddExample1(v)
+		return nil
+	case trend.FieldExample2:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExample2(v)
+		return nil
+	case trend.FieldExample3:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExample3(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Trend numeric field %s", name)
@@ -13156,7 +13739,20 @@ func (m *TrendMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *TrendMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(trend.FieldExample1) {
+		fields = append(fields, trend.FieldExample1)
+	}
+	if m.FieldCleared(trend.FieldExample2) {
+		fields = append(fields, trend.FieldExample2)
+	}
+	if m.FieldCleared(trend.FieldExample3) {
+		fields = append(fields, trend.FieldExample3)
+	}
+	if m.FieldCleared(trend.FieldMembers) {
+		fields = append(fields, trend.FieldMembers)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -13169,6 +13765,20 @@ func (m *TrendMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *TrendMutation) ClearField(name string) error {
+	switch name {
+	case trend.FieldExample1:
+		m.ClearExample1()
+		return nil
+	case trend.FieldExample2:
+		m.ClearExample2()
+		return nil
+	case trend.FieldExample3:
+		m.ClearExample3()
+		return nil
+	case trend.FieldMembers:
+		m.ClearMembers()
+		return nil
+	}
 	return fmt.Errorf("unknown Trend nullable field %s", name)
 }
 
@@ -13179,23 +13789,38 @@ func (m *TrendMutation) ResetField(name string) error {
 	case trend.FieldAccountID:
 		m.ResetAccountID()
 		return nil
+	case trend.FieldSubject:
+		m.ResetSubject()
+		return nil
+	case trend.FieldWithArchived:
+		m.ResetWithArchived()
+		return nil
 	case trend.FieldKey:
 		m.ResetKey()
 		return nil
 	case trend.FieldLabel:
 		m.ResetLabel()
 		return nil
-	case trend.FieldWithArchived:
-		m.ResetWithArchived()
+	case trend.FieldPlace:
+		m.ResetPlace()
+		return nil
+	case trend.FieldHead:
+		m.ResetHead()
 		return nil
 	case trend.FieldVideoCount:
 		m.ResetVideoCount()
 		return nil
-	case trend.FieldMedianGrowth:
-		m.ResetMedianGrowth()
+	case trend.FieldExample1:
+		m.ResetExample1()
 		return nil
-	case trend.FieldExamples:
-		m.ResetExamples()
+	case trend.FieldExample2:
+		m.ResetExample2()
+		return nil
+	case trend.FieldExample3:
+		m.ResetExample3()
+		return nil
+	case trend.FieldMembers:
+		m.ResetMembers()
 		return nil
 	}
 	return fmt.Errorf("unknown Trend field %s", name)
@@ -13247,6 +13872,656 @@ func (m *TrendMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *TrendMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Trend edge %s", name)
+}
+
+// TrendWindowMutation represents an operation that mutates the TrendWindow nodes in the graph.
+type TrendWindowMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	subject       *string
+	scrolls       *string
+	videos        *int
+	addvideos     *int
+	all_videos    *int
+	addall_videos *int
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*TrendWindow, error)
+	predicates    []predicate.TrendWindow
+}
+
+var _ ent.Mutation = (*TrendWindowMutation)(nil)
+
+// trendwindowOption allows management of the mutation configuration using functional options.
+type trendwindowOption func(*TrendWindowMutation)
+
+// newTrendWindowMutation creates new mutation for the TrendWindow entity.
+func newTrendWindowMutation(c config, op Op, opts ...trendwindowOption) *TrendWindowMutation {
+	m := &TrendWindowMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeTrendWindow,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withTrendWindowID sets the ID field of the mutation.
+func withTrendWindowID(id int64) trendwindowOption {
+	return func(m *TrendWindowMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *TrendWindow
+		)
+		m.oldValue = func(ctx context.Context) (*TrendWindow, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().TrendWindow.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withTrendWindow sets the old TrendWindow of the mutation.
+func withTrendWindow(node *TrendWindow) trendwindowOption {
+	return func(m *TrendWindowMutation) {
+		m.oldValue = func(context.Context) (*TrendWindow, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m TrendWindowMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m TrendWindowMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of TrendWindow entities.
+func (m *TrendWindowMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *TrendWindowMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *TrendWindowMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().TrendWindow.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *TrendWindowMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *TrendWindowMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the TrendWindow entity.
+// If the TrendWindow object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendWindowMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *TrendWindowMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *TrendWindowMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *TrendWindowMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetSubject sets the "subject" field.
+func (m *TrendWindowMutation) SetSubject(s string) {
+	m.subject = &s
+}
+
+// Subject returns the value of the "subject" field in the mutation.
+func (m *TrendWindowMutation) Subject() (r string, exists bool) {
+	v := m.subject
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubject returns the old "subject" field's value of the TrendWindow entity.
+// If the TrendWindow object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendWindowMutation) OldSubject(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubject requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
+	}
+	return oldValue.Subject, nil
+}
+
+// ResetSubject resets all changes to the "subject" field.
+func (m *TrendWindowMutation) ResetSubject() {
+	m.subject = nil
+}
+
+// SetScrolls sets the "scrolls" field.
+func (m *TrendWindowMutation) SetScrolls(s string) {
+	m.scrolls = &s
+}
+
+// Scrolls returns the value of the "scrolls" field in the mutation.
+func (m *TrendWindowMutation) Scrolls() (r string, exists bool) {
+	v := m.scrolls
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScrolls returns the old "scrolls" field's value of the TrendWindow entity.
+// If the TrendWindow object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendWindowMutation) OldScrolls(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScrolls is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScrolls requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScrolls: %w", err)
+	}
+	return oldValue.Scrolls, nil
+}
+
+// ResetScrolls resets all changes to the "scrolls" field.
+func (m *TrendWindowMutation) ResetScrolls() {
+	m.scrolls = nil
+}
+
+// SetVideos sets the "videos" field.
+func (m *TrendWindowMutation) SetVideos(i int) {
+	m.videos = &i
+	m.addvideos = nil
+}
+
+// Videos returns the value of the "videos" field in the mutation.
+func (m *TrendWindowMutation) Videos() (r int, exists bool) {
+	v := m.videos
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVideos returns the old "videos" field's value of the TrendWindow entity.
+// If the TrendWindow object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendWindowMutation) OldVideos(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVideos is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVideos requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVideos: %w", err)
+	}
+	return oldValue.Videos, nil
+}
+
+// AddVideos adds i to the "videos" field.
+func (m *TrendWindowMutation) AddVideos(i int) {
+	if m.addvideos != nil {
+		*m.addvideos += i
+	} else {
+		m.addvideos = &i
+	}
+}
+
+// AddedVideos returns the value that was added to the "videos" field in this mutation.
+func (m *TrendWindowMutation) AddedVideos() (r int, exists bool) {
+	v := m.addvideos
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVideos resets all changes to the "videos" field.
+func (m *TrendWindowMutation) ResetVideos() {
+	m.videos = nil
+	m.addvideos = nil
+}
+
+// SetAllVideos sets the "all_videos" field.
+func (m *TrendWindowMutation) SetAllVideos(i int) {
+	m.all_videos = &i
+	m.addall_videos = nil
+}
+
+// AllVideos returns the value of the "all_videos" field in the mutation.
+func (m *TrendWindowMutation) AllVideos() (r int, exists bool) {
+	v := m.all_videos
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAllVideos returns the old "all_videos" field's value of the TrendWindow entity.
+// If the TrendWindow object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendWindowMutation) OldAllVideos(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAllVideos is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAllVideos requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAllVideos: %w", err)
+	}
+	return oldValue.AllVideos, nil
+}
+
+// AddAllVideos adds i to the "all_videos" field.
+func (m *TrendWindowMutation) AddAllVideos(i int) {
+	if m.addall_videos != nil {
+		*m.addall_videos += i
+	} else {
+		m.addall_videos = &i
+	}
+}
+
+// AddedAllVideos returns the value that was added to the "all_videos" field in this mutation.
+func (m *TrendWindowMutation) AddedAllVideos() (r int, exists bool) {
+	v := m.addall_videos
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAllVideos resets all changes to the "all_videos" field.
+func (m *TrendWindowMutation) ResetAllVideos() {
+	m.all_videos = nil
+	m.addall_videos = nil
+}
+
+// Where appends a list predicates to the TrendWindowMutation builder.
+func (m *TrendWindowMutation) Where(ps ...predicate.TrendWindow) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the TrendWindowMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *TrendWindowMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.TrendWindow, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *TrendWindowMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *TrendWindowMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (TrendWindow).
+func (m *TrendWindowMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *TrendWindowMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.account_id != nil {
+		fields = append(fields, trendwindow.FieldAccountID)
+	}
+	if m.subject != nil {
+		fields = append(fields, trendwindow.FieldSubject)
+	}
+	if m.scrolls != nil {
+		fields = append(fields, trendwindow.FieldScrolls)
+	}
+	if m.videos != nil {
+		fields = append(fields, trendwindow.FieldVideos)
+	}
+	if m.all_videos != nil {
+		fields = append(fields, trendwindow.FieldAllVideos)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *TrendWindowMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case trendwindow.FieldAccountID:
+		return m.AccountID()
+	case trendwindow.FieldSubject:
+		return m.Subject()
+	case trendwindow.FieldScrolls:
+		return m.Scrolls()
+	case trendwindow.FieldVideos:
+		return m.Videos()
+	case trendwindow.FieldAllVideos:
+		return m.AllVideos()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *TrendWindowMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case trendwindow.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case trendwindow.FieldSubject:
+		return m.OldSubject(ctx)
+	case trendwindow.FieldScrolls:
+		return m.OldScrolls(ctx)
+	case trendwindow.FieldVideos:
+		return m.OldVideos(ctx)
+	case trendwindow.FieldAllVideos:
+		return m.OldAllVideos(ctx)
+	}
+	return nil, fmt.Errorf("unknown TrendWindow field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TrendWindowMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case trendwindow.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case trendwindow.FieldSubject:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubject(v)
+		return nil
+	case trendwindow.FieldScrolls:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScrolls(v)
+		return nil
+	case trendwindow.FieldVideos:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVideos(v)
+		return nil
+	case trendwindow.FieldAllVideos:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAllVideos(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TrendWindow field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *TrendWindowMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, trendwindow.FieldAccountID)
+	}
+	if m.addvideos != nil {
+		fields = append(fields, trendwindow.FieldVideos)
+	}
+	if m.addall_videos != nil {
+		fields = append(fields, trendwindow.FieldAllVideos)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *TrendWindowMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case trendwindow.FieldAccountID:
+		return m.AddedAccountID()
+	case trendwindow.FieldVideos:
+		return m.AddedVideos()
+	case trendwindow.FieldAllVideos:
+		return m.AddedAllVideos()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TrendWindowMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case trendwindow.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case trendwindow.FieldVideos:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVideos(v)
+		return nil
+	case trendwindow.FieldAllVideos:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAllVideos(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TrendWindow numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *TrendWindowMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *TrendWindowMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *TrendWindowMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown TrendWindow nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *TrendWindowMutation) ResetField(name string) error {
+	switch name {
+	case trendwindow.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case trendwindow.FieldSubject:
+		m.ResetSubject()
+		return nil
+	case trendwindow.FieldScrolls:
+		m.ResetScrolls()
+		return nil
+	case trendwindow.FieldVideos:
+		m.ResetVideos()
+		return nil
+	case trendwindow.FieldAllVideos:
+		m.ResetAllVideos()
+		return nil
+	}
+	return fmt.Errorf("unknown TrendWindow field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *TrendWindowMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *TrendWindowMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *TrendWindowMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *TrendWindowMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *TrendWindowMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *TrendWindowMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *TrendWindowMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown TrendWindow unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *TrendWindowMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown TrendWindow edge %s", name)
 }
 
 // UsageCounterMutation represents an operation that mutates the UsageCounter nodes in the graph.
@@ -14591,40 +15866,25 @@ type VideoMutation struct {
 	addposted_at     *int64
 	first_seen_at    *int64
 	addfirst_seen_at *int64
-	last_seen_at     *int64
-	addlast_seen_at  *int64
-	views            *int64
-	addviews         *int64
-	likes            *int64
-	addlikes         *int64
-	comments         *int64
-	addcomments      *int64
-	shares           *int64
-	addshares        *int64
-	saves            *int64
-	addsaves         *int64
 	observed_at      *int64
 	addobserved_at   *int64
 	usable_views     *int64
 	addusable_views  *int64
 	usable_at        *int64
 	addusable_at     *int64
-	score            *float64
-	addscore         *float64
-	baseline         *float64
-	addbaseline      *float64
-	sample_count     *int
-	addsample_count  *int
-	listed           *int
-	addlisted        *int
+	digest           *int64
+	adddigest        *int64
 	archived         *int
 	addarchived      *int
 	hook_archived    *int
 	addhook_archived *int
-	hook_version     *int
-	addhook_version  *int
-	hook_at          *int64
-	addhook_at       *int64
+	hook_hidden      *int
+	addhook_hidden   *int
+	seen_order       *[]byte
+	hook_order       *[]byte
+	outlier_order    *[]byte
+	facts            *string
+	outlier          *string
 	clearedFields    map[string]struct{}
 	done             bool
 	oldValue         func(context.Context) (*Video, error)
@@ -15187,412 +16447,6 @@ func (m *VideoMutation) ResetFirstSeenAt() {
 	m.addfirst_seen_at = nil
 }
 
-// SetLastSeenAt sets the "last_seen_at" field.
-func (m *VideoMutation) SetLastSeenAt(i int64) {
-	m.last_seen_at = &i
-	m.addlast_seen_at = nil
-}
-
-// LastSeenAt returns the value of the "last_seen_at" field in the mutation.
-func (m *VideoMutation) LastSeenAt() (r int64, exists bool) {
-	v := m.last_seen_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldLastSeenAt returns the old "last_seen_at" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldLastSeenAt(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastSeenAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastSeenAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastSeenAt: %w", err)
-	}
-	return oldValue.LastSeenAt, nil
-}
-
-// AddLastSeenAt adds i to the "last_seen_at" field.
-func (m *VideoMutation) AddLastSeenAt(i int64) {
-	if m.addlast_seen_at != nil {
-		*m.addlast_seen_at += i
-	} else {
-		m.addlast_seen_at = &i
-	}
-}
-
-// AddedLastSeenAt returns the value that was added to the "last_seen_at" field in this mutation.
-func (m *VideoMutation) AddedLastSeenAt() (r int64, exists bool) {
-	v := m.addlast_seen_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetLastSeenAt resets all changes to the "last_seen_at" field.
-func (m *VideoMutation) ResetLastSeenAt() {
-	m.last_seen_at = nil
-	m.addlast_seen_at = nil
-}
-
-// SetViews sets the "views" field.
-func (m *VideoMutation) SetViews(i int64) {
-	m.views = &i
-	m.addviews = nil
-}
-
-// Views returns the value of the "views" field in the mutation.
-func (m *VideoMutation) Views() (r int64, exists bool) {
-	v := m.views
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldViews returns the old "views" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldViews(ctx context.Context) (v *int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldViews is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldViews requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldViews: %w", err)
-	}
-	return oldValue.Views, nil
-}
-
-// AddViews adds i to the "views" field.
-func (m *VideoMutation) AddViews(i int64) {
-	if m.addviews != nil {
-		*m.addviews += i
-	} else {
-		m.addviews = &i
-	}
-}
-
-// AddedViews returns the value that was added to the "views" field in this mutation.
-func (m *VideoMutation) AddedViews() (r int64, exists bool) {
-	v := m.addviews
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearViews clears the value of the "views" field.
-func (m *VideoMutation) ClearViews() {
-	m.views = nil
-	m.addviews = nil
-	m.clearedFields[video.FieldViews] = struct{}{}
-}
-
-// ViewsCleared returns if the "views" field was cleared in this mutation.
-func (m *VideoMutation) ViewsCleared() bool {
-	_, ok := m.clearedFields[video.FieldViews]
-	return ok
-}
-
-// ResetViews resets all changes to the "views" field.
-func (m *VideoMutation) ResetViews() {
-	m.views = nil
-	m.addviews = nil
-	delete(m.clearedFields, video.FieldViews)
-}
-
-// SetLikes sets the "likes" field.
-func (m *VideoMutation) SetLikes(i int64) {
-	m.likes = &i
-	m.addlikes = nil
-}
-
-// Likes returns the value of the "likes" field in the mutation.
-func (m *VideoMutation) Likes() (r int64, exists bool) {
-	v := m.likes
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldLikes returns the old "likes" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldLikes(ctx context.Context) (v *int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLikes is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLikes requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLikes: %w", err)
-	}
-	return oldValue.Likes, nil
-}
-
-// AddLikes adds i to the "likes" field.
-func (m *VideoMutation) AddLikes(i int64) {
-	if m.addlikes != nil {
-		*m.addlikes += i
-	} else {
-		m.addlikes = &i
-	}
-}
-
-// AddedLikes returns the value that was added to the "likes" field in this mutation.
-func (m *VideoMutation) AddedLikes() (r int64, exists bool) {
-	v := m.addlikes
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearLikes clears the value of the "likes" field.
-func (m *VideoMutation) ClearLikes() {
-	m.likes = nil
-	m.addlikes = nil
-	m.clearedFields[video.FieldLikes] = struct{}{}
-}
-
-// LikesCleared returns if the "likes" field was cleared in this mutation.
-func (m *VideoMutation) LikesCleared() bool {
-	_, ok := m.clearedFields[video.FieldLikes]
-	return ok
-}
-
-// ResetLikes resets all changes to the "likes" field.
-func (m *VideoMutation) ResetLikes() {
-	m.likes = nil
-	m.addlikes = nil
-	delete(m.clearedFields, video.FieldLikes)
-}
-
-// SetComments sets the "comments" field.
-func (m *VideoMutation) SetComments(i int64) {
-	m.comments = &i
-	m.addcomments = nil
-}
-
-// Comments returns the value of the "comments" field in the mutation.
-func (m *VideoMutation) Comments() (r int64, exists bool) {
-	v := m.comments
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldComments returns the old "comments" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldComments(ctx context.Context) (v *int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldComments is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldComments requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldComments: %w", err)
-	}
-	return oldValue.Comments, nil
-}
-
-// AddComments adds i to the "comments" field.
-func (m *VideoMutation) AddComments(i int64) {
-	if m.addcomments != nil {
-		*m.addcomments += i
-	} else {
-		m.addcomments = &i
-	}
-}
-
-// AddedComments returns the value that was added to the "comments" field in this mutation.
-func (m *VideoMutation) AddedComments() (r int64, exists bool) {
-	v := m.addcomments
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearComments clears the value of the "comments" field.
-func (m *VideoMutation) ClearComments() {
-	m.comments = nil
-	m.addcomments = nil
-	m.clearedFields[video.FieldComments] = struct{}{}
-}
-
-// CommentsCleared returns if the "comments" field was cleared in this mutation.
-func (m *VideoMutation) CommentsCleared() bool {
-	_, ok := m.clearedFields[video.FieldComments]
-	return ok
-}
-
-// ResetComments resets all changes to the "comments" field.
-func (m *VideoMutation) ResetComments() {
-	m.comments = nil
-	m.addcomments = nil
-	delete(m.clearedFields, video.FieldComments)
-}
-
-// SetShares sets the "shares" field.
-func (m *VideoMutation) SetShares(i int64) {
-	m.shares = &i
-	m.addshares = nil
-}
-
-// Shares returns the value of the "shares" field in the mutation.
-func (m *VideoMutation) Shares() (r int64, exists bool) {
-	v := m.shares
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldShares returns the old "shares" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldShares(ctx context.Context) (v *int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldShares is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldShares requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldShares: %w", err)
-	}
-	return oldValue.Shares, nil
-}
-
-// AddShares adds i to the "shares" field.
-func (m *VideoMutation) AddShares(i int64) {
-	if m.addshares != nil {
-		*m.addshares += i
-	} else {
-		m.addshares = &i
-	}
-}
-
-// AddedShares returns the value that was added to the "shares" field in this mutation.
-func (m *VideoMutation) AddedShares() (r int64, exists bool) {
-	v := m.addshares
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearShares clears the value of the "shares" field.
-func (m *VideoMutation) ClearShares() {
-	m.shares = nil
-	m.addshares = nil
-	m.clearedFields[video.FieldShares] = struct{}{}
-}
-
-// SharesCleared returns if the "shares" field was cleared in this mutation.
-func (m *VideoMutation) SharesCleared() bool {
-	_, ok := m.clearedFields[video.FieldShares]
-	return ok
-}
-
-// ResetShares resets all changes to the "shares" field.
-func (m *VideoMutation) ResetShares() {
-	m.shares = nil
-	m.addshares = nil
-	delete(m.clearedFields, video.FieldShares)
-}
-
-// SetSaves sets the "saves" field.
-func (m *VideoMutation) SetSaves(i int64) {
-	m.saves = &i
-	m.addsaves = nil
-}
-
-// Saves returns the value of the "saves" field in the mutation.
-func (m *VideoMutation) Saves() (r int64, exists bool) {
-	v := m.saves
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldSaves returns the old "saves" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldSaves(ctx context.Context) (v *int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSaves is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSaves requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSaves: %w", err)
-	}
-	return oldValue.Saves, nil
-}
-
-// AddSaves adds i to the "saves" field.
-func (m *VideoMutation) AddSaves(i int64) {
-	if m.addsaves != nil {
-		*m.addsaves += i
-	} else {
-		m.addsaves = &i
-	}
-}
-
-// AddedSaves returns the value that was added to the "saves" field in this mutation.
-func (m *VideoMutation) AddedSaves() (r int64, exists bool) {
-	v := m.addsaves
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearSaves clears the value of the "saves" field.
-func (m *VideoMutation) ClearSaves() {
-	m.saves = nil
-	m.addsaves = nil
-	m.clearedFields[video.FieldSaves] = struct{}{}
-}
-
-// SavesCleared returns if the "saves" field was cleared in this mutation.
-func (m *VideoMutation) SavesCleared() bool {
-	_, ok := m.clearedFields[video.FieldSaves]
-	return ok
-}
-
-// ResetSaves resets all changes to the "saves" field.
-func (m *VideoMutation) ResetSaves() {
-	m.saves = nil
-	m.addsaves = nil
-	delete(m.clearedFields, video.FieldSaves)
-}
-
 // SetObservedAt sets the "observed_at" field.
 func (m *VideoMutation) SetObservedAt(i int64) {
 	m.observed_at = &i
@@ -15611,7 +16465,7 @@ func (m *VideoMutation) ObservedAt() (r int64, exists bool) {
 // OldObservedAt returns the old "observed_at" field's value of the Video entity.
 // If the Video object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldObservedAt(ctx context.Context) (v *int64, err error) {
+func (m *VideoMutation) OldObservedAt(ctx context.Context) (v int64, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldObservedAt is only allowed on UpdateOne operations")
 	}
@@ -15643,24 +16497,10 @@ func (m *VideoMutation) AddedObservedAt() (r int64, exists bool) {
 	return *v, true
 }
 
-// ClearObservedAt clears the value of the "observed_at" field.
-func (m *VideoMutation) ClearObservedAt() {
-	m.observed_at = nil
-	m.addobserved_at = nil
-	m.clearedFields[video.FieldObservedAt] = struct{}{}
-}
-
-// ObservedAtCleared returns if the "observed_at" field was cleared in this mutation.
-func (m *VideoMutation) ObservedAtCleared() bool {
-	_, ok := m.clearedFields[video.FieldObservedAt]
-	return ok
-}
-
 // ResetObservedAt resets all changes to the "observed_at" field.
 func (m *VideoMutation) ResetObservedAt() {
 	m.observed_at = nil
 	m.addobserved_at = nil
-	delete(m.clearedFields, video.FieldObservedAt)
 }
 
 // SetUsableViews sets the "usable_views" field.
@@ -15803,242 +16643,60 @@ func (m *VideoMutation) ResetUsableAt() {
 	delete(m.clearedFields, video.FieldUsableAt)
 }
 
-// SetScore sets the "score" field.
-func (m *VideoMutation) SetScore(f float64) {
-	m.score = &f
-	m.addscore = nil
+// SetDigest sets the "digest" field.
+func (m *VideoMutation) SetDigest(i int64) {
+	m.digest = &i
+	m.adddigest = nil
 }
 
-// Score returns the value of the "score" field in the mutation.
-func (m *VideoMutation) Score() (r float64, exists bool) {
-	v := m.score
+// Digest returns the value of the "digest" field in the mutation.
+func (m *VideoMutation) Digest() (r int64, exists bool) {
+	v := m.digest
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldScore returns the old "score" field's value of the Video entity.
+// OldDigest returns the old "digest" field's value of the Video entity.
 // If the Video object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldScore(ctx context.Context) (v float64, err error) {
+func (m *VideoMutation) OldDigest(ctx context.Context) (v int64, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldScore is only allowed on UpdateOne operations")
+		return v, errors.New("OldDigest is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldScore requires an ID field in the mutation")
+		return v, errors.New("OldDigest requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldScore: %w", err)
+		return v, fmt.Errorf("querying old value for OldDigest: %w", err)
 	}
-	return oldValue.Score, nil
+	return oldValue.Digest, nil
 }
 
-// AddScore adds f to the "score" field.
-func (m *VideoMutation) AddScore(f float64) {
-	if m.addscore != nil {
-		*m.addscore += f
+// AddDigest adds i to the "digest" field.
+func (m *VideoMutation) AddDigest(i int64) {
+	if m.adddigest != nil {
+		*m.adddigest += i
 	} else {
-		m.addscore = &f
+		m.adddigest = &i
 	}
 }
 
-// AddedScore returns the value that was added to the "score" field in this mutation.
-func (m *VideoMutation) AddedScore() (r float64, exists bool) {
-	v := m.addscore
+// AddedDigest returns the value that was added to the "digest" field in this mutation.
+func (m *VideoMutation) AddedDigest() (r int64, exists bool) {
+	v := m.adddigest
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// ResetScore resets all changes to the "score" field.
-func (m *VideoMutation) ResetScore() {
-	m.score = nil
-	m.addscore = nil
-}
-
-// SetBaseline sets the "baseline" field.
-func (m *VideoMutation) SetBaseline(f float64) {
-	m.baseline = &f
-	m.addbaseline = nil
-}
-
-// Baseline returns the value of the "baseline" field in the mutation.
-func (m *VideoMutation) Baseline() (r float64, exists bool) {
-	v := m.baseline
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldBaseline returns the old "baseline" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldBaseline(ctx context.Context) (v *float64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBaseline is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBaseline requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBaseline: %w", err)
-	}
-	return oldValue.Baseline, nil
-}
-
-// AddBaseline adds f to the "baseline" field.
-func (m *VideoMutation) AddBaseline(f float64) {
-	if m.addbaseline != nil {
-		*m.addbaseline += f
-	} else {
-		m.addbaseline = &f
-	}
-}
-
-// AddedBaseline returns the value that was added to the "baseline" field in this mutation.
-func (m *VideoMutation) AddedBaseline() (r float64, exists bool) {
-	v := m.addbaseline
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearBaseline clears the value of the "baseline" field.
-func (m *VideoMutation) ClearBaseline() {
-	m.baseline = nil
-	m.addbaseline = nil
-	m.clearedFields[video.FieldBaseline] = struct{}{}
-}
-
-// BaselineCleared returns if the "baseline" field was cleared in this mutation.
-func (m *VideoMutation) BaselineCleared() bool {
-	_, ok := m.clearedFields[video.FieldBaseline]
-	return ok
-}
-
-// ResetBaseline resets all changes to the "baseline" field.
-func (m *VideoMutation) ResetBaseline() {
-	m.baseline = nil
-	m.addbaseline = nil
-	delete(m.clearedFields, video.FieldBaseline)
-}
-
-// SetSampleCount sets the "sample_count" field.
-func (m *VideoMutation) SetSampleCount(i int) {
-	m.sample_count = &i
-	m.addsample_count = nil
-}
-
-// SampleCount returns the value of the "sample_count" field in the mutation.
-func (m *VideoMutation) SampleCount() (r int, exists bool) {
-	v := m.sample_count
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldSampleCount returns the old "sample_count" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldSampleCount(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSampleCount is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSampleCount requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSampleCount: %w", err)
-	}
-	return oldValue.SampleCount, nil
-}
-
-// AddSampleCount adds i to the "sample_count" field.
-func (m *VideoMutation) AddSampleCount(i int) {
-	if m.addsample_count != nil {
-		*m.addsample_count += i
-	} else {
-		m.addsample_count = &i
-	}
-}
-
-// AddedSampleCount returns the value that was added to the "sample_count" field in this mutation.
-func (m *VideoMutation) AddedSampleCount() (r int, exists bool) {
-	v := m.addsample_count
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetSampleCount resets all changes to the "sample_count" field.
-func (m *VideoMutation) ResetSampleCount() {
-	m.sample_count = nil
-	m.addsample_count = nil
-}
-
-// SetListed sets the "listed" field.
-func (m *VideoMutation) SetListed(i int) {
-	m.listed = &i
-	m.addlisted = nil
-}
-
-// Listed returns the value of the "listed" field in the mutation.
-func (m *VideoMutation) Listed() (r int, exists bool) {
-	v := m.listed
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldListed returns the old "listed" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldListed(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldListed is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldListed requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldListed: %w", err)
-	}
-	return oldValue.Listed, nil
-}
-
-// AddListed adds i to the "listed" field.
-func (m *VideoMutation) AddListed(i int) {
-	if m.addlisted != nil {
-		*m.addlisted += i
-	} else {
-		m.addlisted = &i
-	}
-}
-
-// AddedListed returns the value that was added to the "listed" field in this mutation.
-func (m *VideoMutation) AddedListed() (r int, exists bool) {
-	v := m.addlisted
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetListed resets all changes to the "listed" field.
-func (m *VideoMutation) ResetListed() {
-	m.listed = nil
-	m.addlisted = nil
+// ResetDigest resets all changes to the "digest" field.
+func (m *VideoMutation) ResetDigest() {
+	m.digest = nil
+	m.adddigest = nil
 }
 
 // SetArchived sets the "archived" field.
@@ -16153,116 +16811,279 @@ func (m *VideoMutation) ResetHookArchived() {
 	m.addhook_archived = nil
 }
 
-// SetHookVersion sets the "hook_version" field.
-func (m *VideoMutation) SetHookVersion(i int) {
-	m.hook_version = &i
-	m.addhook_version = nil
+// SetHookHidden sets the "hook_hidden" field.
+func (m *VideoMutation) SetHookHidden(i int) {
+	m.hook_hidden = &i
+	m.addhook_hidden = nil
 }
 
-// HookVersion returns the value of the "hook_version" field in the mutation.
-func (m *VideoMutation) HookVersion() (r int, exists bool) {
-	v := m.hook_version
+// HookHidden returns the value of the "hook_hidden" field in the mutation.
+func (m *VideoMutation) HookHidden() (r int, exists bool) {
+	v := m.hook_hidden
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldHookVersion returns the old "hook_version" field's value of the Video entity.
+// OldHookHidden returns the old "hook_hidden" field's value of the Video entity.
 // If the Video object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldHookVersion(ctx context.Context) (v int, err error) {
+func (m *VideoMutation) OldHookHidden(ctx context.Context) (v int, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHookVersion is only allowed on UpdateOne operations")
+		return v, errors.New("OldHookHidden is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHookVersion requires an ID field in the mutation")
+		return v, errors.New("OldHookHidden requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHookVersion: %w", err)
+		return v, fmt.Errorf("querying old value for OldHookHidden: %w", err)
 	}
-	return oldValue.HookVersion, nil
+	return oldValue.HookHidden, nil
 }
 
-// AddHookVersion adds i to the "hook_version" field.
-func (m *VideoMutation) AddHookVersion(i int) {
-	if m.addhook_version != nil {
-		*m.addhook_version += i
+// AddHookHidden adds i to the "hook_hidden" field.
+func (m *VideoMutation) AddHookHidden(i int) {
+	if m.addhook_hidden != nil {
+		*m.addhook_hidden += i
 	} else {
-		m.addhook_version = &i
+		m.addhook_hidden = &i
 	}
 }
 
-// AddedHookVersion returns the value that was added to the "hook_version" field in this mutation.
-func (m *VideoMutation) AddedHookVersion() (r int, exists bool) {
-	v := m.addhook_version
+// AddedHookHidden returns the value that was added to the "hook_hidden" field in this mutation.
+func (m *VideoMutation) AddedHookHidden() (r int, exists bool) {
+	v := m.addhook_hidden
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// ResetHookVersion resets all changes to the "hook_version" field.
-func (m *VideoMutation) ResetHookVersion() {
-	m.hook_version = nil
-	m.addhook_version = nil
+// ResetHookHidden resets all changes to the "hook_hidden" field.
+func (m *VideoMutation) ResetHookHidden() {
+	m.hook_hidden = nil
+	m.addhook_hidden = nil
 }
 
-// SetHookAt sets the "hook_at" field.
-func (m *VideoMutation) SetHookAt(i int64) {
-	m.hook_at = &i
-	m.addhook_at = nil
+// SetSeenOrder sets the "seen_order" field.
+func (m *VideoMutation) SetSeenOrder(b []byte) {
+	m.seen_order = &b
 }
 
-// HookAt returns the value of the "hook_at" field in the mutation.
-func (m *VideoMutation) HookAt() (r int64, exists bool) {
-	v := m.hook_at
+// SeenOrder returns the value of the "seen_order" field in the mutation.
+func (m *VideoMutation) SeenOrder() (r []byte, exists bool) {
+	v := m.seen_order
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldHookAt returns the old "hook_at" field's value of the Video entity.
+// OldSeenOrder returns the old "seen_order" field's value of the Video entity.
 // If the Video object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldHookAt(ctx context.Context) (v int64, err error) {
+func (m *VideoMutation) OldSeenOrder(ctx context.Context) (v []byte, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHookAt is only allowed on UpdateOne operations")
+		return v, errors.New("OldSeenOrder is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHookAt requires an ID field in the mutation")
+		return v, errors.New("OldSeenOrder requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHookAt: %w", err)
+		return v, fmt.Errorf("querying old value for OldSeenOrder: %w", err)
 	}
-	return oldValue.HookAt, nil
+	return oldValue.SeenOrder, nil
 }
 
-// AddHookAt adds i to the "hook_at" field.
-func (m *VideoMutation) AddHookAt(i int64) {
-	if m.addhook_at != nil {
-		*m.addhook_at += i
-	} else {
-		m.addhook_at = &i
-	}
+// ResetSeenOrder resets all changes to the "seen_order" field.
+func (m *VideoMutation) ResetSeenOrder() {
+	m.seen_order = nil
 }
 
-// AddedHookAt returns the value that was added to the "hook_at" field in this mutation.
-func (m *VideoMutation) AddedHookAt() (r int64, exists bool) {
-	v := m.addhook_at
+// SetHookOrder sets the "hook_order" field.
+func (m *VideoMutation) SetHookOrder(b []byte) {
+	m.hook_order = &b
+}
+
+// HookOrder returns the value of the "hook_order" field in the mutation.
+func (m *VideoMutation) HookOrder() (r []byte, exists bool) {
+	v := m.hook_order
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// ResetHookAt resets all changes to the "hook_at" field.
-func (m *VideoMutation) ResetHookAt() {
-	m.hook_at = nil
-	m.addhook_at = nil
+// OldHookOrder returns the old "hook_order" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldHookOrder(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHookOrder is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHookOrder requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHookOrder: %w", err)
+	}
+	return oldValue.HookOrder, nil
+}
+
+// ClearHookOrder clears the value of the "hook_order" field.
+func (m *VideoMutation) ClearHookOrder() {
+	m.hook_order = nil
+	m.clearedFields[video.FieldHookOrder] = struct{}{}
+}
+
+// HookOrderCleared returns if the "hook_order" field was cleared in this mutation.
+func (m *VideoMutation) HookOrderCleared() bool {
+	_, ok := m.clearedFields[video.FieldHookOrder]
+	return ok
+}
+
+// ResetHookOrder resets all changes to the "hook_order" field.
+func (m *VideoMutation) ResetHookOrder() {
+	m.hook_order = nil
+	delete(m.clearedFields, video.FieldHookOrder)
+}
+
+// SetOutlierOrder sets the "outlier_order" field.
+func (m *VideoMutation) SetOutlierOrder(b []byte) {
+	m.outlier_order = &b
+}
+
+// OutlierOrder returns the value of the "outlier_order" field in the mutation.
+func (m *VideoMutation) OutlierOrder() (r []byte, exists bool) {
+	v := m.outlier_order
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOutlierOrder returns the old "outlier_order" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldOutlierOrder(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOutlierOrder is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOutlierOrder requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOutlierOrder: %w", err)
+	}
+	return oldValue.OutlierOrder, nil
+}
+
+// ClearOutlierOrder clears the value of the "outlier_order" field.
+func (m *VideoMutation) ClearOutlierOrder() {
+	m.outlier_order = nil
+	m.clearedFields[video.FieldOutlierOrder] = struct{}{}
+}
+
+// OutlierOrderCleared returns if the "outlier_order" field was cleared in this mutation.
+func (m *VideoMutation) OutlierOrderCleared() bool {
+	_, ok := m.clearedFields[video.FieldOutlierOrder]
+	return ok
+}
+
+// ResetOutlierOrder resets all changes to the "outlier_order" field.
+func (m *VideoMutation) ResetOutlierOrder() {
+	m.outlier_order = nil
+	delete(m.clearedFields, video.FieldOutlierOrder)
+}
+
+// SetFacts sets the "facts" field.
+func (m *VideoMutation) SetFacts(s string) {
+	m.facts = &s
+}
+
+// Facts returns the value of the "facts" field in the mutation.
+func (m *VideoMutation) Facts() (r string, exists bool) {
+	v := m.facts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFacts returns the old "facts" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldFacts(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFacts is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFacts requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFacts: %w", err)
+	}
+	return oldValue.Facts, nil
+}
+
+// ResetFacts resets all changes to the "facts" field.
+func (m *VideoMutation) ResetFacts() {
+	m.facts = nil
+}
+
+// SetOutlier sets the "outlier" field.
+func (m *VideoMutation) SetOutlier(s string) {
+	m.outlier = &s
+}
+
+// Outlier returns the value of the "outlier" field in the mutation.
+func (m *VideoMutation) Outlier() (r string, exists bool) {
+	v := m.outlier
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOutlier returns the old "outlier" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldOutlier(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOutlier is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOutlier requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOutlier: %w", err)
+	}
+	return oldValue.Outlier, nil
+}
+
+// ClearOutlier clears the value of the "outlier" field.
+func (m *VideoMutation) ClearOutlier() {
+	m.outlier = nil
+	m.clearedFields[video.FieldOutlier] = struct{}{}
+}
+
+// OutlierCleared returns if the "outlier" field was cleared in this mutation.
+func (m *VideoMutation) OutlierCleared() bool {
+	_, ok := m.clearedFields[video.FieldOutlier]
+	return ok
+}
+
+// ResetOutlier resets all changes to the "outlier" field.
+func (m *VideoMutation) ResetOutlier() {
+	m.outlier = nil
+	delete(m.clearedFields, video.FieldOutlier)
 }
 
 // Where appends a list predicates to the VideoMutation builder.
@@ -16299,7 +17120,7 @@ func (m *VideoMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VideoMutation) Fields() []string {
-	fields := make([]string, 0, 26)
+	fields := make([]string, 0, 21)
 	if m.account_id != nil {
 		fields = append(fields, video.FieldAccountID)
 	}
@@ -16327,24 +17148,6 @@ func (m *VideoMutation) Fields() []string {
 	if m.first_seen_at != nil {
 		fields = append(fields, video.FieldFirstSeenAt)
 	}
-	if m.last_seen_at != nil {
-		fields = append(fields, video.FieldLastSeenAt)
-	}
-	if m.views != nil {
-		fields = append(fields, video.FieldViews)
-	}
-	if m.likes != nil {
-		fields = append(fields, video.FieldLikes)
-	}
-	if m.comments != nil {
-		fields = append(fields, video.FieldComments)
-	}
-	if m.shares != nil {
-		fields = append(fields, video.FieldShares)
-	}
-	if m.saves != nil {
-		fields = append(fields, video.FieldSaves)
-	}
 	if m.observed_at != nil {
 		fields = append(fields, video.FieldObservedAt)
 	}
@@ -16354,17 +17157,8 @@ func (m *VideoMutation) Fields() []string {
 	if m.usable_at != nil {
 		fields = append(fields, video.FieldUsableAt)
 	}
-	if m.score != nil {
-		fields = append(fields, video.FieldScore)
-	}
-	if m.baseline != nil {
-		fields = append(fields, video.FieldBaseline)
-	}
-	if m.sample_count != nil {
-		fields = append(fields, video.FieldSampleCount)
-	}
-	if m.listed != nil {
-		fields = append(fields, video.FieldListed)
+	if m.digest != nil {
+		fields = append(fields, video.FieldDigest)
 	}
 	if m.archived != nil {
 		fields = append(fields, video.FieldArchived)
@@ -16372,11 +17166,23 @@ func (m *VideoMutation) Fields() []string {
 	if m.hook_archived != nil {
 		fields = append(fields, video.FieldHookArchived)
 	}
-	if m.hook_version != nil {
-		fields = append(fields, video.FieldHookVersion)
+	if m.hook_hidden != nil {
+		fields = append(fields, video.FieldHookHidden)
 	}
-	if m.hook_at != nil {
-		fields = append(fields, video.FieldHookAt)
+	if m.seen_order != nil {
+		fields = append(fields, video.FieldSeenOrder)
+	}
+	if m.hook_order != nil {
+		fields = append(fields, video.FieldHookOrder)
+	}
+	if m.outlier_order != nil {
+		fields = append(fields, video.FieldOutlierOrder)
+	}
+	if m.facts != nil {
+		fields = append(fields, video.FieldFacts)
+	}
+	if m.outlier != nil {
+		fields = append(fields, video.FieldOutlier)
 	}
 	return fields
 }
@@ -16404,40 +17210,30 @@ func (m *VideoMutation) Field(name string) (ent.Value, bool) {
 		return m.PostedAt()
 	case video.FieldFirstSeenAt:
 		return m.FirstSeenAt()
-	case video.FieldLastSeenAt:
-		return m.LastSeenAt()
-	case video.FieldViews:
-		return m.Views()
-	case video.FieldLikes:
-		return m.Likes()
-	case video.FieldComments:
-		return m.Comments()
-	case video.FieldShares:
-		return m.Shares()
-	case video.FieldSaves:
-		return m.Saves()
 	case video.FieldObservedAt:
 		return m.ObservedAt()
 	case video.FieldUsableViews:
 		return m.UsableViews()
 	case video.FieldUsableAt:
 		return m.UsableAt()
-	case video.FieldScore:
-		return m.Score()
-	case video.FieldBaseline:
-		return m.Baseline()
-	case video.FieldSampleCount:
-		return m.SampleCount()
-	case video.FieldListed:
-		return m.Listed()
+	case video.FieldDigest:
+		return m.Digest()
 	case video.FieldArchived:
 		return m.Archived()
 	case video.FieldHookArchived:
 		return m.HookArchived()
-	case video.FieldHookVersion:
-		return m.HookVersion()
-	case video.FieldHookAt:
-		return m.HookAt()
+	case video.FieldHookHidden:
+		return m.HookHidden()
+	case video.FieldSeenOrder:
+		return m.SeenOrder()
+	case video.FieldHookOrder:
+		return m.HookOrder()
+	case video.FieldOutlierOrder:
+		return m.OutlierOrder()
+	case video.FieldFacts:
+		return m.Facts()
+	case video.FieldOutlier:
+		return m.Outlier()
 	}
 	return nil, false
 }
@@ -16465,40 +17261,30 @@ func (m *VideoMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldPostedAt(ctx)
 	case video.FieldFirstSeenAt:
 		return m.OldFirstSeenAt(ctx)
-	case video.FieldLastSeenAt:
-		return m.OldLastSeenAt(ctx)
-	case video.FieldViews:
-		return m.OldViews(ctx)
-	case video.FieldLikes:
-		return m.OldLikes(ctx)
-	case video.FieldComments:
-		return m.OldComments(ctx)
-	case video.FieldShares:
-		return m.OldShares(ctx)
-	case video.FieldSaves:
-		return m.OldSaves(ctx)
 	case video.FieldObservedAt:
 		return m.OldObservedAt(ctx)
 	case video.FieldUsableViews:
 		return m.OldUsableViews(ctx)
 	case video.FieldUsableAt:
 		return m.OldUsableAt(ctx)
-	case video.FieldScore:
-		return m.OldScore(ctx)
-	case video.FieldBaseline:
-		return m.OldBaseline(ctx)
-	case video.FieldSampleCount:
-		return m.OldSampleCount(ctx)
-	case video.FieldListed:
-		return m.OldListed(ctx)
+	case video.FieldDigest:
+		return m.OldDigest(ctx)
 	case video.FieldArchived:
 		return m.OldArchived(ctx)
 	case video.FieldHookArchived:
 		return m.OldHookArchived(ctx)
-	case video.FieldHookVersion:
-		return m.OldHookVersion(ctx)
-	case video.FieldHookAt:
-		return m.OldHookAt(ctx)
+	case video.FieldHookHidden:
+		return m.OldHookHidden(ctx)
+	case video.FieldSeenOrder:
+		return m.OldSeenOrder(ctx)
+	case video.FieldHookOrder:
+		return m.OldHookOrder(ctx)
+	case video.FieldOutlierOrder:
+		return m.OldOutlierOrder(ctx)
+	case video.FieldFacts:
+		return m.OldFacts(ctx)
+	case video.FieldOutlier:
+		return m.OldOutlier(ctx)
 	}
 	return nil, fmt.Errorf("unknown Video field %s", name)
 }
@@ -16571,48 +17357,6 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetFirstSeenAt(v)
 		return nil
-	case video.FieldLastSeenAt:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastSeenAt(v)
-		return nil
-	case video.FieldViews:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetViews(v)
-		return nil
-	case video.FieldLikes:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLikes(v)
-		return nil
-	case video.FieldComments:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetComments(v)
-		return nil
-	case video.FieldShares:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetShares(v)
-		return nil
-	case video.FieldSaves:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSaves(v)
-		return nil
 	case video.FieldObservedAt:
 		v, ok := value.(int64)
 		if !ok {
@@ -16634,33 +17378,12 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetUsableAt(v)
 		return nil
-	case video.FieldScore:
-		v, ok := value.(float64)
+	case video.FieldDigest:
+		v, ok := value.(int64)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetScore(v)
-		return nil
-	case video.FieldBaseline:
-		v, ok := value.(float64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBaseline(v)
-		return nil
-	case video.FieldSampleCount:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSampleCount(v)
-		return nil
-	case video.FieldListed:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetListed(v)
+		m.SetDigest(v)
 		return nil
 	case video.FieldArchived:
 		v, ok := value.(int)
@@ -16676,19 +17399,47 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetHookArchived(v)
 		return nil
-	case video.FieldHookVersion:
+	case video.FieldHookHidden:
 		v, ok := value.(int)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetHookVersion(v)
+		m.SetHookHidden(v)
 		return nil
-	case video.FieldHookAt:
-		v, ok := value.(int64)
+	case video.FieldSeenOrder:
+		v, ok := value.([]byte)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetHookAt(v)
+		m.SetSeenOrder(v)
+		return nil
+	case video.FieldHookOrder:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHookOrder(v)
+		return nil
+	case video.FieldOutlierOrder:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOutlierOrder(v)
+		return nil
+	case video.FieldFacts:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFacts(v)
+		return nil
+	case video.FieldOutlier:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOutlier(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Video field %s", name)
@@ -16713,24 +17464,6 @@ func (m *VideoMutation) AddedFields() []string {
 	if m.addfirst_seen_at != nil {
 		fields = append(fields, video.FieldFirstSeenAt)
 	}
-	if m.addlast_seen_at != nil {
-		fields = append(fields, video.FieldLastSeenAt)
-	}
-	if m.addviews != nil {
-		fields = append(fields, video.FieldViews)
-	}
-	if m.addlikes != nil {
-		fields = append(fields, video.FieldLikes)
-	}
-	if m.addcomments != nil {
-		fields = append(fields, video.FieldComments)
-	}
-	if m.addshares != nil {
-		fields = append(fields, video.FieldShares)
-	}
-	if m.addsaves != nil {
-		fields = append(fields, video.FieldSaves)
-	}
 	if m.addobserved_at != nil {
 		fields = append(fields, video.FieldObservedAt)
 	}
@@ -16740,17 +17473,8 @@ func (m *VideoMutation) AddedFields() []string {
 	if m.addusable_at != nil {
 		fields = append(fields, video.FieldUsableAt)
 	}
-	if m.addscore != nil {
-		fields = append(fields, video.FieldScore)
-	}
-	if m.addbaseline != nil {
-		fields = append(fields, video.FieldBaseline)
-	}
-	if m.addsample_count != nil {
-		fields = append(fields, video.FieldSampleCount)
-	}
-	if m.addlisted != nil {
-		fields = append(fields, video.FieldListed)
+	if m.adddigest != nil {
+		fields = append(fields, video.FieldDigest)
 	}
 	if m.addarchived != nil {
 		fields = append(fields, video.FieldArchived)
@@ -16758,11 +17482,8 @@ func (m *VideoMutation) AddedFields() []string {
 	if m.addhook_archived != nil {
 		fields = append(fields, video.FieldHookArchived)
 	}
-	if m.addhook_version != nil {
-		fields = append(fields, video.FieldHookVersion)
-	}
-	if m.addhook_at != nil {
-		fields = append(fields, video.FieldHookAt)
+	if m.addhook_hidden != nil {
+		fields = append(fields, video.FieldHookHidden)
 	}
 	return fields
 }
@@ -16782,40 +17503,20 @@ func (m *VideoMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedPostedAt()
 	case video.FieldFirstSeenAt:
 		return m.AddedFirstSeenAt()
-	case video.FieldLastSeenAt:
-		return m.AddedLastSeenAt()
-	case video.FieldViews:
-		return m.AddedViews()
-	case video.FieldLikes:
-		return m.AddedLikes()
-	case video.FieldComments:
-		return m.AddedComments()
-	case video.FieldShares:
-		return m.AddedShares()
-	case video.FieldSaves:
-		return m.AddedSaves()
 	case video.FieldObservedAt:
 		return m.AddedObservedAt()
 	case video.FieldUsableViews:
 		return m.AddedUsableViews()
 	case video.FieldUsableAt:
 		return m.AddedUsableAt()
-	case video.FieldScore:
-		return m.AddedScore()
-	case video.FieldBaseline:
-		return m.AddedBaseline()
-	case video.FieldSampleCount:
-		return m.AddedSampleCount()
-	case video.FieldListed:
-		return m.AddedListed()
+	case video.FieldDigest:
+		return m.AddedDigest()
 	case video.FieldArchived:
 		return m.AddedArchived()
 	case video.FieldHookArchived:
 		return m.AddedHookArchived()
-	case video.FieldHookVersion:
-		return m.AddedHookVersion()
-	case video.FieldHookAt:
-		return m.AddedHookAt()
+	case video.FieldHookHidden:
+		return m.AddedHookHidden()
 	}
 	return nil, false
 }
@@ -16860,48 +17561,6 @@ func (m *VideoMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddFirstSeenAt(v)
 		return nil
-	case video.FieldLastSeenAt:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddLastSeenAt(v)
-		return nil
-	case video.FieldViews:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddViews(v)
-		return nil
-	case video.FieldLikes:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddLikes(v)
-		return nil
-	case video.FieldComments:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddComments(v)
-		return nil
-	case video.FieldShares:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddShares(v)
-		return nil
-	case video.FieldSaves:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddSaves(v)
-		return nil
 	case video.FieldObservedAt:
 		v, ok := value.(int64)
 		if !ok {
@@ -16923,33 +17582,12 @@ func (m *VideoMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddUsableAt(v)
 		return nil
-	case video.FieldScore:
-		v, ok := value.(float64)
+	case video.FieldDigest:
+		v, ok := value.(int64)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.AddScore(v)
-		return nil
-	case video.FieldBaseline:
-		v, ok := value.(float64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddBaseline(v)
-		return nil
-	case video.FieldSampleCount:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddSampleCount(v)
-		return nil
-	case video.FieldListed:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddListed(v)
+		m.AddDigest(v)
 		return nil
 	case video.FieldArchived:
 		v, ok := value.(int)
@@ -16965,19 +17603,12 @@ func (m *VideoMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddHookArchived(v)
 		return nil
-	case video.FieldHookVersion:
+	case video.FieldHookHidden:
 		v, ok := value.(int)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.AddHookVersion(v)
-		return nil
-	case video.FieldHookAt:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddHookAt(v)
+		m.AddHookHidden(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Video numeric field %s", name)
@@ -16993,32 +17624,20 @@ func (m *VideoMutation) ClearedFields() []string {
 	if m.FieldCleared(video.FieldPostedAt) {
 		fields = append(fields, video.FieldPostedAt)
 	}
-	if m.FieldCleared(video.FieldViews) {
-		fields = append(fields, video.FieldViews)
-	}
-	if m.FieldCleared(video.FieldLikes) {
-		fields = append(fields, video.FieldLikes)
-	}
-	if m.FieldCleared(video.FieldComments) {
-		fields = append(fields, video.FieldComments)
-	}
-	if m.FieldCleared(video.FieldShares) {
-		fields = append(fields, video.FieldShares)
-	}
-	if m.FieldCleared(video.FieldSaves) {
-		fields = append(fields, video.FieldSaves)
-	}
-	if m.FieldCleared(video.FieldObservedAt) {
-		fields = append(fields, video.FieldObservedAt)
-	}
 	if m.FieldCleared(video.FieldUsableViews) {
 		fields = append(fields, video.FieldUsableViews)
 	}
 	if m.FieldCleared(video.FieldUsableAt) {
 		fields = append(fields, video.FieldUsableAt)
 	}
-	if m.FieldCleared(video.FieldBaseline) {
-		fields = append(fields, video.FieldBaseline)
+	if m.FieldCleared(video.FieldHookOrder) {
+		fields = append(fields, video.FieldHookOrder)
+	}
+	if m.FieldCleared(video.FieldOutlierOrder) {
+		fields = append(fields, video.FieldOutlierOrder)
+	}
+	if m.FieldCleared(video.FieldOutlier) {
+		fields = append(fields, video.FieldOutlier)
 	}
 	return fields
 }
@@ -17040,32 +17659,20 @@ func (m *VideoMutation) ClearField(name string) error {
 	case video.FieldPostedAt:
 		m.ClearPostedAt()
 		return nil
-	case video.FieldViews:
-		m.ClearViews()
-		return nil
-	case video.FieldLikes:
-		m.ClearLikes()
-		return nil
-	case video.FieldComments:
-		m.ClearComments()
-		return nil
-	case video.FieldShares:
-		m.ClearShares()
-		return nil
-	case video.FieldSaves:
-		m.ClearSaves()
-		return nil
-	case video.FieldObservedAt:
-		m.ClearObservedAt()
-		return nil
 	case video.FieldUsableViews:
 		m.ClearUsableViews()
 		return nil
 	case video.FieldUsableAt:
 		m.ClearUsableAt()
 		return nil
-	case video.FieldBaseline:
-		m.ClearBaseline()
+	case video.FieldHookOrder:
+		m.ClearHookOrder()
+		return nil
+	case video.FieldOutlierOrder:
+		m.ClearOutlierOrder()
+		return nil
+	case video.FieldOutlier:
+		m.ClearOutlier()
 		return nil
 	}
 	return fmt.Errorf("unknown Video nullable field %s", name)
@@ -17102,24 +17709,6 @@ func (m *VideoMutation) ResetField(name string) error {
 	case video.FieldFirstSeenAt:
 		m.ResetFirstSeenAt()
 		return nil
-	case video.FieldLastSeenAt:
-		m.ResetLastSeenAt()
-		return nil
-	case video.FieldViews:
-		m.ResetViews()
-		return nil
-	case video.FieldLikes:
-		m.ResetLikes()
-		return nil
-	case video.FieldComments:
-		m.ResetComments()
-		return nil
-	case video.FieldShares:
-		m.ResetShares()
-		return nil
-	case video.FieldSaves:
-		m.ResetSaves()
-		return nil
 	case video.FieldObservedAt:
 		m.ResetObservedAt()
 		return nil
@@ -17129,17 +17718,8 @@ func (m *VideoMutation) ResetField(name string) error {
 	case video.FieldUsableAt:
 		m.ResetUsableAt()
 		return nil
-	case video.FieldScore:
-		m.ResetScore()
-		return nil
-	case video.FieldBaseline:
-		m.ResetBaseline()
-		return nil
-	case video.FieldSampleCount:
-		m.ResetSampleCount()
-		return nil
-	case video.FieldListed:
-		m.ResetListed()
+	case video.FieldDigest:
+		m.ResetDigest()
 		return nil
 	case video.FieldArchived:
 		m.ResetArchived()
@@ -17147,11 +17727,23 @@ func (m *VideoMutation) ResetField(name string) error {
 	case video.FieldHookArchived:
 		m.ResetHookArchived()
 		return nil
-	case video.FieldHookVersion:
-		m.ResetHookVersion()
+	case video.FieldHookHidden:
+		m.ResetHookHidden()
 		return nil
-	case video.FieldHookAt:
-		m.ResetHookAt()
+	case video.FieldSeenOrder:
+		m.ResetSeenOrder()
+		return nil
+	case video.FieldHookOrder:
+		m.ResetHookOrder()
+		return nil
+	case video.FieldOutlierOrder:
+		m.ResetOutlierOrder()
+		return nil
+	case video.FieldFacts:
+		m.ResetFacts()
+		return nil
+	case video.FieldOutlier:
+		m.ResetOutlier()
 		return nil
 	}
 	return fmt.Errorf("unknown Video field %s", name)
@@ -17208,24 +17800,18 @@ func (m *VideoMutation) ResetEdge(name string) error {
 // VideoDocMutation represents an operation that mutates the VideoDoc nodes in the graph.
 type VideoDocMutation struct {
 	config
-	op             Op
-	typ            string
-	id             *int64
-	account_id     *int64
-	addaccount_id  *int64
-	doc            *string
-	source_url     *string
-	source         *string
-	metadata       *string
-	agent_metadata *string
-	hook           *string
-	visual         *string
-	spoken         *string
-	on_screen_text *string
-	clearedFields  map[string]struct{}
-	done           bool
-	oldValue       func(context.Context) (*VideoDoc, error)
-	predicates     []predicate.VideoDoc
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	doc           *string
+	hook          *string
+	keys          *string
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*VideoDoc, error)
+	predicates    []predicate.VideoDoc
 }
 
 var _ ent.Mutation = (*VideoDocMutation)(nil)
@@ -17424,176 +18010,6 @@ func (m *VideoDocMutation) ResetDoc() {
 	m.doc = nil
 }
 
-// SetSourceURL sets the "source_url" field.
-func (m *VideoDocMutation) SetSourceURL(s string) {
-	m.source_url = &s
-}
-
-// SourceURL returns the value of the "source_url" field in the mutation.
-func (m *VideoDocMutation) SourceURL() (r string, exists bool) {
-	v := m.source_url
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldSourceURL returns the old "source_url" field's value of the VideoDoc entity.
-// If the VideoDoc object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoDocMutation) OldSourceURL(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSourceURL is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSourceURL requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSourceURL: %w", err)
-	}
-	return oldValue.SourceURL, nil
-}
-
-// ResetSourceURL resets all changes to the "source_url" field.
-func (m *VideoDocMutation) ResetSourceURL() {
-	m.source_url = nil
-}
-
-// SetSource sets the "source" field.
-func (m *VideoDocMutation) SetSource(s string) {
-	m.source = &s
-}
-
-// Source returns the value of the "source" field in the mutation.
-func (m *VideoDocMutation) Source() (r string, exists bool) {
-	v := m.source
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldSource returns the old "source" field's value of the VideoDoc entity.
-// If the VideoDoc object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoDocMutation) OldSource(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSource is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSource requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSource: %w", err)
-	}
-	return oldValue.Source, nil
-}
-
-// ClearSource clears the value of the "source" field.
-func (m *VideoDocMutation) ClearSource() {
-	m.source = nil
-	m.clearedFields[videodoc.FieldSource] = struct{}{}
-}
-
-// SourceCleared returns if the "source" field was cleared in this mutation.
-func (m *VideoDocMutation) SourceCleared() bool {
-	_, ok := m.clearedFields[videodoc.FieldSource]
-	return ok
-}
-
-// ResetSource resets all changes to the "source" field.
-func (m *VideoDocMutation) ResetSource() {
-	m.source = nil
-	delete(m.clearedFields, videodoc.FieldSource)
-}
-
-// SetMetadata sets the "metadata" field.
-func (m *VideoDocMutation) SetMetadata(s string) {
-	m.metadata = &s
-}
-
-// Metadata returns the value of the "metadata" field in the mutation.
-func (m *VideoDocMutation) Metadata() (r string, exists bool) {
-	v := m.metadata
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldMetadata returns the old "metadata" field's value of the VideoDoc entity.
-// If the VideoDoc object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoDocMutation) OldMetadata(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldMetadata is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldMetadata requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldMetadata: %w", err)
-	}
-	return oldValue.Metadata, nil
-}
-
-// ResetMetadata resets all changes to the "metadata" field.
-func (m *VideoDocMutation) ResetMetadata() {
-	m.metadata = nil
-}
-
-// SetAgentMetadata sets the "agent_metadata" field.
-func (m *VideoDocMutation) SetAgentMetadata(s string) {
-	m.agent_metadata = &s
-}
-
-// AgentMetadata returns the value of the "agent_metadata" field in the mutation.
-func (m *VideoDocMutation) AgentMetadata() (r string, exists bool) {
-	v := m.agent_metadata
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldAgentMetadata returns the old "agent_metadata" field's value of the VideoDoc entity.
-// If the VideoDoc object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoDocMutation) OldAgentMetadata(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAgentMetadata is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAgentMetadata requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAgentMetadata: %w", err)
-	}
-	return oldValue.AgentMetadata, nil
-}
-
-// ClearAgentMetadata clears the value of the "agent_metadata" field.
-func (m *VideoDocMutation) ClearAgentMetadata() {
-	m.agent_metadata = nil
-	m.clearedFields[videodoc.FieldAgentMetadata] = struct{}{}
-}
-
-// AgentMetadataCleared returns if the "agent_metadata" field was cleared in this mutation.
-func (m *VideoDocMutation) AgentMetadataCleared() bool {
-	_, ok := m.clearedFields[videodoc.FieldAgentMetadata]
-	return ok
-}
-
-// ResetAgentMetadata resets all changes to the "agent_metadata" field.
-func (m *VideoDocMutation) ResetAgentMetadata() {
-	m.agent_metadata = nil
-	delete(m.clearedFields, videodoc.FieldAgentMetadata)
-}
-
 // SetHook sets the "hook" field.
 func (m *VideoDocMutation) SetHook(s string) {
 	m.hook = &s
@@ -17643,151 +18059,40 @@ func (m *VideoDocMutation) ResetHook() {
 	delete(m.clearedFields, videodoc.FieldHook)
 }
 
-// SetVisual sets the "visual" field.
-func (m *VideoDocMutation) SetVisual(s string) {
-	m.visual = &s
+// SetKeys sets the "keys" field.
+func (m *VideoDocMutation) SetKeys(s string) {
+	m.keys = &s
 }
 
-// Visual returns the value of the "visual" field in the mutation.
-func (m *VideoDocMutation) Visual() (r string, exists bool) {
-	v := m.visual
+// Keys returns the value of the "keys" field in the mutation.
+func (m *VideoDocMutation) Keys() (r string, exists bool) {
+	v := m.keys
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldVisual returns the old "visual" field's value of the VideoDoc entity.
+// OldKeys returns the old "keys" field's value of the VideoDoc entity.
 // If the VideoDoc object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoDocMutation) OldVisual(ctx context.Context) (v *string, err error) {
+func (m *VideoDocMutation) OldKeys(ctx context.Context) (v string, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVisual is only allowed on UpdateOne operations")
+		return v, errors.New("OldKeys is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVisual requires an ID field in the mutation")
+		return v, errors.New("OldKeys requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVisual: %w", err)
+		return v, fmt.Errorf("querying old value for OldKeys: %w", err)
 	}
-	return oldValue.Visual, nil
+	return oldValue.Keys, nil
 }
 
-// ClearVisual clears the value of the "visual" field.
-func (m *VideoDocMutation) ClearVisual() {
-	m.visual = nil
-	m.clearedFields[videodoc.FieldVisual] = struct{}{}
-}
-
-// VisualCleared returns if the "visual" field was cleared in this mutation.
-func (m *VideoDocMutation) VisualCleared() bool {
-	_, ok := m.clearedFields[videodoc.FieldVisual]
-	return ok
-}
-
-// ResetVisual resets all changes to the "visual" field.
-func (m *VideoDocMutation) ResetVisual() {
-	m.visual = nil
-	delete(m.clearedFields, videodoc.FieldVisual)
-}
-
-// SetSpoken sets the "spoken" field.
-func (m *VideoDocMutation) SetSpoken(s string) {
-	m.spoken = &s
-}
-
-// Spoken returns the value of the "spoken" field in the mutation.
-func (m *VideoDocMutation) Spoken() (r string, exists bool) {
-	v := m.spoken
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldSpoken returns the old "spoken" field's value of the VideoDoc entity.
-// If the VideoDoc object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoDocMutation) OldSpoken(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSpoken is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSpoken requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSpoken: %w", err)
-	}
-	return oldValue.Spoken, nil
-}
-
-// ClearSpoken clears the value of the "spoken" field.
-func (m *VideoDocMutation) ClearSpoken() {
-	m.spoken = nil
-	m.clearedFields[videodoc.FieldSpoken] = struct{}{}
-}
-
-// SpokenCleared returns if the "spoken" field was cleared in this mutation.
-func (m *VideoDocMutation) SpokenCleared() bool {
-	_, ok := m.clearedFields[videodoc.FieldSpoken]
-	return ok
-}
-
-// ResetSpoken resets all changes to the "spoken" field.
-func (m *VideoDocMutation) ResetSpoken() {
-	m.spoken = nil
-	delete(m.clearedFields, videodoc.FieldSpoken)
-}
-
-// SetOnScreenText sets the "on_screen_text" field.
-func (m *VideoDocMutation) SetOnScreenText(s string) {
-	m.on_screen_text = &s
-}
-
-// OnScreenText returns the value of the "on_screen_text" field in the mutation.
-func (m *VideoDocMutation) OnScreenText() (r string, exists bool) {
-	v := m.on_screen_text
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldOnScreenText returns the old "on_screen_text" field's value of the VideoDoc entity.
-// If the VideoDoc object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoDocMutation) OldOnScreenText(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldOnScreenText is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldOnScreenText requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldOnScreenText: %w", err)
-	}
-	return oldValue.OnScreenText, nil
-}
-
-// ClearOnScreenText clears the value of the "on_screen_text" field.
-func (m *VideoDocMutation) ClearOnScreenText() {
-	m.on_screen_text = nil
-	m.clearedFields[videodoc.FieldOnScreenText] = struct{}{}
-}
-
-// OnScreenTextCleared returns if the "on_screen_text" field was cleared in this mutation.
-func (m *VideoDocMutation) OnScreenTextCleared() bool {
-	_, ok := m.clearedFields[videodoc.FieldOnScreenText]
-	return ok
-}
-
-// ResetOnScreenText resets all changes to the "on_screen_text" field.
-func (m *VideoDocMutation) ResetOnScreenText() {
-	m.on_screen_text = nil
-	delete(m.clearedFields, videodoc.FieldOnScreenText)
+// ResetKeys resets all changes to the "keys" field.
+func (m *VideoDocMutation) ResetKeys() {
+	m.keys = nil
 }
 
 // Where appends a list predicates to the VideoDocMutation builder.
@@ -17824,36 +18129,18 @@ func (m *VideoDocMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VideoDocMutation) Fields() []string {
-	fields := make([]string, 0, 10)
+	fields := make([]string, 0, 4)
 	if m.account_id != nil {
 		fields = append(fields, videodoc.FieldAccountID)
 	}
 	if m.doc != nil {
 		fields = append(fields, videodoc.FieldDoc)
 	}
-	if m.source_url != nil {
-		fields = append(fields, videodoc.FieldSourceURL)
-	}
-	if m.source != nil {
-		fields = append(fields, videodoc.FieldSource)
-	}
-	if m.metadata != nil {
-		fields = append(fields, videodoc.FieldMetadata)
-	}
-	if m.agent_metadata != nil {
-		fields = append(fields, videodoc.FieldAgentMetadata)
-	}
 	if m.hook != nil {
 		fields = append(fields, videodoc.FieldHook)
 	}
-	if m.visual != nil {
-		fields = append(fields, videodoc.FieldVisual)
-	}
-	if m.spoken != nil {
-		fields = append(fields, videodoc.FieldSpoken)
-	}
-	if m.on_screen_text != nil {
-		fields = append(fields, videodoc.FieldOnScreenText)
+	if m.keys != nil {
+		fields = append(fields, videodoc.FieldKeys)
 	}
 	return fields
 }
@@ -17867,22 +18154,10 @@ func (m *VideoDocMutation) Field(name string) (ent.Value, bool) {
 		return m.AccountID()
 	case videodoc.FieldDoc:
 		return m.Doc()
-	case videodoc.FieldSourceURL:
-		return m.SourceURL()
-	case videodoc.FieldSource:
-		return m.Source()
-	case videodoc.FieldMetadata:
-		return m.Metadata()
-	case videodoc.FieldAgentMetadata:
-		return m.AgentMetadata()
 	case videodoc.FieldHook:
 		return m.Hook()
-	case videodoc.FieldVisual:
-		return m.Visual()
-	case videodoc.FieldSpoken:
-		return m.Spoken()
-	case videodoc.FieldOnScreenText:
-		return m.OnScreenText()
+	case videodoc.FieldKeys:
+		return m.Keys()
 	}
 	return nil, false
 }
@@ -17896,22 +18171,10 @@ func (m *VideoDocMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldAccountID(ctx)
 	case videodoc.FieldDoc:
 		return m.OldDoc(ctx)
-	case videodoc.FieldSourceURL:
-		return m.OldSourceURL(ctx)
-	case videodoc.FieldSource:
-		return m.OldSource(ctx)
-	case videodoc.FieldMetadata:
-		return m.OldMetadata(ctx)
-	case videodoc.FieldAgentMetadata:
-		return m.OldAgentMetadata(ctx)
 	case videodoc.FieldHook:
 		return m.OldHook(ctx)
-	case videodoc.FieldVisual:
-		return m.OldVisual(ctx)
-	case videodoc.FieldSpoken:
-		return m.OldSpoken(ctx)
-	case videodoc.FieldOnScreenText:
-		return m.OldOnScreenText(ctx)
+	case videodoc.FieldKeys:
+		return m.OldKeys(ctx)
 	}
 	return nil, fmt.Errorf("unknown VideoDoc field %s", name)
 }
@@ -17935,34 +18198,6 @@ func (m *VideoDocMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDoc(v)
 		return nil
-	case videodoc.FieldSourceURL:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSourceURL(v)
-		return nil
-	case videodoc.FieldSource:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSource(v)
-		return nil
-	case videodoc.FieldMetadata:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetMetadata(v)
-		return nil
-	case videodoc.FieldAgentMetadata:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAgentMetadata(v)
-		return nil
 	case videodoc.FieldHook:
 		v, ok := value.(string)
 		if !ok {
@@ -17970,26 +18205,12 @@ func (m *VideoDocMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetHook(v)
 		return nil
-	case videodoc.FieldVisual:
+	case videodoc.FieldKeys:
 		v, ok := value.(string)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetVisual(v)
-		return nil
-	case videodoc.FieldSpoken:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSpoken(v)
-		return nil
-	case videodoc.FieldOnScreenText:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetOnScreenText(v)
+		m.SetKeys(v)
 		return nil
 	}
 	return fmt.Errorf("unknown VideoDoc field %s", name)
@@ -18036,23 +18257,8 @@ func (m *VideoDocMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *VideoDocMutation) ClearedFields() []string {
 	var fields []string
-	if m.FieldCleared(videodoc.FieldSource) {
-		fields = append(fields, videodoc.FieldSource)
-	}
-	if m.FieldCleared(videodoc.FieldAgentMetadata) {
-		fields = append(fields, videodoc.FieldAgentMetadata)
-	}
 	if m.FieldCleared(videodoc.FieldHook) {
 		fields = append(fields, videodoc.FieldHook)
-	}
-	if m.FieldCleared(videodoc.FieldVisual) {
-		fields = append(fields, videodoc.FieldVisual)
-	}
-	if m.FieldCleared(videodoc.FieldSpoken) {
-		fields = append(fields, videodoc.FieldSpoken)
-	}
-	if m.FieldCleared(videodoc.FieldOnScreenText) {
-		fields = append(fields, videodoc.FieldOnScreenText)
 	}
 	return fields
 }
@@ -18068,23 +18274,8 @@ func (m *VideoDocMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *VideoDocMutation) ClearField(name string) error {
 	switch name {
-	case videodoc.FieldSource:
-		m.ClearSource()
-		return nil
-	case videodoc.FieldAgentMetadata:
-		m.ClearAgentMetadata()
-		return nil
 	case videodoc.FieldHook:
 		m.ClearHook()
-		return nil
-	case videodoc.FieldVisual:
-		m.ClearVisual()
-		return nil
-	case videodoc.FieldSpoken:
-		m.ClearSpoken()
-		return nil
-	case videodoc.FieldOnScreenText:
-		m.ClearOnScreenText()
 		return nil
 	}
 	return fmt.Errorf("unknown VideoDoc nullable field %s", name)
@@ -18100,29 +18291,11 @@ func (m *VideoDocMutation) ResetField(name string) error {
 	case videodoc.FieldDoc:
 		m.ResetDoc()
 		return nil
-	case videodoc.FieldSourceURL:
-		m.ResetSourceURL()
-		return nil
-	case videodoc.FieldSource:
-		m.ResetSource()
-		return nil
-	case videodoc.FieldMetadata:
-		m.ResetMetadata()
-		return nil
-	case videodoc.FieldAgentMetadata:
-		m.ResetAgentMetadata()
-		return nil
 	case videodoc.FieldHook:
 		m.ResetHook()
 		return nil
-	case videodoc.FieldVisual:
-		m.ResetVisual()
-		return nil
-	case videodoc.FieldSpoken:
-		m.ResetSpoken()
-		return nil
-	case videodoc.FieldOnScreenText:
-		m.ResetOnScreenText()
+	case videodoc.FieldKeys:
+		m.ResetKeys()
 		return nil
 	}
 	return fmt.Errorf("unknown VideoDoc field %s", name)
@@ -18174,569 +18347,6 @@ func (m *VideoDocMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *VideoDocMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown VideoDoc edge %s", name)
-}
-
-// VideoKeyMutation represents an operation that mutates the VideoKey nodes in the graph.
-type VideoKeyMutation struct {
-	config
-	op            Op
-	typ           string
-	id            *int64
-	account_id    *int64
-	addaccount_id *int64
-	video_id      *int64
-	addvideo_id   *int64
-	key           *string
-	label         *string
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*VideoKey, error)
-	predicates    []predicate.VideoKey
-}
-
-var _ ent.Mutation = (*VideoKeyMutation)(nil)
-
-// videokeyOption allows management of the mutation configuration using functional options.
-type videokeyOption func(*VideoKeyMutation)
-
-// newVideoKeyMutation creates new mutation for the VideoKey entity.
-func newVideoKeyMutation(c config, op Op, opts ...videokeyOption) *VideoKeyMutation {
-	m := &VideoKeyMutation{
-		config:        c,
-		op:            op,
-		typ:           TypeVideoKey,
-		clearedFields: make(map[string]struct{}),
-	}
-	for _, opt := range opts {
-		opt(m)
-	}
-	return m
-}
-
-// withVideoKeyID sets the ID field of the mutation.
-func withVideoKeyID(id int64) videokeyOption {
-	return func(m *VideoKeyMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *VideoKey
-		)
-		m.oldValue = func(ctx context.Context) (*VideoKey, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().VideoKey.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withVideoKey sets the old VideoKey of the mutation.
-func withVideoKey(node *VideoKey) videokeyOption {
-	return func(m *VideoKeyMutation) {
-		m.oldValue = func(context.Context) (*VideoKey, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m VideoKeyMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
-// Tx returns an `ent.Tx` for mutations that were executed in transactions;
-// it returns an error otherwise.
-func (m VideoKeyMutation) Tx() (*Tx, error) {
-	if _, ok := m.driver.(*txDriver); !ok {
-		return nil, errors.New("ent: mutation is not running in a transaction")
-	}
-	tx := &Tx{config: m.config}
-	tx.init()
-	return tx, nil
-}
-
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of VideoKey entities.
-func (m *VideoKeyMutation) SetID(id int64) {
-	m.id = &id
-}
-
-// ID returns the ID value in the mutation. Note that the ID is only available
-// if it was provided to the builder or after it was returned from the database.
-func (m *VideoKeyMutation) ID() (id int64, exists bool) {
-	if m.id == nil {
-		return
-	}
-	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *VideoKeyMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().VideoKey.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetAccountID sets the "account_id" field.
-func (m *VideoKeyMutation) SetAccountID(i int64) {
-	m.account_id = &i
-	m.addaccount_id = nil
-}
-
-// AccountID returns the value of the "account_id" field in the mutation.
-func (m *VideoKeyMutation) AccountID() (r int64, exists bool) {
-	v := m.account_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldAccountID returns the old "account_id" field's value of the VideoKey entity.
-// If the VideoKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoKeyMutation) OldAccountID(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// AddAccountID adds i to the "account_id" field.
-func (m *VideoKeyMutation) AddAccountID(i int64) {
-	if m.addaccount_id != nil {
-		*m.addaccount_id += i
-	} else {
-		m.addaccount_id = &i
-	}
-}
-
-// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
-func (m *VideoKeyMutation) AddedAccountID() (r int64, exists bool) {
-	v := m.addaccount_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *VideoKeyMutation) ResetAccountID() {
-	m.account_id = nil
-	m.addaccount_id = nil
-}
-
-// SetVideoID sets the "video_id" field.
-func (m *VideoKeyMutation) SetVideoID(i int64) {
-	m.video_id = &i
-	m.addvideo_id = nil
-}
-
-// VideoID returns the value of the "video_id" field in the mutation.
-func (m *VideoKeyMutation) VideoID() (r int64, exists bool) {
-	v := m.video_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldVideoID returns the old "video_id" field's value of the VideoKey entity.
-// If the VideoKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoKeyMutation) OldVideoID(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVideoID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVideoID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVideoID: %w", err)
-	}
-	return oldValue.VideoID, nil
-}
-
-// AddVideoID adds i to the "video_id" field.
-func (m *VideoKeyMutation) AddVideoID(i int64) {
-	if m.addvideo_id != nil {
-		*m.addvideo_id += i
-	} else {
-		m.addvideo_id = &i
-	}
-}
-
-// AddedVideoID returns the value that was added to the "video_id" field in this mutation.
-func (m *VideoKeyMutation) AddedVideoID() (r int64, exists bool) {
-	v := m.addvideo_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetVideoID resets all changes to the "video_id" field.
-func (m *VideoKeyMutation) ResetVideoID() {
-	m.video_id = nil
-	m.addvideo_id = nil
-}
-
-// SetKey sets the "key" field.
-func (m *VideoKeyMutation) SetKey(s string) {
-	m.key = &s
-}
-
-// Key returns the value of the "key" field in the mutation.
-func (m *VideoKeyMutation) Key() (r string, exists bool) {
-	v := m.key
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldKey returns the old "key" field's value of the VideoKey entity.
-// If the VideoKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoKeyMutation) OldKey(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldKey is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldKey requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldKey: %w", err)
-	}
-	return oldValue.Key, nil
-}
-
-// ResetKey resets all changes to the "key" field.
-func (m *VideoKeyMutation) ResetKey() {
-	m.key = nil
-}
-
-// SetLabel sets the "label" field.
-func (m *VideoKeyMutation) SetLabel(s string) {
-	m.label = &s
-}
-
-// Label returns the value of the "label" field in the mutation.
-func (m *VideoKeyMutation) Label() (r string, exists bool) {
-	v := m.label
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldLabel returns the old "label" field's value of the VideoKey entity.
-// If the VideoKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoKeyMutation) OldLabel(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLabel is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLabel requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLabel: %w", err)
-	}
-	return oldValue.Label, nil
-}
-
-// ResetLabel resets all changes to the "label" field.
-func (m *VideoKeyMutation) ResetLabel() {
-	m.label = nil
-}
-
-// Where appends a list predicates to the VideoKeyMutation builder.
-func (m *VideoKeyMutation) Where(ps ...predicate.VideoKey) {
-	m.predicates = append(m.predicates, ps...)
-}
-
-// WhereP appends storage-level predicates to the VideoKeyMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *VideoKeyMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.VideoKey, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
-// Op returns the operation name.
-func (m *VideoKeyMutation) Op() Op {
-	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *VideoKeyMutation) SetOp(op Op) {
-	m.op = op
-}
-
-// Type returns the node type of this mutation (VideoKey).
-func (m *VideoKeyMutation) Type() string {
-	return m.typ
-}
-
-// Fields returns all fields that were changed during this mutation. Note that in
-// order to get all numeric fields that were incremented/decremented, call
-// AddedFields().
-func (m *VideoKeyMutation) Fields() []string {
-	fields := make([]string, 0, 4)
-	if m.account_id != nil {
-		fields = append(fields, videokey.FieldAccountID)
-	}
-	if m.video_id != nil {
-		fields = append(fields, videokey.FieldVideoID)
-	}
-	if m.key != nil {
-		fields = append(fields, videokey.FieldKey)
-	}
-	if m.label != nil {
-		fields = append(fields, videokey.FieldLabel)
-	}
-	return fields
-}
-
-// Field returns the value of a field with the given name. The second boolean
-// return value indicates that this field was not set, or was not defined in the
-// schema.
-func (m *VideoKeyMutation) Field(name string) (ent.Value, bool) {
-	switch name {
-	case videokey.FieldAccountID:
-		return m.AccountID()
-	case videokey.FieldVideoID:
-		return m.VideoID()
-	case videokey.FieldKey:
-		return m.Key()
-	case videokey.FieldLabel:
-		return m.Label()
-	}
-	return nil, false
-}
-
-// OldField returns the old value of the field from the database. An error is
-// returned if the mutation operation is not UpdateOne, or the query to the
-// database failed.
-func (m *VideoKeyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
-	switch name {
-	case videokey.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case videokey.FieldVideoID:
-		return m.OldVideoID(ctx)
-	case videokey.FieldKey:
-		return m.OldKey(ctx)
-	case videokey.FieldLabel:
-		return m.OldLabel(ctx)
-	}
-	return nil, fmt.Errorf("unknown VideoKey field %s", name)
-}
-
-// SetField sets the value of a field with the given name. It returns an error if
-// the field is not defined in the schema, or if the type mismatched the field
-// type.
-func (m *VideoKeyMutation) SetField(name string, value ent.Value) error {
-	switch name {
-	case videokey.FieldAccountID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case videokey.FieldVideoID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVideoID(v)
-		return nil
-	case videokey.FieldKey:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetKey(v)
-		return nil
-	case videokey.FieldLabel:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLabel(v)
-		return nil
-	}
-	return fmt.Errorf("unknown VideoKey field %s", name)
-}
-
-// AddedFields returns all numeric fields that were incremented/decremented during
-// this mutation.
-func (m *VideoKeyMutation) AddedFields() []string {
-	var fields []string
-	if m.addaccount_id != nil {
-		fields = append(fields, videokey.FieldAccountID)
-	}
-	if m.addvideo_id != nil {
-		fields = append(fields, videokey.FieldVideoID)
-	}
-	return fields
-}
-
-// AddedField returns the numeric value that was incremented/decremented on a field
-// with the given name. The second boolean return value indicates that this field
-// was not set, or was not defined in the schema.
-func (m *VideoKeyMutation) AddedField(name string) (ent.Value, bool) {
-	switch name {
-	case videokey.FieldAccountID:
-		return m.AddedAccountID()
-	case videokey.FieldVideoID:
-		return m.AddedVideoID()
-	}
-	return nil, false
-}
-
-// AddField adds the value to the field with the given name. It returns an error if
-// the field is not defined in the schema, or if the type mismatched the field
-// type.
-func (m *VideoKeyMutation) AddField(name string, value ent.Value) error {
-	switch name {
-	case videokey.FieldAccountID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddAccountID(v)
-		return nil
-	case videokey.FieldVideoID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddVideoID(v)
-		return nil
-	}
-	return fmt.Errorf("unknown VideoKey numeric field %s", name)
-}
-
-// ClearedFields returns all nullable fields that were cleared during this
-// mutation.
-func (m *VideoKeyMutation) ClearedFields() []string {
-	return nil
-}
-
-// FieldCleared returns a boolean indicating if a field with the given name was
-// cleared in this mutation.
-func (m *VideoKeyMutation) FieldCleared(name string) bool {
-	_, ok := m.clearedFields[name]
-	return ok
-}
-
-// ClearField clears the value of the field with the given name. It returns an
-// error if the field is not defined in the schema.
-func (m *VideoKeyMutation) ClearField(name string) error {
-	return fmt.Errorf("unknown VideoKey nullable field %s", name)
-}
-
-// ResetField resets all changes in the mutation for the field with the given name.
-// It returns an error if the field is not defined in the schema.
-func (m *VideoKeyMutation) ResetField(name string) error {
-	switch name {
-	case videokey.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case videokey.FieldVideoID:
-		m.ResetVideoID()
-		return nil
-	case videokey.FieldKey:
-		m.ResetKey()
-		return nil
-	case videokey.FieldLabel:
-		m.ResetLabel()
-		return nil
-	}
-	return fmt.Errorf("unknown VideoKey field %s", name)
-}
-
-// AddedEdges returns all edge names that were set/added in this mutation.
-func (m *VideoKeyMutation) AddedEdges() []string {
-	edges := make([]string, 0, 0)
-	return edges
-}
-
-// AddedIDs returns all IDs (to other nodes) that were added for the given edge
-// name in this mutation.
-func (m *VideoKeyMutation) AddedIDs(name string) []ent.Value {
-	return nil
-}
-
-// RemovedEdges returns all edge names that were removed in this mutation.
-func (m *VideoKeyMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 0)
-	return edges
-}
-
-// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
-// the given name in this mutation.
-func (m *VideoKeyMutation) RemovedIDs(name string) []ent.Value {
-	return nil
-}
-
-// ClearedEdges returns all edge names that were cleared in this mutation.
-func (m *VideoKeyMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 0)
-	return edges
-}
-
-// EdgeCleared returns a boolean which indicates if the edge with the given name
-// was cleared in this mutation.
-func (m *VideoKeyMutation) EdgeCleared(name string) bool {
-	return false
-}
-
-// ClearEdge clears the value of the edge with the given name. It returns an error
-// if that edge is not defined in the schema.
-func (m *VideoKeyMutation) ClearEdge(name string) error {
-	return fmt.Errorf("unknown VideoKey unique edge %s", name)
-}
-
-// ResetEdge resets all changes to the edge with the given name in this mutation.
-// It returns an error if the edge is not defined in the schema.
-func (m *VideoKeyMutation) ResetEdge(name string) error {
-	return fmt.Errorf("unknown VideoKey edge %s", name)
 }
 
 // WorkspaceMutation represents an operation that mutates the Workspace nodes in the graph.

@@ -22,7 +22,7 @@ type Observation struct {
 	VideoID int64 `json:"video_id,omitempty"`
 	// ScrollID holds the value of the "scroll_id" field.
 	ScrollID int64 `json:"scroll_id,omitempty"`
-	// Stage holds the value of the "stage" field.
+	// The stage that it came from.
 	Stage string `json:"stage,omitempty"`
 	// Views holds the value of the "views" field.
 	Views *int64 `json:"views,omitempty"`

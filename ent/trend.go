@@ -18,18 +18,28 @@ type Trend struct {
 	ID int64 `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
+	// Subject holds the value of the "subject" field.
+	Subject string `json:"subject,omitempty"`
+	// 1 in the list that counts archived videos too.
+	WithArchived int `json:"with_archived,omitempty"`
 	// Key holds the value of the "key" field.
 	Key string `json:"key,omitempty"`
 	// Label holds the value of the "label" field.
 	Label string `json:"label,omitempty"`
-	// WithArchived holds the value of the "with_archived" field.
-	WithArchived bool `json:"with_archived,omitempty"`
+	// Median growth, video count, highest first, then key: the sort key.
+	Place []byte `json:"place,omitempty"`
+	// The Trend's JSON without its examples, open at the end.
+	Head string `json:"head,omitempty"`
 	// VideoCount holds the value of the "video_count" field.
 	VideoCount int `json:"video_count,omitempty"`
-	// MedianGrowth holds the value of the "median_growth" field.
-	MedianGrowth float64 `json:"median_growth,omitempty"`
-	// Video ids, separated by spaces, at most 3.
-	Examples     string `json:"examples,omitempty"`
+	// Example1 holds the value of the "example1" field.
+	Example1 *int64 `json:"example1,omitempty"`
+	// Example2 holds the value of the "example2" field.
+	Example2 *int64 `json:"example2,omitempty"`
+	// Example3 holds the value of the "example3" field.
+	Example3 *int64 `json:"example3,omitempty"`
+	// Videos of the window with the key, and their growth; in the list with archived ones only.
+	Members      *[]byte `json:"members,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -38,13 +48,11 @@ func (*Trend) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case trend.FieldWithArchived:
-			values[i] = new(sql.NullBool)
-		case trend.FieldMedianGrowth:
-			values[i] = new(sql.NullFloat64)
-		case trend.FieldID, trend.FieldAccountID, trend.FieldVideoCount:
+		case trend.FieldPlace, trend.FieldMembers:
+			values[i] = new([]byte)
+		case trend.FieldID, trend.FieldAccountID, trend.FieldWithArchived, trend.FieldVideoCount, trend.FieldExample1, trend.FieldExample2, trend.FieldExample3:
 			values[i] = new(sql.NullInt64)
-		case trend.FieldKey, trend.FieldLabel, trend.FieldExamples:
+		case trend.FieldSubject, trend.FieldKey, trend.FieldLabel, trend.FieldHead:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -73,6 +81,18 @@ func (_m *Trend) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.AccountID = value.Int64
 			}
+		case trend.FieldSubject:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field subject", values[i])
+			} else if value.Valid {
+				_m.Subject = value.String
+			}
+		case trend.FieldWithArchived:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field with_archived", values[i])
+			} else if value.Valid {
+				_m.WithArchived = int(value.Int64)
+			}
 		case trend.FieldKey:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field key", values[i])
@@ -85,11 +105,17 @@ func (_m *Trend) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Label = value.String
 			}
-		case trend.FieldWithArchived:
-			if value, ok := values[i].(*sql.NullBool); !ok {
-				return fmt.Errorf("unexpected type %T for field with_archived", values[i])
+		case trend.FieldPlace:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field place", values[i])
+			} else if value != nil {
+				_m.Place = *value
+			}
+		case trend.FieldHead:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field head", values[i])
 			} else if value.Valid {
-				_m.WithArchived = value.Bool
+				_m.Head = value.String
 			}
 		case trend.FieldVideoCount:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -97,17 +123,32 @@ func (_m *Trend) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.VideoCount = int(value.Int64)
 			}
-		case trend.FieldMedianGrowth:
-			if value, ok := values[i].(*sql.NullFloat64); !ok {
-				return fmt.Errorf("unexpected type %T for field median_growth", values[i])
+		case trend.FieldExample1:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field example1", values[i])
 			} else if value.Valid {
-				_m.MedianGrowth = value.Float64
+				_m.Example1 = new(int64)
+				*_m.Example1 = value.Int64
 			}
-		case trend.FieldExamples:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field examples", values[i])
+		case trend.FieldExample2:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field example2", values[i])
 			} else if value.Valid {
-				_m.Examples = value.String
+				_m.Example2 = new(int64)
+				*_m.Example2 = value.Int64
+			}
+		case trend.FieldExample3:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field example3", values[i])
+			} else if value.Valid {
+				_m.Example3 = new(int64)
+				*_m.Example3 = value.Int64
+			}
+		case trend.FieldMembers:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field members", values[i])
+			} else if value != nil {
+				_m.Members = value
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -148,23 +189,46 @@ func (_m *Trend) String() string {
 	builder.WriteString("account_id=")
 	builder.WriteString(fmt.Sprintf("%v", _m.AccountID))
 	builder.WriteString(", ")
+	builder.WriteString("subject=")
+	builder.WriteString(_m.Subject)
+	builder.WriteString(", ")
+	builder.WriteString("with_archived=")
+	builder.WriteString(fmt.Sprintf("%v", _m.WithArchived))
+	builder.WriteString(", ")
 	builder.WriteString("key=")
 	builder.WriteString(_m.Key)
 	builder.WriteString(", ")
 	builder.WriteString("label=")
 	builder.WriteString(_m.Label)
 	builder.WriteString(", ")
-	builder.WriteString("with_archived=")
-	builder.WriteString(fmt.Sprintf("%v", _m.WithArchived))
+	builder.WriteString("place=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Place))
+	builder.WriteString(", ")
+	builder.WriteString("head=")
+	builder.WriteString(_m.Head)
 	builder.WriteString(", ")
 	builder.WriteString("video_count=")
 	builder.WriteString(fmt.Sprintf("%v", _m.VideoCount))
 	builder.WriteString(", ")
-	builder.WriteString("median_growth=")
-	builder.WriteString(fmt.Sprintf("%v", _m.MedianGrowth))
+	if v := _m.Example1; v != nil {
+		builder.WriteString("example1=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
-	builder.WriteString("examples=")
-	builder.WriteString(_m.Examples)
+	if v := _m.Example2; v != nil {
+		builder.WriteString("example2=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.Example3; v != nil {
+		builder.WriteString("example3=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.Members; v != nil {
+		builder.WriteString("members=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

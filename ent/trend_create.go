@@ -27,6 +27,18 @@ func (_c *TrendCreate) SetAccountID(v int64) *TrendCreate {
 	return _c
 }
 
+// SetSubject sets the "subject" field.
+func (_c *TrendCreate) SetSubject(v string) *TrendCreate {
+	_c.mutation.SetSubject(v)
+	return _c
+}
+
+// SetWithArchived sets the "with_archived" field.
+func (_c *TrendCreate) SetWithArchived(v int) *TrendCreate {
+	_c.mutation.SetWithArchived(v)
+	return _c
+}
+
 // SetKey sets the "key" field.
 func (_c *TrendCreate) SetKey(v string) *TrendCreate {
 	_c.mutation.SetKey(v)
@@ -39,17 +51,15 @@ func (_c *TrendCreate) SetLabel(v string) *TrendCreate {
 	return _c
 }
 
-// SetWithArchived sets the "with_archived" field.
-func (_c *TrendCreate) SetWithArchived(v bool) *TrendCreate {
-	_c.mutation.SetWithArchived(v)
+// SetPlace sets the "place" field.
+func (_c *TrendCreate) SetPlace(v []byte) *TrendCreate {
+	_c.mutation.SetPlace(v)
 	return _c
 }
 
-// SetNillableWithArchived sets the "with_archived" field if the given value is not nil.
-func (_c *TrendCreate) SetNillableWithArchived(v *bool) *TrendCreate {
-	if v != nil {
-		_c.SetWithArchived(*v)
-	}
+// SetHead sets the "head" field.
+func (_c *TrendCreate) SetHead(v string) *TrendCreate {
+	_c.mutation.SetHead(v)
 	return _c
 }
 
@@ -59,15 +69,51 @@ func (_c *TrendCreate) SetVideoCount(v int) *TrendCreate {
 	return _c
 }
 
-// SetMedianGrowth sets the "median_growth" field.
-func (_c *TrendCreate) SetMedianGrowth(v float64) *TrendCreate {
-	_c.mutation.SetMedianGrowth(v)
+// SetExample1 sets the "example1" field.
+func (_c *TrendCreate) SetExample1(v int64) *TrendCreate {
+	_c.mutation.SetExample1(v)
 	return _c
 }
 
-// SetExamples sets the "examples" field.
-func (_c *TrendCreate) SetExamples(v string) *TrendCreate {
-	_c.mutation.SetExamples(v)
+// SetNillableExample1 sets the "example1" field if the given value is not nil.
+func (_c *TrendCreate) SetNillableExample1(v *int64) *TrendCreate {
+	if v != nil {
+		_c.SetExample1(*v)
+	}
+	return _c
+}
+
+// SetExample2 sets the "example2" field.
+func (_c *TrendCreate) SetExample2(v int64) *TrendCreate {
+	_c.mutation.SetExample2(v)
+	return _c
+}
+
+// SetNillableExample2 sets the "example2" field if the given value is not nil.
+func (_c *TrendCreate) SetNillableExample2(v *int64) *TrendCreate {
+	if v != nil {
+		_c.SetExample2(*v)
+	}
+	return _c
+}
+
+// SetExample3 sets the "example3" field.
+func (_c *TrendCreate) SetExample3(v int64) *TrendCreate {
+	_c.mutation.SetExample3(v)
+	return _c
+}
+
+// SetNillableExample3 sets the "example3" field if the given value is not nil.
+func (_c *TrendCreate) SetNillableExample3(v *int64) *TrendCreate {
+	if v != nil {
+		_c.SetExample3(*v)
+	}
+	return _c
+}
+
+// SetMembers sets the "members" field.
+func (_c *TrendCreate) SetMembers(v []byte) *TrendCreate {
+	_c.mutation.SetMembers(v)
 	return _c
 }
 
@@ -84,9 +130,6 @@ func (_c *TrendCreate) Mutation() *TrendMutation {
 
 // Save creates the Trend in the database.
 func (_c *TrendCreate) Save(ctx context.Context) (*Trend, error) {
-	if err := _c.defaults(); err != nil {
-		return nil, err
-	}
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -112,19 +155,16 @@ func (_c *TrendCreate) ExecX(ctx context.Context) {
 	}
 }
 
-// defaults sets the default values of the builder before save.
-func (_c *TrendCreate) defaults() error {
-	if _, ok := _c.mutation.WithArchived(); !ok {
-		v := trend.DefaultWithArchived
-		_c.mutation.SetWithArchived(v)
-	}
-	return nil
-}
-
 // check runs all checks and user-defined validators on the builder.
 func (_c *TrendCreate) check() error {
 	if _, ok := _c.mutation.AccountID(); !ok {
 		return &ValidationError{Name: "account_id", err: errors.New(`ent: missing required field "Trend.account_id"`)}
+	}
+	if _, ok := _c.mutation.Subject(); !ok {
+		return &ValidationError{Name: "subject", err: errors.New(`ent: missing required field "Trend.subject"`)}
+	}
+	if _, ok := _c.mutation.WithArchived(); !ok {
+		return &ValidationError{Name: "with_archived", err: errors.New(`ent: missing required field "Trend.with_archived"`)}
 	}
 	if _, ok := _c.mutation.Key(); !ok {
 		return &ValidationError{Name: "key", err: errors.New(`ent: missing required field "Trend.key"`)}
@@ -132,17 +172,14 @@ func (_c *TrendCreate) check() error {
 	if _, ok := _c.mutation.Label(); !ok {
 		return &ValidationError{Name: "label", err: errors.New(`ent: missing required field "Trend.label"`)}
 	}
-	if _, ok := _c.mutation.WithArchived(); !ok {
-		return &ValidationError{Name: "with_archived", err: errors.New(`ent: missing required field "Trend.with_archived"`)}
+	if _, ok := _c.mutation.Place(); !ok {
+		return &ValidationError{Name: "place", err: errors.New(`ent: missing required field "Trend.place"`)}
+	}
+	if _, ok := _c.mutation.Head(); !ok {
+		return &ValidationError{Name: "head", err: errors.New(`ent: missing required field "Trend.head"`)}
 	}
 	if _, ok := _c.mutation.VideoCount(); !ok {
 		return &ValidationError{Name: "video_count", err: errors.New(`ent: missing required field "Trend.video_count"`)}
-	}
-	if _, ok := _c.mutation.MedianGrowth(); !ok {
-		return &ValidationError{Name: "median_growth", err: errors.New(`ent: missing required field "Trend.median_growth"`)}
-	}
-	if _, ok := _c.mutation.Examples(); !ok {
-		return &ValidationError{Name: "examples", err: errors.New(`ent: missing required field "Trend.examples"`)}
 	}
 	return nil
 }
@@ -181,6 +218,14 @@ func (_c *TrendCreate) createSpec() (*Trend, *sqlgraph.CreateSpec) {
 		_spec.SetField(trend.FieldAccountID, field.TypeInt64, value)
 		_node.AccountID = value
 	}
+	if value, ok := _c.mutation.Subject(); ok {
+		_spec.SetField(trend.FieldSubject, field.TypeString, value)
+		_node.Subject = value
+	}
+	if value, ok := _c.mutation.WithArchived(); ok {
+		_spec.SetField(trend.FieldWithArchived, field.TypeInt, value)
+		_node.WithArchived = value
+	}
 	if value, ok := _c.mutation.Key(); ok {
 		_spec.SetField(trend.FieldKey, field.TypeString, value)
 		_node.Key = value
@@ -189,21 +234,33 @@ func (_c *TrendCreate) createSpec() (*Trend, *sqlgraph.CreateSpec) {
 		_spec.SetField(trend.FieldLabel, field.TypeString, value)
 		_node.Label = value
 	}
-	if value, ok := _c.mutation.WithArchived(); ok {
-		_spec.SetField(trend.FieldWithArchived, field.TypeBool, value)
-		_node.WithArchived = value
+	if value, ok := _c.mutation.Place(); ok {
+		_spec.SetField(trend.FieldPlace, field.TypeBytes, value)
+		_node.Place = value
+	}
+	if value, ok := _c.mutation.Head(); ok {
+		_spec.SetField(trend.FieldHead, field.TypeString, value)
+		_node.Head = value
 	}
 	if value, ok := _c.mutation.VideoCount(); ok {
 		_spec.SetField(trend.FieldVideoCount, field.TypeInt, value)
 		_node.VideoCount = value
 	}
-	if value, ok := _c.mutation.MedianGrowth(); ok {
-		_spec.SetField(trend.FieldMedianGrowth, field.TypeFloat64, value)
-		_node.MedianGrowth = value
+	if value, ok := _c.mutation.Example1(); ok {
+		_spec.SetField(trend.FieldExample1, field.TypeInt64, value)
+		_node.Example1 = &value
 	}
-	if value, ok := _c.mutation.Examples(); ok {
-		_spec.SetField(trend.FieldExamples, field.TypeString, value)
-		_node.Examples = value
+	if value, ok := _c.mutation.Example2(); ok {
+		_spec.SetField(trend.FieldExample2, field.TypeInt64, value)
+		_node.Example2 = &value
+	}
+	if value, ok := _c.mutation.Example3(); ok {
+		_spec.SetField(trend.FieldExample3, field.TypeInt64, value)
+		_node.Example3 = &value
+	}
+	if value, ok := _c.mutation.Members(); ok {
+		_spec.SetField(trend.FieldMembers, field.TypeBytes, value)
+		_node.Members = &value
 	}
 	return _node, _spec
 }
@@ -269,15 +326,27 @@ func (u *TrendUpsert) UpdateLabel() *TrendUpsert {
 	return u
 }
 
-// SetWithArchived sets the "with_archived" field.
-func (u *TrendUpsert) SetWithArchived(v bool) *TrendUpsert {
-	u.Set(trend.FieldWithArchived, v)
+// SetPlace sets the "place" field.
+func (u *TrendUpsert) SetPlace(v []byte) *TrendUpsert {
+	u.Set(trend.FieldPlace, v)
 	return u
 }
 
-// UpdateWithArchived sets the "with_archived" field to the value that was provided on create.
-func (u *TrendUpsert) UpdateWithArchived() *TrendUpsert {
-	u.SetExcluded(trend.FieldWithArchived)
+// UpdatePlace sets the "place" field to the value that was provided on create.
+func (u *TrendUpsert) UpdatePlace() *TrendUpsert {
+	u.SetExcluded(trend.FieldPlace)
+	return u
+}
+
+// SetHead sets the "head" field.
+func (u *TrendUpsert) SetHead(v string) *TrendUpsert {
+	u.Set(trend.FieldHead, v)
+	return u
+}
+
+// UpdateHead sets the "head" field to the value that was provided on create.
+func (u *TrendUpsert) UpdateHead() *TrendUpsert {
+	u.SetExcluded(trend.FieldHead)
 	return u
 }
 
@@ -299,33 +368,93 @@ func (u *TrendUpsert) AddVideoCount(v int) *TrendUpsert {
 	return u
 }
 
-// SetMedianGrowth sets the "median_growth" field.
-func (u *TrendUpsert) SetMedianGrowth(v float64) *TrendUpsert {
-	u.Set(trend.FieldMedianGrowth, v)
+// SetExample1 sets the "example1" field.
+func (u *TrendUpsert) SetExample1(v int64) *TrendUpsert {
+	u.Set(trend.FieldExample1, v)
 	return u
 }
 
-// UpdateMedianGrowth sets the "median_growth" field to the value that was provided on create.
-func (u *TrendUpsert) UpdateMedianGrowth() *TrendUpsert {
-	u.SetExcluded(trend.FieldMedianGrowth)
+// UpdateExample1 sets the "example1" field to the value that was provided on create.
+func (u *TrendUpsert) UpdateExample1() *TrendUpsert {
+	u.SetExcluded(trend.FieldExample1)
 	return u
 }
 
-// AddMedianGrowth adds v to the "median_growth" field.
-func (u *TrendUpsert) AddMedianGrowth(v float64) *TrendUpsert {
-	u.Add(trend.FieldMedianGrowth, v)
+// AddExample1 adds v to the "example1" field.
+func (u *TrendUpsert) AddExample1(v int64) *TrendUpsert {
+	u.Add(trend.FieldExample1, v)
 	return u
 }
 
-// SetExamples sets the "examples" field.
-func (u *TrendUpsert) SetExamples(v string) *TrendUpsert {
-	u.Set(trend.FieldExamples, v)
+// ClearExample1 clears the value of the "example1" field.
+func (u *TrendUpsert) ClearExample1() *TrendUpsert {
+	u.SetNull(trend.FieldExample1)
 	return u
 }
 
-// UpdateExamples sets the "examples" field to the value that was provided on create.
-func (u *TrendUpsert) UpdateExamples() *TrendUpsert {
-	u.SetExcluded(trend.FieldExamples)
+// SetExample2 sets the "example2" field.
+func (u *TrendUpsert) SetExample2(v int64) *TrendUpsert {
+	u.Set(trend.FieldExample2, v)
+	return u
+}
+
+// UpdateExample2 sets the "example2" field to the value that was provided on create.
+func (u *TrendUpsert) UpdateExample2() *TrendUpsert {
+	u.SetExcluded(trend.FieldExample2)
+	return u
+}
+
+// AddExample2 adds v to the "example2" field.
+func (u *TrendUpsert) AddExample2(v int64) *TrendUpsert {
+	u.Add(trend.FieldExample2, v)
+	return u
+}
+
+// ClearExample2 clears the value of the "example2" field.
+func (u *TrendUpsert) ClearExample2() *TrendUpsert {
+	u.SetNull(trend.FieldExample2)
+	return u
+}
+
+// SetExample3 sets the "example3" field.
+func (u *TrendUpsert) SetExample3(v int64) *TrendUpsert {
+	u.Set(trend.FieldExample3, v)
+	return u
+}
+
+// UpdateExample3 sets the "example3" field to the value that was provided on create.
+func (u *TrendUpsert) UpdateExample3() *TrendUpsert {
+	u.SetExcluded(trend.FieldExample3)
+	return u
+}
+
+// AddExample3 adds v to the "example3" field.
+func (u *TrendUpsert) AddExample3(v int64) *TrendUpsert {
+	u.Add(trend.FieldExample3, v)
+	return u
+}
+
+// ClearExample3 clears the value of the "example3" field.
+func (u *TrendUpsert) ClearExample3() *TrendUpsert {
+	u.SetNull(trend.FieldExample3)
+	return u
+}
+
+// SetMembers sets the "members" field.
+func (u *TrendUpsert) SetMembers(v []byte) *TrendUpsert {
+	u.Set(trend.FieldMembers, v)
+	return u
+}
+
+// UpdateMembers sets the "members" field to the value that was provided on create.
+func (u *TrendUpsert) UpdateMembers() *TrendUpsert {
+	u.SetExcluded(trend.FieldMembers)
+	return u
+}
+
+// ClearMembers clears the value of the "members" field.
+func (u *TrendUpsert) ClearMembers() *TrendUpsert {
+	u.SetNull(trend.FieldMembers)
 	return u
 }
 
@@ -348,6 +477,12 @@ func (u *TrendUpsertOne) UpdateNewValues() *TrendUpsertOne {
 		}
 		if _, exists := u.create.mutation.AccountID(); exists {
 			s.SetIgnore(trend.FieldAccountID)
+		}
+		if _, exists := u.create.mutation.Subject(); exists {
+			s.SetIgnore(trend.FieldSubject)
+		}
+		if _, exists := u.create.mutation.WithArchived(); exists {
+			s.SetIgnore(trend.FieldWithArchived)
 		}
 		if _, exists := u.create.mutation.Key(); exists {
 			s.SetIgnore(trend.FieldKey)
@@ -397,17 +532,31 @@ func (u *TrendUpsertOne) UpdateLabel() *TrendUpsertOne {
 	})
 }
 
-// SetWithArchived sets the "with_archived" field.
-func (u *TrendUpsertOne) SetWithArchived(v bool) *TrendUpsertOne {
+// SetPlace sets the "place" field.
+func (u *TrendUpsertOne) SetPlace(v []byte) *TrendUpsertOne {
 	return u.Update(func(s *TrendUpsert) {
-		s.SetWithArchived(v)
+		s.SetPlace(v)
 	})
 }
 
-// UpdateWithArchived sets the "with_archived" field to the value that was provided on create.
-func (u *TrendUpsertOne) UpdateWithArchived() *TrendUpsertOne {
+// UpdatePlace sets the "place" field to the value that was provided on create.
+func (u *TrendUpsertOne) UpdatePlace() *TrendUpsertOne {
 	return u.Update(func(s *TrendUpsert) {
-		s.UpdateWithArchived()
+		s.UpdatePlace()
+	})
+}
+
+// SetHead sets the "head" field.
+func (u *TrendUpsertOne) SetHead(v string) *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetHead(v)
+	})
+}
+
+// UpdateHead sets the "head" field to the value that was provided on create.
+func (u *TrendUpsertOne) UpdateHead() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateHead()
 	})
 }
 
@@ -432,38 +581,108 @@ func (u *TrendUpsertOne) UpdateVideoCount() *TrendUpsertOne {
 	})
 }
 
-// SetMedianGrowth sets the "median_growth" field.
-func (u *TrendUpsertOne) SetMedianGrowth(v float64) *TrendUpsertOne {
+// SetExample1 sets the "example1" field.
+func (u *TrendUpsertOne) SetExample1(v int64) *TrendUpsertOne {
 	return u.Update(func(s *TrendUpsert) {
-		s.SetMedianGrowth(v)
+		s.SetExample1(v)
 	})
 }
 
-// AddMedianGrowth adds v to the "median_growth" field.
-func (u *TrendUpsertOne) AddMedianGrowth(v float64) *TrendUpsertOne {
+// AddExample1 adds v to the "example1" field.
+func (u *TrendUpsertOne) AddExample1(v int64) *TrendUpsertOne {
 	return u.Update(func(s *TrendUpsert) {
-		s.AddMedianGrowth(v)
+		s.AddExample1(v)
 	})
 }
 
-// UpdateMedianGrowth sets the "median_growth" field to the value that was provided on create.
-func (u *TrendUpsertOne) UpdateMedianGrowth() *TrendUpsertOne {
+// UpdateExample1 sets the "example1" field to the value that was provided on create.
+func (u *TrendUpsertOne) UpdateExample1() *TrendUpsertOne {
 	return u.Update(func(s *TrendUpsert) {
-		s.UpdateMedianGrowth()
+		s.UpdateExample1()
 	})
 }
 
-// SetExamples sets the "examples" field.
-func (u *TrendUpsertOne) SetExamples(v string) *TrendUpsertOne {
+// ClearExample1 clears the value of the "example1" field.
+func (u *TrendUpsertOne) ClearExample1() *TrendUpsertOne {
 	return u.Update(func(s *TrendUpsert) {
-		s.SetExamples(v)
+		s.ClearExample1()
 	})
 }
 
-// UpdateExamples sets the "examples" field to the value that was provided on create.
-func (u *TrendUpsertOne) UpdateExamples() *TrendUpsertOne {
+// SetExample2 sets the "example2" field.
+func (u *TrendUpsertOne) SetExample2(v int64) *TrendUpsertOne {
 	return u.Update(func(s *TrendUpsert) {
-		s.UpdateExamples()
+		s.SetExample2(v)
+	})
+}
+
+// AddExample2 adds v to the "example2" field.
+func (u *TrendUpsertOne) AddExample2(v int64) *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.AddExample2(v)
+	})
+}
+
+// UpdateExample2 sets the "example2" field to the value that was provided on create.
+func (u *TrendUpsertOne) UpdateExample2() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateExample2()
+	})
+}
+
+// ClearExample2 clears the value of the "example2" field.
+func (u *TrendUpsertOne) ClearExample2() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.ClearExample2()
+	})
+}
+
+// SetExample3 sets the "example3" field.
+func (u *TrendUpsertOne) SetExample3(v int64) *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetExample3(v)
+	})
+}
+
+// AddExample3 adds v to the "example3" field.
+func (u *TrendUpsertOne) AddExample3(v int64) *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.AddExample3(v)
+	})
+}
+
+// UpdateExample3 sets the "example3" field to the value that was provided on create.
+func (u *TrendUpsertOne) UpdateExample3() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateExample3()
+	})
+}
+
+// ClearExample3 clears the value of the "example3" field.
+func (u *TrendUpsertOne) ClearExample3() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.ClearExample3()
+	})
+}
+
+// SetMembers sets the "members" field.
+func (u *TrendUpsertOne) SetMembers(v []byte) *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetMembers(v)
+	})
+}
+
+// UpdateMembers sets the "members" field to the value that was provided on create.
+func (u *TrendUpsertOne) UpdateMembers() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateMembers()
+	})
+}
+
+// ClearMembers clears the value of the "members" field.
+func (u *TrendUpsertOne) ClearMembers() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.ClearMembers()
 	})
 }
 
@@ -519,7 +738,6 @@ func (_c *TrendCreateBulk) Save(ctx context.Context) ([]*Trend, error) {
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
-			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*TrendMutation)
 				if !ok {
@@ -652,6 +870,12 @@ func (u *TrendUpsertBulk) UpdateNewValues() *TrendUpsertBulk {
 			if _, exists := b.mutation.AccountID(); exists {
 				s.SetIgnore(trend.FieldAccountID)
 			}
+			if _, exists := b.mutation.Subject(); exists {
+				s.SetIgnore(trend.FieldSubject)
+			}
+			if _, exists := b.mutation.WithArchived(); exists {
+				s.SetIgnore(trend.FieldWithArchived)
+			}
 			if _, exists := b.mutation.Key(); exists {
 				s.SetIgnore(trend.FieldKey)
 			}
@@ -701,17 +925,31 @@ func (u *TrendUpsertBulk) UpdateLabel() *TrendUpsertBulk {
 	})
 }
 
-// SetWithArchived sets the "with_archived" field.
-func (u *TrendUpsertBulk) SetWithArchived(v bool) *TrendUpsertBulk {
+// SetPlace sets the "place" field.
+func (u *TrendUpsertBulk) SetPlace(v []byte) *TrendUpsertBulk {
 	return u.Update(func(s *TrendUpsert) {
-		s.SetWithArchived(v)
+		s.SetPlace(v)
 	})
 }
 
-// UpdateWithArchived sets the "with_archived" field to the value that was provided on create.
-func (u *TrendUpsertBulk) UpdateWithArchived() *TrendUpsertBulk {
+// UpdatePlace sets the "place" field to the value that was provided on create.
+func (u *TrendUpsertBulk) UpdatePlace() *TrendUpsertBulk {
 	return u.Update(func(s *TrendUpsert) {
-		s.UpdateWithArchived()
+		s.UpdatePlace()
+	})
+}
+
+// SetHead sets the "head" field.
+func (u *TrendUpsertBulk) SetHead(v string) *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetHead(v)
+	})
+}
+
+// UpdateHead sets the "head" field to the value that was provided on create.
+func (u *TrendUpsertBulk) UpdateHead() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateHead()
 	})
 }
 
@@ -736,38 +974,108 @@ func (u *TrendUpsertBulk) UpdateVideoCount() *TrendUpsertBulk {
 	})
 }
 
-// SetMedianGrowth sets the "median_growth" field.
-func (u *TrendUpsertBulk) SetMedianGrowth(v float64) *TrendUpsertBulk {
+// SetExample1 sets the "example1" field.
+func (u *TrendUpsertBulk) SetExample1(v int64) *TrendUpsertBulk {
 	return u.Update(func(s *TrendUpsert) {
-		s.SetMedianGrowth(v)
+		s.SetExample1(v)
 	})
 }
 
-// AddMedianGrowth adds v to the "median_growth" field.
-func (u *TrendUpsertBulk) AddMedianGrowth(v float64) *TrendUpsertBulk {
+// AddExample1 adds v to the "example1" field.
+func (u *TrendUpsertBulk) AddExample1(v int64) *TrendUpsertBulk {
 	return u.Update(func(s *TrendUpsert) {
-		s.AddMedianGrowth(v)
+		s.AddExample1(v)
 	})
 }
 
-// UpdateMedianGrowth sets the "median_growth" field to the value that was provided on create.
-func (u *TrendUpsertBulk) UpdateMedianGrowth() *TrendUpsertBulk {
+// UpdateExample1 sets the "example1" field to the value that was provided on create.
+func (u *TrendUpsertBulk) UpdateExample1() *TrendUpsertBulk {
 	return u.Update(func(s *TrendUpsert) {
-		s.UpdateMedianGrowth()
+		s.UpdateExample1()
 	})
 }
 
-// SetExamples sets the "examples" field.
-func (u *TrendUpsertBulk) SetExamples(v string) *TrendUpsertBulk {
+// ClearExample1 clears the value of the "example1" field.
+func (u *TrendUpsertBulk) ClearExample1() *TrendUpsertBulk {
 	return u.Update(func(s *TrendUpsert) {
-		s.SetExamples(v)
+		s.ClearExample1()
 	})
 }
 
-// UpdateExamples sets the "examples" field to the value that was provided on create.
-func (u *TrendUpsertBulk) UpdateExamples() *TrendUpsertBulk {
+// SetExample2 sets the "example2" field.
+func (u *TrendUpsertBulk) SetExample2(v int64) *TrendUpsertBulk {
 	return u.Update(func(s *TrendUpsert) {
-		s.UpdateExamples()
+		s.SetExample2(v)
+	})
+}
+
+// AddExample2 adds v to the "example2" field.
+func (u *TrendUpsertBulk) AddExample2(v int64) *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.AddExample2(v)
+	})
+}
+
+// UpdateExample2 sets the "example2" field to the value that was provided on create.
+func (u *TrendUpsertBulk) UpdateExample2() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateExample2()
+	})
+}
+
+// ClearExample2 clears the value of the "example2" field.
+func (u *TrendUpsertBulk) ClearExample2() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.ClearExample2()
+	})
+}
+
+// SetExample3 sets the "example3" field.
+func (u *TrendUpsertBulk) SetExample3(v int64) *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetExample3(v)
+	})
+}
+
+// AddExample3 adds v to the "example3" field.
+func (u *TrendUpsertBulk) AddExample3(v int64) *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.AddExample3(v)
+	})
+}
+
+// UpdateExample3 sets the "example3" field to the value that was provided on create.
+func (u *TrendUpsertBulk) UpdateExample3() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateExample3()
+	})
+}
+
+// ClearExample3 clears the value of the "example3" field.
+func (u *TrendUpsertBulk) ClearExample3() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.ClearExample3()
+	})
+}
+
+// SetMembers sets the "members" field.
+func (u *TrendUpsertBulk) SetMembers(v []byte) *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetMembers(v)
+	})
+}
+
+// UpdateMembers sets the "members" field to the value that was provided on create.
+func (u *TrendUpsertBulk) UpdateMembers() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateMembers()
+	})
+}
+
+// ClearMembers clears the value of the "members" field.
+func (u *TrendUpsertBulk) ClearMembers() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.ClearMembers()
 	})
 }
 

@@ -42,16 +42,22 @@ func (_u *TrendUpdate) SetNillableLabel(v *string) *TrendUpdate {
 	return _u
 }
 
-// SetWithArchived sets the "with_archived" field.
-func (_u *TrendUpdate) SetWithArchived(v bool) *TrendUpdate {
-	_u.mutation.SetWithArchived(v)
+// SetPlace sets the "place" field.
+func (_u *TrendUpdate) SetPlace(v []byte) *TrendUpdate {
+	_u.mutation.SetPlace(v)
 	return _u
 }
 
-// SetNillableWithArchived sets the "with_archived" field if the given value is not nil.
-func (_u *TrendUpdate) SetNillableWithArchived(v *bool) *TrendUpdate {
+// SetHead sets the "head" field.
+func (_u *TrendUpdate) SetHead(v string) *TrendUpdate {
+	_u.mutation.SetHead(v)
+	return _u
+}
+
+// SetNillableHead sets the "head" field if the given value is not nil.
+func (_u *TrendUpdate) SetNillableHead(v *string) *TrendUpdate {
 	if v != nil {
-		_u.SetWithArchived(*v)
+		_u.SetHead(*v)
 	}
 	return _u
 }
@@ -77,38 +83,96 @@ func (_u *TrendUpdate) AddVideoCount(v int) *TrendUpdate {
 	return _u
 }
 
-// SetMedianGrowth sets the "median_growth" field.
-func (_u *TrendUpdate) SetMedianGrowth(v float64) *TrendUpdate {
-	_u.mutation.ResetMedianGrowth()
-	_u.mutation.SetMedianGrowth(v)
+// SetExample1 sets the "example1" field.
+func (_u *TrendUpdate) SetExample1(v int64) *TrendUpdate {
+	_u.mutation.ResetExample1()
+	_u.mutation.SetExample1(v)
 	return _u
 }
 
-// SetNillableMedianGrowth sets the "median_growth" field if the given value is not nil.
-func (_u *TrendUpdate) SetNillableMedianGrowth(v *float64) *TrendUpdate {
+// SetNillableExample1 sets the "example1" field if the given value is not nil.
+func (_u *TrendUpdate) SetNillableExample1(v *int64) *TrendUpdate {
 	if v != nil {
-		_u.SetMedianGrowth(*v)
+		_u.SetExample1(*v)
 	}
 	return _u
 }
 
-// AddMedianGrowth adds value to the "median_growth" field.
-func (_u *TrendUpdate) AddMedianGrowth(v float64) *TrendUpdate {
-	_u.mutation.AddMedianGrowth(v)
+// AddExample1 adds value to the "example1" field.
+func (_u *TrendUpdate) AddExample1(v int64) *TrendUpdate {
+	_u.mutation.AddExample1(v)
 	return _u
 }
 
-// SetExamples sets the "examples" field.
-func (_u *TrendUpdate) SetExamples(v string) *TrendUpdate {
-	_u.mutation.SetExamples(v)
+// ClearExample1 clears the value of the "example1" field.
+func (_u *TrendUpdate) ClearExample1() *TrendUpdate {
+	_u.mutation.ClearExample1()
 	return _u
 }
 
-// SetNillableExamples sets the "examples" field if the given value is not nil.
-func (_u *TrendUpdate) SetNillableExamples(v *string) *TrendUpdate {
+// SetExample2 sets the "example2" field.
+func (_u *TrendUpdate) SetExample2(v int64) *TrendUpdate {
+	_u.mutation.ResetExample2()
+	_u.mutation.SetExample2(v)
+	return _u
+}
+
+// SetNillableExample2 sets the "example2" field if the given value is not nil.
+func (_u *TrendUpdate) SetNillableExample2(v *int64) *TrendUpdate {
 	if v != nil {
-		_u.SetExamples(*v)
+		_u.SetExample2(*v)
 	}
+	return _u
+}
+
+// AddExample2 adds value to the "example2" field.
+func (_u *TrendUpdate) AddExample2(v int64) *TrendUpdate {
+	_u.mutation.AddExample2(v)
+	return _u
+}
+
+// ClearExample2 clears the value of the "example2" field.
+func (_u *TrendUpdate) ClearExample2() *TrendUpdate {
+	_u.mutation.ClearExample2()
+	return _u
+}
+
+// SetExample3 sets the "example3" field.
+func (_u *TrendUpdate) SetExample3(v int64) *TrendUpdate {
+	_u.mutation.ResetExample3()
+	_u.mutation.SetExample3(v)
+	return _u
+}
+
+// SetNillableExample3 sets the "example3" field if the given value is not nil.
+func (_u *TrendUpdate) SetNillableExample3(v *int64) *TrendUpdate {
+	if v != nil {
+		_u.SetExample3(*v)
+	}
+	return _u
+}
+
+// AddExample3 adds value to the "example3" field.
+func (_u *TrendUpdate) AddExample3(v int64) *TrendUpdate {
+	_u.mutation.AddExample3(v)
+	return _u
+}
+
+// ClearExample3 clears the value of the "example3" field.
+func (_u *TrendUpdate) ClearExample3() *TrendUpdate {
+	_u.mutation.ClearExample3()
+	return _u
+}
+
+// SetMembers sets the "members" field.
+func (_u *TrendUpdate) SetMembers(v []byte) *TrendUpdate {
+	_u.mutation.SetMembers(v)
+	return _u
+}
+
+// ClearMembers clears the value of the "members" field.
+func (_u *TrendUpdate) ClearMembers() *TrendUpdate {
+	_u.mutation.ClearMembers()
 	return _u
 }
 
@@ -162,8 +226,11 @@ func (_u *TrendUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Label(); ok {
 		_spec.SetField(trend.FieldLabel, field.TypeString, value)
 	}
-	if value, ok := _u.mutation.WithArchived(); ok {
-		_spec.SetField(trend.FieldWithArchived, field.TypeBool, value)
+	if value, ok := _u.mutation.Place(); ok {
+		_spec.SetField(trend.FieldPlace, field.TypeBytes, value)
+	}
+	if value, ok := _u.mutation.Head(); ok {
+		_spec.SetField(trend.FieldHead, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.VideoCount(); ok {
 		_spec.SetField(trend.FieldVideoCount, field.TypeInt, value)
@@ -171,14 +238,38 @@ func (_u *TrendUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedVideoCount(); ok {
 		_spec.AddField(trend.FieldVideoCount, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.MedianGrowth(); ok {
-		_spec.SetField(trend.FieldMedianGrowth, field.TypeFloat64, value)
+	if value, ok := _u.mutation.Example1(); ok {
+		_spec.SetField(trend.FieldExample1, field.TypeInt64, value)
 	}
-	if value, ok := _u.mutation.AddedMedianGrowth(); ok {
-		_spec.AddField(trend.FieldMedianGrowth, field.TypeFloat64, value)
+	if value, ok := _u.mutation.AddedExample1(); ok {
+		_spec.AddField(trend.FieldExample1, field.TypeInt64, value)
 	}
-	if value, ok := _u.mutation.Examples(); ok {
-		_spec.SetField(trend.FieldExamples, field.TypeString, value)
+	if _u.mutation.Example1Cleared() {
+		_spec.ClearField(trend.FieldExample1, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Example2(); ok {
+		_spec.SetField(trend.FieldExample2, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedExample2(); ok {
+		_spec.AddField(trend.FieldExample2, field.TypeInt64, value)
+	}
+	if _u.mutation.Example2Cleared() {
+		_spec.ClearField(trend.FieldExample2, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Example3(); ok {
+		_spec.SetField(trend.FieldExample3, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedExample3(); ok {
+		_spec.AddField(trend.FieldExample3, field.TypeInt64, value)
+	}
+	if _u.mutation.Example3Cleared() {
+		_spec.ClearField(trend.FieldExample3, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Members(); ok {
+		_spec.SetField(trend.FieldMembers, field.TypeBytes, value)
+	}
+	if _u.mutation.MembersCleared() {
+		_spec.ClearField(trend.FieldMembers, field.TypeBytes)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -216,16 +307,22 @@ func (_u *TrendUpdateOne) SetNillableLabel(v *string) *TrendUpdateOne {
 	return _u
 }
 
-// SetWithArchived sets the "with_archived" field.
-func (_u *TrendUpdateOne) SetWithArchived(v bool) *TrendUpdateOne {
-	_u.mutation.SetWithArchived(v)
+// SetPlace sets the "place" field.
+func (_u *TrendUpdateOne) SetPlace(v []byte) *TrendUpdateOne {
+	_u.mutation.SetPlace(v)
 	return _u
 }
 
-// SetNillableWithArchived sets the "with_archived" field if the given value is not nil.
-func (_u *TrendUpdateOne) SetNillableWithArchived(v *bool) *TrendUpdateOne {
+// SetHead sets the "head" field.
+func (_u *TrendUpdateOne) SetHead(v string) *TrendUpdateOne {
+	_u.mutation.SetHead(v)
+	return _u
+}
+
+// SetNillableHead sets the "head" field if the given value is not nil.
+func (_u *TrendUpdateOne) SetNillableHead(v *string) *TrendUpdateOne {
 	if v != nil {
-		_u.SetWithArchived(*v)
+		_u.SetHead(*v)
 	}
 	return _u
 }
@@ -251,38 +348,96 @@ func (_u *TrendUpdateOne) AddVideoCount(v int) *TrendUpdateOne {
 	return _u
 }
 
-// SetMedianGrowth sets the "median_growth" field.
-func (_u *TrendUpdateOne) SetMedianGrowth(v float64) *TrendUpdateOne {
-	_u.mutation.ResetMedianGrowth()
-	_u.mutation.SetMedianGrowth(v)
+// SetExample1 sets the "example1" field.
+func (_u *TrendUpdateOne) SetExample1(v int64) *TrendUpdateOne {
+	_u.mutation.ResetExample1()
+	_u.mutation.SetExample1(v)
 	return _u
 }
 
-// SetNillableMedianGrowth sets the "median_growth" field if the given value is not nil.
-func (_u *TrendUpdateOne) SetNillableMedianGrowth(v *float64) *TrendUpdateOne {
+// SetNillableExample1 sets the "example1" field if the given value is not nil.
+func (_u *TrendUpdateOne) SetNillableExample1(v *int64) *TrendUpdateOne {
 	if v != nil {
-		_u.SetMedianGrowth(*v)
+		_u.SetExample1(*v)
 	}
 	return _u
 }
 
-// AddMedianGrowth adds value to the "median_growth" field.
-func (_u *TrendUpdateOne) AddMedianGrowth(v float64) *TrendUpdateOne {
-	_u.mutation.AddMedianGrowth(v)
+// AddExample1 adds value to the "example1" field.
+func (_u *TrendUpdateOne) AddExample1(v int64) *TrendUpdateOne {
+	_u.mutation.AddExample1(v)
 	return _u
 }
 
-// SetExamples sets the "examples" field.
-func (_u *TrendUpdateOne) SetExamples(v string) *TrendUpdateOne {
-	_u.mutation.SetExamples(v)
+// ClearExample1 clears the value of the "example1" field.
+func (_u *TrendUpdateOne) ClearExample1() *TrendUpdateOne {
+	_u.mutation.ClearExample1()
 	return _u
 }
 
-// SetNillableExamples sets the "examples" field if the given value is not nil.
-func (_u *TrendUpdateOne) SetNillableExamples(v *string) *TrendUpdateOne {
+// SetExample2 sets the "example2" field.
+func (_u *TrendUpdateOne) SetExample2(v int64) *TrendUpdateOne {
+	_u.mutation.ResetExample2()
+	_u.mutation.SetExample2(v)
+	return _u
+}
+
+// SetNillableExample2 sets the "example2" field if the given value is not nil.
+func (_u *TrendUpdateOne) SetNillableExample2(v *int64) *TrendUpdateOne {
 	if v != nil {
-		_u.SetExamples(*v)
+		_u.SetExample2(*v)
 	}
+	return _u
+}
+
+// AddExample2 adds value to the "example2" field.
+func (_u *TrendUpdateOne) AddExample2(v int64) *TrendUpdateOne {
+	_u.mutation.AddExample2(v)
+	return _u
+}
+
+// ClearExample2 clears the value of the "example2" field.
+func (_u *TrendUpdateOne) ClearExample2() *TrendUpdateOne {
+	_u.mutation.ClearExample2()
+	return _u
+}
+
+// SetExample3 sets the "example3" field.
+func (_u *TrendUpdateOne) SetExample3(v int64) *TrendUpdateOne {
+	_u.mutation.ResetExample3()
+	_u.mutation.SetExample3(v)
+	return _u
+}
+
+// SetNillableExample3 sets the "example3" field if the given value is not nil.
+func (_u *TrendUpdateOne) SetNillableExample3(v *int64) *TrendUpdateOne {
+	if v != nil {
+		_u.SetExample3(*v)
+	}
+	return _u
+}
+
+// AddExample3 adds value to the "example3" field.
+func (_u *TrendUpdateOne) AddExample3(v int64) *TrendUpdateOne {
+	_u.mutation.AddExample3(v)
+	return _u
+}
+
+// ClearExample3 clears the value of the "example3" field.
+func (_u *TrendUpdateOne) ClearExample3() *TrendUpdateOne {
+	_u.mutation.ClearExample3()
+	return _u
+}
+
+// SetMembers sets the "members" field.
+func (_u *TrendUpdateOne) SetMembers(v []byte) *TrendUpdateOne {
+	_u.mutation.SetMembers(v)
+	return _u
+}
+
+// ClearMembers clears the value of the "members" field.
+func (_u *TrendUpdateOne) ClearMembers() *TrendUpdateOne {
+	_u.mutation.ClearMembers()
 	return _u
 }
 
@@ -366,8 +521,11 @@ func (_u *TrendUpdateOne) sqlSave(ctx context.Context) (_node *Trend, err error)
 	if value, ok := _u.mutation.Label(); ok {
 		_spec.SetField(trend.FieldLabel, field.TypeString, value)
 	}
-	if value, ok := _u.mutation.WithArchived(); ok {
-		_spec.SetField(trend.FieldWithArchived, field.TypeBool, value)
+	if value, ok := _u.mutation.Place(); ok {
+		_spec.SetField(trend.FieldPlace, field.TypeBytes, value)
+	}
+	if value, ok := _u.mutation.Head(); ok {
+		_spec.SetField(trend.FieldHead, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.VideoCount(); ok {
 		_spec.SetField(trend.FieldVideoCount, field.TypeInt, value)
@@ -375,14 +533,38 @@ func (_u *TrendUpdateOne) sqlSave(ctx context.Context) (_node *Trend, err error)
 	if value, ok := _u.mutation.AddedVideoCount(); ok {
 		_spec.AddField(trend.FieldVideoCount, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.MedianGrowth(); ok {
-		_spec.SetField(trend.FieldMedianGrowth, field.TypeFloat64, value)
+	if value, ok := _u.mutation.Example1(); ok {
+		_spec.SetField(trend.FieldExample1, field.TypeInt64, value)
 	}
-	if value, ok := _u.mutation.AddedMedianGrowth(); ok {
-		_spec.AddField(trend.FieldMedianGrowth, field.TypeFloat64, value)
+	if value, ok := _u.mutation.AddedExample1(); ok {
+		_spec.AddField(trend.FieldExample1, field.TypeInt64, value)
 	}
-	if value, ok := _u.mutation.Examples(); ok {
-		_spec.SetField(trend.FieldExamples, field.TypeString, value)
+	if _u.mutation.Example1Cleared() {
+		_spec.ClearField(trend.FieldExample1, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Example2(); ok {
+		_spec.SetField(trend.FieldExample2, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedExample2(); ok {
+		_spec.AddField(trend.FieldExample2, field.TypeInt64, value)
+	}
+	if _u.mutation.Example2Cleared() {
+		_spec.ClearField(trend.FieldExample2, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Example3(); ok {
+		_spec.SetField(trend.FieldExample3, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedExample3(); ok {
+		_spec.AddField(trend.FieldExample3, field.TypeInt64, value)
+	}
+	if _u.mutation.Example3Cleared() {
+		_spec.ClearField(trend.FieldExample3, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Members(); ok {
+		_spec.SetField(trend.FieldMembers, field.TypeBytes, value)
+	}
+	if _u.mutation.MembersCleared() {
+		_spec.ClearField(trend.FieldMembers, field.TypeBytes)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Trend{config: _u.config}

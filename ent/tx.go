@@ -44,6 +44,8 @@ type Tx struct {
 	Subscription *SubscriptionClient
 	// Trend is the client for interacting with the Trend builders.
 	Trend *TrendClient
+	// TrendWindow is the client for interacting with the TrendWindow builders.
+	TrendWindow *TrendWindowClient
 	// UsageCounter is the client for interacting with the UsageCounter builders.
 	UsageCounter *UsageCounterClient
 	// UsageEvent is the client for interacting with the UsageEvent builders.
@@ -52,8 +54,6 @@ type Tx struct {
 	Video *VideoClient
 	// VideoDoc is the client for interacting with the VideoDoc builders.
 	VideoDoc *VideoDocClient
-	// VideoKey is the client for interacting with the VideoKey builders.
-	VideoKey *VideoKeyClient
 	// Workspace is the client for interacting with the Workspace builders.
 	Workspace *WorkspaceClient
 
@@ -202,11 +202,11 @@ func (tx *Tx) init() {
 	tx.ScrollRecord = NewScrollRecordClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)
 	tx.Trend = NewTrendClient(tx.config)
+	tx.TrendWindow = NewTrendWindowClient(tx.config)
 	tx.UsageCounter = NewUsageCounterClient(tx.config)
 	tx.UsageEvent = NewUsageEventClient(tx.config)
 	tx.Video = NewVideoClient(tx.config)
 	tx.VideoDoc = NewVideoDocClient(tx.config)
-	tx.VideoKey = NewVideoKeyClient(tx.config)
 	tx.Workspace = NewWorkspaceClient(tx.config)
 }
 

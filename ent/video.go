@@ -28,46 +28,36 @@ type Video struct {
 	Kind string `json:"kind,omitempty"`
 	// canonicalId of the brief it was first gathered for.
 	Subject string `json:"subject,omitempty"`
-	// ScrollID holds the value of the "scroll_id" field.
+	// The scroll that brought it first.
 	ScrollID int64 `json:"scroll_id,omitempty"`
 	// PostedAt holds the value of the "posted_at" field.
 	PostedAt *int64 `json:"posted_at,omitempty"`
 	// FirstSeenAt holds the value of the "first_seen_at" field.
 	FirstSeenAt int64 `json:"first_seen_at,omitempty"`
-	// LastSeenAt holds the value of the "last_seen_at" field.
-	LastSeenAt int64 `json:"last_seen_at,omitempty"`
-	// Views holds the value of the "views" field.
-	Views *int64 `json:"views,omitempty"`
-	// Likes holds the value of the "likes" field.
-	Likes *int64 `json:"likes,omitempty"`
-	// Comments holds the value of the "comments" field.
-	Comments *int64 `json:"comments,omitempty"`
-	// Shares holds the value of the "shares" field.
-	Shares *int64 `json:"shares,omitempty"`
-	// Saves holds the value of the "saves" field.
-	Saves *int64 `json:"saves,omitempty"`
-	// ObservedAt holds the value of the "observed_at" field.
-	ObservedAt *int64 `json:"observed_at,omitempty"`
-	// Views of the latest observation that scoring can use.
+	// Time of the newest observation.
+	ObservedAt int64 `json:"observed_at,omitempty"`
+	// Views of the newest observation that scoring can use.
 	UsableViews *int64 `json:"usable_views,omitempty"`
 	// UsableAt holds the value of the "usable_at" field.
 	UsableAt *int64 `json:"usable_at,omitempty"`
-	// Unrounded views ÷ baseline; 0 where there is none.
-	Score float64 `json:"score,omitempty"`
-	// Baseline holds the value of the "baseline" field.
-	Baseline *float64 `json:"baseline,omitempty"`
-	// SampleCount holds the value of the "sample_count" field.
-	SampleCount int `json:"sample_count,omitempty"`
-	// 1 where the score is above 1: an outlier.
-	Listed int `json:"listed,omitempty"`
+	// Of what the source last said apart from numbers; the same digest changes no document.
+	Digest int64 `json:"digest,omitempty"`
 	// 0 or 1; a number, so that an index range serves both.
 	Archived int `json:"archived,omitempty"`
 	// HookArchived holds the value of the "hook_archived" field.
 	HookArchived int `json:"hook_archived,omitempty"`
-	// HookVersion holds the value of the "hook_version" field.
-	HookVersion int `json:"hook_version,omitempty"`
-	// When the evidence last changed; 0 where there is none.
-	HookAt       int64 `json:"hook_at,omitempty"`
+	// 1 where the video or its hook is archived.
+	HookHidden int `json:"hook_hidden,omitempty"`
+	// firstSeenAt, newest first, then id.
+	SeenOrder []byte `json:"seen_order,omitempty"`
+	// When the evidence last changed, newest first, then id; null without evidence.
+	HookOrder *[]byte `json:"hook_order,omitempty"`
+	// Score, views, observedAt, highest first, then id; null unless an outlier.
+	OutlierOrder *[]byte `json:"outlier_order,omitempty"`
+	// The part of the Video's JSON that every observation changes: lastSeenAt, metrics, the closing brace.
+	Facts string `json:"facts,omitempty"`
+	// The outlier's own JSON members; null unless an outlier.
+	Outlier      *string `json:"outlier,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -76,11 +66,11 @@ func (*Video) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case video.FieldScore, video.FieldBaseline:
-			values[i] = new(sql.NullFloat64)
-		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldLastSeenAt, video.FieldViews, video.FieldLikes, video.FieldComments, video.FieldShares, video.FieldSaves, video.FieldObservedAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldSampleCount, video.FieldListed, video.FieldArchived, video.FieldHookArchived, video.FieldHookVersion, video.FieldHookAt:
+		case video.FieldSeenOrder, video.FieldHookOrder, video.FieldOutlierOrder:
+			values[i] = new([]byte)
+		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden:
 			values[i] = new(sql.NullInt64)
-		case video.FieldPlatform, video.FieldExternalID, video.FieldKind, video.FieldSubject:
+		case video.FieldPlatform, video.FieldExternalID, video.FieldKind, video.FieldSubject, video.FieldFacts, video.FieldOutlier:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -159,53 +149,11 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.FirstSeenAt = value.Int64
 			}
-		case video.FieldLastSeenAt:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field last_seen_at", values[i])
-			} else if value.Valid {
-				_m.LastSeenAt = value.Int64
-			}
-		case video.FieldViews:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field views", values[i])
-			} else if value.Valid {
-				_m.Views = new(int64)
-				*_m.Views = value.Int64
-			}
-		case video.FieldLikes:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field likes", values[i])
-			} else if value.Valid {
-				_m.Likes = new(int64)
-				*_m.Likes = value.Int64
-			}
-		case video.FieldComments:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field comments", values[i])
-			} else if value.Valid {
-				_m.Comments = new(int64)
-				*_m.Comments = value.Int64
-			}
-		case video.FieldShares:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field shares", values[i])
-			} else if value.Valid {
-				_m.Shares = new(int64)
-				*_m.Shares = value.Int64
-			}
-		case video.FieldSaves:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field saves", values[i])
-			} else if value.Valid {
-				_m.Saves = new(int64)
-				*_m.Saves = value.Int64
-			}
 		case video.FieldObservedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field observed_at", values[i])
 			} else if value.Valid {
-				_m.ObservedAt = new(int64)
-				*_m.ObservedAt = value.Int64
+				_m.ObservedAt = value.Int64
 			}
 		case video.FieldUsableViews:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -221,30 +169,11 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 				_m.UsableAt = new(int64)
 				*_m.UsableAt = value.Int64
 			}
-		case video.FieldScore:
-			if value, ok := values[i].(*sql.NullFloat64); !ok {
-				return fmt.Errorf("unexpected type %T for field score", values[i])
-			} else if value.Valid {
-				_m.Score = value.Float64
-			}
-		case video.FieldBaseline:
-			if value, ok := values[i].(*sql.NullFloat64); !ok {
-				return fmt.Errorf("unexpected type %T for field baseline", values[i])
-			} else if value.Valid {
-				_m.Baseline = new(float64)
-				*_m.Baseline = value.Float64
-			}
-		case video.FieldSampleCount:
+		case video.FieldDigest:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field sample_count", values[i])
+				return fmt.Errorf("unexpected type %T for field digest", values[i])
 			} else if value.Valid {
-				_m.SampleCount = int(value.Int64)
-			}
-		case video.FieldListed:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field listed", values[i])
-			} else if value.Valid {
-				_m.Listed = int(value.Int64)
+				_m.Digest = value.Int64
 			}
 		case video.FieldArchived:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -258,17 +187,42 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.HookArchived = int(value.Int64)
 			}
-		case video.FieldHookVersion:
+		case video.FieldHookHidden:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field hook_version", values[i])
+				return fmt.Errorf("unexpected type %T for field hook_hidden", values[i])
 			} else if value.Valid {
-				_m.HookVersion = int(value.Int64)
+				_m.HookHidden = int(value.Int64)
 			}
-		case video.FieldHookAt:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field hook_at", values[i])
+		case video.FieldSeenOrder:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field seen_order", values[i])
+			} else if value != nil {
+				_m.SeenOrder = *value
+			}
+		case video.FieldHookOrder:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field hook_order", values[i])
+			} else if value != nil {
+				_m.HookOrder = value
+			}
+		case video.FieldOutlierOrder:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field outlier_order", values[i])
+			} else if value != nil {
+				_m.OutlierOrder = value
+			}
+		case video.FieldFacts:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field facts", values[i])
 			} else if value.Valid {
-				_m.HookAt = value.Int64
+				_m.Facts = value.String
+			}
+		case video.FieldOutlier:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field outlier", values[i])
+			} else if value.Valid {
+				_m.Outlier = new(string)
+				*_m.Outlier = value.String
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -337,38 +291,8 @@ func (_m *Video) String() string {
 	builder.WriteString("first_seen_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.FirstSeenAt))
 	builder.WriteString(", ")
-	builder.WriteString("last_seen_at=")
-	builder.WriteString(fmt.Sprintf("%v", _m.LastSeenAt))
-	builder.WriteString(", ")
-	if v := _m.Views; v != nil {
-		builder.WriteString("views=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.Likes; v != nil {
-		builder.WriteString("likes=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.Comments; v != nil {
-		builder.WriteString("comments=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.Shares; v != nil {
-		builder.WriteString("shares=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.Saves; v != nil {
-		builder.WriteString("saves=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.ObservedAt; v != nil {
-		builder.WriteString("observed_at=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
+	builder.WriteString("observed_at=")
+	builder.WriteString(fmt.Sprintf("%v", _m.ObservedAt))
 	builder.WriteString(", ")
 	if v := _m.UsableViews; v != nil {
 		builder.WriteString("usable_views=")
@@ -380,19 +304,8 @@ func (_m *Video) String() string {
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")
-	builder.WriteString("score=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Score))
-	builder.WriteString(", ")
-	if v := _m.Baseline; v != nil {
-		builder.WriteString("baseline=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("sample_count=")
-	builder.WriteString(fmt.Sprintf("%v", _m.SampleCount))
-	builder.WriteString(", ")
-	builder.WriteString("listed=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Listed))
+	builder.WriteString("digest=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Digest))
 	builder.WriteString(", ")
 	builder.WriteString("archived=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Archived))
@@ -400,11 +313,29 @@ func (_m *Video) String() string {
 	builder.WriteString("hook_archived=")
 	builder.WriteString(fmt.Sprintf("%v", _m.HookArchived))
 	builder.WriteString(", ")
-	builder.WriteString("hook_version=")
-	builder.WriteString(fmt.Sprintf("%v", _m.HookVersion))
+	builder.WriteString("hook_hidden=")
+	builder.WriteString(fmt.Sprintf("%v", _m.HookHidden))
 	builder.WriteString(", ")
-	builder.WriteString("hook_at=")
-	builder.WriteString(fmt.Sprintf("%v", _m.HookAt))
+	builder.WriteString("seen_order=")
+	builder.WriteString(fmt.Sprintf("%v", _m.SeenOrder))
+	builder.WriteString(", ")
+	if v := _m.HookOrder; v != nil {
+		builder.WriteString("hook_order=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.OutlierOrder; v != nil {
+		builder.WriteString("outlier_order=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("facts=")
+	builder.WriteString(_m.Facts)
+	builder.WriteString(", ")
+	if v := _m.Outlier; v != nil {
+		builder.WriteString("outlier=")
+		builder.WriteString(*v)
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

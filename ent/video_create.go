@@ -99,93 +99,9 @@ func (_c *VideoCreate) SetFirstSeenAt(v int64) *VideoCreate {
 	return _c
 }
 
-// SetLastSeenAt sets the "last_seen_at" field.
-func (_c *VideoCreate) SetLastSeenAt(v int64) *VideoCreate {
-	_c.mutation.SetLastSeenAt(v)
-	return _c
-}
-
-// SetViews sets the "views" field.
-func (_c *VideoCreate) SetViews(v int64) *VideoCreate {
-	_c.mutation.SetViews(v)
-	return _c
-}
-
-// SetNillableViews sets the "views" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableViews(v *int64) *VideoCreate {
-	if v != nil {
-		_c.SetViews(*v)
-	}
-	return _c
-}
-
-// SetLikes sets the "likes" field.
-func (_c *VideoCreate) SetLikes(v int64) *VideoCreate {
-	_c.mutation.SetLikes(v)
-	return _c
-}
-
-// SetNillableLikes sets the "likes" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableLikes(v *int64) *VideoCreate {
-	if v != nil {
-		_c.SetLikes(*v)
-	}
-	return _c
-}
-
-// SetComments sets the "comments" field.
-func (_c *VideoCreate) SetComments(v int64) *VideoCreate {
-	_c.mutation.SetComments(v)
-	return _c
-}
-
-// SetNillableComments sets the "comments" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableComments(v *int64) *VideoCreate {
-	if v != nil {
-		_c.SetComments(*v)
-	}
-	return _c
-}
-
-// SetShares sets the "shares" field.
-func (_c *VideoCreate) SetShares(v int64) *VideoCreate {
-	_c.mutation.SetShares(v)
-	return _c
-}
-
-// SetNillableShares sets the "shares" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableShares(v *int64) *VideoCreate {
-	if v != nil {
-		_c.SetShares(*v)
-	}
-	return _c
-}
-
-// SetSaves sets the "saves" field.
-func (_c *VideoCreate) SetSaves(v int64) *VideoCreate {
-	_c.mutation.SetSaves(v)
-	return _c
-}
-
-// SetNillableSaves sets the "saves" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableSaves(v *int64) *VideoCreate {
-	if v != nil {
-		_c.SetSaves(*v)
-	}
-	return _c
-}
-
 // SetObservedAt sets the "observed_at" field.
 func (_c *VideoCreate) SetObservedAt(v int64) *VideoCreate {
 	_c.mutation.SetObservedAt(v)
-	return _c
-}
-
-// SetNillableObservedAt sets the "observed_at" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableObservedAt(v *int64) *VideoCreate {
-	if v != nil {
-		_c.SetObservedAt(*v)
-	}
 	return _c
 }
 
@@ -217,59 +133,9 @@ func (_c *VideoCreate) SetNillableUsableAt(v *int64) *VideoCreate {
 	return _c
 }
 
-// SetScore sets the "score" field.
-func (_c *VideoCreate) SetScore(v float64) *VideoCreate {
-	_c.mutation.SetScore(v)
-	return _c
-}
-
-// SetNillableScore sets the "score" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableScore(v *float64) *VideoCreate {
-	if v != nil {
-		_c.SetScore(*v)
-	}
-	return _c
-}
-
-// SetBaseline sets the "baseline" field.
-func (_c *VideoCreate) SetBaseline(v float64) *VideoCreate {
-	_c.mutation.SetBaseline(v)
-	return _c
-}
-
-// SetNillableBaseline sets the "baseline" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableBaseline(v *float64) *VideoCreate {
-	if v != nil {
-		_c.SetBaseline(*v)
-	}
-	return _c
-}
-
-// SetSampleCount sets the "sample_count" field.
-func (_c *VideoCreate) SetSampleCount(v int) *VideoCreate {
-	_c.mutation.SetSampleCount(v)
-	return _c
-}
-
-// SetNillableSampleCount sets the "sample_count" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableSampleCount(v *int) *VideoCreate {
-	if v != nil {
-		_c.SetSampleCount(*v)
-	}
-	return _c
-}
-
-// SetListed sets the "listed" field.
-func (_c *VideoCreate) SetListed(v int) *VideoCreate {
-	_c.mutation.SetListed(v)
-	return _c
-}
-
-// SetNillableListed sets the "listed" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableListed(v *int) *VideoCreate {
-	if v != nil {
-		_c.SetListed(*v)
-	}
+// SetDigest sets the "digest" field.
+func (_c *VideoCreate) SetDigest(v int64) *VideoCreate {
+	_c.mutation.SetDigest(v)
 	return _c
 }
 
@@ -301,30 +167,54 @@ func (_c *VideoCreate) SetNillableHookArchived(v *int) *VideoCreate {
 	return _c
 }
 
-// SetHookVersion sets the "hook_version" field.
-func (_c *VideoCreate) SetHookVersion(v int) *VideoCreate {
-	_c.mutation.SetHookVersion(v)
+// SetHookHidden sets the "hook_hidden" field.
+func (_c *VideoCreate) SetHookHidden(v int) *VideoCreate {
+	_c.mutation.SetHookHidden(v)
 	return _c
 }
 
-// SetNillableHookVersion sets the "hook_version" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableHookVersion(v *int) *VideoCreate {
+// SetNillableHookHidden sets the "hook_hidden" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableHookHidden(v *int) *VideoCreate {
 	if v != nil {
-		_c.SetHookVersion(*v)
+		_c.SetHookHidden(*v)
 	}
 	return _c
 }
 
-// SetHookAt sets the "hook_at" field.
-func (_c *VideoCreate) SetHookAt(v int64) *VideoCreate {
-	_c.mutation.SetHookAt(v)
+// SetSeenOrder sets the "seen_order" field.
+func (_c *VideoCreate) SetSeenOrder(v []byte) *VideoCreate {
+	_c.mutation.SetSeenOrder(v)
 	return _c
 }
 
-// SetNillableHookAt sets the "hook_at" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableHookAt(v *int64) *VideoCreate {
+// SetHookOrder sets the "hook_order" field.
+func (_c *VideoCreate) SetHookOrder(v []byte) *VideoCreate {
+	_c.mutation.SetHookOrder(v)
+	return _c
+}
+
+// SetOutlierOrder sets the "outlier_order" field.
+func (_c *VideoCreate) SetOutlierOrder(v []byte) *VideoCreate {
+	_c.mutation.SetOutlierOrder(v)
+	return _c
+}
+
+// SetFacts sets the "facts" field.
+func (_c *VideoCreate) SetFacts(v string) *VideoCreate {
+	_c.mutation.SetFacts(v)
+	return _c
+}
+
+// SetOutlier sets the "outlier" field.
+func (_c *VideoCreate) SetOutlier(v string) *VideoCreate {
+	_c.mutation.SetOutlier(v)
+	return _c
+}
+
+// SetNillableOutlier sets the "outlier" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableOutlier(v *string) *VideoCreate {
 	if v != nil {
-		_c.SetHookAt(*v)
+		_c.SetOutlier(*v)
 	}
 	return _c
 }
@@ -376,18 +266,6 @@ func (_c *VideoCreate) defaults() error {
 		v := video.DefaultKind
 		_c.mutation.SetKind(v)
 	}
-	if _, ok := _c.mutation.Score(); !ok {
-		v := video.DefaultScore
-		_c.mutation.SetScore(v)
-	}
-	if _, ok := _c.mutation.SampleCount(); !ok {
-		v := video.DefaultSampleCount
-		_c.mutation.SetSampleCount(v)
-	}
-	if _, ok := _c.mutation.Listed(); !ok {
-		v := video.DefaultListed
-		_c.mutation.SetListed(v)
-	}
 	if _, ok := _c.mutation.Archived(); !ok {
 		v := video.DefaultArchived
 		_c.mutation.SetArchived(v)
@@ -396,13 +274,9 @@ func (_c *VideoCreate) defaults() error {
 		v := video.DefaultHookArchived
 		_c.mutation.SetHookArchived(v)
 	}
-	if _, ok := _c.mutation.HookVersion(); !ok {
-		v := video.DefaultHookVersion
-		_c.mutation.SetHookVersion(v)
-	}
-	if _, ok := _c.mutation.HookAt(); !ok {
-		v := video.DefaultHookAt
-		_c.mutation.SetHookAt(v)
+	if _, ok := _c.mutation.HookHidden(); !ok {
+		v := video.DefaultHookHidden
+		_c.mutation.SetHookHidden(v)
 	}
 	return nil
 }
@@ -430,17 +304,11 @@ func (_c *VideoCreate) check() error {
 	if _, ok := _c.mutation.FirstSeenAt(); !ok {
 		return &ValidationError{Name: "first_seen_at", err: errors.New(`ent: missing required field "Video.first_seen_at"`)}
 	}
-	if _, ok := _c.mutation.LastSeenAt(); !ok {
-		return &ValidationError{Name: "last_seen_at", err: errors.New(`ent: missing required field "Video.last_seen_at"`)}
+	if _, ok := _c.mutation.ObservedAt(); !ok {
+		return &ValidationError{Name: "observed_at", err: errors.New(`ent: missing required field "Video.observed_at"`)}
 	}
-	if _, ok := _c.mutation.Score(); !ok {
-		return &ValidationError{Name: "score", err: errors.New(`ent: missing required field "Video.score"`)}
-	}
-	if _, ok := _c.mutation.SampleCount(); !ok {
-		return &ValidationError{Name: "sample_count", err: errors.New(`ent: missing required field "Video.sample_count"`)}
-	}
-	if _, ok := _c.mutation.Listed(); !ok {
-		return &ValidationError{Name: "listed", err: errors.New(`ent: missing required field "Video.listed"`)}
+	if _, ok := _c.mutation.Digest(); !ok {
+		return &ValidationError{Name: "digest", err: errors.New(`ent: missing required field "Video.digest"`)}
 	}
 	if _, ok := _c.mutation.Archived(); !ok {
 		return &ValidationError{Name: "archived", err: errors.New(`ent: missing required field "Video.archived"`)}
@@ -448,11 +316,14 @@ func (_c *VideoCreate) check() error {
 	if _, ok := _c.mutation.HookArchived(); !ok {
 		return &ValidationError{Name: "hook_archived", err: errors.New(`ent: missing required field "Video.hook_archived"`)}
 	}
-	if _, ok := _c.mutation.HookVersion(); !ok {
-		return &ValidationError{Name: "hook_version", err: errors.New(`ent: missing required field "Video.hook_version"`)}
+	if _, ok := _c.mutation.HookHidden(); !ok {
+		return &ValidationError{Name: "hook_hidden", err: errors.New(`ent: missing required field "Video.hook_hidden"`)}
 	}
-	if _, ok := _c.mutation.HookAt(); !ok {
-		return &ValidationError{Name: "hook_at", err: errors.New(`ent: missing required field "Video.hook_at"`)}
+	if _, ok := _c.mutation.SeenOrder(); !ok {
+		return &ValidationError{Name: "seen_order", err: errors.New(`ent: missing required field "Video.seen_order"`)}
+	}
+	if _, ok := _c.mutation.Facts(); !ok {
+		return &ValidationError{Name: "facts", err: errors.New(`ent: missing required field "Video.facts"`)}
 	}
 	return nil
 }
@@ -523,33 +394,9 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 		_spec.SetField(video.FieldFirstSeenAt, field.TypeInt64, value)
 		_node.FirstSeenAt = value
 	}
-	if value, ok := _c.mutation.LastSeenAt(); ok {
-		_spec.SetField(video.FieldLastSeenAt, field.TypeInt64, value)
-		_node.LastSeenAt = value
-	}
-	if value, ok := _c.mutation.Views(); ok {
-		_spec.SetField(video.FieldViews, field.TypeInt64, value)
-		_node.Views = &value
-	}
-	if value, ok := _c.mutation.Likes(); ok {
-		_spec.SetField(video.FieldLikes, field.TypeInt64, value)
-		_node.Likes = &value
-	}
-	if value, ok := _c.mutation.Comments(); ok {
-		_spec.SetField(video.FieldComments, field.TypeInt64, value)
-		_node.Comments = &value
-	}
-	if value, ok := _c.mutation.Shares(); ok {
-		_spec.SetField(video.FieldShares, field.TypeInt64, value)
-		_node.Shares = &value
-	}
-	if value, ok := _c.mutation.Saves(); ok {
-		_spec.SetField(video.FieldSaves, field.TypeInt64, value)
-		_node.Saves = &value
-	}
 	if value, ok := _c.mutation.ObservedAt(); ok {
 		_spec.SetField(video.FieldObservedAt, field.TypeInt64, value)
-		_node.ObservedAt = &value
+		_node.ObservedAt = value
 	}
 	if value, ok := _c.mutation.UsableViews(); ok {
 		_spec.SetField(video.FieldUsableViews, field.TypeInt64, value)
@@ -559,21 +406,9 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 		_spec.SetField(video.FieldUsableAt, field.TypeInt64, value)
 		_node.UsableAt = &value
 	}
-	if value, ok := _c.mutation.Score(); ok {
-		_spec.SetField(video.FieldScore, field.TypeFloat64, value)
-		_node.Score = value
-	}
-	if value, ok := _c.mutation.Baseline(); ok {
-		_spec.SetField(video.FieldBaseline, field.TypeFloat64, value)
-		_node.Baseline = &value
-	}
-	if value, ok := _c.mutation.SampleCount(); ok {
-		_spec.SetField(video.FieldSampleCount, field.TypeInt, value)
-		_node.SampleCount = value
-	}
-	if value, ok := _c.mutation.Listed(); ok {
-		_spec.SetField(video.FieldListed, field.TypeInt, value)
-		_node.Listed = value
+	if value, ok := _c.mutation.Digest(); ok {
+		_spec.SetField(video.FieldDigest, field.TypeInt64, value)
+		_node.Digest = value
 	}
 	if value, ok := _c.mutation.Archived(); ok {
 		_spec.SetField(video.FieldArchived, field.TypeInt, value)
@@ -583,13 +418,29 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 		_spec.SetField(video.FieldHookArchived, field.TypeInt, value)
 		_node.HookArchived = value
 	}
-	if value, ok := _c.mutation.HookVersion(); ok {
-		_spec.SetField(video.FieldHookVersion, field.TypeInt, value)
-		_node.HookVersion = value
+	if value, ok := _c.mutation.HookHidden(); ok {
+		_spec.SetField(video.FieldHookHidden, field.TypeInt, value)
+		_node.HookHidden = value
 	}
-	if value, ok := _c.mutation.HookAt(); ok {
-		_spec.SetField(video.FieldHookAt, field.TypeInt64, value)
-		_node.HookAt = value
+	if value, ok := _c.mutation.SeenOrder(); ok {
+		_spec.SetField(video.FieldSeenOrder, field.TypeBytes, value)
+		_node.SeenOrder = value
+	}
+	if value, ok := _c.mutation.HookOrder(); ok {
+		_spec.SetField(video.FieldHookOrder, field.TypeBytes, value)
+		_node.HookOrder = &value
+	}
+	if value, ok := _c.mutation.OutlierOrder(); ok {
+		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)
+		_node.OutlierOrder = &value
+	}
+	if value, ok := _c.mutation.Facts(); ok {
+		_spec.SetField(video.FieldFacts, field.TypeString, value)
+		_node.Facts = value
+	}
+	if value, ok := _c.mutation.Outlier(); ok {
+		_spec.SetField(video.FieldOutlier, field.TypeString, value)
+		_node.Outlier = &value
 	}
 	return _node, _spec
 }
@@ -703,144 +554,6 @@ func (u *VideoUpsert) ClearPostedAt() *VideoUpsert {
 	return u
 }
 
-// SetLastSeenAt sets the "last_seen_at" field.
-func (u *VideoUpsert) SetLastSeenAt(v int64) *VideoUpsert {
-	u.Set(video.FieldLastSeenAt, v)
-	return u
-}
-
-// UpdateLastSeenAt sets the "last_seen_at" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateLastSeenAt() *VideoUpsert {
-	u.SetExcluded(video.FieldLastSeenAt)
-	return u
-}
-
-// AddLastSeenAt adds v to the "last_seen_at" field.
-func (u *VideoUpsert) AddLastSeenAt(v int64) *VideoUpsert {
-	u.Add(video.FieldLastSeenAt, v)
-	return u
-}
-
-// SetViews sets the "views" field.
-func (u *VideoUpsert) SetViews(v int64) *VideoUpsert {
-	u.Set(video.FieldViews, v)
-	return u
-}
-
-// UpdateViews sets the "views" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateViews() *VideoUpsert {
-	u.SetExcluded(video.FieldViews)
-	return u
-}
-
-// AddViews adds v to the "views" field.
-func (u *VideoUpsert) AddViews(v int64) *VideoUpsert {
-	u.Add(video.FieldViews, v)
-	return u
-}
-
-// ClearViews clears the value of the "views" field.
-func (u *VideoUpsert) ClearViews() *VideoUpsert {
-	u.SetNull(video.FieldViews)
-	return u
-}
-
-// SetLikes sets the "likes" field.
-func (u *VideoUpsert) SetLikes(v int64) *VideoUpsert {
-	u.Set(video.FieldLikes, v)
-	return u
-}
-
-// UpdateLikes sets the "likes" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateLikes() *VideoUpsert {
-	u.SetExcluded(video.FieldLikes)
-	return u
-}
-
-// AddLikes adds v to the "likes" field.
-func (u *VideoUpsert) AddLikes(v int64) *VideoUpsert {
-	u.Add(video.FieldLikes, v)
-	return u
-}
-
-// ClearLikes clears the value of the "likes" field.
-func (u *VideoUpsert) ClearLikes() *VideoUpsert {
-	u.SetNull(video.FieldLikes)
-	return u
-}
-
-// SetComments sets the "comments" field.
-func (u *VideoUpsert) SetComments(v int64) *VideoUpsert {
-	u.Set(video.FieldComments, v)
-	return u
-}
-
-// UpdateComments sets the "comments" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateComments() *VideoUpsert {
-	u.SetExcluded(video.FieldComments)
-	return u
-}
-
-// AddComments adds v to the "comments" field.
-func (u *VideoUpsert) AddComments(v int64) *VideoUpsert {
-	u.Add(video.FieldComments, v)
-	return u
-}
-
-// ClearComments clears the value of the "comments" field.
-func (u *VideoUpsert) ClearComments() *VideoUpsert {
-	u.SetNull(video.FieldComments)
-	return u
-}
-
-// SetShares sets the "shares" field.
-func (u *VideoUpsert) SetShares(v int64) *VideoUpsert {
-	u.Set(video.FieldShares, v)
-	return u
-}
-
-// UpdateShares sets the "shares" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateShares() *VideoUpsert {
-	u.SetExcluded(video.FieldShares)
-	return u
-}
-
-// AddShares adds v to the "shares" field.
-func (u *VideoUpsert) AddShares(v int64) *VideoUpsert {
-	u.Add(video.FieldShares, v)
-	return u
-}
-
-// ClearShares clears the value of the "shares" field.
-func (u *VideoUpsert) ClearShares() *VideoUpsert {
-	u.SetNull(video.FieldShares)
-	return u
-}
-
-// SetSaves sets the "saves" field.
-func (u *VideoUpsert) SetSaves(v int64) *VideoUpsert {
-	u.Set(video.FieldSaves, v)
-	return u
-}
-
-// UpdateSaves sets the "saves" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateSaves() *VideoUpsert {
-	u.SetExcluded(video.FieldSaves)
-	return u
-}
-
-// AddSaves adds v to the "saves" field.
-func (u *VideoUpsert) AddSaves(v int64) *VideoUpsert {
-	u.Add(video.FieldSaves, v)
-	return u
-}
-
-// ClearSaves clears the value of the "saves" field.
-func (u *VideoUpsert) ClearSaves() *VideoUpsert {
-	u.SetNull(video.FieldSaves)
-	return u
-}
-
 // SetObservedAt sets the "observed_at" field.
 func (u *VideoUpsert) SetObservedAt(v int64) *VideoUpsert {
 	u.Set(video.FieldObservedAt, v)
@@ -856,12 +569,6 @@ func (u *VideoUpsert) UpdateObservedAt() *VideoUpsert {
 // AddObservedAt adds v to the "observed_at" field.
 func (u *VideoUpsert) AddObservedAt(v int64) *VideoUpsert {
 	u.Add(video.FieldObservedAt, v)
-	return u
-}
-
-// ClearObservedAt clears the value of the "observed_at" field.
-func (u *VideoUpsert) ClearObservedAt() *VideoUpsert {
-	u.SetNull(video.FieldObservedAt)
 	return u
 }
 
@@ -913,81 +620,21 @@ func (u *VideoUpsert) ClearUsableAt() *VideoUpsert {
 	return u
 }
 
-// SetScore sets the "score" field.
-func (u *VideoUpsert) SetScore(v float64) *VideoUpsert {
-	u.Set(video.FieldScore, v)
+// SetDigest sets the "digest" field.
+func (u *VideoUpsert) SetDigest(v int64) *VideoUpsert {
+	u.Set(video.FieldDigest, v)
 	return u
 }
 
-// UpdateScore sets the "score" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateScore() *VideoUpsert {
-	u.SetExcluded(video.FieldScore)
+// UpdateDigest sets the "digest" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateDigest() *VideoUpsert {
+	u.SetExcluded(video.FieldDigest)
 	return u
 }
 
-// AddScore adds v to the "score" field.
-func (u *VideoUpsert) AddScore(v float64) *VideoUpsert {
-	u.Add(video.FieldScore, v)
-	return u
-}
-
-// SetBaseline sets the "baseline" field.
-func (u *VideoUpsert) SetBaseline(v float64) *VideoUpsert {
-	u.Set(video.FieldBaseline, v)
-	return u
-}
-
-// UpdateBaseline sets the "baseline" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateBaseline() *VideoUpsert {
-	u.SetExcluded(video.FieldBaseline)
-	return u
-}
-
-// AddBaseline adds v to the "baseline" field.
-func (u *VideoUpsert) AddBaseline(v float64) *VideoUpsert {
-	u.Add(video.FieldBaseline, v)
-	return u
-}
-
-// ClearBaseline clears the value of the "baseline" field.
-func (u *VideoUpsert) ClearBaseline() *VideoUpsert {
-	u.SetNull(video.FieldBaseline)
-	return u
-}
-
-// SetSampleCount sets the "sample_count" field.
-func (u *VideoUpsert) SetSampleCount(v int) *VideoUpsert {
-	u.Set(video.FieldSampleCount, v)
-	return u
-}
-
-// UpdateSampleCount sets the "sample_count" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateSampleCount() *VideoUpsert {
-	u.SetExcluded(video.FieldSampleCount)
-	return u
-}
-
-// AddSampleCount adds v to the "sample_count" field.
-func (u *VideoUpsert) AddSampleCount(v int) *VideoUpsert {
-	u.Add(video.FieldSampleCount, v)
-	return u
-}
-
-// SetListed sets the "listed" field.
-func (u *VideoUpsert) SetListed(v int) *VideoUpsert {
-	u.Set(video.FieldListed, v)
-	return u
-}
-
-// UpdateListed sets the "listed" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateListed() *VideoUpsert {
-	u.SetExcluded(video.FieldListed)
-	return u
-}
-
-// AddListed adds v to the "listed" field.
-func (u *VideoUpsert) AddListed(v int) *VideoUpsert {
-	u.Add(video.FieldListed, v)
+// AddDigest adds v to the "digest" field.
+func (u *VideoUpsert) AddDigest(v int64) *VideoUpsert {
+	u.Add(video.FieldDigest, v)
 	return u
 }
 
@@ -1027,39 +674,87 @@ func (u *VideoUpsert) AddHookArchived(v int) *VideoUpsert {
 	return u
 }
 
-// SetHookVersion sets the "hook_version" field.
-func (u *VideoUpsert) SetHookVersion(v int) *VideoUpsert {
-	u.Set(video.FieldHookVersion, v)
+// SetHookHidden sets the "hook_hidden" field.
+func (u *VideoUpsert) SetHookHidden(v int) *VideoUpsert {
+	u.Set(video.FieldHookHidden, v)
 	return u
 }
 
-// UpdateHookVersion sets the "hook_version" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateHookVersion() *VideoUpsert {
-	u.SetExcluded(video.FieldHookVersion)
+// UpdateHookHidden sets the "hook_hidden" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateHookHidden() *VideoUpsert {
+	u.SetExcluded(video.FieldHookHidden)
 	return u
 }
 
-// AddHookVersion adds v to the "hook_version" field.
-func (u *VideoUpsert) AddHookVersion(v int) *VideoUpsert {
-	u.Add(video.FieldHookVersion, v)
+// AddHookHidden adds v to the "hook_hidden" field.
+func (u *VideoUpsert) AddHookHidden(v int) *VideoUpsert {
+	u.Add(video.FieldHookHidden, v)
 	return u
 }
 
-// SetHookAt sets the "hook_at" field.
-func (u *VideoUpsert) SetHookAt(v int64) *VideoUpsert {
-	u.Set(video.FieldHookAt, v)
+// SetHookOrder sets the "hook_order" field.
+func (u *VideoUpsert) SetHookOrder(v []byte) *VideoUpsert {
+	u.Set(video.FieldHookOrder, v)
 	return u
 }
 
-// UpdateHookAt sets the "hook_at" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateHookAt() *VideoUpsert {
-	u.SetExcluded(video.FieldHookAt)
+// UpdateHookOrder sets the "hook_order" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateHookOrder() *VideoUpsert {
+	u.SetExcluded(video.FieldHookOrder)
 	return u
 }
 
-// AddHookAt adds v to the "hook_at" field.
-func (u *VideoUpsert) AddHookAt(v int64) *VideoUpsert {
-	u.Add(video.FieldHookAt, v)
+// ClearHookOrder clears the value of the "hook_order" field.
+func (u *VideoUpsert) ClearHookOrder() *VideoUpsert {
+	u.SetNull(video.FieldHookOrder)
+	return u
+}
+
+// SetOutlierOrder sets the "outlier_order" field.
+func (u *VideoUpsert) SetOutlierOrder(v []byte) *VideoUpsert {
+	u.Set(video.FieldOutlierOrder, v)
+	return u
+}
+
+// UpdateOutlierOrder sets the "outlier_order" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateOutlierOrder() *VideoUpsert {
+	u.SetExcluded(video.FieldOutlierOrder)
+	return u
+}
+
+// ClearOutlierOrder clears the value of the "outlier_order" field.
+func (u *VideoUpsert) ClearOutlierOrder() *VideoUpsert {
+	u.SetNull(video.FieldOutlierOrder)
+	return u
+}
+
+// SetFacts sets the "facts" field.
+func (u *VideoUpsert) SetFacts(v string) *VideoUpsert {
+	u.Set(video.FieldFacts, v)
+	return u
+}
+
+// UpdateFacts sets the "facts" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateFacts() *VideoUpsert {
+	u.SetExcluded(video.FieldFacts)
+	return u
+}
+
+// SetOutlier sets the "outlier" field.
+func (u *VideoUpsert) SetOutlier(v string) *VideoUpsert {
+	u.Set(video.FieldOutlier, v)
+	return u
+}
+
+// UpdateOutlier sets the "outlier" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateOutlier() *VideoUpsert {
+	u.SetExcluded(video.FieldOutlier)
+	return u
+}
+
+// ClearOutlier clears the value of the "outlier" field.
+func (u *VideoUpsert) ClearOutlier() *VideoUpsert {
+	u.SetNull(video.FieldOutlier)
 	return u
 }
 
@@ -1097,6 +792,9 @@ func (u *VideoUpsertOne) UpdateNewValues() *VideoUpsertOne {
 		}
 		if _, exists := u.create.mutation.FirstSeenAt(); exists {
 			s.SetIgnore(video.FieldFirstSeenAt)
+		}
+		if _, exists := u.create.mutation.SeenOrder(); exists {
+			s.SetIgnore(video.FieldSeenOrder)
 		}
 	}))
 	return u
@@ -1199,167 +897,6 @@ func (u *VideoUpsertOne) ClearPostedAt() *VideoUpsertOne {
 	})
 }
 
-// SetLastSeenAt sets the "last_seen_at" field.
-func (u *VideoUpsertOne) SetLastSeenAt(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetLastSeenAt(v)
-	})
-}
-
-// AddLastSeenAt adds v to the "last_seen_at" field.
-func (u *VideoUpsertOne) AddLastSeenAt(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddLastSeenAt(v)
-	})
-}
-
-// UpdateLastSeenAt sets the "last_seen_at" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateLastSeenAt() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateLastSeenAt()
-	})
-}
-
-// SetViews sets the "views" field.
-func (u *VideoUpsertOne) SetViews(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetViews(v)
-	})
-}
-
-// AddViews adds v to the "views" field.
-func (u *VideoUpsertOne) AddViews(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddViews(v)
-	})
-}
-
-// UpdateViews sets the "views" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateViews() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateViews()
-	})
-}
-
-// ClearViews clears the value of the "views" field.
-func (u *VideoUpsertOne) ClearViews() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearViews()
-	})
-}
-
-// SetLikes sets the "likes" field.
-func (u *VideoUpsertOne) SetLikes(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetLikes(v)
-	})
-}
-
-// AddLikes adds v to the "likes" field.
-func (u *VideoUpsertOne) AddLikes(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddLikes(v)
-	})
-}
-
-// UpdateLikes sets the "likes" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateLikes() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateLikes()
-	})
-}
-
-// ClearLikes clears the value of the "likes" field.
-func (u *VideoUpsertOne) ClearLikes() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearLikes()
-	})
-}
-
-// SetComments sets the "comments" field.
-func (u *VideoUpsertOne) SetComments(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetComments(v)
-	})
-}
-
-// AddComments adds v to the "comments" field.
-func (u *VideoUpsertOne) AddComments(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddComments(v)
-	})
-}
-
-// UpdateComments sets the "comments" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateComments() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateComments()
-	})
-}
-
-// ClearComments clears the value of the "comments" field.
-func (u *VideoUpsertOne) ClearComments() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearComments()
-	})
-}
-
-// SetShares sets the "shares" field.
-func (u *VideoUpsertOne) SetShares(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetShares(v)
-	})
-}
-
-// AddShares adds v to the "shares" field.
-func (u *VideoUpsertOne) AddShares(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddShares(v)
-	})
-}
-
-// UpdateShares sets the "shares" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateShares() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateShares()
-	})
-}
-
-// ClearShares clears the value of the "shares" field.
-func (u *VideoUpsertOne) ClearShares() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearShares()
-	})
-}
-
-// SetSaves sets the "saves" field.
-func (u *VideoUpsertOne) SetSaves(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetSaves(v)
-	})
-}
-
-// AddSaves adds v to the "saves" field.
-func (u *VideoUpsertOne) AddSaves(v int64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddSaves(v)
-	})
-}
-
-// UpdateSaves sets the "saves" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateSaves() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateSaves()
-	})
-}
-
-// ClearSaves clears the value of the "saves" field.
-func (u *VideoUpsertOne) ClearSaves() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearSaves()
-	})
-}
-
 // SetObservedAt sets the "observed_at" field.
 func (u *VideoUpsertOne) SetObservedAt(v int64) *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
@@ -1378,13 +915,6 @@ func (u *VideoUpsertOne) AddObservedAt(v int64) *VideoUpsertOne {
 func (u *VideoUpsertOne) UpdateObservedAt() *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
 		s.UpdateObservedAt()
-	})
-}
-
-// ClearObservedAt clears the value of the "observed_at" field.
-func (u *VideoUpsertOne) ClearObservedAt() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearObservedAt()
 	})
 }
 
@@ -1444,94 +974,24 @@ func (u *VideoUpsertOne) ClearUsableAt() *VideoUpsertOne {
 	})
 }
 
-// SetScore sets the "score" field.
-func (u *VideoUpsertOne) SetScore(v float64) *VideoUpsertOne {
+// SetDigest sets the "digest" field.
+func (u *VideoUpsertOne) SetDigest(v int64) *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
-		s.SetScore(v)
+		s.SetDigest(v)
 	})
 }
 
-// AddScore adds v to the "score" field.
-func (u *VideoUpsertOne) AddScore(v float64) *VideoUpsertOne {
+// AddDigest adds v to the "digest" field.
+func (u *VideoUpsertOne) AddDigest(v int64) *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
-		s.AddScore(v)
+		s.AddDigest(v)
 	})
 }
 
-// UpdateScore sets the "score" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateScore() *VideoUpsertOne {
+// UpdateDigest sets the "digest" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateDigest() *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
-		s.UpdateScore()
-	})
-}
-
-// SetBaseline sets the "baseline" field.
-func (u *VideoUpsertOne) SetBaseline(v float64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetBaseline(v)
-	})
-}
-
-// AddBaseline adds v to the "baseline" field.
-func (u *VideoUpsertOne) AddBaseline(v float64) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddBaseline(v)
-	})
-}
-
-// UpdateBaseline sets the "baseline" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateBaseline() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateBaseline()
-	})
-}
-
-// ClearBaseline clears the value of the "baseline" field.
-func (u *VideoUpsertOne) ClearBaseline() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearBaseline()
-	})
-}
-
-// SetSampleCount sets the "sample_count" field.
-func (u *VideoUpsertOne) SetSampleCount(v int) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetSampleCount(v)
-	})
-}
-
-// AddSampleCount adds v to the "sample_count" field.
-func (u *VideoUpsertOne) AddSampleCount(v int) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddSampleCount(v)
-	})
-}
-
-// UpdateSampleCount sets the "sample_count" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateSampleCount() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateSampleCount()
-	})
-}
-
-// SetListed sets the "listed" field.
-func (u *VideoUpsertOne) SetListed(v int) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetListed(v)
-	})
-}
-
-// AddListed adds v to the "listed" field.
-func (u *VideoUpsertOne) AddListed(v int) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddListed(v)
-	})
-}
-
-// UpdateListed sets the "listed" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateListed() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateListed()
+		s.UpdateDigest()
 	})
 }
 
@@ -1577,45 +1037,101 @@ func (u *VideoUpsertOne) UpdateHookArchived() *VideoUpsertOne {
 	})
 }
 
-// SetHookVersion sets the "hook_version" field.
-func (u *VideoUpsertOne) SetHookVersion(v int) *VideoUpsertOne {
+// SetHookHidden sets the "hook_hidden" field.
+func (u *VideoUpsertOne) SetHookHidden(v int) *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
-		s.SetHookVersion(v)
+		s.SetHookHidden(v)
 	})
 }
 
-// AddHookVersion adds v to the "hook_version" field.
-func (u *VideoUpsertOne) AddHookVersion(v int) *VideoUpsertOne {
+// AddHookHidden adds v to the "hook_hidden" field.
+func (u *VideoUpsertOne) AddHookHidden(v int) *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
-		s.AddHookVersion(v)
+		s.AddHookHidden(v)
 	})
 }
 
-// UpdateHookVersion sets the "hook_version" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateHookVersion() *VideoUpsertOne {
+// UpdateHookHidden sets the "hook_hidden" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateHookHidden() *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
-		s.UpdateHookVersion()
+		s.UpdateHookHidden()
 	})
 }
 
-// SetHookAt sets the "hook_at" field.
-func (u *VideoUpsertOne) SetHookAt(v int64) *VideoUpsertOne {
+// SetHookOrder sets the "hook_order" field.
+func (u *VideoUpsertOne) SetHookOrder(v []byte) *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
-		s.SetHookAt(v)
+		s.SetHookOrder(v)
 	})
 }
 
-// AddHookAt adds v to the "hook_at" field.
-func (u *VideoUpsertOne) AddHookAt(v int64) *VideoUpsertOne {
+// UpdateHookOrder sets the "hook_order" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateHookOrder() *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
-		s.AddHookAt(v)
+		s.UpdateHookOrder()
 	})
 }
 
-// UpdateHookAt sets the "hook_at" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateHookAt() *VideoUpsertOne {
+// ClearHookOrder clears the value of the "hook_order" field.
+func (u *VideoUpsertOne) ClearHookOrder() *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
-		s.UpdateHookAt()
+		s.ClearHookOrder()
+	})
+}
+
+// SetOutlierOrder sets the "outlier_order" field.
+func (u *VideoUpsertOne) SetOutlierOrder(v []byte) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetOutlierOrder(v)
+	})
+}
+
+// UpdateOutlierOrder sets the "outlier_order" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateOutlierOrder() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateOutlierOrder()
+	})
+}
+
+// ClearOutlierOrder clears the value of the "outlier_order" field.
+func (u *VideoUpsertOne) ClearOutlierOrder() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearOutlierOrder()
+	})
+}
+
+// SetFacts sets the "facts" field.
+func (u *VideoUpsertOne) SetFacts(v string) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetFacts(v)
+	})
+}
+
+// UpdateFacts sets the "facts" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateFacts() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateFacts()
+	})
+}
+
+// SetOutlier sets the "outlier" field.
+func (u *VideoUpsertOne) SetOutlier(v string) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetOutlier(v)
+	})
+}
+
+// UpdateOutlier sets the "outlier" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateOutlier() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateOutlier()
+	})
+}
+
+// ClearOutlier clears the value of the "outlier" field.
+func (u *VideoUpsertOne) ClearOutlier() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearOutlier()
 	})
 }
 
@@ -1819,6 +1335,9 @@ func (u *VideoUpsertBulk) UpdateNewValues() *VideoUpsertBulk {
 			if _, exists := b.mutation.FirstSeenAt(); exists {
 				s.SetIgnore(video.FieldFirstSeenAt)
 			}
+			if _, exists := b.mutation.SeenOrder(); exists {
+				s.SetIgnore(video.FieldSeenOrder)
+			}
 		}
 	}))
 	return u
@@ -1921,167 +1440,6 @@ func (u *VideoUpsertBulk) ClearPostedAt() *VideoUpsertBulk {
 	})
 }
 
-// SetLastSeenAt sets the "last_seen_at" field.
-func (u *VideoUpsertBulk) SetLastSeenAt(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetLastSeenAt(v)
-	})
-}
-
-// AddLastSeenAt adds v to the "last_seen_at" field.
-func (u *VideoUpsertBulk) AddLastSeenAt(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddLastSeenAt(v)
-	})
-}
-
-// UpdateLastSeenAt sets the "last_seen_at" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateLastSeenAt() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateLastSeenAt()
-	})
-}
-
-// SetViews sets the "views" field.
-func (u *VideoUpsertBulk) SetViews(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetViews(v)
-	})
-}
-
-// AddViews adds v to the "views" field.
-func (u *VideoUpsertBulk) AddViews(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddViews(v)
-	})
-}
-
-// UpdateViews sets the "views" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateViews() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateViews()
-	})
-}
-
-// ClearViews clears the value of the "views" field.
-func (u *VideoUpsertBulk) ClearViews() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearViews()
-	})
-}
-
-// SetLikes sets the "likes" field.
-func (u *VideoUpsertBulk) SetLikes(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetLikes(v)
-	})
-}
-
-// AddLikes adds v to the "likes" field.
-func (u *VideoUpsertBulk) AddLikes(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddLikes(v)
-	})
-}
-
-// UpdateLikes sets the "likes" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateLikes() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateLikes()
-	})
-}
-
-// ClearLikes clears the value of the "likes" field.
-func (u *VideoUpsertBulk) ClearLikes() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearLikes()
-	})
-}
-
-// SetComments sets the "comments" field.
-func (u *VideoUpsertBulk) SetComments(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetComments(v)
-	})
-}
-
-// AddComments adds v to the "comments" field.
-func (u *VideoUpsertBulk) AddComments(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddComments(v)
-	})
-}
-
-// UpdateComments sets the "comments" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateComments() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateComments()
-	})
-}
-
-// ClearComments clears the value of the "comments" field.
-func (u *VideoUpsertBulk) ClearComments() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearComments()
-	})
-}
-
-// SetShares sets the "shares" field.
-func (u *VideoUpsertBulk) SetShares(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetShares(v)
-	})
-}
-
-// AddShares adds v to the "shares" field.
-func (u *VideoUpsertBulk) AddShares(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddShares(v)
-	})
-}
-
-// UpdateShares sets the "shares" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateShares() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateShares()
-	})
-}
-
-// ClearShares clears the value of the "shares" field.
-func (u *VideoUpsertBulk) ClearShares() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearShares()
-	})
-}
-
-// SetSaves sets the "saves" field.
-func (u *VideoUpsertBulk) SetSaves(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetSaves(v)
-	})
-}
-
-// AddSaves adds v to the "saves" field.
-func (u *VideoUpsertBulk) AddSaves(v int64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddSaves(v)
-	})
-}
-
-// UpdateSaves sets the "saves" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateSaves() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateSaves()
-	})
-}
-
-// ClearSaves clears the value of the "saves" field.
-func (u *VideoUpsertBulk) ClearSaves() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearSaves()
-	})
-}
-
 // SetObservedAt sets the "observed_at" field.
 func (u *VideoUpsertBulk) SetObservedAt(v int64) *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
@@ -2100,13 +1458,6 @@ func (u *VideoUpsertBulk) AddObservedAt(v int64) *VideoUpsertBulk {
 func (u *VideoUpsertBulk) UpdateObservedAt() *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
 		s.UpdateObservedAt()
-	})
-}
-
-// ClearObservedAt clears the value of the "observed_at" field.
-func (u *VideoUpsertBulk) ClearObservedAt() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearObservedAt()
 	})
 }
 
@@ -2166,94 +1517,24 @@ func (u *VideoUpsertBulk) ClearUsableAt() *VideoUpsertBulk {
 	})
 }
 
-// SetScore sets the "score" field.
-func (u *VideoUpsertBulk) SetScore(v float64) *VideoUpsertBulk {
+// SetDigest sets the "digest" field.
+func (u *VideoUpsertBulk) SetDigest(v int64) *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
-		s.SetScore(v)
+		s.SetDigest(v)
 	})
 }
 
-// AddScore adds v to the "score" field.
-func (u *VideoUpsertBulk) AddScore(v float64) *VideoUpsertBulk {
+// AddDigest adds v to the "digest" field.
+func (u *VideoUpsertBulk) AddDigest(v int64) *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
-		s.AddScore(v)
+		s.AddDigest(v)
 	})
 }
 
-// UpdateScore sets the "score" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateScore() *VideoUpsertBulk {
+// UpdateDigest sets the "digest" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateDigest() *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
-		s.UpdateScore()
-	})
-}
-
-// SetBaseline sets the "baseline" field.
-func (u *VideoUpsertBulk) SetBaseline(v float64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetBaseline(v)
-	})
-}
-
-// AddBaseline adds v to the "baseline" field.
-func (u *VideoUpsertBulk) AddBaseline(v float64) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddBaseline(v)
-	})
-}
-
-// UpdateBaseline sets the "baseline" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateBaseline() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateBaseline()
-	})
-}
-
-// ClearBaseline clears the value of the "baseline" field.
-func (u *VideoUpsertBulk) ClearBaseline() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearBaseline()
-	})
-}
-
-// SetSampleCount sets the "sample_count" field.
-func (u *VideoUpsertBulk) SetSampleCount(v int) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetSampleCount(v)
-	})
-}
-
-// AddSampleCount adds v to the "sample_count" field.
-func (u *VideoUpsertBulk) AddSampleCount(v int) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddSampleCount(v)
-	})
-}
-
-// UpdateSampleCount sets the "sample_count" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateSampleCount() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateSampleCount()
-	})
-}
-
-// SetListed sets the "listed" field.
-func (u *VideoUpsertBulk) SetListed(v int) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetListed(v)
-	})
-}
-
-// AddListed adds v to the "listed" field.
-func (u *VideoUpsertBulk) AddListed(v int) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.AddListed(v)
-	})
-}
-
-// UpdateListed sets the "listed" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateListed() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateListed()
+		s.UpdateDigest()
 	})
 }
 
@@ -2299,45 +1580,101 @@ func (u *VideoUpsertBulk) UpdateHookArchived() *VideoUpsertBulk {
 	})
 }
 
-// SetHookVersion sets the "hook_version" field.
-func (u *VideoUpsertBulk) SetHookVersion(v int) *VideoUpsertBulk {
+// SetHookHidden sets the "hook_hidden" field.
+func (u *VideoUpsertBulk) SetHookHidden(v int) *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
-		s.SetHookVersion(v)
+		s.SetHookHidden(v)
 	})
 }
 
-// AddHookVersion adds v to the "hook_version" field.
-func (u *VideoUpsertBulk) AddHookVersion(v int) *VideoUpsertBulk {
+// AddHookHidden adds v to the "hook_hidden" field.
+func (u *VideoUpsertBulk) AddHookHidden(v int) *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
-		s.AddHookVersion(v)
+		s.AddHookHidden(v)
 	})
 }
 
-// UpdateHookVersion sets the "hook_version" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateHookVersion() *VideoUpsertBulk {
+// UpdateHookHidden sets the "hook_hidden" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateHookHidden() *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
-		s.UpdateHookVersion()
+		s.UpdateHookHidden()
 	})
 }
 
-// SetHookAt sets the "hook_at" field.
-func (u *VideoUpsertBulk) SetHookAt(v int64) *VideoUpsertBulk {
+// SetHookOrder sets the "hook_order" field.
+func (u *VideoUpsertBulk) SetHookOrder(v []byte) *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
-		s.SetHookAt(v)
+		s.SetHookOrder(v)
 	})
 }
 
-// AddHookAt adds v to the "hook_at" field.
-func (u *VideoUpsertBulk) AddHookAt(v int64) *VideoUpsertBulk {
+// UpdateHookOrder sets the "hook_order" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateHookOrder() *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
-		s.AddHookAt(v)
+		s.UpdateHookOrder()
 	})
 }
 
-// UpdateHookAt sets the "hook_at" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateHookAt() *VideoUpsertBulk {
+// ClearHookOrder clears the value of the "hook_order" field.
+func (u *VideoUpsertBulk) ClearHookOrder() *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
-		s.UpdateHookAt()
+		s.ClearHookOrder()
+	})
+}
+
+// SetOutlierOrder sets the "outlier_order" field.
+func (u *VideoUpsertBulk) SetOutlierOrder(v []byte) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetOutlierOrder(v)
+	})
+}
+
+// UpdateOutlierOrder sets the "outlier_order" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateOutlierOrder() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateOutlierOrder()
+	})
+}
+
+// ClearOutlierOrder clears the value of the "outlier_order" field.
+func (u *VideoUpsertBulk) ClearOutlierOrder() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearOutlierOrder()
+	})
+}
+
+// SetFacts sets the "facts" field.
+func (u *VideoUpsertBulk) SetFacts(v string) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetFacts(v)
+	})
+}
+
+// UpdateFacts sets the "facts" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateFacts() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateFacts()
+	})
+}
+
+// SetOutlier sets the "outlier" field.
+func (u *VideoUpsertBulk) SetOutlier(v string) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetOutlier(v)
+	})
+}
+
+// UpdateOutlier sets the "outlier" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateOutlier() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateOutlier()
+	})
+}
+
+// ClearOutlier clears the value of the "outlier" field.
+func (u *VideoUpsertBulk) ClearOutlier() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearOutlier()
 	})
 }
 

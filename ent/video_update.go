@@ -96,162 +96,6 @@ func (_u *VideoUpdate) ClearPostedAt() *VideoUpdate {
 	return _u
 }
 
-// SetLastSeenAt sets the "last_seen_at" field.
-func (_u *VideoUpdate) SetLastSeenAt(v int64) *VideoUpdate {
-	_u.mutation.ResetLastSeenAt()
-	_u.mutation.SetLastSeenAt(v)
-	return _u
-}
-
-// SetNillableLastSeenAt sets the "last_seen_at" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableLastSeenAt(v *int64) *VideoUpdate {
-	if v != nil {
-		_u.SetLastSeenAt(*v)
-	}
-	return _u
-}
-
-// AddLastSeenAt adds value to the "last_seen_at" field.
-func (_u *VideoUpdate) AddLastSeenAt(v int64) *VideoUpdate {
-	_u.mutation.AddLastSeenAt(v)
-	return _u
-}
-
-// SetViews sets the "views" field.
-func (_u *VideoUpdate) SetViews(v int64) *VideoUpdate {
-	_u.mutation.ResetViews()
-	_u.mutation.SetViews(v)
-	return _u
-}
-
-// SetNillableViews sets the "views" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableViews(v *int64) *VideoUpdate {
-	if v != nil {
-		_u.SetViews(*v)
-	}
-	return _u
-}
-
-// AddViews adds value to the "views" field.
-func (_u *VideoUpdate) AddViews(v int64) *VideoUpdate {
-	_u.mutation.AddViews(v)
-	return _u
-}
-
-// ClearViews clears the value of the "views" field.
-func (_u *VideoUpdate) ClearViews() *VideoUpdate {
-	_u.mutation.ClearViews()
-	return _u
-}
-
-// SetLikes sets the "likes" field.
-func (_u *VideoUpdate) SetLikes(v int64) *VideoUpdate {
-	_u.mutation.ResetLikes()
-	_u.mutation.SetLikes(v)
-	return _u
-}
-
-// SetNillableLikes sets the "likes" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableLikes(v *int64) *VideoUpdate {
-	if v != nil {
-		_u.SetLikes(*v)
-	}
-	return _u
-}
-
-// AddLikes adds value to the "likes" field.
-func (_u *VideoUpdate) AddLikes(v int64) *VideoUpdate {
-	_u.mutation.AddLikes(v)
-	return _u
-}
-
-// ClearLikes clears the value of the "likes" field.
-func (_u *VideoUpdate) ClearLikes() *VideoUpdate {
-	_u.mutation.ClearLikes()
-	return _u
-}
-
-// SetComments sets the "comments" field.
-func (_u *VideoUpdate) SetComments(v int64) *VideoUpdate {
-	_u.mutation.ResetComments()
-	_u.mutation.SetComments(v)
-	return _u
-}
-
-// SetNillableComments sets the "comments" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableComments(v *int64) *VideoUpdate {
-	if v != nil {
-		_u.SetComments(*v)
-	}
-	return _u
-}
-
-// AddComments adds value to the "comments" field.
-func (_u *VideoUpdate) AddComments(v int64) *VideoUpdate {
-	_u.mutation.AddComments(v)
-	return _u
-}
-
-// ClearComments clears the value of the "comments" field.
-func (_u *VideoUpdate) ClearComments() *VideoUpdate {
-	_u.mutation.ClearComments()
-	return _u
-}
-
-// SetShares sets the "shares" field.
-func (_u *VideoUpdate) SetShares(v int64) *VideoUpdate {
-	_u.mutation.ResetShares()
-	_u.mutation.SetShares(v)
-	return _u
-}
-
-// SetNillableShares sets the "shares" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableShares(v *int64) *VideoUpdate {
-	if v != nil {
-		_u.SetShares(*v)
-	}
-	return _u
-}
-
-// AddShares adds value to the "shares" field.
-func (_u *VideoUpdate) AddShares(v int64) *VideoUpdate {
-	_u.mutation.AddShares(v)
-	return _u
-}
-
-// ClearShares clears the value of the "shares" field.
-func (_u *VideoUpdate) ClearShares() *VideoUpdate {
-	_u.mutation.ClearShares()
-	return _u
-}
-
-// SetSaves sets the "saves" field.
-func (_u *VideoUpdate) SetSaves(v int64) *VideoUpdate {
-	_u.mutation.ResetSaves()
-	_u.mutation.SetSaves(v)
-	return _u
-}
-
-// SetNillableSaves sets the "saves" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableSaves(v *int64) *VideoUpdate {
-	if v != nil {
-		_u.SetSaves(*v)
-	}
-	return _u
-}
-
-// AddSaves adds value to the "saves" field.
-func (_u *VideoUpdate) AddSaves(v int64) *VideoUpdate {
-	_u.mutation.AddSaves(v)
-	return _u
-}
-
-// ClearSaves clears the value of the "saves" field.
-func (_u *VideoUpdate) ClearSaves() *VideoUpdate {
-	_u.mutation.ClearSaves()
-	return _u
-}
-
 // SetObservedAt sets the "observed_at" field.
 func (_u *VideoUpdate) SetObservedAt(v int64) *VideoUpdate {
 	_u.mutation.ResetObservedAt()
@@ -270,12 +114,6 @@ func (_u *VideoUpdate) SetNillableObservedAt(v *int64) *VideoUpdate {
 // AddObservedAt adds value to the "observed_at" field.
 func (_u *VideoUpdate) AddObservedAt(v int64) *VideoUpdate {
 	_u.mutation.AddObservedAt(v)
-	return _u
-}
-
-// ClearObservedAt clears the value of the "observed_at" field.
-func (_u *VideoUpdate) ClearObservedAt() *VideoUpdate {
-	_u.mutation.ClearObservedAt()
 	return _u
 }
 
@@ -333,93 +171,24 @@ func (_u *VideoUpdate) ClearUsableAt() *VideoUpdate {
 	return _u
 }
 
-// SetScore sets the "score" field.
-func (_u *VideoUpdate) SetScore(v float64) *VideoUpdate {
-	_u.mutation.ResetScore()
-	_u.mutation.SetScore(v)
+// SetDigest sets the "digest" field.
+func (_u *VideoUpdate) SetDigest(v int64) *VideoUpdate {
+	_u.mutation.ResetDigest()
+	_u.mutation.SetDigest(v)
 	return _u
 }
 
-// SetNillableScore sets the "score" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableScore(v *float64) *VideoUpdate {
+// SetNillableDigest sets the "digest" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableDigest(v *int64) *VideoUpdate {
 	if v != nil {
-		_u.SetScore(*v)
+		_u.SetDigest(*v)
 	}
 	return _u
 }
 
-// AddScore adds value to the "score" field.
-func (_u *VideoUpdate) AddScore(v float64) *VideoUpdate {
-	_u.mutation.AddScore(v)
-	return _u
-}
-
-// SetBaseline sets the "baseline" field.
-func (_u *VideoUpdate) SetBaseline(v float64) *VideoUpdate {
-	_u.mutation.ResetBaseline()
-	_u.mutation.SetBaseline(v)
-	return _u
-}
-
-// SetNillableBaseline sets the "baseline" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableBaseline(v *float64) *VideoUpdate {
-	if v != nil {
-		_u.SetBaseline(*v)
-	}
-	return _u
-}
-
-// AddBaseline adds value to the "baseline" field.
-func (_u *VideoUpdate) AddBaseline(v float64) *VideoUpdate {
-	_u.mutation.AddBaseline(v)
-	return _u
-}
-
-// ClearBaseline clears the value of the "baseline" field.
-func (_u *VideoUpdate) ClearBaseline() *VideoUpdate {
-	_u.mutation.ClearBaseline()
-	return _u
-}
-
-// SetSampleCount sets the "sample_count" field.
-func (_u *VideoUpdate) SetSampleCount(v int) *VideoUpdate {
-	_u.mutation.ResetSampleCount()
-	_u.mutation.SetSampleCount(v)
-	return _u
-}
-
-// SetNillableSampleCount sets the "sample_count" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableSampleCount(v *int) *VideoUpdate {
-	if v != nil {
-		_u.SetSampleCount(*v)
-	}
-	return _u
-}
-
-// AddSampleCount adds value to the "sample_count" field.
-func (_u *VideoUpdate) AddSampleCount(v int) *VideoUpdate {
-	_u.mutation.AddSampleCount(v)
-	return _u
-}
-
-// SetListed sets the "listed" field.
-func (_u *VideoUpdate) SetListed(v int) *VideoUpdate {
-	_u.mutation.ResetListed()
-	_u.mutation.SetListed(v)
-	return _u
-}
-
-// SetNillableListed sets the "listed" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableListed(v *int) *VideoUpdate {
-	if v != nil {
-		_u.SetListed(*v)
-	}
-	return _u
-}
-
-// AddListed adds value to the "listed" field.
-func (_u *VideoUpdate) AddListed(v int) *VideoUpdate {
-	_u.mutation.AddListed(v)
+// AddDigest adds value to the "digest" field.
+func (_u *VideoUpdate) AddDigest(v int64) *VideoUpdate {
+	_u.mutation.AddDigest(v)
 	return _u
 }
 
@@ -465,45 +234,82 @@ func (_u *VideoUpdate) AddHookArchived(v int) *VideoUpdate {
 	return _u
 }
 
-// SetHookVersion sets the "hook_version" field.
-func (_u *VideoUpdate) SetHookVersion(v int) *VideoUpdate {
-	_u.mutation.ResetHookVersion()
-	_u.mutation.SetHookVersion(v)
+// SetHookHidden sets the "hook_hidden" field.
+func (_u *VideoUpdate) SetHookHidden(v int) *VideoUpdate {
+	_u.mutation.ResetHookHidden()
+	_u.mutation.SetHookHidden(v)
 	return _u
 }
 
-// SetNillableHookVersion sets the "hook_version" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableHookVersion(v *int) *VideoUpdate {
+// SetNillableHookHidden sets the "hook_hidden" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableHookHidden(v *int) *VideoUpdate {
 	if v != nil {
-		_u.SetHookVersion(*v)
+		_u.SetHookHidden(*v)
 	}
 	return _u
 }
 
-// AddHookVersion adds value to the "hook_version" field.
-func (_u *VideoUpdate) AddHookVersion(v int) *VideoUpdate {
-	_u.mutation.AddHookVersion(v)
+// AddHookHidden adds value to the "hook_hidden" field.
+func (_u *VideoUpdate) AddHookHidden(v int) *VideoUpdate {
+	_u.mutation.AddHookHidden(v)
 	return _u
 }
 
-// SetHookAt sets the "hook_at" field.
-func (_u *VideoUpdate) SetHookAt(v int64) *VideoUpdate {
-	_u.mutation.ResetHookAt()
-	_u.mutation.SetHookAt(v)
+// SetHookOrder sets the "hook_order" field.
+func (_u *VideoUpdate) SetHookOrder(v []byte) *VideoUpdate {
+	_u.mutation.SetHookOrder(v)
 	return _u
 }
 
-// SetNillableHookAt sets the "hook_at" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableHookAt(v *int64) *VideoUpdate {
+// ClearHookOrder clears the value of the "hook_order" field.
+func (_u *VideoUpdate) ClearHookOrder() *VideoUpdate {
+	_u.mutation.ClearHookOrder()
+	return _u
+}
+
+// SetOutlierOrder sets the "outlier_order" field.
+func (_u *VideoUpdate) SetOutlierOrder(v []byte) *VideoUpdate {
+	_u.mutation.SetOutlierOrder(v)
+	return _u
+}
+
+// ClearOutlierOrder clears the value of the "outlier_order" field.
+func (_u *VideoUpdate) ClearOutlierOrder() *VideoUpdate {
+	_u.mutation.ClearOutlierOrder()
+	return _u
+}
+
+// SetFacts sets the "facts" field.
+func (_u *VideoUpdate) SetFacts(v string) *VideoUpdate {
+	_u.mutation.SetFacts(v)
+	return _u
+}
+
+// SetNillableFacts sets the "facts" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableFacts(v *string) *VideoUpdate {
 	if v != nil {
-		_u.SetHookAt(*v)
+		_u.SetFacts(*v)
 	}
 	return _u
 }
 
-// AddHookAt adds value to the "hook_at" field.
-func (_u *VideoUpdate) AddHookAt(v int64) *VideoUpdate {
-	_u.mutation.AddHookAt(v)
+// SetOutlier sets the "outlier" field.
+func (_u *VideoUpdate) SetOutlier(v string) *VideoUpdate {
+	_u.mutation.SetOutlier(v)
+	return _u
+}
+
+// SetNillableOutlier sets the "outlier" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableOutlier(v *string) *VideoUpdate {
+	if v != nil {
+		_u.SetOutlier(*v)
+	}
+	return _u
+}
+
+// ClearOutlier clears the value of the "outlier" field.
+func (_u *VideoUpdate) ClearOutlier() *VideoUpdate {
+	_u.mutation.ClearOutlier()
 	return _u
 }
 
@@ -575,65 +381,11 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.PostedAtCleared() {
 		_spec.ClearField(video.FieldPostedAt, field.TypeInt64)
 	}
-	if value, ok := _u.mutation.LastSeenAt(); ok {
-		_spec.SetField(video.FieldLastSeenAt, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedLastSeenAt(); ok {
-		_spec.AddField(video.FieldLastSeenAt, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.Views(); ok {
-		_spec.SetField(video.FieldViews, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedViews(); ok {
-		_spec.AddField(video.FieldViews, field.TypeInt64, value)
-	}
-	if _u.mutation.ViewsCleared() {
-		_spec.ClearField(video.FieldViews, field.TypeInt64)
-	}
-	if value, ok := _u.mutation.Likes(); ok {
-		_spec.SetField(video.FieldLikes, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedLikes(); ok {
-		_spec.AddField(video.FieldLikes, field.TypeInt64, value)
-	}
-	if _u.mutation.LikesCleared() {
-		_spec.ClearField(video.FieldLikes, field.TypeInt64)
-	}
-	if value, ok := _u.mutation.Comments(); ok {
-		_spec.SetField(video.FieldComments, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedComments(); ok {
-		_spec.AddField(video.FieldComments, field.TypeInt64, value)
-	}
-	if _u.mutation.CommentsCleared() {
-		_spec.ClearField(video.FieldComments, field.TypeInt64)
-	}
-	if value, ok := _u.mutation.Shares(); ok {
-		_spec.SetField(video.FieldShares, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedShares(); ok {
-		_spec.AddField(video.FieldShares, field.TypeInt64, value)
-	}
-	if _u.mutation.SharesCleared() {
-		_spec.ClearField(video.FieldShares, field.TypeInt64)
-	}
-	if value, ok := _u.mutation.Saves(); ok {
-		_spec.SetField(video.FieldSaves, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedSaves(); ok {
-		_spec.AddField(video.FieldSaves, field.TypeInt64, value)
-	}
-	if _u.mutation.SavesCleared() {
-		_spec.ClearField(video.FieldSaves, field.TypeInt64)
-	}
 	if value, ok := _u.mutation.ObservedAt(); ok {
 		_spec.SetField(video.FieldObservedAt, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.AddedObservedAt(); ok {
 		_spec.AddField(video.FieldObservedAt, field.TypeInt64, value)
-	}
-	if _u.mutation.ObservedAtCleared() {
-		_spec.ClearField(video.FieldObservedAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.UsableViews(); ok {
 		_spec.SetField(video.FieldUsableViews, field.TypeInt64, value)
@@ -653,32 +405,11 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.UsableAtCleared() {
 		_spec.ClearField(video.FieldUsableAt, field.TypeInt64)
 	}
-	if value, ok := _u.mutation.Score(); ok {
-		_spec.SetField(video.FieldScore, field.TypeFloat64, value)
+	if value, ok := _u.mutation.Digest(); ok {
+		_spec.SetField(video.FieldDigest, field.TypeInt64, value)
 	}
-	if value, ok := _u.mutation.AddedScore(); ok {
-		_spec.AddField(video.FieldScore, field.TypeFloat64, value)
-	}
-	if value, ok := _u.mutation.Baseline(); ok {
-		_spec.SetField(video.FieldBaseline, field.TypeFloat64, value)
-	}
-	if value, ok := _u.mutation.AddedBaseline(); ok {
-		_spec.AddField(video.FieldBaseline, field.TypeFloat64, value)
-	}
-	if _u.mutation.BaselineCleared() {
-		_spec.ClearField(video.FieldBaseline, field.TypeFloat64)
-	}
-	if value, ok := _u.mutation.SampleCount(); ok {
-		_spec.SetField(video.FieldSampleCount, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.AddedSampleCount(); ok {
-		_spec.AddField(video.FieldSampleCount, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.Listed(); ok {
-		_spec.SetField(video.FieldListed, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.AddedListed(); ok {
-		_spec.AddField(video.FieldListed, field.TypeInt, value)
+	if value, ok := _u.mutation.AddedDigest(); ok {
+		_spec.AddField(video.FieldDigest, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.Archived(); ok {
 		_spec.SetField(video.FieldArchived, field.TypeInt, value)
@@ -692,17 +423,32 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedHookArchived(); ok {
 		_spec.AddField(video.FieldHookArchived, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.HookVersion(); ok {
-		_spec.SetField(video.FieldHookVersion, field.TypeInt, value)
+	if value, ok := _u.mutation.HookHidden(); ok {
+		_spec.SetField(video.FieldHookHidden, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.AddedHookVersion(); ok {
-		_spec.AddField(video.FieldHookVersion, field.TypeInt, value)
+	if value, ok := _u.mutation.AddedHookHidden(); ok {
+		_spec.AddField(video.FieldHookHidden, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.HookAt(); ok {
-		_spec.SetField(video.FieldHookAt, field.TypeInt64, value)
+	if value, ok := _u.mutation.HookOrder(); ok {
+		_spec.SetField(video.FieldHookOrder, field.TypeBytes, value)
 	}
-	if value, ok := _u.mutation.AddedHookAt(); ok {
-		_spec.AddField(video.FieldHookAt, field.TypeInt64, value)
+	if _u.mutation.HookOrderCleared() {
+		_spec.ClearField(video.FieldHookOrder, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.OutlierOrder(); ok {
+		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)
+	}
+	if _u.mutation.OutlierOrderCleared() {
+		_spec.ClearField(video.FieldOutlierOrder, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.Facts(); ok {
+		_spec.SetField(video.FieldFacts, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Outlier(); ok {
+		_spec.SetField(video.FieldOutlier, field.TypeString, value)
+	}
+	if _u.mutation.OutlierCleared() {
+		_spec.ClearField(video.FieldOutlier, field.TypeString)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -794,162 +540,6 @@ func (_u *VideoUpdateOne) ClearPostedAt() *VideoUpdateOne {
 	return _u
 }
 
-// SetLastSeenAt sets the "last_seen_at" field.
-func (_u *VideoUpdateOne) SetLastSeenAt(v int64) *VideoUpdateOne {
-	_u.mutation.ResetLastSeenAt()
-	_u.mutation.SetLastSeenAt(v)
-	return _u
-}
-
-// SetNillableLastSeenAt sets the "last_seen_at" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableLastSeenAt(v *int64) *VideoUpdateOne {
-	if v != nil {
-		_u.SetLastSeenAt(*v)
-	}
-	return _u
-}
-
-// AddLastSeenAt adds value to the "last_seen_at" field.
-func (_u *VideoUpdateOne) AddLastSeenAt(v int64) *VideoUpdateOne {
-	_u.mutation.AddLastSeenAt(v)
-	return _u
-}
-
-// SetViews sets the "views" field.
-func (_u *VideoUpdateOne) SetViews(v int64) *VideoUpdateOne {
-	_u.mutation.ResetViews()
-	_u.mutation.SetViews(v)
-	return _u
-}
-
-// SetNillableViews sets the "views" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableViews(v *int64) *VideoUpdateOne {
-	if v != nil {
-		_u.SetViews(*v)
-	}
-	return _u
-}
-
-// AddViews adds value to the "views" field.
-func (_u *VideoUpdateOne) AddViews(v int64) *VideoUpdateOne {
-	_u.mutation.AddViews(v)
-	return _u
-}
-
-// ClearViews clears the value of the "views" field.
-func (_u *VideoUpdateOne) ClearViews() *VideoUpdateOne {
-	_u.mutation.ClearViews()
-	return _u
-}
-
-// SetLikes sets the "likes" field.
-func (_u *VideoUpdateOne) SetLikes(v int64) *VideoUpdateOne {
-	_u.mutation.ResetLikes()
-	_u.mutation.SetLikes(v)
-	return _u
-}
-
-// SetNillableLikes sets the "likes" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableLikes(v *int64) *VideoUpdateOne {
-	if v != nil {
-		_u.SetLikes(*v)
-	}
-	return _u
-}
-
-// AddLikes adds value to the "likes" field.
-func (_u *VideoUpdateOne) AddLikes(v int64) *VideoUpdateOne {
-	_u.mutation.AddLikes(v)
-	return _u
-}
-
-// ClearLikes clears the value of the "likes" field.
-func (_u *VideoUpdateOne) ClearLikes() *VideoUpdateOne {
-	_u.mutation.ClearLikes()
-	return _u
-}
-
-// SetComments sets the "comments" field.
-func (_u *VideoUpdateOne) SetComments(v int64) *VideoUpdateOne {
-	_u.mutation.ResetComments()
-	_u.mutation.SetComments(v)
-	return _u
-}
-
-// SetNillableComments sets the "comments" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableComments(v *int64) *VideoUpdateOne {
-	if v != nil {
-		_u.SetComments(*v)
-	}
-	return _u
-}
-
-// AddComments adds value to the "comments" field.
-func (_u *VideoUpdateOne) AddComments(v int64) *VideoUpdateOne {
-	_u.mutation.AddComments(v)
-	return _u
-}
-
-// ClearComments clears the value of the "comments" field.
-func (_u *VideoUpdateOne) ClearComments() *VideoUpdateOne {
-	_u.mutation.ClearComments()
-	return _u
-}
-
-// SetShares sets the "shares" field.
-func (_u *VideoUpdateOne) SetShares(v int64) *VideoUpdateOne {
-	_u.mutation.ResetShares()
-	_u.mutation.SetShares(v)
-	return _u
-}
-
-// SetNillableShares sets the "shares" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableShares(v *int64) *VideoUpdateOne {
-	if v != nil {
-		_u.SetShares(*v)
-	}
-	return _u
-}
-
-// AddShares adds value to the "shares" field.
-func (_u *VideoUpdateOne) AddShares(v int64) *VideoUpdateOne {
-	_u.mutation.AddShares(v)
-	return _u
-}
-
-// ClearShares clears the value of the "shares" field.
-func (_u *VideoUpdateOne) ClearShares() *VideoUpdateOne {
-	_u.mutation.ClearShares()
-	return _u
-}
-
-// SetSaves sets the "saves" field.
-func (_u *VideoUpdateOne) SetSaves(v int64) *VideoUpdateOne {
-	_u.mutation.ResetSaves()
-	_u.mutation.SetSaves(v)
-	return _u
-}
-
-// SetNillableSaves sets the "saves" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableSaves(v *int64) *VideoUpdateOne {
-	if v != nil {
-		_u.SetSaves(*v)
-	}
-	return _u
-}
-
-// AddSaves adds value to the "saves" field.
-func (_u *VideoUpdateOne) AddSaves(v int64) *VideoUpdateOne {
-	_u.mutation.AddSaves(v)
-	return _u
-}
-
-// ClearSaves clears the value of the "saves" field.
-func (_u *VideoUpdateOne) ClearSaves() *VideoUpdateOne {
-	_u.mutation.ClearSaves()
-	return _u
-}
-
 // SetObservedAt sets the "observed_at" field.
 func (_u *VideoUpdateOne) SetObservedAt(v int64) *VideoUpdateOne {
 	_u.mutation.ResetObservedAt()
@@ -968,12 +558,6 @@ func (_u *VideoUpdateOne) SetNillableObservedAt(v *int64) *VideoUpdateOne {
 // AddObservedAt adds value to the "observed_at" field.
 func (_u *VideoUpdateOne) AddObservedAt(v int64) *VideoUpdateOne {
 	_u.mutation.AddObservedAt(v)
-	return _u
-}
-
-// ClearObservedAt clears the value of the "observed_at" field.
-func (_u *VideoUpdateOne) ClearObservedAt() *VideoUpdateOne {
-	_u.mutation.ClearObservedAt()
 	return _u
 }
 
@@ -1031,93 +615,24 @@ func (_u *VideoUpdateOne) ClearUsableAt() *VideoUpdateOne {
 	return _u
 }
 
-// SetScore sets the "score" field.
-func (_u *VideoUpdateOne) SetScore(v float64) *VideoUpdateOne {
-	_u.mutation.ResetScore()
-	_u.mutation.SetScore(v)
+// SetDigest sets the "digest" field.
+func (_u *VideoUpdateOne) SetDigest(v int64) *VideoUpdateOne {
+	_u.mutation.ResetDigest()
+	_u.mutation.SetDigest(v)
 	return _u
 }
 
-// SetNillableScore sets the "score" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableScore(v *float64) *VideoUpdateOne {
+// SetNillableDigest sets the "digest" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableDigest(v *int64) *VideoUpdateOne {
 	if v != nil {
-		_u.SetScore(*v)
+		_u.SetDigest(*v)
 	}
 	return _u
 }
 
-// AddScore adds value to the "score" field.
-func (_u *VideoUpdateOne) AddScore(v float64) *VideoUpdateOne {
-	_u.mutation.AddScore(v)
-	return _u
-}
-
-// SetBaseline sets the "baseline" field.
-func (_u *VideoUpdateOne) SetBaseline(v float64) *VideoUpdateOne {
-	_u.mutation.ResetBaseline()
-	_u.mutation.SetBaseline(v)
-	return _u
-}
-
-// SetNillableBaseline sets the "baseline" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableBaseline(v *float64) *VideoUpdateOne {
-	if v != nil {
-		_u.SetBaseline(*v)
-	}
-	return _u
-}
-
-// AddBaseline adds value to the "baseline" field.
-func (_u *VideoUpdateOne) AddBaseline(v float64) *VideoUpdateOne {
-	_u.mutation.AddBaseline(v)
-	return _u
-}
-
-// ClearBaseline clears the value of the "baseline" field.
-func (_u *VideoUpdateOne) ClearBaseline() *VideoUpdateOne {
-	_u.mutation.ClearBaseline()
-	return _u
-}
-
-// SetSampleCount sets the "sample_count" field.
-func (_u *VideoUpdateOne) SetSampleCount(v int) *VideoUpdateOne {
-	_u.mutation.ResetSampleCount()
-	_u.mutation.SetSampleCount(v)
-	return _u
-}
-
-// SetNillableSampleCount sets the "sample_count" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableSampleCount(v *int) *VideoUpdateOne {
-	if v != nil {
-		_u.SetSampleCount(*v)
-	}
-	return _u
-}
-
-// AddSampleCount adds value to the "sample_count" field.
-func (_u *VideoUpdateOne) AddSampleCount(v int) *VideoUpdateOne {
-	_u.mutation.AddSampleCount(v)
-	return _u
-}
-
-// SetListed sets the "listed" field.
-func (_u *VideoUpdateOne) SetListed(v int) *VideoUpdateOne {
-	_u.mutation.ResetListed()
-	_u.mutation.SetListed(v)
-	return _u
-}
-
-// SetNillableListed sets the "listed" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableListed(v *int) *VideoUpdateOne {
-	if v != nil {
-		_u.SetListed(*v)
-	}
-	return _u
-}
-
-// AddListed adds value to the "listed" field.
-func (_u *VideoUpdateOne) AddListed(v int) *VideoUpdateOne {
-	_u.mutation.AddListed(v)
+// AddDigest adds value to the "digest" field.
+func (_u *VideoUpdateOne) AddDigest(v int64) *VideoUpdateOne {
+	_u.mutation.AddDigest(v)
 	return _u
 }
 
@@ -1163,45 +678,82 @@ func (_u *VideoUpdateOne) AddHookArchived(v int) *VideoUpdateOne {
 	return _u
 }
 
-// SetHookVersion sets the "hook_version" field.
-func (_u *VideoUpdateOne) SetHookVersion(v int) *VideoUpdateOne {
-	_u.mutation.ResetHookVersion()
-	_u.mutation.SetHookVersion(v)
+// SetHookHidden sets the "hook_hidden" field.
+func (_u *VideoUpdateOne) SetHookHidden(v int) *VideoUpdateOne {
+	_u.mutation.ResetHookHidden()
+	_u.mutation.SetHookHidden(v)
 	return _u
 }
 
-// SetNillableHookVersion sets the "hook_version" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableHookVersion(v *int) *VideoUpdateOne {
+// SetNillableHookHidden sets the "hook_hidden" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableHookHidden(v *int) *VideoUpdateOne {
 	if v != nil {
-		_u.SetHookVersion(*v)
+		_u.SetHookHidden(*v)
 	}
 	return _u
 }
 
-// AddHookVersion adds value to the "hook_version" field.
-func (_u *VideoUpdateOne) AddHookVersion(v int) *VideoUpdateOne {
-	_u.mutation.AddHookVersion(v)
+// AddHookHidden adds value to the "hook_hidden" field.
+func (_u *VideoUpdateOne) AddHookHidden(v int) *VideoUpdateOne {
+	_u.mutation.AddHookHidden(v)
 	return _u
 }
 
-// SetHookAt sets the "hook_at" field.
-func (_u *VideoUpdateOne) SetHookAt(v int64) *VideoUpdateOne {
-	_u.mutation.ResetHookAt()
-	_u.mutation.SetHookAt(v)
+// SetHookOrder sets the "hook_order" field.
+func (_u *VideoUpdateOne) SetHookOrder(v []byte) *VideoUpdateOne {
+	_u.mutation.SetHookOrder(v)
 	return _u
 }
 
-// SetNillableHookAt sets the "hook_at" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableHookAt(v *int64) *VideoUpdateOne {
+// ClearHookOrder clears the value of the "hook_order" field.
+func (_u *VideoUpdateOne) ClearHookOrder() *VideoUpdateOne {
+	_u.mutation.ClearHookOrder()
+	return _u
+}
+
+// SetOutlierOrder sets the "outlier_order" field.
+func (_u *VideoUpdateOne) SetOutlierOrder(v []byte) *VideoUpdateOne {
+	_u.mutation.SetOutlierOrder(v)
+	return _u
+}
+
+// ClearOutlierOrder clears the value of the "outlier_order" field.
+func (_u *VideoUpdateOne) ClearOutlierOrder() *VideoUpdateOne {
+	_u.mutation.ClearOutlierOrder()
+	return _u
+}
+
+// SetFacts sets the "facts" field.
+func (_u *VideoUpdateOne) SetFacts(v string) *VideoUpdateOne {
+	_u.mutation.SetFacts(v)
+	return _u
+}
+
+// SetNillableFacts sets the "facts" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableFacts(v *string) *VideoUpdateOne {
 	if v != nil {
-		_u.SetHookAt(*v)
+		_u.SetFacts(*v)
 	}
 	return _u
 }
 
-// AddHookAt adds value to the "hook_at" field.
-func (_u *VideoUpdateOne) AddHookAt(v int64) *VideoUpdateOne {
-	_u.mutation.AddHookAt(v)
+// SetOutlier sets the "outlier" field.
+func (_u *VideoUpdateOne) SetOutlier(v string) *VideoUpdateOne {
+	_u.mutation.SetOutlier(v)
+	return _u
+}
+
+// SetNillableOutlier sets the "outlier" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableOutlier(v *string) *VideoUpdateOne {
+	if v != nil {
+		_u.SetOutlier(*v)
+	}
+	return _u
+}
+
+// ClearOutlier clears the value of the "outlier" field.
+func (_u *VideoUpdateOne) ClearOutlier() *VideoUpdateOne {
+	_u.mutation.ClearOutlier()
 	return _u
 }
 
@@ -1303,65 +855,11 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	if _u.mutation.PostedAtCleared() {
 		_spec.ClearField(video.FieldPostedAt, field.TypeInt64)
 	}
-	if value, ok := _u.mutation.LastSeenAt(); ok {
-		_spec.SetField(video.FieldLastSeenAt, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedLastSeenAt(); ok {
-		_spec.AddField(video.FieldLastSeenAt, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.Views(); ok {
-		_spec.SetField(video.FieldViews, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedViews(); ok {
-		_spec.AddField(video.FieldViews, field.TypeInt64, value)
-	}
-	if _u.mutation.ViewsCleared() {
-		_spec.ClearField(video.FieldViews, field.TypeInt64)
-	}
-	if value, ok := _u.mutation.Likes(); ok {
-		_spec.SetField(video.FieldLikes, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedLikes(); ok {
-		_spec.AddField(video.FieldLikes, field.TypeInt64, value)
-	}
-	if _u.mutation.LikesCleared() {
-		_spec.ClearField(video.FieldLikes, field.TypeInt64)
-	}
-	if value, ok := _u.mutation.Comments(); ok {
-		_spec.SetField(video.FieldComments, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedComments(); ok {
-		_spec.AddField(video.FieldComments, field.TypeInt64, value)
-	}
-	if _u.mutation.CommentsCleared() {
-		_spec.ClearField(video.FieldComments, field.TypeInt64)
-	}
-	if value, ok := _u.mutation.Shares(); ok {
-		_spec.SetField(video.FieldShares, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedShares(); ok {
-		_spec.AddField(video.FieldShares, field.TypeInt64, value)
-	}
-	if _u.mutation.SharesCleared() {
-		_spec.ClearField(video.FieldShares, field.TypeInt64)
-	}
-	if value, ok := _u.mutation.Saves(); ok {
-		_spec.SetField(video.FieldSaves, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedSaves(); ok {
-		_spec.AddField(video.FieldSaves, field.TypeInt64, value)
-	}
-	if _u.mutation.SavesCleared() {
-		_spec.ClearField(video.FieldSaves, field.TypeInt64)
-	}
 	if value, ok := _u.mutation.ObservedAt(); ok {
 		_spec.SetField(video.FieldObservedAt, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.AddedObservedAt(); ok {
 		_spec.AddField(video.FieldObservedAt, field.TypeInt64, value)
-	}
-	if _u.mutation.ObservedAtCleared() {
-		_spec.ClearField(video.FieldObservedAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.UsableViews(); ok {
 		_spec.SetField(video.FieldUsableViews, field.TypeInt64, value)
@@ -1381,32 +879,11 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	if _u.mutation.UsableAtCleared() {
 		_spec.ClearField(video.FieldUsableAt, field.TypeInt64)
 	}
-	if value, ok := _u.mutation.Score(); ok {
-		_spec.SetField(video.FieldScore, field.TypeFloat64, value)
+	if value, ok := _u.mutation.Digest(); ok {
+		_spec.SetField(video.FieldDigest, field.TypeInt64, value)
 	}
-	if value, ok := _u.mutation.AddedScore(); ok {
-		_spec.AddField(video.FieldScore, field.TypeFloat64, value)
-	}
-	if value, ok := _u.mutation.Baseline(); ok {
-		_spec.SetField(video.FieldBaseline, field.TypeFloat64, value)
-	}
-	if value, ok := _u.mutation.AddedBaseline(); ok {
-		_spec.AddField(video.FieldBaseline, field.TypeFloat64, value)
-	}
-	if _u.mutation.BaselineCleared() {
-		_spec.ClearField(video.FieldBaseline, field.TypeFloat64)
-	}
-	if value, ok := _u.mutation.SampleCount(); ok {
-		_spec.SetField(video.FieldSampleCount, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.AddedSampleCount(); ok {
-		_spec.AddField(video.FieldSampleCount, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.Listed(); ok {
-		_spec.SetField(video.FieldListed, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.AddedListed(); ok {
-		_spec.AddField(video.FieldListed, field.TypeInt, value)
+	if value, ok := _u.mutation.AddedDigest(); ok {
+		_spec.AddField(video.FieldDigest, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.Archived(); ok {
 		_spec.SetField(video.FieldArchived, field.TypeInt, value)
@@ -1420,17 +897,32 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	if value, ok := _u.mutation.AddedHookArchived(); ok {
 		_spec.AddField(video.FieldHookArchived, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.HookVersion(); ok {
-		_spec.SetField(video.FieldHookVersion, field.TypeInt, value)
+	if value, ok := _u.mutation.HookHidden(); ok {
+		_spec.SetField(video.FieldHookHidden, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.AddedHookVersion(); ok {
-		_spec.AddField(video.FieldHookVersion, field.TypeInt, value)
+	if value, ok := _u.mutation.AddedHookHidden(); ok {
+		_spec.AddField(video.FieldHookHidden, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.HookAt(); ok {
-		_spec.SetField(video.FieldHookAt, field.TypeInt64, value)
+	if value, ok := _u.mutation.HookOrder(); ok {
+		_spec.SetField(video.FieldHookOrder, field.TypeBytes, value)
 	}
-	if value, ok := _u.mutation.AddedHookAt(); ok {
-		_spec.AddField(video.FieldHookAt, field.TypeInt64, value)
+	if _u.mutation.HookOrderCleared() {
+		_spec.ClearField(video.FieldHookOrder, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.OutlierOrder(); ok {
+		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)
+	}
+	if _u.mutation.OutlierOrderCleared() {
+		_spec.ClearField(video.FieldOutlierOrder, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.Facts(); ok {
+		_spec.SetField(video.FieldFacts, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Outlier(); ok {
+		_spec.SetField(video.FieldOutlier, field.TypeString, value)
+	}
+	if _u.mutation.OutlierCleared() {
+		_spec.ClearField(video.FieldOutlier, field.TypeString)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Video{config: _u.config}

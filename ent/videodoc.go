@@ -18,24 +18,12 @@ type VideoDoc struct {
 	ID int64 `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
-	// The part of the Video's JSON that seldom changes, without the outer braces.
+	// The part of the Video's JSON that seldom changes, open at the end for the video's facts; untrusted inside.
 	Doc string `json:"doc,omitempty"`
-	// Untrusted.
-	SourceURL string `json:"source_url,omitempty"`
-	// Source holds the value of the "source" field.
-	Source *string `json:"source,omitempty"`
-	// Metadata holds the value of the "metadata" field.
-	Metadata string `json:"metadata,omitempty"`
-	// AgentMetadata holds the value of the "agent_metadata" field.
-	AgentMetadata *string `json:"agent_metadata,omitempty"`
-	// The evidence as rendered JSON members; null where there is none.
+	// The evidence as rendered JSON members; null where there is none. Untrusted inside.
 	Hook *string `json:"hook,omitempty"`
-	// Visual holds the value of the "visual" field.
-	Visual *string `json:"visual,omitempty"`
-	// Spoken holds the value of the "spoken" field.
-	Spoken *string `json:"spoken,omitempty"`
-	// OnScreenText holds the value of the "on_screen_text" field.
-	OnScreenText *string `json:"on_screen_text,omitempty"`
+	// Trend keys, a line each: the key, a tab, its label.
+	Keys         string `json:"keys,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -46,7 +34,7 @@ func (*VideoDoc) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case videodoc.FieldID, videodoc.FieldAccountID:
 			values[i] = new(sql.NullInt64)
-		case videodoc.FieldDoc, videodoc.FieldSourceURL, videodoc.FieldSource, videodoc.FieldMetadata, videodoc.FieldAgentMetadata, videodoc.FieldHook, videodoc.FieldVisual, videodoc.FieldSpoken, videodoc.FieldOnScreenText:
+		case videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldKeys:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -81,32 +69,6 @@ func (_m *VideoDoc) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Doc = value.String
 			}
-		case videodoc.FieldSourceURL:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field source_url", values[i])
-			} else if value.Valid {
-				_m.SourceURL = value.String
-			}
-		case videodoc.FieldSource:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field source", values[i])
-			} else if value.Valid {
-				_m.Source = new(string)
-				*_m.Source = value.String
-			}
-		case videodoc.FieldMetadata:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field metadata", values[i])
-			} else if value.Valid {
-				_m.Metadata = value.String
-			}
-		case videodoc.FieldAgentMetadata:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field agent_metadata", values[i])
-			} else if value.Valid {
-				_m.AgentMetadata = new(string)
-				*_m.AgentMetadata = value.String
-			}
 		case videodoc.FieldHook:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field hook", values[i])
@@ -114,26 +76,11 @@ func (_m *VideoDoc) assignValues(columns []string, values []any) error {
 				_m.Hook = new(string)
 				*_m.Hook = value.String
 			}
-		case videodoc.FieldVisual:
+		case videodoc.FieldKeys:
 			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field visual", values[i])
+				return fmt.Errorf("unexpected type %T for field keys", values[i])
 			} else if value.Valid {
-				_m.Visual = new(string)
-				*_m.Visual = value.String
-			}
-		case videodoc.FieldSpoken:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field spoken", values[i])
-			} else if value.Valid {
-				_m.Spoken = new(string)
-				*_m.Spoken = value.String
-			}
-		case videodoc.FieldOnScreenText:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field on_screen_text", values[i])
-			} else if value.Valid {
-				_m.OnScreenText = new(string)
-				*_m.OnScreenText = value.String
+				_m.Keys = value.String
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -177,41 +124,13 @@ func (_m *VideoDoc) String() string {
 	builder.WriteString("doc=")
 	builder.WriteString(_m.Doc)
 	builder.WriteString(", ")
-	builder.WriteString("source_url=")
-	builder.WriteString(_m.SourceURL)
-	builder.WriteString(", ")
-	if v := _m.Source; v != nil {
-		builder.WriteString("source=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("metadata=")
-	builder.WriteString(_m.Metadata)
-	builder.WriteString(", ")
-	if v := _m.AgentMetadata; v != nil {
-		builder.WriteString("agent_metadata=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
 	if v := _m.Hook; v != nil {
 		builder.WriteString("hook=")
 		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")
-	if v := _m.Visual; v != nil {
-		builder.WriteString("visual=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.Spoken; v != nil {
-		builder.WriteString("spoken=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.OnScreenText; v != nil {
-		builder.WriteString("on_screen_text=")
-		builder.WriteString(*v)
-	}
+	builder.WriteString("keys=")
+	builder.WriteString(_m.Keys)
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -33,46 +33,6 @@ func (_c *VideoDocCreate) SetDoc(v string) *VideoDocCreate {
 	return _c
 }
 
-// SetSourceURL sets the "source_url" field.
-func (_c *VideoDocCreate) SetSourceURL(v string) *VideoDocCreate {
-	_c.mutation.SetSourceURL(v)
-	return _c
-}
-
-// SetSource sets the "source" field.
-func (_c *VideoDocCreate) SetSource(v string) *VideoDocCreate {
-	_c.mutation.SetSource(v)
-	return _c
-}
-
-// SetNillableSource sets the "source" field if the given value is not nil.
-func (_c *VideoDocCreate) SetNillableSource(v *string) *VideoDocCreate {
-	if v != nil {
-		_c.SetSource(*v)
-	}
-	return _c
-}
-
-// SetMetadata sets the "metadata" field.
-func (_c *VideoDocCreate) SetMetadata(v string) *VideoDocCreate {
-	_c.mutation.SetMetadata(v)
-	return _c
-}
-
-// SetAgentMetadata sets the "agent_metadata" field.
-func (_c *VideoDocCreate) SetAgentMetadata(v string) *VideoDocCreate {
-	_c.mutation.SetAgentMetadata(v)
-	return _c
-}
-
-// SetNillableAgentMetadata sets the "agent_metadata" field if the given value is not nil.
-func (_c *VideoDocCreate) SetNillableAgentMetadata(v *string) *VideoDocCreate {
-	if v != nil {
-		_c.SetAgentMetadata(*v)
-	}
-	return _c
-}
-
 // SetHook sets the "hook" field.
 func (_c *VideoDocCreate) SetHook(v string) *VideoDocCreate {
 	_c.mutation.SetHook(v)
@@ -87,44 +47,16 @@ func (_c *VideoDocCreate) SetNillableHook(v *string) *VideoDocCreate {
 	return _c
 }
 
-// SetVisual sets the "visual" field.
-func (_c *VideoDocCreate) SetVisual(v string) *VideoDocCreate {
-	_c.mutation.SetVisual(v)
+// SetKeys sets the "keys" field.
+func (_c *VideoDocCreate) SetKeys(v string) *VideoDocCreate {
+	_c.mutation.SetKeys(v)
 	return _c
 }
 
-// SetNillableVisual sets the "visual" field if the given value is not nil.
-func (_c *VideoDocCreate) SetNillableVisual(v *string) *VideoDocCreate {
+// SetNillableKeys sets the "keys" field if the given value is not nil.
+func (_c *VideoDocCreate) SetNillableKeys(v *string) *VideoDocCreate {
 	if v != nil {
-		_c.SetVisual(*v)
-	}
-	return _c
-}
-
-// SetSpoken sets the "spoken" field.
-func (_c *VideoDocCreate) SetSpoken(v string) *VideoDocCreate {
-	_c.mutation.SetSpoken(v)
-	return _c
-}
-
-// SetNillableSpoken sets the "spoken" field if the given value is not nil.
-func (_c *VideoDocCreate) SetNillableSpoken(v *string) *VideoDocCreate {
-	if v != nil {
-		_c.SetSpoken(*v)
-	}
-	return _c
-}
-
-// SetOnScreenText sets the "on_screen_text" field.
-func (_c *VideoDocCreate) SetOnScreenText(v string) *VideoDocCreate {
-	_c.mutation.SetOnScreenText(v)
-	return _c
-}
-
-// SetNillableOnScreenText sets the "on_screen_text" field if the given value is not nil.
-func (_c *VideoDocCreate) SetNillableOnScreenText(v *string) *VideoDocCreate {
-	if v != nil {
-		_c.SetOnScreenText(*v)
+		_c.SetKeys(*v)
 	}
 	return _c
 }
@@ -142,6 +74,9 @@ func (_c *VideoDocCreate) Mutation() *VideoDocMutation {
 
 // Save creates the VideoDoc in the database.
 func (_c *VideoDocCreate) Save(ctx context.Context) (*VideoDoc, error) {
+	if err := _c.defaults(); err != nil {
+		return nil, err
+	}
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -167,6 +102,15 @@ func (_c *VideoDocCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *VideoDocCreate) defaults() error {
+	if _, ok := _c.mutation.Keys(); !ok {
+		v := videodoc.DefaultKeys
+		_c.mutation.SetKeys(v)
+	}
+	return nil
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *VideoDocCreate) check() error {
 	if _, ok := _c.mutation.AccountID(); !ok {
@@ -175,11 +119,8 @@ func (_c *VideoDocCreate) check() error {
 	if _, ok := _c.mutation.Doc(); !ok {
 		return &ValidationError{Name: "doc", err: errors.New(`ent: missing required field "VideoDoc.doc"`)}
 	}
-	if _, ok := _c.mutation.SourceURL(); !ok {
-		return &ValidationError{Name: "source_url", err: errors.New(`ent: missing required field "VideoDoc.source_url"`)}
-	}
-	if _, ok := _c.mutation.Metadata(); !ok {
-		return &ValidationError{Name: "metadata", err: errors.New(`ent: missing required field "VideoDoc.metadata"`)}
+	if _, ok := _c.mutation.Keys(); !ok {
+		return &ValidationError{Name: "keys", err: errors.New(`ent: missing required field "VideoDoc.keys"`)}
 	}
 	return nil
 }
@@ -222,37 +163,13 @@ func (_c *VideoDocCreate) createSpec() (*VideoDoc, *sqlgraph.CreateSpec) {
 		_spec.SetField(videodoc.FieldDoc, field.TypeString, value)
 		_node.Doc = value
 	}
-	if value, ok := _c.mutation.SourceURL(); ok {
-		_spec.SetField(videodoc.FieldSourceURL, field.TypeString, value)
-		_node.SourceURL = value
-	}
-	if value, ok := _c.mutation.Source(); ok {
-		_spec.SetField(videodoc.FieldSource, field.TypeString, value)
-		_node.Source = &value
-	}
-	if value, ok := _c.mutation.Metadata(); ok {
-		_spec.SetField(videodoc.FieldMetadata, field.TypeString, value)
-		_node.Metadata = value
-	}
-	if value, ok := _c.mutation.AgentMetadata(); ok {
-		_spec.SetField(videodoc.FieldAgentMetadata, field.TypeString, value)
-		_node.AgentMetadata = &value
-	}
 	if value, ok := _c.mutation.Hook(); ok {
 		_spec.SetField(videodoc.FieldHook, field.TypeString, value)
 		_node.Hook = &value
 	}
-	if value, ok := _c.mutation.Visual(); ok {
-		_spec.SetField(videodoc.FieldVisual, field.TypeString, value)
-		_node.Visual = &value
-	}
-	if value, ok := _c.mutation.Spoken(); ok {
-		_spec.SetField(videodoc.FieldSpoken, field.TypeString, value)
-		_node.Spoken = &value
-	}
-	if value, ok := _c.mutation.OnScreenText(); ok {
-		_spec.SetField(videodoc.FieldOnScreenText, field.TypeString, value)
-		_node.OnScreenText = &value
+	if value, ok := _c.mutation.Keys(); ok {
+		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)
+		_node.Keys = value
 	}
 	return _node, _spec
 }
@@ -318,66 +235,6 @@ func (u *VideoDocUpsert) UpdateDoc() *VideoDocUpsert {
 	return u
 }
 
-// SetSourceURL sets the "source_url" field.
-func (u *VideoDocUpsert) SetSourceURL(v string) *VideoDocUpsert {
-	u.Set(videodoc.FieldSourceURL, v)
-	return u
-}
-
-// UpdateSourceURL sets the "source_url" field to the value that was provided on create.
-func (u *VideoDocUpsert) UpdateSourceURL() *VideoDocUpsert {
-	u.SetExcluded(videodoc.FieldSourceURL)
-	return u
-}
-
-// SetSource sets the "source" field.
-func (u *VideoDocUpsert) SetSource(v string) *VideoDocUpsert {
-	u.Set(videodoc.FieldSource, v)
-	return u
-}
-
-// UpdateSource sets the "source" field to the value that was provided on create.
-func (u *VideoDocUpsert) UpdateSource() *VideoDocUpsert {
-	u.SetExcluded(videodoc.FieldSource)
-	return u
-}
-
-// ClearSource clears the value of the "source" field.
-func (u *VideoDocUpsert) ClearSource() *VideoDocUpsert {
-	u.SetNull(videodoc.FieldSource)
-	return u
-}
-
-// SetMetadata sets the "metadata" field.
-func (u *VideoDocUpsert) SetMetadata(v string) *VideoDocUpsert {
-	u.Set(videodoc.FieldMetadata, v)
-	return u
-}
-
-// UpdateMetadata sets the "metadata" field to the value that was provided on create.
-func (u *VideoDocUpsert) UpdateMetadata() *VideoDocUpsert {
-	u.SetExcluded(videodoc.FieldMetadata)
-	return u
-}
-
-// SetAgentMetadata sets the "agent_metadata" field.
-func (u *VideoDocUpsert) SetAgentMetadata(v string) *VideoDocUpsert {
-	u.Set(videodoc.FieldAgentMetadata, v)
-	return u
-}
-
-// UpdateAgentMetadata sets the "agent_metadata" field to the value that was provided on create.
-func (u *VideoDocUpsert) UpdateAgentMetadata() *VideoDocUpsert {
-	u.SetExcluded(videodoc.FieldAgentMetadata)
-	return u
-}
-
-// ClearAgentMetadata clears the value of the "agent_metadata" field.
-func (u *VideoDocUpsert) ClearAgentMetadata() *VideoDocUpsert {
-	u.SetNull(videodoc.FieldAgentMetadata)
-	return u
-}
-
 // SetHook sets the "hook" field.
 func (u *VideoDocUpsert) SetHook(v string) *VideoDocUpsert {
 	u.Set(videodoc.FieldHook, v)
@@ -396,57 +253,15 @@ func (u *VideoDocUpsert) ClearHook() *VideoDocUpsert {
 	return u
 }
 
-// SetVisual sets the "visual" field.
-func (u *VideoDocUpsert) SetVisual(v string) *VideoDocUpsert {
-	u.Set(videodoc.FieldVisual, v)
+// SetKeys sets the "keys" field.
+func (u *VideoDocUpsert) SetKeys(v string) *VideoDocUpsert {
+	u.Set(videodoc.FieldKeys, v)
 	return u
 }
 
-// UpdateVisual sets the "visual" field to the value that was provided on create.
-func (u *VideoDocUpsert) UpdateVisual() *VideoDocUpsert {
-	u.SetExcluded(videodoc.FieldVisual)
-	return u
-}
-
-// ClearVisual clears the value of the "visual" field.
-func (u *VideoDocUpsert) ClearVisual() *VideoDocUpsert {
-	u.SetNull(videodoc.FieldVisual)
-	return u
-}
-
-// SetSpoken sets the "spoken" field.
-func (u *VideoDocUpsert) SetSpoken(v string) *VideoDocUpsert {
-	u.Set(videodoc.FieldSpoken, v)
-	return u
-}
-
-// UpdateSpoken sets the "spoken" field to the value that was provided on create.
-func (u *VideoDocUpsert) UpdateSpoken() *VideoDocUpsert {
-	u.SetExcluded(videodoc.FieldSpoken)
-	return u
-}
-
-// ClearSpoken clears the value of the "spoken" field.
-func (u *VideoDocUpsert) ClearSpoken() *VideoDocUpsert {
-	u.SetNull(videodoc.FieldSpoken)
-	return u
-}
-
-// SetOnScreenText sets the "on_screen_text" field.
-func (u *VideoDocUpsert) SetOnScreenText(v string) *VideoDocUpsert {
-	u.Set(videodoc.FieldOnScreenText, v)
-	return u
-}
-
-// UpdateOnScreenText sets the "on_screen_text" field to the value that was provided on create.
-func (u *VideoDocUpsert) UpdateOnScreenText() *VideoDocUpsert {
-	u.SetExcluded(videodoc.FieldOnScreenText)
-	return u
-}
-
-// ClearOnScreenText clears the value of the "on_screen_text" field.
-func (u *VideoDocUpsert) ClearOnScreenText() *VideoDocUpsert {
-	u.SetNull(videodoc.FieldOnScreenText)
+// UpdateKeys sets the "keys" field to the value that was provided on create.
+func (u *VideoDocUpsert) UpdateKeys() *VideoDocUpsert {
+	u.SetExcluded(videodoc.FieldKeys)
 	return u
 }
 
@@ -515,76 +330,6 @@ func (u *VideoDocUpsertOne) UpdateDoc() *VideoDocUpsertOne {
 	})
 }
 
-// SetSourceURL sets the "source_url" field.
-func (u *VideoDocUpsertOne) SetSourceURL(v string) *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetSourceURL(v)
-	})
-}
-
-// UpdateSourceURL sets the "source_url" field to the value that was provided on create.
-func (u *VideoDocUpsertOne) UpdateSourceURL() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateSourceURL()
-	})
-}
-
-// SetSource sets the "source" field.
-func (u *VideoDocUpsertOne) SetSource(v string) *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetSource(v)
-	})
-}
-
-// UpdateSource sets the "source" field to the value that was provided on create.
-func (u *VideoDocUpsertOne) UpdateSource() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateSource()
-	})
-}
-
-// ClearSource clears the value of the "source" field.
-func (u *VideoDocUpsertOne) ClearSource() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearSource()
-	})
-}
-
-// SetMetadata sets the "metadata" field.
-func (u *VideoDocUpsertOne) SetMetadata(v string) *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetMetadata(v)
-	})
-}
-
-// UpdateMetadata sets the "metadata" field to the value that was provided on create.
-func (u *VideoDocUpsertOne) UpdateMetadata() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateMetadata()
-	})
-}
-
-// SetAgentMetadata sets the "agent_metadata" field.
-func (u *VideoDocUpsertOne) SetAgentMetadata(v string) *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetAgentMetadata(v)
-	})
-}
-
-// UpdateAgentMetadata sets the "agent_metadata" field to the value that was provided on create.
-func (u *VideoDocUpsertOne) UpdateAgentMetadata() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateAgentMetadata()
-	})
-}
-
-// ClearAgentMetadata clears the value of the "agent_metadata" field.
-func (u *VideoDocUpsertOne) ClearAgentMetadata() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearAgentMetadata()
-	})
-}
-
 // SetHook sets the "hook" field.
 func (u *VideoDocUpsertOne) SetHook(v string) *VideoDocUpsertOne {
 	return u.Update(func(s *VideoDocUpsert) {
@@ -606,66 +351,17 @@ func (u *VideoDocUpsertOne) ClearHook() *VideoDocUpsertOne {
 	})
 }
 
-// SetVisual sets the "visual" field.
-func (u *VideoDocUpsertOne) SetVisual(v string) *VideoDocUpsertOne {
+// SetKeys sets the "keys" field.
+func (u *VideoDocUpsertOne) SetKeys(v string) *VideoDocUpsertOne {
 	return u.Update(func(s *VideoDocUpsert) {
-		s.SetVisual(v)
+		s.SetKeys(v)
 	})
 }
 
-// UpdateVisual sets the "visual" field to the value that was provided on create.
-func (u *VideoDocUpsertOne) UpdateVisual() *VideoDocUpsertOne {
+// UpdateKeys sets the "keys" field to the value that was provided on create.
+func (u *VideoDocUpsertOne) UpdateKeys() *VideoDocUpsertOne {
 	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateVisual()
-	})
-}
-
-// ClearVisual clears the value of the "visual" field.
-func (u *VideoDocUpsertOne) ClearVisual() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearVisual()
-	})
-}
-
-// SetSpoken sets the "spoken" field.
-func (u *VideoDocUpsertOne) SetSpoken(v string) *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetSpoken(v)
-	})
-}
-
-// UpdateSpoken sets the "spoken" field to the value that was provided on create.
-func (u *VideoDocUpsertOne) UpdateSpoken() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateSpoken()
-	})
-}
-
-// ClearSpoken clears the value of the "spoken" field.
-func (u *VideoDocUpsertOne) ClearSpoken() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearSpoken()
-	})
-}
-
-// SetOnScreenText sets the "on_screen_text" field.
-func (u *VideoDocUpsertOne) SetOnScreenText(v string) *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetOnScreenText(v)
-	})
-}
-
-// UpdateOnScreenText sets the "on_screen_text" field to the value that was provided on create.
-func (u *VideoDocUpsertOne) UpdateOnScreenText() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateOnScreenText()
-	})
-}
-
-// ClearOnScreenText clears the value of the "on_screen_text" field.
-func (u *VideoDocUpsertOne) ClearOnScreenText() *VideoDocUpsertOne {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearOnScreenText()
+		s.UpdateKeys()
 	})
 }
 
@@ -721,6 +417,7 @@ func (_c *VideoDocCreateBulk) Save(ctx context.Context) ([]*VideoDoc, error) {
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*VideoDocMutation)
 				if !ok {
@@ -899,76 +596,6 @@ func (u *VideoDocUpsertBulk) UpdateDoc() *VideoDocUpsertBulk {
 	})
 }
 
-// SetSourceURL sets the "source_url" field.
-func (u *VideoDocUpsertBulk) SetSourceURL(v string) *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetSourceURL(v)
-	})
-}
-
-// UpdateSourceURL sets the "source_url" field to the value that was provided on create.
-func (u *VideoDocUpsertBulk) UpdateSourceURL() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateSourceURL()
-	})
-}
-
-// SetSource sets the "source" field.
-func (u *VideoDocUpsertBulk) SetSource(v string) *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetSource(v)
-	})
-}
-
-// UpdateSource sets the "source" field to the value that was provided on create.
-func (u *VideoDocUpsertBulk) UpdateSource() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateSource()
-	})
-}
-
-// ClearSource clears the value of the "source" field.
-func (u *VideoDocUpsertBulk) ClearSource() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearSource()
-	})
-}
-
-// SetMetadata sets the "metadata" field.
-func (u *VideoDocUpsertBulk) SetMetadata(v string) *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetMetadata(v)
-	})
-}
-
-// UpdateMetadata sets the "metadata" field to the value that was provided on create.
-func (u *VideoDocUpsertBulk) UpdateMetadata() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateMetadata()
-	})
-}
-
-// SetAgentMetadata sets the "agent_metadata" field.
-func (u *VideoDocUpsertBulk) SetAgentMetadata(v string) *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetAgentMetadata(v)
-	})
-}
-
-// UpdateAgentMetadata sets the "agent_metadata" field to the value that was provided on create.
-func (u *VideoDocUpsertBulk) UpdateAgentMetadata() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateAgentMetadata()
-	})
-}
-
-// ClearAgentMetadata clears the value of the "agent_metadata" field.
-func (u *VideoDocUpsertBulk) ClearAgentMetadata() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearAgentMetadata()
-	})
-}
-
 // SetHook sets the "hook" field.
 func (u *VideoDocUpsertBulk) SetHook(v string) *VideoDocUpsertBulk {
 	return u.Update(func(s *VideoDocUpsert) {
@@ -990,66 +617,17 @@ func (u *VideoDocUpsertBulk) ClearHook() *VideoDocUpsertBulk {
 	})
 }
 
-// SetVisual sets the "visual" field.
-func (u *VideoDocUpsertBulk) SetVisual(v string) *VideoDocUpsertBulk {
+// SetKeys sets the "keys" field.
+func (u *VideoDocUpsertBulk) SetKeys(v string) *VideoDocUpsertBulk {
 	return u.Update(func(s *VideoDocUpsert) {
-		s.SetVisual(v)
+		s.SetKeys(v)
 	})
 }
 
-// UpdateVisual sets the "visual" field to the value that was provided on create.
-func (u *VideoDocUpsertBulk) UpdateVisual() *VideoDocUpsertBulk {
+// UpdateKeys sets the "keys" field to the value that was provided on create.
+func (u *VideoDocUpsertBulk) UpdateKeys() *VideoDocUpsertBulk {
 	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateVisual()
-	})
-}
-
-// ClearVisual clears the value of the "visual" field.
-func (u *VideoDocUpsertBulk) ClearVisual() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearVisual()
-	})
-}
-
-// SetSpoken sets the "spoken" field.
-func (u *VideoDocUpsertBulk) SetSpoken(v string) *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetSpoken(v)
-	})
-}
-
-// UpdateSpoken sets the "spoken" field to the value that was provided on create.
-func (u *VideoDocUpsertBulk) UpdateSpoken() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateSpoken()
-	})
-}
-
-// ClearSpoken clears the value of the "spoken" field.
-func (u *VideoDocUpsertBulk) ClearSpoken() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearSpoken()
-	})
-}
-
-// SetOnScreenText sets the "on_screen_text" field.
-func (u *VideoDocUpsertBulk) SetOnScreenText(v string) *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.SetOnScreenText(v)
-	})
-}
-
-// UpdateOnScreenText sets the "on_screen_text" field to the value that was provided on create.
-func (u *VideoDocUpsertBulk) UpdateOnScreenText() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.UpdateOnScreenText()
-	})
-}
-
-// ClearOnScreenText clears the value of the "on_screen_text" field.
-func (u *VideoDocUpsertBulk) ClearOnScreenText() *VideoDocUpsertBulk {
-	return u.Update(func(s *VideoDocUpsert) {
-		s.ClearOnScreenText()
+		s.UpdateKeys()
 	})
 }
 

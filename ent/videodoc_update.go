@@ -42,74 +42,6 @@ func (_u *VideoDocUpdate) SetNillableDoc(v *string) *VideoDocUpdate {
 	return _u
 }
 
-// SetSourceURL sets the "source_url" field.
-func (_u *VideoDocUpdate) SetSourceURL(v string) *VideoDocUpdate {
-	_u.mutation.SetSourceURL(v)
-	return _u
-}
-
-// SetNillableSourceURL sets the "source_url" field if the given value is not nil.
-func (_u *VideoDocUpdate) SetNillableSourceURL(v *string) *VideoDocUpdate {
-	if v != nil {
-		_u.SetSourceURL(*v)
-	}
-	return _u
-}
-
-// SetSource sets the "source" field.
-func (_u *VideoDocUpdate) SetSource(v string) *VideoDocUpdate {
-	_u.mutation.SetSource(v)
-	return _u
-}
-
-// SetNillableSource sets the "source" field if the given value is not nil.
-func (_u *VideoDocUpdate) SetNillableSource(v *string) *VideoDocUpdate {
-	if v != nil {
-		_u.SetSource(*v)
-	}
-	return _u
-}
-
-// ClearSource clears the value of the "source" field.
-func (_u *VideoDocUpdate) ClearSource() *VideoDocUpdate {
-	_u.mutation.ClearSource()
-	return _u
-}
-
-// SetMetadata sets the "metadata" field.
-func (_u *VideoDocUpdate) SetMetadata(v string) *VideoDocUpdate {
-	_u.mutation.SetMetadata(v)
-	return _u
-}
-
-// SetNillableMetadata sets the "metadata" field if the given value is not nil.
-func (_u *VideoDocUpdate) SetNillableMetadata(v *string) *VideoDocUpdate {
-	if v != nil {
-		_u.SetMetadata(*v)
-	}
-	return _u
-}
-
-// SetAgentMetadata sets the "agent_metadata" field.
-func (_u *VideoDocUpdate) SetAgentMetadata(v string) *VideoDocUpdate {
-	_u.mutation.SetAgentMetadata(v)
-	return _u
-}
-
-// SetNillableAgentMetadata sets the "agent_metadata" field if the given value is not nil.
-func (_u *VideoDocUpdate) SetNillableAgentMetadata(v *string) *VideoDocUpdate {
-	if v != nil {
-		_u.SetAgentMetadata(*v)
-	}
-	return _u
-}
-
-// ClearAgentMetadata clears the value of the "agent_metadata" field.
-func (_u *VideoDocUpdate) ClearAgentMetadata() *VideoDocUpdate {
-	_u.mutation.ClearAgentMetadata()
-	return _u
-}
-
 // SetHook sets the "hook" field.
 func (_u *VideoDocUpdate) SetHook(v string) *VideoDocUpdate {
 	_u.mutation.SetHook(v)
@@ -130,63 +62,17 @@ func (_u *VideoDocUpdate) ClearHook() *VideoDocUpdate {
 	return _u
 }
 
-// SetVisual sets the "visual" field.
-func (_u *VideoDocUpdate) SetVisual(v string) *VideoDocUpdate {
-	_u.mutation.SetVisual(v)
+// SetKeys sets the "keys" field.
+func (_u *VideoDocUpdate) SetKeys(v string) *VideoDocUpdate {
+	_u.mutation.SetKeys(v)
 	return _u
 }
 
-// SetNillableVisual sets the "visual" field if the given value is not nil.
-func (_u *VideoDocUpdate) SetNillableVisual(v *string) *VideoDocUpdate {
+// SetNillableKeys sets the "keys" field if the given value is not nil.
+func (_u *VideoDocUpdate) SetNillableKeys(v *string) *VideoDocUpdate {
 	if v != nil {
-		_u.SetVisual(*v)
+		_u.SetKeys(*v)
 	}
-	return _u
-}
-
-// ClearVisual clears the value of the "visual" field.
-func (_u *VideoDocUpdate) ClearVisual() *VideoDocUpdate {
-	_u.mutation.ClearVisual()
-	return _u
-}
-
-// SetSpoken sets the "spoken" field.
-func (_u *VideoDocUpdate) SetSpoken(v string) *VideoDocUpdate {
-	_u.mutation.SetSpoken(v)
-	return _u
-}
-
-// SetNillableSpoken sets the "spoken" field if the given value is not nil.
-func (_u *VideoDocUpdate) SetNillableSpoken(v *string) *VideoDocUpdate {
-	if v != nil {
-		_u.SetSpoken(*v)
-	}
-	return _u
-}
-
-// ClearSpoken clears the value of the "spoken" field.
-func (_u *VideoDocUpdate) ClearSpoken() *VideoDocUpdate {
-	_u.mutation.ClearSpoken()
-	return _u
-}
-
-// SetOnScreenText sets the "on_screen_text" field.
-func (_u *VideoDocUpdate) SetOnScreenText(v string) *VideoDocUpdate {
-	_u.mutation.SetOnScreenText(v)
-	return _u
-}
-
-// SetNillableOnScreenText sets the "on_screen_text" field if the given value is not nil.
-func (_u *VideoDocUpdate) SetNillableOnScreenText(v *string) *VideoDocUpdate {
-	if v != nil {
-		_u.SetOnScreenText(*v)
-	}
-	return _u
-}
-
-// ClearOnScreenText clears the value of the "on_screen_text" field.
-func (_u *VideoDocUpdate) ClearOnScreenText() *VideoDocUpdate {
-	_u.mutation.ClearOnScreenText()
 	return _u
 }
 
@@ -240,47 +126,14 @@ func (_u *VideoDocUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Doc(); ok {
 		_spec.SetField(videodoc.FieldDoc, field.TypeString, value)
 	}
-	if value, ok := _u.mutation.SourceURL(); ok {
-		_spec.SetField(videodoc.FieldSourceURL, field.TypeString, value)
-	}
-	if value, ok := _u.mutation.Source(); ok {
-		_spec.SetField(videodoc.FieldSource, field.TypeString, value)
-	}
-	if _u.mutation.SourceCleared() {
-		_spec.ClearField(videodoc.FieldSource, field.TypeString)
-	}
-	if value, ok := _u.mutation.Metadata(); ok {
-		_spec.SetField(videodoc.FieldMetadata, field.TypeString, value)
-	}
-	if value, ok := _u.mutation.AgentMetadata(); ok {
-		_spec.SetField(videodoc.FieldAgentMetadata, field.TypeString, value)
-	}
-	if _u.mutation.AgentMetadataCleared() {
-		_spec.ClearField(videodoc.FieldAgentMetadata, field.TypeString)
-	}
 	if value, ok := _u.mutation.Hook(); ok {
 		_spec.SetField(videodoc.FieldHook, field.TypeString, value)
 	}
 	if _u.mutation.HookCleared() {
 		_spec.ClearField(videodoc.FieldHook, field.TypeString)
 	}
-	if value, ok := _u.mutation.Visual(); ok {
-		_spec.SetField(videodoc.FieldVisual, field.TypeString, value)
-	}
-	if _u.mutation.VisualCleared() {
-		_spec.ClearField(videodoc.FieldVisual, field.TypeString)
-	}
-	if value, ok := _u.mutation.Spoken(); ok {
-		_spec.SetField(videodoc.FieldSpoken, field.TypeString, value)
-	}
-	if _u.mutation.SpokenCleared() {
-		_spec.ClearField(videodoc.FieldSpoken, field.TypeString)
-	}
-	if value, ok := _u.mutation.OnScreenText(); ok {
-		_spec.SetField(videodoc.FieldOnScreenText, field.TypeString, value)
-	}
-	if _u.mutation.OnScreenTextCleared() {
-		_spec.ClearField(videodoc.FieldOnScreenText, field.TypeString)
+	if value, ok := _u.mutation.Keys(); ok {
+		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -318,74 +171,6 @@ func (_u *VideoDocUpdateOne) SetNillableDoc(v *string) *VideoDocUpdateOne {
 	return _u
 }
 
-// SetSourceURL sets the "source_url" field.
-func (_u *VideoDocUpdateOne) SetSourceURL(v string) *VideoDocUpdateOne {
-	_u.mutation.SetSourceURL(v)
-	return _u
-}
-
-// SetNillableSourceURL sets the "source_url" field if the given value is not nil.
-func (_u *VideoDocUpdateOne) SetNillableSourceURL(v *string) *VideoDocUpdateOne {
-	if v != nil {
-		_u.SetSourceURL(*v)
-	}
-	return _u
-}
-
-// SetSource sets the "source" field.
-func (_u *VideoDocUpdateOne) SetSource(v string) *VideoDocUpdateOne {
-	_u.mutation.SetSource(v)
-	return _u
-}
-
-// SetNillableSource sets the "source" field if the given value is not nil.
-func (_u *VideoDocUpdateOne) SetNillableSource(v *string) *VideoDocUpdateOne {
-	if v != nil {
-		_u.SetSource(*v)
-	}
-	return _u
-}
-
-// ClearSource clears the value of the "source" field.
-func (_u *VideoDocUpdateOne) ClearSource() *VideoDocUpdateOne {
-	_u.mutation.ClearSource()
-	return _u
-}
-
-// SetMetadata sets the "metadata" field.
-func (_u *VideoDocUpdateOne) SetMetadata(v string) *VideoDocUpdateOne {
-	_u.mutation.SetMetadata(v)
-	return _u
-}
-
-// SetNillableMetadata sets the "metadata" field if the given value is not nil.
-func (_u *VideoDocUpdateOne) SetNillableMetadata(v *string) *VideoDocUpdateOne {
-	if v != nil {
-		_u.SetMetadata(*v)
-	}
-	return _u
-}
-
-// SetAgentMetadata sets the "agent_metadata" field.
-func (_u *VideoDocUpdateOne) SetAgentMetadata(v string) *VideoDocUpdateOne {
-	_u.mutation.SetAgentMetadata(v)
-	return _u
-}
-
-// SetNillableAgentMetadata sets the "agent_metadata" field if the given value is not nil.
-func (_u *VideoDocUpdateOne) SetNillableAgentMetadata(v *string) *VideoDocUpdateOne {
-	if v != nil {
-		_u.SetAgentMetadata(*v)
-	}
-	return _u
-}
-
-// ClearAgentMetadata clears the value of the "agent_metadata" field.
-func (_u *VideoDocUpdateOne) ClearAgentMetadata() *VideoDocUpdateOne {
-	_u.mutation.ClearAgentMetadata()
-	return _u
-}
-
 // SetHook sets the "hook" field.
 func (_u *VideoDocUpdateOne) SetHook(v string) *VideoDocUpdateOne {
 	_u.mutation.SetHook(v)
@@ -406,63 +191,17 @@ func (_u *VideoDocUpdateOne) ClearHook() *VideoDocUpdateOne {
 	return _u
 }
 
-// SetVisual sets the "visual" field.
-func (_u *VideoDocUpdateOne) SetVisual(v string) *VideoDocUpdateOne {
-	_u.mutation.SetVisual(v)
+// SetKeys sets the "keys" field.
+func (_u *VideoDocUpdateOne) SetKeys(v string) *VideoDocUpdateOne {
+	_u.mutation.SetKeys(v)
 	return _u
 }
 
-// SetNillableVisual sets the "visual" field if the given value is not nil.
-func (_u *VideoDocUpdateOne) SetNillableVisual(v *string) *VideoDocUpdateOne {
+// SetNillableKeys sets the "keys" field if the given value is not nil.
+func (_u *VideoDocUpdateOne) SetNillableKeys(v *string) *VideoDocUpdateOne {
 	if v != nil {
-		_u.SetVisual(*v)
+		_u.SetKeys(*v)
 	}
-	return _u
-}
-
-// ClearVisual clears the value of the "visual" field.
-func (_u *VideoDocUpdateOne) ClearVisual() *VideoDocUpdateOne {
-	_u.mutation.ClearVisual()
-	return _u
-}
-
-// SetSpoken sets the "spoken" field.
-func (_u *VideoDocUpdateOne) SetSpoken(v string) *VideoDocUpdateOne {
-	_u.mutation.SetSpoken(v)
-	return _u
-}
-
-// SetNillableSpoken sets the "spoken" field if the given value is not nil.
-func (_u *VideoDocUpdateOne) SetNillableSpoken(v *string) *VideoDocUpdateOne {
-	if v != nil {
-		_u.SetSpoken(*v)
-	}
-	return _u
-}
-
-// ClearSpoken clears the value of the "spoken" field.
-func (_u *VideoDocUpdateOne) ClearSpoken() *VideoDocUpdateOne {
-	_u.mutation.ClearSpoken()
-	return _u
-}
-
-// SetOnScreenText sets the "on_screen_text" field.
-func (_u *VideoDocUpdateOne) SetOnScreenText(v string) *VideoDocUpdateOne {
-	_u.mutation.SetOnScreenText(v)
-	return _u
-}
-
-// SetNillableOnScreenText sets the "on_screen_text" field if the given value is not nil.
-func (_u *VideoDocUpdateOne) SetNillableOnScreenText(v *string) *VideoDocUpdateOne {
-	if v != nil {
-		_u.SetOnScreenText(*v)
-	}
-	return _u
-}
-
-// ClearOnScreenText clears the value of the "on_screen_text" field.
-func (_u *VideoDocUpdateOne) ClearOnScreenText() *VideoDocUpdateOne {
-	_u.mutation.ClearOnScreenText()
 	return _u
 }
 
@@ -546,47 +285,14 @@ func (_u *VideoDocUpdateOne) sqlSave(ctx context.Context) (_node *VideoDoc, err 
 	if value, ok := _u.mutation.Doc(); ok {
 		_spec.SetField(videodoc.FieldDoc, field.TypeString, value)
 	}
-	if value, ok := _u.mutation.SourceURL(); ok {
-		_spec.SetField(videodoc.FieldSourceURL, field.TypeString, value)
-	}
-	if value, ok := _u.mutation.Source(); ok {
-		_spec.SetField(videodoc.FieldSource, field.TypeString, value)
-	}
-	if _u.mutation.SourceCleared() {
-		_spec.ClearField(videodoc.FieldSource, field.TypeString)
-	}
-	if value, ok := _u.mutation.Metadata(); ok {
-		_spec.SetField(videodoc.FieldMetadata, field.TypeString, value)
-	}
-	if value, ok := _u.mutation.AgentMetadata(); ok {
-		_spec.SetField(videodoc.FieldAgentMetadata, field.TypeString, value)
-	}
-	if _u.mutation.AgentMetadataCleared() {
-		_spec.ClearField(videodoc.FieldAgentMetadata, field.TypeString)
-	}
 	if value, ok := _u.mutation.Hook(); ok {
 		_spec.SetField(videodoc.FieldHook, field.TypeString, value)
 	}
 	if _u.mutation.HookCleared() {
 		_spec.ClearField(videodoc.FieldHook, field.TypeString)
 	}
-	if value, ok := _u.mutation.Visual(); ok {
-		_spec.SetField(videodoc.FieldVisual, field.TypeString, value)
-	}
-	if _u.mutation.VisualCleared() {
-		_spec.ClearField(videodoc.FieldVisual, field.TypeString)
-	}
-	if value, ok := _u.mutation.Spoken(); ok {
-		_spec.SetField(videodoc.FieldSpoken, field.TypeString, value)
-	}
-	if _u.mutation.SpokenCleared() {
-		_spec.ClearField(videodoc.FieldSpoken, field.TypeString)
-	}
-	if value, ok := _u.mutation.OnScreenText(); ok {
-		_spec.SetField(videodoc.FieldOnScreenText, field.TypeString, value)
-	}
-	if _u.mutation.OnScreenTextCleared() {
-		_spec.ClearField(videodoc.FieldOnScreenText, field.TypeString)
+	if value, ok := _u.mutation.Keys(); ok {
+		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &VideoDoc{config: _u.config}

@@ -20,6 +20,10 @@ const (
 	FieldKey = "key"
 	// FieldHandle holds the string denoting the handle field in the database.
 	FieldHandle = "handle"
+	// FieldDirty holds the string denoting the dirty field in the database.
+	FieldDirty = "dirty"
+	// FieldThin holds the string denoting the thin field in the database.
+	FieldThin = "thin"
 	// Table holds the table name of the creator in the database.
 	Table = "creators"
 )
@@ -31,6 +35,8 @@ var Columns = []string{
 	FieldPlatform,
 	FieldKey,
 	FieldHandle,
+	FieldDirty,
+	FieldThin,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -51,6 +57,10 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
+	// DefaultDirty holds the default value on creation for the "dirty" field.
+	DefaultDirty int
+	// DefaultThin holds the default value on creation for the "thin" field.
+	DefaultThin int
 )
 
 // OrderOption defines the ordering options for the Creator queries.
@@ -79,4 +89,14 @@ func ByKey(opts ...sql.OrderTermOption) OrderOption {
 // ByHandle orders the results by the handle field.
 func ByHandle(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldHandle, opts...).ToFunc()
+}
+
+// ByDirty orders the results by the dirty field.
+func ByDirty(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDirty, opts...).ToFunc()
+}
+
+// ByThin orders the results by the thin field.
+func ByThin(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldThin, opts...).ToFunc()
 }

@@ -189,6 +189,18 @@ func (f TrendFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TrendMutation", m)
 }
 
+// The TrendWindowFunc type is an adapter to allow the use of ordinary
+// function as TrendWindow mutator.
+type TrendWindowFunc func(context.Context, *ent.TrendWindowMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f TrendWindowFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.TrendWindowMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TrendWindowMutation", m)
+}
+
 // The UsageCounterFunc type is an adapter to allow the use of ordinary
 // function as UsageCounter mutator.
 type UsageCounterFunc func(context.Context, *ent.UsageCounterMutation) (ent.Value, error)
@@ -235,18 +247,6 @@ func (f VideoDocFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, er
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.VideoDocMutation", m)
-}
-
-// The VideoKeyFunc type is an adapter to allow the use of ordinary
-// function as VideoKey mutator.
-type VideoKeyFunc func(context.Context, *ent.VideoKeyMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f VideoKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.VideoKeyMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.VideoKeyMutation", m)
 }
 
 // The WorkspaceFunc type is an adapter to allow the use of ordinary

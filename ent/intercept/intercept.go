@@ -24,11 +24,11 @@ import (
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
-	"github.com/scrollery/scrollery/ent/videokey"
 	"github.com/scrollery/scrollery/ent/workspace"
 )
 
@@ -493,6 +493,33 @@ func (f TraverseTrend) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.TrendQuery", q)
 }
 
+// The TrendWindowFunc type is an adapter to allow the use of ordinary function as a Querier.
+type TrendWindowFunc func(context.Context, *ent.TrendWindowQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f TrendWindowFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.TrendWindowQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.TrendWindowQuery", q)
+}
+
+// The TraverseTrendWindow type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseTrendWindow func(context.Context, *ent.TrendWindowQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseTrendWindow) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseTrendWindow) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.TrendWindowQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.TrendWindowQuery", q)
+}
+
 // The UsageCounterFunc type is an adapter to allow the use of ordinary function as a Querier.
 type UsageCounterFunc func(context.Context, *ent.UsageCounterQuery) (ent.Value, error)
 
@@ -601,33 +628,6 @@ func (f TraverseVideoDoc) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.VideoDocQuery", q)
 }
 
-// The VideoKeyFunc type is an adapter to allow the use of ordinary function as a Querier.
-type VideoKeyFunc func(context.Context, *ent.VideoKeyQuery) (ent.Value, error)
-
-// Query calls f(ctx, q).
-func (f VideoKeyFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
-	if q, ok := q.(*ent.VideoKeyQuery); ok {
-		return f(ctx, q)
-	}
-	return nil, fmt.Errorf("unexpected query type %T. expect *ent.VideoKeyQuery", q)
-}
-
-// The TraverseVideoKey type is an adapter to allow the use of ordinary function as Traverser.
-type TraverseVideoKey func(context.Context, *ent.VideoKeyQuery) error
-
-// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
-func (f TraverseVideoKey) Intercept(next ent.Querier) ent.Querier {
-	return next
-}
-
-// Traverse calls f(ctx, q).
-func (f TraverseVideoKey) Traverse(ctx context.Context, q ent.Query) error {
-	if q, ok := q.(*ent.VideoKeyQuery); ok {
-		return f(ctx, q)
-	}
-	return fmt.Errorf("unexpected query type %T. expect *ent.VideoKeyQuery", q)
-}
-
 // The WorkspaceFunc type is an adapter to allow the use of ordinary function as a Querier.
 type WorkspaceFunc func(context.Context, *ent.WorkspaceQuery) (ent.Value, error)
 
@@ -688,6 +688,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.SubscriptionQuery, predicate.Subscription, subscription.OrderOption]{typ: ent.TypeSubscription, tq: q}, nil
 	case *ent.TrendQuery:
 		return &query[*ent.TrendQuery, predicate.Trend, trend.OrderOption]{typ: ent.TypeTrend, tq: q}, nil
+	case *ent.TrendWindowQuery:
+		return &query[*ent.TrendWindowQuery, predicate.TrendWindow, trendwindow.OrderOption]{typ: ent.TypeTrendWindow, tq: q}, nil
 	case *ent.UsageCounterQuery:
 		return &query[*ent.UsageCounterQuery, predicate.UsageCounter, usagecounter.OrderOption]{typ: ent.TypeUsageCounter, tq: q}, nil
 	case *ent.UsageEventQuery:
@@ -696,8 +698,6 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.VideoQuery, predicate.Video, video.OrderOption]{typ: ent.TypeVideo, tq: q}, nil
 	case *ent.VideoDocQuery:
 		return &query[*ent.VideoDocQuery, predicate.VideoDoc, videodoc.OrderOption]{typ: ent.TypeVideoDoc, tq: q}, nil
-	case *ent.VideoKeyQuery:
-		return &query[*ent.VideoKeyQuery, predicate.VideoKey, videokey.OrderOption]{typ: ent.TypeVideoKey, tq: q}, nil
 	case *ent.WorkspaceQuery:
 		return &query[*ent.WorkspaceQuery, predicate.Workspace, workspace.OrderOption]{typ: ent.TypeWorkspace, tq: q}, nil
 	default:

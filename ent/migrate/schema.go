@@ -3,6 +3,7 @@
 package migrate
 
 import (
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/dialect/sql/schema"
 	"entgo.io/ent/schema/field"
 )
@@ -99,6 +100,8 @@ var (
 		{Name: "platform", Type: field.TypeString, Size: 2147483647},
 		{Name: "key", Type: field.TypeString, Size: 2147483647},
 		{Name: "handle", Type: field.TypeString, Size: 2147483647},
+		{Name: "dirty", Type: field.TypeInt, Default: 0},
+		{Name: "thin", Type: field.TypeInt, Default: 0},
 	}
 	// CreatorsTable holds the schema information for the "creators" table.
 	CreatorsTable = &schema.Table{
@@ -110,6 +113,16 @@ var (
 				Name:    "creator_account_id_platform_key",
 				Unique:  true,
 				Columns: []*schema.Column{CreatorsColumns[1], CreatorsColumns[2], CreatorsColumns[3]},
+			},
+			{
+				Name:    "creator_account_id_dirty_id",
+				Unique:  false,
+				Columns: []*schema.Column{CreatorsColumns[1], CreatorsColumns[5], CreatorsColumns[0]},
+			},
+			{
+				Name:    "creator_account_id_platform_thin_id",
+				Unique:  false,
+				Columns: []*schema.Column{CreatorsColumns[1], CreatorsColumns[2], CreatorsColumns[6], CreatorsColumns[0]},
 			},
 		},
 	}
@@ -223,11 +236,6 @@ var (
 				Name:    "observation_scroll_id_video_id",
 				Unique:  true,
 				Columns: []*schema.Column{ObservationsColumns[3], ObservationsColumns[2]},
-			},
-			{
-				Name:    "observation_video_id_observed_at_id",
-				Unique:  false,
-				Columns: []*schema.Column{ObservationsColumns[2], ObservationsColumns[10], ObservationsColumns[0]},
 			},
 		},
 	}
@@ -414,12 +422,17 @@ var (
 	TrendsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
 		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "subject", Type: field.TypeString, Size: 2147483647},
+		{Name: "with_archived", Type: field.TypeInt},
 		{Name: "key", Type: field.TypeString, Size: 2147483647},
 		{Name: "label", Type: field.TypeString, Size: 2147483647},
-		{Name: "with_archived", Type: field.TypeBool, Default: false},
+		{Name: "place", Type: field.TypeBytes},
+		{Name: "head", Type: field.TypeString, Size: 2147483647},
 		{Name: "video_count", Type: field.TypeInt},
-		{Name: "median_growth", Type: field.TypeFloat64},
-		{Name: "examples", Type: field.TypeString, Size: 2147483647},
+		{Name: "example1", Type: field.TypeInt64, Nullable: true},
+		{Name: "example2", Type: field.TypeInt64, Nullable: true},
+		{Name: "example3", Type: field.TypeInt64, Nullable: true},
+		{Name: "members", Type: field.TypeBytes, Nullable: true},
 	}
 	// TrendsTable holds the schema information for the "trends" table.
 	TrendsTable = &schema.Table{
@@ -428,9 +441,36 @@ var (
 		PrimaryKey: []*schema.Column{TrendsColumns[0]},
 		Indexes: []*schema.Index{
 			{
-				Name:    "trend_account_id_with_archived_key",
+				Name:    "trend_account_id_subject_with_archived_key",
 				Unique:  true,
-				Columns: []*schema.Column{TrendsColumns[1], TrendsColumns[4], TrendsColumns[2]},
+				Columns: []*schema.Column{TrendsColumns[1], TrendsColumns[2], TrendsColumns[3], TrendsColumns[4]},
+			},
+			{
+				Name:    "trend_account_id_subject_with_archived_place",
+				Unique:  false,
+				Columns: []*schema.Column{TrendsColumns[1], TrendsColumns[2], TrendsColumns[3], TrendsColumns[6]},
+			},
+		},
+	}
+	// TrendWindowsColumns holds the columns for the "trend_windows" table.
+	TrendWindowsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "subject", Type: field.TypeString, Size: 2147483647},
+		{Name: "scrolls", Type: field.TypeString, Size: 2147483647},
+		{Name: "videos", Type: field.TypeInt},
+		{Name: "all_videos", Type: field.TypeInt},
+	}
+	// TrendWindowsTable holds the schema information for the "trend_windows" table.
+	TrendWindowsTable = &schema.Table{
+		Name:       "trend_windows",
+		Columns:    TrendWindowsColumns,
+		PrimaryKey: []*schema.Column{TrendWindowsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "trendwindow_account_id_subject",
+				Unique:  true,
+				Columns: []*schema.Column{TrendWindowsColumns[1], TrendWindowsColumns[2]},
 			},
 		},
 	}
@@ -489,23 +529,18 @@ var (
 		{Name: "scroll_id", Type: field.TypeInt64},
 		{Name: "posted_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "first_seen_at", Type: field.TypeInt64},
-		{Name: "last_seen_at", Type: field.TypeInt64},
-		{Name: "views", Type: field.TypeInt64, Nullable: true},
-		{Name: "likes", Type: field.TypeInt64, Nullable: true},
-		{Name: "comments", Type: field.TypeInt64, Nullable: true},
-		{Name: "shares", Type: field.TypeInt64, Nullable: true},
-		{Name: "saves", Type: field.TypeInt64, Nullable: true},
-		{Name: "observed_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "observed_at", Type: field.TypeInt64},
 		{Name: "usable_views", Type: field.TypeInt64, Nullable: true},
 		{Name: "usable_at", Type: field.TypeInt64, Nullable: true},
-		{Name: "score", Type: field.TypeFloat64, Default: 0},
-		{Name: "baseline", Type: field.TypeFloat64, Nullable: true},
-		{Name: "sample_count", Type: field.TypeInt, Default: 0},
-		{Name: "listed", Type: field.TypeInt, Default: 0},
+		{Name: "digest", Type: field.TypeInt64},
 		{Name: "archived", Type: field.TypeInt, Default: 0},
 		{Name: "hook_archived", Type: field.TypeInt, Default: 0},
-		{Name: "hook_version", Type: field.TypeInt, Default: 0},
-		{Name: "hook_at", Type: field.TypeInt64, Default: 0},
+		{Name: "hook_hidden", Type: field.TypeInt, Default: 0},
+		{Name: "seen_order", Type: field.TypeBytes},
+		{Name: "hook_order", Type: field.TypeBytes, Nullable: true},
+		{Name: "outlier_order", Type: field.TypeBytes, Nullable: true},
+		{Name: "facts", Type: field.TypeString, Size: 2147483647},
+		{Name: "outlier", Type: field.TypeString, Nullable: true, Size: 2147483647},
 	}
 	// VideosTable holds the schema information for the "videos" table.
 	VideosTable = &schema.Table{
@@ -519,14 +554,44 @@ var (
 				Columns: []*schema.Column{VideosColumns[1], VideosColumns[2], VideosColumns[3]},
 			},
 			{
-				Name:    "video_account_id_creator_id_posted_at_id",
+				Name:    "video_account_id_creator_id",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[4], VideosColumns[8], VideosColumns[0]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[4]},
 			},
 			{
 				Name:    "video_account_id_platform_posted_at_id",
 				Unique:  false,
 				Columns: []*schema.Column{VideosColumns[1], VideosColumns[2], VideosColumns[8], VideosColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						VideosColumns[8].Name: true,
+					},
+				},
+			},
+			{
+				Name:    "video_account_id_hook_hidden_hook_order",
+				Unique:  false,
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[16], VideosColumns[18]},
+			},
+			{
+				Name:    "video_account_id_archived_outlier_order",
+				Unique:  false,
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[14], VideosColumns[19]},
+			},
+			{
+				Name:    "video_account_id_archived_kind_outlier_order",
+				Unique:  false,
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[14], VideosColumns[5], VideosColumns[19]},
+			},
+			{
+				Name:    "video_account_id_archived_kind_seen_order",
+				Unique:  false,
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[14], VideosColumns[5], VideosColumns[17]},
+			},
+			{
+				Name:    "video_account_id_archived_platform_kind_seen_order",
+				Unique:  false,
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[14], VideosColumns[2], VideosColumns[5], VideosColumns[17]},
 			},
 		},
 	}
@@ -535,46 +600,14 @@ var (
 		{Name: "id", Type: field.TypeInt64, Increment: true},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "doc", Type: field.TypeString, Size: 2147483647},
-		{Name: "source_url", Type: field.TypeString, Size: 2147483647},
-		{Name: "source", Type: field.TypeString, Nullable: true, Size: 2147483647},
-		{Name: "metadata", Type: field.TypeString, Size: 2147483647},
-		{Name: "agent_metadata", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "hook", Type: field.TypeString, Nullable: true, Size: 2147483647},
-		{Name: "visual", Type: field.TypeString, Nullable: true, Size: 2147483647},
-		{Name: "spoken", Type: field.TypeString, Nullable: true, Size: 2147483647},
-		{Name: "on_screen_text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "keys", Type: field.TypeString, Size: 2147483647, Default: ""},
 	}
 	// VideoDocsTable holds the schema information for the "video_docs" table.
 	VideoDocsTable = &schema.Table{
 		Name:       "video_docs",
 		Columns:    VideoDocsColumns,
 		PrimaryKey: []*schema.Column{VideoDocsColumns[0]},
-	}
-	// VideoKeysColumns holds the columns for the "video_keys" table.
-	VideoKeysColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
-		{Name: "account_id", Type: field.TypeInt64},
-		{Name: "video_id", Type: field.TypeInt64},
-		{Name: "key", Type: field.TypeString, Size: 2147483647},
-		{Name: "label", Type: field.TypeString, Size: 2147483647},
-	}
-	// VideoKeysTable holds the schema information for the "video_keys" table.
-	VideoKeysTable = &schema.Table{
-		Name:       "video_keys",
-		Columns:    VideoKeysColumns,
-		PrimaryKey: []*schema.Column{VideoKeysColumns[0]},
-		Indexes: []*schema.Index{
-			{
-				Name:    "videokey_video_id_key",
-				Unique:  true,
-				Columns: []*schema.Column{VideoKeysColumns[2], VideoKeysColumns[3]},
-			},
-			{
-				Name:    "videokey_account_id_key_video_id",
-				Unique:  false,
-				Columns: []*schema.Column{VideoKeysColumns[1], VideoKeysColumns[3], VideoKeysColumns[2]},
-			},
-		},
 	}
 	// WorkspacesColumns holds the columns for the "workspaces" table.
 	WorkspacesColumns = []*schema.Column{
@@ -621,11 +654,11 @@ var (
 		ScrollRecordsTable,
 		SubscriptionsTable,
 		TrendsTable,
+		TrendWindowsTable,
 		UsageCountersTable,
 		UsageEventsTable,
 		VideosTable,
 		VideoDocsTable,
-		VideoKeysTable,
 		WorkspacesTable,
 	}
 )

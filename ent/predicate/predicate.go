@@ -51,6 +51,9 @@ type Subscription func(*sql.Selector)
 // Trend is the predicate function for trend builders.
 type Trend func(*sql.Selector)
 
+// TrendWindow is the predicate function for trendwindow builders.
+type TrendWindow func(*sql.Selector)
+
 // UsageCounter is the predicate function for usagecounter builders.
 type UsageCounter func(*sql.Selector)
 
@@ -62,9 +65,6 @@ type Video func(*sql.Selector)
 
 // VideoDoc is the predicate function for videodoc builders.
 type VideoDoc func(*sql.Selector)
-
-// VideoKey is the predicate function for videokey builders.
-type VideoKey func(*sql.Selector)
 
 // Workspace is the predicate function for workspace builders.
 type Workspace func(*sql.Selector)

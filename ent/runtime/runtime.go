@@ -17,10 +17,10 @@ import (
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
-	"github.com/scrollery/scrollery/ent/videokey"
 	"github.com/scrollery/scrollery/ent/workspace"
 )
 
@@ -39,6 +39,16 @@ func init() {
 	creator.Hooks[0] = creatorMixinHooks0[0]
 	creatorMixinInters0 := creatorMixin[0].Interceptors()
 	creator.Interceptors[0] = creatorMixinInters0[0]
+	creatorFields := schema.Creator{}.Fields()
+	_ = creatorFields
+	// creatorDescDirty is the schema descriptor for dirty field.
+	creatorDescDirty := creatorFields[3].Descriptor()
+	// creator.DefaultDirty holds the default value on creation for the dirty field.
+	creator.DefaultDirty = creatorDescDirty.Default.(int)
+	// creatorDescThin is the schema descriptor for thin field.
+	creatorDescThin := creatorFields[4].Descriptor()
+	// creator.DefaultThin holds the default value on creation for the thin field.
+	creator.DefaultThin = creatorDescThin.Default.(int)
 	jobFields := schema.Job{}.Fields()
 	_ = jobFields
 	// jobDescAttempt is the schema descriptor for attempt field.
@@ -159,12 +169,11 @@ func init() {
 	trend.Hooks[0] = trendMixinHooks0[0]
 	trendMixinInters0 := trendMixin[0].Interceptors()
 	trend.Interceptors[0] = trendMixinInters0[0]
-	trendFields := schema.Trend{}.Fields()
-	_ = trendFields
-	// trendDescWithArchived is the schema descriptor for with_archived field.
-	trendDescWithArchived := trendFields[2].Descriptor()
-	// trend.DefaultWithArchived holds the default value on creation for the with_archived field.
-	trend.DefaultWithArchived = trendDescWithArchived.Default.(bool)
+	trendwindowMixin := schema.TrendWindow{}.Mixin()
+	trendwindowMixinHooks0 := trendwindowMixin[0].Hooks()
+	trendwindow.Hooks[0] = trendwindowMixinHooks0[0]
+	trendwindowMixinInters0 := trendwindowMixin[0].Interceptors()
+	trendwindow.Interceptors[0] = trendwindowMixinInters0[0]
 	usagecounterMixin := schema.UsageCounter{}.Mixin()
 	usagecounterMixinHooks0 := usagecounterMixin[0].Hooks()
 	usagecounter.Hooks[0] = usagecounterMixinHooks0[0]
@@ -181,44 +190,29 @@ func init() {
 	videoDescKind := videoFields[3].Descriptor()
 	// video.DefaultKind holds the default value on creation for the kind field.
 	video.DefaultKind = videoDescKind.Default.(string)
-	// videoDescScore is the schema descriptor for score field.
-	videoDescScore := videoFields[17].Descriptor()
-	// video.DefaultScore holds the default value on creation for the score field.
-	video.DefaultScore = videoDescScore.Default.(float64)
-	// videoDescSampleCount is the schema descriptor for sample_count field.
-	videoDescSampleCount := videoFields[19].Descriptor()
-	// video.DefaultSampleCount holds the default value on creation for the sample_count field.
-	video.DefaultSampleCount = videoDescSampleCount.Default.(int)
-	// videoDescListed is the schema descriptor for listed field.
-	videoDescListed := videoFields[20].Descriptor()
-	// video.DefaultListed holds the default value on creation for the listed field.
-	video.DefaultListed = videoDescListed.Default.(int)
 	// videoDescArchived is the schema descriptor for archived field.
-	videoDescArchived := videoFields[21].Descriptor()
+	videoDescArchived := videoFields[12].Descriptor()
 	// video.DefaultArchived holds the default value on creation for the archived field.
 	video.DefaultArchived = videoDescArchived.Default.(int)
 	// videoDescHookArchived is the schema descriptor for hook_archived field.
-	videoDescHookArchived := videoFields[22].Descriptor()
+	videoDescHookArchived := videoFields[13].Descriptor()
 	// video.DefaultHookArchived holds the default value on creation for the hook_archived field.
 	video.DefaultHookArchived = videoDescHookArchived.Default.(int)
-	// videoDescHookVersion is the schema descriptor for hook_version field.
-	videoDescHookVersion := videoFields[23].Descriptor()
-	// video.DefaultHookVersion holds the default value on creation for the hook_version field.
-	video.DefaultHookVersion = videoDescHookVersion.Default.(int)
-	// videoDescHookAt is the schema descriptor for hook_at field.
-	videoDescHookAt := videoFields[24].Descriptor()
-	// video.DefaultHookAt holds the default value on creation for the hook_at field.
-	video.DefaultHookAt = videoDescHookAt.Default.(int64)
+	// videoDescHookHidden is the schema descriptor for hook_hidden field.
+	videoDescHookHidden := videoFields[14].Descriptor()
+	// video.DefaultHookHidden holds the default value on creation for the hook_hidden field.
+	video.DefaultHookHidden = videoDescHookHidden.Default.(int)
 	videodocMixin := schema.VideoDoc{}.Mixin()
 	videodocMixinHooks0 := videodocMixin[0].Hooks()
 	videodoc.Hooks[0] = videodocMixinHooks0[0]
 	videodocMixinInters0 := videodocMixin[0].Interceptors()
 	videodoc.Interceptors[0] = videodocMixinInters0[0]
-	videokeyMixin := schema.VideoKey{}.Mixin()
-	videokeyMixinHooks0 := videokeyMixin[0].Hooks()
-	videokey.Hooks[0] = videokeyMixinHooks0[0]
-	videokeyMixinInters0 := videokeyMixin[0].Interceptors()
-	videokey.Interceptors[0] = videokeyMixinInters0[0]
+	videodocFields := schema.VideoDoc{}.Fields()
+	_ = videodocFields
+	// videodocDescKeys is the schema descriptor for keys field.
+	videodocDescKeys := videodocFields[2].Descriptor()
+	// videodoc.DefaultKeys holds the default value on creation for the keys field.
+	videodoc.DefaultKeys = videodocDescKeys.Default.(string)
 	workspaceMixin := schema.Workspace{}.Mixin()
 	workspaceMixinHooks0 := workspaceMixin[0].Hooks()
 	workspace.Hooks[0] = workspaceMixinHooks0[0]

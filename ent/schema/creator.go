@@ -19,6 +19,10 @@ func (Creator) Fields() []ent.Field {
 		field.Text("key").Immutable().
 			Comment("The platform's creator id, else the case-folded handle without @."),
 		field.Text("handle"),
+		field.Int("dirty").Default(0).
+			Comment("1 while a video of theirs changed after the last scoring."),
+		field.Int("thin").Default(0).
+			Comment("1 where some video of theirs has too few peers among the others."),
 	}
 }
 
@@ -26,5 +30,7 @@ func (Creator) Fields() []ent.Field {
 func (Creator) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "platform", "key").Unique(),
+		index.Fields("account_id", "dirty", "id"),
+		index.Fields("account_id", "platform", "thin", "id"),
 	}
 }

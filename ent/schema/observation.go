@@ -17,7 +17,8 @@ func (Observation) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("video_id").Immutable(),
 		field.Int64("scroll_id").Immutable(),
-		field.Text("stage").Immutable(),
+		field.Text("stage").Immutable().
+			Comment("The stage that it came from."),
 		field.Int64("views").Optional().Nillable().Immutable(),
 		field.Int64("likes").Optional().Nillable().Immutable(),
 		field.Int64("comments").Optional().Nillable().Immutable(),
@@ -31,6 +32,5 @@ func (Observation) Fields() []ent.Field {
 func (Observation) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("scroll_id", "video_id").Unique(),
-		index.Fields("video_id", "observed_at", "id"),
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Trend is a trend as the last scroll left it. Belongs to the room library.
+// Trend is a trend of one subject as its last scroll left it. Belongs to the room library.
 type Trend struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -15,19 +15,28 @@ func (Trend) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 // Fields of Trend.
 func (Trend) Fields() []ent.Field {
 	return []ent.Field{
+		field.Text("subject").Immutable(),
+		field.Int("with_archived").Immutable().
+			Comment("1 in the list that counts archived videos too."),
 		field.Text("key").Immutable(),
 		field.Text("label"),
-		field.Bool("with_archived").Default(false),
+		field.Bytes("place").
+			Comment("Median growth, video count, highest first, then key: the sort key."),
+		field.Text("head").
+			Comment("The Trend's JSON without its examples, open at the end."),
 		field.Int("video_count"),
-		field.Float("median_growth"),
-		field.Text("examples").
-			Comment("Video ids, separated by spaces, at most 3."),
+		field.Int64("example1").Optional().Nillable(),
+		field.Int64("example2").Optional().Nillable(),
+		field.Int64("example3").Optional().Nillable(),
+		field.Bytes("members").Optional().Nillable().
+			Comment("Videos of the window with the key, and their growth; in the list with archived ones only."),
 	}
 }
 
 // Indexes of Trend.
 func (Trend) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("account_id", "with_archived", "key").Unique(),
+		index.Fields("account_id", "subject", "with_archived", "key").Unique(),
+		index.Fields("account_id", "subject", "with_archived", "place"),
 	}
 }

@@ -2,11 +2,15 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // Video is the narrow row of a video: what lists filter and sort by. Belongs to the room library.
+//
+// The three orders are sort keys of bytes, unique because they end in the id: a
+// list is one range of one index, a page token is a key, and ties cost nothing.
 type Video struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -22,31 +26,32 @@ func (Video) Fields() []ent.Field {
 			Comment("`own`, `competitor`, `niche` or empty."),
 		field.Text("subject").Immutable().
 			Comment("canonicalId of the brief it was first gathered for."),
-		field.Int64("scroll_id").Immutable(),
+		field.Int64("scroll_id").Immutable().
+			Comment("The scroll that brought it first."),
 		field.Int64("posted_at").Optional().Nillable(),
 		field.Int64("first_seen_at").Immutable(),
-		field.Int64("last_seen_at"),
-		field.Int64("views").Optional().Nillable(),
-		field.Int64("likes").Optional().Nillable(),
-		field.Int64("comments").Optional().Nillable(),
-		field.Int64("shares").Optional().Nillable(),
-		field.Int64("saves").Optional().Nillable(),
-		field.Int64("observed_at").Optional().Nillable(),
+		field.Int64("observed_at").
+			Comment("Time of the newest observation."),
 		field.Int64("usable_views").Optional().Nillable().
-			Comment("Views of the latest observation that scoring can use."),
+			Comment("Views of the newest observation that scoring can use."),
 		field.Int64("usable_at").Optional().Nillable(),
-		field.Float("score").Default(0).
-			Comment("Unrounded views ÷ baseline; 0 where there is none."),
-		field.Float("baseline").Optional().Nillable(),
-		field.Int("sample_count").Default(0),
-		field.Int("listed").Default(0).
-			Comment("1 where the score is above 1: an outlier."),
+		field.Int64("digest").
+			Comment("Of what the source last said apart from numbers; the same digest changes no document."),
 		field.Int("archived").Default(0).
 			Comment("0 or 1; a number, so that an index range serves both."),
 		field.Int("hook_archived").Default(0),
-		field.Int("hook_version").Default(0),
-		field.Int64("hook_at").Default(0).
-			Comment("When the evidence last changed; 0 where there is none."),
+		field.Int("hook_hidden").Default(0).
+			Comment("1 where the video or its hook is archived."),
+		field.Bytes("seen_order").Immutable().
+			Comment("firstSeenAt, newest first, then id."),
+		field.Bytes("hook_order").Optional().Nillable().
+			Comment("When the evidence last changed, newest first, then id; null without evidence."),
+		field.Bytes("outlier_order").Optional().Nillable().
+			Comment("Score, views, observedAt, highest first, then id; null unless an outlier."),
+		field.Text("facts").
+			Comment("The part of the Video's JSON that every observation changes: lastSeenAt, metrics, the closing brace."),
+		field.Text("outlier").Optional().Nillable().
+			Comment("The outlier's own JSON members; null unless an outlier."),
 	}
 }
 
@@ -54,7 +59,13 @@ func (Video) Fields() []ent.Field {
 func (Video) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "platform", "external_id").Unique(),
-		index.Fields("account_id", "creator_id", "posted_at", "id"),
-		index.Fields("account_id", "platform", "posted_at", "id"),
+		index.Fields("account_id", "creator_id"),
+		index.Fields("account_id", "platform", "posted_at", "id").
+			Annotations(entsql.DescColumns("posted_at")),
+		index.Fields("account_id", "hook_hidden", "hook_order"),
+		index.Fields("account_id", "archived", "outlier_order"),
+		index.Fields("account_id", "archived", "kind", "outlier_order"),
+		index.Fields("account_id", "archived", "kind", "seen_order"),
+		index.Fields("account_id", "archived", "platform", "kind", "seen_order"),
 	}
 }

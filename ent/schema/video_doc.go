@@ -15,16 +15,10 @@ func (VideoDoc) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 func (VideoDoc) Fields() []ent.Field {
 	return []ent.Field{
 		field.Text("doc").
-			Comment("The part of the Video's JSON that seldom changes, without the outer braces."),
-		field.Text("source_url").
-			Comment("Untrusted."),
-		field.Text("source").Optional().Nillable(),
-		field.Text("metadata"),
-		field.Text("agent_metadata").Optional().Nillable(),
+			Comment("The part of the Video's JSON that seldom changes, open at the end for the video's facts; untrusted inside."),
 		field.Text("hook").Optional().Nillable().
-			Comment("The evidence as rendered JSON members; null where there is none."),
-		field.Text("visual").Optional().Nillable(),
-		field.Text("spoken").Optional().Nillable(),
-		field.Text("on_screen_text").Optional().Nillable(),
+			Comment("The evidence as rendered JSON members; null where there is none. Untrusted inside."),
+		field.Text("keys").Default("").
+			Comment("Trend keys, a line each: the key, a tab, its label."),
 	}
 }

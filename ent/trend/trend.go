@@ -14,18 +14,28 @@ const (
 	FieldID = "id"
 	// FieldAccountID holds the string denoting the account_id field in the database.
 	FieldAccountID = "account_id"
+	// FieldSubject holds the string denoting the subject field in the database.
+	FieldSubject = "subject"
+	// FieldWithArchived holds the string denoting the with_archived field in the database.
+	FieldWithArchived = "with_archived"
 	// FieldKey holds the string denoting the key field in the database.
 	FieldKey = "key"
 	// FieldLabel holds the string denoting the label field in the database.
 	FieldLabel = "label"
-	// FieldWithArchived holds the string denoting the with_archived field in the database.
-	FieldWithArchived = "with_archived"
+	// FieldPlace holds the string denoting the place field in the database.
+	FieldPlace = "place"
+	// FieldHead holds the string denoting the head field in the database.
+	FieldHead = "head"
 	// FieldVideoCount holds the string denoting the video_count field in the database.
 	FieldVideoCount = "video_count"
-	// FieldMedianGrowth holds the string denoting the median_growth field in the database.
-	FieldMedianGrowth = "median_growth"
-	// FieldExamples holds the string denoting the examples field in the database.
-	FieldExamples = "examples"
+	// FieldExample1 holds the string denoting the example1 field in the database.
+	FieldExample1 = "example1"
+	// FieldExample2 holds the string denoting the example2 field in the database.
+	FieldExample2 = "example2"
+	// FieldExample3 holds the string denoting the example3 field in the database.
+	FieldExample3 = "example3"
+	// FieldMembers holds the string denoting the members field in the database.
+	FieldMembers = "members"
 	// Table holds the table name of the trend in the database.
 	Table = "trends"
 )
@@ -34,12 +44,17 @@ const (
 var Columns = []string{
 	FieldID,
 	FieldAccountID,
+	FieldSubject,
+	FieldWithArchived,
 	FieldKey,
 	FieldLabel,
-	FieldWithArchived,
+	FieldPlace,
+	FieldHead,
 	FieldVideoCount,
-	FieldMedianGrowth,
-	FieldExamples,
+	FieldExample1,
+	FieldExample2,
+	FieldExample3,
+	FieldMembers,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -60,8 +75,6 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
-	// DefaultWithArchived holds the default value on creation for the "with_archived" field.
-	DefaultWithArchived bool
 )
 
 // OrderOption defines the ordering options for the Trend queries.
@@ -77,6 +90,16 @@ func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
 }
 
+// BySubject orders the results by the subject field.
+func BySubject(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSubject, opts...).ToFunc()
+}
+
+// ByWithArchived orders the results by the with_archived field.
+func ByWithArchived(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldWithArchived, opts...).ToFunc()
+}
+
 // ByKey orders the results by the key field.
 func ByKey(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldKey, opts...).ToFunc()
@@ -87,9 +110,9 @@ func ByLabel(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldLabel, opts...).ToFunc()
 }
 
-// ByWithArchived orders the results by the with_archived field.
-func ByWithArchived(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldWithArchived, opts...).ToFunc()
+// ByHead orders the results by the head field.
+func ByHead(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHead, opts...).ToFunc()
 }
 
 // ByVideoCount orders the results by the video_count field.
@@ -97,12 +120,17 @@ func ByVideoCount(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldVideoCount, opts...).ToFunc()
 }
 
-// ByMedianGrowth orders the results by the median_growth field.
-func ByMedianGrowth(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldMedianGrowth, opts...).ToFunc()
+// ByExample1 orders the results by the example1 field.
+func ByExample1(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExample1, opts...).ToFunc()
 }
 
-// ByExamples orders the results by the examples field.
-func ByExamples(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldExamples, opts...).ToFunc()
+// ByExample2 orders the results by the example2 field.
+func ByExample2(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExample2, opts...).ToFunc()
+}
+
+// ByExample3 orders the results by the example3 field.
+func ByExample3(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExample3, opts...).ToFunc()
 }

@@ -57,14 +57,29 @@ func AccountID(v int64) predicate.Trend {
 	return predicate.Trend(sql.FieldEQ(FieldAccountID, v))
 }
 
+// Subject applies equality check predicate on the "subject" field. It's identical to SubjectEQ.
+func Subject(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldSubject, v))
+}
+
+// WithArchived applies equality check predicate on the "with_archived" field. It's identical to WithArchivedEQ.
+func WithArchived(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldWithArchived, v))
+}
+
 // Key applies equality check predicate on the "key" field. It's identical to KeyEQ.
 func Key(v string) predicate.Trend {
 	return predicate.Trend(sql.FieldEQ(FieldKey, v))
 }
 
-// WithArchived applies equality check predicate on the "with_archived" field. It's identical to WithArchivedEQ.
-func WithArchived(v bool) predicate.Trend {
-	return predicate.Trend(sql.FieldEQ(FieldWithArchived, v))
+// Place applies equality check predicate on the "place" field. It's identical to PlaceEQ.
+func Place(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldPlace, v))
+}
+
+// Head applies equality check predicate on the "head" field. It's identical to HeadEQ.
+func Head(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldHead, v))
 }
 
 // VideoCount applies equality check predicate on the "video_count" field. It's identical to VideoCountEQ.
@@ -72,14 +87,24 @@ func VideoCount(v int) predicate.Trend {
 	return predicate.Trend(sql.FieldEQ(FieldVideoCount, v))
 }
 
-// MedianGrowth applies equality check predicate on the "median_growth" field. It's identical to MedianGrowthEQ.
-func MedianGrowth(v float64) predicate.Trend {
-	return predicate.Trend(sql.FieldEQ(FieldMedianGrowth, v))
+// Example1 applies equality check predicate on the "example1" field. It's identical to Example1EQ.
+func Example1(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldExample1, v))
 }
 
-// Examples applies equality check predicate on the "examples" field. It's identical to ExamplesEQ.
-func Examples(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldEQ(FieldExamples, v))
+// Example2 applies equality check predicate on the "example2" field. It's identical to Example2EQ.
+func Example2(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldExample2, v))
+}
+
+// Example3 applies equality check predicate on the "example3" field. It's identical to Example3EQ.
+func Example3(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldExample3, v))
+}
+
+// Members applies equality check predicate on the "members" field. It's identical to MembersEQ.
+func Members(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldMembers, v))
 }
 
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
@@ -120,6 +145,111 @@ func AccountIDLT(v int64) predicate.Trend {
 // AccountIDLTE applies the LTE predicate on the "account_id" field.
 func AccountIDLTE(v int64) predicate.Trend {
 	return predicate.Trend(sql.FieldLTE(FieldAccountID, v))
+}
+
+// SubjectEQ applies the EQ predicate on the "subject" field.
+func SubjectEQ(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldSubject, v))
+}
+
+// SubjectNEQ applies the NEQ predicate on the "subject" field.
+func SubjectNEQ(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldSubject, v))
+}
+
+// SubjectIn applies the In predicate on the "subject" field.
+func SubjectIn(vs ...string) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldSubject, vs...))
+}
+
+// SubjectNotIn applies the NotIn predicate on the "subject" field.
+func SubjectNotIn(vs ...string) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldSubject, vs...))
+}
+
+// SubjectGT applies the GT predicate on the "subject" field.
+func SubjectGT(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldSubject, v))
+}
+
+// SubjectGTE applies the GTE predicate on the "subject" field.
+func SubjectGTE(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldSubject, v))
+}
+
+// SubjectLT applies the LT predicate on the "subject" field.
+func SubjectLT(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldSubject, v))
+}
+
+// SubjectLTE applies the LTE predicate on the "subject" field.
+func SubjectLTE(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldSubject, v))
+}
+
+// SubjectContains applies the Contains predicate on the "subject" field.
+func SubjectContains(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldContains(FieldSubject, v))
+}
+
+// SubjectHasPrefix applies the HasPrefix predicate on the "subject" field.
+func SubjectHasPrefix(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldHasPrefix(FieldSubject, v))
+}
+
+// SubjectHasSuffix applies the HasSuffix predicate on the "subject" field.
+func SubjectHasSuffix(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldHasSuffix(FieldSubject, v))
+}
+
+// SubjectEqualFold applies the EqualFold predicate on the "subject" field.
+func SubjectEqualFold(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldEqualFold(FieldSubject, v))
+}
+
+// SubjectContainsFold applies the ContainsFold predicate on the "subject" field.
+func SubjectContainsFold(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldContainsFold(FieldSubject, v))
+}
+
+// WithArchivedEQ applies the EQ predicate on the "with_archived" field.
+func WithArchivedEQ(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldWithArchived, v))
+}
+
+// WithArchivedNEQ applies the NEQ predicate on the "with_archived" field.
+func WithArchivedNEQ(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldWithArchived, v))
+}
+
+// WithArchivedIn applies the In predicate on the "with_archived" field.
+func WithArchivedIn(vs ...int) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldWithArchived, vs...))
+}
+
+// WithArchivedNotIn applies the NotIn predicate on the "with_archived" field.
+func WithArchivedNotIn(vs ...int) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldWithArchived, vs...))
+}
+
+// WithArchivedGT applies the GT predicate on the "with_archived" field.
+func WithArchivedGT(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldWithArchived, v))
+}
+
+// WithArchivedGTE applies the GTE predicate on the "with_archived" field.
+func WithArchivedGTE(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldWithArchived, v))
+}
+
+// WithArchivedLT applies the LT predicate on the "with_archived" field.
+func WithArchivedLT(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldWithArchived, v))
+}
+
+// WithArchivedLTE applies the LTE predicate on the "with_archived" field.
+func WithArchivedLTE(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldWithArchived, v))
 }
 
 // KeyEQ applies the EQ predicate on the "key" field.
@@ -252,14 +382,109 @@ func LabelContainsFold(v string) predicate.Trend {
 	return predicate.Trend(sql.FieldContainsFold(FieldLabel, v))
 }
 
-// WithArchivedEQ applies the EQ predicate on the "with_archived" field.
-func WithArchivedEQ(v bool) predicate.Trend {
-	return predicate.Trend(sql.FieldEQ(FieldWithArchived, v))
+// PlaceEQ applies the EQ predicate on the "place" field.
+func PlaceEQ(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldPlace, v))
 }
 
-// WithArchivedNEQ applies the NEQ predicate on the "with_archived" field.
-func WithArchivedNEQ(v bool) predicate.Trend {
-	return predicate.Trend(sql.FieldNEQ(FieldWithArchived, v))
+// PlaceNEQ applies the NEQ predicate on the "place" field.
+func PlaceNEQ(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldPlace, v))
+}
+
+// PlaceIn applies the In predicate on the "place" field.
+func PlaceIn(vs ...[]byte) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldPlace, vs...))
+}
+
+// PlaceNotIn applies the NotIn predicate on the "place" field.
+func PlaceNotIn(vs ...[]byte) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldPlace, vs...))
+}
+
+// PlaceGT applies the GT predicate on the "place" field.
+func PlaceGT(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldPlace, v))
+}
+
+// PlaceGTE applies the GTE predicate on the "place" field.
+func PlaceGTE(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldPlace, v))
+}
+
+// PlaceLT applies the LT predicate on the "place" field.
+func PlaceLT(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldPlace, v))
+}
+
+// PlaceLTE applies the LTE predicate on the "place" field.
+func PlaceLTE(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldPlace, v))
+}
+
+// HeadEQ applies the EQ predicate on the "head" field.
+func HeadEQ(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldHead, v))
+}
+
+// HeadNEQ applies the NEQ predicate on the "head" field.
+func HeadNEQ(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldHead, v))
+}
+
+// HeadIn applies the In predicate on the "head" field.
+func HeadIn(vs ...string) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldHead, vs...))
+}
+
+// HeadNotIn applies the NotIn predicate on the "head" field.
+func HeadNotIn(vs ...string) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldHead, vs...))
+}
+
+// HeadGT applies the GT predicate on the "head" field.
+func HeadGT(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldHead, v))
+}
+
+// HeadGTE applies the GTE predicate on the "head" field.
+func HeadGTE(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldHead, v))
+}
+
+// HeadLT applies the LT predicate on the "head" field.
+func HeadLT(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldHead, v))
+}
+
+// HeadLTE applies the LTE predicate on the "head" field.
+func HeadLTE(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldHead, v))
+}
+
+// HeadContains applies the Contains predicate on the "head" field.
+func HeadContains(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldContains(FieldHead, v))
+}
+
+// HeadHasPrefix applies the HasPrefix predicate on the "head" field.
+func HeadHasPrefix(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldHasPrefix(FieldHead, v))
+}
+
+// HeadHasSuffix applies the HasSuffix predicate on the "head" field.
+func HeadHasSuffix(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldHasSuffix(FieldHead, v))
+}
+
+// HeadEqualFold applies the EqualFold predicate on the "head" field.
+func HeadEqualFold(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldEqualFold(FieldHead, v))
+}
+
+// HeadContainsFold applies the ContainsFold predicate on the "head" field.
+func HeadContainsFold(v string) predicate.Trend {
+	return predicate.Trend(sql.FieldContainsFold(FieldHead, v))
 }
 
 // VideoCountEQ applies the EQ predicate on the "video_count" field.
@@ -302,109 +527,204 @@ func VideoCountLTE(v int) predicate.Trend {
 	return predicate.Trend(sql.FieldLTE(FieldVideoCount, v))
 }
 
-// MedianGrowthEQ applies the EQ predicate on the "median_growth" field.
-func MedianGrowthEQ(v float64) predicate.Trend {
-	return predicate.Trend(sql.FieldEQ(FieldMedianGrowth, v))
+// Example1EQ applies the EQ predicate on the "example1" field.
+func Example1EQ(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldExample1, v))
 }
 
-// MedianGrowthNEQ applies the NEQ predicate on the "median_growth" field.
-func MedianGrowthNEQ(v float64) predicate.Trend {
-	return predicate.Trend(sql.FieldNEQ(FieldMedianGrowth, v))
+// Example1NEQ applies the NEQ predicate on the "example1" field.
+func Example1NEQ(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldExample1, v))
 }
 
-// MedianGrowthIn applies the In predicate on the "median_growth" field.
-func MedianGrowthIn(vs ...float64) predicate.Trend {
-	return predicate.Trend(sql.FieldIn(FieldMedianGrowth, vs...))
+// Example1In applies the In predicate on the "example1" field.
+func Example1In(vs ...int64) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldExample1, vs...))
 }
 
-// MedianGrowthNotIn applies the NotIn predicate on the "median_growth" field.
-func MedianGrowthNotIn(vs ...float64) predicate.Trend {
-	return predicate.Trend(sql.FieldNotIn(FieldMedianGrowth, vs...))
+// Example1NotIn applies the NotIn predicate on the "example1" field.
+func Example1NotIn(vs ...int64) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldExample1, vs...))
 }
 
-// MedianGrowthGT applies the GT predicate on the "median_growth" field.
-func MedianGrowthGT(v float64) predicate.Trend {
-	return predicate.Trend(sql.FieldGT(FieldMedianGrowth, v))
+// Example1GT applies the GT predicate on the "example1" field.
+func Example1GT(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldExample1, v))
 }
 
-// MedianGrowthGTE applies the GTE predicate on the "median_growth" field.
-func MedianGrowthGTE(v float64) predicate.Trend {
-	return predicate.Trend(sql.FieldGTE(FieldMedianGrowth, v))
+// Example1GTE applies the GTE predicate on the "example1" field.
+func Example1GTE(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldExample1, v))
 }
 
-// MedianGrowthLT applies the LT predicate on the "median_growth" field.
-func MedianGrowthLT(v float64) predicate.Trend {
-	return predicate.Trend(sql.FieldLT(FieldMedianGrowth, v))
+// Example1LT applies the LT predicate on the "example1" field.
+func Example1LT(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldExample1, v))
 }
 
-// MedianGrowthLTE applies the LTE predicate on the "median_growth" field.
-func MedianGrowthLTE(v float64) predicate.Trend {
-	return predicate.Trend(sql.FieldLTE(FieldMedianGrowth, v))
+// Example1LTE applies the LTE predicate on the "example1" field.
+func Example1LTE(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldExample1, v))
 }
 
-// ExamplesEQ applies the EQ predicate on the "examples" field.
-func ExamplesEQ(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldEQ(FieldExamples, v))
+// Example1IsNil applies the IsNil predicate on the "example1" field.
+func Example1IsNil() predicate.Trend {
+	return predicate.Trend(sql.FieldIsNull(FieldExample1))
 }
 
-// ExamplesNEQ applies the NEQ predicate on the "examples" field.
-func ExamplesNEQ(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldNEQ(FieldExamples, v))
+// Example1NotNil applies the NotNil predicate on the "example1" field.
+func Example1NotNil() predicate.Trend {
+	return predicate.Trend(sql.FieldNotNull(FieldExample1))
 }
 
-// ExamplesIn applies the In predicate on the "examples" field.
-func ExamplesIn(vs ...string) predicate.Trend {
-	return predicate.Trend(sql.FieldIn(FieldExamples, vs...))
+// Example2EQ applies the EQ predicate on the "example2" field.
+func Example2EQ(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldExample2, v))
 }
 
-// ExamplesNotIn applies the NotIn predicate on the "examples" field.
-func ExamplesNotIn(vs ...string) predicate.Trend {
-	return predicate.Trend(sql.FieldNotIn(FieldExamples, vs...))
+// Example2NEQ applies the NEQ predicate on the "example2" field.
+func Example2NEQ(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldExample2, v))
 }
 
-// ExamplesGT applies the GT predicate on the "examples" field.
-func ExamplesGT(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldGT(FieldExamples, v))
+// Example2In applies the In predicate on the "example2" field.
+func Example2In(vs ...int64) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldExample2, vs...))
 }
 
-// ExamplesGTE applies the GTE predicate on the "examples" field.
-func ExamplesGTE(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldGTE(FieldExamples, v))
+// Example2NotIn applies the NotIn predicate on the "example2" field.
+func Example2NotIn(vs ...int64) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldExample2, vs...))
 }
 
-// ExamplesLT applies the LT predicate on the "examples" field.
-func ExamplesLT(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldLT(FieldExamples, v))
+// Example2GT applies the GT predicate on the "example2" field.
+func Example2GT(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldExample2, v))
 }
 
-// ExamplesLTE applies the LTE predicate on the "examples" field.
-func ExamplesLTE(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldLTE(FieldExamples, v))
+// Example2GTE applies the GTE predicate on the "example2" field.
+func Example2GTE(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldExample2, v))
 }
 
-// ExamplesContains applies the Contains predicate on the "examples" field.
-func ExamplesContains(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldContains(FieldExamples, v))
+// Example2LT applies the LT predicate on the "example2" field.
+func Example2LT(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldExample2, v))
 }
 
-// ExamplesHasPrefix applies the HasPrefix predicate on the "examples" field.
-func ExamplesHasPrefix(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldHasPrefix(FieldExamples, v))
+// Example2LTE applies the LTE predicate on the "example2" field.
+func Example2LTE(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldExample2, v))
 }
 
-// ExamplesHasSuffix applies the HasSuffix predicate on the "examples" field.
-func ExamplesHasSuffix(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldHasSuffix(FieldExamples, v))
+// Example2IsNil applies the IsNil predicate on the "example2" field.
+func Example2IsNil() predicate.Trend {
+	return predicate.Trend(sql.FieldIsNull(FieldExample2))
 }
 
-// ExamplesEqualFold applies the EqualFold predicate on the "examples" field.
-func ExamplesEqualFold(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldEqualFold(FieldExamples, v))
+// Example2NotNil applies the NotNil predicate on the "example2" field.
+func Example2NotNil() predicate.Trend {
+	return predicate.Trend(sql.FieldNotNull(FieldExample2))
 }
 
-// ExamplesContainsFold applies the ContainsFold predicate on the "examples" field.
-func ExamplesContainsFold(v string) predicate.Trend {
-	return predicate.Trend(sql.FieldContainsFold(FieldExamples, v))
+// Example3EQ applies the EQ predicate on the "example3" field.
+func Example3EQ(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldExample3, v))
+}
+
+// Example3NEQ applies the NEQ predicate on the "example3" field.
+func Example3NEQ(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldExample3, v))
+}
+
+// Example3In applies the In predicate on the "example3" field.
+func Example3In(vs ...int64) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldExample3, vs...))
+}
+
+// Example3NotIn applies the NotIn predicate on the "example3" field.
+func Example3NotIn(vs ...int64) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldExample3, vs...))
+}
+
+// Example3GT applies the GT predicate on the "example3" field.
+func Example3GT(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldExample3, v))
+}
+
+// Example3GTE applies the GTE predicate on the "example3" field.
+func Example3GTE(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldExample3, v))
+}
+
+// Example3LT applies the LT predicate on the "example3" field.
+func Example3LT(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldExample3, v))
+}
+
+// Example3LTE applies the LTE predicate on the "example3" field.
+func Example3LTE(v int64) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldExample3, v))
+}
+
+// Example3IsNil applies the IsNil predicate on the "example3" field.
+func Example3IsNil() predicate.Trend {
+	return predicate.Trend(sql.FieldIsNull(FieldExample3))
+}
+
+// Example3NotNil applies the NotNil predicate on the "example3" field.
+func Example3NotNil() predicate.Trend {
+	return predicate.Trend(sql.FieldNotNull(FieldExample3))
+}
+
+// MembersEQ applies the EQ predicate on the "members" field.
+func MembersEQ(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldMembers, v))
+}
+
+// MembersNEQ applies the NEQ predicate on the "members" field.
+func MembersNEQ(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldMembers, v))
+}
+
+// MembersIn applies the In predicate on the "members" field.
+func MembersIn(vs ...[]byte) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldMembers, vs...))
+}
+
+// MembersNotIn applies the NotIn predicate on the "members" field.
+func MembersNotIn(vs ...[]byte) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldMembers, vs...))
+}
+
+// MembersGT applies the GT predicate on the "members" field.
+func MembersGT(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldMembers, v))
+}
+
+// MembersGTE applies the GTE predicate on the "members" field.
+func MembersGTE(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldMembers, v))
+}
+
+// MembersLT applies the LT predicate on the "members" field.
+func MembersLT(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldMembers, v))
+}
+
+// MembersLTE applies the LTE predicate on the "members" field.
+func MembersLTE(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldMembers, v))
+}
+
+// MembersIsNil applies the IsNil predicate on the "members" field.
+func MembersIsNil() predicate.Trend {
+	return predicate.Trend(sql.FieldIsNull(FieldMembers))
+}
+
+// MembersNotNil applies the NotNil predicate on the "members" field.
+func MembersNotNil() predicate.Trend {
+	return predicate.Trend(sql.FieldNotNull(FieldMembers))
 }
 
 // And groups predicates with the AND operator between them.

@@ -30,40 +30,30 @@ const (
 	FieldPostedAt = "posted_at"
 	// FieldFirstSeenAt holds the string denoting the first_seen_at field in the database.
 	FieldFirstSeenAt = "first_seen_at"
-	// FieldLastSeenAt holds the string denoting the last_seen_at field in the database.
-	FieldLastSeenAt = "last_seen_at"
-	// FieldViews holds the string denoting the views field in the database.
-	FieldViews = "views"
-	// FieldLikes holds the string denoting the likes field in the database.
-	FieldLikes = "likes"
-	// FieldComments holds the string denoting the comments field in the database.
-	FieldComments = "comments"
-	// FieldShares holds the string denoting the shares field in the database.
-	FieldShares = "shares"
-	// FieldSaves holds the string denoting the saves field in the database.
-	FieldSaves = "saves"
 	// FieldObservedAt holds the string denoting the observed_at field in the database.
 	FieldObservedAt = "observed_at"
 	// FieldUsableViews holds the string denoting the usable_views field in the database.
 	FieldUsableViews = "usable_views"
 	// FieldUsableAt holds the string denoting the usable_at field in the database.
 	FieldUsableAt = "usable_at"
-	// FieldScore holds the string denoting the score field in the database.
-	FieldScore = "score"
-	// FieldBaseline holds the string denoting the baseline field in the database.
-	FieldBaseline = "baseline"
-	// FieldSampleCount holds the string denoting the sample_count field in the database.
-	FieldSampleCount = "sample_count"
-	// FieldListed holds the string denoting the listed field in the database.
-	FieldListed = "listed"
+	// FieldDigest holds the string denoting the digest field in the database.
+	FieldDigest = "digest"
 	// FieldArchived holds the string denoting the archived field in the database.
 	FieldArchived = "archived"
 	// FieldHookArchived holds the string denoting the hook_archived field in the database.
 	FieldHookArchived = "hook_archived"
-	// FieldHookVersion holds the string denoting the hook_version field in the database.
-	FieldHookVersion = "hook_version"
-	// FieldHookAt holds the string denoting the hook_at field in the database.
-	FieldHookAt = "hook_at"
+	// FieldHookHidden holds the string denoting the hook_hidden field in the database.
+	FieldHookHidden = "hook_hidden"
+	// FieldSeenOrder holds the string denoting the seen_order field in the database.
+	FieldSeenOrder = "seen_order"
+	// FieldHookOrder holds the string denoting the hook_order field in the database.
+	FieldHookOrder = "hook_order"
+	// FieldOutlierOrder holds the string denoting the outlier_order field in the database.
+	FieldOutlierOrder = "outlier_order"
+	// FieldFacts holds the string denoting the facts field in the database.
+	FieldFacts = "facts"
+	// FieldOutlier holds the string denoting the outlier field in the database.
+	FieldOutlier = "outlier"
 	// Table holds the table name of the video in the database.
 	Table = "videos"
 )
@@ -80,23 +70,18 @@ var Columns = []string{
 	FieldScrollID,
 	FieldPostedAt,
 	FieldFirstSeenAt,
-	FieldLastSeenAt,
-	FieldViews,
-	FieldLikes,
-	FieldComments,
-	FieldShares,
-	FieldSaves,
 	FieldObservedAt,
 	FieldUsableViews,
 	FieldUsableAt,
-	FieldScore,
-	FieldBaseline,
-	FieldSampleCount,
-	FieldListed,
+	FieldDigest,
 	FieldArchived,
 	FieldHookArchived,
-	FieldHookVersion,
-	FieldHookAt,
+	FieldHookHidden,
+	FieldSeenOrder,
+	FieldHookOrder,
+	FieldOutlierOrder,
+	FieldFacts,
+	FieldOutlier,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -119,20 +104,12 @@ var (
 	Interceptors [1]ent.Interceptor
 	// DefaultKind holds the default value on creation for the "kind" field.
 	DefaultKind string
-	// DefaultScore holds the default value on creation for the "score" field.
-	DefaultScore float64
-	// DefaultSampleCount holds the default value on creation for the "sample_count" field.
-	DefaultSampleCount int
-	// DefaultListed holds the default value on creation for the "listed" field.
-	DefaultListed int
 	// DefaultArchived holds the default value on creation for the "archived" field.
 	DefaultArchived int
 	// DefaultHookArchived holds the default value on creation for the "hook_archived" field.
 	DefaultHookArchived int
-	// DefaultHookVersion holds the default value on creation for the "hook_version" field.
-	DefaultHookVersion int
-	// DefaultHookAt holds the default value on creation for the "hook_at" field.
-	DefaultHookAt int64
+	// DefaultHookHidden holds the default value on creation for the "hook_hidden" field.
+	DefaultHookHidden int
 )
 
 // OrderOption defines the ordering options for the Video queries.
@@ -188,36 +165,6 @@ func ByFirstSeenAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldFirstSeenAt, opts...).ToFunc()
 }
 
-// ByLastSeenAt orders the results by the last_seen_at field.
-func ByLastSeenAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldLastSeenAt, opts...).ToFunc()
-}
-
-// ByViews orders the results by the views field.
-func ByViews(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldViews, opts...).ToFunc()
-}
-
-// ByLikes orders the results by the likes field.
-func ByLikes(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldLikes, opts...).ToFunc()
-}
-
-// ByComments orders the results by the comments field.
-func ByComments(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldComments, opts...).ToFunc()
-}
-
-// ByShares orders the results by the shares field.
-func ByShares(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldShares, opts...).ToFunc()
-}
-
-// BySaves orders the results by the saves field.
-func BySaves(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSaves, opts...).ToFunc()
-}
-
 // ByObservedAt orders the results by the observed_at field.
 func ByObservedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldObservedAt, opts...).ToFunc()
@@ -233,24 +180,9 @@ func ByUsableAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldUsableAt, opts...).ToFunc()
 }
 
-// ByScore orders the results by the score field.
-func ByScore(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldScore, opts...).ToFunc()
-}
-
-// ByBaseline orders the results by the baseline field.
-func ByBaseline(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldBaseline, opts...).ToFunc()
-}
-
-// BySampleCount orders the results by the sample_count field.
-func BySampleCount(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSampleCount, opts...).ToFunc()
-}
-
-// ByListed orders the results by the listed field.
-func ByListed(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldListed, opts...).ToFunc()
+// ByDigest orders the results by the digest field.
+func ByDigest(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDigest, opts...).ToFunc()
 }
 
 // ByArchived orders the results by the archived field.
@@ -263,12 +195,17 @@ func ByHookArchived(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldHookArchived, opts...).ToFunc()
 }
 
-// ByHookVersion orders the results by the hook_version field.
-func ByHookVersion(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldHookVersion, opts...).ToFunc()
+// ByHookHidden orders the results by the hook_hidden field.
+func ByHookHidden(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHookHidden, opts...).ToFunc()
 }
 
-// ByHookAt orders the results by the hook_at field.
-func ByHookAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldHookAt, opts...).ToFunc()
+// ByFacts orders the results by the facts field.
+func ByFacts(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFacts, opts...).ToFunc()
+}
+
+// ByOutlier orders the results by the outlier field.
+func ByOutlier(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldOutlier, opts...).ToFunc()
 }

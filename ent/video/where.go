@@ -97,36 +97,6 @@ func FirstSeenAt(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldFirstSeenAt, v))
 }
 
-// LastSeenAt applies equality check predicate on the "last_seen_at" field. It's identical to LastSeenAtEQ.
-func LastSeenAt(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldLastSeenAt, v))
-}
-
-// Views applies equality check predicate on the "views" field. It's identical to ViewsEQ.
-func Views(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldViews, v))
-}
-
-// Likes applies equality check predicate on the "likes" field. It's identical to LikesEQ.
-func Likes(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldLikes, v))
-}
-
-// Comments applies equality check predicate on the "comments" field. It's identical to CommentsEQ.
-func Comments(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldComments, v))
-}
-
-// Shares applies equality check predicate on the "shares" field. It's identical to SharesEQ.
-func Shares(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldShares, v))
-}
-
-// Saves applies equality check predicate on the "saves" field. It's identical to SavesEQ.
-func Saves(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldSaves, v))
-}
-
 // ObservedAt applies equality check predicate on the "observed_at" field. It's identical to ObservedAtEQ.
 func ObservedAt(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldObservedAt, v))
@@ -142,24 +112,9 @@ func UsableAt(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldUsableAt, v))
 }
 
-// Score applies equality check predicate on the "score" field. It's identical to ScoreEQ.
-func Score(v float64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldScore, v))
-}
-
-// Baseline applies equality check predicate on the "baseline" field. It's identical to BaselineEQ.
-func Baseline(v float64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldBaseline, v))
-}
-
-// SampleCount applies equality check predicate on the "sample_count" field. It's identical to SampleCountEQ.
-func SampleCount(v int) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldSampleCount, v))
-}
-
-// Listed applies equality check predicate on the "listed" field. It's identical to ListedEQ.
-func Listed(v int) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldListed, v))
+// Digest applies equality check predicate on the "digest" field. It's identical to DigestEQ.
+func Digest(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldDigest, v))
 }
 
 // Archived applies equality check predicate on the "archived" field. It's identical to ArchivedEQ.
@@ -172,14 +127,34 @@ func HookArchived(v int) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldHookArchived, v))
 }
 
-// HookVersion applies equality check predicate on the "hook_version" field. It's identical to HookVersionEQ.
-func HookVersion(v int) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldHookVersion, v))
+// HookHidden applies equality check predicate on the "hook_hidden" field. It's identical to HookHiddenEQ.
+func HookHidden(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHookHidden, v))
 }
 
-// HookAt applies equality check predicate on the "hook_at" field. It's identical to HookAtEQ.
-func HookAt(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldHookAt, v))
+// SeenOrder applies equality check predicate on the "seen_order" field. It's identical to SeenOrderEQ.
+func SeenOrder(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldSeenOrder, v))
+}
+
+// HookOrder applies equality check predicate on the "hook_order" field. It's identical to HookOrderEQ.
+func HookOrder(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHookOrder, v))
+}
+
+// OutlierOrder applies equality check predicate on the "outlier_order" field. It's identical to OutlierOrderEQ.
+func OutlierOrder(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOutlierOrder, v))
+}
+
+// Facts applies equality check predicate on the "facts" field. It's identical to FactsEQ.
+func Facts(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldFacts, v))
+}
+
+// Outlier applies equality check predicate on the "outlier" field. It's identical to OutlierEQ.
+func Outlier(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOutlier, v))
 }
 
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
@@ -662,296 +637,6 @@ func FirstSeenAtLTE(v int64) predicate.Video {
 	return predicate.Video(sql.FieldLTE(FieldFirstSeenAt, v))
 }
 
-// LastSeenAtEQ applies the EQ predicate on the "last_seen_at" field.
-func LastSeenAtEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldLastSeenAt, v))
-}
-
-// LastSeenAtNEQ applies the NEQ predicate on the "last_seen_at" field.
-func LastSeenAtNEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldLastSeenAt, v))
-}
-
-// LastSeenAtIn applies the In predicate on the "last_seen_at" field.
-func LastSeenAtIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldLastSeenAt, vs...))
-}
-
-// LastSeenAtNotIn applies the NotIn predicate on the "last_seen_at" field.
-func LastSeenAtNotIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldLastSeenAt, vs...))
-}
-
-// LastSeenAtGT applies the GT predicate on the "last_seen_at" field.
-func LastSeenAtGT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldLastSeenAt, v))
-}
-
-// LastSeenAtGTE applies the GTE predicate on the "last_seen_at" field.
-func LastSeenAtGTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldLastSeenAt, v))
-}
-
-// LastSeenAtLT applies the LT predicate on the "last_seen_at" field.
-func LastSeenAtLT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldLastSeenAt, v))
-}
-
-// LastSeenAtLTE applies the LTE predicate on the "last_seen_at" field.
-func LastSeenAtLTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldLastSeenAt, v))
-}
-
-// ViewsEQ applies the EQ predicate on the "views" field.
-func ViewsEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldViews, v))
-}
-
-// ViewsNEQ applies the NEQ predicate on the "views" field.
-func ViewsNEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldViews, v))
-}
-
-// ViewsIn applies the In predicate on the "views" field.
-func ViewsIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldViews, vs...))
-}
-
-// ViewsNotIn applies the NotIn predicate on the "views" field.
-func ViewsNotIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldViews, vs...))
-}
-
-// ViewsGT applies the GT predicate on the "views" field.
-func ViewsGT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldViews, v))
-}
-
-// ViewsGTE applies the GTE predicate on the "views" field.
-func ViewsGTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldViews, v))
-}
-
-// ViewsLT applies the LT predicate on the "views" field.
-func ViewsLT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldViews, v))
-}
-
-// ViewsLTE applies the LTE predicate on the "views" field.
-func ViewsLTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldViews, v))
-}
-
-// ViewsIsNil applies the IsNil predicate on the "views" field.
-func ViewsIsNil() predicate.Video {
-	return predicate.Video(sql.FieldIsNull(FieldViews))
-}
-
-// ViewsNotNil applies the NotNil predicate on the "views" field.
-func ViewsNotNil() predicate.Video {
-	return predicate.Video(sql.FieldNotNull(FieldViews))
-}
-
-// LikesEQ applies the EQ predicate on the "likes" field.
-func LikesEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldLikes, v))
-}
-
-// LikesNEQ applies the NEQ predicate on the "likes" field.
-func LikesNEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldLikes, v))
-}
-
-// LikesIn applies the In predicate on the "likes" field.
-func LikesIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldLikes, vs...))
-}
-
-// LikesNotIn applies the NotIn predicate on the "likes" field.
-func LikesNotIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldLikes, vs...))
-}
-
-// LikesGT applies the GT predicate on the "likes" field.
-func LikesGT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldLikes, v))
-}
-
-// LikesGTE applies the GTE predicate on the "likes" field.
-func LikesGTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldLikes, v))
-}
-
-// LikesLT applies the LT predicate on the "likes" field.
-func LikesLT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldLikes, v))
-}
-
-// LikesLTE applies the LTE predicate on the "likes" field.
-func LikesLTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldLikes, v))
-}
-
-// LikesIsNil applies the IsNil predicate on the "likes" field.
-func LikesIsNil() predicate.Video {
-	return predicate.Video(sql.FieldIsNull(FieldLikes))
-}
-
-// LikesNotNil applies the NotNil predicate on the "likes" field.
-func LikesNotNil() predicate.Video {
-	return predicate.Video(sql.FieldNotNull(FieldLikes))
-}
-
-// CommentsEQ applies the EQ predicate on the "comments" field.
-func CommentsEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldComments, v))
-}
-
-// CommentsNEQ applies the NEQ predicate on the "comments" field.
-func CommentsNEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldComments, v))
-}
-
-// CommentsIn applies the In predicate on the "comments" field.
-func CommentsIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldComments, vs...))
-}
-
-// CommentsNotIn applies the NotIn predicate on the "comments" field.
-func CommentsNotIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldComments, vs...))
-}
-
-// CommentsGT applies the GT predicate on the "comments" field.
-func CommentsGT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldComments, v))
-}
-
-// CommentsGTE applies the GTE predicate on the "comments" field.
-func CommentsGTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldComments, v))
-}
-
-// CommentsLT applies the LT predicate on the "comments" field.
-func CommentsLT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldComments, v))
-}
-
-// CommentsLTE applies the LTE predicate on the "comments" field.
-func CommentsLTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldComments, v))
-}
-
-// CommentsIsNil applies the IsNil predicate on the "comments" field.
-func CommentsIsNil() predicate.Video {
-	return predicate.Video(sql.FieldIsNull(FieldComments))
-}
-
-// CommentsNotNil applies the NotNil predicate on the "comments" field.
-func CommentsNotNil() predicate.Video {
-	return predicate.Video(sql.FieldNotNull(FieldComments))
-}
-
-// SharesEQ applies the EQ predicate on the "shares" field.
-func SharesEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldShares, v))
-}
-
-// SharesNEQ applies the NEQ predicate on the "shares" field.
-func SharesNEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldShares, v))
-}
-
-// SharesIn applies the In predicate on the "shares" field.
-func SharesIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldShares, vs...))
-}
-
-// SharesNotIn applies the NotIn predicate on the "shares" field.
-func SharesNotIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldShares, vs...))
-}
-
-// SharesGT applies the GT predicate on the "shares" field.
-func SharesGT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldShares, v))
-}
-
-// SharesGTE applies the GTE predicate on the "shares" field.
-func SharesGTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldShares, v))
-}
-
-// SharesLT applies the LT predicate on the "shares" field.
-func SharesLT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldShares, v))
-}
-
-// SharesLTE applies the LTE predicate on the "shares" field.
-func SharesLTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldShares, v))
-}
-
-// SharesIsNil applies the IsNil predicate on the "shares" field.
-func SharesIsNil() predicate.Video {
-	return predicate.Video(sql.FieldIsNull(FieldShares))
-}
-
-// SharesNotNil applies the NotNil predicate on the "shares" field.
-func SharesNotNil() predicate.Video {
-	return predicate.Video(sql.FieldNotNull(FieldShares))
-}
-
-// SavesEQ applies the EQ predicate on the "saves" field.
-func SavesEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldSaves, v))
-}
-
-// SavesNEQ applies the NEQ predicate on the "saves" field.
-func SavesNEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldSaves, v))
-}
-
-// SavesIn applies the In predicate on the "saves" field.
-func SavesIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldSaves, vs...))
-}
-
-// SavesNotIn applies the NotIn predicate on the "saves" field.
-func SavesNotIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldSaves, vs...))
-}
-
-// SavesGT applies the GT predicate on the "saves" field.
-func SavesGT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldSaves, v))
-}
-
-// SavesGTE applies the GTE predicate on the "saves" field.
-func SavesGTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldSaves, v))
-}
-
-// SavesLT applies the LT predicate on the "saves" field.
-func SavesLT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldSaves, v))
-}
-
-// SavesLTE applies the LTE predicate on the "saves" field.
-func SavesLTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldSaves, v))
-}
-
-// SavesIsNil applies the IsNil predicate on the "saves" field.
-func SavesIsNil() predicate.Video {
-	return predicate.Video(sql.FieldIsNull(FieldSaves))
-}
-
-// SavesNotNil applies the NotNil predicate on the "saves" field.
-func SavesNotNil() predicate.Video {
-	return predicate.Video(sql.FieldNotNull(FieldSaves))
-}
-
 // ObservedAtEQ applies the EQ predicate on the "observed_at" field.
 func ObservedAtEQ(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldObservedAt, v))
@@ -990,16 +675,6 @@ func ObservedAtLT(v int64) predicate.Video {
 // ObservedAtLTE applies the LTE predicate on the "observed_at" field.
 func ObservedAtLTE(v int64) predicate.Video {
 	return predicate.Video(sql.FieldLTE(FieldObservedAt, v))
-}
-
-// ObservedAtIsNil applies the IsNil predicate on the "observed_at" field.
-func ObservedAtIsNil() predicate.Video {
-	return predicate.Video(sql.FieldIsNull(FieldObservedAt))
-}
-
-// ObservedAtNotNil applies the NotNil predicate on the "observed_at" field.
-func ObservedAtNotNil() predicate.Video {
-	return predicate.Video(sql.FieldNotNull(FieldObservedAt))
 }
 
 // UsableViewsEQ applies the EQ predicate on the "usable_views" field.
@@ -1102,174 +777,44 @@ func UsableAtNotNil() predicate.Video {
 	return predicate.Video(sql.FieldNotNull(FieldUsableAt))
 }
 
-// ScoreEQ applies the EQ predicate on the "score" field.
-func ScoreEQ(v float64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldScore, v))
+// DigestEQ applies the EQ predicate on the "digest" field.
+func DigestEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldDigest, v))
 }
 
-// ScoreNEQ applies the NEQ predicate on the "score" field.
-func ScoreNEQ(v float64) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldScore, v))
+// DigestNEQ applies the NEQ predicate on the "digest" field.
+func DigestNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldDigest, v))
 }
 
-// ScoreIn applies the In predicate on the "score" field.
-func ScoreIn(vs ...float64) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldScore, vs...))
+// DigestIn applies the In predicate on the "digest" field.
+func DigestIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldDigest, vs...))
 }
 
-// ScoreNotIn applies the NotIn predicate on the "score" field.
-func ScoreNotIn(vs ...float64) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldScore, vs...))
+// DigestNotIn applies the NotIn predicate on the "digest" field.
+func DigestNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldDigest, vs...))
 }
 
-// ScoreGT applies the GT predicate on the "score" field.
-func ScoreGT(v float64) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldScore, v))
+// DigestGT applies the GT predicate on the "digest" field.
+func DigestGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldDigest, v))
 }
 
-// ScoreGTE applies the GTE predicate on the "score" field.
-func ScoreGTE(v float64) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldScore, v))
+// DigestGTE applies the GTE predicate on the "digest" field.
+func DigestGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldDigest, v))
 }
 
-// ScoreLT applies the LT predicate on the "score" field.
-func ScoreLT(v float64) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldScore, v))
+// DigestLT applies the LT predicate on the "digest" field.
+func DigestLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldDigest, v))
 }
 
-// ScoreLTE applies the LTE predicate on the "score" field.
-func ScoreLTE(v float64) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldScore, v))
-}
-
-// BaselineEQ applies the EQ predicate on the "baseline" field.
-func BaselineEQ(v float64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldBaseline, v))
-}
-
-// BaselineNEQ applies the NEQ predicate on the "baseline" field.
-func BaselineNEQ(v float64) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldBaseline, v))
-}
-
-// BaselineIn applies the In predicate on the "baseline" field.
-func BaselineIn(vs ...float64) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldBaseline, vs...))
-}
-
-// BaselineNotIn applies the NotIn predicate on the "baseline" field.
-func BaselineNotIn(vs ...float64) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldBaseline, vs...))
-}
-
-// BaselineGT applies the GT predicate on the "baseline" field.
-func BaselineGT(v float64) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldBaseline, v))
-}
-
-// BaselineGTE applies the GTE predicate on the "baseline" field.
-func BaselineGTE(v float64) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldBaseline, v))
-}
-
-// BaselineLT applies the LT predicate on the "baseline" field.
-func BaselineLT(v float64) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldBaseline, v))
-}
-
-// BaselineLTE applies the LTE predicate on the "baseline" field.
-func BaselineLTE(v float64) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldBaseline, v))
-}
-
-// BaselineIsNil applies the IsNil predicate on the "baseline" field.
-func BaselineIsNil() predicate.Video {
-	return predicate.Video(sql.FieldIsNull(FieldBaseline))
-}
-
-// BaselineNotNil applies the NotNil predicate on the "baseline" field.
-func BaselineNotNil() predicate.Video {
-	return predicate.Video(sql.FieldNotNull(FieldBaseline))
-}
-
-// SampleCountEQ applies the EQ predicate on the "sample_count" field.
-func SampleCountEQ(v int) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldSampleCount, v))
-}
-
-// SampleCountNEQ applies the NEQ predicate on the "sample_count" field.
-func SampleCountNEQ(v int) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldSampleCount, v))
-}
-
-// SampleCountIn applies the In predicate on the "sample_count" field.
-func SampleCountIn(vs ...int) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldSampleCount, vs...))
-}
-
-// SampleCountNotIn applies the NotIn predicate on the "sample_count" field.
-func SampleCountNotIn(vs ...int) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldSampleCount, vs...))
-}
-
-// SampleCountGT applies the GT predicate on the "sample_count" field.
-func SampleCountGT(v int) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldSampleCount, v))
-}
-
-// SampleCountGTE applies the GTE predicate on the "sample_count" field.
-func SampleCountGTE(v int) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldSampleCount, v))
-}
-
-// SampleCountLT applies the LT predicate on the "sample_count" field.
-func SampleCountLT(v int) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldSampleCount, v))
-}
-
-// SampleCountLTE applies the LTE predicate on the "sample_count" field.
-func SampleCountLTE(v int) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldSampleCount, v))
-}
-
-// ListedEQ applies the EQ predicate on the "listed" field.
-func ListedEQ(v int) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldListed, v))
-}
-
-// ListedNEQ applies the NEQ predicate on the "listed" field.
-func ListedNEQ(v int) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldListed, v))
-}
-
-// ListedIn applies the In predicate on the "listed" field.
-func ListedIn(vs ...int) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldListed, vs...))
-}
-
-// ListedNotIn applies the NotIn predicate on the "listed" field.
-func ListedNotIn(vs ...int) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldListed, vs...))
-}
-
-// ListedGT applies the GT predicate on the "listed" field.
-func ListedGT(v int) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldListed, v))
-}
-
-// ListedGTE applies the GTE predicate on the "listed" field.
-func ListedGTE(v int) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldListed, v))
-}
-
-// ListedLT applies the LT predicate on the "listed" field.
-func ListedLT(v int) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldListed, v))
-}
-
-// ListedLTE applies the LTE predicate on the "listed" field.
-func ListedLTE(v int) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldListed, v))
+// DigestLTE applies the LTE predicate on the "digest" field.
+func DigestLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldDigest, v))
 }
 
 // ArchivedEQ applies the EQ predicate on the "archived" field.
@@ -1352,84 +897,324 @@ func HookArchivedLTE(v int) predicate.Video {
 	return predicate.Video(sql.FieldLTE(FieldHookArchived, v))
 }
 
-// HookVersionEQ applies the EQ predicate on the "hook_version" field.
-func HookVersionEQ(v int) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldHookVersion, v))
+// HookHiddenEQ applies the EQ predicate on the "hook_hidden" field.
+func HookHiddenEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHookHidden, v))
 }
 
-// HookVersionNEQ applies the NEQ predicate on the "hook_version" field.
-func HookVersionNEQ(v int) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldHookVersion, v))
+// HookHiddenNEQ applies the NEQ predicate on the "hook_hidden" field.
+func HookHiddenNEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldHookHidden, v))
 }
 
-// HookVersionIn applies the In predicate on the "hook_version" field.
-func HookVersionIn(vs ...int) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldHookVersion, vs...))
+// HookHiddenIn applies the In predicate on the "hook_hidden" field.
+func HookHiddenIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldHookHidden, vs...))
 }
 
-// HookVersionNotIn applies the NotIn predicate on the "hook_version" field.
-func HookVersionNotIn(vs ...int) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldHookVersion, vs...))
+// HookHiddenNotIn applies the NotIn predicate on the "hook_hidden" field.
+func HookHiddenNotIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldHookHidden, vs...))
 }
 
-// HookVersionGT applies the GT predicate on the "hook_version" field.
-func HookVersionGT(v int) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldHookVersion, v))
+// HookHiddenGT applies the GT predicate on the "hook_hidden" field.
+func HookHiddenGT(v int) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldHookHidden, v))
 }
 
-// HookVersionGTE applies the GTE predicate on the "hook_version" field.
-func HookVersionGTE(v int) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldHookVersion, v))
+// HookHiddenGTE applies the GTE predicate on the "hook_hidden" field.
+func HookHiddenGTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldHookHidden, v))
 }
 
-// HookVersionLT applies the LT predicate on the "hook_version" field.
-func HookVersionLT(v int) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldHookVersion, v))
+// HookHiddenLT applies the LT predicate on the "hook_hidden" field.
+func HookHiddenLT(v int) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldHookHidden, v))
 }
 
-// HookVersionLTE applies the LTE predicate on the "hook_version" field.
-func HookVersionLTE(v int) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldHookVersion, v))
+// HookHiddenLTE applies the LTE predicate on the "hook_hidden" field.
+func HookHiddenLTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldHookHidden, v))
 }
 
-// HookAtEQ applies the EQ predicate on the "hook_at" field.
-func HookAtEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldEQ(FieldHookAt, v))
+// SeenOrderEQ applies the EQ predicate on the "seen_order" field.
+func SeenOrderEQ(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldSeenOrder, v))
 }
 
-// HookAtNEQ applies the NEQ predicate on the "hook_at" field.
-func HookAtNEQ(v int64) predicate.Video {
-	return predicate.Video(sql.FieldNEQ(FieldHookAt, v))
+// SeenOrderNEQ applies the NEQ predicate on the "seen_order" field.
+func SeenOrderNEQ(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldSeenOrder, v))
 }
 
-// HookAtIn applies the In predicate on the "hook_at" field.
-func HookAtIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldIn(FieldHookAt, vs...))
+// SeenOrderIn applies the In predicate on the "seen_order" field.
+func SeenOrderIn(vs ...[]byte) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldSeenOrder, vs...))
 }
 
-// HookAtNotIn applies the NotIn predicate on the "hook_at" field.
-func HookAtNotIn(vs ...int64) predicate.Video {
-	return predicate.Video(sql.FieldNotIn(FieldHookAt, vs...))
+// SeenOrderNotIn applies the NotIn predicate on the "seen_order" field.
+func SeenOrderNotIn(vs ...[]byte) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldSeenOrder, vs...))
 }
 
-// HookAtGT applies the GT predicate on the "hook_at" field.
-func HookAtGT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGT(FieldHookAt, v))
+// SeenOrderGT applies the GT predicate on the "seen_order" field.
+func SeenOrderGT(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldSeenOrder, v))
 }
 
-// HookAtGTE applies the GTE predicate on the "hook_at" field.
-func HookAtGTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldGTE(FieldHookAt, v))
+// SeenOrderGTE applies the GTE predicate on the "seen_order" field.
+func SeenOrderGTE(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldSeenOrder, v))
 }
 
-// HookAtLT applies the LT predicate on the "hook_at" field.
-func HookAtLT(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLT(FieldHookAt, v))
+// SeenOrderLT applies the LT predicate on the "seen_order" field.
+func SeenOrderLT(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldSeenOrder, v))
 }
 
-// HookAtLTE applies the LTE predicate on the "hook_at" field.
-func HookAtLTE(v int64) predicate.Video {
-	return predicate.Video(sql.FieldLTE(FieldHookAt, v))
+// SeenOrderLTE applies the LTE predicate on the "seen_order" field.
+func SeenOrderLTE(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldSeenOrder, v))
+}
+
+// HookOrderEQ applies the EQ predicate on the "hook_order" field.
+func HookOrderEQ(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHookOrder, v))
+}
+
+// HookOrderNEQ applies the NEQ predicate on the "hook_order" field.
+func HookOrderNEQ(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldHookOrder, v))
+}
+
+// HookOrderIn applies the In predicate on the "hook_order" field.
+func HookOrderIn(vs ...[]byte) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldHookOrder, vs...))
+}
+
+// HookOrderNotIn applies the NotIn predicate on the "hook_order" field.
+func HookOrderNotIn(vs ...[]byte) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldHookOrder, vs...))
+}
+
+// HookOrderGT applies the GT predicate on the "hook_order" field.
+func HookOrderGT(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldHookOrder, v))
+}
+
+// HookOrderGTE applies the GTE predicate on the "hook_order" field.
+func HookOrderGTE(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldHookOrder, v))
+}
+
+// HookOrderLT applies the LT predicate on the "hook_order" field.
+func HookOrderLT(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldHookOrder, v))
+}
+
+// HookOrderLTE applies the LTE predicate on the "hook_order" field.
+func HookOrderLTE(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldHookOrder, v))
+}
+
+// HookOrderIsNil applies the IsNil predicate on the "hook_order" field.
+func HookOrderIsNil() predicate.Video {
+	return predicate.Video(sql.FieldIsNull(FieldHookOrder))
+}
+
+// HookOrderNotNil applies the NotNil predicate on the "hook_order" field.
+func HookOrderNotNil() predicate.Video {
+	return predicate.Video(sql.FieldNotNull(FieldHookOrder))
+}
+
+// OutlierOrderEQ applies the EQ predicate on the "outlier_order" field.
+func OutlierOrderEQ(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOutlierOrder, v))
+}
+
+// OutlierOrderNEQ applies the NEQ predicate on the "outlier_order" field.
+func OutlierOrderNEQ(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldOutlierOrder, v))
+}
+
+// OutlierOrderIn applies the In predicate on the "outlier_order" field.
+func OutlierOrderIn(vs ...[]byte) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldOutlierOrder, vs...))
+}
+
+// OutlierOrderNotIn applies the NotIn predicate on the "outlier_order" field.
+func OutlierOrderNotIn(vs ...[]byte) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldOutlierOrder, vs...))
+}
+
+// OutlierOrderGT applies the GT predicate on the "outlier_order" field.
+func OutlierOrderGT(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldOutlierOrder, v))
+}
+
+// OutlierOrderGTE applies the GTE predicate on the "outlier_order" field.
+func OutlierOrderGTE(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldOutlierOrder, v))
+}
+
+// OutlierOrderLT applies the LT predicate on the "outlier_order" field.
+func OutlierOrderLT(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldOutlierOrder, v))
+}
+
+// OutlierOrderLTE applies the LTE predicate on the "outlier_order" field.
+func OutlierOrderLTE(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldOutlierOrder, v))
+}
+
+// OutlierOrderIsNil applies the IsNil predicate on the "outlier_order" field.
+func OutlierOrderIsNil() predicate.Video {
+	return predicate.Video(sql.FieldIsNull(FieldOutlierOrder))
+}
+
+// OutlierOrderNotNil applies the NotNil predicate on the "outlier_order" field.
+func OutlierOrderNotNil() predicate.Video {
+	return predicate.Video(sql.FieldNotNull(FieldOutlierOrder))
+}
+
+// FactsEQ applies the EQ predicate on the "facts" field.
+func FactsEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldFacts, v))
+}
+
+// FactsNEQ applies the NEQ predicate on the "facts" field.
+func FactsNEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldFacts, v))
+}
+
+// FactsIn applies the In predicate on the "facts" field.
+func FactsIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldFacts, vs...))
+}
+
+// FactsNotIn applies the NotIn predicate on the "facts" field.
+func FactsNotIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldFacts, vs...))
+}
+
+// FactsGT applies the GT predicate on the "facts" field.
+func FactsGT(v string) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldFacts, v))
+}
+
+// FactsGTE applies the GTE predicate on the "facts" field.
+func FactsGTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldFacts, v))
+}
+
+// FactsLT applies the LT predicate on the "facts" field.
+func FactsLT(v string) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldFacts, v))
+}
+
+// FactsLTE applies the LTE predicate on the "facts" field.
+func FactsLTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldFacts, v))
+}
+
+// FactsContains applies the Contains predicate on the "facts" field.
+func FactsContains(v string) predicate.Video {
+	return predicate.Video(sql.FieldContains(FieldFacts, v))
+}
+
+// FactsHasPrefix applies the HasPrefix predicate on the "facts" field.
+func FactsHasPrefix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasPrefix(FieldFacts, v))
+}
+
+// FactsHasSuffix applies the HasSuffix predicate on the "facts" field.
+func FactsHasSuffix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasSuffix(FieldFacts, v))
+}
+
+// FactsEqualFold applies the EqualFold predicate on the "facts" field.
+func FactsEqualFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldEqualFold(FieldFacts, v))
+}
+
+// FactsContainsFold applies the ContainsFold predicate on the "facts" field.
+func FactsContainsFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldContainsFold(FieldFacts, v))
+}
+
+// OutlierEQ applies the EQ predicate on the "outlier" field.
+func OutlierEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOutlier, v))
+}
+
+// OutlierNEQ applies the NEQ predicate on the "outlier" field.
+func OutlierNEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldOutlier, v))
+}
+
+// OutlierIn applies the In predicate on the "outlier" field.
+func OutlierIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldOutlier, vs...))
+}
+
+// OutlierNotIn applies the NotIn predicate on the "outlier" field.
+func OutlierNotIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldOutlier, vs...))
+}
+
+// OutlierGT applies the GT predicate on the "outlier" field.
+func OutlierGT(v string) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldOutlier, v))
+}
+
+// OutlierGTE applies the GTE predicate on the "outlier" field.
+func OutlierGTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldOutlier, v))
+}
+
+// OutlierLT applies the LT predicate on the "outlier" field.
+func OutlierLT(v string) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldOutlier, v))
+}
+
+// OutlierLTE applies the LTE predicate on the "outlier" field.
+func OutlierLTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldOutlier, v))
+}
+
+// OutlierContains applies the Contains predicate on the "outlier" field.
+func OutlierContains(v string) predicate.Video {
+	return predicate.Video(sql.FieldContains(FieldOutlier, v))
+}
+
+// OutlierHasPrefix applies the HasPrefix predicate on the "outlier" field.
+func OutlierHasPrefix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasPrefix(FieldOutlier, v))
+}
+
+// OutlierHasSuffix applies the HasSuffix predicate on the "outlier" field.
+func OutlierHasSuffix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasSuffix(FieldOutlier, v))
+}
+
+// OutlierIsNil applies the IsNil predicate on the "outlier" field.
+func OutlierIsNil() predicate.Video {
+	return predicate.Video(sql.FieldIsNull(FieldOutlier))
+}
+
+// OutlierNotNil applies the NotNil predicate on the "outlier" field.
+func OutlierNotNil() predicate.Video {
+	return predicate.Video(sql.FieldNotNull(FieldOutlier))
+}
+
+// OutlierEqualFold applies the EqualFold predicate on the "outlier" field.
+func OutlierEqualFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldEqualFold(FieldOutlier, v))
+}
+
+// OutlierContainsFold applies the ContainsFold predicate on the "outlier" field.
+func OutlierContainsFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldContainsFold(FieldOutlier, v))
 }
 
 // And groups predicates with the AND operator between them.

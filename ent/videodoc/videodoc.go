@@ -16,22 +16,10 @@ const (
 	FieldAccountID = "account_id"
 	// FieldDoc holds the string denoting the doc field in the database.
 	FieldDoc = "doc"
-	// FieldSourceURL holds the string denoting the source_url field in the database.
-	FieldSourceURL = "source_url"
-	// FieldSource holds the string denoting the source field in the database.
-	FieldSource = "source"
-	// FieldMetadata holds the string denoting the metadata field in the database.
-	FieldMetadata = "metadata"
-	// FieldAgentMetadata holds the string denoting the agent_metadata field in the database.
-	FieldAgentMetadata = "agent_metadata"
 	// FieldHook holds the string denoting the hook field in the database.
 	FieldHook = "hook"
-	// FieldVisual holds the string denoting the visual field in the database.
-	FieldVisual = "visual"
-	// FieldSpoken holds the string denoting the spoken field in the database.
-	FieldSpoken = "spoken"
-	// FieldOnScreenText holds the string denoting the on_screen_text field in the database.
-	FieldOnScreenText = "on_screen_text"
+	// FieldKeys holds the string denoting the keys field in the database.
+	FieldKeys = "keys"
 	// Table holds the table name of the videodoc in the database.
 	Table = "video_docs"
 )
@@ -41,14 +29,8 @@ var Columns = []string{
 	FieldID,
 	FieldAccountID,
 	FieldDoc,
-	FieldSourceURL,
-	FieldSource,
-	FieldMetadata,
-	FieldAgentMetadata,
 	FieldHook,
-	FieldVisual,
-	FieldSpoken,
-	FieldOnScreenText,
+	FieldKeys,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -69,6 +51,8 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
+	// DefaultKeys holds the default value on creation for the "keys" field.
+	DefaultKeys string
 )
 
 // OrderOption defines the ordering options for the VideoDoc queries.
@@ -89,42 +73,12 @@ func ByDoc(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDoc, opts...).ToFunc()
 }
 
-// BySourceURL orders the results by the source_url field.
-func BySourceURL(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSourceURL, opts...).ToFunc()
-}
-
-// BySource orders the results by the source field.
-func BySource(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSource, opts...).ToFunc()
-}
-
-// ByMetadata orders the results by the metadata field.
-func ByMetadata(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldMetadata, opts...).ToFunc()
-}
-
-// ByAgentMetadata orders the results by the agent_metadata field.
-func ByAgentMetadata(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAgentMetadata, opts...).ToFunc()
-}
-
 // ByHook orders the results by the hook field.
 func ByHook(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldHook, opts...).ToFunc()
 }
 
-// ByVisual orders the results by the visual field.
-func ByVisual(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldVisual, opts...).ToFunc()
-}
-
-// BySpoken orders the results by the spoken field.
-func BySpoken(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSpoken, opts...).ToFunc()
-}
-
-// ByOnScreenText orders the results by the on_screen_text field.
-func ByOnScreenText(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldOnScreenText, opts...).ToFunc()
+// ByKeys orders the results by the keys field.
+func ByKeys(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldKeys, opts...).ToFunc()
 }

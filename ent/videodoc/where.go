@@ -62,44 +62,14 @@ func Doc(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldEQ(FieldDoc, v))
 }
 
-// SourceURL applies equality check predicate on the "source_url" field. It's identical to SourceURLEQ.
-func SourceURL(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldSourceURL, v))
-}
-
-// Source applies equality check predicate on the "source" field. It's identical to SourceEQ.
-func Source(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldSource, v))
-}
-
-// Metadata applies equality check predicate on the "metadata" field. It's identical to MetadataEQ.
-func Metadata(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldMetadata, v))
-}
-
-// AgentMetadata applies equality check predicate on the "agent_metadata" field. It's identical to AgentMetadataEQ.
-func AgentMetadata(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldAgentMetadata, v))
-}
-
 // Hook applies equality check predicate on the "hook" field. It's identical to HookEQ.
 func Hook(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldEQ(FieldHook, v))
 }
 
-// Visual applies equality check predicate on the "visual" field. It's identical to VisualEQ.
-func Visual(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldVisual, v))
-}
-
-// Spoken applies equality check predicate on the "spoken" field. It's identical to SpokenEQ.
-func Spoken(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldSpoken, v))
-}
-
-// OnScreenText applies equality check predicate on the "on_screen_text" field. It's identical to OnScreenTextEQ.
-func OnScreenText(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldOnScreenText, v))
+// Keys applies equality check predicate on the "keys" field. It's identical to KeysEQ.
+func Keys(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldEQ(FieldKeys, v))
 }
 
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
@@ -207,286 +177,6 @@ func DocContainsFold(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldContainsFold(FieldDoc, v))
 }
 
-// SourceURLEQ applies the EQ predicate on the "source_url" field.
-func SourceURLEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldSourceURL, v))
-}
-
-// SourceURLNEQ applies the NEQ predicate on the "source_url" field.
-func SourceURLNEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNEQ(FieldSourceURL, v))
-}
-
-// SourceURLIn applies the In predicate on the "source_url" field.
-func SourceURLIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIn(FieldSourceURL, vs...))
-}
-
-// SourceURLNotIn applies the NotIn predicate on the "source_url" field.
-func SourceURLNotIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotIn(FieldSourceURL, vs...))
-}
-
-// SourceURLGT applies the GT predicate on the "source_url" field.
-func SourceURLGT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGT(FieldSourceURL, v))
-}
-
-// SourceURLGTE applies the GTE predicate on the "source_url" field.
-func SourceURLGTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGTE(FieldSourceURL, v))
-}
-
-// SourceURLLT applies the LT predicate on the "source_url" field.
-func SourceURLLT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLT(FieldSourceURL, v))
-}
-
-// SourceURLLTE applies the LTE predicate on the "source_url" field.
-func SourceURLLTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLTE(FieldSourceURL, v))
-}
-
-// SourceURLContains applies the Contains predicate on the "source_url" field.
-func SourceURLContains(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContains(FieldSourceURL, v))
-}
-
-// SourceURLHasPrefix applies the HasPrefix predicate on the "source_url" field.
-func SourceURLHasPrefix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasPrefix(FieldSourceURL, v))
-}
-
-// SourceURLHasSuffix applies the HasSuffix predicate on the "source_url" field.
-func SourceURLHasSuffix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasSuffix(FieldSourceURL, v))
-}
-
-// SourceURLEqualFold applies the EqualFold predicate on the "source_url" field.
-func SourceURLEqualFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEqualFold(FieldSourceURL, v))
-}
-
-// SourceURLContainsFold applies the ContainsFold predicate on the "source_url" field.
-func SourceURLContainsFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContainsFold(FieldSourceURL, v))
-}
-
-// SourceEQ applies the EQ predicate on the "source" field.
-func SourceEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldSource, v))
-}
-
-// SourceNEQ applies the NEQ predicate on the "source" field.
-func SourceNEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNEQ(FieldSource, v))
-}
-
-// SourceIn applies the In predicate on the "source" field.
-func SourceIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIn(FieldSource, vs...))
-}
-
-// SourceNotIn applies the NotIn predicate on the "source" field.
-func SourceNotIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotIn(FieldSource, vs...))
-}
-
-// SourceGT applies the GT predicate on the "source" field.
-func SourceGT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGT(FieldSource, v))
-}
-
-// SourceGTE applies the GTE predicate on the "source" field.
-func SourceGTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGTE(FieldSource, v))
-}
-
-// SourceLT applies the LT predicate on the "source" field.
-func SourceLT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLT(FieldSource, v))
-}
-
-// SourceLTE applies the LTE predicate on the "source" field.
-func SourceLTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLTE(FieldSource, v))
-}
-
-// SourceContains applies the Contains predicate on the "source" field.
-func SourceContains(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContains(FieldSource, v))
-}
-
-// SourceHasPrefix applies the HasPrefix predicate on the "source" field.
-func SourceHasPrefix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasPrefix(FieldSource, v))
-}
-
-// SourceHasSuffix applies the HasSuffix predicate on the "source" field.
-func SourceHasSuffix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasSuffix(FieldSource, v))
-}
-
-// SourceIsNil applies the IsNil predicate on the "source" field.
-func SourceIsNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIsNull(FieldSource))
-}
-
-// SourceNotNil applies the NotNil predicate on the "source" field.
-func SourceNotNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotNull(FieldSource))
-}
-
-// SourceEqualFold applies the EqualFold predicate on the "source" field.
-func SourceEqualFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEqualFold(FieldSource, v))
-}
-
-// SourceContainsFold applies the ContainsFold predicate on the "source" field.
-func SourceContainsFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContainsFold(FieldSource, v))
-}
-
-// MetadataEQ applies the EQ predicate on the "metadata" field.
-func MetadataEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldMetadata, v))
-}
-
-// MetadataNEQ applies the NEQ predicate on the "metadata" field.
-func MetadataNEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNEQ(FieldMetadata, v))
-}
-
-// MetadataIn applies the In predicate on the "metadata" field.
-func MetadataIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIn(FieldMetadata, vs...))
-}
-
-// MetadataNotIn applies the NotIn predicate on the "metadata" field.
-func MetadataNotIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotIn(FieldMetadata, vs...))
-}
-
-// MetadataGT applies the GT predicate on the "metadata" field.
-func MetadataGT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGT(FieldMetadata, v))
-}
-
-// MetadataGTE applies the GTE predicate on the "metadata" field.
-func MetadataGTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGTE(FieldMetadata, v))
-}
-
-// MetadataLT applies the LT predicate on the "metadata" field.
-func MetadataLT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLT(FieldMetadata, v))
-}
-
-// MetadataLTE applies the LTE predicate on the "metadata" field.
-func MetadataLTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLTE(FieldMetadata, v))
-}
-
-// MetadataContains applies the Contains predicate on the "metadata" field.
-func MetadataContains(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContains(FieldMetadata, v))
-}
-
-// MetadataHasPrefix applies the HasPrefix predicate on the "metadata" field.
-func MetadataHasPrefix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasPrefix(FieldMetadata, v))
-}
-
-// MetadataHasSuffix applies the HasSuffix predicate on the "metadata" field.
-func MetadataHasSuffix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasSuffix(FieldMetadata, v))
-}
-
-// MetadataEqualFold applies the EqualFold predicate on the "metadata" field.
-func MetadataEqualFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEqualFold(FieldMetadata, v))
-}
-
-// MetadataContainsFold applies the ContainsFold predicate on the "metadata" field.
-func MetadataContainsFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContainsFold(FieldMetadata, v))
-}
-
-// AgentMetadataEQ applies the EQ predicate on the "agent_metadata" field.
-func AgentMetadataEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldAgentMetadata, v))
-}
-
-// AgentMetadataNEQ applies the NEQ predicate on the "agent_metadata" field.
-func AgentMetadataNEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNEQ(FieldAgentMetadata, v))
-}
-
-// AgentMetadataIn applies the In predicate on the "agent_metadata" field.
-func AgentMetadataIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIn(FieldAgentMetadata, vs...))
-}
-
-// AgentMetadataNotIn applies the NotIn predicate on the "agent_metadata" field.
-func AgentMetadataNotIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotIn(FieldAgentMetadata, vs...))
-}
-
-// AgentMetadataGT applies the GT predicate on the "agent_metadata" field.
-func AgentMetadataGT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGT(FieldAgentMetadata, v))
-}
-
-// AgentMetadataGTE applies the GTE predicate on the "agent_metadata" field.
-func AgentMetadataGTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGTE(FieldAgentMetadata, v))
-}
-
-// AgentMetadataLT applies the LT predicate on the "agent_metadata" field.
-func AgentMetadataLT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLT(FieldAgentMetadata, v))
-}
-
-// AgentMetadataLTE applies the LTE predicate on the "agent_metadata" field.
-func AgentMetadataLTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLTE(FieldAgentMetadata, v))
-}
-
-// AgentMetadataContains applies the Contains predicate on the "agent_metadata" field.
-func AgentMetadataContains(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContains(FieldAgentMetadata, v))
-}
-
-// AgentMetadataHasPrefix applies the HasPrefix predicate on the "agent_metadata" field.
-func AgentMetadataHasPrefix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasPrefix(FieldAgentMetadata, v))
-}
-
-// AgentMetadataHasSuffix applies the HasSuffix predicate on the "agent_metadata" field.
-func AgentMetadataHasSuffix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasSuffix(FieldAgentMetadata, v))
-}
-
-// AgentMetadataIsNil applies the IsNil predicate on the "agent_metadata" field.
-func AgentMetadataIsNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIsNull(FieldAgentMetadata))
-}
-
-// AgentMetadataNotNil applies the NotNil predicate on the "agent_metadata" field.
-func AgentMetadataNotNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotNull(FieldAgentMetadata))
-}
-
-// AgentMetadataEqualFold applies the EqualFold predicate on the "agent_metadata" field.
-func AgentMetadataEqualFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEqualFold(FieldAgentMetadata, v))
-}
-
-// AgentMetadataContainsFold applies the ContainsFold predicate on the "agent_metadata" field.
-func AgentMetadataContainsFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContainsFold(FieldAgentMetadata, v))
-}
-
 // HookEQ applies the EQ predicate on the "hook" field.
 func HookEQ(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldEQ(FieldHook, v))
@@ -562,229 +252,69 @@ func HookContainsFold(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldContainsFold(FieldHook, v))
 }
 
-// VisualEQ applies the EQ predicate on the "visual" field.
-func VisualEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldVisual, v))
+// KeysEQ applies the EQ predicate on the "keys" field.
+func KeysEQ(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldEQ(FieldKeys, v))
 }
 
-// VisualNEQ applies the NEQ predicate on the "visual" field.
-func VisualNEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNEQ(FieldVisual, v))
+// KeysNEQ applies the NEQ predicate on the "keys" field.
+func KeysNEQ(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldNEQ(FieldKeys, v))
 }
 
-// VisualIn applies the In predicate on the "visual" field.
-func VisualIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIn(FieldVisual, vs...))
+// KeysIn applies the In predicate on the "keys" field.
+func KeysIn(vs ...string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldIn(FieldKeys, vs...))
 }
 
-// VisualNotIn applies the NotIn predicate on the "visual" field.
-func VisualNotIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotIn(FieldVisual, vs...))
+// KeysNotIn applies the NotIn predicate on the "keys" field.
+func KeysNotIn(vs ...string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldNotIn(FieldKeys, vs...))
 }
 
-// VisualGT applies the GT predicate on the "visual" field.
-func VisualGT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGT(FieldVisual, v))
+// KeysGT applies the GT predicate on the "keys" field.
+func KeysGT(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldGT(FieldKeys, v))
 }
 
-// VisualGTE applies the GTE predicate on the "visual" field.
-func VisualGTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGTE(FieldVisual, v))
+// KeysGTE applies the GTE predicate on the "keys" field.
+func KeysGTE(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldGTE(FieldKeys, v))
 }
 
-// VisualLT applies the LT predicate on the "visual" field.
-func VisualLT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLT(FieldVisual, v))
+// KeysLT applies the LT predicate on the "keys" field.
+func KeysLT(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldLT(FieldKeys, v))
 }
 
-// VisualLTE applies the LTE predicate on the "visual" field.
-func VisualLTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLTE(FieldVisual, v))
+// KeysLTE applies the LTE predicate on the "keys" field.
+func KeysLTE(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldLTE(FieldKeys, v))
 }
 
-// VisualContains applies the Contains predicate on the "visual" field.
-func VisualContains(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContains(FieldVisual, v))
+// KeysContains applies the Contains predicate on the "keys" field.
+func KeysContains(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldContains(FieldKeys, v))
 }
 
-// VisualHasPrefix applies the HasPrefix predicate on the "visual" field.
-func VisualHasPrefix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasPrefix(FieldVisual, v))
+// KeysHasPrefix applies the HasPrefix predicate on the "keys" field.
+func KeysHasPrefix(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldHasPrefix(FieldKeys, v))
 }
 
-// VisualHasSuffix applies the HasSuffix predicate on the "visual" field.
-func VisualHasSuffix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasSuffix(FieldVisual, v))
+// KeysHasSuffix applies the HasSuffix predicate on the "keys" field.
+func KeysHasSuffix(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldHasSuffix(FieldKeys, v))
 }
 
-// VisualIsNil applies the IsNil predicate on the "visual" field.
-func VisualIsNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIsNull(FieldVisual))
+// KeysEqualFold applies the EqualFold predicate on the "keys" field.
+func KeysEqualFold(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldEqualFold(FieldKeys, v))
 }
 
-// VisualNotNil applies the NotNil predicate on the "visual" field.
-func VisualNotNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotNull(FieldVisual))
-}
-
-// VisualEqualFold applies the EqualFold predicate on the "visual" field.
-func VisualEqualFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEqualFold(FieldVisual, v))
-}
-
-// VisualContainsFold applies the ContainsFold predicate on the "visual" field.
-func VisualContainsFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContainsFold(FieldVisual, v))
-}
-
-// SpokenEQ applies the EQ predicate on the "spoken" field.
-func SpokenEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldSpoken, v))
-}
-
-// SpokenNEQ applies the NEQ predicate on the "spoken" field.
-func SpokenNEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNEQ(FieldSpoken, v))
-}
-
-// SpokenIn applies the In predicate on the "spoken" field.
-func SpokenIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIn(FieldSpoken, vs...))
-}
-
-// SpokenNotIn applies the NotIn predicate on the "spoken" field.
-func SpokenNotIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotIn(FieldSpoken, vs...))
-}
-
-// SpokenGT applies the GT predicate on the "spoken" field.
-func SpokenGT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGT(FieldSpoken, v))
-}
-
-// SpokenGTE applies the GTE predicate on the "spoken" field.
-func SpokenGTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGTE(FieldSpoken, v))
-}
-
-// SpokenLT applies the LT predicate on the "spoken" field.
-func SpokenLT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLT(FieldSpoken, v))
-}
-
-// SpokenLTE applies the LTE predicate on the "spoken" field.
-func SpokenLTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLTE(FieldSpoken, v))
-}
-
-// SpokenContains applies the Contains predicate on the "spoken" field.
-func SpokenContains(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContains(FieldSpoken, v))
-}
-
-// SpokenHasPrefix applies the HasPrefix predicate on the "spoken" field.
-func SpokenHasPrefix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasPrefix(FieldSpoken, v))
-}
-
-// SpokenHasSuffix applies the HasSuffix predicate on the "spoken" field.
-func SpokenHasSuffix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasSuffix(FieldSpoken, v))
-}
-
-// SpokenIsNil applies the IsNil predicate on the "spoken" field.
-func SpokenIsNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIsNull(FieldSpoken))
-}
-
-// SpokenNotNil applies the NotNil predicate on the "spoken" field.
-func SpokenNotNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotNull(FieldSpoken))
-}
-
-// SpokenEqualFold applies the EqualFold predicate on the "spoken" field.
-func SpokenEqualFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEqualFold(FieldSpoken, v))
-}
-
-// SpokenContainsFold applies the ContainsFold predicate on the "spoken" field.
-func SpokenContainsFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContainsFold(FieldSpoken, v))
-}
-
-// OnScreenTextEQ applies the EQ predicate on the "on_screen_text" field.
-func OnScreenTextEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEQ(FieldOnScreenText, v))
-}
-
-// OnScreenTextNEQ applies the NEQ predicate on the "on_screen_text" field.
-func OnScreenTextNEQ(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNEQ(FieldOnScreenText, v))
-}
-
-// OnScreenTextIn applies the In predicate on the "on_screen_text" field.
-func OnScreenTextIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIn(FieldOnScreenText, vs...))
-}
-
-// OnScreenTextNotIn applies the NotIn predicate on the "on_screen_text" field.
-func OnScreenTextNotIn(vs ...string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotIn(FieldOnScreenText, vs...))
-}
-
-// OnScreenTextGT applies the GT predicate on the "on_screen_text" field.
-func OnScreenTextGT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGT(FieldOnScreenText, v))
-}
-
-// OnScreenTextGTE applies the GTE predicate on the "on_screen_text" field.
-func OnScreenTextGTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldGTE(FieldOnScreenText, v))
-}
-
-// OnScreenTextLT applies the LT predicate on the "on_screen_text" field.
-func OnScreenTextLT(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLT(FieldOnScreenText, v))
-}
-
-// OnScreenTextLTE applies the LTE predicate on the "on_screen_text" field.
-func OnScreenTextLTE(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldLTE(FieldOnScreenText, v))
-}
-
-// OnScreenTextContains applies the Contains predicate on the "on_screen_text" field.
-func OnScreenTextContains(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContains(FieldOnScreenText, v))
-}
-
-// OnScreenTextHasPrefix applies the HasPrefix predicate on the "on_screen_text" field.
-func OnScreenTextHasPrefix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasPrefix(FieldOnScreenText, v))
-}
-
-// OnScreenTextHasSuffix applies the HasSuffix predicate on the "on_screen_text" field.
-func OnScreenTextHasSuffix(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldHasSuffix(FieldOnScreenText, v))
-}
-
-// OnScreenTextIsNil applies the IsNil predicate on the "on_screen_text" field.
-func OnScreenTextIsNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldIsNull(FieldOnScreenText))
-}
-
-// OnScreenTextNotNil applies the NotNil predicate on the "on_screen_text" field.
-func OnScreenTextNotNil() predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldNotNull(FieldOnScreenText))
-}
-
-// OnScreenTextEqualFold applies the EqualFold predicate on the "on_screen_text" field.
-func OnScreenTextEqualFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldEqualFold(FieldOnScreenText, v))
-}
-
-// OnScreenTextContainsFold applies the ContainsFold predicate on the "on_screen_text" field.
-func OnScreenTextContainsFold(v string) predicate.VideoDoc {
-	return predicate.VideoDoc(sql.FieldContainsFold(FieldOnScreenText, v))
+// KeysContainsFold applies the ContainsFold predicate on the "keys" field.
+func KeysContainsFold(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldContainsFold(FieldKeys, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -9,29 +9,29 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/scrollery/scrollery/ent/predicate"
-	"github.com/scrollery/scrollery/ent/videokey"
+	"github.com/scrollery/scrollery/ent/trendwindow"
 )
 
-// VideoKeyDelete is the builder for deleting a VideoKey entity.
-type VideoKeyDelete struct {
+// TrendWindowDelete is the builder for deleting a TrendWindow entity.
+type TrendWindowDelete struct {
 	config
 	hooks    []Hook
-	mutation *VideoKeyMutation
+	mutation *TrendWindowMutation
 }
 
-// Where appends a list predicates to the VideoKeyDelete builder.
-func (_d *VideoKeyDelete) Where(ps ...predicate.VideoKey) *VideoKeyDelete {
+// Where appends a list predicates to the TrendWindowDelete builder.
+func (_d *TrendWindowDelete) Where(ps ...predicate.TrendWindow) *TrendWindowDelete {
 	_d.mutation.Where(ps...)
 	return _d
 }
 
 // Exec executes the deletion query and returns how many vertices were deleted.
-func (_d *VideoKeyDelete) Exec(ctx context.Context) (int, error) {
+func (_d *TrendWindowDelete) Exec(ctx context.Context) (int, error) {
 	return withHooks(ctx, _d.sqlExec, _d.mutation, _d.hooks)
 }
 
 // ExecX is like Exec, but panics if an error occurs.
-func (_d *VideoKeyDelete) ExecX(ctx context.Context) int {
+func (_d *TrendWindowDelete) ExecX(ctx context.Context) int {
 	n, err := _d.Exec(ctx)
 	if err != nil {
 		panic(err)
@@ -39,8 +39,8 @@ func (_d *VideoKeyDelete) ExecX(ctx context.Context) int {
 	return n
 }
 
-func (_d *VideoKeyDelete) sqlExec(ctx context.Context) (int, error) {
-	_spec := sqlgraph.NewDeleteSpec(videokey.Table, sqlgraph.NewFieldSpec(videokey.FieldID, field.TypeInt64))
+func (_d *TrendWindowDelete) sqlExec(ctx context.Context) (int, error) {
+	_spec := sqlgraph.NewDeleteSpec(trendwindow.Table, sqlgraph.NewFieldSpec(trendwindow.FieldID, field.TypeInt64))
 	if ps := _d.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
 			for i := range ps {
@@ -56,32 +56,32 @@ func (_d *VideoKeyDelete) sqlExec(ctx context.Context) (int, error) {
 	return affected, err
 }
 
-// VideoKeyDeleteOne is the builder for deleting a single VideoKey entity.
-type VideoKeyDeleteOne struct {
-	_d *VideoKeyDelete
+// TrendWindowDeleteOne is the builder for deleting a single TrendWindow entity.
+type TrendWindowDeleteOne struct {
+	_d *TrendWindowDelete
 }
 
-// Where appends a list predicates to the VideoKeyDelete builder.
-func (_d *VideoKeyDeleteOne) Where(ps ...predicate.VideoKey) *VideoKeyDeleteOne {
+// Where appends a list predicates to the TrendWindowDelete builder.
+func (_d *TrendWindowDeleteOne) Where(ps ...predicate.TrendWindow) *TrendWindowDeleteOne {
 	_d._d.mutation.Where(ps...)
 	return _d
 }
 
 // Exec executes the deletion query.
-func (_d *VideoKeyDeleteOne) Exec(ctx context.Context) error {
+func (_d *TrendWindowDeleteOne) Exec(ctx context.Context) error {
 	n, err := _d._d.Exec(ctx)
 	switch {
 	case err != nil:
 		return err
 	case n == 0:
-		return &NotFoundError{videokey.Label}
+		return &NotFoundError{trendwindow.Label}
 	default:
 		return nil
 	}
 }
 
 // ExecX is like Exec, but panics if an error occurs.
-func (_d *VideoKeyDeleteOne) ExecX(ctx context.Context) {
+func (_d *TrendWindowDeleteOne) ExecX(ctx context.Context) {
 	if err := _d.Exec(ctx); err != nil {
 		panic(err)
 	}

@@ -13,68 +13,68 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/scrollery/scrollery/ent/predicate"
-	"github.com/scrollery/scrollery/ent/videokey"
+	"github.com/scrollery/scrollery/ent/trendwindow"
 )
 
-// VideoKeyQuery is the builder for querying VideoKey entities.
-type VideoKeyQuery struct {
+// TrendWindowQuery is the builder for querying TrendWindow entities.
+type TrendWindowQuery struct {
 	config
 	ctx        *QueryContext
-	order      []videokey.OrderOption
+	order      []trendwindow.OrderOption
 	inters     []Interceptor
-	predicates []predicate.VideoKey
+	predicates []predicate.TrendWindow
 	modifiers  []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
 }
 
-// Where adds a new predicate for the VideoKeyQuery builder.
-func (_q *VideoKeyQuery) Where(ps ...predicate.VideoKey) *VideoKeyQuery {
+// Where adds a new predicate for the TrendWindowQuery builder.
+func (_q *TrendWindowQuery) Where(ps ...predicate.TrendWindow) *TrendWindowQuery {
 	_q.predicates = append(_q.predicates, ps...)
 	return _q
 }
 
 // Limit the number of records to be returned by this query.
-func (_q *VideoKeyQuery) Limit(limit int) *VideoKeyQuery {
+func (_q *TrendWindowQuery) Limit(limit int) *TrendWindowQuery {
 	_q.ctx.Limit = &limit
 	return _q
 }
 
 // Offset to start from.
-func (_q *VideoKeyQuery) Offset(offset int) *VideoKeyQuery {
+func (_q *TrendWindowQuery) Offset(offset int) *TrendWindowQuery {
 	_q.ctx.Offset = &offset
 	return _q
 }
 
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
-func (_q *VideoKeyQuery) Unique(unique bool) *VideoKeyQuery {
+func (_q *TrendWindowQuery) Unique(unique bool) *TrendWindowQuery {
 	_q.ctx.Unique = &unique
 	return _q
 }
 
 // Order specifies how the records should be ordered.
-func (_q *VideoKeyQuery) Order(o ...videokey.OrderOption) *VideoKeyQuery {
+func (_q *TrendWindowQuery) Order(o ...trendwindow.OrderOption) *TrendWindowQuery {
 	_q.order = append(_q.order, o...)
 	return _q
 }
 
-// First returns the first VideoKey entity from the query.
-// Returns a *NotFoundError when no VideoKey was found.
-func (_q *VideoKeyQuery) First(ctx context.Context) (*VideoKey, error) {
+// First returns the first TrendWindow entity from the query.
+// Returns a *NotFoundError when no TrendWindow was found.
+func (_q *TrendWindowQuery) First(ctx context.Context) (*TrendWindow, error) {
 	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
 	if err != nil {
 		return nil, err
 	}
 	if len(nodes) == 0 {
-		return nil, &NotFoundError{videokey.Label}
+		return nil, &NotFoundError{trendwindow.Label}
 	}
 	return nodes[0], nil
 }
 
 // FirstX is like First, but panics if an error occurs.
-func (_q *VideoKeyQuery) FirstX(ctx context.Context) *VideoKey {
+func (_q *TrendWindowQuery) FirstX(ctx context.Context) *TrendWindow {
 	node, err := _q.First(ctx)
 	if err != nil && !IsNotFound(err) {
 		panic(err)
@@ -82,22 +82,22 @@ func (_q *VideoKeyQuery) FirstX(ctx context.Context) *VideoKey {
 	return node
 }
 
-// FirstID returns the first VideoKey ID from the query.
-// Returns a *NotFoundError when no VideoKey ID was found.
-func (_q *VideoKeyQuery) FirstID(ctx context.Context) (id int64, err error) {
+// FirstID returns the first TrendWindow ID from the query.
+// Returns a *NotFoundError when no TrendWindow ID was found.
+func (_q *TrendWindowQuery) FirstID(ctx context.Context) (id int64, err error) {
 	var ids []int64
 	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
 		return
 	}
 	if len(ids) == 0 {
-		err = &NotFoundError{videokey.Label}
+		err = &NotFoundError{trendwindow.Label}
 		return
 	}
 	return ids[0], nil
 }
 
 // FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *VideoKeyQuery) FirstIDX(ctx context.Context) int64 {
+func (_q *TrendWindowQuery) FirstIDX(ctx context.Context) int64 {
 	id, err := _q.FirstID(ctx)
 	if err != nil && !IsNotFound(err) {
 		panic(err)
@@ -105,10 +105,10 @@ func (_q *VideoKeyQuery) FirstIDX(ctx context.Context) int64 {
 	return id
 }
 
-// Only returns a single VideoKey entity found by the query, ensuring it only returns one.
-// Returns a *NotSingularError when more than one VideoKey entity is found.
-// Returns a *NotFoundError when no VideoKey entities are found.
-func (_q *VideoKeyQuery) Only(ctx context.Context) (*VideoKey, error) {
+// Only returns a single TrendWindow entity found by the query, ensuring it only returns one.
+// Returns a *NotSingularError when more than one TrendWindow entity is found.
+// Returns a *NotFoundError when no TrendWindow entities are found.
+func (_q *TrendWindowQuery) Only(ctx context.Context) (*TrendWindow, error) {
 	nodes, err := _q.Limit(2).All(setContextOp(ctx, _q.ctx, ent.OpQueryOnly))
 	if err != nil {
 		return nil, err
@@ -117,14 +117,14 @@ func (_q *VideoKeyQuery) Only(ctx context.Context) (*VideoKey, error) {
 	case 1:
 		return nodes[0], nil
 	case 0:
-		return nil, &NotFoundError{videokey.Label}
+		return nil, &NotFoundError{trendwindow.Label}
 	default:
-		return nil, &NotSingularError{videokey.Label}
+		return nil, &NotSingularError{trendwindow.Label}
 	}
 }
 
 // OnlyX is like Only, but panics if an error occurs.
-func (_q *VideoKeyQuery) OnlyX(ctx context.Context) *VideoKey {
+func (_q *TrendWindowQuery) OnlyX(ctx context.Context) *TrendWindow {
 	node, err := _q.Only(ctx)
 	if err != nil {
 		panic(err)
@@ -132,10 +132,10 @@ func (_q *VideoKeyQuery) OnlyX(ctx context.Context) *VideoKey {
 	return node
 }
 
-// OnlyID is like Only, but returns the only VideoKey ID in the query.
-// Returns a *NotSingularError when more than one VideoKey ID is found.
+// OnlyID is like Only, but returns the only TrendWindow ID in the query.
+// Returns a *NotSingularError when more than one TrendWindow ID is found.
 // Returns a *NotFoundError when no entities are found.
-func (_q *VideoKeyQuery) OnlyID(ctx context.Context) (id int64, err error) {
+func (_q *TrendWindowQuery) OnlyID(ctx context.Context) (id int64, err error) {
 	var ids []int64
 	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
 		return
@@ -144,15 +144,15 @@ func (_q *VideoKeyQuery) OnlyID(ctx context.Context) (id int64, err error) {
 	case 1:
 		id = ids[0]
 	case 0:
-		err = &NotFoundError{videokey.Label}
+		err = &NotFoundError{trendwindow.Label}
 	default:
-		err = &NotSingularError{videokey.Label}
+		err = &NotSingularError{trendwindow.Label}
 	}
 	return
 }
 
 // OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *VideoKeyQuery) OnlyIDX(ctx context.Context) int64 {
+func (_q *TrendWindowQuery) OnlyIDX(ctx context.Context) int64 {
 	id, err := _q.OnlyID(ctx)
 	if err != nil {
 		panic(err)
@@ -160,18 +160,18 @@ func (_q *VideoKeyQuery) OnlyIDX(ctx context.Context) int64 {
 	return id
 }
 
-// All executes the query and returns a list of VideoKeys.
-func (_q *VideoKeyQuery) All(ctx context.Context) ([]*VideoKey, error) {
+// All executes the query and returns a list of TrendWindows.
+func (_q *TrendWindowQuery) All(ctx context.Context) ([]*TrendWindow, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
 	if err := _q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	qr := querierAll[[]*VideoKey, *VideoKeyQuery]()
-	return withInterceptors[[]*VideoKey](ctx, _q, qr, _q.inters)
+	qr := querierAll[[]*TrendWindow, *TrendWindowQuery]()
+	return withInterceptors[[]*TrendWindow](ctx, _q, qr, _q.inters)
 }
 
 // AllX is like All, but panics if an error occurs.
-func (_q *VideoKeyQuery) AllX(ctx context.Context) []*VideoKey {
+func (_q *TrendWindowQuery) AllX(ctx context.Context) []*TrendWindow {
 	nodes, err := _q.All(ctx)
 	if err != nil {
 		panic(err)
@@ -179,20 +179,20 @@ func (_q *VideoKeyQuery) AllX(ctx context.Context) []*VideoKey {
 	return nodes
 }
 
-// IDs executes the query and returns a list of VideoKey IDs.
-func (_q *VideoKeyQuery) IDs(ctx context.Context) (ids []int64, err error) {
+// IDs executes the query and returns a list of TrendWindow IDs.
+func (_q *TrendWindowQuery) IDs(ctx context.Context) (ids []int64, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
 		_q.Unique(true)
 	}
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(videokey.FieldID).Scan(ctx, &ids); err != nil {
+	if err = _q.Select(trendwindow.FieldID).Scan(ctx, &ids); err != nil {
 		return nil, err
 	}
 	return ids, nil
 }
 
 // IDsX is like IDs, but panics if an error occurs.
-func (_q *VideoKeyQuery) IDsX(ctx context.Context) []int64 {
+func (_q *TrendWindowQuery) IDsX(ctx context.Context) []int64 {
 	ids, err := _q.IDs(ctx)
 	if err != nil {
 		panic(err)
@@ -201,16 +201,16 @@ func (_q *VideoKeyQuery) IDsX(ctx context.Context) []int64 {
 }
 
 // Count returns the count of the given query.
-func (_q *VideoKeyQuery) Count(ctx context.Context) (int, error) {
+func (_q *TrendWindowQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
 	if err := _q.prepareQuery(ctx); err != nil {
 		return 0, err
 	}
-	return withInterceptors[int](ctx, _q, querierCount[*VideoKeyQuery](), _q.inters)
+	return withInterceptors[int](ctx, _q, querierCount[*TrendWindowQuery](), _q.inters)
 }
 
 // CountX is like Count, but panics if an error occurs.
-func (_q *VideoKeyQuery) CountX(ctx context.Context) int {
+func (_q *TrendWindowQuery) CountX(ctx context.Context) int {
 	count, err := _q.Count(ctx)
 	if err != nil {
 		panic(err)
@@ -219,7 +219,7 @@ func (_q *VideoKeyQuery) CountX(ctx context.Context) int {
 }
 
 // Exist returns true if the query has elements in the graph.
-func (_q *VideoKeyQuery) Exist(ctx context.Context) (bool, error) {
+func (_q *TrendWindowQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
 	switch _, err := _q.FirstID(ctx); {
 	case IsNotFound(err):
@@ -232,7 +232,7 @@ func (_q *VideoKeyQuery) Exist(ctx context.Context) (bool, error) {
 }
 
 // ExistX is like Exist, but panics if an error occurs.
-func (_q *VideoKeyQuery) ExistX(ctx context.Context) bool {
+func (_q *TrendWindowQuery) ExistX(ctx context.Context) bool {
 	exist, err := _q.Exist(ctx)
 	if err != nil {
 		panic(err)
@@ -240,18 +240,18 @@ func (_q *VideoKeyQuery) ExistX(ctx context.Context) bool {
 	return exist
 }
 
-// Clone returns a duplicate of the VideoKeyQuery builder, including all associated steps. It can be
+// Clone returns a duplicate of the TrendWindowQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
-func (_q *VideoKeyQuery) Clone() *VideoKeyQuery {
+func (_q *TrendWindowQuery) Clone() *TrendWindowQuery {
 	if _q == nil {
 		return nil
 	}
-	return &VideoKeyQuery{
+	return &TrendWindowQuery{
 		config:     _q.config,
 		ctx:        _q.ctx.Clone(),
-		order:      append([]videokey.OrderOption{}, _q.order...),
+		order:      append([]trendwindow.OrderOption{}, _q.order...),
 		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.VideoKey{}, _q.predicates...),
+		predicates: append([]predicate.TrendWindow{}, _q.predicates...),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -269,15 +269,15 @@ func (_q *VideoKeyQuery) Clone() *VideoKeyQuery {
 //		Count int `json:"count,omitempty"`
 //	}
 //
-//	client.VideoKey.Query().
-//		GroupBy(videokey.FieldAccountID).
+//	client.TrendWindow.Query().
+//		GroupBy(trendwindow.FieldAccountID).
 //		Aggregate(ent.Count()).
 //		Scan(ctx, &v)
-func (_q *VideoKeyQuery) GroupBy(field string, fields ...string) *VideoKeyGroupBy {
+func (_q *TrendWindowQuery) GroupBy(field string, fields ...string) *TrendWindowGroupBy {
 	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &VideoKeyGroupBy{build: _q}
+	grbuild := &TrendWindowGroupBy{build: _q}
 	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = videokey.Label
+	grbuild.label = trendwindow.Label
 	grbuild.scan = grbuild.Scan
 	return grbuild
 }
@@ -291,23 +291,23 @@ func (_q *VideoKeyQuery) GroupBy(field string, fields ...string) *VideoKeyGroupB
 //		AccountID int64 `json:"account_id,omitempty"`
 //	}
 //
-//	client.VideoKey.Query().
-//		Select(videokey.FieldAccountID).
+//	client.TrendWindow.Query().
+//		Select(trendwindow.FieldAccountID).
 //		Scan(ctx, &v)
-func (_q *VideoKeyQuery) Select(fields ...string) *VideoKeySelect {
+func (_q *TrendWindowQuery) Select(fields ...string) *TrendWindowSelect {
 	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &VideoKeySelect{VideoKeyQuery: _q}
-	sbuild.label = videokey.Label
+	sbuild := &TrendWindowSelect{TrendWindowQuery: _q}
+	sbuild.label = trendwindow.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
 }
 
-// Aggregate returns a VideoKeySelect configured with the given aggregations.
-func (_q *VideoKeyQuery) Aggregate(fns ...AggregateFunc) *VideoKeySelect {
+// Aggregate returns a TrendWindowSelect configured with the given aggregations.
+func (_q *TrendWindowQuery) Aggregate(fns ...AggregateFunc) *TrendWindowSelect {
 	return _q.Select().Aggregate(fns...)
 }
 
-func (_q *VideoKeyQuery) prepareQuery(ctx context.Context) error {
+func (_q *TrendWindowQuery) prepareQuery(ctx context.Context) error {
 	for _, inter := range _q.inters {
 		if inter == nil {
 			return fmt.Errorf("ent: uninitialized interceptor (forgotten import ent/runtime?)")
@@ -319,7 +319,7 @@ func (_q *VideoKeyQuery) prepareQuery(ctx context.Context) error {
 		}
 	}
 	for _, f := range _q.ctx.Fields {
-		if !videokey.ValidColumn(f) {
+		if !trendwindow.ValidColumn(f) {
 			return &ValidationError{Name: f, err: fmt.Errorf("ent: invalid field %q for query", f)}
 		}
 	}
@@ -333,16 +333,16 @@ func (_q *VideoKeyQuery) prepareQuery(ctx context.Context) error {
 	return nil
 }
 
-func (_q *VideoKeyQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*VideoKey, error) {
+func (_q *TrendWindowQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*TrendWindow, error) {
 	var (
-		nodes = []*VideoKey{}
+		nodes = []*TrendWindow{}
 		_spec = _q.querySpec()
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
-		return (*VideoKey).scanValues(nil, columns)
+		return (*TrendWindow).scanValues(nil, columns)
 	}
 	_spec.Assign = func(columns []string, values []any) error {
-		node := &VideoKey{config: _q.config}
+		node := &TrendWindow{config: _q.config}
 		nodes = append(nodes, node)
 		return node.assignValues(columns, values)
 	}
@@ -361,7 +361,7 @@ func (_q *VideoKeyQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Vid
 	return nodes, nil
 }
 
-func (_q *VideoKeyQuery) sqlCount(ctx context.Context) (int, error) {
+func (_q *TrendWindowQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
 	if len(_q.modifiers) > 0 {
 		_spec.Modifiers = _q.modifiers
@@ -373,8 +373,8 @@ func (_q *VideoKeyQuery) sqlCount(ctx context.Context) (int, error) {
 	return sqlgraph.CountNodes(ctx, _q.driver, _spec)
 }
 
-func (_q *VideoKeyQuery) querySpec() *sqlgraph.QuerySpec {
-	_spec := sqlgraph.NewQuerySpec(videokey.Table, videokey.Columns, sqlgraph.NewFieldSpec(videokey.FieldID, field.TypeInt64))
+func (_q *TrendWindowQuery) querySpec() *sqlgraph.QuerySpec {
+	_spec := sqlgraph.NewQuerySpec(trendwindow.Table, trendwindow.Columns, sqlgraph.NewFieldSpec(trendwindow.FieldID, field.TypeInt64))
 	_spec.From = _q.sql
 	if unique := _q.ctx.Unique; unique != nil {
 		_spec.Unique = *unique
@@ -383,9 +383,9 @@ func (_q *VideoKeyQuery) querySpec() *sqlgraph.QuerySpec {
 	}
 	if fields := _q.ctx.Fields; len(fields) > 0 {
 		_spec.Node.Columns = make([]string, 0, len(fields))
-		_spec.Node.Columns = append(_spec.Node.Columns, videokey.FieldID)
+		_spec.Node.Columns = append(_spec.Node.Columns, trendwindow.FieldID)
 		for i := range fields {
-			if fields[i] != videokey.FieldID {
+			if fields[i] != trendwindow.FieldID {
 				_spec.Node.Columns = append(_spec.Node.Columns, fields[i])
 			}
 		}
@@ -413,12 +413,12 @@ func (_q *VideoKeyQuery) querySpec() *sqlgraph.QuerySpec {
 	return _spec
 }
 
-func (_q *VideoKeyQuery) sqlQuery(ctx context.Context) *sql.Selector {
+func (_q *TrendWindowQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	builder := sql.Dialect(_q.driver.Dialect())
-	t1 := builder.Table(videokey.Table)
+	t1 := builder.Table(trendwindow.Table)
 	columns := _q.ctx.Fields
 	if len(columns) == 0 {
-		columns = videokey.Columns
+		columns = trendwindow.Columns
 	}
 	selector := builder.Select(t1.Columns(columns...)...).From(t1)
 	if _q.sql != nil {
@@ -451,7 +451,7 @@ func (_q *VideoKeyQuery) sqlQuery(ctx context.Context) *sql.Selector {
 // ForUpdate locks the selected rows against concurrent updates, and prevent them from being
 // updated, deleted or "selected ... for update" by other sessions, until the transaction is
 // either committed or rolled-back.
-func (_q *VideoKeyQuery) ForUpdate(opts ...sql.LockOption) *VideoKeyQuery {
+func (_q *TrendWindowQuery) ForUpdate(opts ...sql.LockOption) *TrendWindowQuery {
 	if _q.driver.Dialect() == dialect.Postgres {
 		_q.Unique(false)
 	}
@@ -464,7 +464,7 @@ func (_q *VideoKeyQuery) ForUpdate(opts ...sql.LockOption) *VideoKeyQuery {
 // ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
 // on any rows that are read. Other sessions can read the rows, but cannot modify them
 // until your transaction commits.
-func (_q *VideoKeyQuery) ForShare(opts ...sql.LockOption) *VideoKeyQuery {
+func (_q *TrendWindowQuery) ForShare(opts ...sql.LockOption) *TrendWindowQuery {
 	if _q.driver.Dialect() == dialect.Postgres {
 		_q.Unique(false)
 	}
@@ -475,33 +475,33 @@ func (_q *VideoKeyQuery) ForShare(opts ...sql.LockOption) *VideoKeyQuery {
 }
 
 // Modify adds a query modifier for attaching custom logic to queries.
-func (_q *VideoKeyQuery) Modify(modifiers ...func(s *sql.Selector)) *VideoKeySelect {
+func (_q *TrendWindowQuery) Modify(modifiers ...func(s *sql.Selector)) *TrendWindowSelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
 }
 
-// VideoKeyGroupBy is the group-by builder for VideoKey entities.
-type VideoKeyGroupBy struct {
+// TrendWindowGroupBy is the group-by builder for TrendWindow entities.
+type TrendWindowGroupBy struct {
 	selector
-	build *VideoKeyQuery
+	build *TrendWindowQuery
 }
 
 // Aggregate adds the given aggregation functions to the group-by query.
-func (_g *VideoKeyGroupBy) Aggregate(fns ...AggregateFunc) *VideoKeyGroupBy {
+func (_g *TrendWindowGroupBy) Aggregate(fns ...AggregateFunc) *TrendWindowGroupBy {
 	_g.fns = append(_g.fns, fns...)
 	return _g
 }
 
 // Scan applies the selector query and scans the result into the given value.
-func (_g *VideoKeyGroupBy) Scan(ctx context.Context, v any) error {
+func (_g *TrendWindowGroupBy) Scan(ctx context.Context, v any) error {
 	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
 	if err := _g.build.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*VideoKeyQuery, *VideoKeyGroupBy](ctx, _g.build, _g, _g.build.inters, v)
+	return scanWithInterceptors[*TrendWindowQuery, *TrendWindowGroupBy](ctx, _g.build, _g, _g.build.inters, v)
 }
 
-func (_g *VideoKeyGroupBy) sqlScan(ctx context.Context, root *VideoKeyQuery, v any) error {
+func (_g *TrendWindowGroupBy) sqlScan(ctx context.Context, root *TrendWindowQuery, v any) error {
 	selector := root.sqlQuery(ctx).Select()
 	aggregation := make([]string, 0, len(_g.fns))
 	for _, fn := range _g.fns {
@@ -528,28 +528,28 @@ func (_g *VideoKeyGroupBy) sqlScan(ctx context.Context, root *VideoKeyQuery, v a
 	return sql.ScanSlice(rows, v)
 }
 
-// VideoKeySelect is the builder for selecting fields of VideoKey entities.
-type VideoKeySelect struct {
-	*VideoKeyQuery
+// TrendWindowSelect is the builder for selecting fields of TrendWindow entities.
+type TrendWindowSelect struct {
+	*TrendWindowQuery
 	selector
 }
 
 // Aggregate adds the given aggregation functions to the selector query.
-func (_s *VideoKeySelect) Aggregate(fns ...AggregateFunc) *VideoKeySelect {
+func (_s *TrendWindowSelect) Aggregate(fns ...AggregateFunc) *TrendWindowSelect {
 	_s.fns = append(_s.fns, fns...)
 	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
-func (_s *VideoKeySelect) Scan(ctx context.Context, v any) error {
+func (_s *TrendWindowSelect) Scan(ctx context.Context, v any) error {
 	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
 	if err := _s.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*VideoKeyQuery, *VideoKeySelect](ctx, _s.VideoKeyQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*TrendWindowQuery, *TrendWindowSelect](ctx, _s.TrendWindowQuery, _s, _s.inters, v)
 }
 
-func (_s *VideoKeySelect) sqlScan(ctx context.Context, root *VideoKeyQuery, v any) error {
+func (_s *TrendWindowSelect) sqlScan(ctx context.Context, root *TrendWindowQuery, v any) error {
 	selector := root.sqlQuery(ctx)
 	aggregation := make([]string, 0, len(_s.fns))
 	for _, fn := range _s.fns {
@@ -571,7 +571,7 @@ func (_s *VideoKeySelect) sqlScan(ctx context.Context, root *VideoKeyQuery, v an
 }
 
 // Modify adds a query modifier for attaching custom logic to queries.
-func (_s *VideoKeySelect) Modify(modifiers ...func(s *sql.Selector)) *VideoKeySelect {
+func (_s *TrendWindowSelect) Modify(modifiers ...func(s *sql.Selector)) *TrendWindowSelect {
 	_s.modifiers = append(_s.modifiers, modifiers...)
 	return _s
 }
