@@ -1,0 +1,29 @@
+package stage
+
+import stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+
+// describe is the spec without its functions.
+func describe(s Spec) *stagev1.Description {
+	description := &stagev1.Description{
+		Id: s.ID, Version: s.Version, Summary: s.Summary, Kind: string(s.Kind),
+		Platforms: s.Platforms, Secrets: s.Secrets, Hosts: s.Hosts, Refreshes: s.Refresh != nil,
+		Limits: &stagev1.Limits{
+			MemoryBytes: s.Limits.Memory, CallMillis: s.Limits.Call.Milliseconds(),
+			StallMillis: s.Limits.Stall.Milliseconds(), Records: int64(s.Limits.Records),
+		},
+	}
+	for _, setting := range s.Settings {
+		description.Settings = append(description.Settings, &stagev1.Setting{
+			Name: setting.Name, Default: setting.Default, Required: setting.Required, Path: setting.Path, Help: setting.Help,
+		})
+	}
+	return description
+}
+
+func encodeError(e *Error) *stagev1.Error {
+	message := &stagev1.Error{Fault: string(e.Fault), Message: e.Message}
+	if !e.RetryAt.IsZero() {
+		message.RetryAt = e.RetryAt.UnixMilli()
+	}
+	return message
+}

@@ -1,0 +1,119 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"google.golang.org/grpc"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// ahead is how many batches of input the stage asks for in advance.
+const ahead = 4
+
+// input is the stage's view of what the host sends. Seeds and refs come unasked;
+// records come as asked for, so that a slow stage is not flooded.
+type input struct {
+	ctx     context.Context
+	sender  *sender
+	batches chan *stagev1.Input
+	current []*stagev1.Record
+	ended   bool
+	asked   bool
+}
+
+// read pumps the stream until its end. The channel has room for all that was asked
+// for; a host that sends more waits in gRPC's window.
+func (in *input) read(stream grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse], fail context.CancelCauseFunc) {
+	defer close(in.batches)
+	for {
+		message, err := stream.Recv()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				fail(err)
+			}
+			return
+		}
+		batch := message.GetInput()
+		if batch == nil {
+			fail(errors.New("the host sent what is not input"))
+			return
+		}
+		select {
+		case in.batches <- batch:
+		case <-in.ctx.Done():
+			return
+		}
+		if batch.GetLast() {
+			return
+		}
+	}
+}
+
+// all waits for the seeds and refs of a source's call.
+func (in *input) all() ([]Seed, []Ref, error) {
+	var seeds []Seed
+	var refs []Ref
+	for {
+		batch, err := in.batch()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, seed := range batch.GetSeeds() {
+			seeds = append(seeds, wire.DecodeSeed(seed))
+		}
+		for _, ref := range batch.GetRefs() {
+			refs = append(refs, wire.DecodeRef(ref))
+		}
+		if batch.GetLast() {
+			return seeds, refs, nil
+		}
+	}
+}
+
+// next is the record after the last one, or io.EOF.
+func (in *input) next() (Record, error) {
+	for len(in.current) == 0 {
+		if in.ended {
+			return Record{}, io.EOF
+		}
+		if err := in.want(); err != nil {
+			return Record{}, err
+		}
+		batch, err := in.batch()
+		if err != nil {
+			return Record{}, err
+		}
+		in.current, in.ended = batch.GetRecords(), batch.GetLast()
+	}
+	var one record.Record
+	one, in.current = wire.DecodeRecord(in.current[0]), in.current[1:]
+	return one, nil
+}
+
+func (in *input) want() error {
+	want := int32(1)
+	if !in.asked {
+		in.asked, want = true, ahead
+	}
+	return in.sender.progress("", want)
+}
+
+func (in *input) batch() (*stagev1.Input, error) {
+	select {
+	case batch, ok := <-in.batches:
+		if !ok {
+			if err := context.Cause(in.ctx); err != nil {
+				return nil, err
+			}
+			return nil, io.ErrUnexpectedEOF
+		}
+		return batch, nil
+	case <-in.ctx.Done():
+		return nil, context.Cause(in.ctx)
+	}
+}

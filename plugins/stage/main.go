@@ -1,0 +1,52 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// Main serves the stage until the host is done with it. It must be the first and
+// only thing that a stage's main function does: stdout belongs to the handshake.
+// From then on what is written to os.Stdout ends up in the host's log.
+func Main(spec Spec) {
+	if err := spec.Validate(); err != nil {
+		fmt.Fprintf(os.Stderr, "stage %q is not fit to run:\n%v\n", spec.ID, err)
+		os.Exit(1)
+	}
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig: plugin.HandshakeConfig{
+			ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
+		},
+		Plugins: plugin.PluginSet{wire.Name: &served{spec: spec, log: logger(os.Stderr)}},
+		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
+			return grpc.NewServer(append(options,
+				grpc.MaxRecvMsgSize(wire.MaxMessage), grpc.MaxSendMsgSize(wire.MaxMessage))...)
+		},
+		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Error, Output: os.Stderr, JSONFormat: true}),
+	})
+}
+
+// served is the stage as go-plugin wants it.
+type served struct {
+	plugin.NetRPCUnsupportedPlugin
+	spec Spec
+	log  *slog.Logger
+}
+
+func (s *served) GRPCServer(_ *plugin.GRPCBroker, server *grpc.Server) error {
+	stagev1.RegisterStageServiceServer(server, &service{spec: s.spec, log: s.log})
+	return nil
+}
+
+func (s *served) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, fmt.Errorf("stage %s: this end only serves", s.spec.ID)
+}

@@ -1,0 +1,169 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+type stream = grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse]
+
+// service answers the host in the author's name.
+type service struct {
+	stagev1.UnimplementedStageServiceServer
+	spec Spec
+	log  *slog.Logger
+}
+
+func (s *service) Describe(context.Context, *stagev1.DescribeRequest) (*stagev1.DescribeResponse, error) {
+	return &stagev1.DescribeResponse{Description: describe(s.spec)}, nil
+}
+
+func (s *service) Collect(stream stream) error {
+	if s.spec.Collect == nil {
+		return missing("Collect")
+	}
+	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
+		seeds, _, err := w.input.all()
+		if err != nil {
+			return nil, err
+		}
+		outcomes, err := s.spec.Collect(ctx, w.call, seeds, w.emitRecord)
+		return &stagev1.Done{Outcomes: wire.EncodeOutcomes(outcomes)}, err
+	})
+}
+
+func (s *service) Refresh(stream stream) error {
+	if s.spec.Refresh == nil {
+		return missing("Refresh")
+	}
+	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
+		_, refs, err := w.input.all()
+		if err != nil {
+			return nil, err
+		}
+		outcomes, err := s.spec.Refresh(ctx, w.call, refs, w.emitRecord)
+		return &stagev1.Done{Outcomes: wire.EncodeOutcomes(outcomes)}, err
+	})
+}
+
+func (s *service) Screen(stream stream) error {
+	if s.spec.Screen == nil {
+		return missing("Screen")
+	}
+	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
+		emit := func(v Verdict) error { return w.verdicts.emit(wire.EncodeVerdict(&v)) }
+		summary, err := s.spec.Screen(ctx, w.call, w.input.next, emit)
+		return &stagev1.Done{UnclearRules: summary.Unclear}, err
+	})
+}
+
+func (s *service) Evidence(stream stream) error {
+	if s.spec.Evidence == nil {
+		return missing("Evidence")
+	}
+	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
+		emit := func(f Finding) error { return w.findings.emit(wire.EncodeFinding(&f)) }
+		return &stagev1.Done{}, s.spec.Evidence(ctx, w.call, w.input.next, emit)
+	})
+}
+
+// work is one call in the making.
+type work struct {
+	call     *Call
+	input    *input
+	sender   *sender
+	records  batcher[*stagev1.Record]
+	verdicts batcher[*stagev1.Verdict]
+	findings batcher[*stagev1.Finding]
+}
+
+func (w *work) emitRecord(r Record) error { return w.records.emit(wire.EncodeRecord(&r)) }
+
+// serve runs the author's function over the stream and says Done after it.
+func (s *service) serve(stream stream, do func(context.Context, *work) (*stagev1.Done, error)) error {
+	message, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	open := message.GetOpen()
+	if open == nil {
+		return status.Error(codes.InvalidArgument, "the first message must be Open")
+	}
+	ctx, cancel := context.WithCancelCause(stream.Context())
+	defer cancel(nil)
+	send := &sender{send: stream.Send}
+	w := &work{
+		call:     s.call(open, send),
+		input:    &input{ctx: ctx, sender: send, batches: make(chan *stagev1.Input, ahead)},
+		sender:   send,
+		records:  batcher[*stagev1.Record]{sender: send, wrap: records, max: open.GetMaxRecords()},
+		verdicts: batcher[*stagev1.Verdict]{sender: send, wrap: verdicts},
+		findings: batcher[*stagev1.Finding]{sender: send, wrap: findings},
+	}
+	go w.input.read(stream, cancel)
+	done, err := s.guard(ctx, w, do)
+	if done == nil {
+		done = &stagev1.Done{}
+	}
+	if err != nil {
+		done.Error = encodeError(fault(err))
+	}
+	return w.finish(done)
+}
+
+// guard turns a panic into an error; where it happened is for the log.
+func (s *service) guard(ctx context.Context, w *work, do func(context.Context, *work) (*stagev1.Done, error)) (done *stagev1.Done, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			s.log.Error("the stage panicked", "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
+			done, err = nil, fmt.Errorf("panic: %v", reason)
+		}
+	}()
+	return do(ctx, w)
+}
+
+func (w *work) finish(done *stagev1.Done) error {
+	for _, flush := range []func() error{w.records.flush, w.verdicts.flush, w.findings.flush} {
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	w.sender.mu.Lock()
+	defer w.sender.mu.Unlock()
+	err := w.sender.send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Done{Done: done}})
+	w.sender.send = func(*stagev1.CallResponse) error { return status.Error(codes.FailedPrecondition, "the call is over") }
+	return err
+}
+
+func (s *service) call(open *stagev1.Open, send *sender) *Call {
+	call := &Call{
+		Run: wire.DecodeRun(open.GetRun()), Settings: map[string]string{}, Secrets: map[string]string{},
+		Scratch: open.GetScratch(), Log: s.log,
+		progress: func(note string) { _ = send.progress(note, 0) },
+	}
+	for _, setting := range s.spec.Settings {
+		if setting.Default != "" {
+			call.Settings[setting.Name] = setting.Default
+		}
+	}
+	for name, value := range open.GetSettings() {
+		call.Settings[name] = value
+	}
+	for name, value := range open.GetSecrets() {
+		call.Secrets[name] = value
+	}
+	return call
+}
+
+func missing(verb string) error {
+	return status.Errorf(codes.Unimplemented, "this stage has no %s", verb)
+}

@@ -1,0 +1,193 @@
+// Package stagetest runs a stage on saved inputs, without a process.
+//
+// What the stage emits takes the same way as in the house: through the wire's
+// form and the host's checks. A record that the host would refuse fails the test;
+// one that it would repair is repaired, and the test's log says so.
+package stagetest
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+)
+
+// Collect runs the spec's Collect. What call leaves empty is filled in: defaults
+// of settings, a scratch folder, a log that ends up in the test's, the time.
+func Collect(t testing.TB, spec stage.Spec, call stage.Call, seeds []stage.Seed) ([]stage.Record, []stage.Outcome, error) {
+	t.Helper()
+	prepare(t, spec, stage.SourceKind, &call)
+	var sink records
+	outcomes, err := spec.Collect(t.Context(), &call, seeds, sink.emit(t))
+	return sink.all, clean(t, outcomes), err
+}
+
+// Refresh runs the spec's Refresh.
+func Refresh(t testing.TB, spec stage.Spec, call stage.Call, refs []stage.Ref) ([]stage.Record, []stage.Outcome, error) {
+	t.Helper()
+	prepare(t, spec, stage.SourceKind, &call)
+	if spec.Refresh == nil {
+		t.Fatalf("%s has no Refresh", spec.ID)
+	}
+	var sink records
+	outcomes, err := spec.Refresh(t.Context(), &call, refs, sink.emit(t))
+	return sink.all, clean(t, outcomes), err
+}
+
+// Screen runs the spec's Screen. A record without a verdict, or with two, fails the test.
+func Screen(t testing.TB, spec stage.Spec, call stage.Call, input []stage.Record) ([]stage.Verdict, stage.Summary, error) {
+	t.Helper()
+	prepare(t, spec, stage.ScreenKind, &call)
+	var verdicts []stage.Verdict
+	var mu sync.Mutex
+	judged := map[stage.Ref]int{}
+	summary, err := spec.Screen(t.Context(), &call, Feed(input), func(v stage.Verdict) error {
+		mu.Lock()
+		defer mu.Unlock()
+		v = wire.DecodeVerdict(wire.EncodeVerdict(&v))
+		repairs, fault := v.Clean()
+		check(t, v.Ref, repairs, fault)
+		judged[v.Ref]++
+		verdicts = append(verdicts, v)
+		return nil
+	})
+	if err == nil {
+		for _, r := range input {
+			if n := judged[r.Ref]; n != 1 {
+				t.Errorf("%s %s: %d verdicts, want 1", r.Platform, r.ExternalID, n)
+			}
+		}
+	}
+	return verdicts, summary, err
+}
+
+// Evidence runs the spec's Evidence.
+func Evidence(t testing.TB, spec stage.Spec, call stage.Call, input []stage.Record) ([]stage.Finding, error) {
+	t.Helper()
+	prepare(t, spec, stage.EvidenceKind, &call)
+	var findings []stage.Finding
+	var mu sync.Mutex
+	err := spec.Evidence(t.Context(), &call, Feed(input), func(f stage.Finding) error {
+		mu.Lock()
+		defer mu.Unlock()
+		f = wire.DecodeFinding(wire.EncodeFinding(&f))
+		repairs, fault := f.Clean()
+		check(t, f.Ref, repairs, fault)
+		findings = append(findings, f)
+		return nil
+	})
+	return findings, err
+}
+
+// Feed gives one record after the other, then io.EOF.
+func Feed(input []stage.Record) func() (stage.Record, error) {
+	var mu sync.Mutex
+	return func() (stage.Record, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(input) == 0 {
+			return stage.Record{}, io.EOF
+		}
+		var one stage.Record
+		one, input = input[0], input[1:]
+		return wire.DecodeRecord(wire.EncodeRecord(&one)), nil
+	}
+}
+
+type records struct {
+	mu  sync.Mutex
+	all []stage.Record
+}
+
+func (s *records) emit(t testing.TB) func(stage.Record) error {
+	return func(r stage.Record) error {
+		message, err := proto.Marshal(wire.EncodeRecord(&r))
+		if err != nil {
+			return err
+		}
+		if len(message) > record.MaxRecord {
+			return fmt.Errorf("emit: %d bytes are more than the %d that a record may have", len(message), record.MaxRecord)
+		}
+		repairs, fault := r.Clean()
+		check(t, r.Ref, repairs, fault)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all = append(s.all, r)
+		return nil
+	}
+}
+
+func prepare(t testing.TB, spec stage.Spec, kind stage.Kind, call *stage.Call) {
+	t.Helper()
+	if err := spec.Validate(); err != nil {
+		t.Fatalf("%s is not fit to run:\n%v", spec.ID, err)
+	}
+	if spec.Kind != kind {
+		t.Fatalf("%s is a %s stage, not a %s", spec.ID, spec.Kind, kind)
+	}
+	settings := map[string]string{}
+	for _, setting := range spec.Settings {
+		value, ok := call.Settings[setting.Name]
+		if !ok {
+			value = setting.Default
+		}
+		if value != "" {
+			settings[setting.Name] = value
+		} else if setting.Required {
+			t.Fatalf("%s: setting %q is required", spec.ID, setting.Name)
+		}
+	}
+	call.Settings = settings
+	if call.Secrets == nil {
+		call.Secrets = map[string]string{}
+	}
+	if call.Scratch == "" {
+		call.Scratch = t.TempDir()
+	}
+	if call.Log == nil {
+		call.Log = slog.New(slog.NewTextHandler(lines{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	if call.Now == 0 {
+		call.Now = time.Now().UnixMilli()
+	}
+	if call.Number == 0 {
+		call.Number = 1
+	}
+}
+
+func check(t testing.TB, ref stage.Ref, repairs record.Repairs, fault error) {
+	t.Helper()
+	if fault != nil {
+		t.Errorf("%q %q: the host would refuse it: %v", ref.Platform, ref.ExternalID, fault)
+	}
+	if repairs.Any() {
+		t.Logf("%s %s: the host would repair it: %+v", ref.Platform, ref.ExternalID, repairs)
+	}
+}
+
+func clean(t testing.TB, outcomes []stage.Outcome) []stage.Outcome {
+	t.Helper()
+	for i := range outcomes {
+		if repairs := outcomes[i].Clean(); repairs.Any() {
+			t.Errorf("outcome of %q on %q: the host would repair it: %+v", outcomes[i].Seed, outcomes[i].Platform, repairs)
+		}
+	}
+	return outcomes
+}
+
+type lines struct{ t testing.TB }
+
+func (l lines) Write(line []byte) (int, error) {
+	l.t.Log(strings.TrimSuffix(string(line), "\n"))
+	return len(line), nil
+}
+
