@@ -11,7 +11,7 @@ import (
 var (
 	// AccountsColumns holds the columns for the "accounts" table.
 	AccountsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "email", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "created_at", Type: field.TypeInt64},
 	}
@@ -30,7 +30,7 @@ var (
 	}
 	// CheckoutsColumns holds the columns for the "checkouts" table.
 	CheckoutsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "token_hash", Type: field.TypeBytes, Nullable: true},
 		{Name: "session", Type: field.TypeString, Size: 2147483647},
 		{Name: "purpose", Type: field.TypeString, Size: 2147483647},
@@ -70,7 +70,7 @@ var (
 	}
 	// CodesColumns holds the columns for the "codes" table.
 	CodesColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "email", Type: field.TypeString, Size: 2147483647},
 		{Name: "account_id", Type: field.TypeInt64, Nullable: true},
 		{Name: "hash", Type: field.TypeBytes},
@@ -95,7 +95,7 @@ var (
 	}
 	// CreatorsColumns holds the columns for the "creators" table.
 	CreatorsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "platform", Type: field.TypeString, Size: 2147483647},
 		{Name: "key", Type: field.TypeString, Size: 2147483647},
@@ -128,7 +128,7 @@ var (
 	}
 	// JobsColumns holds the columns for the "jobs" table.
 	JobsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "kind", Type: field.TypeString, Size: 2147483647},
 		{Name: "args", Type: field.TypeString, Size: 2147483647},
 		{Name: "unique_key", Type: field.TypeString, Nullable: true, Size: 2147483647},
@@ -159,7 +159,7 @@ var (
 	}
 	// KeysColumns holds the columns for the "keys" table.
 	KeysColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "hash", Type: field.TypeBytes},
 		{Name: "parent_id", Type: field.TypeInt64, Nullable: true},
@@ -194,7 +194,7 @@ var (
 	}
 	// LibrariesColumns holds the columns for the "libraries" table.
 	LibrariesColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "revision", Type: field.TypeInt64, Default: 0},
 		{Name: "videos", Type: field.TypeInt64, Default: 0},
@@ -214,7 +214,7 @@ var (
 	}
 	// ObservationsColumns holds the columns for the "observations" table.
 	ObservationsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "video_id", Type: field.TypeInt64},
 		{Name: "scroll_id", Type: field.TypeInt64},
@@ -241,7 +241,7 @@ var (
 	}
 	// RecurrencesColumns holds the columns for the "recurrences" table.
 	RecurrencesColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "every_days", Type: field.TypeInt},
 		{Name: "prompt", Type: field.TypeString, Nullable: true, Size: 2147483647},
@@ -269,7 +269,7 @@ var (
 	}
 	// RuleItemsColumns holds the columns for the "rule_items" table.
 	RuleItemsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "text", Type: field.TypeString, Size: 2147483647},
 		{Name: "position", Type: field.TypeInt},
@@ -292,7 +292,7 @@ var (
 	}
 	// RulesetsColumns holds the columns for the "rulesets" table.
 	RulesetsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "version", Type: field.TypeInt},
 		{Name: "text", Type: field.TypeString, Size: 2147483647},
@@ -313,7 +313,7 @@ var (
 	}
 	// ScrollsColumns holds the columns for the "scrolls" table.
 	ScrollsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "status", Type: field.TypeString, Size: 2147483647},
 		{Name: "stage", Type: field.TypeString, Nullable: true, Size: 2147483647},
@@ -364,7 +364,7 @@ var (
 	}
 	// ScrollRecordsColumns holds the columns for the "scroll_records" table.
 	ScrollRecordsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "scroll_id", Type: field.TypeInt64},
 		{Name: "platform", Type: field.TypeString, Size: 2147483647},
@@ -396,7 +396,7 @@ var (
 	}
 	// SubscriptionsColumns holds the columns for the "subscriptions" table.
 	SubscriptionsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "plan", Type: field.TypeString, Size: 2147483647},
 		{Name: "interval", Type: field.TypeString, Size: 2147483647},
@@ -420,7 +420,7 @@ var (
 	}
 	// TrendsColumns holds the columns for the "trends" table.
 	TrendsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "subject", Type: field.TypeString, Size: 2147483647},
 		{Name: "with_archived", Type: field.TypeInt},
@@ -454,7 +454,7 @@ var (
 	}
 	// TrendWindowsColumns holds the columns for the "trend_windows" table.
 	TrendWindowsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "subject", Type: field.TypeString, Size: 2147483647},
 		{Name: "scrolls", Type: field.TypeString, Size: 2147483647},
@@ -476,7 +476,7 @@ var (
 	}
 	// UsageCountersColumns holds the columns for the "usage_counters" table.
 	UsageCountersColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "day", Type: field.TypeInt},
 		{Name: "units", Type: field.TypeInt64},
@@ -496,7 +496,7 @@ var (
 	}
 	// UsageEventsColumns holds the columns for the "usage_events" table.
 	UsageEventsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64, Nullable: true},
 		{Name: "key_id", Type: field.TypeInt64, Nullable: true},
 		{Name: "op", Type: field.TypeString, Size: 2147483647},
@@ -519,7 +519,7 @@ var (
 	}
 	// VideosColumns holds the columns for the "videos" table.
 	VideosColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "platform", Type: field.TypeString, Size: 2147483647},
 		{Name: "external_id", Type: field.TypeString, Size: 2147483647},
@@ -597,7 +597,7 @@ var (
 	}
 	// VideoDocsColumns holds the columns for the "video_docs" table.
 	VideoDocsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "doc", Type: field.TypeString, Size: 2147483647},
 		{Name: "hook", Type: field.TypeString, Nullable: true, Size: 2147483647},
@@ -611,7 +611,7 @@ var (
 	}
 	// WorkspacesColumns holds the columns for the "workspaces" table.
 	WorkspacesColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "description", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "website", Type: field.TypeString, Nullable: true, Size: 2147483647},

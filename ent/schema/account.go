@@ -12,7 +12,7 @@ type Account struct{ ent.Schema }
 // Fields of Account.
 func (Account) Fields() []ent.Field {
 	return []ent.Field{
-		field.Int64("id").Immutable(),
+		assignedID(),
 		field.Text("email").Optional().Nillable().
 			Comment("Lower case; null until a checkout told it."),
 		field.Int64("created_at").Immutable(),

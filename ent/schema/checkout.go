@@ -12,7 +12,7 @@ type Checkout struct{ ent.Schema }
 // Fields of Checkout.
 func (Checkout) Fields() []ent.Field {
 	return []ent.Field{
-		field.Int64("id").Immutable(),
+		assignedID(),
 		field.Bytes("token_hash").Immutable().Optional().Nillable().
 			Comment("SHA-256 of the claim token; null for a top-up."),
 		field.Text("session").Immutable().

@@ -12,7 +12,7 @@ type Code struct{ ent.Schema }
 // Fields of Code.
 func (Code) Fields() []ent.Field {
 	return []ent.Field{
-		field.Int64("id").Immutable(),
+		assignedID(),
 		field.Text("email").Immutable().
 			Comment("Lower case; unknown addresses have rows too, so that nobody can tell them apart."),
 		field.Int64("account_id").Optional().Nillable().Immutable().

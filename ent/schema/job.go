@@ -12,7 +12,7 @@ type Job struct{ ent.Schema }
 // Fields of Job.
 func (Job) Fields() []ent.Field {
 	return []ent.Field{
-		field.Int64("id").Immutable(),
+		assignedID(),
 		field.Text("kind").Immutable().
 			Comment("A stable string, never the name of a Go type."),
 		field.Text("args").Immutable(),

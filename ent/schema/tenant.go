@@ -25,7 +25,7 @@ type Tenant struct{ mixin.Schema }
 // Fields of every tenant-private entity.
 func (Tenant) Fields() []ent.Field {
 	return []ent.Field{
-		field.Int64("id").Immutable(),
+		assignedID(),
 		field.Int64("account_id").Immutable(),
 	}
 }

@@ -12,7 +12,7 @@ type UsageEvent struct{ ent.Schema }
 // Fields of UsageEvent.
 func (UsageEvent) Fields() []ent.Field {
 	return []ent.Field{
-		field.Int64("id").Immutable(),
+		assignedID(),
 		field.Int64("account_id").Optional().Nillable().Immutable().
 			Comment("Null for a public call without a key."),
 		field.Int64("key_id").Optional().Nillable().Immutable(),

@@ -1,10 +1,10 @@
 -- +goose Up
 -- create "accounts" table
-CREATE TABLE `accounts` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `email` text NULL, `created_at` integer NOT NULL);
+CREATE TABLE `accounts` (`id` integer NOT NULL, `email` text NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "account_email_id" to table: "accounts"
 CREATE INDEX `account_email_id` ON `accounts` (`email`, `id`);
 -- create "checkouts" table
-CREATE TABLE `checkouts` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `token_hash` blob NULL, `session` text NOT NULL, `purpose` text NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `amount_cents` integer NOT NULL, `url` text NOT NULL, `status` text NOT NULL, `email` text NULL, `account_id` integer NULL, `created_at` integer NOT NULL, `expires_at` integer NOT NULL, `updated_at` integer NOT NULL);
+CREATE TABLE `checkouts` (`id` integer NOT NULL, `token_hash` blob NULL, `session` text NOT NULL, `purpose` text NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `amount_cents` integer NOT NULL, `url` text NOT NULL, `status` text NOT NULL, `email` text NULL, `account_id` integer NULL, `created_at` integer NOT NULL, `expires_at` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "checkout_token_hash" to table: "checkouts"
 CREATE UNIQUE INDEX `checkout_token_hash` ON `checkouts` (`token_hash`);
 -- create index "checkout_session" to table: "checkouts"
@@ -12,21 +12,25 @@ CREATE UNIQUE INDEX `checkout_session` ON `checkouts` (`session`);
 -- create index "checkout_account_id_id" to table: "checkouts"
 CREATE INDEX `checkout_account_id_id` ON `checkouts` (`account_id`, `id`);
 -- create "codes" table
-CREATE TABLE `codes` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `email` text NOT NULL, `account_id` integer NULL, `hash` blob NOT NULL, `salt` blob NOT NULL, `created_at` integer NOT NULL, `expires_at` integer NOT NULL, `tries` integer NOT NULL DEFAULT (0), `used_at` integer NULL);
+CREATE TABLE `codes` (`id` integer NOT NULL, `email` text NOT NULL, `account_id` integer NULL, `hash` blob NOT NULL, `salt` blob NOT NULL, `created_at` integer NOT NULL, `expires_at` integer NOT NULL, `tries` integer NOT NULL DEFAULT (0), `used_at` integer NULL, PRIMARY KEY (`id`));
 -- create index "code_email_id" to table: "codes"
 CREATE INDEX `code_email_id` ON `codes` (`email`, `id`);
 -- create "creators" table
-CREATE TABLE `creators` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `platform` text NOT NULL, `key` text NOT NULL, `handle` text NOT NULL);
+CREATE TABLE `creators` (`id` integer NOT NULL, `account_id` integer NOT NULL, `platform` text NOT NULL, `key` text NOT NULL, `handle` text NOT NULL, `dirty` integer NOT NULL DEFAULT (0), `thin` integer NOT NULL DEFAULT (0), PRIMARY KEY (`id`));
 -- create index "creator_account_id_platform_key" to table: "creators"
 CREATE UNIQUE INDEX `creator_account_id_platform_key` ON `creators` (`account_id`, `platform`, `key`);
+-- create index "creator_account_id_dirty_id" to table: "creators"
+CREATE INDEX `creator_account_id_dirty_id` ON `creators` (`account_id`, `dirty`, `id`);
+-- create index "creator_account_id_platform_thin_id" to table: "creators"
+CREATE INDEX `creator_account_id_platform_thin_id` ON `creators` (`account_id`, `platform`, `thin`, `id`);
 -- create "jobs" table
-CREATE TABLE `jobs` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `kind` text NOT NULL, `args` text NOT NULL, `unique_key` text NULL, `attempt` integer NOT NULL DEFAULT (0), `max_attempts` integer NOT NULL, `run_at` integer NOT NULL, `lease_until` integer NOT NULL DEFAULT (0), `last_error` text NOT NULL DEFAULT (''), `created_at` integer NOT NULL);
+CREATE TABLE `jobs` (`id` integer NOT NULL, `kind` text NOT NULL, `args` text NOT NULL, `unique_key` text NULL, `attempt` integer NOT NULL DEFAULT (0), `max_attempts` integer NOT NULL, `run_at` integer NOT NULL, `lease_until` integer NOT NULL DEFAULT (0), `last_error` text NOT NULL DEFAULT (''), `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "job_unique_key" to table: "jobs"
 CREATE UNIQUE INDEX `job_unique_key` ON `jobs` (`unique_key`);
 -- create index "job_run_at_id" to table: "jobs"
 CREATE INDEX `job_run_at_id` ON `jobs` (`run_at`, `id`);
 -- create "keys" table
-CREATE TABLE `keys` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `hash` blob NOT NULL, `parent_id` integer NULL, `scopes` text NOT NULL, `hint` text NOT NULL, `created_at` integer NOT NULL, `expires_at` integer NULL, `revoked_at` integer NULL);
+CREATE TABLE `keys` (`id` integer NOT NULL, `account_id` integer NOT NULL, `hash` blob NOT NULL, `parent_id` integer NULL, `scopes` text NOT NULL, `hint` text NOT NULL, `created_at` integer NOT NULL, `expires_at` integer NULL, `revoked_at` integer NULL, PRIMARY KEY (`id`));
 -- create index "key_hash" to table: "keys"
 CREATE UNIQUE INDEX `key_hash` ON `keys` (`hash`);
 -- create index "key_account_id_id" to table: "keys"
@@ -34,31 +38,29 @@ CREATE INDEX `key_account_id_id` ON `keys` (`account_id`, `id`);
 -- create index "key_parent_id" to table: "keys"
 CREATE INDEX `key_parent_id` ON `keys` (`parent_id`);
 -- create "libraries" table
-CREATE TABLE `libraries` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `revision` integer NOT NULL DEFAULT (0), `videos` integer NOT NULL DEFAULT (0));
+CREATE TABLE `libraries` (`id` integer NOT NULL, `account_id` integer NOT NULL, `revision` integer NOT NULL DEFAULT (0), `videos` integer NOT NULL DEFAULT (0), PRIMARY KEY (`id`));
 -- create index "library_account_id" to table: "libraries"
 CREATE UNIQUE INDEX `library_account_id` ON `libraries` (`account_id`);
 -- create "observations" table
-CREATE TABLE `observations` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `video_id` integer NOT NULL, `scroll_id` integer NOT NULL, `stage` text NOT NULL, `views` integer NULL, `likes` integer NULL, `comments` integer NULL, `shares` integer NULL, `saves` integer NULL, `observed_at` integer NOT NULL);
+CREATE TABLE `observations` (`id` integer NOT NULL, `account_id` integer NOT NULL, `video_id` integer NOT NULL, `scroll_id` integer NOT NULL, `stage` text NOT NULL, `views` integer NULL, `likes` integer NULL, `comments` integer NULL, `shares` integer NULL, `saves` integer NULL, `observed_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "observation_scroll_id_video_id" to table: "observations"
 CREATE UNIQUE INDEX `observation_scroll_id_video_id` ON `observations` (`scroll_id`, `video_id`);
--- create index "observation_video_id_observed_at_id" to table: "observations"
-CREATE INDEX `observation_video_id_observed_at_id` ON `observations` (`video_id`, `observed_at`, `id`);
 -- create "recurrences" table
-CREATE TABLE `recurrences` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `every_days` integer NOT NULL, `prompt` text NULL, `template` text NULL, `next_at` integer NOT NULL, `created_at` integer NOT NULL);
+CREATE TABLE `recurrences` (`id` integer NOT NULL, `account_id` integer NOT NULL, `every_days` integer NOT NULL, `prompt` text NULL, `template` text NULL, `next_at` integer NOT NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "recurrence_account_id" to table: "recurrences"
 CREATE UNIQUE INDEX `recurrence_account_id` ON `recurrences` (`account_id`);
 -- create index "recurrence_next_at_id" to table: "recurrences"
 CREATE INDEX `recurrence_next_at_id` ON `recurrences` (`next_at`, `id`);
 -- create "rule_items" table
-CREATE TABLE `rule_items` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `text` text NOT NULL, `position` integer NOT NULL, `archived` bool NOT NULL DEFAULT (false), `archived_at` integer NULL, `created_at` integer NOT NULL);
+CREATE TABLE `rule_items` (`id` integer NOT NULL, `account_id` integer NOT NULL, `text` text NOT NULL, `position` integer NOT NULL, `archived` bool NOT NULL DEFAULT (false), `archived_at` integer NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "ruleitem_account_id_archived_position_id" to table: "rule_items"
 CREATE INDEX `ruleitem_account_id_archived_position_id` ON `rule_items` (`account_id`, `archived`, `position`, `id`);
 -- create "rulesets" table
-CREATE TABLE `rulesets` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `version` integer NOT NULL, `text` text NOT NULL, `created_at` integer NOT NULL);
+CREATE TABLE `rulesets` (`id` integer NOT NULL, `account_id` integer NOT NULL, `version` integer NOT NULL, `text` text NOT NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "ruleset_account_id_version" to table: "rulesets"
 CREATE UNIQUE INDEX `ruleset_account_id_version` ON `rulesets` (`account_id`, `version`);
 -- create "scrolls" table
-CREATE TABLE `scrolls` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `status` text NOT NULL, `stage` text NULL, `progress` text NOT NULL, `new_videos` integer NOT NULL DEFAULT (0), `failure_code` text NULL, `schedule` integer NULL, `template` text NULL, `prompt` text NULL, `rules_version` integer NOT NULL DEFAULT (0), `subject` text NOT NULL, `idempotency_key` text NULL, `attempt` integer NOT NULL DEFAULT (0), `heartbeat_at` integer NOT NULL DEFAULT (0), `checkpoint` text NOT NULL DEFAULT (''), `created_at` integer NOT NULL, `updated_at` integer NOT NULL, `started_at` integer NULL, `completed_at` integer NULL);
+CREATE TABLE `scrolls` (`id` integer NOT NULL, `account_id` integer NOT NULL, `status` text NOT NULL, `stage` text NULL, `progress` text NOT NULL, `new_videos` integer NOT NULL DEFAULT (0), `failure_code` text NULL, `schedule` integer NULL, `template` text NULL, `prompt` text NULL, `rules_version` integer NOT NULL DEFAULT (0), `subject` text NOT NULL, `idempotency_key` text NULL, `attempt` integer NOT NULL DEFAULT (0), `heartbeat_at` integer NOT NULL DEFAULT (0), `checkpoint` text NOT NULL DEFAULT (''), `created_at` integer NOT NULL, `updated_at` integer NOT NULL, `started_at` integer NULL, `completed_at` integer NULL, PRIMARY KEY (`id`));
 -- create index "scroll_account_id_idempotency_key" to table: "scrolls"
 CREATE UNIQUE INDEX `scroll_account_id_idempotency_key` ON `scrolls` (`account_id`, `idempotency_key`);
 -- create index "scroll_account_id_status_id" to table: "scrolls"
@@ -68,44 +70,54 @@ CREATE INDEX `scroll_account_id_id` ON `scrolls` (`account_id`, `id`);
 -- create index "scroll_status_heartbeat_at_id" to table: "scrolls"
 CREATE INDEX `scroll_status_heartbeat_at_id` ON `scrolls` (`status`, `heartbeat_at`, `id`);
 -- create "scroll_records" table
-CREATE TABLE `scroll_records` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `scroll_id` integer NOT NULL, `platform` text NOT NULL, `external_id` text NOT NULL, `record` text NOT NULL, `seed` text NOT NULL, `known` bool NOT NULL DEFAULT (false), `refreshed` bool NOT NULL DEFAULT (false), `dropped_by` text NOT NULL DEFAULT (''), `rank` real NOT NULL DEFAULT (0));
+CREATE TABLE `scroll_records` (`id` integer NOT NULL, `account_id` integer NOT NULL, `scroll_id` integer NOT NULL, `platform` text NOT NULL, `external_id` text NOT NULL, `record` text NOT NULL, `seed` text NOT NULL, `known` bool NOT NULL DEFAULT (false), `refreshed` bool NOT NULL DEFAULT (false), `dropped_by` text NOT NULL DEFAULT (''), `rank` real NOT NULL DEFAULT (0), PRIMARY KEY (`id`));
 -- create index "scrollrecord_scroll_id_platform_external_id" to table: "scroll_records"
 CREATE UNIQUE INDEX `scrollrecord_scroll_id_platform_external_id` ON `scroll_records` (`scroll_id`, `platform`, `external_id`);
 -- create index "scrollrecord_scroll_id_dropped_by_rank_id" to table: "scroll_records"
 CREATE INDEX `scrollrecord_scroll_id_dropped_by_rank_id` ON `scroll_records` (`scroll_id`, `dropped_by`, `rank`, `id`);
 -- create "subscriptions" table
-CREATE TABLE `subscriptions` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `status` text NOT NULL, `period_end` integer NULL, `created_at` integer NOT NULL, `updated_at` integer NOT NULL);
+CREATE TABLE `subscriptions` (`id` integer NOT NULL, `account_id` integer NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `status` text NOT NULL, `period_end` integer NULL, `created_at` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "subscription_account_id" to table: "subscriptions"
 CREATE UNIQUE INDEX `subscription_account_id` ON `subscriptions` (`account_id`);
 -- create "trends" table
-CREATE TABLE `trends` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `key` text NOT NULL, `label` text NOT NULL, `with_archived` bool NOT NULL DEFAULT (false), `video_count` integer NOT NULL, `median_growth` real NOT NULL, `examples` text NOT NULL);
--- create index "trend_account_id_with_archived_key" to table: "trends"
-CREATE UNIQUE INDEX `trend_account_id_with_archived_key` ON `trends` (`account_id`, `with_archived`, `key`);
+CREATE TABLE `trends` (`id` integer NOT NULL, `account_id` integer NOT NULL, `subject` text NOT NULL, `with_archived` integer NOT NULL, `key` text NOT NULL, `label` text NOT NULL, `place` blob NOT NULL, `head` text NOT NULL, `video_count` integer NOT NULL, `example1` integer NULL, `example2` integer NULL, `example3` integer NULL, `members` blob NULL, PRIMARY KEY (`id`));
+-- create index "trend_account_id_subject_with_archived_key" to table: "trends"
+CREATE UNIQUE INDEX `trend_account_id_subject_with_archived_key` ON `trends` (`account_id`, `subject`, `with_archived`, `key`);
+-- create index "trend_account_id_subject_with_archived_place" to table: "trends"
+CREATE INDEX `trend_account_id_subject_with_archived_place` ON `trends` (`account_id`, `subject`, `with_archived`, `place`);
+-- create "trend_windows" table
+CREATE TABLE `trend_windows` (`id` integer NOT NULL, `account_id` integer NOT NULL, `subject` text NOT NULL, `scrolls` text NOT NULL, `videos` integer NOT NULL, `all_videos` integer NOT NULL, PRIMARY KEY (`id`));
+-- create index "trendwindow_account_id_subject" to table: "trend_windows"
+CREATE UNIQUE INDEX `trendwindow_account_id_subject` ON `trend_windows` (`account_id`, `subject`);
 -- create "usage_counters" table
-CREATE TABLE `usage_counters` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `day` integer NOT NULL, `units` integer NOT NULL);
+CREATE TABLE `usage_counters` (`id` integer NOT NULL, `account_id` integer NOT NULL, `day` integer NOT NULL, `units` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "usagecounter_account_id_day" to table: "usage_counters"
 CREATE UNIQUE INDEX `usagecounter_account_id_day` ON `usage_counters` (`account_id`, `day`);
 -- create "usage_events" table
-CREATE TABLE `usage_events` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NULL, `key_id` integer NULL, `op` text NOT NULL, `status` text NOT NULL, `cost_cents` integer NOT NULL, `ts` integer NOT NULL);
+CREATE TABLE `usage_events` (`id` integer NOT NULL, `account_id` integer NULL, `key_id` integer NULL, `op` text NOT NULL, `status` text NOT NULL, `cost_cents` integer NOT NULL, `ts` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "usageevent_key_id_id" to table: "usage_events"
 CREATE INDEX `usageevent_key_id_id` ON `usage_events` (`key_id`, `id`);
 -- create "videos" table
-CREATE TABLE `videos` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `platform` text NOT NULL, `external_id` text NOT NULL, `creator_id` integer NULL, `kind` text NOT NULL DEFAULT (''), `subject` text NOT NULL, `scroll_id` integer NOT NULL, `posted_at` integer NULL, `first_seen_at` integer NOT NULL, `last_seen_at` integer NOT NULL, `views` integer NULL, `likes` integer NULL, `comments` integer NULL, `shares` integer NULL, `saves` integer NULL, `observed_at` integer NULL, `usable_views` integer NULL, `usable_at` integer NULL, `score` real NOT NULL DEFAULT (0), `baseline` real NULL, `sample_count` integer NOT NULL DEFAULT (0), `listed` integer NOT NULL DEFAULT (0), `archived` integer NOT NULL DEFAULT (0), `hook_archived` integer NOT NULL DEFAULT (0), `hook_version` integer NOT NULL DEFAULT (0), `hook_at` integer NOT NULL DEFAULT (0));
+CREATE TABLE `videos` (`id` integer NOT NULL, `account_id` integer NOT NULL, `platform` text NOT NULL, `external_id` text NOT NULL, `creator_id` integer NULL, `kind` text NOT NULL DEFAULT (''), `subject` text NOT NULL, `scroll_id` integer NOT NULL, `posted_at` integer NULL, `first_seen_at` integer NOT NULL, `observed_at` integer NOT NULL, `usable_views` integer NULL, `usable_at` integer NULL, `digest` integer NOT NULL, `archived` integer NOT NULL DEFAULT (0), `hook_archived` integer NOT NULL DEFAULT (0), `hook_hidden` integer NOT NULL DEFAULT (0), `seen_order` blob NOT NULL, `hook_order` blob NULL, `outlier_order` blob NULL, `facts` text NOT NULL, `outlier` text NULL, PRIMARY KEY (`id`));
 -- create index "video_account_id_platform_external_id" to table: "videos"
 CREATE UNIQUE INDEX `video_account_id_platform_external_id` ON `videos` (`account_id`, `platform`, `external_id`);
--- create index "video_account_id_creator_id_posted_at_id" to table: "videos"
-CREATE INDEX `video_account_id_creator_id_posted_at_id` ON `videos` (`account_id`, `creator_id`, `posted_at`, `id`);
+-- create index "video_account_id_creator_id" to table: "videos"
+CREATE INDEX `video_account_id_creator_id` ON `videos` (`account_id`, `creator_id`);
 -- create index "video_account_id_platform_posted_at_id" to table: "videos"
-CREATE INDEX `video_account_id_platform_posted_at_id` ON `videos` (`account_id`, `platform`, `posted_at`, `id`);
+CREATE INDEX `video_account_id_platform_posted_at_id` ON `videos` (`account_id`, `platform`, `posted_at` DESC, `id`);
+-- create index "video_account_id_hook_hidden_hook_order" to table: "videos"
+CREATE INDEX `video_account_id_hook_hidden_hook_order` ON `videos` (`account_id`, `hook_hidden`, `hook_order`);
+-- create index "video_account_id_archived_outlier_order" to table: "videos"
+CREATE INDEX `video_account_id_archived_outlier_order` ON `videos` (`account_id`, `archived`, `outlier_order`);
+-- create index "video_account_id_archived_kind_outlier_order" to table: "videos"
+CREATE INDEX `video_account_id_archived_kind_outlier_order` ON `videos` (`account_id`, `archived`, `kind`, `outlier_order`);
+-- create index "video_account_id_archived_kind_seen_order" to table: "videos"
+CREATE INDEX `video_account_id_archived_kind_seen_order` ON `videos` (`account_id`, `archived`, `kind`, `seen_order`);
+-- create index "video_account_id_archived_platform_kind_seen_order" to table: "videos"
+CREATE INDEX `video_account_id_archived_platform_kind_seen_order` ON `videos` (`account_id`, `archived`, `platform`, `kind`, `seen_order`);
 -- create "video_docs" table
-CREATE TABLE `video_docs` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `doc` text NOT NULL, `source_url` text NOT NULL, `source` text NULL, `metadata` text NOT NULL, `agent_metadata` text NULL, `hook` text NULL, `visual` text NULL, `spoken` text NULL, `on_screen_text` text NULL);
--- create "video_keys" table
-CREATE TABLE `video_keys` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `video_id` integer NOT NULL, `key` text NOT NULL, `label` text NOT NULL);
--- create index "videokey_video_id_key" to table: "video_keys"
-CREATE UNIQUE INDEX `videokey_video_id_key` ON `video_keys` (`video_id`, `key`);
--- create index "videokey_account_id_key_video_id" to table: "video_keys"
-CREATE INDEX `videokey_account_id_key_video_id` ON `video_keys` (`account_id`, `key`, `video_id`);
+CREATE TABLE `video_docs` (`id` integer NOT NULL, `account_id` integer NOT NULL, `doc` text NOT NULL, `hook` text NULL, `keys` text NOT NULL DEFAULT (''), PRIMARY KEY (`id`));
 -- create "workspaces" table
-CREATE TABLE `workspaces` (`id` integer NOT NULL PRIMARY KEY AUTOINCREMENT, `account_id` integer NOT NULL, `description` text NULL, `website` text NULL, `app_store_url` text NULL, `competitors` text NOT NULL, `subject_type` text NULL, `subject_url` text NULL, `canonical_id` text NULL, `name` text NULL, `created_at` integer NOT NULL, `updated_at` integer NOT NULL);
+CREATE TABLE `workspaces` (`id` integer NOT NULL, `account_id` integer NOT NULL, `description` text NULL, `website` text NULL, `app_store_url` text NULL, `competitors` text NOT NULL, `subject_type` text NULL, `subject_url` text NULL, `canonical_id` text NULL, `name` text NULL, `created_at` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "workspace_account_id" to table: "workspaces"
 CREATE UNIQUE INDEX `workspace_account_id` ON `workspaces` (`account_id`);
