@@ -1,0 +1,151 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// answerForm is how one kind of fault is shown on the two doors.
+type answerForm struct {
+	status int
+	code   connect.Code
+}
+
+// formOf is the one table of faults.
+func formOf(kind fault.Kind) answerForm {
+	switch kind {
+	case fault.InvalidRequest, fault.InvalidWorkspaceBrief:
+		return answerForm{http.StatusBadRequest, connect.CodeInvalidArgument}
+	case fault.Unauthorized, fault.AuthRequired:
+		return answerForm{http.StatusUnauthorized, connect.CodeUnauthenticated}
+	case fault.SubscriptionRequired, fault.PaymentRequired:
+		return answerForm{http.StatusPaymentRequired, connect.CodeFailedPrecondition}
+	case fault.Forbidden, fault.TierRequired:
+		return answerForm{http.StatusForbidden, connect.CodePermissionDenied}
+	case fault.NotFound:
+		return answerForm{http.StatusNotFound, connect.CodeNotFound}
+	case fault.MethodNotAllowed:
+		return answerForm{http.StatusMethodNotAllowed, connect.CodeUnimplemented}
+	case fault.WorkspaceRequired, fault.ScrollActiveLimit:
+		return answerForm{http.StatusConflict, connect.CodeFailedPrecondition}
+	case fault.WorkspaceAlreadySet:
+		return answerForm{http.StatusConflict, connect.CodeAlreadyExists}
+	case fault.RateLimited:
+		return answerForm{http.StatusTooManyRequests, connect.CodeResourceExhausted}
+	case fault.TemporaryServiceError, fault.UpstreamError:
+		return answerForm{http.StatusBadGateway, connect.CodeUnavailable}
+	default:
+		return answerForm{http.StatusConflict, connect.CodeInternal}
+	}
+}
+
+// refusal is an error in the form in which callers see it.
+type refusal struct {
+	answerForm
+	body       *scrolleryv1.Error
+	retryAfter string // seconds, for the header; empty: none
+}
+
+// refuse turns an error into its public form and remembers it for the log. What
+// is no fault is shown as operation_error, with nothing of its text.
+func (c *call) refuse(err error) refusal {
+	f := fault.As(err)
+	if f == nil {
+		f = &fault.Error{
+			Kind:    fault.OperationError,
+			Message: "The operation failed. Try again; if it keeps failing, quote request " + c.requestID + ".",
+			Cause:   err,
+		}
+	}
+	kind := f.Kind
+	if kind == fault.TemporaryServiceError && c.op != nil && c.op.older() {
+		kind = fault.UpstreamError
+	}
+	c.code, c.cause = string(kind), f.Cause
+	r := refusal{answerForm: formOf(kind), body: &scrolleryv1.Error{Error: string(kind), Message: f.Message}}
+	c.mux.describe(&r, f, kind, c)
+	if f.Kind == fault.OperationError && fault.As(err) == nil {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			r.code = connect.CodeDeadlineExceeded
+		case errors.Is(err, context.Canceled):
+			r.code = connect.CodeCanceled
+		}
+	}
+	return r
+}
+
+// describe fills in the fields that belong to the kind.
+func (m *Mux) describe(r *refusal, f *fault.Error, kind fault.Kind, c *call) {
+	body := r.body
+	switch kind {
+	case fault.InvalidRequest:
+		for _, issue := range f.Issues {
+			body.Issues = append(body.Issues, &scrolleryv1.Issue{Path: issue.Path, Message: issue.Message})
+		}
+	case fault.Unauthorized:
+		if c.op != nil && c.op.older() {
+			body.SignupUrl = proto.String(m.config.BaseURL + "/v1/signup")
+		} else {
+			body.SubscribeUrl = proto.String(m.config.BaseURL + "/v1/subscribe")
+		}
+	case fault.SubscriptionRequired:
+		body.SubscribeUrl = proto.String(m.config.BaseURL + "/v1/subscribe")
+	case fault.Forbidden:
+		body.RequiredScope, body.GrantedScopes = proto.String(f.RequiredScope), f.GrantedScopes
+	case fault.TierRequired:
+		body.RequiredTier, body.CurrentTier = proto.String(f.RequiredTier), proto.String(f.CurrentTier)
+		body.SubscribeUrl = proto.String(m.config.BaseURL + "/v1/subscribe")
+	case fault.WorkspaceAlreadySet:
+		body.Workspace, _ = f.Workspace.(*scrolleryv1.Workspace)
+	case fault.RateLimited:
+		seconds := wholeSeconds(f.RetryAfter)
+		body.RetryAfter, r.retryAfter = proto.Float64(float64(seconds)), strconv.FormatInt(seconds, 10)
+	case fault.TemporaryServiceError:
+		body.Retryable = proto.Bool(true)
+	case fault.UpstreamError:
+		body.Retryable = proto.Bool(f.Retryable || f.Kind == fault.TemporaryServiceError)
+	case fault.PaymentRequired:
+		m.describePayment(body, f)
+	case fault.OperationError:
+		body.RequestId = proto.String(c.requestID)
+	}
+}
+
+// describePayment gives payment_required the members of RFC 9457 beside its own.
+func (m *Mux) describePayment(body *scrolleryv1.Error, f *fault.Error) {
+	body.Required, body.Balance = proto.Float64(float64(f.Required)), proto.Float64(float64(f.Balance))
+	body.Shortfall = proto.Float64(float64(max(0, f.Required-f.Balance)))
+	body.TopupUrl = proto.String(m.config.BaseURL + "/v1/topup")
+	body.Type = proto.String("about:blank")
+	body.Title = proto.String("Payment Required")
+	body.Status = proto.Float64(http.StatusPaymentRequired)
+	body.Detail = proto.String(f.Message)
+}
+
+// connectError carries the refusal's body as a typed detail.
+func (r refusal) connectError() error {
+	failed := connect.NewError(r.code, errors.New(r.body.Message))
+	if detail, err := connect.NewErrorDetail(r.body); err == nil {
+		failed.AddDetail(detail)
+	}
+	if r.retryAfter != "" {
+		failed.Meta().Set("Retry-After", r.retryAfter)
+	}
+	return failed
+}
+
+// wholeSeconds rounds a wait up; a wait is never shown as 0.
+func wholeSeconds(wait time.Duration) int64 {
+	return max(1, int64(math.Ceil(wait.Seconds())))
+}
