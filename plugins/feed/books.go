@@ -1,0 +1,95 @@
+package feed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Seed is the seed of videos without a handle.
+const Seed = "feed"
+
+// books count the videos of each handle on each platform.
+type books struct{ of map[account]*stage.Outcome }
+
+type account struct{ platform, handle string }
+
+func newBooks() *books { return &books{of: map[account]*stage.Outcome{}} }
+
+func seedOf(rec stage.Record) string {
+	if rec.Source == nil || strings.TrimSpace(rec.Source.Handle) == "" {
+		return Seed
+	}
+	return strings.TrimSpace(rec.Source.Handle)
+}
+
+// enter counts a record and gives its seed: the handle as it was first written.
+func (b *books) enter(rec stage.Record) string {
+	seed := seedOf(rec)
+	key := account{rec.Platform, handleKey(seed)}
+	if rec.Source == nil || rec.Source.Handle == "" {
+		key.handle = ""
+	}
+	entry := b.of[key]
+	if entry == nil {
+		entry = &stage.Outcome{Seed: seed, Platform: rec.Platform, Status: stage.OK}
+		b.of[key] = entry
+	}
+	entry.Asked++
+	entry.Returned++
+	return entry.Seed
+}
+
+// outcomes are the entries by platform and handle. What could not be read is
+// counted on the `feed` entry of the platform with the most videos; handles that
+// were asked for on a platform and have no video are empty.
+func (b *books) outcomes(report Report, seeds []stage.Seed) []stage.Outcome {
+	for _, seed := range seeds {
+		key := account{seed.Platform, handleKey(seed.Handle)}
+		if seed.Platform != "" && key.handle != "" && b.of[key] == nil {
+			b.of[key] = &stage.Outcome{Seed: seed.Handle, Platform: seed.Platform, Status: stage.Empty, Asked: max(seed.Limit, 1)}
+		}
+	}
+	if skipped := report.Skipped(); skipped > 0 {
+		entry := b.main()
+		entry.Asked += skipped
+		entry.Status = stage.Partial
+		entry.Detail = fmt.Sprintf("%d lines or rows could not be read: %s", skipped, strings.Join(report.Notes[:min(3, len(report.Notes))], "; "))
+	}
+	if len(b.of) == 0 {
+		b.of[account{}] = &stage.Outcome{Seed: Seed, Status: stage.Empty, Detail: fmt.Sprintf("no videos in %d files", report.Files)}
+	}
+	all := make([]stage.Outcome, 0, len(b.of))
+	for _, entry := range b.of {
+		all = append(all, *entry)
+	}
+	slices.SortFunc(all, func(x, y stage.Outcome) int {
+		if c := strings.Compare(x.Platform, y.Platform); c != 0 {
+			return c
+		}
+		return strings.Compare(x.Seed, y.Seed)
+	})
+	return all
+}
+
+// main is the `feed` entry of the platform with the most videos.
+func (b *books) main() *stage.Outcome {
+	count := map[string]int{}
+	for key, entry := range b.of {
+		count[key.platform] += entry.Returned
+	}
+	platform := ""
+	for _, name := range sortedKeys(count) {
+		if platform == "" || count[name] > count[platform] {
+			platform = name
+		}
+	}
+	entry := b.of[account{platform: platform}]
+	if entry == nil {
+		entry = &stage.Outcome{Seed: Seed, Platform: platform}
+		b.of[account{platform: platform}] = entry
+	}
+	return entry
+}

@@ -1,0 +1,143 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// rows splits CSV as RFC 4180 has it, a record at a time: quoted fields may hold
+// line ends, doubled quotes and the delimiter. A record above lineLimit is given
+// up at its first line, so that one lost quote does not swallow the file.
+type rows struct {
+	scan  *bufio.Scanner
+	comma byte
+	long  int
+	text  []byte
+	ends  []int
+}
+
+func newRows(in io.Reader, comma byte) *rows {
+	r := &rows{comma: comma, scan: bufio.NewScanner(in)}
+	r.scan.Buffer(make([]byte, 0, 1<<16), lineLimit+2)
+	r.scan.Split(r.split)
+	return r
+}
+
+// split ends a record at the first line end outside a quoted field.
+func (r *rows) split(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if len(data) == 0 {
+		return 0, nil, nil
+	}
+	end, open := r.end(data)
+	switch {
+	case end >= 0:
+		return end + 1, bytes.TrimSuffix(data[:end], []byte("\r")), nil
+	case !atEOF && len(data) < lineLimit+2:
+		return 0, nil, nil
+	case atEOF && !open:
+		return len(data), bytes.TrimSuffix(data, []byte("\r")), nil
+	}
+	// Too long, or a quote that never closes: only its first line is lost.
+	r.long++
+	if end := bytes.IndexByte(data, '\n'); end >= 0 {
+		return end + 1, nil, nil
+	}
+	return len(data), nil, nil
+}
+
+// end is the place of the line end that ends the first record; -1 without one,
+// with open where a quoted field goes on.
+func (r *rows) end(data []byte) (at int, open bool) {
+	for i := 0; i < len(data); {
+		if data[i] == '"' {
+			i++
+			for {
+				close := bytes.IndexByte(data[i:], '"')
+				if close < 0 {
+					return -1, true
+				}
+				i += close + 1
+				if i >= len(data) || data[i] != '"' {
+					break
+				}
+				i++
+			}
+		}
+		for i < len(data) && data[i] != r.comma && data[i] != '\n' {
+			i++
+		}
+		if i < len(data) && data[i] == '\n' {
+			return i, false
+		}
+		i++
+	}
+	return -1, false
+}
+
+// next gives the fields of the next record, valid until the next call; io.EOF after the last.
+func (r *rows) next() ([][]byte, error) {
+	for r.scan.Scan() {
+		line := r.scan.Bytes()
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		return r.fields(line)
+	}
+	if err := r.scan.Err(); err != nil {
+		return nil, err
+	}
+	return nil, io.EOF
+}
+
+type fieldError struct{ column int }
+
+func (e *fieldError) Error() string {
+	return fmt.Sprintf("field %d: text after a closing quote", e.column)
+}
+
+func (r *rows) fields(line []byte) ([][]byte, error) {
+	r.text, r.ends = r.text[:0], r.ends[:0]
+	for i := 0; ; {
+		if i < len(line) && line[i] == '"' {
+			i++
+			for i < len(line) {
+				if line[i] != '"' {
+					r.text = append(r.text, line[i])
+					i++
+					continue
+				}
+				if i+1 < len(line) && line[i+1] == '"' {
+					r.text = append(r.text, '"')
+					i += 2
+					continue
+				}
+				break
+			}
+			i++
+			if i < len(line) && line[i] != r.comma {
+				return nil, &fieldError{len(r.ends) + 1}
+			}
+		} else {
+			end := bytes.IndexByte(line[i:], r.comma)
+			if end < 0 {
+				end = len(line) - i
+			}
+			r.text = append(r.text, line[i:i+end]...)
+			i += end
+		}
+		r.ends = append(r.ends, len(r.text))
+		if i >= len(line) {
+			break
+		}
+		i++ // the delimiter
+	}
+	out := make([][]byte, len(r.ends))
+	from := 0
+	for i, end := range r.ends {
+		out[i] = r.text[from:end]
+		from = end
+	}
+	return out, nil
+}

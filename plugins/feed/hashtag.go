@@ -1,0 +1,71 @@
+package feed
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Hashtags are the tags of a caption without their #, in order and once each
+// whatever their case. A tag is a run of letters, marks, digits and underscores
+// of any script that holds more than digits and does not follow such a run.
+func Hashtags(caption string) []string {
+	if !strings.ContainsAny(caption, "#＃") {
+		return nil
+	}
+	var tags []string
+	seen := map[string]bool{}
+	inside, before := false, false
+	var tag strings.Builder
+	end := func() {
+		if text := tag.String(); inside && wordy(text) && !seen[strings.ToLower(text)] {
+			seen[strings.ToLower(text)] = true
+			tags = append(tags, text)
+		}
+		inside = false
+		tag.Reset()
+	}
+	for _, r := range caption {
+		switch {
+		case r == '#' || r == '＃':
+			follows := inside && tag.Len() > 0
+			end()
+			inside = follows || !before
+			before = false
+		case tagRune(r):
+			if inside {
+				tag.WriteRune(r)
+			}
+			before = true
+		default:
+			end()
+			before = false
+		}
+	}
+	end()
+	return tags
+}
+
+func tagRune(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+}
+
+// wordy tells a tag from a number such as #1.
+func wordy(tag string) bool {
+	return strings.ContainsFunc(tag, unicode.IsLetter)
+}
+
+// listedTags reads a column of hashtags: JSON or Python lists, or tags between
+// spaces, commas, semicolons or bars, with or without #.
+func listedTags(text string) []string {
+	var tags []string
+	seen := map[string]bool{}
+	for _, tag := range strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(`,;|[]'"#＃`, r)
+	}) {
+		if key := strings.ToLower(tag); !seen[key] {
+			seen[key] = true
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}

@@ -1,0 +1,63 @@
+package feed
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// kinds knows whose videos are whose.
+type kinds struct{ of map[string]stage.Source }
+
+// newKinds takes the brief's competitors and the seeds of the run; handles are
+// compared without case and @, and an address stands for the handle in it.
+func newKinds(brief stage.Brief, seeds []stage.Seed) kinds {
+	k := kinds{of: map[string]stage.Source{}}
+	for _, competitor := range brief.Competitors {
+		if key := competitorKey(competitor); key != "" {
+			k.of[key] = stage.Source{Kind: "competitor", SeededBy: competitor}
+		}
+	}
+	for _, seed := range seeds {
+		if key := handleKey(seed.Handle); key != "" && (seed.Kind == "own" || seed.Kind == "competitor") {
+			if _, have := k.of[key]; !have || seed.Kind == "own" {
+				k.of[key] = stage.Source{Kind: seed.Kind, SeededBy: seed.Handle}
+			}
+		}
+	}
+	return k
+}
+
+// competitorKey is the handle in a brief's words: `@name`, `name`, or the
+// address of a profile.
+func competitorKey(text string) string {
+	if at, err := url.Parse(strings.TrimSpace(text)); err == nil && at.Host != "" {
+		parts := strings.Split(strings.Trim(at.Path, "/"), "/")
+		return handleKey(parts[0])
+	}
+	return handleKey(text)
+}
+
+// settle gives the record a source with a kind: what it says itself, else what
+// the brief makes of its handle, else `niche`.
+func (k kinds) settle(rec *stage.Record) {
+	var source stage.Source
+	if rec.Source != nil {
+		source = *rec.Source
+	}
+	known, have := k.of[handleKey(source.Handle)]
+	have = have && source.Handle != ""
+	switch source.Kind {
+	case "own", "competitor", "niche":
+	default:
+		source.Kind = "niche"
+		if have {
+			source.Kind = known.Kind
+		}
+	}
+	if source.SeededBy == "" && have && source.Kind == known.Kind {
+		source.SeededBy = known.SeededBy
+	}
+	rec.Source = &source
+}

@@ -1,0 +1,202 @@
+// Command generate writes the sample library: invented videos of invented
+// creators in three successive runs. It always writes the same bytes.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+type m = map[string]any
+
+// made is one video over all runs.
+type made struct {
+	line     m
+	platform string
+	first    int
+	views    float64
+	growth   float64
+	gone     int
+}
+
+func main() {
+	random := rand.New(rand.NewPCG(20260713, 7))
+	videos := invent(random)
+	for run := 1; run <= 3; run++ {
+		if err := write(run, videos, rand.New(rand.NewPCG(99, uint64(run)))); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+func write(run int, videos []*made, random *rand.Rand) error {
+	dir := filepath.Join("sample", fmt.Sprint(run))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	out, err := os.Create(filepath.Join(dir, "videos.jsonl"))
+	if err != nil {
+		return err
+	}
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	for _, v := range videos {
+		if run > v.first {
+			v.views *= 1 + (v.growth-1)*(0.7+0.6*random.Float64())
+		}
+		if run < v.first || (v.gone > 0 && run >= v.gone) {
+			continue
+		}
+		v.line["metrics"] = metrics(v)
+		if err := lines.Encode(v.line); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+func invent(random *rand.Rand) []*made {
+	var videos []*made
+	for c, who := range creators {
+		for i := range who.videos {
+			v := about(random, who, len(videos), (c*3+i*5+random.IntN(2))%len(topics))
+			switch {
+			case i == who.videos-1 && c%2 == 0:
+				v.first = 3
+			case i >= who.videos-2:
+				v.first = 2
+			}
+			if i == 1 && c%3 == 0 {
+				v.views *= 9 + 10*random.Float64() // the creator's outlier
+			}
+			if i == 2 && c == 5 {
+				v.gone = 3 // deleted between two runs
+			}
+			if v.first > 1 {
+				v.line["postedDaysAgo"] = math.Round((4+random.Float64()*4)*100) / 100
+			}
+			videos = append(videos, v)
+		}
+	}
+	for _, o := range odds {
+		videos = append(videos, dropped(o, len(videos)))
+	}
+	return videos
+}
+
+func about(random *rand.Rand, who creator, number, topic int) *made {
+	t := topics[topic]
+	n := fmt.Sprint(3 + random.IntN(9))
+	fill := func(options []string) string {
+		return strings.ReplaceAll(options[random.IntN(len(options))], "{n}", n)
+	}
+	tags := append([]string{}, t.tags[:1+random.IntN(len(t.tags))]...)
+	if random.IntN(3) > 0 {
+		tags = append(tags, "coffee")
+	}
+	if random.IntN(4) == 0 {
+		tags = append(tags, "fyp")
+	}
+	metadata := m{"sample": true, "caption": fill(t.captions) + " #" + strings.Join(tags, " #"), "hashtags": tags, "durationSeconds": 12 + random.IntN(48), "language": "en"}
+	if who.platform != "youtube" {
+		sound := sounds[(topic+random.IntN(2))%len(sounds)]
+		if topic == 1 {
+			sound = sounds[1]
+		}
+		metadata["soundId"], metadata["soundTitle"] = sound.id, sound.title
+	}
+	line := base(who.platform, who.handle, number, metadata)
+	if who.kind != "" {
+		line["source"].(m)["kind"] = who.kind
+	}
+	line["postedDaysAgo"] = math.Round((9+random.Float64()*170)*100) / 100
+	hook(random, line, fill(t.spoken), fill(t.screen), t.visual[random.IntN(len(t.visual))])
+	return &made{line: line, platform: who.platform, first: 1, growth: t.growth, views: who.views * math.Exp(random.NormFloat64()*0.45)}
+}
+
+func dropped(o odd, number int) *made {
+	platform := ""
+	for _, who := range creators {
+		if who.handle == o.creator {
+			platform = who.platform
+		}
+	}
+	line := base(platform, o.creator, number, m{"sample": true, "caption": o.caption + " #" + strings.Join(o.tags, " #"), "hashtags": o.tags,
+		"durationSeconds": o.seconds, "note": "dropped by the sample rules: " + o.why})
+	line["postedDaysAgo"] = o.days
+	return &made{line: line, platform: platform, first: 1, growth: 1.05, views: float64(o.views)}
+}
+
+// base has an address under example.com, which belongs to nobody.
+func base(platform, handle string, number int, metadata m) m {
+	id := fmt.Sprintf("sample-%04d", number+1)
+	return m{"platform": platform, "externalId": id, "sourceUrl": "https://example.com/sample/" + platform + "/" + id,
+		"creatorId": "sample-" + strings.TrimSuffix(handle, ".example"), "source": m{"handle": handle}, "metadata": metadata}
+}
+
+// hook gives most videos what the first seconds say, print and show: some as
+// cues and stickers, for the captions stage to read, some ready.
+func hook(random *rand.Rand, line m, spoken, screen, visual string) {
+	evidence := m{}
+	switch random.IntN(6) {
+	case 0:
+	case 1:
+		evidence["spoken"] = spoken
+	default:
+		line["cues"] = cues(spoken)
+	}
+	switch random.IntN(5) {
+	case 0:
+	case 1:
+		evidence["onScreenText"] = screen
+	default:
+		line["stickers"] = []m{{"text": screen, "start": random.IntN(3) * 400}, {"text": "Link to the recipe in the comments", "start": 9000}}
+	}
+	if random.IntN(3) > 0 {
+		evidence["visual"] = m{"summary": visual}
+	}
+	if len(evidence) > 0 {
+		line["evidence"] = evidence
+	}
+}
+
+// cues are rolling captions: each repeats the last words of the one before.
+func cues(spoken string) []m {
+	words := strings.Fields(spoken + " Stay until the end for the recipe and the numbers.")
+	var out []m
+	start := 200
+	for from := 0; from < len(words); from += 4 {
+		begin := from
+		if from > 0 && from%8 == 0 {
+			begin = from - 2
+		}
+		out = append(out, m{"start": start, "end": start + 1400, "text": strings.Join(words[begin:min(from+4, len(words))], " ")})
+		start += 1300
+	}
+	return out
+}
+
+// metrics are the counts as the platform would give them.
+func metrics(v *made) m {
+	round := func(x float64) int64 {
+		if v.platform == "tiktok" && x >= 10000 {
+			return int64(x/100) * 100
+		}
+		return int64(x)
+	}
+	likes := v.views * (0.03 + math.Mod(v.views, 7)/100)
+	out := m{"views": round(v.views), "likes": round(likes), "comments": round(likes / 31)}
+	switch v.platform {
+	case "tiktok":
+		out["shares"], out["saves"], out["semantics"] = round(likes/19), round(likes/6), "rounded"
+	case "instagram":
+		out["shares"] = round(likes / 23)
+	}
+	return out
+}

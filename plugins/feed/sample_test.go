@@ -1,0 +1,66 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// now is a Friday noon, as good as any.
+const now = 1795262400000
+
+func runOf(number int, settings map[string]string) *stage.Call {
+	return &stage.Call{Run: stage.Run{ScrollID: "scr_1", Number: number, Now: now}, Settings: settings}
+}
+
+func collected(t *testing.T, call *stage.Call, seeds ...stage.Seed) ([]stage.Record, []stage.Outcome) {
+	t.Helper()
+	var recs []stage.Record
+	outcomes, err := collect(context.Background(), call, seeds, func(rec stage.Record) error {
+		recs = append(recs, rec)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recs, outcomes
+}
+
+func TestSampleGrowsOverThreeRuns(t *testing.T) {
+	t.Parallel()
+	views := map[string]int64{}
+	for run, want := range []int{94, 118, 125, 125} {
+		call := runOf(run+1, map[string]string{"dir": Sample})
+		call.Brief.Competitors = SampleBrief().Competitors
+		recs, outcomes := collected(t, call)
+		if len(recs) != want {
+			t.Errorf("run %d: %d videos, want %d", run+1, len(recs), want)
+		}
+		if len(outcomes) != 16 {
+			t.Errorf("run %d: %d outcomes, want one for each of 16 creators", run+1, len(outcomes))
+		}
+		kinds := map[string]int{}
+		for _, rec := range recs {
+			kinds[rec.Source.Kind]++
+			var metadata struct{ Sample bool }
+			if err := json.Unmarshal(rec.Metadata, &metadata); err != nil || !metadata.Sample {
+				t.Fatalf("%s is not marked as sample: %v", rec.ExternalID, err)
+			}
+			if age := now - *rec.PostedAt; age < 4*24*3600*1000 {
+				t.Errorf("%s: posted %d ms ago, want more than 72 hours", rec.ExternalID, age)
+			}
+			if *rec.Metrics.Views < views[rec.ExternalID] || *rec.Metrics.Likes > *rec.Metrics.Views {
+				t.Errorf("%s: views %d after %d", rec.ExternalID, *rec.Metrics.Views, views[rec.ExternalID])
+			}
+			views[rec.ExternalID] = *rec.Metrics.Views
+		}
+		if kinds["own"] < 4 || kinds["competitor"] < 15 || kinds["niche"] < 50 {
+			t.Errorf("run %d: kinds %v", run+1, kinds)
+		}
+	}
+	if len(views) != 126 {
+		t.Errorf("%d videos in all, want 126", len(views))
+	}
+}
