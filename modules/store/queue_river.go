@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// periodicQueue is the prefix of the queues in which periodics run.
+const periodicQueue = "periodic-"
+
+// riverInserter writes jobs on PostgreSQL, where River keeps them.
+type riverInserter struct{ client *river.Client[pgx.Tx] }
+
+func newRiverInserter(pool *pgxpool.Pool) (*riverInserter, error) {
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{})
+	if err != nil {
+		return nil, fmt.Errorf("open queue: %w", err)
+	}
+	return &riverInserter{client}, nil
+}
+
+// riverArgs is what River keeps of a job.
+type riverArgs struct {
+	kind string
+	Key  string          `json:"key" river:"unique"`
+	Args json.RawMessage `json:"args"`
+}
+
+func (a riverArgs) Kind() string { return a.kind }
+
+func (r *riverInserter) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawMessage) error {
+	opts := &river.InsertOpts{MaxAttempts: job.MaxAttempts, Queue: riverQueueName(job.Kind), ScheduledAt: job.RunAt}
+	if job.UniqueKey != "" {
+		opts.UniqueOpts = uniqueWhileAlive()
+	}
+	return tx.pinned.Raw(func(any) error {
+		_, err := r.client.InsertTx(ctx, tx.pgx, riverArgs{job.Kind, job.UniqueKey, args}, opts)
+		return err
+	})
+}
+
+// riverQueueName: a queue a kind, because River bounds concurrency by queue.
+func riverQueueName(kind string) string { return strings.ReplaceAll(kind, ".", "_") }
+
+func uniqueWhileAlive() river.UniqueOpts {
+	return river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
+		rivertype.JobStateRunning, rivertype.JobStateScheduled,
+	}}
+}
+
+// riverQueue works beside any number of other processes on one database.
+type riverQueue struct {
+	q      *Queue
+	client *river.Client[pgx.Tx]
+	life   *life
+}
+
+func newRiverQueue(q *Queue) *riverQueue { return &riverQueue{q: q} }
+
+func (r *riverQueue) start(ctx context.Context) error {
+	host, _ := os.Hostname()
+	id := fmt.Sprintf("%.60s-%d-%d", host, os.Getpid(), r.q.db.NewID())
+	client, err := river.NewClient(riverpgxv5.New(r.q.db.pool), r.config(id))
+	if err != nil {
+		return err
+	}
+	// Jobs are taken in this name, so it has to be seen alive before.
+	if r.life, err = startLife(ctx, r.q.db.pool, id, r.q.log); err != nil {
+		return err
+	}
+	r.client = client
+	if err := client.Start(r.q.halted); err != nil {
+		return errors.Join(err, r.life.end())
+	}
+	return nil
+}
+
+func (r *riverQueue) stop(ctx context.Context) error { return r.client.Stop(ctx) }
+func (r *riverQueue) close() error                   { return r.life.end() }
+
+func (r *riverQueue) config(id string) *river.Config {
+	workers, queues, longest := river.NewWorkers(), map[string]river.QueueConfig{}, defaultTimeout
+	for kind, worker := range r.q.workers {
+		river.AddWorkerArgs(workers, riverArgs{kind: kind}, &riverWorker{q: r.q, worker: worker})
+		queues[riverQueueName(kind)] = river.QueueConfig{MaxWorkers: worker.Concurrency}
+		longest = max(longest, worker.Timeout)
+	}
+	var periodics []*river.PeriodicJob
+	for _, periodic := range r.q.periodics {
+		kind := periodicQueue + periodic.Kind
+		river.AddWorkerArgs(workers, riverArgs{kind: kind}, &riverWorker{q: r.q, periodic: &periodic})
+		queues[riverQueueName(kind)] = river.QueueConfig{MaxWorkers: 1}
+		longest = max(longest, periodic.Every)
+		periodics = append(periodics, river.NewPeriodicJob(river.PeriodicInterval(periodic.Every),
+			func() (river.JobArgs, *river.InsertOpts) {
+				return riverArgs{kind: kind, Args: json.RawMessage("null")},
+					&river.InsertOpts{Queue: riverQueueName(kind), MaxAttempts: 1, UniqueOpts: uniqueWhileAlive()}
+			}, &river.PeriodicJobOpts{RunOnStart: true}))
+	}
+	return &river.Config{
+		ID: id, Workers: workers, Queues: queues, PeriodicJobs: periodics, Logger: r.q.log,
+		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: pollEvery,
+		RetryPolicy:                 riverRetry{r.q},
+		RescueStuckJobsAfter:        longest + time.Hour, // lost workers are noticed by their life
+		JobTimeout:                  -1,                  // Queue.run keeps the time
+		CompletedJobRetentionPeriod: 10 * time.Minute,
+		CancelledJobRetentionPeriod: keepFailed, DiscardedJobRetentionPeriod: keepFailed,
+	}
+}
+
+// riverWorker does the jobs of one kind, or one periodic.
+type riverWorker struct {
+	river.WorkerDefaults[riverArgs]
+	q        *Queue
+	worker   Worker
+	periodic *Periodic
+}
+
+func (w *riverWorker) Timeout(*river.Job[riverArgs]) time.Duration { return -1 }
+
+func (w *riverWorker) Work(ctx context.Context, job *river.Job[riverArgs]) error {
+	if w.periodic != nil {
+		w.q.tick(ctx, *w.periodic)
+		return nil
+	}
+	err := w.q.run(ctx, w.worker, job.Args.Args)
+	var later *snoozed
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &later):
+		return river.JobSnooze(later.wait)
+	case w.q.failed(ctx, job.Kind, job.ID, job.Attempt, job.MaxAttempts, err):
+		return river.JobCancel(err)
+	}
+	return err
+}
+
+// riverRetry spaces attempts as on SQLite.
+type riverRetry struct{ q *Queue }
+
+func (r riverRetry) NextRetry(job *rivertype.JobRow) time.Time {
+	return time.Now().Add(r.q.backoff(job.Attempt))
+}
