@@ -25,8 +25,9 @@ func seedOf(rec stage.Record) string {
 	return strings.TrimSpace(rec.Source.Handle)
 }
 
-// enter counts a record and gives its seed: the handle as it was first written.
-func (b *books) enter(rec stage.Record) string {
+// enter counts a record as asked for and gives its entry, whose seed is the
+// handle as it was first written.
+func (b *books) enter(rec stage.Record) *stage.Outcome {
 	seed := seedOf(rec)
 	key := account{rec.Platform, handleKey(seed)}
 	if rec.Source == nil || rec.Source.Handle == "" {
@@ -38,14 +39,14 @@ func (b *books) enter(rec stage.Record) string {
 		b.of[key] = entry
 	}
 	entry.Asked++
-	entry.Returned++
-	return entry.Seed
+	return entry
 }
 
 // outcomes are the entries by platform and handle. What could not be read is
 // counted on the `feed` entry of the platform with the most videos; handles that
-// were asked for on a platform and have no video are empty.
-func (b *books) outcomes(report Report, seeds []stage.Seed) []stage.Outcome {
+// were asked for on a platform and have no video are empty. With enough, the
+// house took no more, though the feed has more.
+func (b *books) outcomes(report Report, seeds []stage.Seed, enough bool) []stage.Outcome {
 	for _, seed := range seeds {
 		key := account{seed.Platform, handleKey(seed.Handle)}
 		if seed.Platform != "" && key.handle != "" && b.of[key] == nil {
@@ -57,6 +58,11 @@ func (b *books) outcomes(report Report, seeds []stage.Seed) []stage.Outcome {
 		entry.Asked += skipped
 		entry.Status = stage.Partial
 		entry.Detail = fmt.Sprintf("%d lines or rows could not be read: %s", skipped, strings.Join(report.Notes[:min(3, len(report.Notes))], "; "))
+	}
+	if enough {
+		entry := b.main()
+		entry.Status = stage.Partial
+		entry.Detail = strings.TrimPrefix(entry.Detail+"; the feed has more videos than one call may give", "; ")
 	}
 	if len(b.of) == 0 {
 		b.of[account{}] = &stage.Outcome{Seed: Seed, Status: stage.Empty, Detail: fmt.Sprintf("no videos in %d files", report.Files)}

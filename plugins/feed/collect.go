@@ -109,14 +109,20 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 	whose := newKinds(call.Brief, seeds)
 	report, err := s.each(ctx, call, nil, func(rec stage.Record) error {
 		whose.settle(&rec)
-		rec.Seed = books.enter(rec)
-		return emit(rec)
+		entry := books.enter(rec)
+		rec.Seed = entry.Seed
+		if err := emit(rec); err != nil {
+			return err
+		}
+		entry.Returned++
+		return nil
 	})
-	if err != nil {
+	enough := errors.Is(err, stage.ErrEnough)
+	if err != nil && !enough {
 		return nil, err
 	}
 	tell(call, report)
-	return books.outcomes(report, seeds), nil
+	return books.outcomes(report, seeds, enough), nil
 }
 
 // refresh hands over those videos asked for that the run's folder has.
@@ -137,10 +143,13 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 	report, err := s.each(ctx, call, want, func(rec stage.Record) error {
 		whose.settle(&rec)
 		rec.Seed = seedOf(rec)
+		if err := emit(rec); err != nil {
+			return err
+		}
 		found[rec.Platform]++
-		return emit(rec)
+		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, stage.ErrEnough) {
 		return nil, err
 	}
 	tell(call, report)

@@ -101,7 +101,15 @@ type emitError struct{ cause error }
 func (e *emitError) Error() string { return e.cause.Error() }
 func (e *emitError) Unwrap() error { return e.cause }
 
+// recordLimit leaves room for what a record's form adds to its texts.
+const recordLimit = lineLimit - 64<<10
+
 func (r *reading) take(rec stage.Record) error {
+	if size(rec) > recordLimit {
+		r.report.Long++
+		r.report.note("%s: a video of more than %d bytes", r.name, recordLimit)
+		return nil
+	}
 	r.report.Videos++
 	if err := r.emit(rec); err != nil {
 		return &emitError{err}
@@ -180,4 +188,30 @@ func (r *reading) content(file io.Reader, name string) error {
 		return r.csv(in, name)
 	}
 	return errors.New("neither JSON Lines, JSON nor CSV by its name")
+}
+
+// size is about how many bytes a record takes on its way.
+func size(rec stage.Record) int {
+	n := len(rec.SourceURL) + len(rec.CreatorID) + len(rec.Metadata) + 24*(len(rec.Cues)+len(rec.Stickers)+len(rec.Keys))
+	if rec.Source != nil {
+		n += len(rec.Source.Handle) + len(rec.Source.Kind) + len(rec.Source.SeededBy)
+	}
+	if e := rec.Evidence; e != nil {
+		n += len(e.Visual)
+		for _, text := range []*string{e.Spoken, e.OnScreenText} {
+			if text != nil {
+				n += len(*text)
+			}
+		}
+	}
+	for _, cue := range rec.Cues {
+		n += len(cue.Text)
+	}
+	for _, sticker := range rec.Stickers {
+		n += len(sticker.Text)
+	}
+	for _, key := range rec.Keys {
+		n += len(key.Key) + len(key.Label)
+	}
+	return n
 }
