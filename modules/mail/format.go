@@ -1,0 +1,53 @@
+package mail
+
+import (
+	"bytes"
+	"fmt"
+	"mime"
+	"mime/quotedprintable"
+	netmail "net/mail"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Format returns the RFC 5322 text of a message. Nothing in a message can add a
+// header: addresses have one allowed form, and a subject with control
+// characters is refused.
+func Format(from netmail.Address, message Message, id string, at time.Time) ([]byte, error) {
+	to, ok := Address(message.To)
+	if !ok {
+		return nil, fmt.Errorf("%q is no mail address", message.To)
+	}
+	if strings.ContainsFunc(message.Subject, unicode.IsControl) {
+		return nil, fmt.Errorf("the subject %q has control characters", message.Subject)
+	}
+	sender, ok := Address(from.Address)
+	if !ok || strings.ContainsFunc(from.Name, unicode.IsControl) {
+		return nil, fmt.Errorf("%q is no sender", from.String())
+	}
+	_, domain, _ := strings.Cut(sender, "@")
+	var out bytes.Buffer
+	for _, line := range [][2]string{
+		{"Date", at.UTC().Format(time.RFC1123Z)},
+		{"From", (&netmail.Address{Name: from.Name, Address: sender}).String()},
+		{"To", (&netmail.Address{Address: to}).String()},
+		{"Message-ID", "<" + id + "@" + domain + ">"},
+		{"Subject", mime.QEncoding.Encode("utf-8", message.Subject)},
+		{"Auto-Submitted", "auto-generated"},
+		{"MIME-Version", "1.0"},
+		{"Content-Type", "text/plain; charset=utf-8"},
+		{"Content-Transfer-Encoding", "quoted-printable"},
+	} {
+		out.WriteString(line[0] + ": " + line[1] + "\r\n")
+	}
+	out.WriteString("\r\n")
+	body := quotedprintable.NewWriter(&out)
+	if _, err := body.Write([]byte(message.Text)); err != nil {
+		return nil, fmt.Errorf("encode the body: %w", err)
+	}
+	if err := body.Close(); err != nil {
+		return nil, fmt.Errorf("encode the body: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,42 @@
+package secret
+
+import "testing"
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 1000 {
+		text := New()
+		if len(text) != Length || !Clean(text) {
+			t.Fatalf("New() = %q", text)
+		}
+		if seen[text] {
+			t.Fatalf("%q came twice", text)
+		}
+		seen[text] = true
+	}
+}
+
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		n     uint64
+		width int
+		want  string
+	}{
+		{0, 6, "000000"}, {61, 2, "0z"}, {62, 2, "10"}, {1<<32 - 1, 6, "4gfFC3"}, {62, 1, "0"},
+	} {
+		if got := Encode(c.n, c.width); got != c.want {
+			t.Errorf("Encode(%d, %d) = %q, want %q", c.n, c.width, got, c.want)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"": true, "aZ9": true, "a-b": false, "a b": false, "é": false, "a\x00": false} {
+		if got := Clean(text); got != want {
+			t.Errorf("Clean(%q) = %v", text, got)
+		}
+	}
+}
