@@ -1,0 +1,49 @@
+package keys
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// keepEnded is how long codes and session keys are kept after they are of use.
+const keepEnded = 24 * time.Hour
+
+// Worker returns the worker that mails one-time codes.
+func Worker(s *Service) store.Worker {
+	return store.Worker{
+		Kind:        recoverKind,
+		Timeout:     time.Minute,
+		Concurrency: 4,
+		Work: func(ctx context.Context, args json.RawMessage) error {
+			var order recovery
+			if err := json.Unmarshal(args, &order); err != nil {
+				return store.Cancel(fmt.Errorf("read the arguments: %w", err))
+			}
+			return s.sendCode(ctx, order.Email)
+		},
+	}
+}
+
+// Sweeper returns the room's housekeeping.
+func Sweeper(s *Service) store.Periodic {
+	return store.Periodic{Kind: "keys.sweep", Every: time.Hour, Run: s.Sweep}
+}
+
+// Sweep forgets codes and session keys that ended a day ago.
+func (s *Service) Sweep(ctx context.Context) error {
+	const batch = 500
+	before := s.now().Add(-keepEnded)
+	for _, sweep := range []func(context.Context, time.Time, int) (int, error){s.rows.sweepCodes, s.rows.sweepSessions} {
+		for removed := batch; removed == batch; {
+			var err error
+			if removed, err = sweep(ctx, before, batch); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/mail"
+	"github.com/scrollery/scrollery/modules/secret"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// Mailer delivers the one-time codes.
+type Mailer interface {
+	Send(ctx context.Context, message mail.Message) error
+}
+
+// Subscriptions says who pays; the room billing does.
+type Subscriptions interface {
+	// Active tells which of the accounts have a paid subscription.
+	Active(ctx context.Context, accountIDs []int64) (map[int64]bool, error)
+	// Grant gives the account the plan for nothing, unless it pays for one.
+	Grant(ctx context.Context, tx *store.Tx, accountID int64, plan string) error
+}
+
+// Config is the room's part of the configuration.
+type Config struct {
+	// SessionTTL is the lifetime of a session key where none is asked for.
+	// Default: 1 hour.
+	SessionTTL time.Duration
+	// MaxSessionTTL is the longest lifetime of a session key. Default: 24 hours.
+	MaxSessionTTL time.Duration
+	// CodeTTL is how long a one-time code is valid. Default: 10 minutes.
+	CodeTTL time.Duration
+	// CodeTries is how many codes may be tried against the one that was sent.
+	// Default: 5.
+	CodeTries int
+	// MailsPerHour bounds the codes sent to one address. Default: 3.
+	MailsPerHour int
+}
+
+// Defaults returns the configuration of a local server.
+func Defaults() Config {
+	return Config{
+		SessionTTL: time.Hour, MaxSessionTTL: 24 * time.Hour,
+		CodeTTL: 10 * time.Minute, CodeTries: 5, MailsPerHour: 3,
+	}
+}
+
+// Validate reports every value that the room cannot work with.
+func (c Config) Validate() error {
+	var faults []error
+	if c.SessionTTL <= 0 || c.SessionTTL > c.MaxSessionTTL {
+		faults = append(faults, fmt.Errorf("session lifetime %v: want more than 0, at most %v", c.SessionTTL, c.MaxSessionTTL))
+	}
+	if c.CodeTTL <= 0 || c.CodeTTL > time.Hour {
+		faults = append(faults, fmt.Errorf("code lifetime %v: want more than 0, at most an hour", c.CodeTTL))
+	}
+	if c.CodeTries < 1 || c.MailsPerHour < 1 {
+		faults = append(faults, errors.New("code tries and mails an hour: want at least 1"))
+	}
+	return errors.Join(faults...)
+}
+
+// Service keeps accounts and their keys.
+type Service struct {
+	rows          rows
+	db            *store.DB
+	cfg           Config
+	mailer        Mailer
+	subscriptions Subscriptions
+	log           *slog.Logger
+	now           func() time.Time
+	// dummy is the code that is checked where there is none, so that the work
+	// is the same.
+	dummy code
+}
+
+// New returns the service.
+func New(db *store.DB, cfg Config, mailer Mailer, subscriptions Subscriptions, log *slog.Logger) *Service {
+	s := &Service{rows: rows{db}, db: db, cfg: cfg, mailer: mailer, subscriptions: subscriptions, log: log, now: time.Now}
+	s.dummy = newCode("", 0, secret.New(), s.now(), s.now())
+	return s
+}
+
+// Open makes a new account. email may be nil. An address opens as many accounts
+// as pay with it: nobody has proved to read its mail, so none may enter an
+// account that exists.
+func (s *Service) Open(ctx context.Context, tx *store.Tx, email *string) (accountID int64, err error) {
+	var address string
+	if email != nil {
+		var ok bool
+		if address, ok = mail.Address(*email); !ok {
+			// What a payment provider took for an address is no reason to keep
+			// the customer out; the key cannot be recovered by mail then.
+			s.log.WarnContext(ctx, "an account was opened without its mail address, which has no usable form")
+		}
+	}
+	accountID = s.db.NewID()
+	if err := s.rows.addAccount(ctx, tx, accountID, address, s.now()); err != nil {
+		return 0, fmt.Errorf("open account: %w", err)
+	}
+	return accountID, nil
+}
+
+// Mint makes a lasting key with every scope.
+func (s *Service) Mint(ctx context.Context, tx *store.Tx, accountID int64) (string, error) {
+	minted, err := s.mint(ctx, tx, mintOrder{accountID: accountID, scopes: viewer.AllScopes()})
+	return minted.secret, err
+}
+
+// mintOrder describes a key to be made. parentID and expiresAt are those of a
+// session key, zero for a lasting one.
+type mintOrder struct {
+	accountID, parentID int64
+	scopes              []string
+	expiresAt           time.Time
+}
+
+type minted struct {
+	id     int64
+	secret string
+}
+
+func (s *Service) mint(ctx context.Context, tx *store.Tx, order mintOrder) (minted, error) {
+	prefix := sessionPrefix
+	if order.parentID == 0 {
+		prefix = livePrefix
+		if err := s.hold(ctx, tx, order.accountID); err != nil {
+			return minted{}, err
+		}
+	}
+	made := minted{id: s.db.NewID(), secret: newKey(prefix)}
+	if err := s.rows.addKey(ctx, tx, made, order, s.now()); err != nil {
+		return minted{}, fmt.Errorf("mint key for %d: %w", order.accountID, err)
+	}
+	return made, nil
+}
+
+// hold keeps other transactions from minting or revoking the account's lasting
+// keys, so that none slips past a reissue.
+func (s *Service) hold(ctx context.Context, tx *store.Tx, accountID int64) error {
+	return tx.Lock(ctx, "keys", accountID)
+}
+
+// Unbroken tells whether a full lasting key of the account, minted by that
+// moment, is still in force. What was promised to a key that a reissue ended
+// since is void.
+func (s *Service) Unbroken(ctx context.Context, tx *store.Tx, accountID int64, since time.Time) (bool, error) {
+	if err := s.hold(ctx, tx, accountID); err != nil {
+		return false, err
+	}
+	lasting, err := s.rows.lasting(ctx, tx, accountID)
+	if err != nil {
+		return false, err
+	}
+	for _, key := range lasting {
+		if key.createdAt <= since.UnixMilli() && len(key.scopes) == len(viewer.AllScopes()) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Session is a short-lived key, shown once.
+type Session struct {
+	Secret    string
+	ID        string
+	Scopes    []string
+	ExpiresAt time.Time
+}
+
+// CreateSession mints a session key under the caller's own, with some of its
+// scopes: all of them where none are named. A zero ttl is the configured one. A
+// session key mints none: it could outlive its own end that way.
+func (s *Service) CreateSession(ctx context.Context, scopes []string, ttl time.Duration) (Session, error) {
+	caller := viewer.FromContext(ctx)
+	if caller == nil || caller.KeyID == 0 {
+		return Session{}, Refused()
+	}
+	if caller.Session {
+		return Session{}, forbidden("keys:write", nil, "A session key cannot mint another one; use a lasting key.")
+	}
+	scopes, err := subset(caller.Scopes, scopes)
+	if err != nil {
+		return Session{}, err
+	}
+	if ttl == 0 {
+		ttl = s.cfg.SessionTTL
+	}
+	if ttl < 0 || ttl > s.cfg.MaxSessionTTL {
+		return Session{}, fault.Invalid("ttlSeconds", "must be from 1 to %d", int(s.cfg.MaxSessionTTL.Seconds()))
+	}
+	order := mintOrder{accountID: caller.AccountID, parentID: caller.KeyID, scopes: scopes, expiresAt: s.now().Add(ttl)}
+	var made minted
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+		made, err = s.mint(ctx, tx, order)
+		return err
+	})
+	if err != nil {
+		return Session{}, err
+	}
+	return Session{
+		Secret: made.secret, ID: ident.Format(ident.Key, made.id),
+		Scopes: scopes, ExpiresAt: time.UnixMilli(order.expiresAt.UnixMilli()),
+	}, nil
+}
+
+// subset returns the wanted scopes in their usual order.
+func subset(granted, wanted []string) ([]string, error) {
+	if len(wanted) == 0 {
+		return granted, nil
+	}
+	if err := known(wanted); err != nil {
+		return nil, err
+	}
+	for _, scope := range wanted {
+		if !slices.Contains(granted, scope) {
+			return nil, forbidden(scope, granted, "The key lacks the scope "+scope+".")
+		}
+	}
+	return inOrder(wanted), nil
+}
+
+// known reports every scope that does not exist.
+func known(scopes []string) error {
+	var issues []fault.Issue
+	for i, scope := range scopes {
+		if !slices.Contains(viewer.AllScopes(), scope) {
+			issues = append(issues, fault.Issue{
+				Path:    fmt.Sprintf("scopes[%d]", i),
+				Message: "must be one of " + strings.Join(viewer.AllScopes(), ", "),
+			})
+		}
+	}
+	if len(issues) > 0 {
+		return fault.InvalidIssues(issues...)
+	}
+	return nil
+}
+
+func inOrder(scopes []string) []string {
+	return slices.DeleteFunc(viewer.AllScopes(), func(scope string) bool { return !slices.Contains(scopes, scope) })
+}
+
+func forbidden(scope string, granted []string, message string) error {
+	return &fault.Error{Kind: fault.Forbidden, Message: message, RequiredScope: scope, GrantedScopes: granted}
+}

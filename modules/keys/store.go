@@ -1,0 +1,132 @@
+package keys
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"entgo.io/ent/dialect/sql"
+
+	entaccount "github.com/scrollery/scrollery/ent/account"
+	entkey "github.com/scrollery/scrollery/ent/key"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// rows keeps accounts, keys and codes.
+type rows struct{ db *store.DB }
+
+// addAccount writes an account; an empty address is kept as null.
+func (r rows) addAccount(ctx context.Context, tx *store.Tx, id int64, address string, at time.Time) error {
+	row := tx.Ent().Account.Create().SetID(id).SetCreatedAt(at.UnixMilli())
+	if address != "" {
+		row.SetEmail(address)
+	}
+	return row.Exec(ctx)
+}
+
+func (r rows) addKey(ctx context.Context, tx *store.Tx, made minted, order mintOrder, at time.Time) error {
+	sum := sha256.Sum256([]byte(made.secret))
+	row := tx.Ent().Key.Create().
+		SetID(made.id).SetAccountID(order.accountID).
+		SetHash(sum[:]).SetHint(made.secret[len(made.secret)-4:]).
+		SetScopes(strings.Join(order.scopes, " ")).
+		SetCreatedAt(at.UnixMilli())
+	if order.parentID != 0 {
+		row.SetParentID(order.parentID)
+	}
+	if !order.expiresAt.IsZero() {
+		row.SetExpiresAt(order.expiresAt.UnixMilli())
+	}
+	return row.Exec(viewer.As(ctx, order.accountID))
+}
+
+// accountsOf returns the accounts of an address, oldest first.
+func (r rows) accountsOf(ctx context.Context, address string) ([]int64, error) {
+	ids, err := r.db.Ent().Account.Query().
+		Where(entaccount.Email(address)).
+		Order(entaccount.ByID()).
+		IDs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load accounts of an address: %w", err)
+	}
+	return ids, nil
+}
+
+// lastingKey is a key that sessions can hang on.
+type lastingKey struct {
+	id, createdAt int64
+	scopes        []string
+}
+
+// lasting returns the account's lasting keys in force, newest first.
+func (r rows) lasting(ctx context.Context, tx *store.Tx, accountID int64) ([]lastingKey, error) {
+	found, err := tx.Ent().Key.Query().
+		Where(entkey.AccountID(accountID), entkey.ParentIDIsNil(), entkey.RevokedAtIsNil(), entkey.ExpiresAtIsNil()).
+		Order(entkey.ByID(sql.OrderDesc())).
+		All(viewer.As(ctx, accountID))
+	if err != nil {
+		return nil, fmt.Errorf("load keys of %d: %w", accountID, err)
+	}
+	out := make([]lastingKey, len(found))
+	for i, row := range found {
+		out[i] = lastingKey{id: row.ID, createdAt: row.CreatedAt, scopes: strings.Fields(row.Scopes)}
+	}
+	return out, nil
+}
+
+// keysOf returns every key of the accounts, oldest first.
+func (r rows) keysOf(ctx context.Context, accountIDs []int64) ([]Key, error) {
+	found, err := r.db.Ent().Key.Query().
+		Where(entkey.AccountIDIn(accountIDs...)).
+		Order(entkey.ByID()).
+		All(viewer.System(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("load keys: %w", err)
+	}
+	out := make([]Key, len(found))
+	for i, row := range found {
+		out[i] = Key{
+			ID: ident.Format(ident.Key, row.ID), AccountID: ident.Format(ident.Account, row.AccountID),
+			Scopes: strings.Fields(row.Scopes), Hint: row.Hint, Session: row.ParentID != nil,
+			CreatedAt: time.UnixMilli(row.CreatedAt), ExpiresAt: timeOf(row.ExpiresAt), RevokedAt: timeOf(row.RevokedAt),
+		}
+	}
+	return out, nil
+}
+
+func timeOf(millis *int64) time.Time {
+	if millis == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(*millis)
+}
+
+// revoke ends a key, whosever it is. found is false where there is none.
+func (r rows) revoke(ctx context.Context, id int64, at time.Time) (found bool, err error) {
+	ctx = viewer.System(ctx)
+	err = r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if found, err = tx.Ent().Key.Query().Where(entkey.ID(id)).Exist(ctx); err != nil {
+			return err
+		}
+		return tx.Ent().Key.Update().
+			Where(entkey.ID(id), entkey.RevokedAtIsNil()).
+			SetRevokedAt(at.UnixMilli()).
+			Exec(ctx)
+	})
+	if err != nil {
+		return false, fmt.Errorf("revoke key %d: %w", id, err)
+	}
+	return found, nil
+}
+
+// revokeAll ends every key and session of an account.
+func (r rows) revokeAll(ctx context.Context, tx *store.Tx, accountID int64, at time.Time) error {
+	return tx.Ent().Key.Update().
+		Where(entkey.AccountID(accountID), entkey.RevokedAtIsNil()).
+		SetRevokedAt(at.UnixMilli()).
+		Exec(viewer.As(ctx, accountID))
+}
