@@ -1,0 +1,24 @@
+// Package billing sells subscriptions: it keeps the plans, the checkouts and
+// what each account has paid for.
+//
+// A checkout is opened with a provider, which takes the payment; the test
+// checkout is the one that comes with the service. A paid one is claimed with
+// its token, and the claim opens account, key and subscription in one
+// transaction. The room never sees a card, and never keeps a claim token: only
+// its hash. Credits, the older way to pay, are not sold yet.
+package billing
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/scrollery/scrollery/modules/door"
+)
+
+// Module provides the room. The app provides Config and answers Keys.
+var Module = fx.Module("billing", fx.Provide(
+	NewSubscriptions,
+	NewTestCheckout,
+	New,
+	fx.Annotate(func(s *Service) door.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
+	fx.Annotate(Sweeper, fx.ResultTags(`group:"periodics"`)),
+))

@@ -1,0 +1,120 @@
+package billing
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"time"
+)
+
+// PlanID is what the API calls every subscription's plan.
+const PlanID = "research_library"
+
+// Intervals of payment, as the API spells them.
+const (
+	Monthly = "monthly"
+	Annual  = "annual"
+)
+
+// Plan is what a subscription costs and gives.
+type Plan struct {
+	// Key is `standard` or `pro`.
+	Key string
+	// Label is the name for people.
+	Label string
+	// MonthlyCents and AnnualCents are the prices in US cents.
+	MonthlyCents, AnnualCents int64
+	// MaxFeedSize is the most new videos that one scroll archives.
+	MaxFeedSize int
+	// Workspaces of an account.
+	Workspaces int
+	// ActiveScrolls is how many scrolls may be queued or running at once.
+	ActiveScrolls int
+	// DailyUnits and MonthlyUnits are the budgets.
+	DailyUnits, MonthlyUnits int64
+}
+
+// Cents returns the price for an interval.
+func (p Plan) Cents(interval string) int64 {
+	if interval == Annual {
+		return p.AnnualCents
+	}
+	return p.MonthlyCents
+}
+
+// annualMonthlyCents is the annual price for one month, in whole cents.
+func (p Plan) annualMonthlyCents() int64 {
+	return int64(math.Round(float64(p.AnnualCents) / 12))
+}
+
+// Config is the room's part of the configuration.
+type Config struct {
+	// BaseURL is the service's public address, without a slash at the end: it
+	// stands before the address of a test checkout.
+	BaseURL string
+	// Standard and Pro are the plans on sale. Default: 39 and 99 dollars a month.
+	Standard, Pro Plan
+	// CheckoutTTL is how long a checkout can be paid. Default: 24 hours.
+	CheckoutTTL time.Duration
+}
+
+// Defaults returns the configuration of a local server.
+func Defaults() Config {
+	return Config{
+		BaseURL:     "http://127.0.0.1:8080",
+		CheckoutTTL: 24 * time.Hour,
+		Standard: Plan{
+			Key: "standard", Label: "Standard", MonthlyCents: 3900, AnnualCents: 39000,
+			MaxFeedSize: 250, Workspaces: 1, ActiveScrolls: 1, DailyUnits: 5000, MonthlyUnits: 75000,
+		},
+		Pro: Plan{
+			Key: "pro", Label: "Pro", MonthlyCents: 9900, AnnualCents: 99000,
+			MaxFeedSize: 1000, Workspaces: 1, ActiveScrolls: 3, DailyUnits: 20000, MonthlyUnits: 300000,
+		},
+	}
+}
+
+// Validate reports every value that the room cannot work with.
+func (c Config) Validate() error {
+	var faults []error
+	base, err := url.Parse(c.BaseURL)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" ||
+		base.RawQuery != "" || base.Fragment != "" || base.User != nil || c.BaseURL[len(c.BaseURL)-1] == '/' {
+		faults = append(faults, fmt.Errorf("base url %q: want http(s)://host without a slash at the end", c.BaseURL))
+	}
+	if c.CheckoutTTL <= 0 {
+		faults = append(faults, fmt.Errorf("checkout lifetime %v: want more than 0", c.CheckoutTTL))
+	}
+	for key, plan := range map[string]Plan{"standard": c.Standard, "pro": c.Pro} {
+		if plan.Key != key {
+			faults = append(faults, fmt.Errorf("plan %s: its key is %q", key, plan.Key))
+		}
+		if plan.MonthlyCents < 0 || plan.AnnualCents < 0 || plan.MaxFeedSize < 1 || plan.Workspaces < 1 ||
+			plan.ActiveScrolls < 1 || plan.DailyUnits < 1 || plan.MonthlyUnits < 1 {
+			faults = append(faults, fmt.Errorf("plan %s: prices cannot be negative, limits cannot be below 1", key))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Plan returns the plan of a key; ok is false for anything but `standard` and `pro`.
+func (c Config) Plan(key string) (plan Plan, ok bool) {
+	switch key {
+	case c.Standard.Key:
+		return c.Standard, true
+	case c.Pro.Key:
+		return c.Pro, true
+	}
+	return Plan{}, false
+}
+
+// Budget returns the daily and monthly budget of a plan, in units. An account
+// without a plan is measured by the smaller one.
+func (c Config) Budget(plan string) (daily, monthly int64) {
+	p, ok := c.Plan(plan)
+	if !ok {
+		p = c.Standard
+	}
+	return p.DailyUnits, p.MonthlyUnits
+}

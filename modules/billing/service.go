@@ -1,0 +1,123 @@
+package billing
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/secret"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// Keys opens accounts and mints their keys; the room keys does.
+type Keys interface {
+	// Open makes a new account, even for an address that has one: nobody has
+	// proved that the payer reads that mail.
+	Open(ctx context.Context, tx *store.Tx, email *string) (accountID int64, err error)
+	// Unbroken tells whether a full lasting key of the account, minted by that
+	// moment, is still in force.
+	Unbroken(ctx context.Context, tx *store.Tx, accountID int64, since time.Time) (bool, error)
+	// Mint makes a key with every scope. The secret is shown once.
+	Mint(ctx context.Context, tx *store.Tx, accountID int64) (secret string, err error)
+}
+
+// tokenPrefix begins every claim token.
+const tokenPrefix = "claim_"
+
+// keepEnded is how long an unpaid checkout is remembered after its end.
+const keepEnded = 30 * 24 * time.Hour
+
+// Service sells subscriptions.
+type Service struct {
+	db            *store.DB
+	cfg           Config
+	checkouts     checkouts
+	keys          Keys
+	provider      Provider
+	subscriptions *Subscriptions
+	log           *slog.Logger
+	now           func() time.Time
+}
+
+// New returns the service.
+func New(db *store.DB, cfg Config, keys Keys, provider Provider, subscriptions *Subscriptions, log *slog.Logger) *Service {
+	return &Service{
+		db: db, cfg: cfg, checkouts: checkouts{db}, keys: keys, provider: provider,
+		subscriptions: subscriptions, log: log, now: time.Now,
+	}
+}
+
+// Subscribe starts a checkout. Whoever holds the token may claim the key once it
+// is paid; the address alone gives nothing away.
+//
+// A caller with a lasting key of every scope subscribes for the key's account.
+// Any other caller gets a new one with the claim: a lesser key must not turn
+// into a full one by paying.
+func (s *Service) Subscribe(ctx context.Context, planKey, interval string) (url, token string, err error) {
+	plan, ok := s.cfg.Plan(planKey)
+	if !ok {
+		return "", "", fault.Invalid("plan", "must be standard or pro")
+	}
+	if interval != Monthly && interval != Annual {
+		return "", "", fault.Invalid("billingInterval", "must be monthly or annual")
+	}
+	now := s.now()
+	order := Order{
+		Purpose: purposeSubscription, Plan: plan.Key, Interval: interval,
+		AmountCents: plan.Cents(interval), ExpiresAt: now.Add(s.cfg.CheckoutTTL),
+	}
+	session, url, err := s.provider.Create(ctx, order)
+	if err != nil {
+		return "", "", upstream(err)
+	}
+	token = tokenPrefix + secret.New()
+	if err := s.checkouts.open(ctx, order, session, url, hash(token), payingAccount(ctx), now); err != nil {
+		return "", "", err
+	}
+	return url, token, nil
+}
+
+// payingAccount is the account that a checkout is for, 0 for a new one.
+func payingAccount(ctx context.Context) int64 {
+	caller := viewer.FromContext(ctx)
+	if caller == nil || caller.AccountID == 0 || caller.Session {
+		return 0
+	}
+	for _, scope := range viewer.AllScopes() {
+		if !caller.Has(scope) {
+			return 0
+		}
+	}
+	return caller.AccountID
+}
+
+// Sweep forgets checkouts that ended unpaid long ago.
+func (s *Service) Sweep(ctx context.Context) error {
+	const batch = 500
+	for {
+		removed, err := s.checkouts.sweep(ctx, s.now().Add(-keepEnded), batch)
+		if err != nil || removed < batch {
+			return err
+		}
+	}
+}
+
+// hash is what is stored of a claim token.
+func hash(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// upstream is the answer to a provider that failed: nothing has happened yet.
+func upstream(err error) error {
+	return &fault.Error{
+		Kind:      fault.TemporaryServiceError,
+		Message:   "The payment service does not answer; try again.",
+		Retryable: true,
+		Cause:     fmt.Errorf("payment provider: %w", err),
+	}
+}

@@ -1,0 +1,140 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// Where a subscription stands. An account that never had one is StatusNone,
+// and has no row.
+const (
+	StatusActive    = "active"
+	StatusPastDue   = "past_due"
+	StatusCancelled = "cancelled"
+	StatusNone      = "none"
+)
+
+// Subscription is what an account has paid for.
+type Subscription struct {
+	// Plan is `standard` or `pro`, empty for an account that never had one.
+	Plan string
+	// Interval is `monthly` or `annual`, empty for a complimentary account.
+	Interval string
+	Status   string
+	// PeriodEnd is when the paid time ends; zero where nobody has to pay.
+	PeriodEnd time.Time
+}
+
+// complimentary tells a gift from what somebody pays for.
+func (s Subscription) complimentary() bool { return s.Interval == "" }
+
+// Limits are what an account may use.
+type Limits struct {
+	// Plan and Status as in Subscription.
+	Plan, Status string
+	// Active tells whether the subscription is paid. The other limits are those
+	// of the plan either way, and of `standard` for an account without one.
+	Active                                 bool
+	MaxFeedSize, Workspaces, ActiveScrolls int
+	DailyUnits, MonthlyUnits               int64
+}
+
+// Subscriptions keeps what the accounts have paid for. It needs no other room,
+// so that keys can ask it while billing asks keys.
+type Subscriptions struct {
+	db  *store.DB
+	cfg Config
+	now func() time.Time
+}
+
+// NewSubscriptions returns the subscriptions kept in db.
+func NewSubscriptions(db *store.DB, cfg Config) *Subscriptions {
+	return &Subscriptions{db: db, cfg: cfg, now: time.Now}
+}
+
+// Of returns the account's subscription.
+func (s *Subscriptions) Of(ctx context.Context, accountID int64) (Subscription, error) {
+	sub, err := s.find(ctx, s.db.Ent(), accountID)
+	if err != nil {
+		return Subscription{}, fmt.Errorf("load subscription of %d: %w", accountID, err)
+	}
+	return sub, nil
+}
+
+// Limits returns what the account may use.
+func (s *Subscriptions) Limits(ctx context.Context, accountID int64) (Limits, error) {
+	sub, err := s.Of(ctx, accountID)
+	if err != nil {
+		return Limits{}, err
+	}
+	plan, ok := s.cfg.Plan(sub.Plan)
+	if !ok {
+		plan = s.cfg.Standard
+	}
+	return Limits{
+		Plan: sub.Plan, Status: sub.Status, Active: sub.Status == StatusActive,
+		MaxFeedSize: plan.MaxFeedSize, Workspaces: plan.Workspaces, ActiveScrolls: plan.ActiveScrolls,
+		DailyUnits: plan.DailyUnits, MonthlyUnits: plan.MonthlyUnits,
+	}, nil
+}
+
+// Activate records a payment: the account has the plan until periodEnd, whatever
+// it had before. A zero periodEnd means that nobody has to pay again.
+func (s *Subscriptions) Activate(ctx context.Context, tx *store.Tx, accountID int64, plan, interval string, periodEnd time.Time) error {
+	if _, ok := s.cfg.Plan(plan); !ok {
+		return fmt.Errorf("activate subscription of %d: no plan %q", accountID, plan)
+	}
+	sub := Subscription{Plan: plan, Interval: interval, Status: StatusActive, PeriodEnd: periodEnd}
+	if err := s.put(ctx, tx, accountID, sub); err != nil {
+		return fmt.Errorf("activate subscription of %d: %w", accountID, err)
+	}
+	return nil
+}
+
+// Grant gives the account the plan for nothing and without end. An account that
+// pays keeps what it pays for.
+func (s *Subscriptions) Grant(ctx context.Context, tx *store.Tx, accountID int64, plan string) error {
+	old, err := s.find(ctx, tx.Ent(), accountID)
+	if err != nil {
+		return fmt.Errorf("grant %q to %d: %w", plan, accountID, err)
+	}
+	if old.Status == StatusActive && !old.complimentary() {
+		return nil
+	}
+	return s.Activate(ctx, tx, accountID, plan, "", time.Time{})
+}
+
+// Lapse records a failed renewal: the account keeps its data and loses what has
+// to be paid, until Renew. It changes no subscription but an active one.
+func (s *Subscriptions) Lapse(ctx context.Context, tx *store.Tx, accountID int64) error {
+	return s.move(ctx, tx, accountID, StatusPastDue, nil, StatusActive)
+}
+
+// Renew records a paid invoice. A cancelled subscription stays cancelled: it
+// takes a new checkout to come back.
+func (s *Subscriptions) Renew(ctx context.Context, tx *store.Tx, accountID int64, periodEnd time.Time) error {
+	return s.move(ctx, tx, accountID, StatusActive, &periodEnd, StatusActive, StatusPastDue)
+}
+
+// Cancel ends the subscription.
+func (s *Subscriptions) Cancel(ctx context.Context, tx *store.Tx, accountID int64) error {
+	return s.move(ctx, tx, accountID, StatusCancelled, nil, StatusActive, StatusPastDue)
+}
+
+// periodEnd is when a period that begins at a moment ends, by the calendar: the
+// 31st is followed by the last day of a shorter month.
+func periodEnd(from time.Time, interval string) time.Time {
+	from = from.UTC()
+	months := 1
+	if interval == Annual {
+		months = 12
+	}
+	end := from.AddDate(0, months, 0)
+	if end.Day() != from.Day() { // AddDate ran over into the next month
+		end = end.AddDate(0, 0, -end.Day())
+	}
+	return end
+}

@@ -1,0 +1,146 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/secret"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// CheckoutPath is where the app mounts the test checkout.
+const CheckoutPath = "/checkout/"
+
+// TestCheckout is a provider without money: whoever has the address of a
+// checkout may call it paid. It is its own web page, plainly marked as a test.
+type TestCheckout struct {
+	checkouts checkouts
+	cfg       Config
+	log       *slog.Logger
+	page      *pageWriter
+	now       func() time.Time
+}
+
+// NewTestCheckout returns the test checkout. Mount it at CheckoutPath.
+func NewTestCheckout(db *store.DB, cfg Config, log *slog.Logger) (*TestCheckout, error) {
+	writer, err := newPageWriter(log)
+	if err != nil {
+		return nil, err
+	}
+	return &TestCheckout{checkouts: checkouts{db}, cfg: cfg, log: log, page: writer, now: time.Now}, nil
+}
+
+// Create returns an address of this server.
+func (t *TestCheckout) Create(context.Context, Order) (session, url string, err error) {
+	session = "test_" + secret.New()
+	return session, t.cfg.BaseURL + CheckoutPath + session, nil
+}
+
+// State returns what the page was told.
+func (t *TestCheckout) State(ctx context.Context, session string) (State, string, error) {
+	found, ok, err := t.checkouts.bySession(ctx, session)
+	if err != nil {
+		return "", "", err
+	}
+	if !ok {
+		return Expired, "", nil
+	}
+	return found.stateAt(t.now()), found.email, nil
+}
+
+// ServeHTTP shows a checkout and takes its form. Posting it twice does it once.
+func (t *TestCheckout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	session, _ := strings.CutPrefix(r.URL.Path, CheckoutPath)
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost:
+	default:
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		t.page.write(w, r, http.StatusMethodNotAllowed, page{Title: "This page is read or posted"})
+		return
+	}
+	found, ok, err := t.checkouts.bySession(r.Context(), session)
+	switch {
+	case err != nil:
+		t.fail(w, r, err)
+	case !ok:
+		t.page.write(w, r, http.StatusNotFound, page{
+			Title: "No such checkout", Detail: "The address may be incomplete, or the checkout was removed long after it ended.",
+		})
+	case r.Method == http.MethodPost:
+		t.post(w, r, found)
+	default:
+		t.show(w, r, found, http.StatusOK, "", "")
+	}
+}
+
+func (t *TestCheckout) post(w http.ResponseWriter, r *http.Request, found checkout) {
+	sent, email, status, mistake := readForm(w, r)
+	if status != 0 {
+		t.show(w, r, found, status, email, mistake)
+		return
+	}
+	want := Cancelled
+	if sent.pay {
+		want = Paid
+	}
+	now := t.now()
+	if _, err := t.checkouts.settle(r.Context(), found.id, want, sent.email, now); err != nil {
+		t.fail(w, r, err)
+		return
+	}
+	found, ok, err := t.checkouts.bySession(r.Context(), found.session)
+	if err != nil || !ok {
+		t.fail(w, r, fmt.Errorf("read a checkout again (found: %v): %w", ok, err))
+		return
+	}
+	status = http.StatusOK
+	switch state := found.stateAt(now); {
+	case state == Expired:
+		status = http.StatusGone
+	case state != want:
+		status = http.StatusConflict // paid and cancelled exclude each other
+	}
+	t.show(w, r, found, status, "", "")
+}
+
+// show renders the checkout as it stands.
+func (t *TestCheckout) show(w http.ResponseWriter, r *http.Request, found checkout, status int, email, mistake string) {
+	content := page{Plan: found.plan, Price: dollars(found.amountCents), Email: email, Mistake: mistake, Period: "a month"}
+	if plan, ok := t.cfg.Plan(found.plan); ok {
+		content.Plan = plan.Label
+	}
+	if found.interval == Annual {
+		content.Period = "a year"
+	}
+	switch found.stateAt(t.now()) {
+	case Open:
+		content.Title, content.Form = "Subscribe to Scrollery", true
+	case Paid:
+		content.Title, content.Message = "Paid", "The test payment is done."
+		content.Detail = "Go back to where you started: the claim token now opens your API key."
+	case Cancelled:
+		content.Title, content.Message = "Cancelled", "The checkout was cancelled; nothing was paid."
+	case Expired:
+		content.Title, content.Message = "Expired", "The checkout was not paid in time. Start a new one."
+	}
+	t.page.write(w, r, status, content)
+}
+
+func (t *TestCheckout) fail(w http.ResponseWriter, r *http.Request, err error) {
+	t.log.ErrorContext(r.Context(), "serve a test checkout", "error", err)
+	t.page.write(w, r, http.StatusInternalServerError, page{
+		Title: "Something went wrong", Detail: "Nothing was changed. Try again in a moment.",
+	})
+}
+
+// dollars writes whole cents as a price.
+func dollars(cents int64) string {
+	if cents%100 == 0 {
+		return fmt.Sprintf("$%d", cents/100)
+	}
+	return fmt.Sprintf("$%d.%02d", cents/100, cents%100)
+}
