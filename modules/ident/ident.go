@@ -69,6 +69,12 @@ func (m *Maker) New() int64 {
 	return m.last<<(nodeBits+sequenceBits) | m.node<<sequenceBits | m.next
 }
 
+// First returns the lowest id that can be made at that moment; every id made
+// before it is lower.
+func First(at time.Time) int64 {
+	return max(at.UnixMilli()-epoch, 0) << (nodeBits + sequenceBits)
+}
+
 // Format returns the public form of an id.
 func Format(prefix string, id int64) string {
 	var raw [8]byte

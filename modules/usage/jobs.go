@@ -1,0 +1,12 @@
+package usage
+
+import (
+	"time"
+
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// Sweeper returns the room's housekeeping.
+func Sweeper(s *Service) store.Periodic {
+	return store.Periodic{Kind: "usage.sweep", Every: time.Hour, Run: s.Sweep}
+}

@@ -1,0 +1,161 @@
+package usage
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// Plans knows what each plan may spend; the room billing does.
+type Plans interface {
+	// Budget returns the units of a plan, and something to measure by for the
+	// empty one.
+	Budget(plan string) (daily, monthly int64)
+}
+
+// Config is the room's part of the configuration.
+type Config struct {
+	// KeepEvents is how long events are kept. Default: 90 days; 0: for ever.
+	KeepEvents time.Duration
+	// GroupSize is the most events that are written in one transaction, and that
+	// wait for the next one. Default: 1024.
+	GroupSize int
+	// CommitTimeout bounds one transaction of events. Default: 15 seconds.
+	CommitTimeout time.Duration
+}
+
+// Defaults returns the configuration of a local server.
+func Defaults() Config {
+	return Config{KeepEvents: 90 * 24 * time.Hour, GroupSize: 1024, CommitTimeout: 15 * time.Second}
+}
+
+// Validate reports every value that the room cannot work with.
+func (c Config) Validate() error {
+	var faults []error
+	if c.KeepEvents < 0 {
+		faults = append(faults, fmt.Errorf("keep events %v: want 0 or more", c.KeepEvents))
+	}
+	if c.GroupSize < 1 || c.GroupSize > 10000 {
+		faults = append(faults, fmt.Errorf("group size %d: want 1 to 10000", c.GroupSize))
+	}
+	if c.CommitTimeout <= 0 {
+		faults = append(faults, fmt.Errorf("commit timeout %v: want more than 0", c.CommitTimeout))
+	}
+	return errors.Join(faults...)
+}
+
+// maxEvents is the longest list of events.
+const maxEvents = 100
+
+// Service reports usage.
+type Service struct {
+	rows   rows
+	cfg    Config
+	plans  Plans
+	events *store.Statement
+	spent  *store.Statement
+	now    func() time.Time
+}
+
+// New returns the service.
+func New(db *store.DB, cfg Config, plans Plans) *Service {
+	return &Service{
+		rows: rows{db}, cfg: cfg, plans: plans, now: time.Now,
+		events: db.Prepare(selectEvents), spent: db.Prepare(selectSpent),
+	}
+}
+
+// Report is how much of the budgets is used, in whole per cent.
+type Report struct {
+	Daily, Monthly int
+}
+
+// Report returns the caller's.
+func (s *Service) Report(ctx context.Context) (Report, error) {
+	caller := viewer.FromContext(ctx)
+	if caller == nil {
+		return Report{}, errors.New("report usage: nobody asks")
+	}
+	spent, err := s.spentAt(ctx, s.now())
+	if err != nil {
+		return Report{}, err
+	}
+	daily, monthly := s.plans.Budget(caller.Plan)
+	return Report{Daily: percent(spent.Daily, daily), Monthly: percent(spent.Monthly, monthly)}, nil
+}
+
+// Event is one recorded call.
+type Event struct {
+	Op, Status string
+	CostCents  int64
+	At         int64 // Unix milliseconds
+}
+
+// Events returns calls made with the caller's own key, newest first, and the
+// token of the page after it, empty at the end.
+func (s *Service) Events(ctx context.Context, limit int, pageToken string) ([]Event, string, error) {
+	caller := viewer.FromContext(ctx)
+	if caller == nil {
+		return nil, "", errors.New("list events: nobody asks")
+	}
+	if limit < 1 || limit > maxEvents {
+		return nil, "", fault.Invalid("limit", "must be from 1 to %d", maxEvents)
+	}
+	before, ok := readToken(pageToken)
+	if !ok {
+		return nil, "", fault.Invalid("pageToken", "is not a token of this list")
+	}
+	return s.eventsOf(ctx, caller.KeyID, before, limit)
+}
+
+// token is where the next page begins. It names no other key's events: the list
+// is always the caller's.
+func token(id int64) string {
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(id)))
+}
+
+// readToken returns the id that a page lies below; the highest for no token.
+func readToken(text string) (before int64, ok bool) {
+	if text == "" {
+		return 1<<63 - 1, true
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) != 8 {
+		return 0, false
+	}
+	before = int64(binary.BigEndian.Uint64(raw))
+	return before, before > 0
+}
+
+// Charge adds units to the account's day and month within a transaction, for
+// work that no single call pays for. Call it last: it holds the account's
+// counters until the transaction ends, and calls of the account wait for them.
+func (s *Service) Charge(ctx context.Context, tx *store.Tx, accountID int64, units int) error {
+	if units <= 0 {
+		return nil
+	}
+	return s.rows.count(ctx, tx, countersFor(accountID, int64(units), s.now()))
+}
+
+// Sweep forgets events that are older than the configuration keeps them.
+func (s *Service) Sweep(ctx context.Context) error {
+	if s.cfg.KeepEvents == 0 {
+		return nil
+	}
+	const batch = 1000
+	below := ident.First(s.now().Add(-s.cfg.KeepEvents))
+	for {
+		removed, err := s.rows.sweep(ctx, below, batch)
+		if err != nil || removed < batch {
+			return err
+		}
+	}
+}
