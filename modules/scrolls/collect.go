@@ -1,0 +1,247 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// errFull stops sources once a scroll has as much as it may have.
+var errFull = errors.New("the scroll has all the records it may have")
+
+// collector gathers what the sources deliver side by side.
+type collector struct {
+	r *run
+
+	mu       sync.Mutex
+	seen     map[record.Ref]bool
+	returned tally
+	full     bool
+}
+
+// delivery is what came of one source.
+type delivery struct {
+	source   string
+	records  int
+	outcomes []record.Outcome
+	err      error
+}
+
+// collect asks all sources of the template. It starts over where a start before was
+// cut off: what a source had sent by then is not known to be whole.
+func (r *run) collect(ctx context.Context) error {
+	if err := r.clear(ctx); err != nil {
+		return err
+	}
+	c := &collector{r: r, seen: map[record.Ref]bool{}, returned: tally{}}
+	if r.feed != nil {
+		if err := c.read(ctx); err != nil {
+			return err
+		}
+		return c.finish(ctx, nil)
+	}
+	deliveries := c.ask(ctx)
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if err := verdictOn(deliveries); err != nil {
+		return err
+	}
+	return c.finish(ctx, deliveries)
+}
+
+// ask runs the sources and waits for all of them.
+func (c *collector) ask(ctx context.Context) []*delivery {
+	var deliveries []*delivery
+	var all sync.WaitGroup
+	for _, id := range c.r.template.Sources {
+		serves, _, ok := c.r.s.needs.Sources.Source(id)
+		if !ok {
+			continue
+		}
+		d := &delivery{source: id}
+		deliveries = append(deliveries, d)
+		all.Go(func() { c.run(ctx, d, serves) })
+	}
+	all.Wait()
+	return deliveries
+}
+
+// run takes what one source sends, and writes it in batches.
+func (c *collector) run(ctx context.Context, d *delivery, serves []string) {
+	seeds := slices.DeleteFunc(slices.Clone(c.r.seeds), func(s record.Seed) bool {
+		return s.Platform != "" && len(serves) > 0 && !slices.Contains(serves, s.Platform)
+	})
+	var batch []item
+	flush := func() error {
+		err := c.write(ctx, batch)
+		batch = nil
+		return err
+	}
+	d.outcomes, d.err = c.r.s.needs.Sources.Collect(ctx, d.source, c.r.call, seeds, func(records []record.Record) error {
+		d.records += len(records)
+		fresh, err := c.admit(records, d.source)
+		batch = append(batch, fresh...)
+		if err == nil && len(batch) < c.r.s.cfg.BatchSize {
+			return nil
+		}
+		return errors.Join(flush(), err)
+	})
+	if err := flush(); err != nil {
+		d.err = errors.Join(err, d.err)
+	}
+	if c.isFull() && !errors.Is(d.err, errLost) {
+		d.err = nil
+	}
+	if d.err != nil {
+		c.r.log.Warn("source failed", "source", d.source, "records", d.records, "error", d.err)
+	}
+	for _, o := range d.outcomes {
+		if o.Detail != "" {
+			c.r.log.Info("source told", "source", d.source, "seed", o.Seed, "platform", o.Platform, "outcome", o.Status, "detail", o.Detail)
+		}
+	}
+}
+
+// read takes what an import brings.
+func (c *collector) read(ctx context.Context) error {
+	for {
+		records, err := c.r.feed()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read import: %w", err)
+		}
+		fresh, full := c.admit(records, importTemplate)
+		for part := range slices.Chunk(fresh, c.r.s.cfg.BatchSize) {
+			if err := c.write(ctx, part); err != nil {
+				return err
+			}
+		}
+		if full != nil {
+			return fmt.Errorf("read import: %w", full)
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func (c *collector) isFull() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.full
+}
+
+// admit turns records into items, leaving out what the scroll has already and what
+// no database could keep.
+func (c *collector) admit(records []record.Record, source string) ([]item, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	items := make([]item, 0, len(records))
+	for _, rec := range records {
+		rec.Platform = strings.ToLower(rec.Platform)
+		if rec.Platform == "" || rec.ExternalID == "" || strings.ContainsRune(rec.Platform+rec.ExternalID+rec.Seed, 0) || c.seen[rec.Ref] {
+			continue
+		}
+		if len(c.seen) >= c.r.s.cfg.MaxRecords {
+			c.full = true
+			return items, errFull
+		}
+		c.seen[rec.Ref] = true
+		next := item{id: c.r.s.db.NewID(), record: rec, seed: rec.Seed}
+		if next.seed == "" {
+			next.seed = source
+		}
+		c.r.attribute(&next.record)
+		c.returned[next.key()]++
+		items = append(items, next)
+	}
+	return items, nil
+}
+
+// write commits items, each with the word whether the library has it.
+func (c *collector) write(ctx context.Context, items []item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	known, err := c.r.known(ctx, items)
+	if err != nil {
+		return err
+	}
+	kept := items[:0]
+	for _, i := range items {
+		if _, i.known = known[i.record.Ref]; i.known || c.r.wanted(i.record) {
+			kept = append(kept, i)
+		}
+	}
+	err = c.r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, next *state) error {
+		next.progress.Collected += len(items)
+		n := float64(next.progress.Collected)
+		next.progress.raise(percent(Collect, n/(n+500))) // nobody knows how much there is
+		return c.r.insertItems(ctx, tx, kept)
+	})
+	c.r.pause(ctx, Collect, "batch")
+	return err
+}
+
+// wanted tells whether the template keeps new videos of this kind.
+func (r *run) wanted(rec record.Record) bool {
+	return len(r.template.Kinds) == 0 || slices.Contains(r.template.Kinds, rec.Source.Kind)
+}
+
+// attribute fills in how a video was come by, where its source left that open.
+func (r *run) attribute(rec *record.Record) {
+	source := record.Source{}
+	if rec.Source != nil {
+		source = *rec.Source
+	}
+	rec.Source = &source
+	for _, seed := range r.seeds {
+		mine := seed.Platform == "" || seed.Platform == rec.Platform
+		byHandle := seed.Handle != "" && source.Handle != "" && strings.EqualFold(bare(seed.Handle), bare(source.Handle))
+		bySeed := rec.Seed != "" && strings.EqualFold(bare(seed.Text()), bare(rec.Seed))
+		if !mine || !(byHandle || bySeed) {
+			continue
+		}
+		if source.Kind == "" {
+			source.Kind = seed.Kind
+		}
+		if source.SeededBy == "" && bySeed {
+			source.SeededBy = seed.Text()
+		}
+		break
+	}
+	if source.Kind == "" {
+		source.Kind = niche
+	}
+}
+
+// finish writes the coverage and the checkpoint.
+func (c *collector) finish(ctx context.Context, deliveries []*delivery) error {
+	before, err := c.r.s.coverageBefore(ctx, c.r)
+	if err != nil {
+		return fmt.Errorf("earlier coverage: %w", err)
+	}
+	planned := map[string]bool{}
+	for _, seed := range c.r.seeds {
+		planned[seed.Text()] = true
+	}
+	var outcomes []record.Outcome
+	for _, d := range deliveries {
+		outcomes = append(outcomes, d.outcomes...)
+		if d.err != nil {
+			outcomes = append(outcomes, lostSeeds(d, c.r.seeds)...)
+			before = nil // silence says nothing while a source is out
+		}
+	}
+	return c.r.finish(ctx, Collect, func(_ context.Context, _ *store.Tx, next *state) error {
+		next.progress.Coverage = coverage(outcomes, c.returned, planned, before)
+		return nil
+	})
+}

@@ -1,0 +1,168 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The templates that mean something to the room itself.
+const (
+	defaultTemplate = "default"
+	importTemplate  = "import"
+)
+
+// Config is the room's part of the configuration.
+type Config struct {
+	// Templates are the pipelines by name. `default` is used where none is named;
+	// `import` is what Import runs, and no caller can name it. Default: those two,
+	// `competitors`, `niche` and `own`.
+	Templates map[string]Template
+	// MaxAttempts is how often a scroll is started before it has failed. Default 3.
+	MaxAttempts int
+	// MaxRecords bounds what one scroll collects. Default 50,000.
+	MaxRecords int
+	// MaxRefresh bounds the known videos that one scroll refreshes. Default 500.
+	MaxRefresh int
+	// MaxCoverage bounds the entries of progress.coverage. Default 500.
+	MaxCoverage int
+	// BatchSize is how many videos one transaction writes. Default 200.
+	BatchSize int
+	// Terms is how many niche terms a brief yields. Default 8.
+	Terms int
+	// Concurrency is how many scrolls one process runs at once. Default 4.
+	Concurrency int
+	// StartUnits is the budget that a scheduled start costs. Default 100.
+	StartUnits int
+	// Heartbeat is the pulse of a worker. Default 3 s.
+	Heartbeat time.Duration
+	// Stale is the age of a pulse at which a worker counts as lost. Default 15 s.
+	Stale time.Duration
+	// RescueEvery is how often lost workers are looked for. Default 5 s.
+	RescueEvery time.Duration
+	// ScheduleEvery is how often recurrences are looked at. Default 30 s.
+	ScheduleEvery time.Duration
+	// ProgressEvery is the least time between two writes of mere progress. Default 500 ms.
+	ProgressEvery time.Duration
+	// PollEvery is how often a watcher looks for changes made by other processes. Default 1 s.
+	PollEvery time.Duration
+	// RetryAfter is the wait before the second start; it doubles. Default 5 s.
+	RetryAfter time.Duration
+	// RetryWithin is the longest wait that a source may ask for; one that asks for
+	// more fails the scroll. Default 10 minutes.
+	RetryWithin time.Duration
+	// Deadlines ends each stage that takes longer. A stage that is not named has
+	// 5 minutes; default: collect 30, observe and evidence 15.
+	Deadlines map[string]time.Duration
+	// Pause, if set, is called where a test wants to step in: as a stage begins
+	// (`begin`), after each batch it committed (`batch`), and when its work is done
+	// but its checkpoint is not (`end`). Default nil.
+	Pause func(ctx context.Context, stage, point string)
+}
+
+// Template is one pipeline.
+type Template struct {
+	// Kinds are the kinds of seeds it asks for and of new videos it keeps. Empty: all.
+	Kinds []string
+	// Sources, Screens and Evidence are ids of stage plugins. Sources run side by
+	// side, screens one after another, and so does evidence.
+	Sources, Screens, Evidence []string
+	// SeedLimit is how many videos are asked of a seed; 0 leaves it to the source.
+	SeedLimit int
+}
+
+// Defaults returns the configuration of a fresh installation.
+func Defaults() Config {
+	pipeline := func(kinds ...string) Template {
+		return Template{Kinds: kinds, Sources: []string{"feed"}, Screens: []string{"rules"}, Evidence: []string{"captions"}}
+	}
+	return Config{
+		Templates: map[string]Template{
+			defaultTemplate: pipeline(),
+			"competitors":   pipeline("competitor"),
+			"niche":         pipeline("niche"),
+			"own":           pipeline("own"),
+			importTemplate:  {Evidence: []string{"captions"}},
+		},
+		MaxAttempts: 3, MaxRecords: 50_000, MaxRefresh: 500, MaxCoverage: 500,
+		BatchSize: 200, Terms: 8, Concurrency: 4, StartUnits: 100,
+		Heartbeat: 3 * time.Second, Stale: 15 * time.Second,
+		RescueEvery: 5 * time.Second, ScheduleEvery: 30 * time.Second,
+		ProgressEvery: 500 * time.Millisecond, PollEvery: time.Second,
+		RetryAfter: 5 * time.Second, RetryWithin: 10 * time.Minute,
+		Deadlines: map[string]time.Duration{
+			Collect: 30 * time.Minute, Observe: 15 * time.Minute, Evidence: 15 * time.Minute,
+		},
+	}
+}
+
+// Validate reports every fault that can be seen without opening anything.
+func (c Config) Validate() error {
+	var faults []error
+	for _, name := range []string{defaultTemplate, importTemplate} {
+		if _, ok := c.Templates[name]; !ok {
+			faults = append(faults, fmt.Errorf("templates: there is no %q", name))
+		}
+	}
+	for name, template := range c.Templates {
+		for _, kind := range template.Kinds {
+			if !slices.Contains([]string{"own", "competitor", "niche"}, kind) {
+				faults = append(faults, fmt.Errorf("template %s: kind %q is not own, competitor or niche", name, kind))
+			}
+		}
+		if name == "" || len([]rune(name)) > 100 {
+			faults = append(faults, fmt.Errorf("templates: the name %q has not 1 to 100 characters", name))
+		}
+	}
+	for name, value := range map[string]int{
+		"max attempts": c.MaxAttempts, "max records": c.MaxRecords, "batch size": c.BatchSize, "concurrency": c.Concurrency,
+	} {
+		if value < 1 {
+			faults = append(faults, fmt.Errorf("%s: %d is less than 1", name, value))
+		}
+	}
+	for name, value := range map[string]time.Duration{
+		"heartbeat": c.Heartbeat, "rescue every": c.RescueEvery, "schedule every": c.ScheduleEvery, "poll every": c.PollEvery,
+	} {
+		if value <= 0 {
+			faults = append(faults, fmt.Errorf("%s: %v is not positive", name, value))
+		}
+	}
+	if c.Stale < 2*c.Heartbeat {
+		faults = append(faults, fmt.Errorf("stale: %v is less than two heartbeats", c.Stale))
+	}
+	for stage, deadline := range c.Deadlines {
+		if !slices.Contains(Stages(), stage) || deadline <= 0 {
+			faults = append(faults, fmt.Errorf("deadlines: %q: %v is not a positive time of a stage", stage, deadline))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// deadline of a stage.
+func (c Config) deadline(stage string) time.Duration {
+	if d, ok := c.Deadlines[stage]; ok {
+		return d
+	}
+	return 5 * time.Minute
+}
+
+// longest is more than all deadlines together.
+func (c Config) longest() time.Duration {
+	total := time.Minute
+	for _, stage := range Stages() {
+		total += c.deadline(stage)
+	}
+	return total
+}
+
+// template finds a pipeline that a caller may name.
+func (c Config) template(name *string) (Template, bool) {
+	if name == nil {
+		return c.Templates[defaultTemplate], true
+	}
+	template, ok := c.Templates[*name]
+	return template, ok && *name != importTemplate
+}

@@ -1,0 +1,124 @@
+package scrolls
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/scrollery/scrollery/modules/record"
+)
+
+// coverageKey names an entry of the coverage.
+type coverageKey struct{ seed, platform string }
+
+// cover returns the entry of a key, which is made where it is missing. The pointer
+// is good until the next call.
+func (p *Progress) cover(key coverageKey) *Coverage {
+	at := slices.IndexFunc(p.Coverage, func(c Coverage) bool { return c.Seed == key.seed && c.Platform == key.platform })
+	if at < 0 {
+		at = len(p.Coverage)
+		p.Coverage = append(p.Coverage, Coverage{Seed: key.seed, Platform: key.platform, Outcome: string(record.OK)})
+	}
+	return &p.Coverage[at]
+}
+
+// tally adds counts to the entries of the coverage.
+type tally map[coverageKey]int
+
+func count(items []item) tally {
+	counts := tally{}
+	for _, i := range items {
+		counts[i.key()]++
+	}
+	return counts
+}
+
+func (t tally) into(p *Progress, field func(*Coverage) *int) {
+	index := make(map[coverageKey]int, len(p.Coverage))
+	for i, c := range p.Coverage {
+		index[coverageKey{c.Seed, c.Platform}] = i
+	}
+	for key, n := range t {
+		if at, ok := index[key]; ok {
+			*field(&p.Coverage[at]) += n
+			continue
+		}
+		*field(p.cover(key)) += n
+	}
+}
+
+// better tells whether an outcome says more good of a seed than another: two
+// sources may both have tried it.
+func better(a, b record.Status) bool {
+	order := []record.Status{
+		record.OK, record.Partial, record.Empty, record.Changed, record.Quota, record.Blocked,
+		record.Misconfigured, record.NotFound, record.Unsupported,
+	}
+	return slices.Index(order, a) < slices.Index(order, b)
+}
+
+// merge puts the outcomes of all sources into one entry a seed and platform.
+func merge(outcomes []record.Outcome) map[coverageKey]record.Outcome {
+	merged := map[coverageKey]record.Outcome{}
+	for _, o := range outcomes {
+		key := coverageKey{o.Seed, o.Platform}
+		old, ok := merged[key]
+		switch {
+		case !ok:
+		case better(o.Status, old.Status):
+			o.Asked, o.Returned = max(o.Asked, old.Asked), o.Returned+old.Returned
+		default:
+			old.Asked, old.Returned = max(o.Asked, old.Asked), o.Returned+old.Returned
+			o = old
+		}
+		merged[key] = o
+	}
+	return merged
+}
+
+// coverage makes the entries of a scroll: what sources said, what they delivered
+// (returned), and what earlier scrolls of the kind had from the same seeds (before).
+func coverage(outcomes []record.Outcome, returned tally, planned map[string]bool, before []Coverage) []Coverage {
+	var p Progress
+	for key, o := range merge(outcomes) {
+		c := p.cover(key)
+		c.Outcome, c.Asked, c.RetryAt = string(o.Status), o.Asked, o.RetryAt
+	}
+	returned.into(&p, func(c *Coverage) *int { return &c.Returned })
+	for i := range p.Coverage {
+		p.Coverage[i].Planned = planned[p.Coverage[i].Seed]
+	}
+	for _, old := range before {
+		key := coverageKey{old.Seed, old.Platform}
+		at := slices.IndexFunc(p.Coverage, func(c Coverage) bool { return c.Seed == key.seed && c.Platform == key.platform })
+		switch {
+		case old.Returned == 0:
+		case at < 0 && !old.Planned && !planned[old.Seed]:
+			p.cover(key).Outcome = string(record.Changed) // the source brought it along, and does no more
+		case at >= 0 && p.Coverage[at].Returned == 0 && slices.Contains([]string{"ok", "empty", "not_found"}, p.Coverage[at].Outcome):
+			p.Coverage[at].Outcome = string(record.Changed)
+		}
+	}
+	slices.SortFunc(p.Coverage, func(a, b Coverage) int {
+		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Seed, b.Seed))
+	})
+	return p.Coverage
+}
+
+// shortened keeps at most limit entries: first those that tell of trouble, then
+// those that brought the most.
+func shortened(all []Coverage, limit int) []Coverage {
+	if limit <= 0 || len(all) <= limit {
+		return all
+	}
+	short := slices.Clone(all)
+	fine := func(c Coverage) int {
+		if c.Outcome == string(record.OK) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(short, func(a, b Coverage) int {
+		return cmp.Or(cmp.Compare(fine(a), fine(b)), cmp.Compare(b.Returned, a.Returned))
+	})
+	return short[:limit]
+}

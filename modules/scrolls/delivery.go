@@ -1,0 +1,96 @@
+package scrolls
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/scrollery/scrollery/modules/record"
+)
+
+// verdictOn tells whether a scroll can go on with what its sources delivered. One
+// that failed is no matter while another delivered. A source that was turned away
+// by its site half-way has delivered what it has; one that broke has not.
+func verdictOn(deliveries []*delivery) error {
+	if len(deliveries) == 0 {
+		return &record.Error{Stage: Collect, Failure: record.NoSources, Cause: errors.New("no source is usable")}
+	}
+	var worst error
+	for _, d := range deliveries {
+		switch {
+		case errors.Is(d.err, errLost):
+			return d.err
+		case d.err == nil && d.refusal() == nil:
+			return nil
+		case d.err != nil && d.records > 0 && turnedAway(d.err):
+			return nil
+		case d.err != nil && (worst == nil || retryable(d.err)):
+			worst = d.err
+		case worst == nil:
+			worst = d.refusal()
+		}
+	}
+	return worst
+}
+
+// refusal is the failure of a source that brought nothing, where it says that it
+// was not let in for any of its seeds.
+func (d *delivery) refusal() error {
+	if d.records > 0 || len(d.outcomes) == 0 {
+		return nil
+	}
+	failures := map[record.Status]record.Failure{
+		record.Blocked: record.SourceUnavailable, record.Quota: record.SourceQuota, record.Misconfigured: record.SourceUnauthorized,
+	}
+	first := d.outcomes[0]
+	if slices.ContainsFunc(d.outcomes, func(o record.Outcome) bool { return failures[o.Status] == "" }) {
+		return nil
+	}
+	return &record.Error{
+		Stage: d.source, Failure: failures[first.Status], Retry: first.Status == record.Blocked, RetryAt: first.RetryAt,
+		Cause: errors.New(first.Detail),
+	}
+}
+
+// turnedAway tells whether it was the site's doing, not the stage's.
+func turnedAway(err error) bool {
+	var fault *record.Error
+	return errors.As(err, &fault) &&
+		slices.Contains([]record.Failure{record.SourceUnavailable, record.SourceQuota, record.SourceUnauthorized}, fault.Failure)
+}
+
+func retryable(err error) bool {
+	var fault *record.Error
+	return errors.As(err, &fault) && fault.Retry
+}
+
+// lostSeeds are the outcomes of the seeds that a failed source did not account for.
+func lostSeeds(d *delivery, seeds []record.Seed) []record.Outcome {
+	lost := record.Outcome{Status: record.Blocked}
+	var fault *record.Error
+	if errors.As(d.err, &fault) {
+		lost.RetryAt = fault.RetryAt
+		switch fault.Failure {
+		case record.SourceQuota:
+			lost.Status = record.Quota
+		case record.SourceUnauthorized:
+			lost.Status = record.Misconfigured
+		}
+	}
+	if d.records > 0 && lost.Status == record.Blocked {
+		lost.Status = record.Partial
+	}
+	var outcomes []record.Outcome
+	for _, seed := range seeds {
+		told := slices.ContainsFunc(d.outcomes, func(o record.Outcome) bool { return o.Seed == seed.Text() })
+		if told || seed.Platform == "" {
+			continue // without a platform, no entry could say where it was missed
+		}
+		lost.Seed, lost.Platform, lost.Asked = seed.Text(), seed.Platform, seed.Limit
+		outcomes = append(outcomes, lost)
+	}
+	if len(outcomes) == 0 {
+		lost.Seed = d.source
+		outcomes = append(outcomes, lost)
+	}
+	return outcomes
+}

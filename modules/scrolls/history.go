@@ -1,0 +1,76 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// History is the part of the room that other rooms need: it needs none of them.
+type History struct {
+	db        *store.DB
+	signals   *signals
+	completed *store.Statement
+	now       func() time.Time
+}
+
+// NewHistory returns the room's history. A process has one.
+func NewHistory(db *store.DB) *History {
+	return &History{db: db, signals: newSignals(), completed: prepareCompleted(db), now: time.Now}
+}
+
+// errCancelled is why a worker stops whose scroll was cancelled.
+var errCancelled = errors.New("the scroll was cancelled")
+
+// Completed returns the ids of the tenant's last completed scrolls of a subject,
+// newest first, and how many there are in all.
+func (h *History) Completed(ctx context.Context, subject string, last int) (total int, scrollIDs []int64, err error) {
+	rows, err := h.completed.Query(ctx, subject)
+	if err != nil {
+		return 0, nil, fmt.Errorf("completed scrolls: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() && len(scrollIDs) < last {
+		var id int64
+		if err := rows.Scan(&id, &total); err != nil {
+			return 0, nil, fmt.Errorf("completed scrolls: %w", err)
+		}
+		scrollIDs = append(scrollIDs, id)
+	}
+	return total, scrollIDs, rows.Err()
+}
+
+// CancelSubject cancels the tenant's active scrolls of a subject, with the transaction.
+func (h *History) CancelSubject(ctx context.Context, tx *store.Tx, subject string) error {
+	account, _, ok := viewer.Tenant(ctx)
+	if !ok || account == 0 {
+		return errors.New("cancel scrolls: no tenant in the context")
+	}
+	ids, err := activeOf(ctx, tx, account, subject)
+	if err != nil {
+		return fmt.Errorf("cancel scrolls of %q: %w", subject, err)
+	}
+	for _, id := range ids {
+		if err := h.cancel(ctx, tx, account, id); err != nil {
+			return fmt.Errorf("cancel scroll %d: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// cancel ends a scroll that has not ended; its worker is told after the commit.
+func (h *History) cancel(ctx context.Context, tx *store.Tx, account, id int64) error {
+	done, err := cancelRow(ctx, tx, account, id, h.now().UnixMilli())
+	if err != nil || !done {
+		return err
+	}
+	tx.AfterCommit(func() {
+		h.signals.cancel(id, errCancelled)
+		h.signals.changed(id)
+	})
+	return nil
+}

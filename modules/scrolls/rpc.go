@@ -1,0 +1,139 @@
+package scrolls
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/ident"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// defaultPage is the length of a list where none is asked for.
+const defaultPage = 25
+
+// readUnits is what an idempotent repeat of a start costs.
+const readUnits = 1
+
+// Operations mounts the room's operations on both doors.
+func Operations(s *Service) door.Operations {
+	rpc := &rpc{s}
+	return func(mux *door.Mux) {
+		door.Unary(mux, "CreateScroll", rpc.create)
+		door.Unary(mux, "GetScroll", rpc.get)
+		door.Unary(mux, "ListScrolls", rpc.list)
+		door.Stream(mux, "WatchScroll", rpc.watch)
+		door.Unary(mux, "CancelScroll", rpc.cancel)
+		door.Unary(mux, "StopSchedule", rpc.stopSchedule)
+	}
+}
+
+type rpc struct{ service *Service }
+
+func (r *rpc) create(ctx context.Context, req *scrolleryv1.CreateScrollRequest) (*scrolleryv1.CreateScrollResponse, error) {
+	start := Start{Prompt: req.Prompt, Template: req.Template, IdempotencyKey: req.IdempotencyKey}
+	if req.Schedule != nil {
+		days := int(*req.Schedule)
+		start.Schedule = &days
+	}
+	scroll, created, err := r.service.Create(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	if !created {
+		door.Units(ctx, readUnits)
+		return &scrolleryv1.CreateScrollResponse{Outcome: "existing", Scroll: message(scroll)}, nil
+	}
+	door.Status(ctx, http.StatusAccepted)
+	return &scrolleryv1.CreateScrollResponse{Outcome: "queued", Scroll: message(scroll)}, nil
+}
+
+func (r *rpc) get(ctx context.Context, req *scrolleryv1.GetScrollRequest) (*scrolleryv1.GetScrollResponse, error) {
+	scroll, err := r.service.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &scrolleryv1.GetScrollResponse{Found: scroll != nil, Scroll: message(scroll)}, nil
+}
+
+func (r *rpc) list(ctx context.Context, req *scrolleryv1.ListScrollsRequest) (*scrolleryv1.ListScrollsResponse, error) {
+	size := defaultPage
+	if req.PageSize != nil {
+		size = int(*req.PageSize)
+	}
+	scrolls, next, err := r.service.List(ctx, size, req.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	resp := &scrolleryv1.ListScrollsResponse{NextPageToken: next}
+	for _, scroll := range scrolls {
+		resp.Scrolls = append(resp.Scrolls, message(scroll))
+	}
+	return resp, nil
+}
+
+func (r *rpc) watch(ctx context.Context, req *scrolleryv1.WatchScrollRequest, send func(*scrolleryv1.WatchScrollResponse) error) error {
+	return r.service.Watch(ctx, req.GetId(), func(scroll *Scroll) error {
+		return send(&scrolleryv1.WatchScrollResponse{Scroll: message(scroll)})
+	})
+}
+
+func (r *rpc) cancel(ctx context.Context, req *scrolleryv1.CancelScrollRequest) (*scrolleryv1.CancelScrollResponse, error) {
+	scroll, err := r.service.Cancel(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &scrolleryv1.CancelScrollResponse{Found: scroll != nil, Scroll: message(scroll)}, nil
+}
+
+func (r *rpc) stopSchedule(ctx context.Context, _ *scrolleryv1.StopScheduleRequest) (*scrolleryv1.StopScheduleResponse, error) {
+	stopped, err := r.service.StopSchedule(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &scrolleryv1.StopScheduleResponse{Stopped: stopped}, nil
+}
+
+// message is the scroll as the API shows it; nil for nil.
+func message(s *Scroll) *scrolleryv1.Scroll {
+	if s == nil {
+		return nil
+	}
+	m := &scrolleryv1.Scroll{
+		Id: ident.Format(ident.Scroll, s.ID), Status: s.Status, Stage: s.Stage, Progress: progress(s),
+		ResultCounts: &scrolleryv1.ResultCounts{Videos: int32(s.NewVideos)},
+		FailureCode:  s.FailureCode, Template: s.Template,
+		CreatedAt: float64(s.CreatedAt), UpdatedAt: float64(s.UpdatedAt),
+		StartedAt: number(s.StartedAt), CompletedAt: number(s.CompletedAt),
+	}
+	if s.Schedule != nil {
+		days := int32(*s.Schedule)
+		m.Schedule = &days
+	}
+	return m
+}
+
+func progress(s *Scroll) *scrolleryv1.Progress {
+	p := &scrolleryv1.Progress{
+		Percent: s.Progress.Percent, DispatchAttempts: int32(s.Attempts), Collected: int32(s.Progress.Collected),
+		Reobserved: int32(s.Progress.Reobserved), Dropped: int32(s.Progress.Dropped), UnclearRules: s.Progress.UnclearRules,
+	}
+	for _, c := range s.Progress.Coverage {
+		p.Coverage = append(p.Coverage, &scrolleryv1.Coverage{
+			Seed: c.Seed, Platform: c.Platform, Outcome: c.Outcome, Asked: int32(c.Asked), Returned: int32(c.Returned),
+			New: int32(c.New), Reobserved: int32(c.Reobserved), Dropped: int32(c.Dropped), RetryAt: number(c.RetryAt),
+		})
+	}
+	for _, d := range s.Progress.DroppedByRule {
+		p.DroppedByRule = append(p.DroppedByRule, &scrolleryv1.RuleDrops{Rule: d.Rule, Videos: int32(d.Videos)})
+	}
+	return p
+}
+
+func number(millis *int64) *float64 {
+	if millis == nil {
+		return nil
+	}
+	value := float64(*millis)
+	return &value
+}

@@ -1,0 +1,177 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// run is one start of a scroll by one worker.
+type run struct {
+	s           *Service
+	id, account int64
+	// attempt is the fencing token: every commit has to match it.
+	attempt  int
+	limits   Limits
+	name     string
+	template Template
+	call     record.Run
+	seeds    []record.Seed
+	// feed is what an import reads; nil for any other scroll.
+	feed func() ([]record.Record, error)
+	log  *slog.Logger
+
+	mu      sync.Mutex // guards what follows
+	state   state
+	written time.Time
+	dirty   bool
+}
+
+// errDeadline is why a stage's context ended that took too long.
+var errDeadline = errors.New("the stage took too long")
+
+// execute goes through the stages that are left.
+func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	stop := r.beat(ctx, cancel)
+	defer stop()
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	for stage := r.state.stage; ; stage = nextStage(stage) {
+		if err := r.perform(ctx, stage); err != nil {
+			return err
+		}
+		if stage == Score {
+			return nil
+		}
+	}
+}
+
+// perform does one stage within its deadline.
+func (r *run) perform(ctx context.Context, stage string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.s.cfg.deadline(stage), errDeadline)
+	defer cancel()
+	r.pause(ctx, stage, "begin")
+	started := time.Now()
+	err := map[string]func(context.Context) error{
+		Plan: r.plan, Collect: r.collect, Observe: r.observe, Screen: r.screen,
+		Evidence: r.evidence, Archive: r.archive, Score: r.score,
+	}[stage](ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errDeadline) {
+		return &record.Error{Stage: stage, Failure: record.StageTimeout, Retry: true, Cause: err}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", stage, err)
+	}
+	r.log.Debug("stage finished", "stage", stage, "took", time.Since(started))
+	return nil
+}
+
+func (r *run) pause(ctx context.Context, stage, point string) {
+	if r.s.cfg.Pause != nil {
+		r.s.cfg.Pause(ctx, stage, point)
+	}
+}
+
+// beat keeps the row's pulse, and ends the context when the scroll is not the
+// worker's own any more.
+func (r *run) beat(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
+	ctx, end := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		tick := time.NewTicker(r.s.cfg.Heartbeat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			switch err := r.pulse(ctx); {
+			case errors.Is(err, errLost):
+				cancel(errLost)
+				return
+			case err != nil && ctx.Err() == nil:
+				r.log.Warn("heartbeat failed", "error", err)
+			}
+		}
+	})
+	return func() { end(); done.Wait() }
+}
+
+// settle writes down how a start ended, and returns the verdict for the queue.
+func (r *run) settle(ctx context.Context, err error) error {
+	// What is left to write is short, and is written even when the queue stops.
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	var stage *record.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errLost), errors.Is(err, errCancelled):
+		return nil
+	case r.taken(after):
+		return nil
+	case ctx.Err() != nil:
+		r.log.Info("scroll put down; another start resumes it")
+		return errors.Join(context.Cause(ctx), r.release(after))
+	case errors.As(err, &stage):
+		r.log.Warn("stage failed", "error", err, "failure", stage.Failure)
+		return r.retryOrFail(after, string(stage.Failure), stage.Retry, stage.RetryAt)
+	default:
+		r.log.Error("scroll failed", "error", err)
+		return r.retryOrFail(after, internalFailure, true, nil)
+	}
+}
+
+// taken tells whether the scroll was cancelled or given to another worker meanwhile.
+func (r *run) taken(ctx context.Context) bool { return errors.Is(r.pulse(ctx), errLost) }
+
+// retryOrFail has the scroll started again where that can help, and fails it else.
+func (r *run) retryOrFail(ctx context.Context, failure string, retry bool, retryAt *int64) error {
+	now := r.s.now()
+	wait := r.s.cfg.RetryAfter << (r.attempt - 1)
+	if retryAt != nil {
+		wait = max(wait, time.UnixMilli(*retryAt).Sub(now))
+	}
+	if !retry || r.feed != nil || r.attempt >= r.s.cfg.MaxAttempts || wait > r.s.cfg.RetryWithin {
+		return r.fail(ctx, failure)
+	}
+	return ignoreLost(r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := r.putDown(ctx, tx, r.attempt); err != nil {
+			return err
+		}
+		return r.s.enqueue(ctx, tx, r.account, r.id, r.attempt+1, now.Add(wait))
+	}))
+}
+
+// fail ends the scroll without success.
+func (r *run) fail(ctx context.Context, failure string) error {
+	return ignoreLost(r.end(ctx, Failed, failure))
+}
+
+// release puts the scroll down as if this start had not been: the queue was told to stop.
+func (r *run) release(ctx context.Context) error {
+	return ignoreLost(r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		return r.putDown(ctx, tx, r.attempt-1)
+	}))
+}
+
+func ignoreLost(err error) error {
+	if errors.Is(err, errLost) {
+		return nil
+	}
+	return err
+}

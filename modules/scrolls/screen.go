@@ -1,0 +1,143 @@
+package scrolls
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// verdict is what all screens together say of one item.
+type verdict struct {
+	key       coverageKey
+	droppedBy string
+	rank      float64
+}
+
+// screening gathers verdicts. They are written when all screens are through, so a
+// stage that is cut off leaves none.
+type screening struct {
+	r        *run
+	ids      []int64
+	verdicts map[int64]*verdict
+	byRef    map[record.Ref]int64
+	unclear  []string
+}
+
+// screen has new videos judged by each screen in turn; what one dropped the next
+// does not see, and ranks add up. Known videos are not judged: the library has them.
+func (r *run) screen(ctx context.Context) error {
+	ids, err := r.itemIDs(ctx, newcomers())
+	if err != nil {
+		return fmt.Errorf("read records: %w", err)
+	}
+	slices.Sort(ids) // in the order of their arrival
+	s := &screening{r: r, ids: ids, verdicts: make(map[int64]*verdict, len(ids)), byRef: make(map[record.Ref]int64, len(ids))}
+	for n, id := range r.template.Screens {
+		if err := s.pass(ctx, id, n); err != nil {
+			return err
+		}
+	}
+	if err := s.write(ctx); err != nil {
+		return err
+	}
+	return r.finish(ctx, Screen, s.sum)
+}
+
+// pass streams what is left through one screen.
+func (s *screening) pass(ctx context.Context, id string, number int) error {
+	next := s.r.stream(ctx, slices.DeleteFunc(slices.Clone(s.ids), func(id int64) bool {
+		v := s.verdicts[id]
+		return v != nil && v.droppedBy != ""
+	}), func(items []item, done float64) ([]record.Record, error) {
+		records := make([]record.Record, len(items))
+		for n, i := range items {
+			s.byRef[i.record.Ref] = i.id
+			if s.verdicts[i.id] == nil {
+				s.verdicts[i.id] = &verdict{key: i.key()}
+			}
+			records[n] = i.record
+		}
+		fraction := (float64(number) + done) / float64(len(s.r.template.Screens))
+		return records, s.r.note(ctx, func(next *state) { next.progress.raise(percent(Screen, 0.9*fraction)) })
+	})
+	summary, err := s.r.s.needs.Filters.Screen(ctx, id, s.r.call, next, func(verdicts []record.Verdict) error {
+		for _, said := range verdicts {
+			if v := s.verdicts[s.byRef[said.Ref]]; v != nil {
+				v.droppedBy, v.rank = said.DroppedBy, v.rank+said.Rank
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("screen %s: %w", id, err)
+	}
+	for _, rule := range summary.Unclear {
+		if !slices.Contains(s.unclear, rule) {
+			s.unclear = append(s.unclear, rule)
+		}
+	}
+	return nil
+}
+
+// write commits the verdicts in batches; doing it twice changes nothing.
+func (s *screening) write(ctx context.Context) error {
+	judged := slices.DeleteFunc(slices.Clone(s.ids), func(id int64) bool { return s.verdicts[id] == nil })
+	for part := range slices.Chunk(judged, s.r.s.cfg.BatchSize) {
+		err := s.r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, _ *state) error {
+			return s.r.updateVerdicts(ctx, tx, part, s.verdicts)
+		})
+		if err != nil {
+			return err
+		}
+		s.r.pause(ctx, Screen, "batch")
+	}
+	return nil
+}
+
+// sum writes what was dropped, and by which rule.
+func (s *screening) sum(_ context.Context, _ *store.Tx, next *state) error {
+	rules, seeds := map[string]int{}, tally{}
+	next.progress.Dropped = 0
+	for _, v := range s.verdicts {
+		if v.droppedBy == "" {
+			continue
+		}
+		next.progress.Dropped++
+		rules[v.droppedBy]++
+		seeds[v.key]++
+	}
+	seeds.into(&next.progress, func(c *Coverage) *int { return &c.Dropped })
+	next.progress.DroppedByRule = nil
+	for rule, videos := range rules {
+		next.progress.DroppedByRule = append(next.progress.DroppedByRule, RuleDrops{rule, videos})
+	}
+	slices.SortFunc(next.progress.DroppedByRule, func(a, b RuleDrops) int {
+		return cmp.Or(cmp.Compare(b.Videos, a.Videos), cmp.Compare(a.Rule, b.Rule))
+	})
+	next.progress.UnclearRules = s.unclear
+	return nil
+}
+
+// stream returns a reader of items in batches; take turns each into what a plugin gets.
+func (r *run) stream(ctx context.Context, ids []int64, take func(items []item, done float64) ([]record.Record, error)) func() ([]record.Record, error) {
+	at := 0
+	return func() ([]record.Record, error) {
+		for at < len(ids) {
+			part := ids[at:min(len(ids), at+r.s.cfg.BatchSize)]
+			at += len(part)
+			items, err := r.items(ctx, part)
+			if err != nil {
+				return nil, err
+			}
+			if records, err := take(items, float64(at)/float64(len(ids))); err != nil || len(records) > 0 {
+				return records, err
+			}
+		}
+		return nil, io.EOF
+	}
+}

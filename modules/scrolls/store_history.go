@@ -1,0 +1,45 @@
+package scrolls
+
+import (
+	"context"
+
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// maxCompleted bounds what Completed can return.
+const maxCompleted = "100"
+
+func prepareCompleted(db *store.DB) *store.Statement {
+	return db.Prepare(`SELECT id, count(*) OVER () FROM scrolls WHERE account_id = $1 AND status = 'completed' AND subject = $2
+		ORDER BY completed_at DESC, id DESC LIMIT ` + maxCompleted)
+}
+
+// activeOf returns the active scrolls of a subject.
+func activeOf(ctx context.Context, tx *store.Tx, account int64, subject string) (ids []int64, err error) {
+	rows, err := tx.Query(ctx, `SELECT id FROM scrolls WHERE account_id = $1 AND status IN ('queued', 'running') AND subject = $2 ORDER BY id`,
+		account, subject)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+func cancelRow(ctx context.Context, tx *store.Tx, account, id, now int64) (done bool, err error) {
+	result, err := tx.Exec(ctx, `UPDATE scrolls SET status = 'cancelled', stage = NULL, updated_at = $1, completed_at = $2
+		WHERE id = $3 AND account_id = $4 AND status IN ('queued', 'running')`, now, now, id, account)
+	if err != nil {
+		return false, err
+	}
+	if changed, err := result.RowsAffected(); err != nil || changed == 0 {
+		return false, err
+	}
+	return true, deleteRecords(ctx, tx, account, id)
+}
