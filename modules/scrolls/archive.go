@@ -35,7 +35,7 @@ func (r *run) archive(ctx context.Context) error {
 
 // room is how many new videos the scroll may still archive.
 func (r *run) room() int {
-	if r.feed != nil {
+	if r.imported {
 		return math.MaxInt
 	}
 	return max(0, r.limits.MaxFeedSize-r.snapshot().newVideos)
@@ -52,7 +52,7 @@ func (r *run) archiveSome(ctx context.Context, ids []int64, reached float64) err
 		if err != nil {
 			return fmt.Errorf("archive: %w", err)
 		}
-		if added > 0 && r.feed == nil {
+		if added > 0 && !r.imported {
 			if err := r.s.needs.Charger.Charge(ctx, tx, r.account, added); err != nil {
 				return fmt.Errorf("charge: %w", err)
 			}

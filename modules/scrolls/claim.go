@@ -31,7 +31,7 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		}
 		now := s.now().UnixMilli()
 		switch {
-		case !limits.Active:
+		case !limits.Active && row.Template != importTemplate:
 			err = endRow(ctx, tx, row, row.Attempt, Failed, subscriptionInactive, now)
 		case row.Attempt >= s.cfg.MaxAttempts:
 			err = endRow(ctx, tx, row, row.Attempt, Failed, internalFailure, now)
@@ -68,7 +68,7 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 	public := ident.Format(ident.Scroll, row.ID)
 	return &run{
 		s: s, id: row.ID, account: row.Account, attempt: row.Attempt + 1, limits: limits,
-		name: name, template: s.cfg.Templates[name],
+		name: name, imported: name == importTemplate, template: s.cfg.Templates[name],
 		call: record.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli()},
 		state: state{
 			checkpoint: row.Checkpoint, newVideos: row.NewVideos, progress: row.Progress,

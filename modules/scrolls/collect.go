@@ -37,11 +37,14 @@ type delivery struct {
 // collect asks all sources of the template. It starts over where a start before was
 // cut off: what a source had sent by then is not known to be whole.
 func (r *run) collect(ctx context.Context) error {
+	if r.imported && r.feed == nil {
+		return errors.New("the command that imported is gone")
+	}
 	if err := r.clear(ctx); err != nil {
 		return err
 	}
 	c := &collector{r: r, seen: map[record.Ref]bool{}, returned: tally{}}
-	if r.feed != nil {
+	if r.imported {
 		if err := c.read(ctx); err != nil {
 			return err
 		}

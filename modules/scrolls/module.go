@@ -2,7 +2,6 @@ package scrolls
 
 import (
 	"go.uber.org/fx"
-
 )
 
 // Module provides the room: its service, its history for other rooms, its
@@ -14,4 +13,3 @@ var Module = fx.Module("scrolls", fx.Provide(
 	fx.Annotate((*Service).Workers, fx.ResultTags(`group:"workers,flatten"`)),
 	fx.Annotate((*Service).Periodics, fx.ResultTags(`group:"periodics,flatten"`)),
 ))
-

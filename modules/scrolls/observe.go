@@ -26,7 +26,7 @@ func (r *run) observe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.feed == nil {
+	if !r.imported {
 		if err := r.refresh(ctx); err != nil {
 			return err
 		}

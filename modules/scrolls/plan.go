@@ -42,7 +42,7 @@ func (r *run) plan(ctx context.Context) error {
 		_, _, ok := r.s.needs.Sources.Source(id)
 		return ok
 	}
-	if r.feed == nil && !slices.ContainsFunc(r.template.Sources, usable) {
+	if !r.imported && !slices.ContainsFunc(r.template.Sources, usable) {
 		return &record.Error{Stage: Plan, Failure: record.NoSources, Cause: fmt.Errorf("template %q has no usable source", r.name)}
 	}
 	return r.finish(ctx, Plan, nil)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
 )
@@ -31,7 +30,7 @@ func (s *Service) StartDue(ctx context.Context) error {
 
 // startDue starts one, unless the subscription is not active or a scroll is; the
 // next time comes either way.
-func (s *Service) startDue(ctx context.Context, row *ent.Recurrence) error {
+func (s *Service) startDue(ctx context.Context, row dueRow) error {
 	limits, err := s.needs.Plans.Limits(ctx)
 	if err != nil {
 		return fmt.Errorf("limits: %w", err)

@@ -24,9 +24,11 @@ type run struct {
 	template Template
 	call     record.Run
 	seeds    []record.Seed
-	// feed is what an import reads; nil for any other scroll.
-	feed func() ([]record.Record, error)
-	log  *slog.Logger
+	// imported tells an import from a scroll that has sources. feed is what it reads,
+	// nil once its command is lost.
+	imported bool
+	feed     func() ([]record.Record, error)
+	log      *slog.Logger
 
 	mu      sync.Mutex // guards what follows
 	state   state
@@ -146,7 +148,7 @@ func (r *run) retryOrFail(ctx context.Context, failure string, retry bool, retry
 	if retryAt != nil {
 		wait = max(wait, time.UnixMilli(*retryAt).Sub(now))
 	}
-	if !retry || r.feed != nil || r.attempt >= r.s.cfg.MaxAttempts || wait > r.s.cfg.RetryWithin {
+	if !retry || r.imported || r.attempt >= r.s.cfg.MaxAttempts || wait > r.s.cfg.RetryWithin {
 		return r.fail(ctx, failure)
 	}
 	return ignoreLost(r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {

@@ -9,6 +9,14 @@ import (
 	"github.com/scrollery/scrollery/modules/store"
 )
 
+// dueRow is a recurrence whose time has come.
+type dueRow struct {
+	ID, AccountID    int64
+	EveryDays        int
+	Prompt, Template *string
+	NextAt           int64
+}
+
 // replaceRecurrence makes a start the one that repeats.
 func (s *Service) replaceRecurrence(ctx context.Context, tx *store.Tx, account int64, start Start, now int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO recurrences (id, account_id, every_days, prompt, template, next_at, created_at)
@@ -29,13 +37,18 @@ func (s *Service) deleteRecurrence(ctx context.Context) (bool, error) {
 }
 
 // due finds recurrences, of all tenants, whose time has come.
-func (s *Service) due(ctx context.Context, now int64) ([]*ent.Recurrence, error) {
-	return s.db.Ent().Recurrence.Query().Where(recurrence.NextAtLTE(now)).
+func (s *Service) due(ctx context.Context, now int64) ([]dueRow, error) {
+	rows, err := s.db.Ent().Recurrence.Query().Where(recurrence.NextAtLTE(now)).
 		Order(ent.Asc(recurrence.FieldNextAt, recurrence.FieldID)).Limit(100).All(ctx)
+	due := make([]dueRow, len(rows))
+	for i, row := range rows {
+		due[i] = dueRow{row.ID, row.AccountID, row.EveryDays, row.Prompt, row.Template, row.NextAt}
+	}
+	return due, err
 }
 
 // advance moves a recurrence on; mine is false where somebody else did, or changed it.
-func (s *Service) advance(ctx context.Context, tx *store.Tx, row *ent.Recurrence, next int64) (mine bool, err error) {
+func (s *Service) advance(ctx context.Context, tx *store.Tx, row dueRow, next int64) (mine bool, err error) {
 	result, err := tx.Exec(ctx, "UPDATE recurrences SET next_at = $1 WHERE account_id = $2 AND next_at = $3", next, row.AccountID, row.NextAt)
 	if err != nil {
 		return false, err
