@@ -1,0 +1,19 @@
+// Package rules keeps each tenant's rules in plain words: every version of the
+// text, and the items that it falls into.
+//
+// It never says what a rule means; screen stages do.
+package rules
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/scrollery/scrollery/modules/door"
+)
+
+// Module is the room. It wants Workspace bound.
+var Module = fx.Module("rules",
+	fx.Provide(
+		New,
+		fx.Annotate(func(s *Service) door.Operations { return s.Mount }, fx.ResultTags(`group:"operations"`)),
+	),
+)

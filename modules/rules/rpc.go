@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"context"
+
+	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/ident"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// Mount opens the room's operations on both doors.
+func (s *Service) Mount(m *door.Mux) {
+	door.Unary(m, "GetRules", s.getRules)
+	door.Unary(m, "PutRules", s.putRules)
+}
+
+func (s *Service) getRules(ctx context.Context, _ *scrolleryv1.GetRulesRequest) (*scrolleryv1.GetRulesResponse, error) {
+	rules, items, err := s.Get(ctx)
+	if err != nil || rules == nil {
+		return &scrolleryv1.GetRulesResponse{}, err
+	}
+	answer := &scrolleryv1.GetRulesResponse{Rules: message(*rules), Items: make([]*scrolleryv1.RuleItem, len(items))}
+	for i, item := range items {
+		answer.Items[i] = &scrolleryv1.RuleItem{
+			Id:        ident.Format(ident.Rule, item.ID),
+			Text:      item.Text,
+			Archived:  item.ArchivedAt != nil,
+			CreatedAt: float64(item.CreatedAt),
+		}
+	}
+	return answer, nil
+}
+
+func (s *Service) putRules(ctx context.Context, req *scrolleryv1.PutRulesRequest) (*scrolleryv1.PutRulesResponse, error) {
+	rules, created, err := s.Put(ctx, req.GetText())
+	if err != nil {
+		return nil, err
+	}
+	outcome := "unchanged"
+	if created {
+		outcome = "created"
+	}
+	return &scrolleryv1.PutRulesResponse{Outcome: outcome, Rules: message(rules)}, nil
+}
+
+func message(r Rules) *scrolleryv1.Rules {
+	return &scrolleryv1.Rules{
+		WorkspaceId: ident.Format(ident.Workspace, r.WorkspaceID),
+		Version:     int32(r.Version),
+		Text:        r.Text,
+		CreatedAt:   float64(r.CreatedAt),
+	}
+}

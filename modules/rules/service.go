@@ -1,0 +1,128 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// Workspace knows the workspace that a ruleset belongs to.
+type Workspace interface {
+	// ID returns the id of the tenant's workspace; ok is false where none is set.
+	ID(ctx context.Context) (id int64, ok bool, err error)
+}
+
+// Service keeps the rulesets.
+type Service struct {
+	db        *store.DB
+	workspace Workspace
+	now       func() time.Time
+}
+
+// New returns the room's service.
+func New(db *store.DB, workspace Workspace) *Service {
+	return &Service{db: db, workspace: workspace, now: time.Now}
+}
+
+// Get returns the ruleset in force, nil before the first, and its items: those
+// in force in text order, then at most MaxArchived archived ones, newest first.
+func (s *Service) Get(ctx context.Context) (*Rules, []Item, error) {
+	rules, items, err := s.read(ctx, true)
+	if err != nil || rules == nil {
+		return nil, nil, err
+	}
+	id, _, err := s.workspace.ID(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("workspace of rules %d: %w", rules.Version, err)
+	}
+	rules.WorkspaceID = id
+	return rules, items, nil
+}
+
+// read returns a ruleset with the items that belong to it, which two reads
+// alone would not promise beside a writer.
+func (s *Service) read(ctx context.Context, archived bool) (*Rules, []Item, error) {
+	for {
+		rules, err := latest(ctx, s.db.Ent())
+		if err != nil || rules == nil {
+			return nil, nil, err
+		}
+		items, err := loadItems(ctx, s.db.Ent(), archived)
+		if err != nil {
+			return nil, nil, err
+		}
+		version, err := latestVersion(ctx, s.db.Ent())
+		if err != nil {
+			return nil, nil, err
+		}
+		if version == rules.Version {
+			return rules, items, nil
+		}
+	}
+}
+
+// Put replaces the ruleset; created is false where the text is the one in force.
+// Rulesets that race get a version each, one after the other.
+func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bool, err error) {
+	workspace, ok, err := s.workspace.ID(ctx)
+	if err != nil {
+		return rules, false, fmt.Errorf("put rules: %w", err)
+	}
+	if !ok {
+		return rules, false, fault.New(fault.WorkspaceRequired, "Set the workspace first: POST /v1/workspace.")
+	}
+	account, _, _ := viewer.Tenant(ctx)
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.Lock(ctx, "rules", account); err != nil {
+			return err
+		}
+		current, err := latest(ctx, tx.Ent())
+		if err != nil {
+			return err
+		}
+		if created = current == nil || current.Text != text; !created {
+			rules = *current
+			return nil
+		}
+		rules = Rules{Version: 1, Text: text, CreatedAt: s.now().UnixMilli()}
+		if current != nil {
+			rules.Version = current.Version + 1
+			rules.CreatedAt = max(rules.CreatedAt, current.CreatedAt)
+		}
+		items, err := loadItems(ctx, tx.Ent(), true)
+		if err != nil {
+			return err
+		}
+		items = replace(items, Split(text), rules.CreatedAt, s.db.NewID)
+		return insert(ctx, tx.Ent(), s.db.NewID(), rules, items)
+	})
+	if err != nil {
+		return rules, false, fmt.Errorf("put rules: %w", err)
+	}
+	rules.WorkspaceID = workspace
+	return rules, created, nil
+}
+
+// Version returns the version of the ruleset in force; 0 before the first.
+func (s *Service) Version(ctx context.Context) (int, error) {
+	return latestVersion(ctx, s.db.Ent())
+}
+
+// Active returns the ruleset in force as stages see it; version 0 before the first.
+func (s *Service) Active(ctx context.Context) (version int, items []record.Rule, err error) {
+	rules, rows, err := s.read(ctx, false)
+	if err != nil || rules == nil {
+		return 0, nil, err
+	}
+	items = make([]record.Rule, len(rows))
+	for i, row := range rows {
+		items[i] = record.Rule{ID: ident.Format(ident.Rule, row.ID), Text: row.Text}
+	}
+	return rules.Version, items, nil
+}

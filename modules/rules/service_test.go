@@ -1,0 +1,199 @@
+package rules_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/rules"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// workspace answers as the workspace room does: 0 is none.
+type workspace int64
+
+func (w workspace) ID(context.Context) (int64, bool, error) { return int64(w), w != 0, nil }
+
+func put(t *testing.T, ctx context.Context, s *rules.Service, text string) (rules.Rules, bool) {
+	t.Helper()
+	r, created, err := s.Put(ctx, text)
+	if err != nil {
+		t.Fatalf("put %q: %v", text, err)
+	}
+	return r, created
+}
+
+// get returns the items by text, archived ones in brackets.
+func get(t *testing.T, ctx context.Context, s *rules.Service) (*rules.Rules, []string, map[string]rules.Item) {
+	t.Helper()
+	r, items, err := s.Get(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byText := map[string]rules.Item{}
+	var texts []string
+	for _, item := range items {
+		byText[item.Text] = item
+		if item.ArchivedAt != nil {
+			texts = append(texts, "["+item.Text+"]")
+		} else {
+			texts = append(texts, item.Text)
+		}
+	}
+	return r, texts, byText
+}
+
+func want(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("items %q, want %q", got, want)
+	}
+}
+
+func TestRulesNeedAWorkspace(t *testing.T) {
+	t.Parallel()
+	ctx := viewer.As(t.Context(), 1)
+	s := rules.New(storetest.SQLite(t), workspace(0))
+	if _, _, err := s.Put(ctx, "x"); !fault.Is(err, fault.WorkspaceRequired) {
+		t.Errorf("put: %v", err)
+	}
+	if r, items, err := s.Get(ctx); r != nil || items != nil || err != nil {
+		t.Errorf("get: %v, %v, %v", r, items, err)
+	}
+	if version, items, err := s.Active(ctx); version != 0 || items != nil || err != nil {
+		t.Errorf("active: %v, %v, %v", version, items, err)
+	}
+}
+
+func TestItemsLiveAsLongAsTheirText(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := viewer.As(t.Context(), db.NewID())
+		s := rules.New(db, workspace(7))
+		first, created := put(t, ctx, s, "- A\n- B\n- C")
+		if !created || first.Version != 1 || first.WorkspaceID != 7 || first.CreatedAt == 0 {
+			t.Errorf("first: %+v, %v", first, created)
+		}
+		if again, created := put(t, ctx, s, "- A\n- B\n- C"); created || again != first {
+			t.Errorf("again: %+v, %v", again, created)
+		}
+		_, texts, one := get(t, ctx, s)
+		want(t, texts, "A", "B", "C")
+
+		second, created := put(t, ctx, s, "C\nD\nA")
+		if !created || second.Version != 2 || second.CreatedAt < first.CreatedAt {
+			t.Errorf("second: %+v, %v", second, created)
+		}
+		current, texts, two := get(t, ctx, s)
+		want(t, texts, "C", "D", "A", "[B]")
+		if *current != second {
+			t.Errorf("current %+v, want %+v", current, second)
+		}
+		put(t, ctx, s, "D")
+		_, texts, _ = get(t, ctx, s)
+		want(t, texts, "D", "[C]", "[A]", "[B]")
+
+		put(t, ctx, s, "B\nD")
+		_, texts, four := get(t, ctx, s)
+		want(t, texts, "B", "D", "[C]", "[A]")
+		for _, text := range []string{"A", "B", "C"} {
+			if one[text].ID != four[text].ID || one[text].CreatedAt != four[text].CreatedAt {
+				t.Errorf("%s was %+v, is %+v", text, one[text], four[text])
+			}
+		}
+		if two["D"].ID != four["D"].ID || two["D"].ID == one["A"].ID {
+			t.Errorf("D was %+v, is %+v", two["D"], four["D"])
+		}
+
+		version, active, err := s.Active(ctx)
+		if err != nil || version != 4 || len(active) != 2 || active[0].Text != "B" || active[0].ID != ident.Format(ident.Rule, one["B"].ID) {
+			t.Errorf("active: %d, %+v, %v", version, active, err)
+		}
+	})
+}
+
+func TestRulesAreOfOneTenant(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		mine, other := viewer.As(t.Context(), db.NewID()), viewer.As(t.Context(), db.NewID())
+		s := rules.New(db, workspace(7))
+		put(t, mine, s, "A\nB")
+		if r, items, err := s.Get(other); r != nil || items != nil || err != nil {
+			t.Errorf("the other sees %v, %v, %v", r, items, err)
+		}
+		put(t, other, s, "A\nC")
+		put(t, other, s, "D")
+		r, texts, _ := get(t, mine, s)
+		want(t, texts, "A", "B")
+		if r.Version != 1 {
+			t.Errorf("version %d", r.Version)
+		}
+		if _, _, err := s.Put(t.Context(), "x"); err == nil {
+			t.Error("a write without a viewer")
+		}
+	})
+}
+
+func TestArchivedItemsAreBounded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := viewer.As(t.Context(), db.NewID())
+		s := rules.New(db, workspace(7))
+		put(t, ctx, s, "old")
+		var b strings.Builder
+		for i := range 2*rules.MaxArchived + 500 {
+			fmt.Fprintf(&b, "%d\n", i)
+		}
+		put(t, ctx, s, b.String())
+		put(t, ctx, s, "new")
+		_, texts, _ := get(t, ctx, s)
+		if len(texts) != 1+rules.MaxArchived || texts[0] != "new" || texts[1] != "[0]" {
+			t.Errorf("%d items, %q…", len(texts), texts[:2])
+		}
+	})
+}
+
+func TestRacingPutsGetAVersionEach(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := viewer.As(t.Context(), db.NewID())
+		s := rules.New(db, workspace(7))
+		const racers = 16
+		versions := make([]int, racers)
+		var wait sync.WaitGroup
+		for i := range racers {
+			wait.Go(func() {
+				r, created, err := s.Put(ctx, fmt.Sprintf("shared\nrule %d", i))
+				if err != nil || !created {
+					t.Errorf("racer %d: %v, %v", i, created, err)
+				}
+				versions[i] = r.Version
+				current, items, err := s.Get(ctx)
+				if err != nil || current == nil || len(items) < 2 || items[1].Text != strings.Split(current.Text, "\n")[1] {
+					t.Errorf("racer %d reads %+v with %+v, %v", i, current, items, err)
+				}
+			})
+		}
+		wait.Wait()
+		slices.Sort(versions)
+		for i, version := range versions {
+			if version != i+1 {
+				t.Fatalf("versions %v", versions)
+			}
+		}
+		_, texts, _ := get(t, ctx, s)
+		if len(texts) != racers+1 {
+			t.Errorf("%d items: %q", len(texts), texts)
+		}
+		if version, err := s.Version(ctx); version != racers || err != nil {
+			t.Errorf("version %d, %v", version, err)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package rules_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/scrollery/scrollery/modules/rules"
+)
+
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"nothing":            {"", nil},
+		"white space":        {" \t\r\n \n", nil},
+		"one line":           {"Only English", []string{"Only English"}},
+		"lines":              {"Only English\nNo politics", []string{"Only English", "No politics"}},
+		"empty lines":        {"\n\nOnly English\n\n\nNo politics\n", []string{"Only English", "No politics"}},
+		"CRLF and CR":        {"One\r\nTwo\rThree\r\n", []string{"One", "Two", "Three"}},
+		"line separators":    {"One\u2028Two\u2029Three", []string{"One", "Two", "Three"}},
+		"white space around": {"  One \t\n\u00a0Two\u3000", []string{"One", "Two"}},
+		"twice":              {"One\nTwo\nOne\n- One", []string{"One", "Two"}},
+		"case counts":        {"One\none", []string{"One", "one"}},
+		"bullets":            {"- One\n* Two\n+ Three\n• Four\n•Five\n– Six\n— Seven\n◦ Eight", []string{"One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"}},
+		"not bullets":        {"-5 is too low\n*bold* text\n+1 only\n-", []string{"-5 is too low", "*bold* text", "+1 only"}},
+		"nested":             {"- One\n  - Two\n    * Three\n\t- Four", []string{"One", "Two", "Three", "Four"}},
+		"numbers":            {"1. One\n2) Two\n(3) Three\n10. Ten\n1.1. Deep\n1.2.3. Deeper\n1.4) Mixed\na) Letter", []string{"One", "Two", "Three", "Ten", "Deep", "Deeper", "Mixed", "Letter"}},
+		"not numbers":        {"1.5 million views\n3 seconds\n2024. A year\n1.One\n10,000 views\n(5 views)\nA. Smith", []string{"1.5 million views", "3 seconds", "2024. A year", "1.One", "10,000 views", "(5 views)", "A. Smith"}},
+		"boxes":              {"- [ ] One\n- [x] Two\n[X] Three\n[tag] Four", []string{"One", "Two", "Three", "[tag] Four"}},
+		"stacked marks":      {"- 1. One\n• - Two", []string{"One", "Two"}},
+		"rulers":             {"One\n---\nTwo\n***\n• \n===\n...\nThree", []string{"One", "Two", "Three"}},
+		"symbols":            {"🔥\n€", []string{"🔥", "€"}},
+		"hashtags":           {"#fyp is noise\n- #ads", []string{"#fyp is noise", "#ads"}},
+		"bullet sentences":   {"- One. Still one.\n- Two! Still two?", []string{"One. Still one.", "Two! Still two?"}},
+		"lone bullet":        {"- One. Still one.", []string{"One. Still one."}},
+		"line sentences":     {"One. Still one.\nTwo.", []string{"One. Still one.", "Two."}},
+		"prose":              {"Only English. No politics! Really? Yes.", []string{"Only English.", "No politics!", "Really?", "Yes."}},
+		"prose, small":       {"only english. no politics. ok", []string{"only english.", "no politics.", "ok"}},
+		"two paragraphs":     {"Only English. No politics.\n\nAt least 1.5k views. No ads.", []string{"Only English.", "No politics.", "At least 1.5k views.", "No ads."}},
+		"decimals":           {"Over 1.5 million views. Under 3.25 minutes.", []string{"Over 1.5 million views.", "Under 3.25 minutes."}},
+		"addresses":          {"See https://example.com/a.html?x=1.5. Skip example.com!", []string{"See https://example.com/a.html?x=1.5.", "Skip example.com!"}},
+		"abbreviations":      {"Skip drama, e.g. Gossip, i.e. talk vs. facts. Keep Dr. Who. Skip ads, etc. Keep the rest, approx. 5 etc. and so on.", []string{"Skip drama, e.g. Gossip, i.e. talk vs. facts.", "Keep Dr. Who.", "Skip ads, etc.", "Keep the rest, approx. 5 etc. and so on."}},
+		"in brackets":        {"Skip drama (e.g. gossip). Keep news (all of it.) Done.", []string{"Skip drama (e.g. gossip).", "Keep news (all of it.)", "Done."}},
+		"initials":           {"Only J. Smith. Not K.", []string{"Only J. Smith.", "Not K."}},
+		"numbers named":      {"Keep No. 5 alone. Is it so? No. Never.", []string{"Keep No. 5 alone.", "Is it so?", "No.", "Never."}},
+		"ellipses":           {"Well... maybe not. Wait… Then go… on.", []string{"Well... maybe not.", "Wait…", "Then go… on."}},
+		"quotes":             {`Skip "Buy now!" Keep “Hello.” Done.`, []string{`Skip "Buy now!"`, "Keep “Hello.”", "Done."}},
+		"runs of stops":      {"Never!!! Really?! Yes.", []string{"Never!!!", "Really?!", "Yes."}},
+		"CJK":                {"英語のみ。政治なし！はい？ok", []string{"英語のみ。", "政治なし！", "はい？", "ok"}},
+		"twice in prose":     {"No ads. No ads. Only news.", []string{"No ads.", "Only news."}},
+		"no stop":            {"no ads, no politics", []string{"no ads, no politics"}},
+		"stops alone":        {"... !!! ?", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := rules.Split(c.text); !slices.Equal(got, c.want) {
+				t.Errorf("Split(%q)\n got %q\nwant %q", c.text, got, c.want)
+			}
+		})
+	}
+}
+
+// FuzzSplit checks that items are pieces of the text, each once and trimmed, and
+// that no word is lost.
+func FuzzSplit(f *testing.F) {
+	for _, text := range []string{"", "- a\n- b", "1. a\n2) b", "A. B c. D!", "e.g. this. That…", "（。）", "[ ] x", "(3) y", "\r\n•", "1.1.1.1.1. x", "- \u2028 - é"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			t.Skip() // the door lets none in
+		}
+		items := rules.Split(text)
+		seen := map[string]bool{}
+		for _, item := range items {
+			if item == "" || item != strings.TrimSpace(item) || strings.ContainsAny(item, "\n\r") || !strings.Contains(text, item) || seen[item] {
+				t.Fatalf("Split(%q): item %q", text, item)
+			}
+			seen[item] = true
+		}
+		all := strings.Join(items, "\n")
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) {
+			if len(word) > 1 && !strings.Contains(all, word) {
+				t.Fatalf("Split(%q) = %q loses %q", text, items, word)
+			}
+		}
+	})
+}

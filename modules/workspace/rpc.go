@@ -1,0 +1,88 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+
+	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// Mount opens the room's operations on both doors.
+func (s *Service) Mount(m *door.Mux) {
+	door.Unary(m, "GetWorkspace", s.getWorkspace)
+	door.Unary(m, "SetWorkspace", s.setWorkspace)
+	door.Unary(m, "UpdateWorkspace", s.updateWorkspace)
+}
+
+func (s *Service) getWorkspace(ctx context.Context, _ *scrolleryv1.GetWorkspaceRequest) (*scrolleryv1.GetWorkspaceResponse, error) {
+	w, err := s.Get(ctx)
+	if err != nil || w == nil {
+		return &scrolleryv1.GetWorkspaceResponse{}, err
+	}
+	return &scrolleryv1.GetWorkspaceResponse{Workspace: message(*w)}, nil
+}
+
+func (s *Service) setWorkspace(ctx context.Context, req *scrolleryv1.SetWorkspaceRequest) (*scrolleryv1.SetWorkspaceResponse, error) {
+	w, created, err := s.Set(ctx, Change{
+		Description: req.Description, Website: req.Website, AppStoreURL: req.AppStoreUrl, URL: req.Url, Name: req.Name,
+		Competitors: competitors(req.GetCompetitors(), req.GetClearCompetitors()),
+	})
+	var already *AlreadySet
+	if errors.As(err, &already) {
+		refusal := fault.New(fault.WorkspaceAlreadySet, "This account has a workspace; change it with PUT /v1/workspace.")
+		refusal.Workspace = message(already.Current)
+		return nil, refusal
+	}
+	if err != nil {
+		return nil, err
+	}
+	outcome := "existing"
+	if created {
+		outcome = "created"
+	}
+	return &scrolleryv1.SetWorkspaceResponse{Outcome: outcome, Workspace: message(w)}, nil
+}
+
+func (s *Service) updateWorkspace(ctx context.Context, req *scrolleryv1.UpdateWorkspaceRequest) (*scrolleryv1.UpdateWorkspaceResponse, error) {
+	w, archived, err := s.Update(ctx, Change{
+		Description: req.Description, Website: req.Website, AppStoreURL: req.AppStoreUrl, Name: req.Name,
+		Competitors: competitors(req.GetCompetitors(), req.GetClearCompetitors()),
+	}, req.GetArchivePriorSubject())
+	if err != nil {
+		return nil, err
+	}
+	return &scrolleryv1.UpdateWorkspaceResponse{Workspace: message(w), ArchivedVideos: int32(archived)}, nil
+}
+
+// competitors returns the list that was sent, or nil where none was: protobuf
+// cannot tell an empty list from an absent one, so clear says it.
+func competitors(list []string, clear bool) *[]string {
+	switch {
+	case len(list) > 0:
+		return &list
+	case clear:
+		return &[]string{}
+	}
+	return nil
+}
+
+func message(w Workspace) *scrolleryv1.Workspace {
+	return &scrolleryv1.Workspace{
+		Id:           ident.Format(ident.Workspace, w.ID),
+		Description:  w.Description,
+		Website:      w.Website,
+		AppStoreUrl:  w.AppStoreURL,
+		Competitors:  w.Competitors,
+		SubjectType:  orNil(string(w.Subject.Type)),
+		SubjectUrl:   orNil(w.Subject.URL),
+		CanonicalId:  orNil(w.Subject.CanonicalID),
+		Name:         w.Name,
+		Status:       "active",
+		RulesVersion: int32(w.RulesVersion),
+		CreatedAt:    float64(w.CreatedAt),
+		UpdatedAt:    float64(w.UpdatedAt),
+	}
+}

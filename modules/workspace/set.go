@@ -1,0 +1,67 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// AlreadySet is the refusal to replace a brief by POST; it carries the current one.
+type AlreadySet struct{ Current Workspace }
+
+func (e *AlreadySet) Error() string { return "the workspace is already set" }
+
+// Set creates the brief. created is false where one says the same already; one
+// that says something else is AlreadySet. However many first calls race, one
+// workspace is made.
+func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bool, err error) {
+	if !sent.names() {
+		return w, false, fault.New(fault.InvalidWorkspaceBrief,
+			"The brief needs at least one of description, website, appStoreUrl and url.")
+	}
+	change, issues := sent.check()
+	if len(issues) > 0 {
+		return w, false, fault.New(fault.InvalidWorkspaceBrief, "%s", sentence(issues))
+	}
+	err = s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		created = false
+		current, err := load(ctx, tx.Ent())
+		switch {
+		case err != nil:
+			return err
+		case current == nil:
+			now := s.now().UnixMilli()
+			w = Workspace{ID: s.db.NewID(), Competitors: []string{}, CreatedAt: now, UpdatedAt: now}.apply(change)
+			created = true
+			return insert(ctx, tx.Ent(), w)
+		case change.matches(*current):
+			w = *current
+			return nil
+		default:
+			return &AlreadySet{Current: *current}
+		}
+	})
+	if already := (*AlreadySet)(nil); errors.As(err, &already) {
+		if err := s.addRules(ctx, &already.Current); err != nil {
+			return w, false, err
+		}
+		return w, false, already
+	}
+	if err != nil {
+		return w, false, fmt.Errorf("set workspace: %w", err)
+	}
+	return w, created, s.addRules(ctx, &w)
+}
+
+// sentence shows issues to a caller whose error body has no place for them.
+func sentence(issues []fault.Issue) string {
+	parts := make([]string, len(issues))
+	for i, issue := range issues {
+		parts[i] = issue.Path + " " + issue.Message
+	}
+	return "The brief is not acceptable: " + strings.Join(parts, "; ") + "."
+}

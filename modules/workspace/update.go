@@ -1,0 +1,55 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// Update changes the fields that are sent; a change that changes nothing leaves
+// UpdatedAt alone. A changed subject cancels the prior one's active scrolls and,
+// with archivePrior, archives its videos; archived counts them.
+func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w Workspace, archived int, err error) {
+	change, issues := sent.check()
+	if len(issues) > 0 {
+		return w, 0, fault.InvalidIssues(issues...)
+	}
+	err = s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		archived = 0
+		current, err := load(ctx, tx.Ent())
+		if err != nil {
+			return err
+		}
+		if current == nil {
+			return fault.New(fault.WorkspaceRequired, "Set the workspace first: POST /v1/workspace.")
+		}
+		w = current.apply(change)
+		if w.same(*current) {
+			return nil
+		}
+		w.UpdatedAt = max(s.now().UnixMilli(), current.UpdatedAt)
+		if err := update(ctx, tx.Ent(), w); err != nil {
+			return err
+		}
+		prior := current.Subject.CanonicalID
+		if prior == w.Subject.CanonicalID {
+			return nil
+		}
+		if err := s.scrolls.CancelSubject(ctx, tx, prior); err != nil {
+			return fmt.Errorf("cancel scrolls of %q: %w", prior, err)
+		}
+		if !archivePrior {
+			return nil
+		}
+		if archived, err = s.library.ArchiveSubject(ctx, tx, prior); err != nil {
+			return fmt.Errorf("archive videos of %q: %w", prior, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return w, 0, fmt.Errorf("update workspace: %w", err)
+	}
+	return w, archived, s.addRules(ctx, &w)
+}
