@@ -106,7 +106,7 @@ func unary[Req, Resp any](b *bundle, method string) {
 		if b.room.do != nil {
 			response, err := b.room.do(ctx, any(req).(proto.Message))
 			if err != nil || response != nil {
-				typed, _ := response.(any).(*Resp)
+				typed, _ := any(response).(*Resp)
 				return typed, err
 			}
 		}
