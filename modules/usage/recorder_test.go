@@ -1,0 +1,198 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+func TestRecordIsDurableWhenItReturns(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		const callers, calls = 16, 40
+		var group sync.WaitGroup
+		for c := range callers {
+			group.Go(func() {
+				who := caller(int64(c%4+1), int64(c+1))
+				for i := range calls {
+					at := time.Date(2026, 1, 31, 23, 59, 59, 0, time.UTC).Add(time.Duration(i%2) * time.Second)
+					e := door.Event{Op: "getHooks", Status: "ok", Viewer: who, Units: i % 3, At: at}
+					if err := b.recorder.Record(context.Background(), e); err != nil {
+						t.Error(err)
+						return
+					}
+					if got := count(t, db, "SELECT count(*) FROM usage_events WHERE key_id = $1", who.KeyID); got != int64(i+1) {
+						t.Errorf("after %d calls there are %d events", i+1, got)
+						return
+					}
+				}
+			})
+		}
+		group.Wait()
+		var want [2]int64 // units of one caller on either day
+		for i := range calls {
+			want[i%2] += int64(i % 3)
+		}
+		for account := range int64(4) {
+			for day, sum := range map[int]int64{20260131: want[0], 20260100: want[0], 20260201: want[1], 20260200: want[1]} {
+				got := count(t, db, "SELECT units FROM usage_counters WHERE account_id = $1 AND day = $2", account+1, day)
+				if got != sum*callers/4 {
+					t.Errorf("account %d, day %d: %d units, want %d", account+1, day, got, sum*callers/4)
+				}
+			}
+		}
+	})
+}
+
+func TestRecordOfNobodyCountsForNobody(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		for _, e := range []door.Event{
+			{Op: "getHealth", Status: "ok", Units: 3, At: time.Now()},
+			{Op: "getUsage", Status: "forbidden", At: time.Now()},
+		} {
+			if err := b.recorder.Record(context.Background(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := count(t, db, "SELECT count(*) FROM usage_events WHERE account_id IS NULL AND key_id IS NULL"); got != 2 {
+			t.Errorf("%d events of nobody", got)
+		}
+		if got := count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
+			t.Errorf("%d counters", got)
+		}
+	})
+}
+
+func TestStopWritesWhatIsWaiting(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	cfg := Defaults()
+	cfg.GroupSize = 3
+	recorder := NewRecorder(db, cfg, slog.New(slog.DiscardHandler))
+
+	// Before the start nothing is written: 3 callers fill the group, 2 wait for room.
+	var ready, group sync.WaitGroup
+	var written atomic.Int64
+	for range 5 {
+		ready.Add(1)
+		group.Go(func() {
+			ready.Done()
+			err := recorder.Record(context.Background(), door.Event{Op: "getHealth", Status: "ok", At: time.Now()})
+			switch {
+			case err == nil:
+				written.Add(1)
+			case !errors.Is(err, errStopped):
+				t.Error(err)
+			}
+		})
+	}
+	ready.Wait()
+	for waiting := 0; waiting < 3; {
+		recorder.mu.Lock()
+		waiting = len(recorder.gathering.events)
+		recorder.mu.Unlock()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := recorder.Record(ctx, door.Event{Op: "x", Status: "ok", At: time.Now()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that leaves a full queue gets %v", err)
+	}
+	recorder.Start()
+	if err := recorder.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	group.Wait()
+	if got := count(t, db, "SELECT count(*) FROM usage_events"); got != written.Load() || got < 3 {
+		t.Errorf("%d written, %d told so", got, written.Load())
+	}
+	if err := recorder.Record(context.Background(), door.Event{}); !errors.Is(err, errStopped) {
+		t.Errorf("after the stop: %v", err)
+	}
+	if err := recorder.Stop(context.Background()); err != nil {
+		t.Errorf("a second stop: %v", err)
+	}
+}
+
+func TestStopOfARecorderThatNeverRan(t *testing.T) {
+	t.Parallel()
+	recorder := NewRecorder(storetest.SQLite(t), Defaults(), slog.New(slog.DiscardHandler))
+	if err := recorder.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFailedWriteIsToldToItsCallers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		breakTable(t, db, "ALTER TABLE usage_events RENAME TO gone")
+		e := door.Event{Op: "getHealth", Status: "ok", At: time.Now()}
+		if err := b.recorder.Record(context.Background(), e); err == nil {
+			t.Error("an event without a table was recorded")
+		}
+		breakTable(t, db, "ALTER TABLE gone RENAME TO usage_events")
+		if err := b.recorder.Record(context.Background(), e); err != nil {
+			t.Errorf("the recorder did not recover: %v", err)
+		}
+	})
+}
+
+func breakTable(t *testing.T, db *store.DB, statement string) {
+	t.Helper()
+	err := db.Write(context.Background(), func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.Exec(ctx, statement)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The floor is the same rows, one transaction an event.
+func BenchmarkRecord(b *testing.B) {
+	for _, callers := range []int{1, 16, 64} {
+		b.Run(fmt.Sprintf("group/%d", callers), func(b *testing.B) {
+			bundle := setup(b, storetest.SQLite(b))
+			hammer(b, callers, func(e door.Event) error { return bundle.recorder.Record(context.Background(), e) })
+		})
+		b.Run(fmt.Sprintf("one-by-one/%d", callers), func(b *testing.B) {
+			rows := rows{storetest.SQLite(b)}
+			hammer(b, callers, func(e door.Event) error {
+				return rows.add(context.Background(), []event{{e.Viewer.AccountID, e.Viewer.KeyID, e.Op, e.Status, int64(e.Units), e.At}})
+			})
+		})
+	}
+}
+
+func hammer(b *testing.B, callers int, record func(door.Event) error) {
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	b.ReportAllocs()
+	b.ResetTimer()
+	var group sync.WaitGroup
+	for c := range callers {
+		group.Go(func() {
+			e := door.Event{Op: "getHooks", Status: "ok", Viewer: caller(int64(c%8+1), int64(c+1)), Units: 1, At: time.Now()}
+			for left.Add(-1) >= 0 {
+				if err := record(e); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}

@@ -1,0 +1,68 @@
+package usage
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// plans is the need of the room, answered by small numbers.
+type plans struct{}
+
+func (plans) Budget(plan string) (daily, monthly int64) {
+	if plan == "pro" {
+		return 200, 2000
+	}
+	return 10, 100
+}
+
+type bundle struct {
+	db       *store.DB
+	service  *Service
+	recorder *Recorder
+}
+
+func setup(t testing.TB, db *store.DB) *bundle {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	b := &bundle{db: db, service: New(db, Defaults(), plans{}), recorder: NewRecorder(db, Defaults(), log)}
+	b.recorder.Start()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := b.recorder.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// caller is a viewer with a key; two with the same account are one tenant.
+func caller(account, key int64) *viewer.Viewer {
+	return &viewer.Viewer{AccountID: account, KeyID: key, Plan: "standard", Interval: "monthly", Status: "active"}
+}
+
+func as(v *viewer.Viewer) context.Context { return viewer.NewContext(context.Background(), v) }
+
+// count returns a number that a query selects.
+func count(t testing.TB, db *store.DB, query string, args ...any) (n int64) {
+	t.Helper()
+	found, err := db.PrepareSystem(query).Query(context.Background(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	if found.Next() {
+		if err := found.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
