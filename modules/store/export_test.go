@@ -4,4 +4,3 @@ import "time"
 
 // SetBackoff replaces the wait after failed attempts.
 func (q *Queue) SetBackoff(backoff func(attempt int) time.Duration) { q.backoff = backoff }
-

@@ -25,11 +25,17 @@ type writeKey struct{}
 
 func inWrite(ctx context.Context) bool { return ctx.Value(writeKey{}) != nil }
 
+// session is what *sql.Tx and *sql.Conn have in common.
+type session interface {
+	entsql.ExecQuerier
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
 // Tx is one open transaction. It is not safe for concurrent use, and of no use
 // once the function it was given to has returned.
 type Tx struct {
 	db     *DB
-	conn   entsql.ExecQuerier
+	conn   session
 	pinned *sql.Conn // PostgreSQL only
 	pgx    pgx.Tx    // PostgreSQL only
 	client *ent.Client
@@ -152,6 +158,11 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (sql.Result, 
 // rule does not reach here: the query says itself whose rows it means.
 func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return tx.conn.QueryContext(ctx, query, args...)
+}
+
+// Prepare prepares a statement for many runs in this transaction. Close it.
+func (tx *Tx) Prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	return tx.conn.PrepareContext(ctx, query)
 }
 
 // Lock waits until no other transaction holds the same name and number, and holds

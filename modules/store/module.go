@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+
+	"go.uber.org/fx"
+)
+
+// Module provides the open database, migrated at start and closed at the end, and
+// the queue of the workers and periodics that the rooms provide as groups. Whether
+// this process works is for the app to say: it starts the queue, and stops it
+// before the database is closed.
+var Module = fx.Module("store", fx.Provide(provideDB, provideQueue))
+
+func provideDB(lifecycle fx.Lifecycle, cfg Config, log *slog.Logger) (*DB, error) {
+	db, err := Open(context.Background(), cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	lifecycle.Append(fx.StartStopHook(db.Migrate, db.Close))
+	return db, nil
+}
+
+type queueParams struct {
+	fx.In
+	DB        *DB
+	Workers   []Worker   `group:"workers"`
+	Periodics []Periodic `group:"periodics"`
+	Log       *slog.Logger
+}
+
+func provideQueue(p queueParams) (*Queue, error) {
+	return NewQueue(p.DB, p.Workers, p.Periodics, p.Log)
+}
