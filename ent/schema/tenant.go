@@ -71,6 +71,9 @@ func (Tenant) Hooks() []ent.Hook {
 					if owner, set := m.AccountID(); set && owner != account {
 						return nil, fmt.Errorf("create %s: the row belongs to another account", m.Type())
 					}
+				case m.Op().Is(ent.OpUpdateOne) && len(m.Fields())+len(m.AddedFields())+len(m.ClearedFields()) == 0:
+					// Ent would only read the row, and by its id alone.
+					return nil, fmt.Errorf("update %s: nothing to change", m.Type())
 				default:
 					m.WhereP(sql.FieldEQ("account_id", account))
 				}
