@@ -1,0 +1,361 @@
+package workspace_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/workspace"
+)
+
+// others stands for the library, the scrolls and the rules, and notes what
+// committed transactions told them.
+type others struct {
+	fail error
+
+	mu   sync.Mutex
+	told []string
+}
+
+func (o *others) tell(format string, args ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.told = append(o.told, fmt.Sprintf(format, args...))
+}
+
+func (o *others) ArchiveSubject(_ context.Context, tx *store.Tx, subject string) (int, error) {
+	tx.AfterCommit(func() { o.tell("archive %q", subject) })
+	return 3, o.fail
+}
+
+func (o *others) CancelSubject(_ context.Context, tx *store.Tx, subject string) error {
+	tx.AfterCommit(func() { o.tell("cancel %q", subject) })
+	return nil
+}
+
+func (o *others) Version(context.Context) (int, error) { return 5, nil }
+
+func setup(t *testing.T, db *store.DB) (context.Context, *workspace.Service, *others) {
+	t.Helper()
+	o := &others{}
+	return viewer.As(t.Context(), db.NewID()), workspace.New(db, o, o, o), o
+}
+
+func list(items ...string) *[]string {
+	if items == nil {
+		items = []string{}
+	}
+	return &items
+}
+
+func show(p *string) string {
+	if p == nil {
+		return "<nil>"
+	}
+	return *p
+}
+
+func TestFirstCallCreatesAndTheSameAgainExists(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, s, _ := setup(t, db)
+		if w, err := s.Get(ctx); w != nil || err != nil {
+			t.Fatalf("before: %+v, %v", w, err)
+		}
+		w, created, err := s.Set(ctx, workspace.Change{
+			Description: new("Tea for night owls"), Website: new("https://WWW.Owl-Tea.com/shop/?utm_source=x#top"),
+			Competitors: list("@leaf", "<b>steep</b>"), Name: new("Owl"),
+		})
+		if err != nil || !created || w.ID == 0 || w.RulesVersion != 5 || w.CreatedAt == 0 || w.CreatedAt != w.UpdatedAt {
+			t.Fatalf("set: %+v, %v, %v", w, created, err)
+		}
+		if show(w.Website) != "https://WWW.Owl-Tea.com/shop/?utm_source=x#top" || w.AppStoreURL != nil {
+			t.Errorf("addresses: %s, %s", show(w.Website), show(w.AppStoreURL))
+		}
+		if w.Subject != (workspace.Subject{Type: "website", URL: "https://www.owl-tea.com/shop", CanonicalID: "website:owl-tea.com"}) {
+			t.Errorf("subject: %+v", w.Subject)
+		}
+		got, err := s.Get(ctx)
+		if err != nil || fmt.Sprint(show(got.Description), show(got.Name), got.Competitors, got.Subject, got.ID, got.CreatedAt) !=
+			fmt.Sprint(show(w.Description), show(w.Name), w.Competitors, w.Subject, w.ID, w.CreatedAt) {
+			t.Errorf("get: %+v, %v", got, err)
+		}
+		brief, subject, ok, err := s.Brief(ctx)
+		if err != nil || !ok || subject != "website:owl-tea.com" || brief.Name != "Owl" || brief.AppStoreURL != "" || len(brief.Competitors) != 2 {
+			t.Errorf("brief: %+v, %q, %v, %v", brief, subject, ok, err)
+		}
+		if id, ok, err := s.ID(ctx); id != w.ID || !ok || err != nil {
+			t.Errorf("id: %d, %v, %v", id, ok, err)
+		}
+		if subject, ok, err := s.Subject(ctx); subject != "website:owl-tea.com" || !ok || err != nil {
+			t.Errorf("subject: %q, %v, %v", subject, ok, err)
+		}
+		for name, c := range map[string]struct {
+			sent workspace.Change
+			same bool
+		}{
+			"whole":                      {workspace.Change{Description: new("Tea for night owls"), Website: new("https://www.owl-tea.com/shop"), Competitors: list("@leaf", "<b>steep</b>"), Name: new("Owl")}, true},
+			"one field":                  {workspace.Change{Description: new("Tea for night owls")}, true},
+			"white space around":         {workspace.Change{Description: new(" Tea for night owls\n"), Competitors: list("@leaf ", "<b>steep</b>")}, true},
+			"deprecated url":             {workspace.Change{URL: new("https://www.owl-tea.com/shop#x")}, true},
+			"other description":          {workspace.Change{Description: new("Tea")}, false},
+			"other path":                 {workspace.Change{Website: new("https://www.owl-tea.com/")}, false},
+			"other url":                  {workspace.Change{URL: new("https://leaf.com")}, false},
+			"an app":                     {workspace.Change{URL: new("https://apps.apple.com/app/id1")}, false},
+			"other name":                 {workspace.Change{Description: new("Tea for night owls"), Name: new("owl")}, false},
+			"no competitors":             {workspace.Change{Description: new("Tea for night owls"), Competitors: list()}, false},
+			"competitors in other order": {workspace.Change{Description: new("Tea for night owls"), Competitors: list("<b>steep</b>", "@leaf")}, false},
+		} {
+			again, created, err := s.Set(ctx, c.sent)
+			var already *workspace.AlreadySet
+			switch {
+			case c.same && (err != nil || created || again.ID != w.ID || again.UpdatedAt != w.UpdatedAt || again.RulesVersion != 5):
+				t.Errorf("%s: %+v, %v, %v", name, again, created, err)
+			case !c.same && (!errors.As(err, &already) || already.Current.ID != w.ID || already.Current.RulesVersion != 5):
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+func TestUnacceptableBriefs(t *testing.T) {
+	t.Parallel()
+	ctx, s, _ := setup(t, storetest.SQLite(t))
+	app, site := new("https://apps.apple.com/app/id1"), new("https://a.com")
+	for name, c := range map[string]struct {
+		sent  workspace.Change
+		paths []string // of the issues on update
+	}{
+		"private":            {workspace.Change{Website: new("https://10.0.0.1")}, []string{"website"}},
+		"plain http":         {workspace.Change{Website: new("http://a.com")}, []string{"website"}},
+		"not an app":         {workspace.Change{AppStoreURL: site}, []string{"appStoreUrl"}},
+		"no app id":          {workspace.Change{AppStoreURL: new("https://apps.apple.com/us/charts")}, []string{"appStoreUrl"}},
+		"both":               {workspace.Change{Website: new(""), AppStoreURL: new("")}, []string{"website", "appStoreUrl"}},
+		"url private":        {workspace.Change{URL: new("https://localhost")}, []string{"url"}},
+		"url without app id": {workspace.Change{URL: new("https://apps.apple.com/us/charts")}, []string{"url"}},
+		"url and website":    {workspace.Change{URL: new("https://b.com"), Website: site}, []string{"url"}},
+		"url and app":        {workspace.Change{URL: new("https://apps.apple.com/app/id2"), AppStoreURL: app}, []string{"url"}},
+	} {
+		if _, _, err := s.Set(ctx, c.sent); !fault.Is(err, fault.InvalidWorkspaceBrief) {
+			t.Errorf("%s: set: %v", name, err)
+		}
+		_, _, err := s.Update(ctx, c.sent, false)
+		if !fault.Is(err, fault.InvalidRequest) {
+			t.Errorf("%s: update: %v", name, err)
+			continue
+		}
+		var paths []string
+		for _, issue := range fault.As(err).Issues {
+			paths = append(paths, issue.Path)
+		}
+		if !slices.Equal(paths, c.paths) {
+			t.Errorf("%s: issues at %q, want %q", name, paths, c.paths)
+		}
+	}
+	for name, sent := range map[string]workspace.Change{"empty": {}, "name alone": {Name: new("x")}, "seeds alone": {Competitors: list("x")}} {
+		if _, _, err := s.Set(ctx, sent); !fault.Is(err, fault.InvalidWorkspaceBrief) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if w, err := s.Get(ctx); w != nil || err != nil {
+		t.Errorf("one was made: %+v, %v", w, err)
+	}
+}
+
+func TestURLIsSorted(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	for name, c := range map[string]struct {
+		sent                   workspace.Change
+		website, app, typ, cid string
+	}{
+		"site":              {workspace.Change{URL: new("https://a.com/")}, "https://a.com/", "<nil>", "website", "website:a.com"},
+		"app":               {workspace.Change{URL: new("https://itunes.apple.com/app/id7")}, "<nil>", "https://itunes.apple.com/app/id7", "app_store", "app_store:7"},
+		"site beside app":   {workspace.Change{URL: new("https://a.com"), AppStoreURL: new("https://apps.apple.com/app/id7")}, "https://a.com", "https://apps.apple.com/app/id7", "app_store", "app_store:7"},
+		"the same site":     {workspace.Change{URL: new("https://A.com/"), Website: new("https://a.com")}, "https://a.com", "<nil>", "website", "website:a.com"},
+		"app as website":    {workspace.Change{Website: new("https://apps.apple.com/app/id7")}, "https://apps.apple.com/app/id7", "<nil>", "app_store", "app_store:7"},
+		"description alone": {workspace.Change{Description: new("x")}, "<nil>", "<nil>", "", ""},
+	} {
+		ctx, s, _ := setup(t, db)
+		w, created, err := s.Set(ctx, c.sent)
+		if err != nil || !created {
+			t.Errorf("%s: %v, %v", name, created, err)
+			continue
+		}
+		if show(w.Website) != c.website || show(w.AppStoreURL) != c.app || string(w.Subject.Type) != c.typ || w.Subject.CanonicalID != c.cid {
+			t.Errorf("%s: %s, %s, %+v", name, show(w.Website), show(w.AppStoreURL), w.Subject)
+		}
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, s, o := setup(t, db)
+		if _, _, err := s.Update(ctx, workspace.Change{}, true); !fault.Is(err, fault.WorkspaceRequired) {
+			t.Fatalf("without one: %v", err)
+		}
+		first, _, err := s.Set(ctx, workspace.Change{Description: new("x"), Competitors: list("@a")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := []struct {
+			name     string
+			sent     workspace.Change
+			archive  bool
+			archived int
+			told     []string
+			cid      string
+		}{
+			{"nothing", workspace.Change{}, true, 0, nil, ""},
+			{"the same", workspace.Change{Description: new("x"), Competitors: list("@a")}, true, 0, nil, ""},
+			{"text", workspace.Change{Name: new("X"), Competitors: list()}, true, 0, nil, ""},
+			{"first subject", workspace.Change{Website: new("https://a.com")}, false, 0, []string{`cancel ""`}, "website:a.com"},
+			{"same subject", workspace.Change{Website: new("https://www.a.com/b")}, true, 0, nil, "website:a.com"},
+			{"an app", workspace.Change{AppStoreURL: new("https://apps.apple.com/app/id1")}, true, 3, []string{`cancel "website:a.com"`, `archive "website:a.com"`}, "app_store:1"},
+			{"the app stays", workspace.Change{Website: new("https://b.com")}, true, 0, nil, "app_store:1"},
+			{"another app", workspace.Change{AppStoreURL: new("https://apps.apple.com/us/app/id2")}, false, 0, []string{`cancel "app_store:1"`}, "app_store:2"},
+		}
+		last := first
+		for _, step := range steps {
+			o.told = nil
+			w, archived, err := s.Update(ctx, step.sent, step.archive)
+			if err != nil || archived != step.archived || w.Subject.CanonicalID != step.cid || !slices.Equal(o.told, step.told) {
+				t.Errorf("%s: %+v, %d, %v; told %q", step.name, w.Subject, archived, err, o.told)
+			}
+			if w.ID != first.ID || w.CreatedAt != first.CreatedAt || w.UpdatedAt < last.UpdatedAt || w.RulesVersion != 5 {
+				t.Errorf("%s: %+v after %+v", step.name, w, last)
+			}
+			last = w
+		}
+		got, err := s.Get(ctx)
+		if err != nil || show(got.Description) != "x" || show(got.Name) != "X" || len(got.Competitors) != 0 || got.Competitors == nil ||
+			show(got.Website) != "https://b.com" || got.UpdatedAt != last.UpdatedAt {
+			t.Errorf("at the end: %+v, %v", got, err)
+		}
+	})
+}
+
+func TestUpdateIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, s, o := setup(t, db)
+		if _, _, err := s.Set(ctx, workspace.Change{Website: new("https://a.com")}); err != nil {
+			t.Fatal(err)
+		}
+		o.fail = errors.New("no")
+		if _, _, err := s.Update(ctx, workspace.Change{Website: new("https://b.com")}, true); !errors.Is(err, o.fail) {
+			t.Errorf("update: %v", err)
+		}
+		if subject, _, err := s.Subject(ctx); subject != "website:a.com" || err != nil || len(o.told) != 0 {
+			t.Errorf("after: %q, %v, told %q", subject, err, o.told)
+		}
+	})
+}
+
+func TestRacingFirstCallsMakeOneWorkspace(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, same := range []bool{true, false} {
+			ctx, s, _ := setup(t, db)
+			const racers = 16
+			var mu sync.Mutex
+			var outcomes []string
+			ids := map[int64]bool{}
+			var wait sync.WaitGroup
+			for i := range racers {
+				text := "brief"
+				if !same {
+					text = fmt.Sprintf("brief %d", i)
+				}
+				wait.Go(func() {
+					w, created, err := s.Set(ctx, workspace.Change{Description: &text})
+					outcome := "existing"
+					var already *workspace.AlreadySet
+					switch {
+					case errors.As(err, &already):
+						outcome, w = "already set", already.Current
+					case err != nil:
+						outcome = err.Error()
+					case created:
+						outcome = "created"
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					outcomes = append(outcomes, outcome)
+					ids[w.ID] = true
+				})
+			}
+			wait.Wait()
+			slices.Sort(outcomes)
+			rest := "existing"
+			if !same {
+				rest = "already set"
+			}
+			want := append(slices.Repeat([]string{rest}, racers-1), "created")
+			slices.Sort(want)
+			if !slices.Equal(outcomes, want) || len(ids) != 1 {
+				t.Errorf("outcomes %q, %d ids", outcomes, len(ids))
+			}
+		}
+	})
+}
+
+func TestRacingUpdatesLoseNoField(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, s, _ := setup(t, db)
+		if _, _, err := s.Set(ctx, workspace.Change{Description: new("x")}); err != nil {
+			t.Fatal(err)
+		}
+		var wait sync.WaitGroup
+		for _, change := range []workspace.Change{
+			{Name: new("n")}, {Website: new("https://a.com")}, {AppStoreURL: new("https://apps.apple.com/app/id1")}, {Competitors: list("c")},
+		} {
+			wait.Go(func() {
+				if _, _, err := s.Update(ctx, change, false); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		w, err := s.Get(ctx)
+		if err != nil || show(w.Name) != "n" || show(w.Website) != "https://a.com" || w.Subject.CanonicalID != "app_store:1" || len(w.Competitors) != 1 {
+			t.Errorf("%+v, %v", w, err)
+		}
+	})
+}
+
+func TestWorkspaceIsOfOneTenant(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		mine, s, _ := setup(t, db)
+		other := viewer.As(t.Context(), db.NewID())
+		if _, _, err := s.Set(mine, workspace.Change{Description: new("mine")}); err != nil {
+			t.Fatal(err)
+		}
+		if w, err := s.Get(other); w != nil || err != nil {
+			t.Errorf("the other sees %+v, %v", w, err)
+		}
+		if _, _, err := s.Update(other, workspace.Change{Description: new("theirs")}, true); !fault.Is(err, fault.WorkspaceRequired) {
+			t.Errorf("the other updates: %v", err)
+		}
+		if _, created, err := s.Set(other, workspace.Change{Description: new("theirs")}); !created || err != nil {
+			t.Errorf("the other sets: %v, %v", created, err)
+		}
+		if w, err := s.Get(mine); err != nil || show(w.Description) != "mine" {
+			t.Errorf("mine: %+v, %v", w, err)
+		}
+		if _, err := s.Get(t.Context()); err == nil || !strings.Contains(err.Error(), "viewer") {
+			t.Errorf("without a viewer: %v", err)
+		}
+	})
+}
