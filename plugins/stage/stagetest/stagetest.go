@@ -190,4 +190,3 @@ func (l lines) Write(line []byte) (int, error) {
 	l.t.Log(strings.TrimSuffix(string(line), "\n"))
 	return len(line), nil
 }
-

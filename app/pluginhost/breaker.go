@@ -1,0 +1,63 @@
+package pluginhost
+
+import (
+	"strconv"
+	"sync"
+	"time"
+)
+
+// breaker rests a plugin that crashes again and again. What counts is a process
+// that died, hung or spoke no sense; an error that the stage reports itself does
+// not, since one tenant's odd brief must not rest a stage for all.
+type breaker struct {
+	most int
+	rest time.Duration
+
+	mu      sync.Mutex
+	crashes int
+	until   time.Time
+}
+
+// allow answers the end of the rest, or zero where a call may go on. After a rest
+// one call is let through, and decides.
+func (b *breaker) allow(now time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now.Before(b.until) {
+		return b.until
+	}
+	if b.crashes >= b.most {
+		b.until = now.Add(b.rest)
+	}
+	return time.Time{}
+}
+
+// resting is allow without letting a call through.
+func (b *breaker) resting(now time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now.Before(b.until) {
+		return b.until
+	}
+	return time.Time{}
+}
+
+func (b *breaker) crashed(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.crashes++; b.crashes >= b.most {
+		b.until = now.Add(b.rest)
+	}
+}
+
+func (b *breaker) worked() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.crashes, b.until = 0, time.Time{}
+}
+
+func (b *breaker) count() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strconv.Itoa(b.crashes) + " times"
+}

@@ -1,0 +1,263 @@
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+type stream = grpc.BidiStreamingClient[stagev1.CallRequest, stagev1.CallResponse]
+
+// verb is what differs between the four kinds of calls. Its functions are called
+// from one goroutine, so that next and take may share what they like.
+type verb struct {
+	kind stage.Kind
+	name string
+	open func(context.Context, stagev1.StageServiceClient) (stream, error)
+	// unasked is the whole input of a source.
+	unasked []*stagev1.Input
+	// next is the input of the others, a batch at a time, nil after the last.
+	next func() (*stagev1.Input, error)
+	// take judges a batch and hands it on. It answers how many of it were taken and refused.
+	take func(*stagev1.CallResponse) (tally, error)
+}
+
+// call runs one verb in a process of its own.
+func (h *Host) call(ctx context.Context, id string, run record.Run, v verb) (*stagev1.Done, error) {
+	e := h.entries[id]
+	if e == nil {
+		return nil, &record.Error{Stage: id, Failure: record.StageProtocol, Cause: errors.New("no such plugin")}
+	}
+	if until := e.breaker.allow(time.Now()); !until.IsZero() {
+		at := until.UnixMilli()
+		return nil, &record.Error{Stage: id, Failure: record.StageCrashed, Retry: true, RetryAt: &at, Cause: errResting}
+	}
+	if err := h.ready(ctx, e); err != nil {
+		return nil, h.notReady(ctx, e, err)
+	}
+	done, err := h.work(ctx, e, run, v)
+	switch {
+	case counts(err):
+		e.breaker.crashed(time.Now())
+	case ctx.Err() == nil:
+		e.breaker.worked()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+var errResting = errors.New("it crashed too often and rests")
+
+func (h *Host) notReady(ctx context.Context, e *entry, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("stage %s: %w", e.id, context.Cause(ctx))
+	}
+	return &record.Error{Stage: e.id, Failure: record.StageProtocol, Cause: err}
+}
+
+// work starts the process, talks to it and ends it.
+func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*stagev1.Done, error) {
+	if e.spec.Kind != v.kind || (v.name == "Refresh" && !e.refreshes && e.spec.Refresh == nil) {
+		return nil, &record.Error{Stage: e.id, Failure: record.StageProtocol, Cause: fmt.Errorf("has no %s", v.name)}
+	}
+	given, err := h.give(e, e.spec, run.ScrollID)
+	if err != nil {
+		return nil, &record.Error{Stage: e.id, Failure: record.SourceUnavailable, Cause: err}
+	}
+	limit, cancelLimit := context.WithTimeoutCause(ctx, least(e.spec.Limits.Call, h.config.Call), errDeadline)
+	defer cancelLimit()
+	inner, cancel := context.WithCancelCause(limit)
+	defer cancel(nil)
+	p, err := h.start(inner, e, e.spec, given)
+	if err != nil {
+		return nil, h.failure(ctx, e, failedProcess(err), err)
+	}
+	defer p.stop()
+	t := &talk{
+		process: p, verb: v, cancel: cancel,
+		most:  int(least(int64(e.spec.Limits.Records), int64(h.config.Records))),
+		stall: least(e.spec.Limits.Stall, h.config.Stall),
+	}
+	done, err := t.run(inner, run, given)
+	t.report(e.id)
+	if err != nil {
+		if cause := context.Cause(inner); cause != nil && ctx.Err() == nil && !isCaller(err) {
+			err = cause
+		}
+		return nil, h.failure(ctx, e, p, err)
+	}
+	if fault := done.GetError(); fault != nil {
+		return done, reported(e.id, p.output, fault, time.Now())
+	}
+	return done, nil
+}
+
+func isCaller(err error) bool {
+	var own *callerError
+	return errors.As(err, &own)
+}
+
+// least is the smaller one; zero asks for nothing.
+func least[T ~int64](asked, most T) T {
+	if asked > 0 {
+		return min(asked, most)
+	}
+	return most
+}
+
+// tally counts what a stage sent.
+type tally struct {
+	taken, refused int
+	repairs        record.Repairs
+}
+
+func (t *tally) add(other tally) {
+	t.taken += other.taken
+	t.refused += other.refused
+	t.repairs.Add(other.repairs)
+}
+
+// maxCredit bounds how far ahead a stage may ask for input.
+const maxCredit = 64
+
+// talk is one call's conversation.
+type talk struct {
+	process *process
+	verb    verb
+	cancel  context.CancelCauseFunc
+	most    int
+	stall   time.Duration
+
+	stream stream
+	total  tally
+	credit int
+	ended  bool // the last input was sent
+}
+
+func (t *talk) run(ctx context.Context, run record.Run, given given) (*stagev1.Done, error) {
+	var err error
+	if t.stream, err = t.verb.open(ctx, t.process.stage); err != nil {
+		return nil, err
+	}
+	opening := &stagev1.Open{
+		Run: wire.EncodeRun(run), Settings: given.settings, Secrets: given.secrets,
+		Scratch: t.process.work(), MaxRecords: int64(t.most),
+	}
+	if err := t.send(&stagev1.CallRequest{Message: &stagev1.CallRequest_Open{Open: opening}}); err != nil {
+		return nil, err
+	}
+	for _, input := range t.verb.unasked {
+		if err := t.input(input); err != nil {
+			return nil, err
+		}
+	}
+	t.ended = t.verb.next == nil
+	for {
+		message, err := t.receive()
+		if err != nil {
+			return nil, err
+		}
+		done, err := t.handle(message)
+		if done != nil || err != nil {
+			return done, err
+		}
+	}
+}
+
+// handle takes one message; at the last one it answers Done.
+func (t *talk) handle(message *stagev1.CallResponse) (*stagev1.Done, error) {
+	switch m := message.GetMessage().(type) {
+	case *stagev1.CallResponse_Done:
+		if m.Done.GetError() == nil && t.total.taken == 0 && t.total.refused > 0 {
+			return nil, errGarbage
+		}
+		return m.Done, nil
+	case *stagev1.CallResponse_Progress:
+		t.credit = min(t.credit+max(int(m.Progress.GetWant()), 0), maxCredit)
+		if note := m.Progress.GetNote(); note != "" {
+			t.process.output.line([]byte(`{"@level":"debug","@message":` + quote(note) + `}`))
+		}
+		return nil, t.feed()
+	}
+	counted, err := t.verb.take(message)
+	t.total.add(counted)
+	if err != nil {
+		return nil, err
+	}
+	if sum := t.total.taken + t.total.refused; sum > t.most {
+		return nil, protocol("sent more than the %d records that a call may have", t.most)
+	}
+	return nil, nil
+}
+
+// feed sends the batches that were asked for.
+func (t *talk) feed() error {
+	for ; t.credit > 0 && !t.ended; t.credit-- {
+		input, err := t.verb.next()
+		if err != nil {
+			return &callerError{err}
+		}
+		if input == nil {
+			input, t.ended = &stagev1.Input{Last: true}, true
+		}
+		if err := t.input(input); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *talk) input(input *stagev1.Input) error {
+	return t.send(&stagev1.CallRequest{Message: &stagev1.CallRequest_Input{Input: input}})
+}
+
+func (t *talk) send(message *stagev1.CallRequest) error {
+	defer t.watch()()
+	err := t.stream.Send(message)
+	if errors.Is(err, io.EOF) {
+		// The stream is over; why is to be read from it.
+		for err = error(nil); err == nil; _, err = t.stream.Recv() {
+		}
+		if errors.Is(err, io.EOF) {
+			return protocol("ended the call before its input")
+		}
+	}
+	return err
+}
+
+func (t *talk) receive() (*stagev1.CallResponse, error) {
+	defer t.watch()()
+	message, err := t.stream.Recv()
+	if errors.Is(err, io.EOF) {
+		return nil, protocol("ended the call without Done")
+	}
+	return message, err
+}
+
+// watch ends the call when the stage lets the host wait for too long. Time that
+// the caller takes for a batch does not count.
+func (t *talk) watch() (stop func() bool) {
+	return time.AfterFunc(t.stall, func() {
+		t.cancel(errStall)
+		t.process.runner.kill()
+	}).Stop
+}
+
+func (t *talk) report(id string) {
+	if t.total.refused > 0 || t.total.repairs.Any() {
+		t.process.output.log.Warn("stage sent what had to be refused or repaired", "stage", id,
+			"taken", t.total.taken, "refused", t.total.refused, "texts", t.total.repairs.Text,
+			"json", t.total.repairs.JSON, "values", t.total.repairs.Values)
+	}
+}

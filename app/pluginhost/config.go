@@ -1,0 +1,98 @@
+package pluginhost
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Config is what the operator and the program say about plugins.
+type Config struct {
+	// Self is the command that starts this program again: built-ins and the
+	// launcher are verbs of it. Empty is the running executable.
+	Self []string
+	// Builtins are the stages that are compiled in.
+	Builtins []stage.Spec
+	// Dir holds the manifests and binaries of other stages; empty is none.
+	Dir string
+	// Settings and Secrets by plugin, then by name. A plugin gets those that its
+	// spec names; a secret only where its manifest grants it too.
+	Settings map[string]map[string]string
+	Secrets  map[string]map[string]string
+	// ScratchDir is where calls get their folder; empty, or a path too long for a
+	// socket, is the system's folder for temporary files.
+	ScratchDir string
+
+	// Start is how long a process may take until it is ready. 10 s by default.
+	Start time.Duration
+	// Call is how long one call may last, whatever a spec asks for. 30 min by default.
+	Call time.Duration
+	// Stall is how long a call may go on without a sign of life. 60 s by default.
+	Stall time.Duration
+	// Memory is the most that a process may hold, in bytes. 512 MiB by default.
+	Memory int64
+	// Records is the most that one call may emit. 100,000 by default.
+	Records int
+	// Crashes in a row rest a plugin for CoolDown. 3 and 1 min by default.
+	Crashes  int
+	CoolDown time.Duration
+}
+
+// Defaults is the config where nobody says otherwise.
+func Defaults() Config {
+	return Config{
+		Start: 10 * time.Second, Call: 30 * time.Minute, Stall: time.Minute,
+		Memory: 512 << 20, Records: 100_000, Crashes: 3, CoolDown: time.Minute,
+	}
+}
+
+// Validate reports all that is wrong; zero stands for the default.
+func (c Config) Validate() error {
+	var faults []error
+	for name, value := range map[string]time.Duration{"start": c.Start, "call": c.Call, "stall": c.Stall, "cool-down": c.CoolDown} {
+		if value < 0 {
+			faults = append(faults, fmt.Errorf("plugins: %s: below zero", name))
+		}
+	}
+	if c.Memory != 0 && c.Memory < minMemory {
+		faults = append(faults, fmt.Errorf("plugins: memory: below %d bytes no stage starts", minMemory))
+	}
+	if c.Records < 0 || c.Crashes < 0 {
+		faults = append(faults, errors.New("plugins: records, crashes: below zero"))
+	}
+	seen := map[string]bool{}
+	for _, spec := range c.Builtins {
+		if err := spec.Validate(); err != nil {
+			faults = append(faults, fmt.Errorf("plugins: built-in %q: %w", spec.ID, err))
+		}
+		if seen[spec.ID] {
+			faults = append(faults, fmt.Errorf("plugins: built-in %q: twice", spec.ID))
+		}
+		seen[spec.ID] = true
+	}
+	return errors.Join(faults...)
+}
+
+// minMemory is what a Go process needs to come up at all.
+const minMemory = 64 << 20
+
+func (c Config) filled() Config {
+	d := Defaults()
+	fill(&c.Start, d.Start)
+	fill(&c.Call, d.Call)
+	fill(&c.Stall, d.Stall)
+	fill(&c.Memory, d.Memory)
+	fill(&c.Records, d.Records)
+	fill(&c.Crashes, d.Crashes)
+	fill(&c.CoolDown, d.CoolDown)
+	return c
+}
+
+func fill[T comparable](value *T, fallback T) {
+	var zero T
+	if *value == zero {
+		*value = fallback
+	}
+}

@@ -1,0 +1,125 @@
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// describe asks an external plugin what it is. It runs without settings, secrets
+// and network.
+func (h *Host) describe(ctx context.Context, e *entry) (stage.Spec, bool, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, h.config.Start, errDeadline)
+	defer cancel()
+	p, err := h.start(ctx, e, stage.Spec{}, given{})
+	if err != nil {
+		_, cause := h.classify(nil, err)
+		if p := failedProcess(err); p != nil {
+			_, cause = h.classify(p, err)
+		}
+		return stage.Spec{}, false, fmt.Errorf("describe: %w", cause)
+	}
+	defer p.stop()
+	answer, err := p.stage.Describe(ctx, &stagev1.DescribeRequest{})
+	if err != nil {
+		return stage.Spec{}, false, fmt.Errorf("describe: %w", err)
+	}
+	spec, refreshes := decodeSpec(answer.GetDescription())
+	if err := plausible(spec, e.id); err != nil {
+		return stage.Spec{}, false, fmt.Errorf("describe: %w", err)
+	}
+	return spec, refreshes, nil
+}
+
+func failedProcess(err error) *process {
+	var shake *handshakeError
+	if errors.As(err, &shake) {
+		return shake.process
+	}
+	return nil
+}
+
+// plausible checks what a stage says of itself as stage.Spec checks an author.
+func plausible(spec stage.Spec, id string) error {
+	if spec.ID != id {
+		return fmt.Errorf("it calls itself %.40q", spec.ID)
+	}
+	if len(spec.Platforms) > 50 || len(spec.Settings) > 100 || len(spec.Secrets) > 100 || len(spec.Hosts) > 100 {
+		return errors.New("it asks for too much")
+	}
+	probe := spec
+	switch spec.Kind {
+	case stage.SourceKind:
+		probe.Collect = func(context.Context, *stage.Call, []stage.Seed, func(stage.Record) error) ([]stage.Outcome, error) {
+			return nil, nil
+		}
+	case stage.ScreenKind:
+		probe.Screen = func(context.Context, *stage.Call, func() (stage.Record, error), func(stage.Verdict) error) (stage.Summary, error) {
+			return stage.Summary{}, nil
+		}
+	case stage.EvidenceKind:
+		probe.Evidence = func(context.Context, *stage.Call, func() (stage.Record, error), func(stage.Finding) error) error {
+			return nil
+		}
+	}
+	return probe.Validate()
+}
+
+func decodeSpec(m *stagev1.Description) (stage.Spec, bool) {
+	limits := m.GetLimits()
+	spec := stage.Spec{
+		ID: m.GetId(), Version: m.GetVersion(), Summary: m.GetSummary(), Kind: stage.Kind(m.GetKind()),
+		Platforms: m.GetPlatforms(), Secrets: m.GetSecrets(), Hosts: m.GetHosts(),
+		Limits: stage.Limits{
+			Memory: limits.GetMemoryBytes(), Records: int(limits.GetRecords()),
+			Call: millis(limits.GetCallMillis()), Stall: millis(limits.GetStallMillis()),
+		},
+	}
+	for _, s := range m.GetSettings() {
+		spec.Settings = append(spec.Settings, stage.Setting{
+			Name: s.GetName(), Default: s.GetDefault(), Required: s.GetRequired(), Path: s.GetPath(), Help: s.GetHelp(),
+		})
+	}
+	return spec, m.GetRefreshes() && spec.Kind == stage.SourceKind
+}
+
+func millis(n int64) time.Duration {
+	return time.Duration(min(n, int64(24*time.Hour/time.Millisecond))) * time.Millisecond
+}
+
+// given is what one call hands over.
+type given struct {
+	scroll            string
+	settings, secrets map[string]string
+}
+
+// give picks the settings and secrets that the spec names. A manifest's settings
+// win over the config's, and without its grant no secret leaves the house.
+func (h *Host) give(e *entry, spec stage.Spec, scroll string) (given, error) {
+	g := given{scroll: scroll, settings: map[string]string{}, secrets: map[string]string{}}
+	for _, setting := range spec.Settings {
+		value := setting.Default
+		for _, from := range []map[string]string{h.config.Settings[e.id], e.manifest.Settings} {
+			if v, ok := from[setting.Name]; ok {
+				value = v
+			}
+		}
+		if value != "" {
+			g.settings[setting.Name] = value
+		} else if setting.Required {
+			return g, stage.Misconfigured("setting %q is missing", setting.Name)
+		}
+	}
+	for _, name := range spec.Secrets {
+		value := h.config.Secrets[e.id][name]
+		if value != "" && (e.builtin || slices.Contains(e.manifest.Secrets, name)) {
+			g.secrets[name] = value
+		}
+	}
+	return g, nil
+}

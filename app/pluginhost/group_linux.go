@@ -1,0 +1,22 @@
+package pluginhost
+
+import (
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// group gives the command a process group of its own, which dies with the host.
+func group(command *exec.Cmd) {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+
+// awaitExit returns when the process has ended. It is not reaped, so that its
+// group's number still belongs to nobody else.
+func awaitExit(command *exec.Cmd) {
+	for unix.Waitid(unix.P_PID, command.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package pluginhost
+
+import "os/exec"
+
+func group(*exec.Cmd) {}
+
+func killGroup(command *exec.Cmd) { _ = command.Process.Kill() }
+
+func awaitExit(*exec.Cmd) {}

@@ -1,0 +1,157 @@
+// Package pluginhost starts stages, watches them and ends them.
+//
+// Each call of a stage has a process of its own, so that neither a crash nor a
+// leak crosses from one tenant to another:
+//
+//	Host ── launcher: hash, limits, Landlock ── exec ── the stage
+//	  │                                                   │
+//	  └──────── one gRPC stream, mutual TLS, Unix socket ─┘
+//
+// A stage is not trusted. It sees no environment, no file but its own, those that
+// its settings name and its scratch folder, and no port that it did not declare;
+// what it sends is bounded, cleaned and counted; and its process group is killed
+// when the call ends, however it ends.
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Host keeps the plugins. It is safe for concurrent use.
+type Host struct {
+	config  Config
+	log     *slog.Logger
+	self    []string
+	scratch string
+	starter *starter
+	entries map[string]*entry
+	order   []string
+	strays  []Plugin // manifests that could not even be read
+
+	mu     sync.Mutex
+	closed bool
+	live   map[*process]struct{}
+}
+
+// New finds the plugins. It starts none of them: what an external one is turns
+// out when it is first listed or called.
+func New(config Config, log *slog.Logger) (*Host, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	h := &Host{
+		config: config.filled(), log: log, self: config.Self,
+		entries: map[string]*entry{}, live: map[*process]struct{}{},
+	}
+	if len(h.self) == 0 {
+		path, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find the running executable: %w", err)
+		}
+		h.self = []string{path}
+	}
+	var err error
+	if h.scratch, err = scratchRoot(config.ScratchDir, log); err != nil {
+		return nil, err
+	}
+	for _, spec := range config.Builtins {
+		h.add(&entry{id: spec.ID, builtin: true, spec: spec, described: true, enabled: true})
+	}
+	if config.Dir != "" {
+		if err := h.discover(config.Dir); err != nil {
+			return nil, err
+		}
+	}
+	h.starter = newStarter()
+	return h, nil
+}
+
+func (h *Host) add(e *entry) {
+	e.breaker = breaker{most: h.config.Crashes, rest: h.config.CoolDown}
+	h.entries[e.id] = e
+	h.order = append(h.order, e.id)
+}
+
+// Close kills what still runs. Calls under way fail.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	var live []*process
+	for p := range h.live {
+		live = append(live, p)
+	}
+	h.mu.Unlock()
+	for _, p := range live {
+		p.runner.kill()
+	}
+	h.starter.stop()
+	return nil
+}
+
+func (h *Host) enter(p *process) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return errClosed
+	}
+	h.live[p] = struct{}{}
+	return nil
+}
+
+func (h *Host) leave(p *process) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.live, p)
+}
+
+var errClosed = errors.New("the plugin host is closed")
+
+// entry is one plugin.
+type entry struct {
+	id       string
+	builtin  bool
+	enabled  bool
+	manifest manifest
+	path     string // of an external binary
+
+	mu        sync.Mutex
+	spec      stage.Spec // without functions for an external one
+	refreshes bool
+	described bool
+	refused   string // why it is never started
+	breaker   breaker
+}
+
+// ready makes sure that the entry may be called and its spec is known.
+func (h *Host) ready(ctx context.Context, e *entry) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.enabled {
+		return errDisabled
+	}
+	if e.refused != "" {
+		return fmt.Errorf("refused: %s", e.refused)
+	}
+	if e.described {
+		return nil
+	}
+	spec, refreshes, err := h.describe(ctx, e)
+	if err != nil {
+		return err
+	}
+	e.spec, e.refreshes, e.described = spec, refreshes, true
+	return nil
+}
+
+var errDisabled = errors.New("disabled in its manifest")

@@ -1,0 +1,335 @@
+package pluginhost_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/record"
+)
+
+type bundle struct {
+	*pluginhost.Host
+	scratch string
+	log     *journal
+}
+
+// journal is a log to be read while it is written.
+type journal struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.String()
+}
+
+func setup(t testing.TB, change func(*pluginhost.Config)) *bundle {
+	t.Helper()
+	b := &bundle{scratch: t.TempDir(), log: &journal{}}
+	config := pluginhost.Config{Builtins: specs(), ScratchDir: b.scratch}
+	if change != nil {
+		change(&config)
+	}
+	host, err := pluginhost.New(config, slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Host = host
+	t.Cleanup(func() {
+		if err := host.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, _ := filepath.Glob(b.scratch + "/*"); len(left) > 0 {
+			t.Errorf("scratch folders are left: %v", left)
+		}
+		if t.Failed() {
+			t.Log(b.log.String())
+		}
+	})
+	return b
+}
+
+func (b *bundle) probe(ctx context.Context, id, term string) ([]record.Record, error) {
+	var all []record.Record
+	_, err := b.Collect(ctx, id, record.Run{ScrollID: "scr_1"}, []record.Seed{{Kind: "niche", Term: term}}, func(batch []record.Record) error {
+		all = append(all, batch...)
+		return nil
+	})
+	return all, err
+}
+
+// found is what the probe's one record says.
+func (b *bundle) found(t *testing.T, id, term string) string {
+	t.Helper()
+	records, err := b.probe(t.Context(), id, term)
+	if err != nil || len(records) != 1 {
+		t.Fatalf("%s: %d records, %v", term, len(records), err)
+	}
+	return found(t, records[0])
+}
+
+func found(t *testing.T, r record.Record) string {
+	t.Helper()
+	var metadata struct{ Found json.RawMessage }
+	if err := json.Unmarshal(r.Metadata, &metadata); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	if json.Unmarshal(metadata.Found, &text) == nil {
+		return text
+	}
+	return string(metadata.Found)
+}
+
+func wantFailure(t *testing.T, err error, want record.Failure) *record.Error {
+	t.Helper()
+	var failure *record.Error
+	if !errors.As(err, &failure) || failure.Failure != want {
+		t.Fatalf("error is %v, want %s", err, want)
+	}
+	return failure
+}
+
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	var sizes []int
+	outcomes, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "many:120"}}, func(batch []record.Record) error {
+		sizes = append(sizes, len(batch))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sizes) != 3 || sizes[0] != 50 || sizes[2] != 20 {
+		t.Errorf("batches of %v, want 50, 50, 20", sizes)
+	}
+	want := record.Outcome{Seed: "many:120", Platform: "tiktok", Status: record.OK, Asked: 120, Returned: 120}
+	if len(outcomes) != 1 || outcomes[0] != want {
+		t.Errorf("outcomes %+v, want %+v", outcomes, want)
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	var refs []record.Ref
+	for i := range 2500 {
+		refs = append(refs, record.Ref{Platform: "tiktok", ExternalID: strconv.Itoa(i)})
+	}
+	var got []record.Ref
+	_, err := b.Refresh(t.Context(), "probe", record.Run{}, refs, func(batch []record.Record) error {
+		for _, r := range batch {
+			got = append(got, r.Ref)
+		}
+		return nil
+	})
+	if err != nil || len(got) != 2500 || got[2499] != refs[2499] {
+		t.Errorf("%d records, %v", len(got), err)
+	}
+	_, err = b.Refresh(t.Context(), "online", record.Run{}, refs, nil)
+	wantFailure(t, err, record.StageProtocol)
+}
+
+func input(n, size int) func() ([]record.Record, error) {
+	sent := 0
+	return func() ([]record.Record, error) {
+		var batch []record.Record
+		for ; sent < n && len(batch) < size; sent++ {
+			batch = append(batch, record.Record{Ref: record.Ref{Platform: "tiktok", ExternalID: strconv.Itoa(sent)}})
+		}
+		if len(batch) == 0 {
+			return nil, io.EOF
+		}
+		return batch, nil
+	}
+}
+
+func TestScreen(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	for _, prompt := range []string{"", "stranger"} {
+		kept, dropped := 0, 0
+		summary, err := b.Screen(t.Context(), "judge", record.Run{Prompt: prompt}, input(1010, 333), func(batch []record.Verdict) error {
+			for _, v := range batch {
+				if v.DroppedBy == "" {
+					kept++
+				} else {
+					dropped++
+				}
+			}
+			return nil
+		})
+		if err != nil || kept != 505 || dropped != 505 || len(summary.Unclear) != 1 {
+			t.Errorf("kept %d, dropped %d, summary %v, %v", kept, dropped, summary, err)
+		}
+	}
+	if !strings.Contains(b.log.String(), "refused=1") {
+		t.Error("the verdict that nobody asked for is not in the log")
+	}
+}
+
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	n := 0
+	err := b.Evidence(t.Context(), "listener", record.Run{}, input(130, 1000), func(batch []record.Finding) error {
+		n += len(batch)
+		return nil
+	})
+	if err != nil || n != 130 {
+		t.Errorf("%d findings, %v", n, err)
+	}
+}
+
+func TestCallbackErrors(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	own := errors.New("the disk is full")
+	_, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "many:1000"}}, func([]record.Record) error { return own })
+	if !errors.Is(err, own) {
+		t.Errorf("error is %v, want emit's own", err)
+	}
+	_, err = b.Screen(t.Context(), "judge", record.Run{}, func() ([]record.Record, error) { return nil, own }, nil)
+	if !errors.Is(err, own) {
+		t.Errorf("error is %v, want next's own", err)
+	}
+}
+
+func TestOnlyWhatIsNamedIsGiven(t *testing.T) {
+	t.Setenv("SCROLLERY_STRIPE_SECRET_KEY", "sk_live_planted")
+	b := setup(t, func(c *pluginhost.Config) {
+		c.Settings = map[string]map[string]string{"probe": {"tone": "brisk", "other": "unwanted"}}
+		c.Secrets = map[string]map[string]string{"probe": {"token": "t0ken-value", "foreign": "unwanted"}, "online": {"token": "not-mine"}}
+	})
+	text := b.found(t, "probe", "given")
+	for _, want := range []string{`"tone":"brisk"`, `"token":"t0ken-value"`, `"scrollId":"scr_1"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing in %s", want, text)
+		}
+	}
+	for _, unwanted := range []string{"sk_live_planted", "unwanted", "not-mine"} {
+		if strings.Contains(text, unwanted) {
+			t.Errorf("%s was handed over: %s", unwanted, text)
+		}
+	}
+}
+
+func TestStrangeData(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	records, err := b.probe(t.Context(), "probe", "odd")
+	if err != nil || len(records) != 2 {
+		t.Fatalf("%d records, %v", len(records), err)
+	}
+	r := records[0]
+	if got, want := string(r.Metadata), `{"caption":"half an emoji \ufffd","id":12345678901234567890}`; got != want {
+		t.Errorf("metadata %s, want %s", got, want)
+	}
+	if r.SourceURL != "https://example.com/\uFFFD" || r.Metrics.Views != nil || r.PostedAt != nil {
+		t.Errorf("not repaired: %+v", r)
+	}
+	if records[1].Metadata != nil {
+		t.Errorf("a list passed for metadata: %s", records[1].Metadata)
+	}
+	if !strings.Contains(b.log.String(), "refused=1") {
+		t.Error("the refused record is not in the log")
+	}
+	_, err = b.probe(t.Context(), "probe", "garbage")
+	wantFailure(t, err, record.StageProtocol)
+	if text := b.found(t, "probe", "big"); !strings.Contains(text, "bytes are more") {
+		t.Errorf("a record of 2 MiB: %s", text)
+	}
+}
+
+func TestRecordLimit(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.Records = 100 })
+	records, err := b.probe(t.Context(), "probe", "many:101")
+	if failure := wantFailure(t, err, record.StageCrashed); !strings.Contains(failure.Error(), "no more records") || len(records) != 100 {
+		t.Errorf("%d records, %v", len(records), err)
+	}
+}
+
+func TestTypedErrors(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) {
+		c.Secrets = map[string]map[string]string{"probe": {"token": "t0ken-value"}}
+	})
+	for _, c := range []struct {
+		term           string
+		want           record.Failure
+		retry, retryAt bool
+	}{
+		{"busy", record.SourceUnavailable, true, true},
+		{"quota", record.SourceQuota, true, true},
+		{"refused", record.SourceUnauthorized, false, false},
+		{"plain", record.StageCrashed, true, false},
+		{"panic", record.StageCrashed, true, false},
+		{"unheard-of", record.SourceUnavailable, false, false},
+	} {
+		_, err := b.probe(t.Context(), "probe", c.term)
+		failure := wantFailure(t, err, c.want)
+		if failure.Retry != c.retry || (failure.RetryAt != nil) != c.retryAt {
+			t.Errorf("%s: %+v", c.term, failure)
+		}
+		if strings.Contains(err.Error(), "t0ken-value") {
+			t.Errorf("the secret stands in the error: %v", err)
+		}
+	}
+	if log := b.log.String(); !strings.Contains(log, "out of cheese") || !strings.Contains(log, "probe_test.go") {
+		t.Error("the panic's stack is not in the log")
+	}
+	for _, p := range b.List() {
+		if p.ID == "probe" && p.State != pluginhost.Ready {
+			t.Errorf("errors that a stage reports itself rest it: %+v", p)
+		}
+	}
+}
+
+func TestOutput(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) {
+		c.Secrets = map[string]map[string]string{"probe": {"token": "t0ken-value"}}
+	})
+	if text := b.found(t, "probe", "stdout"); text != "done" {
+		t.Error(text)
+	}
+	log := b.log.String()
+	for _, want := range []string{"a word on stdout", "straight to the pipe", "a word in the log", "[token]"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("%q is not in the log", want)
+		}
+	}
+	if strings.Contains(log, "t0ken-value") || len(log) > 64<<10 {
+		t.Error("the log holds a secret, or too much")
+	}
+}
+
+func within(t *testing.T, limit time.Duration, what string, do func()) {
+	t.Helper()
+	start := time.Now()
+	do()
+	if took := time.Since(start); took > limit {
+		t.Errorf("%s took %v, want at most %v", what, took, limit)
+	}
+}

@@ -1,0 +1,47 @@
+package pluginhost
+
+import (
+	"github.com/landlock-lsm/go-landlock/landlock"
+	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+)
+
+// confinement is how far the kernel can confine: 0 is not at all, 4 and more
+// includes the network.
+func confinement() int {
+	version, err := llsys.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	return version
+}
+
+// landlocked leaves the process its own binary, the system's read-only folders,
+// what its settings name and its scratch folder. A kernel that cannot do all of
+// it does what it can.
+func landlocked(p policy) error {
+	rules := []landlock.Rule{
+		landlock.ROFiles(p.Path),
+		landlock.RWDirs(p.Scratch),
+		// A binary that is not static has a loader and libraries.
+		landlock.RODirs("/lib", "/lib64", "/usr/lib", "/usr/lib64").IgnoreIfMissing(),
+		landlock.ROFiles("/etc/ld.so.cache", "/etc/ld.so.conf").IgnoreIfMissing(),
+		landlock.RODirs("/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/zoneinfo", "/usr/share/ca-certificates").IgnoreIfMissing(),
+		landlock.ROFiles("/etc/localtime", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services").IgnoreIfMissing(),
+		landlock.RWFiles("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random").IgnoreIfMissing(),
+	}
+	if p.SHA256 != "" {
+		// One that is not ours may need an interpreter.
+		rules = append(rules, landlock.RODirs("/usr", "/bin", "/sbin").IgnoreIfMissing())
+	}
+	for _, path := range p.Reads {
+		rules = append(rules, readable(path))
+	}
+	if len(p.Ports) > 0 {
+		// Names are resolved over TCP where an answer is long.
+		rules = append(rules, landlock.ConnectTCP(53), landlock.BindUDP(0), landlock.ConnectSendUDP(53))
+	}
+	for _, port := range p.Ports {
+		rules = append(rules, landlock.ConnectTCP(port))
+	}
+	return landlock.V11.BestEffort().Restrict(rules...)
+}

@@ -1,0 +1,80 @@
+package pluginhost
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// The verbs that the program must answer before it does anything else.
+const (
+	// LaunchVerb confines the process and becomes a plugin.
+	LaunchVerb = "plugin-launch"
+	// PluginVerb serves a built-in.
+	PluginVerb = "plugin"
+)
+
+// Exit codes of the launcher, which the host tells from a plugin's own.
+const (
+	exitRefused = 97
+	exitLaunch  = 98
+)
+
+// Dispatch answers the two verbs of this package, with args as in os.Args. It
+// tells whether args was for it; where it is not, nothing has happened.
+func Dispatch(args []string, builtins []stage.Spec) bool {
+	if len(args) < 2 {
+		return false
+	}
+	switch args[1] {
+	case LaunchVerb:
+		os.Exit(Launch(args[2:]))
+	case PluginVerb:
+		for _, spec := range builtins {
+			if len(args) == 3 && spec.ID == args[2] {
+				stage.Main(spec)
+				os.Exit(0)
+			}
+		}
+		fmt.Fprintln(os.Stderr, "plugin: no such built-in; this verb is for the host alone")
+		os.Exit(2)
+	}
+	return false
+}
+
+// policy is what a process is confined to; it travels as one argument.
+type policy struct {
+	// Parent is the host's process id: a launcher whose parent is gone already
+	// must not go on.
+	Parent int `json:"parent"`
+	// Path and Args of the plugin; SHA256 is empty for a built-in.
+	Path   string   `json:"path"`
+	Args   []string `json:"args,omitempty"`
+	SHA256 string   `json:"sha256,omitempty"`
+	// Memory in bytes; Files is the number of open ones.
+	Memory int64 `json:"memory"`
+	Files  int   `json:"files"`
+	// Scratch may be written, Reads read.
+	Scratch string   `json:"scratch"`
+	Reads   []string `json:"reads,omitempty"`
+	// Ports it may connect to; none is no network.
+	Ports []uint16 `json:"ports,omitempty"`
+}
+
+// Launch checks the plugin's hash, takes rights and resources away from this
+// process, and becomes the plugin. It returns an exit code only where that fails.
+func Launch(args []string) int {
+	var p policy
+	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &p) != nil || p.Path == "" {
+		fmt.Fprintln(os.Stderr, "plugin-launch: this verb is for the host alone")
+		return 2
+	}
+	err := become(p)
+	fmt.Fprintln(os.Stderr, "plugin-launch:", err)
+	if refusal(err) {
+		return exitRefused
+	}
+	return exitLaunch
+}

@@ -1,0 +1,72 @@
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// State says whether a plugin can be called.
+type State string
+
+// The states.
+const (
+	// Ready can be called.
+	Ready State = "ready"
+	// Disabled is switched off in its manifest.
+	Disabled State = "disabled"
+	// Refused is not started: its binary is not the pinned one, or it is no stage.
+	Refused State = "refused"
+	// Resting crashed too often in a row and is left alone for a while.
+	Resting State = "resting"
+)
+
+// Plugin is what people get to know of one.
+type Plugin struct {
+	ID        string
+	Kind      stage.Kind
+	Version   string
+	Summary   string
+	Platforms []string
+	// Refreshes tells whether a source can read known videos again.
+	Refreshes bool
+	Builtin   bool
+	State     State
+	// Reason is why it is not ready.
+	Reason string
+}
+
+// List shows all plugins, built-ins first, then by id. The first call starts each
+// external one to learn what it is.
+func (h *Host) List() []Plugin {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*h.config.Start)
+	defer cancel()
+	plugins := make([]Plugin, 0, len(h.order)+len(h.strays))
+	for _, id := range h.order {
+		plugins = append(plugins, h.plugin(ctx, h.entries[id]))
+	}
+	return append(plugins, slices.Clone(h.strays)...)
+}
+
+func (h *Host) plugin(ctx context.Context, e *entry) Plugin {
+	err := h.ready(ctx, e)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := Plugin{
+		ID: e.id, Kind: e.spec.Kind, Version: e.spec.Version, Summary: e.spec.Summary,
+		Platforms: slices.Clone(e.spec.Platforms), Builtin: e.builtin, State: Ready,
+		Refreshes: e.refreshes || e.spec.Refresh != nil,
+	}
+	switch until := e.breaker.resting(time.Now()); {
+	case errors.Is(err, errDisabled):
+		p.State, p.Reason = Disabled, err.Error()
+	case err != nil:
+		p.State, p.Reason = Refused, err.Error()
+	case !until.IsZero():
+		p.State, p.Reason = Resting, "crashed "+e.breaker.count()+" in a row; rests until "+until.UTC().Format(time.RFC3339)
+	}
+	return p
+}

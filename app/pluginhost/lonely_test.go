@@ -1,0 +1,3 @@
+package pluginhost_test
+
+func lonelyHost(string) {}

@@ -1,0 +1,158 @@
+package pluginhost
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// The bounds of what a call may write into the house's log.
+const (
+	maxLine  = 16 << 10
+	maxLines = 2000
+	maxTail  = 4 << 10
+	maxAttrs = 24
+)
+
+// output takes what a plugin writes. It is text of a stranger: cut, counted, and
+// without the secrets that the plugin was given.
+type output struct {
+	log    *slog.Logger
+	redact *strings.Replacer
+
+	mu    sync.Mutex
+	lines int
+	noisy int    // lines on stdout
+	tail  []byte // the end of what was no log line: a crash's stack
+}
+
+// redactor leaves out secrets of a length that no chance text has.
+func redactor(secrets map[string]string) *strings.Replacer {
+	var pairs []string
+	for name, secret := range secrets {
+		if len(secret) >= 6 {
+			pairs = append(pairs, secret, "["+name+"]")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// read gives each line to take, the end of an overlong one left out.
+func (o *output) read(reader *bufio.Reader, take func([]byte)) {
+	for cut := false; ; {
+		line, err := reader.ReadSlice('\n')
+		if !cut && len(line) > 0 {
+			take(line)
+		}
+		if cut = errors.Is(err, bufio.ErrBufferFull); err != nil && !cut {
+			return
+		}
+	}
+}
+
+// noise is a line on the real stdout, after the handshake.
+func (o *output) noise(line []byte) {
+	o.mu.Lock()
+	o.noisy++
+	o.mu.Unlock()
+	o.say(slog.LevelWarn, "plugin wrote to stdout", slog.String("text", o.clean(line)))
+}
+
+// line is one of stderr: a log record, or words.
+func (o *output) line(line []byte) {
+	var fields map[string]any
+	if len(line) > 0 && line[0] == '{' && json.Unmarshal(line, &fields) == nil {
+		if message, ok := fields["@message"].(string); ok {
+			o.record(message, fields)
+			return
+		}
+	}
+	o.mu.Lock()
+	o.tail = append(o.tail, line...)
+	if over := len(o.tail) - maxTail; over > 0 {
+		o.tail = append(o.tail[:0], o.tail[over:]...)
+	}
+	o.mu.Unlock()
+	o.say(slog.LevelWarn, "plugin wrote to stderr", slog.String("text", o.clean(line)))
+}
+
+func (o *output) record(message string, fields map[string]any) {
+	name, _ := fields["@level"].(string)
+	level := slog.LevelInfo
+	switch name {
+	case "trace", "debug":
+		level = slog.LevelDebug
+	case "warn":
+		level = slog.LevelWarn
+	case "error":
+		level = slog.LevelError
+	}
+	attrs := make([]any, 0, len(fields))
+	for key, value := range fields {
+		if strings.HasPrefix(key, "@") || len(attrs) >= maxAttrs {
+			continue
+		}
+		text, ok := value.(string)
+		if !ok {
+			raw, _ := json.Marshal(value)
+			text = string(raw)
+		}
+		attrs = append(attrs, slog.String(o.clean([]byte(key)), o.clean([]byte(text))))
+	}
+	o.say(level, "plugin: "+o.clean([]byte(message)), slog.Group("fields", attrs...))
+}
+
+// say logs, up to the bound. What is too much is said once.
+func (o *output) say(level slog.Level, message string, attr slog.Attr) {
+	o.mu.Lock()
+	o.lines++
+	lines := o.lines
+	o.mu.Unlock()
+	switch {
+	case lines < maxLines:
+		o.log.LogAttrs(context.Background(), level, message, attr)
+	case lines == maxLines:
+		o.log.Warn("plugin logs too much; the rest of this call's lines is left out")
+	}
+}
+
+func (o *output) clean(raw []byte) string {
+	text := o.redact.Replace(strings.ToValidUTF8(strings.TrimRight(string(raw), "\r\n"), "\uFFFD"))
+	if len(text) > maxTail {
+		text = strings.ToValidUTF8(text[:maxTail], "") + "…"
+	}
+	return text
+}
+
+// last is the end of what was no log line.
+func (o *output) last() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.clean(o.tail)
+}
+
+func (o *output) noisyLines() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.noisy
+}
+
+// copied takes what go-plugin carries over from os.Stdout and os.Stderr.
+type copied struct {
+	output *output
+	name   string
+}
+
+var _ io.Writer = copied{}
+
+func (c copied) Write(text []byte) (int, error) {
+	for line := range strings.Lines(string(text)) {
+		c.output.say(slog.LevelInfo, "plugin wrote to "+c.name, slog.String("text", c.output.clean([]byte(line))))
+	}
+	return len(text), nil
+}

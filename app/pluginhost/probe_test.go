@@ -1,0 +1,253 @@
+package pluginhost_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// TestMain makes the test binary its own plugins.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == pluginhost.PluginVerb {
+		rude(os.Args[2])
+	}
+	if len(os.Args) > 1 && os.Args[1] == "sleep" {
+		time.Sleep(time.Hour)
+	}
+	if len(os.Args) > 2 && os.Args[1] == "host" {
+		lonelyHost(os.Args[2])
+	}
+	if pluginhost.Dispatch(os.Args, specs()) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func specs() []stage.Spec {
+	bare := stage.Spec{Version: "1", Kind: stage.SourceKind, Collect: probe}
+	named := func(id string) stage.Spec { s := bare; s.ID = id; return s }
+	source := named("probe")
+	source.Platforms = []string{"tiktok"}
+	source.Settings = []stage.Setting{{Name: "dir", Path: true}, {Name: "tone", Default: "calm"}}
+	source.Secrets = []string{"token"}
+	source.Refresh = refresh
+	online := named("online")
+	online.Hosts = []string{"localhost:1"}
+	return []stage.Spec{
+		source, online, named("noise"), named("mute"), named("elsewhere"), named("dead"),
+		{ID: "judge", Version: "1", Kind: stage.ScreenKind, Screen: judge},
+		{ID: "listener", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
+	}
+}
+
+// rude are the plugins that do not use the SDK.
+func rude(id string) {
+	switch id {
+	case "noise":
+		fmt.Println("hello, I am a plugin")
+	case "mute":
+		time.Sleep(time.Hour)
+	case "elsewhere":
+		fmt.Println("1|1|tcp|127.0.0.1:22|grpc|" + strings.Repeat("A", 60))
+		time.Sleep(time.Hour)
+	case "dead":
+		fmt.Fprintln(os.Stderr, "no libfoo.so.1")
+		os.Exit(5)
+	}
+}
+
+// one is a record that carries what the probe found out.
+func one(id string, found any) stage.Record {
+	raw, _ := json.Marshal(map[string]any{"found": found})
+	return stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: id}, Metadata: raw}
+}
+
+func many(n int, emit func(stage.Record) error) error {
+	for i := range n {
+		if err := emit(one(strconv.Itoa(i), i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func verdict(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return err.Error()
+}
+
+// probe does what its seed's term says.
+func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) ([]stage.Outcome, error) {
+	do, arg, _ := strings.Cut(seeds[0].Term, ":")
+	switch do {
+	case "many":
+		n, _ := strconv.Atoi(arg)
+		err := many(n, emit)
+		return []stage.Outcome{{Seed: seeds[0].Term, Platform: "tiktok", Status: stage.OK, Asked: n, Returned: n}}, err
+	case "given":
+		return nil, emit(one("1", map[string]any{
+			"settings": call.Settings, "secrets": call.Secrets, "run": call.Run, "env": os.Environ(), "seeds": len(seeds),
+		}))
+	case "crash":
+		_ = many(120, emit)
+		os.Exit(3)
+	case "panic":
+		panic("out of cheese")
+	case "gopanic":
+		go func() { panic("in another goroutine") }()
+		<-ctx.Done()
+	case "hang":
+		_ = many(50, emit)
+		select {}
+	case "busyhang":
+		for range 6 {
+			time.Sleep(100 * time.Millisecond)
+			call.Progress("still here")
+		}
+		return nil, emit(one("1", "alive"))
+	case "wait":
+		_ = emit(one("1", os.Getpid()))
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "child":
+		command := exec.Command("/proc/self/exe", "sleep")
+		if err := command.Start(); err != nil {
+			return nil, err
+		}
+		return nil, emit(one("1", command.Process.Pid))
+	case "garbage":
+		for range 70 {
+			_ = emit(stage.Record{Ref: stage.Ref{Platform: "no such platform!", ExternalID: "1"}})
+		}
+		return nil, nil
+	case "odd":
+		return nil, oddities(emit)
+	case "big":
+		r := one("1", "")
+		r.Evidence = &stage.Evidence{}
+		text := strings.Repeat("x", 2<<20)
+		r.Evidence.Spoken = &text
+		return nil, emit(one("2", verdict(emit(r))))
+	case "stdout":
+		fmt.Println("a word on stdout")
+		_, _ = syscall.Write(1, []byte("straight to the pipe\n"+strings.Repeat("y", 1<<20)+"\n"))
+		_, _ = syscall.Write(2, []byte(`{"@message":5,"@level":[],"@timestamp":{}}`+"\n"))
+		call.Log.Info("a word in the log", "token", call.Secrets["token"])
+		return nil, emit(one("1", "done"))
+	case "read":
+		raw, err := os.ReadFile(arg)
+		return nil, emit(one("1", verdict(err)+string(raw)))
+	case "list":
+		_, err := os.ReadDir(arg)
+		return nil, emit(one("1", verdict(err)))
+	case "write":
+		return nil, emit(one("1", verdict(os.WriteFile(arg, []byte("x"), 0o600))))
+	case "scratch":
+		return nil, emit(one(call.Scratch, verdict(os.WriteFile(call.Scratch+"/x", []byte("x"), 0o600))))
+	case "dial":
+		network, address, _ := strings.Cut(arg, ",")
+		connection, err := (&net.Dialer{Timeout: time.Second}).Dial(network, address)
+		if err == nil {
+			_ = connection.Close()
+		}
+		return nil, emit(one("1", verdict(err)))
+	case "memory":
+		var hoard [][]byte
+		for range 1 << 14 {
+			page := make([]byte, 1<<20)
+			for i := 0; i < len(page); i += 4096 {
+				page[i] = 1
+			}
+			hoard = append(hoard, page)
+		}
+		return nil, emit(one("1", len(hoard)))
+	case "busy":
+		return nil, stage.Busy(time.Minute, "the site is busy, token %s", call.Secrets["token"])
+	case "quota":
+		return nil, fmt.Errorf("page 2: %w", stage.Quota(time.Now().Add(time.Hour), "spent"))
+	case "refused":
+		return nil, stage.Refused("bad token")
+	case "plain":
+		return nil, errors.New("broke")
+	}
+	return nil, stage.Misconfigured("unknown term %q", seeds[0].Term)
+}
+
+func oddities(emit func(stage.Record) error) error {
+	r := one("1", "")
+	r.Metadata = json.RawMessage(`{"caption":"half an emoji \ud83d","id":12345678901234567890}`)
+	r.SourceURL = "https://example.com/\x00\xff"
+	negative, seconds := int64(-5), int64(1_700_000_000)
+	r.Metrics.Views, r.PostedAt = &negative, &seconds
+	list := one("2", "")
+	list.Metadata = json.RawMessage(`[1]`)
+	return errors.Join(emit(r), emit(list), emit(stage.Record{}))
+}
+
+func refresh(_ context.Context, _ *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
+	for _, ref := range refs {
+		if err := emit(stage.Record{Ref: ref}); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// judge reads all before it judges, last first, as a ranking screen does.
+func judge(_ context.Context, call *stage.Call, next func() (stage.Record, error), emit func(stage.Verdict) error) (stage.Summary, error) {
+	var all []stage.Record
+	for {
+		r, err := next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return stage.Summary{}, err
+		}
+		all = append(all, r)
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		v := stage.Verdict{Ref: all[i].Ref, Rank: float64(i)}
+		if i%2 == 1 {
+			v.DroppedBy = "rule_1"
+		}
+		if err := emit(v); err != nil {
+			return stage.Summary{}, err
+		}
+	}
+	if call.Prompt == "stranger" {
+		_ = emit(stage.Verdict{Ref: stage.Ref{Platform: "tiktok", ExternalID: "nobody asked"}})
+	}
+	return stage.Summary{Unclear: []string{"rule_2"}}, nil
+}
+
+func listen(_ context.Context, _ *stage.Call, next func() (stage.Record, error), emit func(stage.Finding) error) error {
+	for {
+		r, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		text := "heard " + r.ExternalID
+		if err := emit(stage.Finding{Ref: r.Ref, Evidence: stage.Evidence{Spoken: &text}}); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package pluginhost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	goplugin "github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+const maxFiles = 256
+
+// process is one started plugin.
+type process struct {
+	host   *Host
+	folder string
+	runner *runner
+	client *plugin.Client
+	output *output
+	stage  stagev1.StageServiceClient
+}
+
+// start brings a process up that may do what spec needs, and no more. The caller
+// stops it.
+func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given) (*process, error) {
+	folder, err := os.MkdirTemp(h.scratch, scratchPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("make the scratch folder: %w", err)
+	}
+	p := &process{host: h, folder: folder, output: &output{
+		log: h.log.With("plugin", e.id, "scroll", given.scroll), redact: redactor(given.secrets),
+	}}
+	if err := os.Mkdir(p.work(), 0o700); err != nil {
+		p.stop()
+		return nil, fmt.Errorf("make the scratch folder: %w", err)
+	}
+	argv, err := h.argv(e, spec, given, folder)
+	if err != nil {
+		p.stop()
+		return nil, err
+	}
+	p.runner = newRunner(e.id, argv, p.work(), h.starter, p.output)
+	if err := h.enter(p); err != nil {
+		p.stop()
+		return nil, err
+	}
+	p.client = plugin.NewClient(h.clientConfig(p))
+	if err := p.connect(ctx); err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (h *Host) clientConfig(p *process) *plugin.ClientConfig {
+	return &plugin.ClientConfig{
+		HandshakeConfig: plugin.HandshakeConfig{
+			ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
+		},
+		Plugins:          plugin.PluginSet{wire.Name: &dispensed{}},
+		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
+		AutoMTLS:         true,
+		SkipHostEnv:      true,
+		StartTimeout:     h.config.Start,
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder},
+		Logger:           hclog.NewNullLogger(),
+		SyncStdout:       copied{p.output, "stdout"},
+		SyncStderr:       copied{p.output, "stderr"},
+		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxMessage), grpc.MaxCallSendMsgSize(wire.MaxMessage)),
+			grpc.WithNoProxy(),
+		},
+		RunnerFunc: func(_ hclog.Logger, command *exec.Cmd, sockets string) (goplugin.Runner, error) {
+			p.runner.command.Env = append(environment(p.work(), h.config.Memory), command.Env...)
+			p.runner.sockets = sockets
+			return p.runner, nil
+		},
+	}
+}
+
+// environment is all that a plugin gets to see, besides what go-plugin adds.
+func environment(work string, memory int64) []string {
+	return []string{
+		"HOME=" + work, "TMPDIR=" + work, "LANG=C.UTF-8", "TZ=UTC", "PATH=/usr/bin:/bin",
+		"GOMEMLIMIT=" + strconv.FormatInt(memory/10*8, 10),
+	}
+}
+
+// connect shakes hands. It ends early when ctx does.
+func (p *process) connect(ctx context.Context) error {
+	type result struct {
+		stage any
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		client, err := p.client.Client()
+		if err != nil {
+			done <- result{err: err}
+			return
+		}
+		raw, err := client.Dispense(wire.Name)
+		done <- result{stage: raw, err: err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		p.runner.kill()
+		<-done
+		return context.Cause(ctx)
+	}
+	if r.err != nil {
+		return &handshakeError{process: p, cause: r.err}
+	}
+	p.stage = r.stage.(stagev1.StageServiceClient)
+	return nil
+}
+
+// argv is the launcher's command line.
+func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string) ([]string, error) {
+	rules := policy{
+		Parent: os.Getpid(), Path: e.path, SHA256: e.manifest.SHA256, Files: maxFiles,
+		Memory: h.memory(spec), Scratch: folder,
+	}
+	if e.builtin {
+		path, err := exec.LookPath(h.self[0])
+		if err != nil {
+			return nil, fmt.Errorf("find this program: %w", err)
+		}
+		rules.Path = path
+		rules.Args = append(append([]string{}, h.self[1:]...), PluginVerb, e.id)
+	}
+	for _, setting := range spec.Settings {
+		value := given.settings[setting.Name]
+		if !setting.Path || value == "" {
+			continue
+		}
+		path, err := filepath.Abs(value)
+		if err != nil {
+			return nil, err
+		}
+		given.settings[setting.Name] = path
+		rules.Reads = append(rules.Reads, path)
+	}
+	for _, host := range spec.Hosts {
+		port, err := stage.Port(host)
+		if err != nil {
+			return nil, fmt.Errorf("host %q: %w", host, err)
+		}
+		rules.Ports = append(rules.Ports, port)
+	}
+	text, err := json.Marshal(rules)
+	return append(append([]string{}, h.self...), LaunchVerb, string(text)), err
+}
+
+func (h *Host) memory(spec stage.Spec) int64 {
+	if want := spec.Limits.Memory; want > 0 {
+		return max(min(want, h.config.Memory), minMemory)
+	}
+	return h.config.Memory
+}
+
+func (p *process) work() string { return filepath.Join(p.folder, "work") }
+
+// stop kills the process group, whatever the plugin thinks of it, waits for its
+// end and deletes its folder. A stage that is done has nothing left to do.
+func (p *process) stop() {
+	if p.runner != nil {
+		p.runner.kill()
+	}
+	if p.client != nil {
+		p.client.Kill()
+	}
+	p.host.leave(p)
+	removeAll(p.folder)
+}
+
+// dispensed is the stage as go-plugin wants it.
+type dispensed struct{ plugin.NetRPCUnsupportedPlugin }
+
+func (*dispensed) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error {
+	return errors.New("the host serves no stage")
+}
+
+func (*dispensed) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, connection *grpc.ClientConn) (any, error) {
+	return stagev1.NewStageServiceClient(connection), nil
+}

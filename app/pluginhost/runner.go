@@ -1,0 +1,179 @@
+package pluginhost
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	// handshakeLine is the most that a handshake may take.
+	handshakeLine = 16 << 10
+	// drain is how long the last words of an ended process are waited for.
+	drain = 500 * time.Millisecond
+)
+
+// runner is one process, as go-plugin wants to see it. It stands between the two
+// for the plugin's output: go-plugin trusts what it reads there too much.
+type runner struct {
+	id      string
+	command *exec.Cmd
+	starter *starter
+	output  *output
+	sockets string // the only folder where the plugin's socket may lie
+
+	stdout, stderr *os.File // our ends
+	out            *io.PipeReader
+	outIn          *io.PipeWriter
+	errs           *io.PipeReader
+	errsIn         *io.PipeWriter
+
+	mu     sync.Mutex
+	killed bool
+	reaped bool
+	exited chan struct{}
+	exit   error
+}
+
+func newRunner(id string, argv []string, dir string, s *starter, out *output) *runner {
+	command := exec.Command(argv[0], argv[1:]...)
+	command.Dir = dir
+	group(command)
+	r := &runner{id: id, command: command, starter: s, output: out, exited: make(chan struct{})}
+	r.out, r.outIn = io.Pipe()
+	r.errs, r.errsIn = io.Pipe()
+	return r
+}
+
+// Start takes the environment that was prepared, and nothing else of go-plugin's
+// command: that one would hand over the host's stdin.
+func (r *runner) Start(context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.killed {
+		return errKilled
+	}
+	var theirs [2]*os.File
+	var err error
+	if r.stdout, theirs[0], err = os.Pipe(); err != nil {
+		return err
+	}
+	if r.stderr, theirs[1], err = os.Pipe(); err != nil {
+		_, _ = r.stdout.Close(), theirs[0].Close()
+		return err
+	}
+	r.command.Stdout, r.command.Stderr = theirs[0], theirs[1]
+	err = r.starter.start(r.command)
+	_, _ = theirs[0].Close(), theirs[1].Close()
+	if err != nil {
+		_, _ = r.stdout.Close(), r.stderr.Close()
+		return fmt.Errorf("start the process: %w", err)
+	}
+	var readers sync.WaitGroup
+	readers.Go(r.readStdout)
+	readers.Go(r.readStderr)
+	go r.reap(&readers)
+	return nil
+}
+
+// reap waits for the end, takes the rest of the group along, and lets go.
+func (r *runner) reap(readers *sync.WaitGroup) {
+	awaitExit(r.command)
+	r.mu.Lock()
+	killGroup(r.command)
+	r.exit = r.command.Wait()
+	r.reaped = true
+	r.mu.Unlock()
+	// A process that got away from its group must not keep us waiting.
+	late := time.Now().Add(drain)
+	_, _ = r.stdout.SetReadDeadline(late), r.stderr.SetReadDeadline(late)
+	readers.Wait()
+	_, _ = r.stdout.Close(), r.stderr.Close()
+	close(r.exited)
+}
+
+// readStdout hands the first line to go-plugin; what follows is noise.
+func (r *runner) readStdout() {
+	defer r.outIn.Close()
+	reader := bufio.NewReaderSize(r.stdout, handshakeLine)
+	line, err := reader.ReadSlice('\n')
+	if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+		return
+	}
+	if _, err := r.outIn.Write(append(line[:max(len(line)-1, 0):max(len(line)-1, 0)], '\n')); err != nil {
+		return
+	}
+	r.output.read(reader, r.output.noise)
+}
+
+func (r *runner) readStderr() {
+	defer r.errsIn.Close()
+	r.output.read(bufio.NewReaderSize(r.stderr, maxLine), r.output.line)
+}
+
+func (r *runner) kill() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.killed = true
+	if r.command.Process != nil && !r.reaped {
+		killGroup(r.command)
+	}
+}
+
+// Kill ends the process group.
+func (r *runner) Kill(context.Context) error {
+	r.kill()
+	return nil
+}
+
+// Wait returns after the process has ended and its output is read.
+func (r *runner) Wait(context.Context) error {
+	<-r.exited
+	return r.exit
+}
+
+func (r *runner) Stdout() io.ReadCloser { return r.out }
+
+// Stderr stays silent: output reads it.
+func (r *runner) Stderr() io.ReadCloser { return r.errs }
+
+func (r *runner) Name() string { return r.id }
+
+func (r *runner) ID() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.command.Process == nil {
+		return ""
+	}
+	return strconv.Itoa(r.command.Process.Pid)
+}
+
+func (r *runner) Diagnose(context.Context) string { return r.output.last() }
+
+var errKilled = errors.New("killed before it started")
+
+var errAddress = errors.New("the plugin's address is no socket in its folder")
+
+// PluginToHost lets the host connect to nothing but the socket in the call's
+// folder, whatever address the plugin names.
+func (r *runner) PluginToHost(network, address string) (string, string, error) {
+	if network != "unix" || filepath.Dir(filepath.Clean(address)) != r.sockets {
+		return "", "", errAddress
+	}
+	if info, err := os.Lstat(address); err != nil || info.Mode().Type() != os.ModeSocket {
+		return "", "", errAddress
+	}
+	return network, address, nil
+}
+
+func (r *runner) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}

@@ -1,0 +1,47 @@
+package pluginhost
+
+import (
+	"os/exec"
+	"runtime"
+)
+
+// starter starts all processes from one thread that lives as long as the host:
+// the kernel takes a child's parent to be the thread that started it, and would
+// kill a plugin whose thread went away.
+type starter struct {
+	work chan start
+	done chan struct{}
+}
+
+type start struct {
+	command *exec.Cmd
+	result  chan error
+}
+
+func newStarter() *starter {
+	s := &starter{work: make(chan start), done: make(chan struct{})}
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with the host
+		for {
+			select {
+			case one := <-s.work:
+				one.result <- one.command.Start()
+			case <-s.done:
+				return
+			}
+		}
+	}()
+	return s
+}
+
+func (s *starter) start(command *exec.Cmd) error {
+	one := start{command: command, result: make(chan error, 1)}
+	select {
+	case s.work <- one:
+		return <-one.result
+	case <-s.done:
+		return errClosed
+	}
+}
+
+func (s *starter) stop() { close(s.done) }

@@ -1,0 +1,206 @@
+package pluginhost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// Collect asks a source for videos. Emit gets clean records in batches, from this
+// goroutine, and the source waits while it works. What was emitted before an
+// error stays good. Errors are *record.Error, but for emit's own and the end of ctx.
+func (h *Host) Collect(ctx context.Context, id string, run record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error) {
+	input := make([]*stagev1.Seed, 0, len(seeds))
+	for _, seed := range seeds {
+		input = append(input, wire.EncodeSeed(seed))
+	}
+	return h.source(ctx, id, run, verb{
+		kind: stage.SourceKind, name: "Collect",
+		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Collect(ctx) },
+		unasked: chunks(input, func(batch []*stagev1.Seed, last bool) *stagev1.Input {
+			return &stagev1.Input{Seeds: batch, Last: last}
+		}),
+		take: takeRecords(emit),
+	})
+}
+
+// Refresh asks a source for the present state of known videos.
+func (h *Host) Refresh(ctx context.Context, id string, run record.Run, refs []record.Ref, emit func([]record.Record) error) ([]record.Outcome, error) {
+	input := make([]*stagev1.Ref, 0, len(refs))
+	for _, ref := range refs {
+		input = append(input, wire.EncodeRef(ref))
+	}
+	return h.source(ctx, id, run, verb{
+		kind: stage.SourceKind, name: "Refresh",
+		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Refresh(ctx) },
+		unasked: chunks(input, func(batch []*stagev1.Ref, last bool) *stagev1.Input {
+			return &stagev1.Input{Refs: batch, Last: last}
+		}),
+		take: takeRecords(emit),
+	})
+}
+
+func (h *Host) source(ctx context.Context, id string, run record.Run, v verb) ([]record.Outcome, error) {
+	done, err := h.call(ctx, id, run, v)
+	outcomes := wire.DecodeOutcomes(done.GetOutcomes())
+	for i := range outcomes {
+		outcomes[i].Clean()
+	}
+	return outcomes, err
+}
+
+// Screen has a stage judge records. Next and emit are called from this goroutine,
+// never at once; next answers io.EOF after the last batch. A verdict on a video
+// that was not asked about, or a second one, is refused.
+func (h *Host) Screen(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error) {
+	asked := newAsked()
+	done, err := h.call(ctx, id, run, verb{
+		kind: stage.ScreenKind, name: "Screen",
+		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Screen(ctx) },
+		next: asked.batches(next),
+		take: func(message *stagev1.CallResponse) (tally, error) {
+			batch, ok := message.GetMessage().(*stagev1.CallResponse_Verdicts)
+			if !ok {
+				return tally{}, protocol("sent %T instead of verdicts", message.GetMessage())
+			}
+			return take(batch.Verdicts.GetVerdicts(), wire.DecodeVerdict, func(v *record.Verdict) (record.Repairs, error) {
+				repairs, err := v.Clean()
+				return repairs, errors.Join(err, asked.answer(v.Ref))
+			}, emit)
+		},
+	})
+	return record.Summary{Unclear: capped(done.GetUnclearRules())}, err
+}
+
+// Evidence has a stage look for what the first seconds of videos show and say.
+func (h *Host) Evidence(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
+	asked := newAsked()
+	_, err := h.call(ctx, id, run, verb{
+		kind: stage.EvidenceKind, name: "Evidence",
+		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Evidence(ctx) },
+		next: asked.batches(next),
+		take: func(message *stagev1.CallResponse) (tally, error) {
+			batch, ok := message.GetMessage().(*stagev1.CallResponse_Findings)
+			if !ok {
+				return tally{}, protocol("sent %T instead of findings", message.GetMessage())
+			}
+			return take(batch.Findings.GetFindings(), wire.DecodeFinding, func(f *record.Finding) (record.Repairs, error) {
+				repairs, err := f.Clean()
+				return repairs, errors.Join(err, asked.answer(f.Ref))
+			}, emit)
+		},
+	})
+	return err
+}
+
+func takeRecords(emit func([]record.Record) error) func(*stagev1.CallResponse) (tally, error) {
+	return func(message *stagev1.CallResponse) (tally, error) {
+		batch, ok := message.GetMessage().(*stagev1.CallResponse_Records)
+		if !ok {
+			return tally{}, protocol("sent %T instead of records", message.GetMessage())
+		}
+		return take(batch.Records.GetRecords(), wire.DecodeRecord, (*record.Record).Clean, emit)
+	}
+}
+
+// take decodes, cleans and hands on one batch.
+func take[M proto.Message, T any](messages []M, decode func(M) T, clean func(*T) (record.Repairs, error), emit func([]T) error) (tally, error) {
+	var count tally
+	batch := make([]T, 0, len(messages))
+	for _, message := range messages {
+		if proto.Size(message) > record.MaxRecord {
+			count.refused++
+			continue
+		}
+		one := decode(message)
+		repairs, err := clean(&one)
+		if err != nil {
+			count.refused++
+			continue
+		}
+		count.repairs.Add(repairs)
+		batch = append(batch, one)
+	}
+	count.taken = len(batch)
+	if len(batch) == 0 {
+		return count, nil
+	}
+	if err := emit(batch); err != nil {
+		return count, &callerError{err}
+	}
+	return count, nil
+}
+
+// asked keeps what a stage was asked about.
+type asked struct{ open map[record.Ref]bool }
+
+func newAsked() *asked { return &asked{open: map[record.Ref]bool{}} }
+
+var errUnasked = errors.New("nobody asked about it")
+
+func (a *asked) answer(ref record.Ref) error {
+	if !a.open[ref] {
+		return errUnasked
+	}
+	a.open[ref] = false
+	return nil
+}
+
+// batches cuts what the caller gives to the wire's measure.
+func (a *asked) batches(next func() ([]record.Record, error)) func() (*stagev1.Input, error) {
+	var pending []record.Record
+	ended := false
+	return func() (*stagev1.Input, error) {
+		for len(pending) == 0 && !ended {
+			batch, err := next()
+			if errors.Is(err, io.EOF) {
+				ended, err = true, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			pending = batch
+		}
+		if len(pending) == 0 {
+			return nil, nil
+		}
+		input, size := &stagev1.Input{}, 0
+		for len(pending) > 0 && len(input.Records) < wire.Batch {
+			message := wire.EncodeRecord(&pending[0])
+			if size += proto.Size(message); size > wire.BatchBytes && len(input.Records) > 0 {
+				break
+			}
+			a.open[pending[0].Ref] = true
+			input.Records = append(input.Records, message)
+			pending = pending[1:]
+		}
+		return input, nil
+	}
+}
+
+// chunks cuts a source's input into messages, the last of them marked.
+func chunks[M any](items []M, wrap func(batch []M, last bool) *stagev1.Input) []*stagev1.Input {
+	const most = 1000
+	var inputs []*stagev1.Input
+	for len(items) > most {
+		inputs = append(inputs, wrap(items[:most], false))
+		items = items[most:]
+	}
+	return append(inputs, wrap(items, true))
+}
+
+// capped keeps a stage from naming more than a ruleset can hold.
+func capped(ids []string) []string { return ids[:min(len(ids), 10_000)] }
+
+func quote(text string) string {
+	raw, _ := json.Marshal(text)
+	return string(raw)
+}
