@@ -52,16 +52,17 @@ func (r *run) archiveSome(ctx context.Context, ids []int64, reached float64) err
 		if err != nil {
 			return fmt.Errorf("archive: %w", err)
 		}
-		if added > 0 && !r.imported {
-			if err := r.s.needs.Charger.Charge(ctx, tx, r.account, added); err != nil {
-				return fmt.Errorf("charge: %w", err)
-			}
-		}
 		next.newVideos += added
 		next.progress.Reobserved += reobserved // another scroll was quicker
 		count(items).into(&next.progress, func(c *Coverage) *int { return &c.New })
 		next.progress.raise(reached)
-		return r.removeItems(ctx, tx, items)
+		if err := r.removeItems(ctx, tx, items); err != nil || added == 0 || r.imported {
+			return err
+		}
+		if err := r.s.needs.Charger.Charge(ctx, tx, r.account, added); err != nil {
+			return fmt.Errorf("charge: %w", err)
+		}
+		return nil
 	})
 	r.pause(ctx, Archive, "batch")
 	return err

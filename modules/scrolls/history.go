@@ -15,12 +15,13 @@ type History struct {
 	db        *store.DB
 	signals   *signals
 	completed *store.Statement
+	subject   *store.Statement
 	now       func() time.Time
 }
 
 // NewHistory returns the room's history. A process has one.
 func NewHistory(db *store.DB) *History {
-	return &History{db: db, signals: newSignals(), completed: prepareCompleted(db), now: time.Now}
+	return &History{db: db, signals: newSignals(), completed: prepareCompleted(db), subject: prepareSubject(db), now: time.Now}
 }
 
 // errCancelled is why a worker stops whose scroll was cancelled.
@@ -42,6 +43,23 @@ func (h *History) Completed(ctx context.Context, subject string, last int) (tota
 		scrollIDs = append(scrollIDs, id)
 	}
 	return total, scrollIDs, rows.Err()
+}
+
+// SubjectOf returns the canonicalId that a scroll of the tenant works for.
+func (h *History) SubjectOf(ctx context.Context, scrollID int64) (string, error) {
+	rows, err := h.subject.Query(ctx, scrollID)
+	if err != nil {
+		return "", fmt.Errorf("subject of scroll %d: %w", scrollID, err)
+	}
+	defer rows.Close()
+	var subject string
+	if !rows.Next() {
+		return "", errors.Join(fmt.Errorf("subject of scroll %d: no such scroll", scrollID), rows.Err())
+	}
+	if err := rows.Scan(&subject); err != nil {
+		return "", fmt.Errorf("subject of scroll %d: %w", scrollID, err)
+	}
+	return subject, rows.Err()
 }
 
 // CancelSubject cancels the tenant's active scrolls of a subject, with the transaction.

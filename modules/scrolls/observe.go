@@ -127,11 +127,15 @@ func (r *run) tracked(ctx context.Context, platform string, limit int, seen map[
 // refreshFrom asks one source, and takes only what it was asked for.
 func (r *run) refreshFrom(ctx context.Context, source string, refs []record.Ref) error {
 	var own error
+	asked := make(map[record.Ref]bool, len(refs))
+	for _, ref := range refs {
+		asked[ref] = true
+	}
 	_, err := r.s.needs.Sources.Refresh(ctx, source, r.call, refs, func(records []record.Record) error {
 		var items []item
 		for _, rec := range records {
-			if at := slices.Index(refs, rec.Ref); at >= 0 {
-				refs = slices.Delete(refs, at, at+1)
+			if asked[rec.Ref] {
+				delete(asked, rec.Ref)
 				r.attribute(&rec)
 				next := item{id: r.s.db.NewID(), record: rec, seed: rec.Seed, known: true, refreshed: true}
 				if next.seed == "" {

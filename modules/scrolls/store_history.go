@@ -14,6 +14,10 @@ func prepareCompleted(db *store.DB) *store.Statement {
 		ORDER BY completed_at DESC, id DESC LIMIT ` + maxCompleted)
 }
 
+func prepareSubject(db *store.DB) *store.Statement {
+	return db.Prepare("SELECT subject FROM scrolls WHERE account_id = $1 AND id = $2")
+}
+
 // activeOf returns the active scrolls of a subject.
 func activeOf(ctx context.Context, tx *store.Tx, account int64, subject string) (ids []int64, err error) {
 	rows, err := tx.Query(ctx, `SELECT id FROM scrolls WHERE account_id = $1 AND status IN ('queued', 'running') AND subject = $2 ORDER BY id`,

@@ -1,0 +1,397 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+const account = 7
+
+// world answers every need of the room. What the room writes through it lies in the
+// database, so that it is committed or not with the room's own rows.
+type world struct {
+	t       testing.TB
+	db      *store.DB
+	history *History
+	service *Service
+
+	mu       sync.Mutex
+	brief    record.Brief
+	subject  string
+	briefed  bool
+	rules    []record.Rule
+	limits   Limits
+	evidence map[record.Ref]bool // known videos that have evidence
+
+	sources  map[string]*source
+	screen   func(rec record.Record) record.Verdict
+	look     func(rec record.Record) *record.Finding
+	stageErr map[string]func(number int) error // by stage id; number counts its calls from 1
+	calls    map[string]int
+	scores   []int64
+	scoreErr error
+}
+
+// source is a scripted source plugin.
+type source struct {
+	records  []record.Record
+	outcomes []record.Outcome
+	err      error
+	// refreshes maps what it can look up to what it finds.
+	refreshes map[record.Ref]record.Record
+	seeds     []record.Seed // what it was asked
+}
+
+// quick makes a configuration without waits.
+func quick() Config {
+	cfg := Defaults()
+	cfg.BatchSize = 10
+	cfg.RetryAfter = time.Millisecond
+	cfg.PollEvery = 20 * time.Millisecond
+	cfg.ProgressEvery = 0
+	return cfg
+}
+
+func setup(t testing.TB, db *store.DB, cfg Config) *world {
+	t.Helper()
+	w := &world{
+		t: t, db: db, history: NewHistory(db), briefed: true, subject: "website:beans.co",
+		brief:   record.Brief{Name: "Beans", Description: "Espresso at home", Competitors: []string{"@rival"}},
+		limits:  Limits{Active: true, MaxFeedSize: 250, ActiveScrolls: 1},
+		sources: map[string]*source{"feed": {records: videos("tiktok", 1, 25)}},
+		calls:   map[string]int{}, stageErr: map[string]func(int) error{}, evidence: map[record.Ref]bool{},
+	}
+	w.exec(`CREATE TABLE fake_videos (account_id bigint, platform text, external_id text, scroll_id bigint, evidence text,
+		PRIMARY KEY (account_id, platform, external_id))`)
+	w.exec(`CREATE TABLE fake_observations (scroll_id bigint, platform text, external_id text, stage text,
+		PRIMARY KEY (scroll_id, platform, external_id))`)
+	w.exec(`CREATE TABLE fake_charges (units bigint)`)
+	w.service = w.another(cfg)
+	return w
+}
+
+// another is the service of another process: it shares only the database.
+func (w *world) another(cfg Config) *Service {
+	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return service
+}
+
+func (w *world) exec(query string, args ...any) {
+	w.t.Helper()
+	err := w.db.Write(context.Background(), func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.Exec(ctx, query, args...)
+		return err
+	})
+	if err != nil {
+		w.t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// number reads one number.
+func (w *world) number(query string, args ...any) (n int) {
+	w.t.Helper()
+	rows, err := w.db.PrepareSystem(query).Query(context.Background(), args...)
+	if err != nil {
+		w.t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	if rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func (w *world) count(table string) int { return w.number("SELECT count(*) FROM " + table) }
+
+func tenant() context.Context { return viewer.As(context.Background(), account) }
+
+func (w *world) create(start Start) *Scroll {
+	w.t.Helper()
+	scroll, created, err := w.service.Create(tenant(), start)
+	if err != nil || !created {
+		w.t.Fatalf("create: %v, created %v", err, created)
+	}
+	return scroll
+}
+
+func (w *world) load(id int64) *Scroll {
+	w.t.Helper()
+	scroll, err := w.service.load(tenant(), id)
+	if err != nil || scroll == nil {
+		w.t.Fatalf("load %d: %v, %v", id, scroll, err)
+	}
+	return scroll
+}
+
+// start does what the queue does with the job of a scroll.
+func (w *world) start(service *Service, id int64) error {
+	return service.work(tenant(), jobArgs{account, id, w.load(id).Attempts + 1})
+}
+
+// complete starts the scroll until nobody wants it any more.
+func (w *world) complete(id int64) *Scroll {
+	w.t.Helper()
+	for range 5 {
+		if err := w.start(w.service, id); err != nil {
+			w.t.Fatalf("start: %v", err)
+		}
+		if scroll := w.load(id); scroll.Ended() {
+			return scroll
+		}
+	}
+	w.t.Fatalf("scroll does not end: %+v", w.load(id))
+	return nil
+}
+
+// videos makes n records, whose rank is their number.
+func videos(platform string, from, n int) []record.Record {
+	records := make([]record.Record, n)
+	for i := range records {
+		views := int64(1000 + i)
+		records[i] = record.Record{
+			Ref: record.Ref{Platform: platform, ExternalID: fmt.Sprintf("v%04d", from+i)}, Seed: "maker" + strconv.Itoa((from+i)%3),
+			Source: &record.Source{Handle: "maker" + strconv.Itoa((from+i)%3)}, Metrics: record.Metrics{Views: &views},
+		}
+	}
+	return records
+}
+
+func (w *world) Brief(context.Context) (record.Brief, string, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.brief, w.subject, w.briefed, nil
+}
+
+func (w *world) Subject(context.Context) (string, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.subject, w.briefed, nil
+}
+
+func (w *world) Active(context.Context) (int, []record.Rule, error) { return 3, w.rules, nil }
+
+func (w *world) Limits(context.Context) (Limits, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.limits, nil
+}
+
+func (w *world) setLimits(limits Limits) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limits = limits
+}
+
+func (w *world) Charge(ctx context.Context, tx *store.Tx, _ int64, units int) error {
+	_, err := tx.Exec(ctx, "INSERT INTO fake_charges VALUES ($1)", units)
+	return err
+}
+
+func (w *world) Known(ctx context.Context, refs []record.Ref) (map[record.Ref]bool, error) {
+	rows, err := w.db.PrepareSystem("SELECT platform, external_id, evidence FROM fake_videos").Query(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	known := map[record.Ref]bool{}
+	for rows.Next() {
+		var ref record.Ref
+		var evidence string
+		if err := rows.Scan(&ref.Platform, &ref.ExternalID, &evidence); err != nil {
+			return nil, err
+		}
+		if slices.Contains(refs, ref) {
+			known[ref] = evidence != ""
+		}
+	}
+	return known, rows.Err()
+}
+
+func (w *world) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []record.Ref, next int64, err error) {
+	rows, err := w.db.PrepareSystem("SELECT external_id FROM fake_videos WHERE platform = $1 ORDER BY external_id").Query(ctx, platform)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	for n := int64(0); rows.Next(); n++ {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, 0, err
+		}
+		if n >= after && len(refs) < limit {
+			refs = append(refs, record.Ref{Platform: platform, ExternalID: id})
+			next = n + 1
+		}
+	}
+	return refs, next, rows.Err()
+}
+
+func (w *world) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, reobserved int, err error) {
+	if batch.Subject == "" || batch.At == 0 {
+		return 0, 0, errors.New("the batch does not say for what and when")
+	}
+	for _, rec := range batch.Records {
+		evidence := ""
+		if rec.Evidence != nil && rec.Evidence.Spoken != nil {
+			evidence = *rec.Evidence.Spoken
+		}
+		result, err := tx.Exec(ctx, "INSERT INTO fake_videos VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+			account, rec.Platform, rec.ExternalID, batch.ScrollID, evidence)
+		if err != nil {
+			return 0, 0, err
+		}
+		fresh, _ := result.RowsAffected()
+		if added += int(fresh); fresh == 0 && evidence != "" {
+			_, err = tx.Exec(ctx, "UPDATE fake_videos SET evidence = $1 WHERE platform = $2 AND external_id = $3", evidence, rec.Platform, rec.ExternalID)
+			if err != nil {
+				return 0, 0, err
+			}
+		}
+		result, err = tx.Exec(ctx, "INSERT INTO fake_observations VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+			batch.ScrollID, rec.Platform, rec.ExternalID, batch.Stage)
+		if err != nil {
+			return 0, 0, err
+		}
+		if observed, _ := result.RowsAffected(); fresh == 0 {
+			reobserved += int(observed)
+		}
+	}
+	return added, reobserved, nil
+}
+
+func (w *world) Score(_ context.Context, scroll int64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.scores = append(w.scores, scroll)
+	return w.scoreErr
+}
+
+// call counts the calls of a stage and says how this one fails.
+func (w *world) call(id string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls[id]++
+	if fail := w.stageErr[id]; fail != nil {
+		return fail(w.calls[id])
+	}
+	return nil
+}
+
+func (w *world) Source(id string) ([]string, bool, bool) {
+	s, ok := w.sources[id]
+	return nil, ok && s.refreshes != nil, ok
+}
+
+func (w *world) Collect(ctx context.Context, id string, _ record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error) {
+	fault := w.call(id)
+	s := w.sources[id]
+	w.mu.Lock()
+	s.seeds = seeds
+	w.mu.Unlock()
+	for part := range slices.Chunk(s.records, 7) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := emit(part); err != nil {
+			return nil, err
+		}
+	}
+	return s.outcomes, errors.Join(fault, s.err)
+}
+
+func (w *world) Refresh(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func([]record.Record) error) ([]record.Outcome, error) {
+	for _, ref := range refs {
+		if rec, ok := w.sources[id].refreshes[ref]; ok {
+			if err := emit([]record.Record{rec}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, w.sources[id].err
+}
+
+func (w *world) Screen(_ context.Context, id string, _ record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error) {
+	if err := w.call(id); err != nil {
+		return record.Summary{}, err
+	}
+	err := each(next, func(rec record.Record) error {
+		verdict := record.Verdict{Ref: rec.Ref}
+		if w.screen != nil {
+			verdict = w.screen(rec)
+		}
+		return emit([]record.Verdict{verdict})
+	})
+	return record.Summary{Unclear: []string{"be nice"}}, err
+}
+
+func (w *world) Evidence(_ context.Context, id string, _ record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
+	if err := w.call(id); err != nil {
+		return err
+	}
+	return each(next, func(rec record.Record) error {
+		if w.look == nil {
+			return nil
+		}
+		if finding := w.look(rec); finding != nil {
+			return emit([]record.Finding{*finding})
+		}
+		return nil
+	})
+}
+
+func each(next func() ([]record.Record, error), do func(record.Record) error) error {
+	for {
+		records, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, rec := range records {
+			if err := do(rec); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// rankByNumber keeps what pass says, ranked by the number in its id.
+func rankByNumber(pass func(n int) string) func(record.Record) record.Verdict {
+	return func(rec record.Record) record.Verdict {
+		n, _ := strconv.Atoi(strings.TrimPrefix(rec.ExternalID, "v"))
+		return record.Verdict{Ref: rec.Ref, DroppedBy: pass(n), Rank: float64(n)}
+	}
+}
+
+func ptr[T any](value T) *T { return &value }
+
+// feed reads parts one after another.
+func feed(parts ...[]record.Record) func() ([]record.Record, error) {
+	return func() ([]record.Record, error) {
+		if len(parts) == 0 {
+			return nil, io.EOF
+		}
+		part := parts[0]
+		parts = parts[1:]
+		return part, nil
+	}
+}

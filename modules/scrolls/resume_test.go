@@ -1,0 +1,245 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// hang makes a worker stop dead at one point of a stage, like a process that was
+// killed or cut off from the world: nothing of it runs on until the test says so.
+type hang struct {
+	stage, point string
+	once         sync.Once
+	reached      chan struct{}
+	goOn         chan struct{}
+}
+
+func hangAt(stage, point string) *hang {
+	return &hang{stage: stage, point: point, reached: make(chan struct{}), goOn: make(chan struct{})}
+}
+
+func (h *hang) pause(_ context.Context, stage, point string) {
+	if stage != h.stage || point != h.point {
+		return
+	}
+	h.once.Do(func() {
+		close(h.reached)
+		<-h.goOn
+	})
+}
+
+// TestScrollResumes loses a worker at every point of every stage, has another one
+// finish the scroll, and then lets the lost one go on.
+func TestScrollResumes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		screened := rankByNumber(func(n int) string {
+			if n%5 == 0 {
+				return "rule_1"
+			}
+			return ""
+		})
+		from := 1
+		for _, stage := range Stages() {
+			for _, point := range []string{"begin", "batch", "end"} {
+				if point == "batch" && slices.Contains([]string{Plan, Observe, Evidence, Score}, stage) {
+					continue // they have no batches in this script
+				}
+				t.Run(stage+" "+point, func(t *testing.T) {
+					w.t = t
+					w.screen = screened
+					w.sources["feed"].records = videos("tiktok", from, 25)
+					from += 25
+					before := w.count("fake_videos")
+					charged := w.number("SELECT coalesce(sum(units), 0) FROM fake_charges")
+
+					h := hangAt(stage, point)
+					cfg := quick()
+					cfg.Heartbeat, cfg.Stale = time.Hour, 2*time.Hour
+					cfg.Pause = h.pause
+					lost := w.another(cfg)
+					scroll := w.create(Start{})
+					ended := make(chan error, 1)
+					go func() { ended <- lost.work(tenant(), jobArgs{account, scroll.ID, 1}) }()
+					<-h.reached
+
+					other := w.another(quick())
+					other.now = func() time.Time { return time.Now().Add(time.Minute) }
+					if err := other.Rescue(context.Background()); err != nil {
+						t.Fatal(err)
+					}
+					if err := other.work(tenant(), jobArgs{account, scroll.ID, 2}); err != nil {
+						t.Fatal(err)
+					}
+					done := w.load(scroll.ID)
+					if done.Status != Completed || done.Attempts != 2 || done.NewVideos != 20 || done.Progress.Percent != 100 {
+						t.Errorf("after the second start: %+v", done)
+					}
+					close(h.goOn)
+					if err := <-ended; err != nil {
+						t.Errorf("lost worker: %v", err)
+					}
+					if after := w.load(scroll.ID); !equal(done, after) {
+						t.Errorf("the lost worker wrote: %+v", after)
+					}
+					if n := w.count("fake_videos") - before; n != 20 {
+						t.Errorf("%d videos", n)
+					}
+					if n := w.number("SELECT coalesce(sum(units), 0) FROM fake_charges") - charged; n != 20 {
+						t.Errorf("%d units charged", n)
+					}
+					if n := w.count("scroll_records"); n != 0 {
+						t.Errorf("%d records left", n)
+					}
+					returned, added, dropped := 0, 0, 0
+					for _, c := range done.Progress.Coverage {
+						returned, added, dropped = returned+c.Returned, added+c.New, dropped+c.Dropped
+					}
+					if returned != 25 || added != 20 || dropped != 5 || done.Progress.Collected != 25 {
+						t.Errorf("coverage: %+v", done.Progress)
+					}
+				})
+			}
+		}
+	})
+}
+
+func TestScrollOfAWorkerThatLivesIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		if db.Dialect() == store.SQLite {
+			t.Skip("one process owns a SQLite file")
+		}
+		h := hangAt(Screen, "begin")
+		cfg := quick()
+		cfg.Pause = h.pause
+		w := setup(t, db, cfg)
+		scroll := w.create(Start{})
+		ended := make(chan error, 1)
+		go func() { ended <- w.service.work(tenant(), jobArgs{account, scroll.ID, 1}) }()
+		<-h.reached
+		other := w.another(quick())
+		if err := other.work(tenant(), jobArgs{account, scroll.ID, 2}); err != nil {
+			t.Errorf("another start: %v", err)
+		}
+		// The same job again, after the queue lost sight of it: later.
+		if err := other.work(tenant(), jobArgs{account, scroll.ID, 1}); err == nil || w.load(scroll.ID).Attempts != 1 {
+			t.Errorf("the same start: %v", err)
+		}
+		close(h.goOn)
+		if err := <-ended; err != nil || w.load(scroll.ID).Status != Completed {
+			t.Errorf("%v, %+v", err, w.load(scroll.ID))
+		}
+	})
+}
+
+func TestScrollIsGivenUpAfterThreeLostWorkers(t *testing.T) {
+	t.Parallel()
+	w := setup(t, storetest.SQLite(t), quick())
+	scroll := w.create(Start{})
+	var hangs []*hang
+	var all sync.WaitGroup
+	for n := range 3 {
+		h := hangAt(Collect, "begin")
+		hangs = append(hangs, h)
+		cfg := quick()
+		cfg.Pause = h.pause
+		lost := w.another(cfg)
+		all.Go(func() { _ = lost.work(tenant(), jobArgs{account, scroll.ID, n + 1}) })
+		<-h.reached
+	}
+	if err := w.start(w.service, scroll.ID); err != nil {
+		t.Fatal(err)
+	}
+	if done := w.load(scroll.ID); done.Status != Failed || *done.FailureCode != "internal" || done.Attempts != 3 {
+		t.Errorf("%+v", done)
+	}
+	for _, h := range hangs {
+		close(h.goOn)
+	}
+	all.Wait()
+}
+
+func TestScrollIsPutDownWhenTheQueueStops(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, stop := context.WithCancel(tenant())
+		cfg := quick()
+		cfg.Pause = func(_ context.Context, stage, point string) {
+			if stage == Screen && point == "begin" {
+				stop()
+			}
+		}
+		w := setup(t, db, cfg)
+		scroll := w.create(Start{})
+		if err := w.service.work(ctx, jobArgs{account, scroll.ID, 1}); !errors.Is(err, context.Canceled) {
+			t.Errorf("verdict: %v", err)
+		}
+		down := w.load(scroll.ID)
+		if down.Status != Running || down.Attempts != 0 || *down.Stage != Screen {
+			t.Errorf("put down: %+v", down)
+		}
+		calls := w.calls["feed"]
+		if done := w.complete(scroll.ID); done.Status != Completed || done.Attempts != 1 || w.calls["feed"] != calls {
+			t.Errorf("resumed: %+v after %d calls", done, w.calls["feed"]-calls)
+		}
+	})
+}
+
+func TestScrollCancelledWhileItRuns(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, near := range []bool{true, false} {
+			name := map[bool]string{true: "in this process", false: "from another process"}[near]
+			t.Run(name, func(t *testing.T) {
+				reached := make(chan struct{})
+				cfg := quick()
+				cfg.Heartbeat = 10 * time.Millisecond
+				cfg.Pause = func(ctx context.Context, stage, point string) {
+					if stage == Collect && point == "batch" {
+						select {
+						case reached <- struct{}{}:
+						default:
+						}
+						<-ctx.Done() // a plugin at work notices nothing else
+					}
+				}
+				w := &world{}
+				if near {
+					w = setup(t, db, cfg)
+				} else {
+					w = setup(t, storetest.SQLite(t), cfg)
+				}
+				scroll := w.create(Start{})
+				ended := make(chan error, 1)
+				go func() { ended <- w.service.work(tenant(), jobArgs{account, scroll.ID, 1}) }()
+				<-reached
+				by := w.service
+				if !near {
+					by = w.another(quick())
+				}
+				got, err := by.Cancel(tenant(), publicID(scroll.ID))
+				if err != nil || got == nil || got.Status != Cancelled || got.Stage != nil || got.CompletedAt == nil {
+					t.Errorf("cancel: %+v, %v", got, err)
+				}
+				if err := <-ended; err != nil {
+					t.Errorf("worker: %v", err)
+				}
+				if n := w.count("scroll_records"); n != 0 || w.load(scroll.ID).Status != Cancelled {
+					t.Errorf("%d records left, %+v", n, w.load(scroll.ID))
+				}
+				if again, err := by.Cancel(tenant(), publicID(scroll.ID)); err != nil || !equal(again, got) {
+					t.Errorf("cancel again: %+v, %v", again, err)
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,292 @@
+package scrolls
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+func publicID(id int64) string { return ident.Format(ident.Scroll, id) }
+
+func TestCreateRaces(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.setLimits(Limits{Active: true, ActiveScrolls: 3})
+		race := func(key *string) (created, existing, refused int, ids map[int64]bool) {
+			var mu sync.Mutex
+			var all sync.WaitGroup
+			ids = map[int64]bool{}
+			for range 16 {
+				all.Go(func() {
+					scroll, fresh, err := w.service.Create(tenant(), Start{IdempotencyKey: key})
+					mu.Lock()
+					defer mu.Unlock()
+					switch {
+					case fault.Is(err, fault.ScrollActiveLimit):
+						refused++
+					case err != nil:
+						t.Errorf("create: %v", err)
+					case fresh:
+						created++
+						ids[scroll.ID] = true
+					default:
+						existing++
+						ids[scroll.ID] = true
+					}
+				})
+			}
+			all.Wait()
+			return created, existing, refused, ids
+		}
+		if created, existing, _, ids := race(ptr("the-same-key")); created != 1 || existing != 15 || len(ids) != 1 {
+			t.Errorf("one key: %d created, %d existing, %d scrolls", created, existing, len(ids))
+		}
+		if created, _, refused, _ := race(nil); created != 2 || refused != 14 {
+			t.Errorf("no key: %d created, %d refused", created, refused)
+		}
+		if n := w.count("scrolls"); n != 3 {
+			t.Errorf("%d scrolls", n)
+		}
+	})
+}
+
+func TestCreateRefuses(t *testing.T) {
+	t.Parallel()
+	w := setup(t, storetest.SQLite(t), quick())
+	for _, name := range []string{"nobody-knows", importTemplate, ""} {
+		_, _, err := w.service.Create(tenant(), Start{Template: &name})
+		if got := fault.As(err); got == nil || got.Kind != fault.InvalidRequest || got.Issues[0].Path != "template" {
+			t.Errorf("template %q: %v", name, err)
+		}
+	}
+	first, _, err := w.service.Create(tenant(), Start{IdempotencyKey: ptr("key-12345"), Template: ptr("niche"), Prompt: ptr("latte")})
+	if err != nil || *first.Template != "niche" {
+		t.Fatalf("create: %+v, %v", first, err)
+	}
+	if _, _, err := w.service.Create(tenant(), Start{}); !fault.Is(err, fault.ScrollActiveLimit) {
+		t.Errorf("second active scroll: %v", err)
+	}
+	w.briefed = false
+	again, created, err := w.service.Create(tenant(), Start{IdempotencyKey: ptr("key-12345")})
+	if err != nil || created || again.ID != first.ID {
+		t.Errorf("the same key: %+v, %v, %v", again, created, err)
+	}
+	if _, _, err := w.service.Create(tenant(), Start{}); !fault.Is(err, fault.WorkspaceRequired) {
+		t.Errorf("without a workspace: %v", err)
+	}
+	// Another tenant knows neither the key nor the scroll.
+	other := viewer.As(context.Background(), account+1)
+	if scroll, err := w.service.Get(other, publicID(first.ID)); err != nil || scroll != nil {
+		t.Errorf("another tenant's read: %+v, %v", scroll, err)
+	}
+	if scroll, err := w.service.Cancel(other, publicID(first.ID)); err != nil || scroll != nil {
+		t.Errorf("another tenant's cancel: %+v, %v", scroll, err)
+	}
+	w.briefed = true
+	if scroll, created, err := w.service.Create(other, Start{IdempotencyKey: ptr("key-12345")}); err != nil || !created || scroll.ID == first.ID {
+		t.Errorf("another tenant's key: %+v, %v, %v", scroll, created, err)
+	}
+}
+
+func TestGetAndList(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.setLimits(Limits{Active: true, ActiveScrolls: 10})
+		var made []*Scroll
+		for range 5 {
+			made = append(made, w.create(Start{Schedule: ptr(2)}))
+		}
+		got, err := w.service.Get(tenant(), publicID(made[2].ID))
+		if err != nil || !equal(got, made[2]) {
+			t.Errorf("get: %+v, want %+v, %v", got, made[2], err)
+		}
+		for _, id := range []string{"", "scr_", "nonsense", publicID(1), "vid_" + publicID(made[0].ID)[4:]} {
+			if got, err := w.service.Get(tenant(), id); err != nil || got != nil {
+				t.Errorf("get %q: %+v, %v", id, got, err)
+			}
+		}
+		var listed []int64
+		for token, pages := "", 0; ; pages++ {
+			scrolls, next, err := w.service.List(tenant(), 2, token)
+			if err != nil || pages > 3 {
+				t.Fatalf("list: %v after %d pages", err, pages)
+			}
+			for _, s := range scrolls {
+				listed = append(listed, s.ID)
+			}
+			if token = next; next == "" {
+				break
+			}
+		}
+		if len(listed) != 5 || listed[0] != made[4].ID || listed[4] != made[0].ID {
+			t.Errorf("listed: %v", listed)
+		}
+		if _, _, err := w.service.List(tenant(), 2, "scr_nonsense"); !fault.Is(err, fault.InvalidRequest) {
+			t.Errorf("a made-up token: %v", err)
+		}
+	})
+}
+
+func TestWatchFollowsToTheEnd(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		scroll := w.create(Start{})
+		seen := make(chan *Scroll, 1000)
+		ended := make(chan error, 1)
+		go func() {
+			ended <- w.service.Watch(tenant(), publicID(scroll.ID), func(s *Scroll) error { seen <- s; return nil })
+		}()
+		if first := <-seen; first.Status != Queued {
+			t.Errorf("first: %+v", first)
+		}
+		go w.complete(scroll.ID)
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		close(seen)
+		var last *Scroll
+		for s := range seen {
+			if last != nil && s.Progress.Percent < last.Progress.Percent {
+				t.Errorf("percent fell from %v to %v", last.Progress.Percent, s.Progress.Percent)
+			}
+			last = s
+		}
+		if last == nil || last.Status != Completed || last.Progress.Percent != 100 {
+			t.Errorf("last: %+v", last)
+		}
+		if err := w.service.Watch(tenant(), "scr_nonsense", nil); !fault.Is(err, fault.NotFound) {
+			t.Errorf("watch of nothing: %v", err)
+		}
+		// A watcher of another process finds out by looking.
+		again := w.create(Start{})
+		go func() { _, _ = w.service.Cancel(tenant(), publicID(again.ID)) }()
+		var status string
+		err := w.another(quick()).Watch(tenant(), publicID(again.ID), func(s *Scroll) error { status = s.Status; return nil })
+		if err != nil || status != Cancelled {
+			t.Errorf("watched from elsewhere: %s, %v", status, err)
+		}
+	})
+}
+
+func TestCancelSubject(t *testing.T) {
+	t.Parallel()
+	w := setup(t, storetest.SQLite(t), quick())
+	w.setLimits(Limits{Active: true, ActiveScrolls: 3})
+	old := w.create(Start{})
+	w.subject = "website:tea.co"
+	fresh := w.create(Start{})
+	err := w.db.Write(tenant(), func(ctx context.Context, tx *store.Tx) error {
+		return w.history.CancelSubject(ctx, tx, "website:beans.co")
+	})
+	if err != nil || w.load(old.ID).Status != Cancelled || w.load(fresh.ID).Status != Queued {
+		t.Errorf("%v: %s, %s", err, w.load(old.ID).Status, w.load(fresh.ID).Status)
+	}
+	if done := w.complete(fresh.ID); done.Status != Completed {
+		t.Errorf("%+v", done)
+	}
+	if subject, err := w.history.SubjectOf(tenant(), fresh.ID); err != nil || subject != "website:tea.co" {
+		t.Errorf("subject: %q, %v", subject, err)
+	}
+}
+
+func TestRecurrence(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		now := time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC)
+		w.service.now = func() time.Time { return now }
+		due := func(days int, want int) {
+			t.Helper()
+			now = now.Add(time.Duration(days) * day)
+			if err := w.service.StartDue(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if n := w.count("scrolls"); n != want {
+				t.Errorf("%d scrolls at %v, want %d", n, now, want)
+			}
+		}
+		w.complete(w.create(Start{Schedule: ptr(2), Prompt: ptr("latte"), Template: ptr("niche")}).ID)
+		due(0, 1)
+		due(1, 1)
+		due(1, 2)
+		scrolls, _, err := w.service.List(tenant(), 1, "")
+		if err != nil || scrolls[0].Status != Queued || *scrolls[0].Template != "niche" || *scrolls[0].Schedule != 2 {
+			t.Errorf("repeated: %+v, %v", scrolls[0], err)
+		}
+		if n := w.number("SELECT sum(units) FROM fake_charges WHERE units = 100"); n != 100 {
+			t.Errorf("%d units for the start", n)
+		}
+		due(2, 2) // one is active
+		w.complete(scrolls[0].ID)
+		due(1, 2) // skipped, not queued up
+		due(1, 3)
+		scrolls, _, _ = w.service.List(tenant(), 1, "")
+		w.complete(scrolls[0].ID)
+		w.setLimits(Limits{MaxFeedSize: 250, ActiveScrolls: 1})
+		due(2, 3) // not paid
+		w.setLimits(Limits{Active: true, MaxFeedSize: 250, ActiveScrolls: 1})
+		due(5, 4) // after a long sleep, one run and no more
+		due(0, 4)
+		scrolls, _, _ = w.service.List(tenant(), 1, "")
+		w.complete(scrolls[0].ID)
+		if next := w.number("SELECT next_at / 1000 FROM recurrences"); time.Unix(int64(next), 0).UTC().Hour() != 23 {
+			t.Errorf("next at %v", time.Unix(int64(next), 0).UTC())
+		}
+		w.complete(w.create(Start{Schedule: ptr(7)}).ID)
+		if n := w.number("SELECT every_days FROM recurrences"); n != 7 || w.count("recurrences") != 1 {
+			t.Errorf("replaced: every %d days", n)
+		}
+		if stopped, err := w.service.StopSchedule(viewer.As(context.Background(), account+1)); err != nil || stopped {
+			t.Errorf("another tenant stops it: %v, %v", stopped, err)
+		}
+		for _, want := range []bool{true, false} {
+			if stopped, err := w.service.StopSchedule(tenant()); err != nil || stopped != want {
+				t.Errorf("stopped: %v, %v, want %v", stopped, err, want)
+			}
+		}
+		due(30, 5)
+	})
+}
+
+func TestImport(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.setLimits(Limits{}) // an operator's command asks for no subscription
+		load := func(parts ...[]record.Record) (Imported, error) {
+			return w.service.Import(tenant(), feed(parts...))
+		}
+		done, err := load(videos("tiktok", 1, 300), videos("tiktok", 290, 20))
+		if err != nil || done.Read != 309 || done.Added != 309 || done.Reobserved != 0 {
+			t.Errorf("first: %+v, %v", done, err)
+		}
+		done, err = load(videos("tiktok", 300, 20))
+		if err != nil || done.Read != 20 || done.Added != 10 || done.Reobserved != 10 {
+			t.Errorf("second: %+v, %v", done, err)
+		}
+		if scroll := w.load(done.ScrollID); scroll.Status != Completed || *scroll.Template != importTemplate {
+			t.Errorf("scroll: %+v", scroll)
+		}
+		if n := w.count("fake_charges"); n != 0 || w.count("scroll_records") != 0 {
+			t.Errorf("%d charges", n)
+		}
+		if total, _, err := w.history.Completed(tenant(), w.subject, 5); err != nil || total != 2 {
+			t.Errorf("completed: %d, %v", total, err)
+		}
+		w.briefed = false
+		if _, err := load(nil); !fault.Is(err, fault.WorkspaceRequired) {
+			t.Errorf("without a workspace: %v", err)
+		}
+	})
+}
