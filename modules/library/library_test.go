@@ -1,0 +1,231 @@
+package library
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// now is when the tests' first scroll runs: 2026-06-01.
+const now = int64(1780272000_000)
+
+// runs stands in for the workspace and its scrolls.
+type runs struct {
+	subject   string
+	none      bool
+	subjects  map[int64]string
+	completed []int64
+}
+
+func (r *runs) Subject(context.Context) (string, bool, error) { return r.subject, !r.none, nil }
+
+func (r *runs) SubjectOf(_ context.Context, id int64) (string, error) { return r.subjects[id], nil }
+
+func (r *runs) Completed(_ context.Context, subject string, last int) (total int, ids []int64, err error) {
+	for _, id := range slices.Backward(r.completed) {
+		if r.subjects[id] == subject {
+			if total++; len(ids) < last {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return total, ids, nil
+}
+
+// bundle is a library of one account.
+type bundle struct {
+	*Service
+	t    testing.TB
+	db   *store.DB
+	ctx  context.Context
+	runs *runs
+}
+
+const account = int64(7)
+
+func setup(t testing.TB, db *store.DB) *bundle {
+	t.Helper()
+	b := &bundle{t: t, db: db, ctx: viewer.As(t.Context(), account), runs: &runs{subject: "website:a.com", subjects: map[int64]string{}}}
+	var err error
+	if b.Service, err = New(Defaults(), db, b.runs, b.runs); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// as is the same library seen by another account.
+func (b *bundle) as(account int64) *bundle {
+	other := *b
+	other.ctx = viewer.As(b.t.Context(), account)
+	other.runs = &runs{subject: "website:b.com", subjects: map[int64]string{}}
+	var err error
+	if other.Service, err = New(Defaults(), b.db, other.runs, other.runs); err != nil {
+		b.t.Fatal(err)
+	}
+	return &other
+}
+
+// archive puts records into the library as a batch of the scroll.
+func (b *bundle) archive(scroll, at int64, records ...record.Record) (added, reobserved int) {
+	b.t.Helper()
+	if b.runs.subjects[scroll] == "" {
+		b.runs.subjects[scroll] = b.runs.subject
+	}
+	for part := range slices.Chunk(records, 150) {
+		err := b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
+			a, r, err := b.Archive(ctx, tx, Batch{ScrollID: scroll, Subject: b.runs.subject, Stage: "feed", At: at, Records: part})
+			added, reobserved = added+a, reobserved+r
+			return err
+		})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return added, reobserved
+}
+
+// complete scores the scroll and completes it.
+func (b *bundle) complete(scroll int64) {
+	b.t.Helper()
+	if err := b.Score(b.ctx, scroll); err != nil {
+		b.t.Fatal(err)
+	}
+	b.runs.completed = append(b.runs.completed, scroll)
+}
+
+// scroll is archive and complete.
+func (b *bundle) scroll(scroll, at int64, records ...record.Record) {
+	b.t.Helper()
+	b.archive(scroll, at, records...)
+	b.complete(scroll)
+}
+
+type shown struct {
+	ID            string                     `json:"id"`
+	Platform      string                     `json:"platform"`
+	ExternalID    string                     `json:"externalId"`
+	SourceURL     string                     `json:"sourceUrl"`
+	PostedAt      *int64                     `json:"postedAt"`
+	FirstSeenAt   int64                      `json:"firstSeenAt"`
+	LastSeenAt    int64                      `json:"lastSeenAt"`
+	Source        map[string]string          `json:"source"`
+	AgentMetadata json.RawMessage            `json:"agentMetadata"`
+	Metadata      json.RawMessage            `json:"metadata"`
+	Metrics       map[string]json.RawMessage `json:"metrics"`
+}
+
+type answer struct {
+	Hooks []struct {
+		Video        shown           `json:"video"`
+		Visual       json.RawMessage `json:"visual"`
+		Spoken       *string         `json:"spoken"`
+		OnScreenText *string         `json:"onScreenText"`
+		Version      int             `json:"version"`
+	} `json:"hooks"`
+	Outliers []struct {
+		Video         shown   `json:"video"`
+		Score         float64 `json:"score"`
+		BaselineViews float64 `json:"baselineViews"`
+		SampleCount   int     `json:"sampleCount"`
+		ObservedAt    int64   `json:"observedAt"`
+	} `json:"outliers"`
+	Status           string `json:"status"`
+	CompletedScrolls int    `json:"completedScrolls"`
+	Trends           []struct {
+		Key     string `json:"key"`
+		Label   string `json:"label"`
+		Metrics struct {
+			VideoCount           int     `json:"videoCount"`
+			MedianGrowthMultiple float64 `json:"medianGrowthMultiple"`
+		} `json:"metrics"`
+		Examples []shown `json:"examples"`
+	} `json:"trends"`
+	Videos     []shown `json:"videos"`
+	NextCursor *string `json:"nextCursor"`
+}
+
+// read reads one page and decodes it strictly.
+func (b *bundle) read(p page) (a answer, next string) {
+	b.t.Helper()
+	if p.limit == 0 {
+		p.limit = 25
+	}
+	get := b.Service.read
+	if p.list == trends {
+		get = b.readTrends
+	}
+	made, err := get(b.ctx, p)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(made.Body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&a); err != nil {
+		b.t.Fatalf("%v in %s", err, made.Body)
+	}
+	if made.Done != nil {
+		made.Done()
+	}
+	return a, made.NextPageToken
+}
+
+// all reads every page of a list.
+func (b *bundle) all(p page) (whole answer) {
+	b.t.Helper()
+	for pages := 0; pages < 10_000; pages++ {
+		a, next := b.read(p)
+		whole.Hooks, whole.Outliers = append(whole.Hooks, a.Hooks...), append(whole.Outliers, a.Outliers...)
+		whole.Trends, whole.Videos = append(whole.Trends, a.Trends...), append(whole.Videos, a.Videos...)
+		whole.Status, whole.CompletedScrolls = a.Status, a.CompletedScrolls
+		if p.token = next; next == "" {
+			return whole
+		}
+	}
+	b.t.Fatal("pages without end")
+	return whole
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// clip is a record with what most tests need.
+func clip(id, handle string, views int64) record.Record {
+	return record.Record{
+		Ref:      record.Ref{Platform: "tiktok", ExternalID: id},
+		PostedAt: ptr(now - 30*24*3600_000),
+		Source:   &record.Source{Kind: "competitor", Handle: handle},
+		Metrics:  record.Metrics{Views: &views, Likes: ptr(min(views, 1)), ObservedAt: ptr(now)},
+	}
+}
+
+func clips(n int, handle string, views int64) (records []record.Record) {
+	for i := range n {
+		records = append(records, clip(fmt.Sprintf("%s-%d", handle, i), handle, views))
+	}
+	return records
+}
+
+// check fails the test unless got looks like want.
+func check[T any](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if g, w := look(got), look(want); g != w {
+		t.Errorf("%s: got %.500s, want %.500s", what, g, w)
+	}
+}
+
+func look(v any) string {
+	if err, ok := v.(error); ok {
+		return err.Error()
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("%+v", v)
+	}
+	return string(text)
+}

@@ -1,0 +1,126 @@
+package library
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// defaultLimit is the length of a page, and the longest one.
+const defaultLimit = 25
+
+// page is what a caller may ask of a list. It is the key of the page cache, next
+// to the tenant.
+type page struct {
+	list         list
+	limit        int
+	withArchived bool
+	// kind filters outliers and the library; empty for all.
+	kind string
+	// platform filters the library; empty for all.
+	platform string
+	// token is where the page begins; empty for the first.
+	token string
+}
+
+// order is the column that the list is sorted by.
+func (p page) order() string {
+	switch p.list {
+	case hooks:
+		return "hook_order"
+	case outliers:
+		return "outlier_order"
+	default:
+		return "seen_order"
+	}
+}
+
+// item is the JSON text of one row, in halves that the statement joins.
+func (p page) item() string {
+	switch p.list {
+	case hooks:
+		return "d.doc || v.facts || d.hook"
+	case outliers:
+		return "d.doc || v.facts || v.outlier"
+	default:
+		return "d.doc || v.facts"
+	}
+}
+
+// ranges are the ranges of one index that together are the list. Most lists are
+// one; where a filter is missing that the index has, each of its values is one.
+func (p page) ranges() (ranges []string) {
+	archived := []string{"0"}
+	if p.withArchived {
+		archived = append(archived, "1")
+	}
+	kindRanges := []string{p.kind}
+	if p.list == videos && p.kind == "" {
+		kindRanges = kinds()
+	}
+	for _, flag := range archived {
+		if p.list == hooks {
+			ranges = append(ranges, "hook_hidden = "+flag)
+			continue
+		}
+		for _, kind := range kindRanges {
+			where := "archived = " + flag
+			if p.platform != "" {
+				where += " AND platform = $3"
+			}
+			if p.list == videos || kind != "" {
+				where += " AND kind = '" + kind + "'"
+			}
+			ranges = append(ranges, where)
+		}
+	}
+	return ranges
+}
+
+// query is the statement of the page; the kind is one of few, so that few are
+// prepared. $2 is the sort key to begin after, $3 the platform. It reads one row
+// more than the page has, which tells whether there is another page.
+func (p page) query() string {
+	limit, order := strconv.Itoa(p.limit+1), p.order()
+	ranges := p.ranges()
+	if len(ranges) == 1 {
+		return fmt.Sprintf(`SELECT v.%[1]s, %[2]s FROM videos v CROSS JOIN video_docs d
+WHERE v.account_id = $1 AND v.%[3]s AND v.%[1]s > $2 AND d.id = v.id ORDER BY v.%[1]s LIMIT %[4]s`,
+			order, p.item(), strings.ReplaceAll(ranges[0], " AND ", " AND v."), limit)
+	}
+	return fmt.Sprintf(`SELECT k.place, %s FROM (%s) k CROSS JOIN videos v CROSS JOIN video_docs d
+WHERE v.id = k.id AND d.id = k.id ORDER BY k.place LIMIT %s`, p.item(), merged(ranges, order, limit), limit)
+}
+
+// tracked is the statement of Known's sibling: ids instead of documents.
+func (p page) tracked() string {
+	limit := strconv.Itoa(p.limit)
+	return fmt.Sprintf(`SELECT v.id, v.external_id FROM (%s) k CROSS JOIN videos v WHERE v.id = k.id ORDER BY k.place LIMIT %s`,
+		merged(p.ranges(), p.order(), limit), limit)
+}
+
+// merged reads the first rows of each range and of these the first of all.
+func merged(ranges []string, order, limit string) string {
+	parts := make([]string, len(ranges))
+	for i, where := range ranges {
+		parts[i] = fmt.Sprintf("SELECT * FROM (SELECT id, %[1]s AS place FROM videos WHERE account_id = $1 AND %[2]s AND %[1]s > $2 ORDER BY %[1]s LIMIT %[3]s) r%[4]d",
+			order, where, limit, i)
+	}
+	return strings.Join(parts, " UNION ALL ") + " ORDER BY place LIMIT " + limit
+}
+
+// trendsQuery reads trends with their examples. $2 is the subject, $3 the sort
+// key to begin after. Keys on too many of the window's videos are left out here,
+// since archiving one video changes that for every key.
+func (p page) trendsQuery() string {
+	with, total := "0", "w.videos"
+	if p.withArchived {
+		with, total = "1", "w.all_videos"
+	}
+	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc || v1.facts, d2.doc || v2.facts, d3.doc || v3.facts FROM trend_windows w CROSS JOIN trends t
+LEFT JOIN videos v1 ON v1.id = t.example1 LEFT JOIN video_docs d1 ON d1.id = t.example1
+LEFT JOIN videos v2 ON v2.id = t.example2 LEFT JOIN video_docs d2 ON d2.id = t.example2
+LEFT JOIN videos v3 ON v3.id = t.example3 LEFT JOIN video_docs d3 ON d3.id = t.example3
+WHERE w.account_id = $1 AND w.subject = $2 AND t.account_id = $1 AND t.subject = $2 AND t.with_archived = %s AND t.place > $3
+AND (%s < %d OR t.video_count * 10 <= %s * 6) ORDER BY t.place LIMIT %d`, with, total, commonFrom, total, p.limit+1)
+}

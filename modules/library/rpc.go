@@ -1,0 +1,78 @@
+package library
+
+import (
+	"context"
+	"encoding/json"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/scrollery/scrollery/modules/door"
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// Operations mounts the room on both doors.
+func (s *Service) Operations(m *door.Mux) {
+	door.Page(m, "GetHooks", s.getHooks)
+	door.Page(m, "GetOutliers", s.getOutliers)
+	door.Page(m, "GetTrends", s.getTrends)
+	door.Page(m, "GetLibrary", s.getLibrary)
+	door.Unary(m, "ArchiveLibraryVideo", s.archiveLibraryVideo)
+	door.Page(m, "AnnotateLibraryVideo", s.annotateLibraryVideo)
+}
+
+func (s *Service) getHooks(ctx context.Context, req *pb.GetHooksRequest) (door.Rendered, error) {
+	return s.read(ctx, page{list: hooks, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), token: req.GetPageToken()})
+}
+
+func (s *Service) getOutliers(ctx context.Context, req *pb.GetOutliersRequest) (door.Rendered, error) {
+	return s.read(ctx, page{
+		list: outliers, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(), token: req.GetPageToken(),
+	})
+}
+
+func (s *Service) getTrends(ctx context.Context, req *pb.GetTrendsRequest) (door.Rendered, error) {
+	return s.readTrends(ctx, page{list: trends, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), token: req.GetPageToken()})
+}
+
+func (s *Service) getLibrary(ctx context.Context, req *pb.GetLibraryRequest) (door.Rendered, error) {
+	return s.read(ctx, page{
+		list: videos, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(), platform: req.GetPlatform(),
+		token: req.GetCursor(),
+	})
+}
+
+// limit is the page's length; absent means the default. Its bounds are the door's to hold.
+func limit(asked *int32) int {
+	if asked == nil {
+		return defaultLimit
+	}
+	return int(*asked)
+}
+
+func (s *Service) archiveLibraryVideo(ctx context.Context, req *pb.ArchiveLibraryVideoRequest) (*pb.ArchiveLibraryVideoResponse, error) {
+	outcome, err := s.ArchiveVideo(ctx, req.GetVideoId(), req.GetScope() == "hook", req.GetArchived())
+	if err != nil {
+		return nil, err
+	}
+	return &pb.ArchiveLibraryVideoResponse{Outcome: outcome, Archived: req.GetArchived()}, nil
+}
+
+// annotateLibraryVideo answers with rendered text, since the annotations are
+// shown as they were sent.
+func (s *Service) annotateLibraryVideo(ctx context.Context, req *pb.AnnotateLibraryVideoRequest) (door.Rendered, error) {
+	metadata := door.RawField(ctx, annotationProperty)
+	if metadata == nil {
+		text, err := protojson.Marshal(req.GetAgentMetadata())
+		if err != nil {
+			return door.Rendered{}, err
+		}
+		metadata = json.RawMessage(text)
+	}
+	outcome, video, err := s.Annotate(ctx, req.GetVideoId(), metadata)
+	if err != nil {
+		return door.Rendered{}, err
+	}
+	body := appendString([]byte(`{"outcome":`), outcome)
+	body = appendRaw(append(body, `,"video":`...), video, "null")
+	return door.Rendered{Body: append(body, '}')}, nil
+}

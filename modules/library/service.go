@@ -1,0 +1,163 @@
+package library
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// Workspace is what the room needs of the research brief.
+type Workspace interface {
+	// Subject returns the canonicalId of the viewer's brief, empty where the brief
+	// names none; exists is false without a brief.
+	Subject(ctx context.Context) (canonicalID string, exists bool, err error)
+}
+
+// Scrolls is what the room needs of the research runs.
+type Scrolls interface {
+	// Completed counts the completed scrolls of a subject and returns the last ones, newest first.
+	Completed(ctx context.Context, subject string, last int) (total int, scrollIDs []int64, err error)
+	// SubjectOf returns the subject that a scroll works for.
+	SubjectOf(ctx context.Context, scrollID int64) (string, error)
+}
+
+// Service keeps the library. It is safe for concurrent use.
+type Service struct {
+	db         *store.DB
+	workspace  Workspace
+	scrolls    Scrolls
+	isGeneric  map[string]bool
+	pages      *pages
+	statements sync.Map // query text → *store.Statement
+}
+
+// New returns the room's service.
+func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls) (*Service, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("library: %w", err)
+	}
+	s := &Service{db: db, workspace: workspace, scrolls: scrolls, isGeneric: map[string]bool{}}
+	for _, word := range cfg.Generic {
+		s.isGeneric[fold(word)] = true
+	}
+	var err error
+	if s.pages, err = newPages(cfg.PageCacheBytes); err != nil {
+		return nil, fmt.Errorf("library: %w", err)
+	}
+	return s, nil
+}
+
+// Outcomes of changes to a video.
+const (
+	Updated           = "updated"
+	NotFound          = "not_found"
+	WorkspaceRequired = "workspace_required"
+)
+
+// ArchiveVideo archives or restores a video, or only its hook. Doing it again changes nothing.
+func (s *Service) ArchiveVideo(ctx context.Context, videoID string, hookOnly, archived bool) (outcome string, err error) {
+	return s.change(ctx, videoID, func(ctx context.Context, tx *store.Tx, id int64) (bool, error) {
+		return s.archiveVideo(ctx, tx, id, hookOnly, archived)
+	})
+}
+
+// Annotate replaces the caller's annotations of a video; null clears them. It
+// returns the video's JSON once updated.
+func (s *Service) Annotate(ctx context.Context, videoID string, metadata json.RawMessage) (outcome string, video []byte, err error) {
+	if err := checkAnnotations(metadata); err != nil {
+		return "", nil, err
+	}
+	outcome, err = s.change(ctx, videoID, func(ctx context.Context, tx *store.Tx, id int64) (found bool, err error) {
+		video, err = s.annotate(ctx, tx, id, metadata)
+		return video != nil, err
+	})
+	return outcome, video, err
+}
+
+// change runs do on a video in one transaction; do tells whether there is such a video.
+func (s *Service) change(ctx context.Context, videoID string,
+	do func(ctx context.Context, tx *store.Tx, id int64) (bool, error),
+) (outcome string, err error) {
+	if _, exists, err := s.workspace.Subject(ctx); err != nil || !exists {
+		return WorkspaceRequired, err
+	}
+	id, ok := ident.Parse(ident.Video, videoID)
+	if !ok {
+		return NotFound, nil
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		found, err := do(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if outcome = Updated; !found {
+			outcome = NotFound
+		}
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("change video %d: %w", id, err)
+	}
+	return outcome, nil
+}
+
+// Bounds of a caller's annotations.
+const (
+	maxAnnotations     = 50
+	maxAnnotationName  = 100
+	maxAnnotationText  = 500
+	maxAnnotationTexts = 20
+	annotationProperty = "agentMetadata"
+)
+
+// checkAnnotations reports every fault of a caller's annotations.
+func checkAnnotations(raw json.RawMessage) error {
+	if string(raw) == "null" {
+		return nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
+		return fault.Invalid(annotationProperty, "must be an object or null")
+	}
+	var issues []fault.Issue
+	report := func(path, message string) { issues = append(issues, fault.Issue{Path: path, Message: message}) }
+	if len(fields) > maxAnnotations {
+		report(annotationProperty, fmt.Sprintf("must have at most %d properties", maxAnnotations))
+	}
+	for _, name := range names(fields) {
+		path := annotationProperty + "." + name
+		if n := utf8.RuneCountInString(name); n < 1 || n > maxAnnotationName {
+			report(path, fmt.Sprintf("property names must have 1 to %d characters", maxAnnotationName))
+		}
+		var texts []json.RawMessage
+		if json.Unmarshal(fields[name], &texts) != nil || texts == nil {
+			if !annotationText(fields[name]) {
+				report(path, fmt.Sprintf("must be a string of at most %d characters or a list of such strings", maxAnnotationText))
+			}
+			continue
+		}
+		if len(texts) > maxAnnotationTexts {
+			report(path, fmt.Sprintf("must have at most %d items", maxAnnotationTexts))
+		}
+		for i, text := range texts {
+			if !annotationText(text) {
+				report(fmt.Sprintf("%s[%d]", path, i), fmt.Sprintf("must be a string of at most %d characters", maxAnnotationText))
+			}
+		}
+	}
+	if issues != nil {
+		return fault.InvalidIssues(issues...)
+	}
+	return nil
+}
+
+func annotationText(raw json.RawMessage) bool {
+	var text *string
+	return json.Unmarshal(raw, &text) == nil && text != nil && utf8.RuneCountInString(*text) <= maxAnnotationText
+}

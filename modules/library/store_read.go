@@ -1,0 +1,176 @@
+package library
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/fault"
+)
+
+// Read returns a page of hooks, outliers or videos as the body of the REST answer.
+func (s *Service) read(ctx context.Context, p page) (door.Rendered, error) {
+	return s.page(ctx, p, stamp{}, func(b []byte, after []byte) ([]byte, []byte, error) {
+		args := []any{after}
+		if p.platform != "" {
+			args = append(args, p.platform)
+		}
+		rows, err := s.statement(p.query()).Query(ctx, args...)
+		if err != nil {
+			return b, nil, err
+		}
+		defer rows.Close() //nolint:errcheck // Err below tells
+		b = append(b, p.opening()...)
+		var key, item sql.RawBytes
+		var last []byte
+		for n := 0; rows.Next(); n++ {
+			if n == p.limit {
+				return b, last, rows.Close()
+			}
+			if err := rows.Scan(&key, &item); err != nil {
+				return b, nil, err
+			}
+			if n > 0 {
+				b = append(b, ',')
+			}
+			if p.list != videos {
+				b = append(b, `{"video":`...)
+			}
+			b = append(b, item...)
+			if n == p.limit-1 {
+				last = append(last, key...)
+			}
+		}
+		return b, nil, rows.Err()
+	})
+}
+
+// page answers from memory where the library has not changed, else by way of
+// render, which appends to b all but the end and returns the sort key of the last
+// item where more follow.
+func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, after []byte) ([]byte, []byte, error)) (door.Rendered, error) {
+	after, ok := p.list.key(p.token)
+	if !ok {
+		name := "pageToken"
+		if p.list == videos {
+			name = "cursor"
+		}
+		return door.Rendered{}, fault.Invalid(name, "is not a value that this list returned")
+	}
+	account, err := tenant(ctx)
+	if err != nil {
+		return door.Rendered{}, err
+	}
+	// Read before the rows: a page may be newer than its stamp, never older.
+	if at.revision, err = s.revision(ctx); err != nil {
+		return door.Rendered{}, err
+	}
+	key := pageKey{account, p}
+	if known, ok := s.pages.get(key, at); ok {
+		return door.Rendered{Body: known.body, NextPageToken: known.next, ETag: key.etag(at)}, nil
+	}
+	buffer := s.pages.buffers.Get().(*[]byte)
+	body, last, err := render((*buffer)[:0], after)
+	if err != nil {
+		return door.Rendered{}, fmt.Errorf("read page of %s: %w", p.order(), err)
+	}
+	next := ""
+	if last != nil {
+		next = p.list.token(last)
+	}
+	body = p.close(body, next)
+	made := door.Rendered{Body: body, NextPageToken: next, ETag: key.etag(at)}
+	if s.pages.cache == nil {
+		made.Done = func() { *buffer = body; s.pages.buffers.Put(buffer) }
+		return made, nil
+	}
+	made.Body = append(make([]byte, 0, len(body)), body...)
+	*buffer = body
+	s.pages.buffers.Put(buffer)
+	s.pages.put(key, rendered{stamp: at, body: made.Body, next: next})
+	return made, nil
+}
+
+// opening is what stands before the first item.
+func (p page) opening() string {
+	switch p.list {
+	case hooks:
+		return `{"hooks":[`
+	case outliers:
+		return `{"outliers":[`
+	default:
+		return `{"videos":[`
+	}
+}
+
+// close ends the body after its last item.
+func (p page) close(b []byte, next string) []byte {
+	switch {
+	case p.list != videos:
+		return append(b, "]}"...)
+	case next == "":
+		return append(b, `],"nextCursor":null}`...)
+	default:
+		return append(appendString(append(b, `],"nextCursor":`...), next), '}')
+	}
+}
+
+// readTrends returns a page of the trends of the current subject.
+func (s *Service) readTrends(ctx context.Context, p page) (door.Rendered, error) {
+	subject, exists, err := s.workspace.Subject(ctx)
+	if err != nil {
+		return door.Rendered{}, err
+	}
+	at := stamp{subject: subject}
+	if exists {
+		if at.completed, _, err = s.scrolls.Completed(ctx, subject, 1); err != nil {
+			return door.Rendered{}, err
+		}
+	}
+	ready := at.completed >= 2
+	return s.page(ctx, p, at, func(b, after []byte) ([]byte, []byte, error) {
+		status := "insufficient_history"
+		if ready {
+			status = "ready"
+		}
+		b = fmt.Appendf(b, `{"status":"%s","completedScrolls":%d,"trends":[`, status, at.completed)
+		if !ready {
+			return b, nil, nil
+		}
+		rows, err := s.statement(p.trendsQuery()).Query(ctx, subject, after)
+		if err != nil {
+			return b, nil, err
+		}
+		defer rows.Close() //nolint:errcheck // Err below tells
+		var key, head sql.RawBytes
+		var examples [trendExamples]sql.RawBytes
+		var last []byte
+		for n := 0; rows.Next(); n++ {
+			if n == p.limit {
+				return b, last, rows.Close()
+			}
+			if err := rows.Scan(&key, &head, &examples[0], &examples[1], &examples[2]); err != nil {
+				return b, nil, err
+			}
+			if n > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, head...)
+			for i, example := range examples {
+				if example == nil {
+					break
+				}
+				if i > 0 {
+					b = append(b, ',')
+				}
+				b = append(b, example...)
+			}
+			b = append(b, "]}"...)
+			if n == p.limit-1 {
+				last = append(last, key...)
+			}
+		}
+		return b, nil, rows.Err()
+	})
+}
