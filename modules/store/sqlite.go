@@ -54,7 +54,7 @@ func (db *DB) openSQLite(ctx context.Context) error {
 	db.reader.SetMaxIdleConns(readers)
 	db.driver = &router{
 		writer: entsql.OpenDB(dialect.SQLite, db.writer),
-		reader: entsql.OpenDB(dialect.SQLite, db.reader),
+		reader: entsql.Conn{ExecQuerier: newPrepared(db.reader)},
 	}
 	db.jobs = &jobsTable{db: db}
 	return nil
@@ -74,7 +74,10 @@ func sqliteDSN(path string, cache int, more string) string {
 // router is Ent's driver outside of transactions: what reads goes to the pool of
 // readers, everything else to the one writer. It looks at the text, because
 // INSERT … RETURNING arrives as a query.
-type router struct{ writer, reader *entsql.Driver }
+type router struct {
+	writer *entsql.Driver
+	reader entsql.Conn
+}
 
 func (r *router) Exec(ctx context.Context, query string, args, v any) error {
 	driver, err := r.forWrite(ctx)
