@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -81,7 +83,7 @@ func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*sta
 	defer cancel(nil)
 	p, err := h.start(inner, e, e.spec, given)
 	if err != nil {
-		return nil, h.failure(ctx, e, failedProcess(err), err)
+		return nil, h.notStarted(ctx, e, err)
 	}
 	defer p.stop()
 	t := &talk{
@@ -92,6 +94,13 @@ func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*sta
 	done, err := t.run(inner, run, given)
 	t.report(e.id)
 	if err != nil {
+		if status.Code(err) == codes.DeadlineExceeded {
+			// The stage's clock may have been first, by a hair.
+			select {
+			case <-inner.Done():
+			case <-time.After(exitWait):
+			}
+		}
 		if cause := context.Cause(inner); cause != nil && ctx.Err() == nil && !isCaller(err) {
 			err = cause
 		}
@@ -101,6 +110,17 @@ func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*sta
 		return done, reported(e.id, p.output, fault, time.Now())
 	}
 	return done, nil
+}
+
+// notStarted names the error, and refuses a binary that changed since it was pinned.
+func (h *Host) notStarted(ctx context.Context, e *entry, err error) error {
+	failure := h.failure(ctx, e, failedProcess(err), err)
+	if errors.Is(failure, errHash) {
+		e.mu.Lock()
+		e.refused = errHash.Error()
+		e.mu.Unlock()
+	}
+	return failure
 }
 
 func isCaller(err error) bool {

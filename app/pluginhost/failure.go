@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -18,6 +19,7 @@ import (
 var (
 	errStall    = errors.New("gave no sign of life for too long")
 	errDeadline = errors.New("took longer than a call may")
+	errStart    = errors.New("took too long to start")
 	errGarbage  = errors.New("sent nothing but records that had to be refused")
 )
 
@@ -68,14 +70,15 @@ func (h *Host) failure(ctx context.Context, e *entry, p *process, err error) err
 		return known
 	}
 	kind, cause := h.classify(p, err)
-	return &record.Error{Stage: e.id, Failure: kind, Retry: true, Cause: cause}
+	// What is no stage today is none tomorrow; all else may have been the moment.
+	return &record.Error{Stage: e.id, Failure: kind, Retry: kind != record.StageProtocol, Cause: cause}
 }
 
 func (h *Host) classify(p *process, err error) (record.Failure, error) {
 	var broken *protocolError
 	var shake *handshakeError
 	switch {
-	case errors.Is(err, errStall), errors.Is(err, errDeadline):
+	case errors.Is(err, errStall), errors.Is(err, errDeadline), errors.Is(err, errStart):
 		return record.StageTimeout, err
 	case errors.As(err, &broken), errors.Is(err, errGarbage):
 		return record.StageProtocol, err
@@ -85,7 +88,7 @@ func (h *Host) classify(p *process, err error) (record.Failure, error) {
 		return record.StageCrashed, err
 	}
 	switch code := status.Code(err); code {
-	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded:
+	case codes.Unavailable, codes.Canceled:
 		return record.StageCrashed, p.exit(err)
 	default:
 		// Among these: a message that is too big or cannot be read, a verb that the
@@ -102,10 +105,18 @@ func (h *Host) handshakeFailure(e *handshakeError) (record.Failure, error) {
 	case <-time.After(exitWait):
 		return record.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
 	}
-	if p.output.last() == "" && p.runner.exit == nil {
-		return record.StageProtocol, errors.New("handshake: the process ended without one")
+	if p.refusedByLauncher() {
+		return record.StageProtocol, errHash
+	}
+	if p.runner.struck() || p.runner.exit == nil {
+		return record.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
 	}
 	return record.StageCrashed, p.exit(errors.New("ended before the handshake"))
+}
+
+func (p *process) refusedByLauncher() bool {
+	var exit *exec.ExitError
+	return errors.As(p.runner.exit, &exit) && exit.ExitCode() == exitRefused
 }
 
 // exit is how the process ended, with its last words.

@@ -1,3 +1,28 @@
 package pluginhost_test
 
-func lonelyHost(string) {}
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/record"
+)
+
+// lonelyHost is a host of its own, to be killed: it prints its plugin's pid and waits.
+func lonelyHost(scratch string) {
+	host, err := pluginhost.New(pluginhost.Config{Builtins: specs(), ScratchDir: scratch}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	_, err = host.Collect(context.Background(), "probe", record.Run{}, []record.Seed{{Term: "wait"}}, func(batch []record.Record) error {
+		fmt.Println(string(batch[0].Metadata))
+		return nil
+	})
+	fmt.Println(err)
+	time.Sleep(time.Hour)
+}

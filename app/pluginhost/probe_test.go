@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,6 +25,12 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == pluginhost.PluginVerb {
 		rude(os.Args[2])
 	}
+	switch name := filepath.Base(os.Args[0]); name {
+	case "acme", "changed", "mute", "noise", "dead":
+		rude(name)
+		external(name)
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == "sleep" {
 		time.Sleep(time.Hour)
 	}
@@ -34,6 +41,23 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// external is what the test binary is under another name.
+func external(id string) {
+	stage.Main(stage.Spec{
+		ID: id, Version: "2.1.0", Kind: stage.SourceKind, Platforms: []string{"acmetok"}, Summary: "A test's stage",
+		Settings: []stage.Setting{{Name: "region"}, {Name: "dir", Path: true}}, Secrets: []string{"token", "ungranted"},
+		Hosts:   []string{"localhost:9"},
+		Collect: collectExternal, Refresh: refresh,
+	})
+}
+
+func collectExternal(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) ([]stage.Outcome, error) {
+	if len(seeds) == 0 {
+		return nil, nil
+	}
+	return probe(ctx, call, seeds, emit)
 }
 
 func specs() []stage.Spec {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -115,6 +116,7 @@ func (p *process) connect(ctx context.Context) error {
 		done <- result{stage: raw, err: err}
 	}()
 	var r result
+	began := time.Now()
 	select {
 	case r = <-done:
 	case <-ctx.Done():
@@ -123,6 +125,9 @@ func (p *process) connect(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if r.err != nil {
+		if time.Since(began) >= p.host.config.Start {
+			return errStart
+		}
 		return &handshakeError{process: p, cause: r.err}
 	}
 	p.stage = r.stage.(stagev1.StageServiceClient)

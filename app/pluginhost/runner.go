@@ -128,6 +128,13 @@ func (r *runner) kill() {
 	}
 }
 
+// struck tells, after the end, whether it was the host that ended the process.
+func (r *runner) struck() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.killed && r.command.ProcessState != nil && r.command.ProcessState.ExitCode() == -1
+}
+
 // Kill ends the process group.
 func (r *runner) Kill(context.Context) error {
 	r.kill()

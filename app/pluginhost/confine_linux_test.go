@@ -1,0 +1,76 @@
+package pluginhost_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+)
+
+// landlock skips a test that this kernel has no means for.
+func landlock(t *testing.T, least int) {
+	t.Helper()
+	version, err := llsys.LandlockGetABIVersion()
+	if err != nil || version < least {
+		t.Skipf("this kernel has Landlock %d (%v), the test needs %d", version, err, least)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	landlock(t, 1)
+	outside, dir := t.TempDir(), t.TempDir()
+	for _, path := range []string{filepath.Join(outside, "secret"), filepath.Join(dir, "feed")} {
+		if err := os.WriteFile(path, []byte(" content"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := setup(t, func(c *pluginhost.Config) {
+		c.Settings = map[string]map[string]string{"probe": {"dir": dir}}
+	})
+	for term, want := range map[string]string{
+		"read:" + outside + "/secret": "permission denied",
+		"read:" + dir + "/feed":       "ok content",
+		"list:" + dir:                 "ok",
+		"list:" + outside:             "permission denied",
+		"list:" + b.scratch:           "permission denied",
+		"read:/etc/passwd":            "permission denied",
+		"read:/proc/1/environ":        "permission denied",
+		"write:" + outside + "/new":   "permission denied",
+		"write:" + dir + "/new":       "permission denied",
+		"scratch":                     "ok",
+	} {
+		if got := b.found(t, "probe", term); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", term, got, want)
+		}
+	}
+}
+
+func TestNetwork(t *testing.T) {
+	t.Parallel()
+	landlock(t, 4)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	address := listener.Addr().String()
+	specs := specs()
+	specs[1].Hosts = []string{address}
+	b := setup(t, func(c *pluginhost.Config) { c.Builtins = specs })
+	for _, c := range []struct{ id, term, want string }{
+		{"online", "dial:tcp," + address, "ok"},
+		{"online", "dial:tcp,127.0.0.1:22", "permission denied"},
+		{"probe", "dial:tcp," + address, "permission denied"},
+		{"probe", "dial:udp,127.0.0.1:53", "permission denied"},
+	} {
+		if got := b.found(t, c.id, c.term); !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: %q, want %q", c.id, c.term, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package pluginhost_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// install puts the test binary into dir under another name and answers its hash.
+func install(t *testing.T, dir, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), raw, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExternal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hash := install(t, dir, "acme")
+	write(t, dir+"/acme.yaml", "id: acme\nsha256: "+strings.ToUpper(hash)+"\nsettings: {region: eu}\nsecrets: [token]\n")
+	write(t, dir+"/off.json", `{"id": "off", "file": "acme", "sha256": "`+hash+`", "enabled": false}`)
+	write(t, dir+"/unpinned.yaml", "id: unpinned\nfile: acme\n")
+	write(t, dir+"/other/plugin.yaml", "id: other\nfile: gone\nsha256: "+hash+"\n")
+	write(t, dir+"/alias.yaml", "id: alias\nfile: acme\nsha256: "+hash+"\n")
+	write(t, dir+"/outside.yaml", "id: outside\nfile: ../acme\nsha256: "+hash+"\n")
+	write(t, dir+"/wrong.yaml", "id: wrong\nfile: acme\nsha256: "+strings.Repeat("f", 64)+"\n")
+	write(t, dir+"/typo.yaml", "id: typo\nsha265: 1\n")
+	write(t, dir+"/twice.yaml", "id: judge\nfile: acme\nsha256: "+hash+"\n")
+	b := setup(t, func(c *pluginhost.Config) {
+		c.Dir = dir
+		c.Secrets = map[string]map[string]string{"acme": {"token": "t0ken-value", "ungranted": "not-to-be-seen"}}
+	})
+	got := map[string]pluginhost.Plugin{}
+	for _, p := range b.List() {
+		if !p.Builtin {
+			got[p.ID] = p
+		}
+	}
+	for id, want := range map[string]struct {
+		state  pluginhost.State
+		reason string
+	}{
+		"acme":      {pluginhost.Ready, ""},
+		"off":       {pluginhost.Disabled, "disabled"},
+		"unpinned":  {pluginhost.Refused, "no sha256"},
+		"other":     {pluginhost.Refused, "cannot be read"},
+		"alias":     {pluginhost.Refused, `calls itself "acme"`},
+		"outside":   {pluginhost.Refused, "beside the manifest"},
+		"wrong":     {pluginhost.Refused, "not the pinned one"},
+		"typo.yaml": {pluginhost.Refused, "sha265"},
+		"judge":     {pluginhost.Refused, "taken"},
+	} {
+		if p := got[id]; p.State != want.state || !strings.Contains(p.Reason, want.reason) {
+			t.Errorf("%s: %+v, want %s because of %q", id, p, want.state, want.reason)
+		}
+	}
+	if p := got["acme"]; p.Kind != stage.SourceKind || p.Version != "2.1.0" || fmt.Sprint(p.Platforms) != "[acmetok]" || !p.Refreshes {
+		t.Errorf("acme: %+v", p)
+	}
+	text := b.found(t, "acme", "given")
+	if !strings.Contains(text, `"region":"eu"`) || !strings.Contains(text, "t0ken-value") || strings.Contains(text, "not-to-be-seen") {
+		t.Errorf("given: %s", text)
+	}
+	if _, err := b.probe(t.Context(), "off", "many:1"); err == nil {
+		t.Error("a disabled plugin was called")
+	}
+}
+
+func TestChangedBinaryIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hash := install(t, dir, "acme")
+	write(t, dir+"/acme.yaml", "id: acme\nsha256: "+hash+"\n")
+	b := setup(t, func(c *pluginhost.Config) { c.Dir = dir })
+	if _, err := b.probe(t.Context(), "acme", "many:1"); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(dir+"/acme", os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.WriteString("changed"); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.probe(t.Context(), "acme", "many:1")
+	if failure := wantFailure(t, err, record.StageProtocol); failure.Retry || !strings.Contains(err.Error(), "pinned") {
+		t.Errorf("failure %+v", failure)
+	}
+	for _, p := range b.List() {
+		if p.ID == "acme" && (p.State != pluginhost.Refused || !strings.Contains(p.Reason, "pinned")) {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	install(t, dir, "acme")
+	report, err := pluginhost.Check(t.Context(), dir+"/acme")
+	if err != nil || !report.OK() || report.Plugin.ID != "acme" || len(report.Checks) < 8 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	install(t, dir, "noise")
+	if report, err = pluginhost.Check(t.Context(), dir+"/noise"); err != nil || report.OK() {
+		t.Errorf("a noisy plugin passes: %+v, %v", report, err)
+	}
+	if _, err = pluginhost.Check(t.Context(), dir+"/nothing"); err == nil {
+		t.Error("a missing plugin passes")
+	}
+	b := setup(t, nil)
+	for _, id := range []string{"judge", "listener"} {
+		if report := b.Check(t.Context(), id); !report.OK() {
+			t.Errorf("%s: %+v", id, report)
+		}
+	}
+	if report := b.Check(t.Context(), "probe"); report.OK() {
+		t.Error("a source that panics without seeds passes")
+	}
+}

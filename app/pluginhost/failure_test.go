@@ -1,0 +1,240 @@
+package pluginhost_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/record"
+)
+
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	records, err := b.probe(t.Context(), "probe", "crash")
+	failure := wantFailure(t, err, record.StageCrashed)
+	if !failure.Retry || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("failure %+v", failure)
+	}
+	if n := len(records); n%50 != 0 || n > 100 {
+		t.Errorf("%d records before the crash, want whole batches", n)
+	}
+	_, err = b.probe(t.Context(), "probe", "gopanic")
+	if wantFailure(t, err, record.StageCrashed); !strings.Contains(err.Error(), "probe_test.go") {
+		t.Errorf("no stack in %v", err)
+	}
+}
+
+func TestKilledPlugin(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	_, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "wait"}}, func(batch []record.Record) error {
+		return syscall.Kill(pid(t, batch[0]), syscall.SIGKILL)
+	})
+	if wantFailure(t, err, record.StageCrashed); !strings.Contains(err.Error(), "killed") {
+		t.Error(err)
+	}
+}
+
+func pid(t *testing.T, r record.Record) int {
+	t.Helper()
+	n, err := strconv.Atoi(found(t, r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestHang(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.Stall = 300 * time.Millisecond })
+	within(t, 3*time.Second, "ending a hung stage", func() {
+		records, err := b.probe(t.Context(), "probe", "hang")
+		if wantFailure(t, err, record.StageTimeout); len(records) != 50 {
+			t.Errorf("%d records", len(records))
+		}
+	})
+	if text := b.found(t, "probe", "busyhang"); text != "alive" {
+		t.Errorf("progress does not keep a call alive: %s", text)
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.Call = 300 * time.Millisecond })
+	_, err := b.probe(t.Context(), "probe", "hang")
+	wantFailure(t, err, record.StageTimeout)
+}
+
+func TestSlowConsumer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.Stall = 200 * time.Millisecond })
+	n := 0
+	_, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "many:20000"}}, func(batch []record.Record) error {
+		if n == 0 {
+			// The consumer itself is what is under test: it takes longer than a stage may.
+			time.Sleep(500 * time.Millisecond)
+		}
+		n += len(batch)
+		return nil
+	})
+	if err != nil || n != 20000 {
+		t.Errorf("%d records, %v", n, err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	plugin := 0
+	within(t, 5*time.Second, "a cancelled call", func() {
+		_, err := b.Collect(ctx, "probe", record.Run{}, []record.Seed{{Term: "wait"}}, func(batch []record.Record) error {
+			plugin = pid(t, batch[0])
+			cancel()
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error is %v, want the context's", err)
+		}
+	})
+	if err := syscall.Kill(plugin, 0); err == nil {
+		t.Error("the plugin is still there")
+	}
+	if _, err := b.probe(ctx, "probe", "many:1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want the context's", err)
+	}
+}
+
+func TestChildrenDieWithTheCall(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	records, err := b.probe(t.Context(), "probe", "child")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone(t, pid(t, records[0]))
+}
+
+// gone waits for the end of a process that is not ours to wait for.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil || strings.Contains(string(raw), ") Z ") {
+			return
+		}
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
+func TestPluginDiesWithItsHost(t *testing.T) {
+	t.Parallel()
+	host := exec.Command(os.Args[0], "host", t.TempDir())
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin := pid(t, record.Record{Metadata: []byte(line)})
+	if err := host.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = host.Wait()
+	gone(t, plugin)
+}
+
+func TestHandshakes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.Start = 700 * time.Millisecond })
+	for id, want := range map[string]record.Failure{
+		"noise": record.StageProtocol, "mute": record.StageTimeout, "elsewhere": record.StageProtocol, "dead": record.StageCrashed,
+	} {
+		_, err := b.probe(t.Context(), id, "many:1")
+		wantFailure(t, err, want)
+		if id == "dead" && !strings.Contains(err.Error(), "no libfoo.so.1") {
+			t.Errorf("the last words are missing in %v", err)
+		}
+	}
+}
+
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.CoolDown = 400 * time.Millisecond })
+	state := func() pluginhost.Plugin {
+		for _, p := range b.List() {
+			if p.ID == "probe" {
+				return p
+			}
+		}
+		return pluginhost.Plugin{}
+	}
+	for range 2 {
+		_, _ = b.probe(t.Context(), "probe", "crash")
+	}
+	if _, err := b.probe(t.Context(), "probe", "many:1"); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if p := state(); p.State != pluginhost.Ready {
+			t.Fatalf("rests too early: %+v", p)
+		}
+		_, err := b.probe(t.Context(), "probe", "crash")
+		wantFailure(t, err, record.StageCrashed)
+	}
+	if p := state(); p.State != pluginhost.Resting || !strings.Contains(p.Reason, "3 times") {
+		t.Fatalf("does not rest: %+v", p)
+	}
+	_, err := b.probe(t.Context(), "probe", "many:1")
+	failure := wantFailure(t, err, record.StageCrashed)
+	if failure.RetryAt == nil {
+		t.Fatal("no retryAt")
+	}
+	time.Sleep(time.Until(time.UnixMilli(*failure.RetryAt).Add(time.Millisecond)))
+	if _, err := b.probe(t.Context(), "probe", "many:1"); err != nil {
+		t.Errorf("after the rest: %v", err)
+	}
+}
+
+func TestUnknownPlugin(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	_, err := b.probe(t.Context(), "nobody", "many:1")
+	wantFailure(t, err, record.StageProtocol)
+	_, err = b.Screen(t.Context(), "probe", record.Run{}, input(1, 1), nil)
+	wantFailure(t, err, record.StageProtocol)
+}
+
+func TestMemoryLimit(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.Memory = 256 << 20 })
+	_, err := b.probe(t.Context(), "probe", "memory")
+	wantFailure(t, err, record.StageCrashed)
+}
+
+func TestClosedHost(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	_, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "wait"}}, func([]record.Record) error { return b.Close() })
+	wantFailure(t, err, record.StageCrashed)
+	_, err = b.probe(t.Context(), "probe", "many:1")
+	wantFailure(t, err, record.StageCrashed)
+	if left, _ := filepath.Glob(b.scratch + "/*"); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}

@@ -1,0 +1,123 @@
+package pluginhost
+
+import (
+	"errors"
+	"io"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+func takeRecords(emit func([]record.Record) error) func(*stagev1.CallResponse) (tally, error) {
+	return func(message *stagev1.CallResponse) (tally, error) {
+		batch, ok := message.GetMessage().(*stagev1.CallResponse_Records)
+		if !ok {
+			return tally{}, protocol("sent %T instead of records", message.GetMessage())
+		}
+		return take(batch.Records.GetRecords(), wire.DecodeRecord, (*record.Record).Clean, emit)
+	}
+}
+
+func takeVerdicts(asked *asked, emit func([]record.Verdict) error) func(*stagev1.CallResponse) (tally, error) {
+	return func(message *stagev1.CallResponse) (tally, error) {
+		batch, ok := message.GetMessage().(*stagev1.CallResponse_Verdicts)
+		if !ok {
+			return tally{}, protocol("sent %T instead of verdicts", message.GetMessage())
+		}
+		return take(batch.Verdicts.GetVerdicts(), wire.DecodeVerdict, func(v *record.Verdict) (record.Repairs, error) {
+			repairs, err := v.Clean()
+			return repairs, errors.Join(err, asked.answer(v.Ref))
+		}, emit)
+	}
+}
+
+func takeFindings(asked *asked, emit func([]record.Finding) error) func(*stagev1.CallResponse) (tally, error) {
+	return func(message *stagev1.CallResponse) (tally, error) {
+		batch, ok := message.GetMessage().(*stagev1.CallResponse_Findings)
+		if !ok {
+			return tally{}, protocol("sent %T instead of findings", message.GetMessage())
+		}
+		return take(batch.Findings.GetFindings(), wire.DecodeFinding, func(f *record.Finding) (record.Repairs, error) {
+			repairs, err := f.Clean()
+			return repairs, errors.Join(err, asked.answer(f.Ref))
+		}, emit)
+	}
+}
+
+// take decodes, cleans and hands on one batch.
+func take[M proto.Message, T any](messages []M, decode func(M) T, clean func(*T) (record.Repairs, error), emit func([]T) error) (tally, error) {
+	var count tally
+	batch := make([]T, 0, len(messages))
+	for _, message := range messages {
+		if proto.Size(message) > record.MaxRecord {
+			count.refused++
+			continue
+		}
+		one := decode(message)
+		repairs, err := clean(&one)
+		if err != nil {
+			count.refused++
+			continue
+		}
+		count.repairs.Add(repairs)
+		batch = append(batch, one)
+	}
+	count.taken = len(batch)
+	if len(batch) == 0 {
+		return count, nil
+	}
+	if err := emit(batch); err != nil {
+		return count, &callerError{err}
+	}
+	return count, nil
+}
+
+// asked keeps what a stage was asked about.
+type asked struct{ open map[record.Ref]bool }
+
+func newAsked() *asked { return &asked{open: map[record.Ref]bool{}} }
+
+var errUnasked = errors.New("nobody asked about it")
+
+func (a *asked) answer(ref record.Ref) error {
+	if !a.open[ref] {
+		return errUnasked
+	}
+	a.open[ref] = false
+	return nil
+}
+
+// batches cuts what the caller gives to the wire's measure.
+func (a *asked) batches(next func() ([]record.Record, error)) func() (*stagev1.Input, error) {
+	var pending []record.Record
+	ended := false
+	return func() (*stagev1.Input, error) {
+		for len(pending) == 0 && !ended {
+			batch, err := next()
+			if errors.Is(err, io.EOF) {
+				ended, err = true, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			pending = batch
+		}
+		if len(pending) == 0 {
+			return nil, nil
+		}
+		input, size := &stagev1.Input{}, 0
+		for len(pending) > 0 && len(input.Records) < wire.Batch {
+			message := wire.EncodeRecord(&pending[0])
+			if size += proto.Size(message); size > wire.BatchBytes && len(input.Records) > 0 {
+				break
+			}
+			a.open[pending[0].Ref] = true
+			input.Records = append(input.Records, message)
+			pending = pending[1:]
+		}
+		return input, nil
+	}
+}
