@@ -1,0 +1,332 @@
+package keys
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/mail"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+func TestALostKeyIsReplaced(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		ctx := context.Background()
+		account, old := b.open(t, "ana@example.com")
+		_, other := b.open(t, "bo@example.com")
+		_, who := b.standing(t, old)
+		session, err := b.CreateSession(viewer.NewContext(ctx, who), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		queue, err := store.NewQueue(db, []store.Worker{Worker(b.Service)}, nil, storetest.Log(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := queue.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := queue.Stop(ctx); err != nil {
+				t.Error(err)
+			}
+		}()
+		if err := b.Recover(ctx, "Ana@Example.com"); err != nil {
+			t.Fatal(err)
+		}
+		var letter mail.Message
+		select {
+		case letter = <-b.post.arrived:
+		case <-time.After(20 * time.Second):
+			t.Fatal("no mail came")
+		}
+		digits := sixDigits.FindString(letter.Text)
+		if letter.To != "ana@example.com" || digits == "" {
+			t.Fatalf("letter %+v", letter)
+		}
+
+		status, key := b.reissue(t, "ANA@example.com", digits)
+		if status != ReissueCompleted {
+			t.Fatal(status)
+		}
+		if _, who := b.standing(t, key); who.AccountID != account {
+			t.Errorf("the key is of account %d", who.AccountID)
+		}
+		for name, c := range map[string]struct {
+			key  string
+			want fault.Kind
+		}{
+			"the new key": {key, ""}, "the old key": {old, fault.Unauthorized},
+			"its session": {session.Secret, fault.AuthRequired}, "another account's": {other, ""},
+		} {
+			if err := b.inForce(t, c.key); c.want == "" && err != nil || c.want != "" && !fault.Is(err, c.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if status, key := b.reissue(t, "ana@example.com", digits); status != ReissueInvalidCode || key != "" {
+			t.Errorf("the code opens twice: %s", status)
+		}
+	})
+}
+
+func TestNoCodeIsStored(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.open(t, "ana@example.com")
+		digits := b.code(t, "ana@example.com")
+		found, err := db.PrepareSystem("SELECT hash, salt FROM codes").Query(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer found.Close()
+		for found.Next() {
+			var digest, salt []byte
+			if err := found.Scan(&digest, &salt); err != nil {
+				t.Fatal(err)
+			}
+			if len(digest) != 32 || len(salt) != 16 || bytes.Contains(append(digest, salt...), []byte(digits)) {
+				t.Errorf("hash %x, salt %x", digest, salt)
+			}
+		}
+	})
+}
+
+func TestReissueRefuses(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		const ana = "ana@example.com"
+		b.open(t, ana)
+		want := func(name, email, digits, want string) {
+			t.Helper()
+			if status, key := b.reissue(t, email, digits); status != want || (key != "") != (want == ReissueCompleted) {
+				t.Errorf("%s: %s, want %s", name, status, want)
+			}
+		}
+		want("no code was sent", ana, "123456", ReissueInvalidCode)
+		want("nobody's address", "bo@example.com", "123456", ReissueInvalidCode)
+
+		digits := b.code(t, ana)
+		b.clock = b.clock.Add(b.cfg.CodeTTL)
+		want("a code that is over", ana, digits, ReissueInvalidCode)
+
+		older := b.code(t, ana)
+		newer := b.code(t, ana)
+		if older != newer {
+			want("an older code", ana, older, ReissueInvalidCode)
+		}
+		for _, text := range []string{newer + "0", newer[:5], " " + newer[1:], "abcdef"} {
+			want(text, ana, text, ReissueInvalidCode)
+		}
+		// One try is left where the older code took one.
+		if older != newer {
+			want("past the tries", ana, newer, ReissueRateLimited)
+		}
+
+		b.clock = b.clock.Add(time.Hour)
+		digits = b.code(t, ana)
+		for range b.cfg.CodeTries - 1 {
+			want("a wrong code", ana, wrong(digits), ReissueInvalidCode)
+		}
+		want("the last try", ana, digits, ReissueCompleted)
+
+		b.clock = b.clock.Add(time.Hour)
+		digits = b.code(t, ana)
+		for range b.cfg.CodeTries {
+			want("a wrong code", ana, wrong(digits), ReissueInvalidCode)
+		}
+		want("past the tries", ana, digits, ReissueRateLimited)
+		b.clock = b.clock.Add(b.cfg.CodeTTL)
+		want("long past the tries", ana, digits, ReissueInvalidCode)
+	})
+}
+
+func TestAnUnknownAddressLooksLikeAKnownOne(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		ctx := context.Background()
+		b.open(t, "known@example.com")
+		for _, email := range []string{"known@example.com", "unknown@example.com"} {
+			for range 5 {
+				if err := b.sendCode(ctx, email); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := count(t, db, "SELECT count(*) FROM codes WHERE email = $1", email); got != 3 {
+				t.Errorf("%s has %d codes", email, got)
+			}
+			var statuses []string
+			for range 7 {
+				status, _ := b.reissue(t, email, "no-code")
+				statuses = append(statuses, status)
+			}
+			if got := strings.Join(statuses, " "); got != strings.Repeat("invalid_code ", 5)+"rate_limited rate_limited" {
+				t.Errorf("%s: %s", email, got)
+			}
+		}
+		for _, letter := range b.post.taken() {
+			if letter.To != "known@example.com" {
+				t.Errorf("a letter to %s", letter.To)
+			}
+		}
+	})
+}
+
+func TestACodeForNobodyOpensNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	made := newCode("unknown@example.com", 0, "123456", b.clock, b.clock.Add(time.Minute))
+	made.id = b.db.NewID()
+	if added, err := b.rows.addCode(context.Background(), made, b.clock, 3); !added || err != nil {
+		t.Fatal(added, err)
+	}
+	if status, _ := b.reissue(t, "unknown@example.com", "123456"); status != ReissueInvalidCode {
+		t.Error(status)
+	}
+}
+
+func TestThreeMailsAnHour(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.open(t, "ana@example.com")
+		var group sync.WaitGroup
+		for range 12 {
+			group.Go(func() {
+				if err := b.sendCode(context.Background(), "ana@example.com"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if got := len(b.post.taken()); got != 3 {
+			t.Errorf("%d mails", got)
+		}
+		b.clock = b.clock.Add(time.Hour)
+		b.code(t, "ana@example.com")
+	})
+}
+
+func TestAMailThatFailsIsNoMail(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.open(t, "ana@example.com")
+		b.post.broken = true
+		for range 5 {
+			if err := b.sendCode(context.Background(), "ana@example.com"); err == nil {
+				t.Fatal("the failure was kept quiet")
+			}
+		}
+		b.post.broken = false
+		b.code(t, "ana@example.com")
+	})
+}
+
+func TestRacingGuessesHaveNoMoreTries(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.open(t, "ana@example.com")
+		digits := b.code(t, "ana@example.com")
+		var judged, limited atomic.Int64
+		race(func(int) {
+			status, _, err := b.Reissue(context.Background(), "ana@example.com", wrong(digits))
+			switch {
+			case err != nil:
+				t.Error(err)
+			case status == ReissueInvalidCode:
+				judged.Add(1)
+			case status == ReissueRateLimited:
+				limited.Add(1)
+			}
+		})
+		if judged.Load() != 5 || limited.Load() != 27 {
+			t.Errorf("%d judged, %d limited", judged.Load(), limited.Load())
+		}
+	})
+}
+
+func TestRacingReissuesMintOneKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		account, _ := b.open(t, "ana@example.com")
+		digits := b.code(t, "ana@example.com")
+		var completed atomic.Int64
+		race(func(int) {
+			status, _, err := b.Reissue(context.Background(), "ana@example.com", digits)
+			if err != nil {
+				t.Error(err)
+			}
+			if status == ReissueCompleted {
+				completed.Add(1)
+			}
+		})
+		left := count(t, db, "SELECT count(*) FROM keys WHERE account_id = $1 AND revoked_at IS NULL", account)
+		if completed.Load() != 1 || left != 1 {
+			t.Errorf("%d completed, %d keys in force", completed.Load(), left)
+		}
+	})
+}
+
+func race(do func(i int)) {
+	start := make(chan struct{})
+	var group sync.WaitGroup
+	for i := range 32 {
+		group.Go(func() {
+			<-start
+			do(i)
+		})
+	}
+	close(start)
+	group.Wait()
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		_, key := b.open(t, "ana@example.com")
+		_, who := b.standing(t, key)
+		session, err := b.CreateSession(viewer.NewContext(context.Background(), who), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.code(t, "ana@example.com")
+		check := func(want int64) {
+			t.Helper()
+			if err := b.Sweep(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if codes, sessions := count(t, db, "SELECT count(*) FROM codes"), count(t, db, "SELECT count(*) FROM keys WHERE parent_id IS NOT NULL"); codes != want || sessions != want {
+				t.Errorf("%d codes, %d sessions", codes, sessions)
+			}
+		}
+		check(1)
+		b.clock = b.clock.Add(26 * time.Hour)
+		check(0)
+		if err := b.inForce(t, session.Secret); !fault.Is(err, fault.AuthRequired) {
+			t.Errorf("a forgotten session: %v", err)
+		}
+		if err := b.inForce(t, key); err != nil {
+			t.Errorf("a lasting key: %v", err)
+		}
+		if _, ok := ident.Parse(ident.Key, session.ID); !ok {
+			t.Error(session.ID)
+		}
+	})
+}

@@ -1,0 +1,159 @@
+package keys
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+func TestNoSecretIsStored(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		_, key := b.open(t, "ana@example.com")
+		if err := b.inForce(t, key); err != nil {
+			t.Error(err)
+		}
+		found, err := db.PrepareSystem("SELECT hash, hint, scopes FROM keys").Query(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer found.Close()
+		for found.Next() {
+			var digest []byte
+			var hint, scopes string
+			if err := found.Scan(&digest, &hint, &scopes); err != nil {
+				t.Fatal(err)
+			}
+			if len(digest) != 32 || hint != key[len(key)-4:] || len(scopes) == 0 {
+				t.Errorf("row %x %q %q", digest, hint, scopes)
+			}
+		}
+	})
+}
+
+func TestSessionKeys(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		_, key := b.open(t, "ana@example.com")
+		_, who := b.standing(t, key)
+		ctx := viewer.NewContext(context.Background(), who)
+		mint := func(ttl time.Duration, scopes ...string) Session {
+			t.Helper()
+			session, err := b.CreateSession(ctx, scopes, ttl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return session
+		}
+
+		whole := mint(0)
+		if got := whole.ExpiresAt.Sub(b.clock); got != time.Hour {
+			t.Errorf("a session lasts %v by default", got)
+		}
+		if !slices.Equal(whole.Scopes, viewer.AllScopes()) {
+			t.Errorf("scopes %v", whole.Scopes)
+		}
+		some := mint(24*time.Hour, "usage:read", "library:read")
+		if !slices.Equal(some.Scopes, []string{"library:read", "usage:read"}) {
+			t.Errorf("scopes %v", some.Scopes)
+		}
+		if _, ok := ident.Parse(ident.Key, some.ID); !ok {
+			t.Errorf("id %q", some.ID)
+		}
+
+		if err := b.inForce(t, whole.Secret); err != nil {
+			t.Error(err)
+		}
+		b.clock = b.clock.Add(time.Hour)
+		if err := b.inForce(t, whole.Secret); !fault.Is(err, fault.AuthRequired) {
+			t.Errorf("after its hour: %v", err)
+		}
+		if err := b.inForce(t, some.Secret); err != nil {
+			t.Error(err)
+		}
+		if err := b.Revoke(context.Background(), ident.Format(ident.Key, who.KeyID)); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.inForce(t, some.Secret); !fault.Is(err, fault.AuthRequired) {
+			t.Errorf("after its parent: %v", err)
+		}
+		if err := b.inForce(t, key); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("the parent: %v", err)
+		}
+	})
+}
+
+func TestSessionKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	reader := &viewer.Viewer{AccountID: 1, KeyID: 2, Scopes: []string{"usage:read", "keys:write"}}
+	session := &viewer.Viewer{AccountID: 1, KeyID: 3, Session: true, Scopes: viewer.AllScopes()}
+	for name, c := range map[string]struct {
+		who    *viewer.Viewer
+		scopes []string
+		ttl    time.Duration
+		want   fault.Kind
+	}{
+		"nobody":                {nil, nil, 0, fault.Unauthorized},
+		"a job":                 {&viewer.Viewer{AccountID: 1}, nil, 0, fault.Unauthorized},
+		"a session":             {session, nil, 0, fault.Forbidden},
+		"a scope it lacks":      {reader, []string{"usage:read", "rules:write"}, 0, fault.Forbidden},
+		"a scope there is not":  {reader, []string{"usage:read", "all"}, 0, fault.InvalidRequest},
+		"more than a day":       {reader, nil, 24*time.Hour + time.Second, fault.InvalidRequest},
+		"a time that is over":   {reader, nil, -time.Second, fault.InvalidRequest},
+		"an empty scope's name": {reader, []string{""}, 0, fault.InvalidRequest},
+	} {
+		ctx := context.Background()
+		if c.who != nil {
+			ctx = viewer.NewContext(ctx, c.who)
+		}
+		if _, err := b.CreateSession(ctx, c.scopes, c.ttl); !fault.Is(err, c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	_, err := b.CreateSession(viewer.NewContext(context.Background(), reader), []string{"rules:write"}, 0)
+	if f := fault.As(err); f == nil || f.RequiredScope != "rules:write" || !slices.Equal(f.GrantedScopes, reader.Scopes) {
+		t.Errorf("fault %+v", f)
+	}
+	if got := count(t, b.db, "SELECT count(*) FROM keys"); got != 0 {
+		t.Errorf("%d keys were minted", got)
+	}
+}
+
+func TestUnbroken(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		account, key := b.open(t, "ana@example.com")
+		at := func(since time.Time) (ok bool) {
+			t.Helper()
+			err := db.Write(context.Background(), func(ctx context.Context, tx *store.Tx) (err error) {
+				ok, err = b.Unbroken(ctx, tx, account, since)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ok
+		}
+		if !at(b.clock) || at(b.clock.Add(-time.Millisecond)) {
+			t.Error("a key counts from its making on")
+		}
+		_, who := b.standing(t, key)
+		if err := b.Revoke(context.Background(), ident.Format(ident.Key, who.KeyID)); err != nil {
+			t.Fatal(err)
+		}
+		if at(b.clock) {
+			t.Error("a revoked key counts")
+		}
+	})
+}

@@ -1,0 +1,187 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/mail"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// postbox takes the mail of a test.
+type postbox struct {
+	mu      sync.Mutex
+	letters []mail.Message
+	broken  bool
+	arrived chan mail.Message
+}
+
+func (p *postbox) Send(_ context.Context, message mail.Message) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken {
+		return errors.New("the mail server is away")
+	}
+	p.letters = append(p.letters, message)
+	select {
+	case p.arrived <- message:
+	default:
+	}
+	return nil
+}
+
+func (p *postbox) taken() []mail.Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := p.letters
+	p.letters = nil
+	return out
+}
+
+// payers answers Subscriptions.
+type payers struct {
+	mu     sync.Mutex
+	active map[int64]bool
+	grants map[int64]string
+}
+
+func (p *payers) Active(_ context.Context, ids []int64) (map[int64]bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[int64]bool{}
+	for _, id := range ids {
+		out[id] = p.active[id]
+	}
+	return out, nil
+}
+
+func (p *payers) Grant(_ context.Context, _ *store.Tx, id int64, plan string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if plan != "standard" && plan != "pro" {
+		return errors.New("no such plan")
+	}
+	p.grants[id] = plan
+	return nil
+}
+
+type bundle struct {
+	*Service
+	post  *postbox
+	payer *payers
+	clock time.Time
+}
+
+func setup(t testing.TB, db *store.DB) *bundle {
+	t.Helper()
+	b := &bundle{
+		post:  &postbox{arrived: make(chan mail.Message, 8)},
+		payer: &payers{active: map[int64]bool{}, grants: map[int64]string{}},
+		clock: time.Now().Truncate(time.Millisecond),
+	}
+	b.Service = New(db, Defaults(), b.post, b.payer, slog.New(slog.DiscardHandler))
+	b.now = func() time.Time { return b.clock }
+	return b
+}
+
+// open makes an account with a key.
+func (b *bundle) open(t testing.TB, email string) (account int64, key string) {
+	t.Helper()
+	err := b.db.Write(context.Background(), func(ctx context.Context, tx *store.Tx) (err error) {
+		if account, err = b.Open(ctx, tx, &email); err != nil {
+			return err
+		}
+		key, err = b.Mint(ctx, tx, account)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return account, key
+}
+
+// standing reads a key as admission does.
+func (b *bundle) standing(t testing.TB, text string) (standing Standing, who *viewer.Viewer) {
+	t.Helper()
+	digest, session, ok := Digest(text)
+	if !ok {
+		t.Fatalf("%q is no key", text)
+	}
+	standing.Session = session
+	found, err := b.db.PrepareSystem(`SELECT k.id, k.account_id, k.expires_at, k.revoked_at, p.id IS NOT NULL, p.expires_at, p.revoked_at
+FROM keys k LEFT JOIN keys p ON p.id = k.parent_id WHERE k.hash = $1`).Query(context.Background(), digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	who = &viewer.Viewer{Session: session, Scopes: viewer.AllScopes()}
+	if found.Next() {
+		standing.Found = true
+		err := found.Scan(&who.KeyID, &who.AccountID, &standing.ExpiresAt, &standing.RevokedAt,
+			&standing.ParentFound, &standing.ParentExpiresAt, &standing.ParentRevokedAt)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return standing, who
+}
+
+// inForce is nil for a key that opens.
+func (b *bundle) inForce(t testing.TB, text string) error {
+	t.Helper()
+	standing, _ := b.standing(t, text)
+	return standing.Check(b.clock)
+}
+
+var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
+
+// code has one mailed to the address and returns it.
+func (b *bundle) code(t testing.TB, email string) string {
+	t.Helper()
+	if err := b.sendCode(context.Background(), email); err != nil {
+		t.Fatal(err)
+	}
+	letters := b.post.taken()
+	if len(letters) != 1 || letters[0].To != email {
+		t.Fatalf("letters %v", letters)
+	}
+	return sixDigits.FindString(letters[0].Text)
+}
+
+func (b *bundle) reissue(t testing.TB, email, digits string) (status, key string) {
+	t.Helper()
+	status, key, err := b.Reissue(context.Background(), email, digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status, key
+}
+
+// wrong returns six digits that are not these.
+func wrong(digits string) string {
+	if digits == "000000" {
+		return "000001"
+	}
+	return "000000"
+}
+
+func count(t testing.TB, db *store.DB, query string, args ...any) (n int64) {
+	t.Helper()
+	found, err := db.PrepareSystem(query).Query(context.Background(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	if found.Next() {
+		if err := found.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
