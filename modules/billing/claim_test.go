@@ -1,0 +1,260 @@
+package billing
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+func TestAPaidCheckoutOpensOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		url, token := b.begin(t, context.Background())
+		if !regexp.MustCompile(`^claim_[A-Za-z0-9]{16,128}$`).MatchString(token) {
+			t.Errorf("token %q", token)
+		}
+		if got := b.claim(t, token); got != (Claim{Status: ClaimPending}) {
+			t.Errorf("before payment: %+v", got)
+		}
+		b.till.set(url, Paid)
+		first := b.claim(t, token)
+		if first.Status != ClaimCompleted || first.APIKey == "" || first.Interval != Annual {
+			t.Fatalf("claim %+v", first)
+		}
+		account, ok := ident.Parse(ident.Account, first.AccountID)
+		if !ok {
+			t.Errorf("account %q", first.AccountID)
+		}
+		want := Claim{Status: ClaimAlreadyClaimed, AccountID: first.AccountID, Interval: Annual}
+		if got := b.claim(t, token); got != want {
+			t.Errorf("again: %+v", got)
+		}
+		sub, err := b.subscriptions.Of(context.Background(), account)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sub.Plan != "pro" || sub.Interval != Annual || sub.Status != StatusActive || !sub.PeriodEnd.Equal(periodEnd(b.clock, Annual)) {
+			t.Errorf("subscription %+v", sub)
+		}
+		if got := count(t, db, "SELECT count(*) FROM accounts WHERE email = 'ana@example.com'"); got != 1 {
+			t.Errorf("%d accounts", got)
+		}
+		found, err := db.Ent().Checkout.Query().Only(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := found.String(); strings.Contains(row, token) || strings.Contains(row, token[len(tokenPrefix):]) {
+			t.Errorf("the token is stored: %s", row)
+		}
+	})
+}
+
+func TestClaimsThatOpenNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		if got := b.claim(t, "claim_0123456789abcdef"); got.Status != ClaimInvalidToken {
+			t.Errorf("unknown: %+v", got)
+		}
+		for _, state := range []State{Cancelled, Expired} {
+			url, token := b.begin(t, context.Background())
+			b.till.set(url, state)
+			for range 2 {
+				if got := b.claim(t, token); got != (Claim{Status: ClaimInvalidSession}) {
+					t.Errorf("%s: %+v", state, got)
+				}
+			}
+			b.till.set(url, Paid) // what has ended stays so
+			if got := b.claim(t, token); got.Status != ClaimInvalidSession {
+				t.Errorf("paid after %s: %+v", state, got)
+			}
+		}
+
+		_, token := b.begin(t, context.Background())
+		late, lateToken := b.begin(t, context.Background())
+		b.clock = b.clock.Add(24 * time.Hour)
+		if got := b.claim(t, token); got.Status != ClaimInvalidSession {
+			t.Errorf("a day later: %+v", got)
+		}
+		b.till.set(late, Paid)
+		if got := b.claim(t, lateToken); got.Status != ClaimCompleted {
+			t.Errorf("paid in time, claimed late: %+v", got)
+		}
+		if got := count(t, db, "SELECT count(*) FROM keys"); got != 1 {
+			t.Errorf("%d keys", got)
+		}
+	})
+}
+
+func TestRacingClaimsMintOneKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		url, token := b.begin(t, context.Background())
+		b.till.set(url, Paid)
+		start := make(chan struct{})
+		var group sync.WaitGroup
+		var completed, already atomic.Int64
+		accounts := sync.Map{}
+		for range 32 {
+			group.Go(func() {
+				<-start
+				claim, err := b.ClaimSubscription(context.Background(), token)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				switch claim.Status {
+				case ClaimCompleted:
+					completed.Add(1)
+				case ClaimAlreadyClaimed:
+					already.Add(1)
+				}
+				accounts.Store(claim.AccountID, true)
+			})
+		}
+		close(start)
+		group.Wait()
+		different := 0
+		accounts.Range(func(any, any) bool { different++; return true })
+		if completed.Load() != 1 || already.Load() != 31 || different != 1 {
+			t.Errorf("%d completed, %d late, %d accounts told", completed.Load(), already.Load(), different)
+		}
+		for _, table := range []string{"accounts", "keys", "subscriptions"} {
+			if got := count(t, db, "SELECT count(*) FROM "+table); got != 1 {
+				t.Errorf("%d %s", got, table)
+			}
+		}
+	})
+}
+
+func TestAClaimIsWholeOrNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		url, token := b.begin(t, context.Background())
+		b.till.set(url, Paid)
+		b.smith.fail = true
+		if claim, err := b.ClaimSubscription(context.Background(), token); err == nil {
+			t.Fatalf("claim %+v", claim)
+		}
+		for _, table := range []string{"accounts", "keys", "subscriptions"} {
+			if got := count(t, db, "SELECT count(*) FROM "+table); got != 0 {
+				t.Errorf("%d %s were left behind", got, table)
+			}
+		}
+		b.smith.fail = false
+		if got := b.claim(t, token); got.Status != ClaimCompleted {
+			t.Errorf("the customer is lost: %+v", got)
+		}
+	})
+}
+
+func TestAProviderThatIsAwayIsWorthARetry(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	_, token := b.begin(t, context.Background())
+	b.till.down = true
+	_, _, subscribeErr := b.Subscribe(context.Background(), "pro", Annual)
+	_, claimErr := b.ClaimSubscription(context.Background(), token)
+	for name, err := range map[string]error{"subscribe": subscribeErr, "claim": claimErr} {
+		f := fault.As(err)
+		if f == nil || f.Kind != fault.TemporaryServiceError || !f.Retryable || strings.Contains(f.Message, "10.0.0.7") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	if got := count(t, b.db, "SELECT count(*) FROM checkouts"); got != 1 {
+		t.Errorf("%d checkouts", got)
+	}
+}
+
+func TestSubscribeWithAKeyIsForItsAccount(t *testing.T) {
+	t.Parallel()
+	full := viewer.AllScopes()
+	for name, c := range map[string]struct {
+		who    *viewer.Viewer
+		broken bool
+		same   bool
+	}{
+		"a full key":                     {&viewer.Viewer{AccountID: 77, KeyID: 1, Scopes: full}, false, true},
+		"a full key, replaced since":     {&viewer.Viewer{AccountID: 77, KeyID: 1, Scopes: full}, true, false},
+		"a key with some scopes":         {&viewer.Viewer{AccountID: 77, KeyID: 1, Scopes: full[:5]}, false, false},
+		"a session key with every scope": {&viewer.Viewer{AccountID: 77, KeyID: 1, Scopes: full, Session: true}, false, false},
+		"nobody":                         {nil, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, storetest.SQLite(t))
+			b.smith.broken = c.broken
+			ctx := context.Background()
+			if c.who != nil {
+				ctx = viewer.NewContext(ctx, c.who)
+			}
+			for _, plan := range []string{"standard", "pro"} { // the second time replaces the first
+				url, token, err := b.Subscribe(ctx, plan, Monthly)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.till.set(url, Paid)
+				claim := b.claim(t, token)
+				account, _ := ident.Parse(ident.Account, claim.AccountID)
+				if claim.Status != ClaimCompleted || (account == 77) != c.same {
+					t.Fatalf("claim %+v, account %d", claim, account)
+				}
+				if sub, err := b.subscriptions.Of(ctx, account); err != nil || sub.Plan != plan {
+					t.Errorf("subscription %+v, %v", sub, err)
+				}
+			}
+		})
+	}
+}
+
+func TestSubscribeRefuses(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	for _, c := range [][2]string{{"gold", Monthly}, {"", Monthly}, {"pro", ""}, {"pro", "weekly"}} {
+		if _, _, err := b.Subscribe(context.Background(), c[0], c[1]); !fault.Is(err, fault.InvalidRequest) {
+			t.Errorf("%v: %v", c, err)
+		}
+	}
+}
+
+func TestSweepForgetsWhatEndedUnpaid(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		paid, paidToken := b.begin(t, context.Background())
+		b.till.set(paid, Paid)
+		claimed := b.claim(t, paidToken)
+		_, open := b.begin(t, context.Background())
+		sweep := func(want int64) {
+			t.Helper()
+			if err := b.Sweep(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if got := count(t, db, "SELECT count(*) FROM checkouts"); got != want {
+				t.Errorf("%d checkouts, want %d", got, want)
+			}
+		}
+		sweep(2)
+		b.clock = b.clock.Add(24*time.Hour + keepEnded + time.Second)
+		sweep(1)
+		if got := b.claim(t, open); got.Status != ClaimInvalidToken {
+			t.Errorf("forgotten: %+v", got)
+		}
+		if got := b.claim(t, paidToken); got.Status != ClaimAlreadyClaimed || got.AccountID != claimed.AccountID {
+			t.Errorf("claimed: %+v", got)
+		}
+	})
+}

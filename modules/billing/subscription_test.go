@@ -1,0 +1,151 @@
+package billing
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+func TestSubscriptionLife(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := setup(t, db).subscriptions
+		ctx := context.Background()
+		end := time.UnixMilli(2_000_000_000_000)
+		write := func(do func(ctx context.Context, tx *store.Tx) error) {
+			t.Helper()
+			if err := db.Write(ctx, do); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := func(step, plan, interval, status string, periodEnd time.Time) {
+			t.Helper()
+			got, err := s.Of(ctx, 5)
+			if err != nil || got.Plan != plan || got.Interval != interval || got.Status != status || !got.PeriodEnd.Equal(periodEnd) {
+				t.Errorf("%s: %+v, %v", step, got, err)
+			}
+			limits, err := s.Limits(ctx, 5)
+			if err != nil || limits.Active != (status == StatusActive) || limits.Status != status || limits.Plan != plan {
+				t.Errorf("%s: %+v, %v", step, limits, err)
+			}
+			active, err := s.Active(ctx, []int64{5, 6})
+			if err != nil || active[5] != (status == StatusActive) || active[6] {
+				t.Errorf("%s: %v, %v", step, active, err)
+			}
+		}
+		lapse := func(ctx context.Context, tx *store.Tx) error { return s.Lapse(ctx, tx, 5) }
+		renew := func(ctx context.Context, tx *store.Tx) error { return s.Renew(ctx, tx, 5, end.Add(time.Hour)) }
+		cancel := func(ctx context.Context, tx *store.Tx) error { return s.Cancel(ctx, tx, 5) }
+		grant := func(plan string) func(ctx context.Context, tx *store.Tx) error {
+			return func(ctx context.Context, tx *store.Tx) error { return s.Grant(ctx, tx, 5, plan) }
+		}
+		activate := func(ctx context.Context, tx *store.Tx) error {
+			return s.Activate(ctx, tx, 5, "standard", Monthly, end)
+		}
+
+		want("never had one", "", "", StatusNone, time.Time{})
+		write(renew)
+		want("renewed nothing", "", "", StatusNone, time.Time{})
+		write(grant("pro"))
+		want("granted", "pro", "", StatusActive, time.Time{})
+		write(grant("standard"))
+		want("granted another", "standard", "", StatusActive, time.Time{})
+		write(activate)
+		want("paid", "standard", Monthly, StatusActive, end)
+		write(grant("pro"))
+		want("granted to a payer", "standard", Monthly, StatusActive, end)
+		write(lapse)
+		want("lapsed", "standard", Monthly, StatusPastDue, end)
+		write(renew)
+		want("renewed", "standard", Monthly, StatusActive, end.Add(time.Hour))
+		write(cancel)
+		want("cancelled", "standard", Monthly, StatusCancelled, end.Add(time.Hour))
+		write(renew)
+		write(lapse)
+		want("cancelled for good", "standard", Monthly, StatusCancelled, end.Add(time.Hour))
+		write(grant("pro"))
+		want("granted after the end", "pro", "", StatusActive, time.Time{})
+
+		if err := db.Write(ctx, grant("gold")); err == nil {
+			t.Error("an unknown plan was granted")
+		}
+	})
+}
+
+func TestPeriodEnd(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{"2026-01-15", Monthly, "2026-02-15"}, {"2026-01-31", Monthly, "2026-02-28"}, {"2028-01-30", Monthly, "2028-02-29"},
+		{"2026-12-31", Monthly, "2027-01-31"}, {"2028-02-29", Annual, "2029-02-28"}, {"2026-08-31", Monthly, "2026-09-30"},
+		{"2026-03-01", Annual, "2027-03-01"},
+	} {
+		from, err := time.Parse(time.DateOnly, c[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := periodEnd(from, c[1]).Format(time.DateOnly); got != c[2] {
+			t.Errorf("%s, %s: %s, want %s", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+func TestPricing(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	resp, err := b.getPricing(context.Background(), &pb.GetPricingRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		plan            *pb.Plan
+		key             string
+		month, year, eq float64
+		feed            int32
+	}{
+		{resp.GetPlan(), "standard", 39, 390, 32.5, 250},
+		{resp.GetPlans().GetStandard(), "standard", 39, 390, 32.5, 250},
+		{resp.GetPlans().GetPro(), "pro", 99, 990, 82.5, 1000},
+	} {
+		p := c.plan
+		if p.GetId() != PlanID || p.GetPlanKey() != c.key || p.GetMonthlyPrice() != c.month || p.GetAnnualPrice() != c.year ||
+			p.GetAnnualMonthlyEquivalent() != c.eq || p.GetMaxFeedSize() != c.feed || p.GetWorkspaces() != 1 || p.GetLabel() == "" {
+			t.Errorf("%v", p)
+		}
+	}
+	if got := (Plan{AnnualCents: 10000}).annualMonthlyCents(); got != 833 {
+		t.Errorf("100 dollars a year are %d cents a month", got)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	if err := Defaults().Validate(); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*Config){
+		"no base":        func(c *Config) { c.BaseURL = "" },
+		"slash":          func(c *Config) { c.BaseURL = "https://a.b/" },
+		"no scheme":      func(c *Config) { c.BaseURL = "a.b" },
+		"a query":        func(c *Config) { c.BaseURL = "https://a.b?c" },
+		"no lifetime":    func(c *Config) { c.CheckoutTTL = 0 },
+		"a wrong key":    func(c *Config) { c.Pro.Key = "standard" },
+		"no feed":        func(c *Config) { c.Standard.MaxFeedSize = 0 },
+		"negative price": func(c *Config) { c.Pro.AnnualCents = -1 },
+	} {
+		cfg := Defaults()
+		spoil(&cfg)
+		if cfg.Validate() == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	cfg := Defaults()
+	for plan, want := range map[string][2]int64{"standard": {5000, 75000}, "pro": {20000, 300000}, "": {5000, 75000}} {
+		if daily, monthly := cfg.Budget(plan); daily != want[0] || monthly != want[1] {
+			t.Errorf("%s: %d, %d", plan, daily, monthly)
+		}
+	}
+}
