@@ -1,5 +1,19 @@
 package door
 
-import "net/http"
+import (
+	"net/http"
 
-func serveOpenAPI(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/proto/gen/openapi"
+)
+
+// serveOpenAPI answers with the document of the REST door.
+func (m *Mux) serveOpenAPI(w http.ResponseWriter, c *call) {
+	if c.request.Method != http.MethodGet && c.request.Method != http.MethodHead {
+		c.header["Allow"] = []string{"GET, HEAD"}
+		m.refuseREST(w, c, fault.New(fault.MethodNotAllowed, "/openapi.json takes GET, HEAD."))
+		return
+	}
+	c.header["Cache-Control"] = []string{"no-cache"}
+	c.send(w, http.StatusOK, []byte(openapi.Document))
+}

@@ -67,7 +67,7 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 		return
 	}
 	if path == "/openapi.json" {
-		serveOpenAPI(w, r)
+		m.serveOpenAPI(w, c)
 		return
 	}
 	if h := m.reflection[path]; h != nil {

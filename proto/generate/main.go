@@ -2,7 +2,8 @@
 //
 // It compiles them itself, so neither protoc nor buf nor the network is needed:
 // imports from elsewhere resolve from the descriptors linked into this program.
-// It writes proto/gen, and the descriptor set that buf lint and buf breaking read.
+// It writes proto/gen, the descriptor set that buf lint and buf breaking read, and
+// the OpenAPI document.
 package main
 
 import (
@@ -83,7 +84,17 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(output, "descriptors.binpb"), image, 0o644)
+	if err := os.WriteFile(filepath.Join(output, "descriptors.binpb"), image, 0o644); err != nil {
+		return err
+	}
+	// A program of its own, since it reads the options through the Go code that
+	// was generated just now.
+	describe := exec.CommandContext(ctx, "go", "run", "./proto/generate/openapi")
+	describe.Stderr = os.Stderr
+	if err := describe.Run(); err != nil {
+		return fmt.Errorf("describe the REST door: %w", err)
+	}
+	return nil
 }
 
 // isAPI tells the public API from the plugin protocols, which speak plain gRPC.

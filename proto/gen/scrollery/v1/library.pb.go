@@ -7,6 +7,7 @@
 package scrolleryv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -591,7 +592,7 @@ var File_scrollery_v1_library_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\n" +
-	"\x1ascrollery/v1/library.proto\x12\fscrollery.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1cscrollery/v1/operation.proto\"\xb1\x03\n" +
+	"\x1ascrollery/v1/library.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1cscrollery/v1/operation.proto\"\xc1\x03\n" +
 	"\x05Video\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x1f\n" +
@@ -604,12 +605,13 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\flast_seen_at\x18\a \x01(\x01R\n" +
 	"lastSeenAt\x12,\n" +
 	"\x06source\x18\b \x01(\v2\x14.scrollery.v1.SourceR\x06source\x12>\n" +
-	"\x0eagent_metadata\x18\t \x01(\v2\x17.google.protobuf.StructR\ragentMetadata\x123\n" +
+	"\x0eagent_metadata\x18\t \x01(\v2\x17.google.protobuf.StructR\ragentMetadata\x12;\n" +
 	"\bmetadata\x18\n" +
-	" \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12/\n" +
-	"\ametrics\x18\v \x01(\v2\x15.scrollery.v1.MetricsR\ametrics\"g\n" +
-	"\x06Source\x12\x12\n" +
-	"\x04kind\x18\x01 \x01(\tR\x04kind\x12!\n" +
+	" \x01(\v2\x17.google.protobuf.StructB\x06\xbaH\x03\xc8\x01\x01R\bmetadata\x127\n" +
+	"\ametrics\x18\v \x01(\v2\x15.scrollery.v1.MetricsB\x06\xbaH\x03\xc8\x01\x01R\ametrics\"\x86\x01\n" +
+	"\x06Source\x121\n" +
+	"\x04kind\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x18R\x03ownR\n" +
+	"competitorR\x05nicheR\x04kind\x12!\n" +
 	"\x06handle\x18\x02 \x01(\tB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x06handle\x12&\n" +
 	"\tseeded_by\x18\x03 \x01(\tB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bseededBy\"\xca\x01\n" +
 	"\aMetrics\x12\x1b\n" +
@@ -619,29 +621,29 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\x06shares\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x06shares\x12\x1b\n" +
 	"\x05saves\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05saves\x12&\n" +
 	"\vobserved_at\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x01R\n" +
-	"observedAt\"\xc7\x01\n" +
-	"\x04Hook\x12)\n" +
-	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoR\x05video\x12.\n" +
+	"observedAt\"\xcf\x01\n" +
+	"\x04Hook\x121\n" +
+	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoB\x06\xbaH\x03\xc8\x01\x01R\x05video\x12.\n" +
 	"\x06visual\x18\x02 \x01(\v2\x16.google.protobuf.ValueR\x06visual\x12\x1d\n" +
 	"\x06spoken\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06spoken\x12+\n" +
 	"\x0eon_screen_text\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\fonScreenText\x12\x18\n" +
-	"\aversion\x18\x05 \x01(\x05R\aversion\"\xbc\x01\n" +
-	"\aOutlier\x12)\n" +
-	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoR\x05video\x12\x14\n" +
+	"\aversion\x18\x05 \x01(\x05R\aversion\"\xc4\x01\n" +
+	"\aOutlier\x121\n" +
+	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoB\x06\xbaH\x03\xc8\x01\x01R\x05video\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12,\n" +
 	"\x0ebaseline_views\x18\x03 \x01(\x01B\x05\xaa\x01\x02\b\x01R\rbaselineViews\x12!\n" +
 	"\fsample_count\x18\x04 \x01(\x05R\vsampleCount\x12\x1f\n" +
 	"\vobserved_at\x18\x05 \x01(\x01R\n" +
-	"observedAt\"\x96\x01\n" +
+	"observedAt\"\x9e\x01\n" +
 	"\x05Trend\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05label\x18\x02 \x01(\tR\x05label\x124\n" +
-	"\ametrics\x18\x03 \x01(\v2\x1a.scrollery.v1.TrendMetricsR\ametrics\x12/\n" +
-	"\bexamples\x18\x04 \x03(\v2\x13.scrollery.v1.VideoR\bexamples\"e\n" +
-	"\fTrendMetrics\x12\x1f\n" +
-	"\vvideo_count\x18\x01 \x01(\x05R\n" +
-	"videoCount\x124\n" +
-	"\x16median_growth_multiple\x18\x02 \x01(\x01R\x14medianGrowthMultipleBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x05label\x18\x02 \x01(\tR\x05label\x12<\n" +
+	"\ametrics\x18\x03 \x01(\v2\x1a.scrollery.v1.TrendMetricsB\x06\xbaH\x03\xc8\x01\x01R\ametrics\x12/\n" +
+	"\bexamples\x18\x04 \x03(\v2\x13.scrollery.v1.VideoR\bexamples\"~\n" +
+	"\fTrendMetrics\x12(\n" +
+	"\vvideo_count\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\n" +
+	"videoCount\x12D\n" +
+	"\x16median_growth_multiple\x18\x02 \x01(\x01B\x0e\xbaH\v\x12\t)\x00\x00\x00\x00\x00\x00\x00\x00R\x14medianGrowthMultipleBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_library_proto_rawDescOnce sync.Once

@@ -772,9 +772,9 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x12+\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\f\xbaH\x05r\x03\x18\xc8\x01\xd8\xda\x18\x01R\tpageToken\"\xc6\x01\n" +
-	"\x11GetTrendsResponse\x12\x1d\n" +
-	"\x06status\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06status\x122\n" +
+	"page_token\x18\x03 \x01(\tB\f\xbaH\x05r\x03\x18\xc8\x01\xd8\xda\x18\x01R\tpageToken\"\xe8\x01\n" +
+	"\x11GetTrendsResponse\x12?\n" +
+	"\x06status\x18\x01 \x01(\tB'\xbaH\x1fr\x1dR\x05readyR\x14insufficient_history\xaa\x01\x02\b\x02R\x06status\x122\n" +
 	"\x11completed_scrolls\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x10completedScrolls\x12+\n" +
 	"\x06trends\x18\x03 \x03(\v2\x13.scrollery.v1.TrendR\x06trends\x121\n" +
 	"\x0fnext_page_token\x18\x04 \x01(\tB\t\xd8\xda\x18\x01\xaa\x01\x02\b\x02R\rnextPageToken\"\x91\x01\n" +
@@ -782,9 +782,9 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\bvideo_id\x18\x01 \x01(\tB\n" +
 	"\xbaH\a\xc8\x01\x01r\x02\x10\x01R\avideoId\x12(\n" +
 	"\x05scope\x18\x02 \x01(\tB\x12\xbaH\x0fr\rR\x05videoR\x04hookR\x05scope\x12\"\n" +
-	"\barchived\x18\x03 \x01(\bB\x06\xbaH\x03\xc8\x01\x01R\barchived\"a\n" +
-	"\x1bArchiveLibraryVideoResponse\x12\x1f\n" +
-	"\aoutcome\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\aoutcome\x12!\n" +
+	"\barchived\x18\x03 \x01(\bB\x06\xbaH\x03\xc8\x01\x01R\barchived\"\x8e\x01\n" +
+	"\x1bArchiveLibraryVideoResponse\x12L\n" +
+	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12!\n" +
 	"\barchived\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\barchived\"\xdd\x01\n" +
 	"\x11GetLibraryRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
@@ -801,9 +801,9 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x1bAnnotateLibraryVideoRequest\x12%\n" +
 	"\bvideo_id\x18\x01 \x01(\tB\n" +
 	"\xbaH\a\xc8\x01\x01r\x02\x10\x01R\avideoId\x12E\n" +
-	"\x0eagent_metadata\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\ragentMetadata\"j\n" +
-	"\x1cAnnotateLibraryVideoResponse\x12\x1f\n" +
-	"\aoutcome\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\aoutcome\x12)\n" +
+	"\x0eagent_metadata\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\ragentMetadata\"\x97\x01\n" +
+	"\x1cAnnotateLibraryVideoResponse\x12L\n" +
+	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12)\n" +
 	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xaf\a\n" +
 	"\x0eLibraryService\x12\x80\x01\n" +
 	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"5\xca\xda\x18.\n" +

@@ -7,6 +7,7 @@
 package scrolleryv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -167,10 +168,10 @@ var File_scrollery_v1_rules_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_rules_proto_rawDesc = "" +
 	"\n" +
-	"\x18scrollery/v1/rules.proto\x12\fscrollery.v1\"w\n" +
+	"\x18scrollery/v1/rules.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\"\x80\x01\n" +
 	"\x05Rules\x12!\n" +
-	"\fworkspace_id\x18\x01 \x01(\tR\vworkspaceId\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\x05R\aversion\x12\x12\n" +
+	"\fworkspace_id\x18\x01 \x01(\tR\vworkspaceId\x12!\n" +
+	"\aversion\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01R\aversion\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\x01R\tcreatedAt\"i\n" +

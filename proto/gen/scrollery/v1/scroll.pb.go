@@ -7,6 +7,7 @@
 package scrolleryv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -487,13 +488,13 @@ var File_scrollery_v1_scroll_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\n" +
-	"\x19scrollery/v1/scroll.proto\x12\fscrollery.v1\x1a\x1cscrollery/v1/operation.proto\"\xc0\x03\n" +
+	"\x19scrollery/v1/scroll.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\x86\x04\n" +
 	"\x06Scroll\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
-	"\x06status\x18\x02 \x01(\tR\x06status\x12\x1b\n" +
-	"\x05stage\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x05stage\x122\n" +
-	"\bprogress\x18\x04 \x01(\v2\x16.scrollery.v1.ProgressR\bprogress\x12?\n" +
-	"\rresult_counts\x18\x05 \x01(\v2\x1a.scrollery.v1.ResultCountsR\fresultCounts\x12(\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12L\n" +
+	"\x06status\x18\x02 \x01(\tB4\xbaH1r/R\x06queuedR\arunningR\tcompletedR\x06failedR\tcancelledR\x06status\x12\x1b\n" +
+	"\x05stage\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x05stage\x12:\n" +
+	"\bprogress\x18\x04 \x01(\v2\x16.scrollery.v1.ProgressB\x06\xbaH\x03\xc8\x01\x01R\bprogress\x12G\n" +
+	"\rresult_counts\x18\x05 \x01(\v2\x1a.scrollery.v1.ResultCountsB\x06\xbaH\x03\xc8\x01\x01R\fresultCounts\x12(\n" +
 	"\ffailure_code\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\vfailureCode\x12!\n" +
 	"\bschedule\x18\a \x01(\x05B\x05\xaa\x01\x02\b\x01R\bschedule\x12!\n" +
 	"\btemplate\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\btemplate\x12\x1d\n" +
@@ -504,10 +505,10 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	" \x01(\x01R\tupdatedAt\x12$\n" +
 	"\n" +
 	"started_at\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x01R\tstartedAt\x12(\n" +
-	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xc3\x02\n" +
-	"\bProgress\x12\x18\n" +
-	"\apercent\x18\x01 \x01(\x01R\apercent\x12+\n" +
-	"\x11dispatch_attempts\x18\x02 \x01(\x05R\x10dispatchAttempts\x12\x1c\n" +
+	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xe5\x02\n" +
+	"\bProgress\x121\n" +
+	"\apercent\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00Y@)\x00\x00\x00\x00\x00\x00\x00\x00R\apercent\x124\n" +
+	"\x11dispatch_attempts\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x10dispatchAttempts\x12\x1c\n" +
 	"\tcollected\x18\x03 \x01(\x05R\tcollected\x12\x1e\n" +
 	"\n" +
 	"reobserved\x18\x04 \x01(\x05R\n" +
@@ -530,9 +531,9 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\bretry_at\x18\t \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\aretryAt\"7\n" +
 	"\tRuleDrops\x12\x12\n" +
 	"\x04rule\x18\x01 \x01(\tR\x04rule\x12\x16\n" +
-	"\x06videos\x18\x02 \x01(\x05R\x06videos\"&\n" +
-	"\fResultCounts\x12\x16\n" +
-	"\x06videos\x18\x01 \x01(\x05R\x06videosBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06videos\x18\x02 \x01(\x05R\x06videos\"/\n" +
+	"\fResultCounts\x12\x1f\n" +
+	"\x06videos\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x06videosBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_scroll_proto_rawDescOnce sync.Once

@@ -7,6 +7,7 @@
 package scrolleryv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -106,10 +107,10 @@ var File_scrollery_v1_system_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_system_service_proto_rawDesc = "" +
 	"\n" +
-	"!scrollery/v1/system_service.proto\x12\fscrollery.v1\x1a\x1cscrollery/v1/operation.proto\"\x12\n" +
-	"\x10GetHealthRequest\"+\n" +
-	"\x11GetHealthResponse\x12\x16\n" +
-	"\x06status\x18\x01 \x01(\tR\x06status2\x84\x01\n" +
+	"!scrollery/v1/system_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\x12\n" +
+	"\x10GetHealthRequest\"6\n" +
+	"\x11GetHealthResponse\x12!\n" +
+	"\x06status\x18\x01 \x01(\tB\t\xbaH\x06r\x04R\x02okR\x06status2\x84\x01\n" +
 	"\rSystemService\x12s\n" +
 	"\tGetHealth\x12\x1e.scrollery.v1.GetHealthRequest\x1a\x1f.scrollery.v1.GetHealthResponse\"%\xca\xda\x18\x1e\n" +
 	"\tgetHealth\x12\x03GET\x1a\n" +

@@ -7,6 +7,7 @@
 package scrolleryv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -175,21 +176,22 @@ var File_scrollery_v1_workspace_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_workspace_proto_rawDesc = "" +
 	"\n" +
-	"\x1cscrollery/v1/workspace.proto\x12\fscrollery.v1\"\xc4\x03\n" +
+	"\x1cscrollery/v1/workspace.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\"\xf5\x03\n" +
 	"\tWorkspace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\vdescription\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vdescription\x12\x1f\n" +
 	"\awebsite\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\awebsite\x12)\n" +
 	"\rapp_store_url\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\vappStoreUrl\x12 \n" +
-	"\vcompetitors\x18\x05 \x03(\tR\vcompetitors\x12(\n" +
-	"\fsubject_type\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\vsubjectType\x12&\n" +
+	"\vcompetitors\x18\x05 \x03(\tR\vcompetitors\x12A\n" +
+	"\fsubject_type\x18\x06 \x01(\tB\x1e\xbaH\x16r\x14R\tapp_storeR\awebsite\xaa\x01\x02\b\x01R\vsubjectType\x12&\n" +
 	"\vsubject_url\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
 	"subjectUrl\x12(\n" +
 	"\fcanonical_id\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\vcanonicalId\x12\x19\n" +
-	"\x04name\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\x04name\x12\x16\n" +
+	"\x04name\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\x04name\x12%\n" +
 	"\x06status\x18\n" +
-	" \x01(\tR\x06status\x12#\n" +
-	"\rrules_version\x18\v \x01(\x05R\frulesVersion\x12\x1d\n" +
+	" \x01(\tB\r\xbaH\n" +
+	"r\bR\x06activeR\x06status\x12,\n" +
+	"\rrules_version\x18\v \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\frulesVersion\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\f \x01(\x01R\tcreatedAt\x12\x1d\n" +
 	"\n" +

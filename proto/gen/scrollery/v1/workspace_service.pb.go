@@ -422,10 +422,10 @@ const file_scrollery_v1_workspace_service_proto_rawDesc = "" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12\x1c\n" +
 	"\x03url\x18\x06 \x01(\tB\n" +
 	"\xbaH\x05r\x03\x18\x80\x10\x18\x01R\x03url\x121\n" +
-	"\x11clear_competitors\x18\a \x01(\bB\x04\xd8\xda\x18\x01R\x10clearCompetitors\"n\n" +
-	"\x14SetWorkspaceResponse\x12\x1f\n" +
-	"\aoutcome\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\aoutcome\x125\n" +
-	"\tworkspace\x18\x02 \x01(\v2\x17.scrollery.v1.WorkspaceR\tworkspace\"\xea\x02\n" +
+	"\x11clear_competitors\x18\a \x01(\bB\x04\xd8\xda\x18\x01R\x10clearCompetitors\"\x8e\x01\n" +
+	"\x14SetWorkspaceResponse\x127\n" +
+	"\aoutcome\x18\x01 \x01(\tB\x1d\xbaH\x15r\x13R\acreatedR\bexisting\xaa\x01\x02\b\x02R\aoutcome\x12=\n" +
+	"\tworkspace\x18\x02 \x01(\v2\x17.scrollery.v1.WorkspaceB\x06\xbaH\x03\xc8\x01\x01R\tworkspace\"\xea\x02\n" +
 	"\x16UpdateWorkspaceRequest\x12-\n" +
 	"\vdescription\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x9c\x01R\vdescription\x12\"\n" +
 	"\awebsite\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x10R\awebsite\x12,\n" +
@@ -434,9 +434,9 @@ const file_scrollery_v1_workspace_service_proto_rawDesc = "" +
 	"\x04name\x18\x05 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x122\n" +
 	"\x15archive_prior_subject\x18\x06 \x01(\bR\x13archivePriorSubject\x121\n" +
-	"\x11clear_competitors\x18\a \x01(\bB\x04\xd8\xda\x18\x01R\x10clearCompetitors\"\x80\x01\n" +
-	"\x17UpdateWorkspaceResponse\x125\n" +
-	"\tworkspace\x18\x01 \x01(\v2\x17.scrollery.v1.WorkspaceR\tworkspace\x12.\n" +
+	"\x11clear_competitors\x18\a \x01(\bB\x04\xd8\xda\x18\x01R\x10clearCompetitors\"\x88\x01\n" +
+	"\x17UpdateWorkspaceResponse\x12=\n" +
+	"\tworkspace\x18\x01 \x01(\v2\x17.scrollery.v1.WorkspaceB\x06\xbaH\x03\xc8\x01\x01R\tworkspace\x12.\n" +
 	"\x0farchived_videos\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x0earchivedVideos2\xa8\x04\n" +
 	"\x10WorkspaceService\x12\x94\x01\n" +
 	"\fGetWorkspace\x12!.scrollery.v1.GetWorkspaceRequest\x1a\".scrollery.v1.GetWorkspaceResponse\"=\xca\xda\x186\n" +

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// errorForm is one error code as answers show it.
+type errorForm struct {
+	schema, code string
+	status       int
+	fields       []string // of message Error, always there
+	when         string
+	occurs       func(*scrolleryv1.Operation) bool
+}
+
+// listed is for codes that an operation names itself.
+func listed(code string) func(*scrolleryv1.Operation) bool {
+	return func(op *scrolleryv1.Operation) bool { return slices.Contains(op.Errors, code) }
+}
+
+func always(*scrolleryv1.Operation) bool { return true }
+
+func keyed(op *scrolleryv1.Operation) bool { return !public(op) }
+
+// errorForms lists every code that an operation can answer with.
+func errorForms() []errorForm {
+	older := func(op *scrolleryv1.Operation) bool { return op.Auth == scrolleryv1.Auth_AUTH_OLDER_KEY }
+	return []errorForm{
+		{"InvalidRequestError", "invalid_request", 400, []string{"issues"}, "The input is not valid.", always},
+		{"InvalidWorkspaceBriefError", "invalid_workspace_brief", 400, nil, "The brief is not acceptable.", listed("invalid_workspace_brief")},
+		{"UnauthorizedError", "unauthorized", 401, []string{"subscribeUrl"}, "The key is missing or not valid.", func(op *scrolleryv1.Operation) bool { return keyed(op) && !older(op) }},
+		{"OlderUnauthorizedError", "unauthorized", 401, []string{"signupUrl"}, "The key is missing or not valid.", older},
+		{"AuthRequiredError", "auth_required", 401, nil, "The session has ended.", keyed},
+		{"SubscriptionRequiredError", "subscription_required", 402, []string{"subscribeUrl"}, "An active subscription is needed.", func(op *scrolleryv1.Operation) bool { return op.Subscription }},
+		{"PaymentRequiredError", "payment_required", 402, []string{"required", "balance", "shortfall", "topupUrl", "type", "title", "status", "detail"}, "Credits are missing (RFC 9457).", listed("payment_required")},
+		{"ForbiddenError", "forbidden", 403, []string{"requiredScope", "grantedScopes"}, "The key lacks a scope.", keyed},
+		{"TierRequiredError", "tier_required", 403, []string{"requiredTier", "currentTier", "subscribeUrl"}, "The plan is too small.", keyed},
+		{"WorkspaceRequiredError", "workspace_required", 409, nil, "There is no workspace.", listed("workspace_required")},
+		{"WorkspaceAlreadySetError", "workspace_already_set", 409, []string{"workspace"}, "There is another workspace.", listed("workspace_already_set")},
+		{"ScrollActiveLimitError", "scroll_active_limit", 409, nil, "Too many scrolls are active.", listed("scroll_active_limit")},
+		{"OperationError", "operation_error", 409, nil, "The operation failed; the message carries the request's id.", always},
+		{"RateLimitedError", "rate_limited", 429, []string{"retryAfter"}, "Too many requests, or the budget is spent.", always},
+		{"TemporaryServiceError", "temporary_service_error", 502, []string{"retryable"}, "A service behind failed; safe to retry.", listed("temporary_service_error")},
+		{"UpstreamError", "upstream_error", 502, []string{"retryable"}, "A service behind failed.", listed("upstream_error")},
+	}
+}
+
+func reason(status int) string {
+	switch status {
+	case 400:
+		return "The input was refused."
+	case 401:
+		return "No valid key."
+	case 402:
+		return "Payment needed."
+	case 403:
+		return "Not allowed."
+	case 409:
+		return "The state does not allow it, or the operation failed."
+	case 429:
+		return "Too many requests, or the budget is spent."
+	default:
+		return "A service behind failed."
+	}
+}
+
+// describe takes the form's fields from message Error.
+func (e errorForm) describe(d *document, desc protoreflect.MessageDescriptor) object {
+	properties := object{
+		"error":   object{"const": e.code},
+		"message": object{"type": "string", "description": "What happened and what to do next."},
+	}
+	must := []any{"error", "message"}
+	for _, name := range e.fields {
+		field := desc.Fields().ByJSONName(name)
+		properties[name] = e.field(d, field)
+		must = append(must, name)
+	}
+	return object{"type": "object", "description": e.when, "properties": properties, "required": must}
+}
+
+func (e errorForm) field(d *document, field protoreflect.FieldDescriptor) object {
+	switch {
+	case field.JSONName() == "retryable" && e.code == "temporary_service_error":
+		return object{"const": true}
+	case field.JSONName() == "requiredTier":
+		return object{"enum": []any{"starter", "max"}}
+	case field.JSONName() == "currentTier":
+		return object{"enum": []any{"starter", "max", "none"}}
+	default:
+		return d.plain(field)
+	}
+}
