@@ -12,32 +12,32 @@ import (
 type Config struct {
 	// Self is the command that starts this program again: built-ins and the
 	// launcher are verbs of it. Empty is the running executable.
-	Self []string
+	Self []string `yaml:"-"`
 	// Builtins are the stages that are compiled in.
-	Builtins []stage.Spec
+	Builtins []stage.Spec `yaml:"-"`
 	// Dir holds the manifests and binaries of other stages; empty is none.
-	Dir string
+	Dir string `yaml:"dir"`
 	// Settings and Secrets by plugin, then by name. A plugin gets those that its
 	// spec names; a secret only where its manifest grants it too.
-	Settings map[string]map[string]string
-	Secrets  map[string]map[string]string
+	Settings map[string]map[string]string `yaml:"settings"`
+	Secrets  map[string]map[string]string `yaml:"secrets"`
 	// ScratchDir is where calls get their folder; empty, or a path too long for a
 	// socket, is the system's folder for temporary files.
-	ScratchDir string
+	ScratchDir string `yaml:"scratch_dir"`
 
 	// Start is how long a process may take until it is ready. 10 s by default.
-	Start time.Duration
+	Start time.Duration `yaml:"start"`
 	// Call is how long one call may last, whatever a spec asks for. 30 min by default.
-	Call time.Duration
+	Call time.Duration `yaml:"call"`
 	// Stall is how long a call may go on without a sign of life. 60 s by default.
-	Stall time.Duration
+	Stall time.Duration `yaml:"stall"`
 	// Memory is the most that a process may hold, in bytes. 512 MiB by default.
-	Memory int64
+	Memory int64 `yaml:"memory"`
 	// Records is the most that one call may emit. 100,000 by default.
-	Records int
+	Records int `yaml:"records"`
 	// Crashes in a row rest a plugin for CoolDown. 3 and 1 min by default.
-	Crashes  int
-	CoolDown time.Duration
+	Crashes  int           `yaml:"crashes"`
+	CoolDown time.Duration `yaml:"cool_down"`
 }
 
 // Defaults is the config where nobody says otherwise.

@@ -51,6 +51,16 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+func TestPathSettingThatNamesNoFile(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) {
+		c.Settings = map[string]map[string]string{"probe": {"dir": "sample"}}
+	})
+	if text := b.found(t, "probe", "given"); !strings.Contains(text, `"dir":"sample"`) {
+		t.Error(text)
+	}
+}
+
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	landlock(t, 4)

@@ -20,6 +20,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -130,7 +131,10 @@ type entry struct {
 	refreshes bool
 	described bool
 	refused   string // why it is never started
-	breaker   breaker
+	// A plugin that could not say what it is is not asked again before the time.
+	undescribed error
+	again       time.Time
+	breaker     breaker
 }
 
 // ready makes sure that the entry may be called and its spec is known.
@@ -146,8 +150,14 @@ func (h *Host) ready(ctx context.Context, e *entry) error {
 	if e.described {
 		return nil
 	}
+	if time.Now().Before(e.again) {
+		return e.undescribed
+	}
 	spec, refreshes, err := h.describe(ctx, e)
 	if err != nil {
+		if ctx.Err() == nil {
+			e.undescribed, e.again = err, time.Now().Add(h.config.CoolDown)
+		}
 		return err
 	}
 	e.spec, e.refreshes, e.described = spec, refreshes, true

@@ -157,6 +157,10 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string) ([]st
 		if err != nil {
 			return nil, err
 		}
+		// A value that names no file may be a word that the stage understands.
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
 		given.settings[setting.Name] = path
 		rules.Reads = append(rules.Reads, path)
 	}

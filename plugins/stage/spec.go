@@ -75,7 +75,8 @@ type Setting struct {
 	Default string
 	// Required refuses a call where neither value nor default is there.
 	Required bool
-	// Path marks the value as a file or folder, which the stage may then read.
+	// Path marks the value as a file or folder, which the stage may then read; it
+	// arrives as an absolute path. A value that names nothing there stays as it is.
 	Path bool
 	// Help is for people.
 	Help string
