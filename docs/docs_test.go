@@ -1,0 +1,147 @@
+// Package docs_test holds the documents against the tree.
+package docs_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// documents are all pages, with the folder that their code paths are relative to.
+func documents(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no documents", err)
+	}
+	if _, err := os.Stat("../README.md"); err == nil {
+		pages = append(pages, "../README.md")
+	}
+	return pages
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestFilesThatAreNamedExist: a path in backquotes is a file or folder of the tree.
+func TestFilesThatAreNamedExist(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile("`((?:app|cmd|docs|ent|modules|plugins|proto|\\.ci)/[A-Za-z0-9_./-]*|Makefile|go\\.mod)`")
+	for _, page := range documents(t) {
+		for _, match := range named.FindAllStringSubmatch(read(t, page), -1) {
+			if _, err := os.Stat(filepath.Join("..", match[1])); err != nil {
+				t.Errorf("%s names %s: %v", page, match[1], err)
+			}
+		}
+	}
+}
+
+// TestLinksLeadSomewhere: a relative link is a file.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	for _, page := range documents(t) {
+		for _, match := range link.FindAllStringSubmatch(read(t, page), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), match[1])); err != nil {
+				t.Errorf("%s links to %s: %v", page, match[1], err)
+			}
+		}
+	}
+}
+
+// TestMakeTargetsExist: `make x` names a target.
+func TestMakeTargetsExist(t *testing.T) {
+	t.Parallel()
+	makefile := read(t, "../Makefile")
+	target := regexp.MustCompile("`make ([a-z-]+)`|(?m)^    make ([a-z-]+)|^make ([a-z-]+)")
+	for _, page := range documents(t) {
+		for _, match := range target.FindAllStringSubmatch(read(t, page), -1) {
+			name := match[1] + match[2] + match[3]
+			if !strings.Contains(makefile, "\n"+name+":") {
+				t.Errorf("%s names make %s", page, name)
+			}
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the generated parts of the documents")
+
+const (
+	begin = "<!-- operations: written by go test ./docs -update -->\n"
+	end   = "<!-- end of operations -->"
+)
+
+// TestOperationsAreAllListed: the table in api.md is the one that the door reads.
+func TestOperationsAreAllListed(t *testing.T) {
+	t.Parallel()
+	text := read(t, "api.md")
+	head, rest, found := strings.Cut(text, begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatal("api.md has no place for the operations")
+	}
+	want := head + begin + operations() + end + tail
+	if text == want {
+		return
+	}
+	if !*update {
+		t.Fatal("the operations in api.md are not those of the .proto files: go test ./docs -update")
+	}
+	if err := os.WriteFile("api.md", []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// operations renders a row for each operation that the linked descriptors have.
+func operations() string {
+	var rows []string
+	files := []protoreflect.FileDescriptor{
+		scrolleryv1.File_scrollery_v1_system_service_proto, scrolleryv1.File_scrollery_v1_billing_service_proto,
+		scrolleryv1.File_scrollery_v1_keys_service_proto, scrolleryv1.File_scrollery_v1_workspace_service_proto,
+		scrolleryv1.File_scrollery_v1_rules_service_proto, scrolleryv1.File_scrollery_v1_scrolls_service_proto,
+		scrolleryv1.File_scrollery_v1_library_service_proto, scrolleryv1.File_scrollery_v1_usage_service_proto,
+		scrolleryv1.File_scrollery_v1_sandbox_service_proto,
+	}
+	for _, file := range files {
+		for i := range file.Services().Len() {
+			service := file.Services().Get(i)
+			for j := range service.Methods().Len() {
+				rows = append(rows, row(service, service.Methods().Get(j)))
+			}
+		}
+	}
+	return "| REST | Connect | Operation id | Scope | Paid | Units |\n|---|---|---|---|---|---|\n" + strings.Join(rows, "")
+}
+
+func row(service protoreflect.ServiceDescriptor, method protoreflect.MethodDescriptor) string {
+	op := proto.GetExtension(method.Options(), scrolleryv1.E_Operation).(*scrolleryv1.Operation)
+	rest, scope, paid := "-", "public", ""
+	if op.GetPath() != "" {
+		rest = "`" + op.GetMethod() + " " + op.GetPath() + "`"
+	}
+	if slices.Contains([]scrolleryv1.Auth{scrolleryv1.Auth_AUTH_KEY, scrolleryv1.Auth_AUTH_OLDER_KEY}, op.GetAuth()) {
+		if scope = "any"; op.GetScope() != "" {
+			scope = "`" + op.GetScope() + "`"
+		}
+	}
+	if op.GetSubscription() {
+		paid = "yes"
+	}
+	return fmt.Sprintf("| %s | `%s/%s` | `%s` | %s | %s | %d |\n", rest, service.Name(), method.Name(), op.GetId(), scope, paid, op.GetUnits())
+}
