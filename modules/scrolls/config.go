@@ -14,6 +14,9 @@ const (
 	importTemplate  = "import"
 )
 
+// maxBatch keeps a transaction's statements within the placeholders that SQLite takes.
+const maxBatch = 1000
+
 // Config is the room's part of the configuration.
 type Config struct {
 	// Templates are the pipelines by name. `default` is used where none is named;
@@ -129,6 +132,12 @@ func (c Config) Validate() error {
 		if value <= 0 {
 			faults = append(faults, fmt.Errorf("%s: %v is not positive", name, value))
 		}
+	}
+	if c.BatchSize > maxBatch {
+		faults = append(faults, fmt.Errorf("batch size: %d is more than %d", c.BatchSize, maxBatch))
+	}
+	if c.MaxRefresh < 0 || c.MaxCoverage < 0 || c.Terms < 0 || c.StartUnits < 0 {
+		faults = append(faults, errors.New("max refresh, max coverage, terms, start units: negative"))
 	}
 	if c.Stale < 2*c.Heartbeat {
 		faults = append(faults, fmt.Errorf("stale: %v is less than two heartbeats", c.Stale))

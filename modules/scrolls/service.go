@@ -114,6 +114,7 @@ type Service struct {
 	history *History
 	signals *signals
 	get     *store.Statement
+	parsed  parsed
 	log     *slog.Logger
 	now     func() time.Time
 }
@@ -125,7 +126,7 @@ func New(db *store.DB, cfg Config, needs Needs, history *History, log *slog.Logg
 	}
 	return &Service{
 		db: db, cfg: cfg, needs: needs, history: history, signals: history.signals,
-		get: prepareGet(db), log: log, now: time.Now,
+		get: prepareGet(db), parsed: parsed{entries: map[int64]parsedEntry{}}, log: log, now: time.Now,
 	}, nil
 }
 
@@ -159,7 +160,7 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 			return err
 		}
 		if start.IdempotencyKey != nil {
-			if scroll, err = findByKey(ctx, tx, account, *start.IdempotencyKey); scroll != nil || err != nil {
+			if scroll, err = s.findByKey(ctx, tx, account, *start.IdempotencyKey); scroll != nil || err != nil {
 				return err
 			}
 		}

@@ -26,7 +26,7 @@ func (s *Service) load(ctx context.Context, id int64) (*Scroll, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load scroll %d: %w", id, err)
 	}
-	scroll, err := scanOne(rows)
+	scroll, err := s.scanOne(rows)
 	if err != nil {
 		return nil, fmt.Errorf("load scroll %d: %w", id, err)
 	}
@@ -34,22 +34,22 @@ func (s *Service) load(ctx context.Context, id int64) (*Scroll, error) {
 }
 
 // scanOne reads the only row, or nil, and closes rows.
-func scanOne(rows *sql.Rows) (*Scroll, error) {
+func (s *Service) scanOne(rows *sql.Rows) (*Scroll, error) {
 	defer rows.Close()
 	if !rows.Next() {
 		return nil, rows.Err()
 	}
-	var s Scroll
-	var progress []byte
-	err := rows.Scan(&s.ID, &s.Status, &s.Stage, &progress, &s.Attempts, &s.NewVideos, &s.FailureCode, &s.Schedule,
-		&s.Template, &s.CreatedAt, &s.UpdatedAt, &s.StartedAt, &s.CompletedAt)
+	var row Scroll
+	var progress sql.RawBytes
+	err := rows.Scan(&row.ID, &row.Status, &row.Stage, &progress, &row.Attempts, &row.NewVideos, &row.FailureCode, &row.Schedule,
+		&row.Template, &row.CreatedAt, &row.UpdatedAt, &row.StartedAt, &row.CompletedAt)
 	if err != nil {
 		return nil, err
 	}
-	if s.Progress, err = parseProgress(progress); err != nil {
+	if row.Progress, err = s.parsed.parse(row.ID, progress); err != nil {
 		return nil, err
 	}
-	return &s, rows.Close()
+	return &row, rows.Close()
 }
 
 func parseProgress(text []byte) (p Progress, err error) {

@@ -11,12 +11,12 @@ func lockAccount(ctx context.Context, tx *store.Tx, account int64) error {
 	return tx.Lock(ctx, "scrolls", account)
 }
 
-func findByKey(ctx context.Context, tx *store.Tx, account int64, key string) (*Scroll, error) {
+func (s *Service) findByKey(ctx context.Context, tx *store.Tx, account int64, key string) (*Scroll, error) {
 	rows, err := tx.Query(ctx, "SELECT "+columns+" FROM scrolls WHERE account_id = $1 AND idempotency_key = $2", account, key)
 	if err != nil {
 		return nil, err
 	}
-	return scanOne(rows)
+	return s.scanOne(rows)
 }
 
 // countActive counts what the active limit is about; imports are the operator's.

@@ -1,0 +1,155 @@
+package scrolls
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/record"
+)
+
+func TestRival(t *testing.T) {
+	t.Parallel()
+	cases := map[string]record.Seed{
+		"@rival":                                  {Handle: "rival"},
+		" rival.coffee ":                          {Handle: "rival.coffee"},
+		"rival_1":                                 {Handle: "rival_1"},
+		"tiktok:@rival":                           {Platform: "tiktok", Handle: "rival"},
+		"https://www.tiktok.com/@rival?lang=en":   {Platform: "tiktok", Handle: "rival"},
+		"tiktok.com/@rival/video/1":               {Platform: "tiktok", Handle: "rival"},
+		"https://youtube.com/@Rival":              {Platform: "youtube", Handle: "Rival"},
+		"https://m.youtube.com/c/Rival/shorts":    {Platform: "youtube", Handle: "Rival"},
+		"https://www.youtube.com/channel/UCabc-1": {Platform: "youtube", Handle: "UCabc-1"},
+		"https://www.instagram.com/rival/":        {Platform: "instagram", Handle: "rival"},
+		"https://www.instagram.com/p/abc/":        {Term: "instagram"},
+		"www.rival.co.uk":                         {Term: "rival"},
+		"https://shop.rival.museum/about":         {Term: "rival"},
+		"Rival Coffee Roasters":                   {Term: "Rival Coffee Roasters"},
+		"コーヒー":                                    {Handle: "コーヒー"},
+	}
+	for text, want := range cases {
+		if got := rival(text); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+func FuzzRival(f *testing.F) {
+	for _, text := range []string{"@a", "https://tiktok.com/@", "a.co", "youtube:", "//", "https://youtube.com/c"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		seed := rival(text)
+		if seed.Handle != "" && seed.Term != "" {
+			t.Errorf("%q is both: %+v", text, seed)
+		}
+	})
+}
+
+func TestSeedsOfATemplate(t *testing.T) {
+	t.Parallel()
+	brief := record.Brief{
+		Name: "Beans", Website: "https://www.tiktok.com/@beans", Description: "Espresso at home",
+		Competitors: []string{"@rival", "@Rival", "https://youtube.com/@other"},
+	}
+	all := seeds(brief, nil, "", Template{SeedLimit: 30}, 8)
+	want := []record.Seed{
+		{Kind: own, Platform: "tiktok", Handle: "beans", Limit: 30},
+		{Kind: competitor, Handle: "rival", Limit: 30},
+		{Kind: competitor, Platform: "youtube", Handle: "other", Limit: 30},
+		{Kind: niche, Term: "espresso", Limit: 30},
+		{Kind: niche, Term: "home", Limit: 30},
+	}
+	if !reflect.DeepEqual(all, want) {
+		t.Errorf("all: %+v", all)
+	}
+	some := seeds(brief, nil, "", Template{Kinds: []string{competitor}}, 8)
+	if len(some) != 2 || some[0].Kind != competitor {
+		t.Errorf("competitors: %+v", some)
+	}
+	brief.Website = ""
+	if mine := seeds(brief, nil, "", Template{Kinds: []string{own}}, 8); !reflect.DeepEqual(mine, []record.Seed{{Kind: own, Term: "Beans"}}) {
+		t.Errorf("own: %+v", mine)
+	}
+}
+
+func TestKeywords(t *testing.T) {
+	t.Parallel()
+	brief := record.Brief{Name: "Bean Co", Description: "Bean Co makes espresso machines for small kitchens. Espresso at home! #homebarista"}
+	rules := []record.Rule{{ID: "1", Text: "Prefer latte art"}, {ID: "2", Text: "No giveaways or unboxing"}}
+	got := keywords(brief, rules, "cold brew in summer", 7)
+	want := []string{"cold", "brew", "summer", "homebarista", "espresso", "machines", "kitchens"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := keywords(brief, rules, "", 100); slices.Contains(got, "giveaways") || slices.Contains(got, "bean") || !slices.Contains(got, "latte") {
+		t.Errorf("all: %v", got)
+	}
+	if got := keywords(record.Brief{}, nil, "", 8); len(got) != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
+}
+
+func TestAttribute(t *testing.T) {
+	t.Parallel()
+	r := &run{seeds: []record.Seed{
+		{Kind: own, Platform: "tiktok", Handle: "beans"}, {Kind: competitor, Handle: "Rival"}, {Kind: niche, Term: "espresso"},
+	}}
+	cases := []struct{ in, want record.Record }{
+		{record.Record{}, record.Record{Source: &record.Source{Kind: niche}}},
+		{rec("tiktok", "", "@Beans", ""), rec("tiktok", own, "@Beans", "")},
+		{rec("youtube", "", "beans", ""), rec("youtube", niche, "beans", "")},
+		{rec("youtube", "", "RIVAL", ""), rec("youtube", competitor, "RIVAL", "")},
+		{rec("youtube", own, "RIVAL", ""), rec("youtube", own, "RIVAL", "")},
+		{rec("youtube", "", "someone", "espresso"), rec("youtube", niche, "someone", "espresso")},
+	}
+	cases[5].in.Seed, cases[5].in.Source.SeededBy, cases[5].want.Seed = "espresso", "", "espresso"
+	for _, c := range cases {
+		given := c.in
+		r.attribute(&given)
+		if !reflect.DeepEqual(given, c.want) {
+			t.Errorf("%+v of %+v, want %+v", given.Source, c.in, c.want.Source)
+		}
+	}
+}
+
+func rec(platform, kind, handle, seededBy string) record.Record {
+	return record.Record{Ref: record.Ref{Platform: platform}, Source: &record.Source{Kind: kind, Handle: handle, SeededBy: seededBy}}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	if err := Defaults().Validate(); err != nil {
+		t.Errorf("defaults: %v", err)
+	}
+	for name, spoil := range map[string]func(*Config){
+		"no default template": func(c *Config) { delete(c.Templates, "default") },
+		"unknown kind":        func(c *Config) { c.Templates["x"] = Template{Kinds: []string{"friends"}} },
+		"no batch":            func(c *Config) { c.BatchSize = 0 },
+		"batch too large":     func(c *Config) { c.BatchSize = 5000 },
+		"no heartbeat":        func(c *Config) { c.Heartbeat = 0 },
+		"impatient":           func(c *Config) { c.Stale = c.Heartbeat },
+		"unknown stage":       func(c *Config) { c.Deadlines["nap"] = 1 },
+		"no progress kept":    func(c *Config) { c.MaxCoverage = -1 },
+	} {
+		cfg := Defaults()
+		spoil(&cfg)
+		if cfg.Validate() == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+}
+
+func TestPercentNeverFalls(t *testing.T) {
+	t.Parallel()
+	last := 0.0
+	for _, stage := range Stages() {
+		for _, fraction := range []float64{-1, 0, 0.5, 1, 2} {
+			if p := percent(stage, fraction); p < last || p > 99 {
+				t.Errorf("%s at %v: %v after %v", stage, fraction, p, last)
+			} else {
+				last = p
+			}
+		}
+	}
+}
