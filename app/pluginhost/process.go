@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -150,7 +151,7 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string) ([]st
 	}
 	for _, setting := range spec.Settings {
 		value := given.settings[setting.Name]
-		if !setting.Path || value == "" {
+		if !setting.Path || !isPath(value) {
 			continue
 		}
 		path, err := filepath.Abs(value)
@@ -173,6 +174,12 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string) ([]st
 	}
 	text, err := json.Marshal(rules)
 	return append(append([]string{}, h.self...), LaunchVerb, string(text)), err
+}
+
+// isPath tells a path from another word that a path setting takes (`sample`, or
+// a map written out): it is absolute, or begins with a dot.
+func isPath(value string) bool {
+	return filepath.IsAbs(value) || strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../")
 }
 
 func (h *Host) memory(spec stage.Spec) int64 {

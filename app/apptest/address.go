@@ -1,0 +1,26 @@
+package apptest
+
+import (
+	"net"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// FreeAddress returns a loopback address that nobody listens on.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// ScratchPostgres returns the address of an empty PostgreSQL database that is
+// dropped after the test; it skips the test where there is no server.
+func ScratchPostgres(t testing.TB) string {
+	t.Helper()
+	return storetest.PostgresConfig(t).DatabaseURL
+}

@@ -1,0 +1,262 @@
+// Package apptest runs the whole app for a test: real HTTP, a scratch database,
+// real plugin processes.
+package apptest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app"
+)
+
+// Running is an app that a test started; it stops with the test.
+type Running struct {
+	// BaseURL is where it answers.
+	BaseURL string
+	// Handler answers without a network, for benchmarks.
+	Handler http.Handler
+	// Config that it runs with.
+	Config   app.Config
+	operator *app.Operator
+	accounts atomic.Int64
+}
+
+// Main lets the test binary be its own plugin: call it from TestMain.
+func Main(m *testing.M) {
+	app.RunPlugin(os.Args)
+	os.Exit(m.Run())
+}
+
+// Start runs the app on SQLite in a scratch folder, with rates off; configure
+// may change anything before it starts.
+func Start(t testing.TB, configure ...func(*app.Config)) *Running {
+	t.Helper()
+	cfg := app.Defaults()
+	cfg.Addr = FreeAddress(t)
+	cfg.DataDir = t.TempDir()
+	cfg.RateLimit = false
+	cfg.LogLevel = slog.LevelWarn
+	for _, change := range configure {
+		change(&cfg)
+	}
+	if err := cfg.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	log := app.NewLog(testWriter{t}, cfg.LogLevel)
+	service, err := app.Start(context.Background(), cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := &Running{BaseURL: cfg.BaseURL, Config: cfg, Handler: service.Handler()}
+	t.Cleanup(func() {
+		if running.operator != nil {
+			if err := running.operator.Close(); err != nil {
+				t.Errorf("close the operator: %v", err)
+			}
+		}
+		if err := service.Stop(); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	operator, err := app.NewOperator(context.Background(), cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running.operator = operator
+	return running
+}
+
+// Operator is the command line's side of the running app.
+func (r *Running) Operator() *app.Operator { return r.operator }
+
+// Account opens a complimentary account and returns a caller with its key.
+func (r *Running) Account(t testing.TB, plan string) *Caller {
+	t.Helper()
+	email := fmt.Sprintf("tester%d@example.com", r.accounts.Add(1))
+	secret, err := r.operator.CreateKey(context.Background(), app.KeyOrder{Email: email, Plan: plan})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Caller{base: r.BaseURL, Key: secret, Email: email}
+}
+
+// Anonymous returns a caller without a key.
+func (r *Running) Anonymous() *Caller { return &Caller{base: r.BaseURL} }
+
+// Caller makes calls with one key.
+type Caller struct {
+	base string
+	// Key is empty for nobody.
+	Key string
+	// Email of the account.
+	Email string
+}
+
+// Answer is what a call got.
+type Answer struct {
+	Request *http.Request
+	Status  int
+	Header  http.Header
+	Body    []byte
+}
+
+// Do makes a call written as `METHOD path body`. header, `Name: value`, replaces
+// or adds one header.
+func (c *Caller) Do(t testing.TB, call, header string) *Answer {
+	t.Helper()
+	method, rest, _ := strings.Cut(call, " ")
+	path, body, hasBody := strings.Cut(rest, " ")
+	var payload io.Reader
+	if hasBody {
+		payload = strings.NewReader(body)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, c.base+path, payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hasBody {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+c.Key)
+	}
+	if name, value, found := strings.Cut(header, ": "); found {
+		request.Header.Set(name, value)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Answer{Request: request, Status: response.StatusCode, Header: response.Header, Body: text}
+}
+
+// Get decodes a call that must succeed into out.
+func (c *Caller) Get(t testing.TB, call string, out any) {
+	t.Helper()
+	answer := c.Do(t, call, "")
+	if answer.Status >= 300 {
+		t.Fatalf("%s answered %d: %s", call, answer.Status, answer.Body)
+	}
+	if err := json.Unmarshal(answer.Body, out); err != nil {
+		t.Fatalf("%s: %v", call, err)
+	}
+}
+
+// Scroll starts a scroll and waits until it has ended.
+func (c *Caller) Scroll(t testing.TB, body string) Scroll {
+	t.Helper()
+	var started struct{ Scroll Scroll }
+	c.Get(t, "POST /v1/scrolls "+body, &started)
+	return c.Await(t, started.Scroll.ID)
+}
+
+// Await waits until a scroll has ended.
+func (c *Caller) Await(t testing.TB, id string) Scroll {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for time.Now().Before(deadline) {
+		var got struct{ Scroll *Scroll }
+		c.Get(t, "GET /v1/scrolls?id="+id, &got)
+		if got.Scroll == nil {
+			t.Fatalf("scroll %s is not found", id)
+		}
+		if got.Scroll.Status != "queued" && got.Scroll.Status != "running" {
+			return *got.Scroll
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("scroll %s did not end", id)
+	return Scroll{}
+}
+
+// Scroll is what tests look at of a scroll.
+type Scroll struct {
+	ID, Status  string
+	FailureCode *string
+	Progress    struct {
+		Percent          float64
+		DispatchAttempts int
+		Collected        int
+		Reobserved       int
+		Dropped          int
+		Coverage         []struct {
+			Seed, Platform, Outcome                   string
+			Asked, Returned, New, Reobserved, Dropped int
+		}
+		UnclearRules []string
+	}
+	ResultCounts struct{ Videos int }
+}
+
+// JSON is the answer's top level.
+func (a *Answer) JSON(t testing.TB) map[string]any {
+	t.Helper()
+	var members map[string]any
+	if err := json.Unmarshal(a.Body, &members); err != nil {
+		t.Fatalf("not a JSON object: %v: %s", err, a.Body)
+	}
+	return members
+}
+
+// WantError checks the error form.
+func (a *Answer) WantError(t testing.TB, code string) {
+	t.Helper()
+	members := a.JSON(t)
+	if members["error"] != code {
+		t.Errorf("error %v, want %s: %s", members["error"], code, a.Body)
+	}
+	if message, _ := members["message"].(string); message == "" {
+		t.Errorf("no message: %s", a.Body)
+	}
+}
+
+// IssuePaths are the sorted paths of an invalid_request.
+func (a *Answer) IssuePaths(t testing.TB) []string {
+	t.Helper()
+	var body struct {
+		Issues []struct{ Path, Message string }
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	paths := make([]string, 0, len(body.Issues))
+	for _, issue := range body.Issues {
+		if issue.Message == "" {
+			t.Errorf("the issue at %q has no message", issue.Path)
+		}
+		paths = append(paths, issue.Path)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+var client = &http.Client{
+	Timeout:       60 * time.Second,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
+}
+
+// testWriter sends log lines to the test's own log.
+type testWriter struct{ t testing.TB }
+
+func (w testWriter) Write(line []byte) (int, error) {
+	if w.t.Context().Err() == nil {
+		w.t.Log(strings.TrimSpace(string(line)))
+	}
+	return len(line), nil
+}

@@ -1,0 +1,117 @@
+package app
+
+import (
+	"context"
+	"net/http"
+
+	"go.uber.org/fx"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/keys"
+	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/mail"
+	"github.com/scrollery/scrollery/modules/rules"
+	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/usage"
+	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/workspace"
+)
+
+// bindings answers what the rooms need of each other, a line a need. Where two
+// rooms need one another, the answer goes through neighbours, which knows them
+// once all are built.
+var bindings = fx.Options(
+	fx.Provide(
+		func() *neighbours { return &neighbours{} },
+		func(cfg Config) (keys.Mailer, error) { return mail.NewOutbox(cfg.Outbox(), cfg.MailFrom) },
+		func(c billing.Config) usage.Plans { return c },
+		func(s *billing.Subscriptions) keys.Subscriptions { return s },
+		func(s *keys.Service) billing.Keys { return s },
+		func(c *billing.TestCheckout) billing.Provider { return c },
+		func(c *billing.TestCheckout) checkoutPages { return c },
+		func(n *neighbours) workspace.Library { return subjectArchive{n} },
+		func(h *scrolls.History) workspace.Scrolls { return h },
+		func(n *neighbours) workspace.Rules { return rulesVersion{n} },
+		func(n *neighbours) rules.Workspace { return workspaceID{n} },
+		func(n *neighbours) library.Workspace { return workspaceSubject{n} },
+		func(h *scrolls.History) library.Scrolls { return h },
+		scrollNeeds,
+		func(a *admission) door.Admitter { return a },
+	),
+	fx.Invoke(func(n *neighbours, w *workspace.Service, r *rules.Service, l *library.Service) {
+		n.workspace, n.rules, n.library = w, r, l
+	}),
+)
+
+// checkoutPages are the pages under /checkout/.
+type checkoutPages interface{ http.Handler }
+
+// neighbours are the rooms that others need before they are built.
+type neighbours struct {
+	workspace *workspace.Service
+	rules     *rules.Service
+	library   *library.Service
+}
+
+type subjectArchive struct{ *neighbours }
+
+func (a subjectArchive) ArchiveSubject(ctx context.Context, tx *store.Tx, subject string) (int, error) {
+	return a.library.ArchiveSubject(ctx, tx, subject)
+}
+
+type rulesVersion struct{ *neighbours }
+
+func (a rulesVersion) Version(ctx context.Context) (int, error) { return a.rules.Version(ctx) }
+
+type workspaceID struct{ *neighbours }
+
+func (a workspaceID) ID(ctx context.Context) (int64, bool, error) { return a.workspace.ID(ctx) }
+
+type workspaceSubject struct{ *neighbours }
+
+func (a workspaceSubject) Subject(ctx context.Context) (string, bool, error) {
+	return a.workspace.Subject(ctx)
+}
+
+// scrollNeeds is everything that a scroll asks of others.
+func scrollNeeds(w *workspace.Service, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
+	return scrolls.Needs{
+		Workspaces: w, Rules: r, Plans: plans{s}, Charger: u,
+		Library: l, Archiver: archiver{l}, Sources: sources{h}, Filters: h,
+	}
+}
+
+// plans tells a scroll what the tenant of the context has paid for.
+type plans struct{ subscriptions *billing.Subscriptions }
+
+func (p plans) Limits(ctx context.Context) (scrolls.Limits, error) {
+	account, _, _ := viewer.Tenant(ctx)
+	limits, err := p.subscriptions.Limits(ctx, account)
+	return scrolls.Limits{Active: limits.Active, MaxFeedSize: limits.MaxFeedSize, ActiveScrolls: limits.ActiveScrolls}, err
+}
+
+// archiver puts a scroll's batches on the library's shelves.
+type archiver struct{ library *library.Service }
+
+func (a archiver) Archive(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (added, reobserved int, err error) {
+	return a.library.Archive(ctx, tx, library.Batch(batch))
+}
+
+func (a archiver) Score(ctx context.Context, scrollID int64) error {
+	return a.library.Score(ctx, scrollID)
+}
+
+// sources are the plugin host's, with what it says of each.
+type sources struct{ *pluginhost.Host }
+
+func (s sources) Source(id string) (platforms []string, refreshes, ok bool) {
+	for _, plugin := range s.List() {
+		if plugin.ID == id && plugin.State == pluginhost.Ready {
+			return plugin.Platforms, plugin.Refreshes, true
+		}
+	}
+	return nil, false, false
+}

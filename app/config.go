@@ -1,0 +1,241 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/keys"
+	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/usage"
+	"github.com/scrollery/scrollery/plugins/captions"
+	"github.com/scrollery/scrollery/plugins/feed"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Config is everything that an operator can settle, a part for each room.
+// Defaults returns one that serves on the embedded database.
+type Config struct {
+	// Addr is where the server listens; port 0 picks a free one.
+	Addr string `yaml:"addr"`
+	// BaseURL is the address that clients see, without a trailing slash. Empty
+	// stands for http:// and Addr.
+	BaseURL string `yaml:"base_url"`
+	// DataDir holds the embedded database, the outbox and scratch folders.
+	DataDir string `yaml:"data_dir"`
+	// DatabaseURL is empty for SQLite in DataDir, or a postgres:// address.
+	DatabaseURL string `yaml:"database_url"`
+	// Roles are what this process does: `api`, `worker`, or both.
+	Roles []string `yaml:"roles"`
+	// Node tells the processes of one database apart, 0 to 511: it is part of ids.
+	Node int `yaml:"node"`
+	// FeedDir is the folder that the feed source reads; `sample` is the embedded
+	// sample library, and empty turns the source off.
+	FeedDir string `yaml:"feed_dir"`
+	// PluginDir holds external plugins and their manifests; empty for none.
+	PluginDir string `yaml:"plugin_dir"`
+	// RateLimit turns request rates on.
+	RateLimit bool `yaml:"rate_limit"`
+	// TrustedProxies may say in X-Forwarded-For whom they speak for.
+	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
+	// LogLevel is `debug`, `info`, `warn` or `error`.
+	LogLevel slog.Level `yaml:"log_level"`
+	// MailFrom is the sender of mail, an address or `Name <address>`.
+	MailFrom string `yaml:"mail_from"`
+
+	// The parts of the rooms. What stands above wins over what they repeat.
+	Door    door.Config       `yaml:"door"`
+	Keys    keys.Config       `yaml:"keys"`
+	Billing billing.Config    `yaml:"billing"`
+	Usage   usage.Config      `yaml:"usage"`
+	Scrolls scrolls.Config    `yaml:"scrolls"`
+	Library library.Config    `yaml:"library"`
+	Plugins pluginhost.Config `yaml:"plugins"`
+}
+
+// Defaults returns the configuration of a process that nobody configured.
+func Defaults() Config {
+	return Config{
+		Addr:      "127.0.0.1:8080",
+		DataDir:   "./data",
+		Roles:     []string{"api", "worker"},
+		RateLimit: true,
+		MailFrom:  "Scrollery <no-reply@localhost>",
+		Door:      door.Defaults(),
+		Keys:      keys.Defaults(),
+		Billing:   billing.Defaults(),
+		Usage:     usage.Defaults(),
+		Scrolls:   scrolls.Defaults(),
+		Library:   library.Defaults(),
+		Plugins:   pluginhost.Defaults(),
+	}
+}
+
+// Settings are the values that the environment and flags can give.
+func Settings() []Setting {
+	text := func(field func(*Config) *string) func(*Config, string) error {
+		return func(c *Config, value string) error { *field(c) = value; return nil }
+	}
+	return []Setting{
+		{Name: "ADDR", Default: "127.0.0.1:8080", Usage: "address to listen on", set: text(func(c *Config) *string { return &c.Addr })},
+		{Name: "BASE_URL", Default: "http://<addr>", Usage: "address that clients see", set: text(func(c *Config) *string { return &c.BaseURL })},
+		{Name: "DATA_DIR", Default: "./data", Usage: "folder of the embedded database and the outbox", set: text(func(c *Config) *string { return &c.DataDir })},
+		{Name: "DATABASE_URL", Secret: true, Default: "SQLite in the data folder", Usage: "postgres:// address", set: text(func(c *Config) *string { return &c.DatabaseURL })},
+		{Name: "ROLES", Default: "api,worker", Usage: "what this process does", set: func(c *Config, value string) error {
+			c.Roles = list(value)
+			return nil
+		}},
+		{Name: "NODE", Default: "0", Usage: "number of this process among those of one database, 0-511", set: func(c *Config, value string) (err error) {
+			c.Node, err = strconv.Atoi(value)
+			return err
+		}},
+		{Name: "FEED_DIR", Usage: "folder of the feed source, or `sample`", set: text(func(c *Config) *string { return &c.FeedDir })},
+		{Name: "PLUGIN_DIR", Usage: "folder of external plugins", set: text(func(c *Config) *string { return &c.PluginDir })},
+		{Name: "RATE_LIMIT", Default: "on", Usage: "`on` or `off`", set: func(c *Config, value string) error {
+			if value != "on" && value != "off" {
+				return fmt.Errorf("%q is neither on nor off", value)
+			}
+			c.RateLimit = value == "on"
+			return nil
+		}},
+		{Name: "TRUSTED_PROXIES", Usage: "address ranges whose X-Forwarded-For counts, separated by commas", set: func(c *Config, value string) (err error) {
+			c.TrustedProxies, err = prefixes(value)
+			return err
+		}},
+		{Name: "MAIL_FROM", Default: "Scrollery <no-reply@localhost>", Usage: "sender of mail", set: text(func(c *Config) *string { return &c.MailFrom })},
+		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
+			return c.LogLevel.UnmarshalText([]byte(value))
+		}},
+	}
+}
+
+func list(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func prefixes(value string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range list(value) {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			address, failed := netip.ParseAddr(text)
+			if failed != nil {
+				return nil, err
+			}
+			prefix = netip.PrefixFrom(address, address.BitLen())
+		}
+		all = append(all, prefix)
+	}
+	return all, nil
+}
+
+// Complete fills in what follows from other values, and validates the whole.
+func (c *Config) Complete() error {
+	if c.BaseURL == "" {
+		c.BaseURL = "http://" + c.Addr
+	}
+	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	c.Door.BaseURL, c.Door.RateLimit, c.Door.TrustedProxies = c.BaseURL, c.RateLimit, c.TrustedProxies
+	c.Billing.BaseURL = c.BaseURL
+	c.Plugins.Builtins, c.Plugins.Dir = Stages(), c.PluginDir
+	if c.FeedDir != "" && c.FeedDir != feed.Sample {
+		folder, err := filepath.Abs(c.FeedDir)
+		if err != nil {
+			return fmt.Errorf("%sFEED_DIR: %w", Prefix, err)
+		}
+		c.FeedDir = folder
+	}
+	c.Plugins.Settings = withSetting(c.Plugins.Settings, "feed", "dir", c.FeedDir)
+	return c.Validate()
+}
+
+// withSetting returns settings with one value more, where it is not empty.
+func withSetting(settings map[string]map[string]string, plugin, name, value string) map[string]map[string]string {
+	if value == "" {
+		return settings
+	}
+	all := maps.Clone(settings)
+	if all == nil {
+		all = map[string]map[string]string{}
+	}
+	own := maps.Clone(all[plugin])
+	if own == nil {
+		own = map[string]string{}
+	}
+	own[name] = value
+	all[plugin] = own
+	return all
+}
+
+// Stages are the stage plugins that come with the binary.
+func Stages() []stage.Spec {
+	return []stage.Spec{feed.Spec(), captions.Spec()}
+}
+
+// API and Worker tell what this process does.
+func (c *Config) API() bool    { return slices.Contains(c.Roles, "api") }
+func (c *Config) Worker() bool { return slices.Contains(c.Roles, "worker") }
+
+// Outbox is where mail lies that nobody sends.
+func (c *Config) Outbox() string { return filepath.Join(c.DataDir, "outbox") }
+
+// Validate reports every value that cannot work, before anything opens.
+func (c *Config) Validate() error {
+	var faults []error
+	fault := func(name, format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%s%s: %s", Prefix, name, fmt.Sprintf(format, args...)))
+	}
+	base, err := url.Parse(c.BaseURL)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		fault("BASE_URL", "%q is not an http or https address", c.BaseURL)
+	}
+	if c.DataDir == "" {
+		fault("DATA_DIR", "a folder is needed")
+	}
+	if c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
+		fault("DATABASE_URL", "not a postgres:// address; leave it empty for SQLite")
+	}
+	if len(c.Roles) == 0 {
+		fault("ROLES", "name api, worker or both")
+	}
+	for _, role := range c.Roles {
+		if role != "api" && role != "worker" {
+			fault("ROLES", "%q is neither api nor worker", role)
+		}
+	}
+	if c.DatabaseURL == "" && !(c.API() && c.Worker()) {
+		fault("ROLES", "SQLite belongs to one process: it is both api and worker")
+	}
+	if c.Node < 0 || c.Node > ident.MaxNode {
+		fault("NODE", "%d is not between 0 and %d", c.Node, ident.MaxNode)
+	}
+	for name, part := range map[string]interface{ Validate() error }{
+		"door": c.Door, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
+		"scrolls": c.Scrolls, "library": c.Library, "plugins": c.Plugins,
+	} {
+		if err := part.Validate(); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// store is the storage's part.
+func (c *Config) store() store.Config {
+	part := store.Defaults()
+	part.DatabaseURL, part.DataDir, part.Node = c.DatabaseURL, c.DataDir, c.Node
+	return part
+}

@@ -1,0 +1,254 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/app/apptest"
+)
+
+// A contractCase is one call of a fresh account and what the contract says of it.
+type contractCase struct {
+	name string
+	// given are calls made before, each of which must succeed.
+	given []string
+	// call is `METHOD path body`; the body may be missing.
+	call string
+	// anonymous calls carry no key.
+	anonymous bool
+	// header replaces or adds one header, as `Name: value`.
+	header string
+	want   int
+	// code is the `error` of a refusal.
+	code string
+	// paths are the issues' paths of an invalid_request, in any order.
+	paths []string
+	// has are JSON members that the answer must have, as `name=value` of the top level.
+	has map[string]any
+}
+
+const (
+	setBrief = `POST /v1/workspace {"description":"Manual espresso makers"}`
+	setRules = `PUT /v1/rules {"text":"- skip giveaways"}`
+)
+
+func long(n int) string { return strings.Repeat("ü", n) }
+
+func quoted(n int) string { return `"` + long(n) + `"` }
+
+func listOf(n int, item string) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
+}
+
+func annotations(n int) string {
+	var members []string
+	for i := range n {
+		members = append(members, fmt.Sprintf(`"k%d":"v"`, i))
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func contractCases() []contractCase {
+	bad := func(name, call string, paths ...string) contractCase {
+		return contractCase{name: name, call: call, want: 400, code: "invalid_request", paths: paths}
+	}
+	ok := func(name, call string) contractCase { return contractCase{name: name, call: call, want: 200} }
+	after := func(c contractCase, given ...string) contractCase { c.given = given; return c }
+	code := func(name, call string, status int, code string) contractCase {
+		return contractCase{name: name, call: call, want: status, code: code}
+	}
+	address := func(n int) string {
+		return `"https://espresso.com/` + strings.Repeat("a", n-len("https://espresso.com/")) + `"`
+	}
+	token := func(n int) string { return `{"claimToken":"claim_` + strings.Repeat("a", n) + `"}` }
+	return []contractCase{
+		// Public operations.
+		{name: "health", call: "GET /v1/health", anonymous: true, want: 200, has: map[string]any{"status": "ok"}},
+		{name: "health with a query", call: "GET /v1/health?x=1", anonymous: true, want: 400, code: "invalid_request", paths: []string{"x"}},
+		{name: "pricing", call: "GET /v1/pricing", anonymous: true, want: 200},
+		{name: "pricing with a broken key", call: "GET /v1/pricing", header: "Authorization: Bearer nonsense", want: 200},
+		ok("subscribe monthly", `POST /v1/subscribe {"billingInterval":"monthly"}`),
+		ok("subscribe annual pro", `POST /v1/subscribe {"billingInterval":"annual","plan":"pro"}`),
+		bad("subscribe without interval", `POST /v1/subscribe {}`, "billingInterval"),
+		bad("subscribe weekly", `POST /v1/subscribe {"billingInterval":"weekly","plan":"max"}`, "billingInterval", "plan"),
+		bad("claim of a token too short", "POST /v1/subscribe/claim "+token(15), "claimToken"),
+		{name: "claim of the shortest token", call: "POST /v1/subscribe/claim " + token(16), want: 200, has: map[string]any{"status": "invalid_token"}},
+		{name: "claim of the longest token", call: "POST /v1/subscribe/claim " + token(128), want: 200, has: map[string]any{"status": "invalid_token"}},
+		bad("claim of a token too long", "POST /v1/subscribe/claim "+token(129), "claimToken"),
+		{name: "recover of a stranger", call: `POST /v1/api_keys/recover {"email":"nobody@example.com"}`, want: 200, has: map[string]any{"sent": true}},
+		bad("recover without an address", `POST /v1/api_keys/recover {"email":"nobody"}`, "email"),
+		bad("reissue code too short", `POST /v1/api_keys/reissue {"email":"a@example.com","code":"123"}`, "code"),
+		{name: "reissue code shortest", call: `POST /v1/api_keys/reissue {"email":"a@example.com","code":"1234"}`, want: 200, has: map[string]any{"status": "invalid_code"}},
+		{name: "reissue code longest", call: `POST /v1/api_keys/reissue {"email":"a@example.com","code":"1234567890"}`, want: 200, has: map[string]any{"status": "invalid_code"}},
+		bad("reissue code too long", `POST /v1/api_keys/reissue {"email":"a","code":"12345678901"}`, "code", "email"),
+
+		// The door.
+		{name: "unknown path", call: "GET /v1/nothing", want: 404, code: "not_found"},
+		{name: "trailing slash", call: "GET /v1/usage/", want: 404, code: "not_found"},
+		{name: "wrong method", call: "DELETE /v1/workspace", want: 405, code: "method_not_allowed"},
+		{name: "no key", call: "GET /v1/usage", anonymous: true, want: 401, code: "unauthorized"},
+		{name: "no key on an older endpoint", call: "POST /v1/agent {}", anonymous: true, want: 401, code: "unauthorized"},
+		{name: "wrong scheme", call: "GET /v1/usage", header: "Authorization: Basic abc", want: 401, code: "unauthorized"},
+		{name: "mistyped key", call: "GET /v1/usage", header: "Authorization: Bearer scr_live_x", want: 401, code: "unauthorized"},
+		{name: "wrong content type", call: `PUT /v1/rules {"text":"a"}`, header: "Content-Type: text/plain", want: 400, code: "invalid_request", paths: []string{""}},
+		{name: "content type with charset", given: []string{setBrief}, call: `PUT /v1/rules {"text":"a"}`, header: "Content-Type: application/json; charset=utf-8", want: 200},
+		bad("empty body", "PUT /v1/rules ", ""),
+		bad("body is a list", "PUT /v1/rules []", ""),
+		bad("trailing data", `PUT /v1/rules {"text":"a"}{}`, ""),
+		bad("broken JSON", `PUT /v1/rules {"text":`, ""),
+		bad("repeated property", `PUT /v1/rules {"text":"a","text":"b"}`, "text"),
+		bad("wrong case", `PUT /v1/rules {"Text":"a"}`, "Text", "text"),
+		bad("unknown property", `PUT /v1/rules {"text":"a","colour":"red"}`, "colour"),
+		bad("null for a string", `PUT /v1/rules {"text":null}`, "text"),
+		bad("number for a string", `PUT /v1/rules {"text":5}`, "text"),
+		bad("lone surrogate", `PUT /v1/rules {"text":"\ud800"}`, ""),
+		bad("NUL", `PUT /v1/rules {"text":"a\u0000b"}`, "text"),
+		bad("all faults at once", `POST /v1/scrolls {"prompt":"","schedule":8,"template":"","idempotencyKey":"short","x":1}`, "prompt", "schedule", "template", "idempotencyKey", "x"),
+
+		// Usage.
+		{name: "usage", call: "GET /v1/usage", want: 200, has: map[string]any{"plan": "research_library", "status": "active", "active": true}},
+		ok("events", "GET /v1/events"),
+		ok("events least", "GET /v1/events?limit=1"),
+		ok("events most", "GET /v1/events?limit=100"),
+		bad("events none", "GET /v1/events?limit=0", "limit"),
+		bad("events too many", "GET /v1/events?limit=101", "limit"),
+		bad("events fraction", "GET /v1/events?limit=1.5", "limit"),
+		bad("events twice", "GET /v1/events?limit=1&limit=2", "limit"),
+		bad("events page token is for rpc", "GET /v1/events?pageToken=x", "pageToken"),
+
+		// Workspace.
+		{name: "no workspace", call: "GET /v1/workspace", want: 200, has: map[string]any{"workspace": nil}},
+		{name: "brief created", call: setBrief, want: 200, has: map[string]any{"outcome": "created"}},
+		{name: "brief existing", given: []string{setBrief}, call: setBrief, want: 200, has: map[string]any{"outcome": "existing"}},
+		after(code("brief already set", `POST /v1/workspace {"description":"Something else"}`, 409, "workspace_already_set"), setBrief),
+		code("brief without subject", `POST /v1/workspace {"name":"A"}`, 400, "invalid_workspace_brief"),
+		code("brief empty", `POST /v1/workspace {}`, 400, "invalid_workspace_brief"),
+		code("brief on http", `POST /v1/workspace {"website":"http://espresso.com"}`, 400, "invalid_workspace_brief"),
+		code("brief on loopback", `POST /v1/workspace {"website":"https://127.0.0.1"}`, 400, "invalid_workspace_brief"),
+		code("brief with credentials", `POST /v1/workspace {"website":"https://a:b@espresso.com"}`, 400, "invalid_workspace_brief"),
+		code("brief with a store address without id", `POST /v1/workspace {"appStoreUrl":"https://apps.apple.com/us/app/x"}`, 400, "invalid_workspace_brief"),
+		ok("brief of an app", `POST /v1/workspace {"appStoreUrl":"https://apps.apple.com/us/app/x/id123456"}`),
+		ok("brief by the old url", `POST /v1/workspace {"url":"https://espresso.com"}`),
+		ok("description longest", `POST /v1/workspace {"description":`+quoted(20000)+`}`),
+		bad("description too long", `POST /v1/workspace {"description":`+quoted(20001)+`}`, "description"),
+		bad("description empty", `POST /v1/workspace {"description":""}`, "description"),
+		ok("website longest", `POST /v1/workspace {"website":`+address(2048)+`}`),
+		bad("website too long", `POST /v1/workspace {"website":`+address(2049)+`}`, "website"),
+		ok("name longest", `POST /v1/workspace {"description":"a","name":`+quoted(200)+`}`),
+		bad("name too long", `POST /v1/workspace {"description":"a","name":`+quoted(201)+`}`, "name"),
+		ok("competitors most", `POST /v1/workspace {"description":"a","competitors":`+listOf(20, quoted(300))+`}`),
+		bad("competitors too many", `POST /v1/workspace {"description":"a","competitors":`+listOf(21, `"a"`)+`}`, "competitors"),
+		bad("competitor too long", `POST /v1/workspace {"description":"a","competitors":["a",`+quoted(301)+`]}`, "competitors[1]"),
+		bad("competitor empty", `POST /v1/workspace {"description":"a","competitors":["a","b","c",""]}`, "competitors[3]"),
+		bad("competitor null", `POST /v1/workspace {"description":"a","competitors":[null]}`, "competitors[0]"),
+		bad("rpc flag on REST", `POST /v1/workspace {"description":"a","clearCompetitors":true}`, "clearCompetitors"),
+		code("update without workspace", `PUT /v1/workspace {"name":"a"}`, 409, "workspace_required"),
+		after(ok("update nothing", `PUT /v1/workspace {}`), setBrief),
+		after(contractCase{name: "update", call: `PUT /v1/workspace {"name":"N","competitors":[]}`, want: 200, has: map[string]any{"archivedVideos": 0.0}}, setBrief),
+		after(bad("update to loopback", `PUT /v1/workspace {"website":"https://localhost"}`, "website"), setBrief),
+
+		// Rules.
+		{name: "no rules", call: "GET /v1/rules", want: 200, has: map[string]any{"rules": nil}},
+		code("rules without workspace", setRules, 409, "workspace_required"),
+		after(contractCase{name: "rules created", call: setRules, want: 200, has: map[string]any{"outcome": "created"}}, setBrief),
+		after(contractCase{name: "rules unchanged", call: setRules, want: 200, has: map[string]any{"outcome": "unchanged"}}, setBrief, setRules),
+		after(ok("rules longest", `PUT /v1/rules {"text":`+quoted(20000)+`}`), setBrief),
+		after(bad("rules too long", `PUT /v1/rules {"text":`+quoted(20001)+`}`, "text"), setBrief),
+		after(bad("rules empty", `PUT /v1/rules {"text":""}`, "text"), setBrief),
+
+		// Scrolls.
+		code("scroll without workspace", `POST /v1/scrolls {}`, 409, "workspace_required"),
+		after(contractCase{name: "scroll queued", call: `POST /v1/scrolls {}`, want: 202, has: map[string]any{"outcome": "queued"}}, setBrief),
+		after(contractCase{name: "scroll existing", call: `POST /v1/scrolls {"idempotencyKey":"12345678"}`, want: 200, has: map[string]any{"outcome": "existing"}}, setBrief, `POST /v1/scrolls {"idempotencyKey":"12345678"}`),
+		after(bad("scroll of an unknown template", `POST /v1/scrolls {"template":"weekly"}`, "template"), setBrief),
+		after(contractCase{name: "scroll at the upper bounds", call: `POST /v1/scrolls {"prompt":` + quoted(20000) + `,"schedule":7,"template":"niche","idempotencyKey":` + quoted(200) + `}`, want: 202}, setBrief),
+		bad("scroll above the bounds", `POST /v1/scrolls {"prompt":`+quoted(20001)+`,"schedule":0,"template":`+quoted(101)+`,"idempotencyKey":`+quoted(201)+`}`, "prompt", "schedule", "template", "idempotencyKey"),
+		bad("scroll schedule in quotes", `POST /v1/scrolls {"schedule":"1"}`, "schedule"),
+		bad("scroll schedule with a fraction", `POST /v1/scrolls {"schedule":1.5}`, "schedule"),
+		bad("scroll without id", "GET /v1/scrolls", "id"),
+		bad("scroll with an empty id", "GET /v1/scrolls?id=", "id"),
+		{name: "scroll unknown", call: "GET /v1/scrolls?id=scr_unknown", want: 200, has: map[string]any{"found": false, "scroll": nil}},
+
+		// Library.
+		{name: "hooks of nothing", call: "GET /v1/hooks", want: 200},
+		ok("hooks most", "GET /v1/hooks?limit=25&includeArchived=true"),
+		bad("hooks too many", "GET /v1/hooks?limit=26", "limit"),
+		bad("hooks none", "GET /v1/hooks?limit=0", "limit"),
+		bad("hooks archived maybe", "GET /v1/hooks?includeArchived=maybe", "includeArchived"),
+		ok("outliers", "GET /v1/outliers?limit=1&includeArchived=false&kind=own"),
+		bad("outliers of a wrong kind", "GET /v1/outliers?kind=mine&limit=26", "kind", "limit"),
+		{name: "trends without history", call: "GET /v1/trends", want: 200, has: map[string]any{"status": "insufficient_history", "completedScrolls": 0.0}},
+		bad("trends too many", "GET /v1/trends?limit=26", "limit"),
+		ok("library", "GET /v1/library?limit=25&platform=tiktok"),
+		bad("library with a broken cursor", "GET /v1/library?cursor=x", "cursor"),
+		{name: "archive without workspace", call: `POST /v1/library/archive {"videoId":"vid_x","archived":true}`, want: 200, has: map[string]any{"outcome": "workspace_required"}},
+		after(contractCase{name: "archive of an unknown video", call: `POST /v1/library/archive {"videoId":"vid_x","scope":"hook","archived":false}`, want: 200, has: map[string]any{"outcome": "not_found"}}, setBrief),
+		bad("archive without fields", `POST /v1/library/archive {}`, "videoId", "archived"),
+		bad("archive of a wrong scope", `POST /v1/library/archive {"videoId":"","scope":"all","archived":"true"}`, "videoId", "scope", "archived"),
+		{name: "annotate without workspace", call: `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":{}}`, want: 200, has: map[string]any{"outcome": "workspace_required"}},
+		after(contractCase{name: "annotate null", call: `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":null}`, want: 200, has: map[string]any{"outcome": "not_found"}}, setBrief),
+		after(ok("annotate most", `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":`+annotations(50)+`}`), setBrief),
+		bad("annotate too many", `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":`+annotations(51)+`}`, "agentMetadata"),
+		bad("annotate without metadata", `POST /v1/library/annotate {"videoId":"vid_x"}`, "agentMetadata"),
+		bad("annotate with long values", `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":{"a":`+quoted(501)+`,"note":["x","y",`+quoted(501)+`]}}`, "agentMetadata.a", "agentMetadata.note[2]"),
+		bad("annotate with a number", `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":{"a":1}}`, "agentMetadata.a"),
+		bad("annotate with a long list", `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":{"a":`+listOf(21, `"x"`)+`}}`, "agentMetadata.a"),
+
+		// Older endpoints.
+		bad("top-up of nothing", `POST /v1/topup {}`, "amountCents"),
+		bad("top-up too small", `POST /v1/topup {"amountCents":99}`, "amountCents"),
+		bad("top-up too large", `POST /v1/topup {"amountCents":1000001}`, "amountCents"),
+		bad("agent without a goal", `POST /v1/agent {}`, "goal"),
+		bad("sandbox file without path", `PUT /v1/sandbox/files {"data":""}`, "path"),
+	}
+}
+
+func TestContractOnREST(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t)
+	document := apptest.OpenAPI(t, running)
+	for _, c := range contractCases() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			account := running.Account(t, "pro")
+			for _, given := range c.given {
+				if answer := account.Do(t, given, ""); answer.Status >= 300 {
+					t.Fatalf("%s answered %d: %s", given, answer.Status, answer.Body)
+				}
+			}
+			caller := account
+			if c.anonymous {
+				caller = running.Anonymous()
+			}
+			answer := caller.Do(t, c.call, c.header)
+			if answer.Status != c.want {
+				t.Fatalf("status %d, want %d: %s", answer.Status, c.want, answer.Body)
+			}
+			document.Validate(t, answer)
+			if answer.Header.Get("X-Request-Id") == "" || answer.Header.Get("RateLimit") == "" {
+				t.Errorf("headers lack a request id or rate limit: %v", answer.Header)
+			}
+			if c.code != "" {
+				answer.WantError(t, c.code)
+			}
+			if c.paths != nil {
+				got := answer.IssuePaths(t)
+				want := slices.Sorted(slices.Values(c.paths))
+				if !slices.Equal(got, want) {
+					t.Errorf("issues at %q, want %q: %s", got, want, answer.Body)
+				}
+			}
+			for member, value := range c.has {
+				if got, found := answer.JSON(t)[member]; !found || got != value {
+					t.Errorf("%s is %v, want %v: %s", member, got, value, answer.Body)
+				}
+			}
+			if c.want == http.StatusMethodNotAllowed && answer.Header.Get("Allow") == "" {
+				t.Error("405 without Allow")
+			}
+		})
+	}
+}

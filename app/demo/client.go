@@ -1,0 +1,138 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// client speaks to the service as any subscriber would: plain HTTP and JSON.
+type client struct {
+	base string
+	key  string
+	http *http.Client
+}
+
+func newClient(base string) *client {
+	return &client{base: strings.TrimRight(base, "/"), http: &http.Client{Timeout: 30 * time.Second}}
+}
+
+// call sends a JSON request and decodes the answer into out.
+func (c *client) call(ctx context.Context, method, path string, body, out any) error {
+	var payload io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		payload = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		request.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 8<<20))
+	if err != nil {
+		return err
+	}
+	if response.StatusCode >= 300 {
+		return fmt.Errorf("%s %s answered %d: %s", method, path, response.StatusCode, bytes.TrimSpace(text))
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+// pay fills in the test checkout's form.
+func (c *client) pay(ctx context.Context, checkout, email string) error {
+	form := url.Values{"email": {email}, "action": {"pay"}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, checkout, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= 400 {
+		return fmt.Errorf("checkout answered %s", response.Status)
+	}
+	return nil
+}
+
+type video struct {
+	ID       string `json:"id"`
+	Platform string `json:"platform"`
+	Source   *struct {
+		Handle string `json:"handle"`
+	} `json:"source"`
+	Metadata struct {
+		Caption string `json:"caption"`
+	} `json:"metadata"`
+	Metrics struct {
+		Views *float64 `json:"views"`
+	} `json:"metrics"`
+}
+
+func (v video) handle() string {
+	if v.Source == nil {
+		return "?"
+	}
+	return v.Source.Handle
+}
+
+type scroll struct {
+	ID       string  `json:"id"`
+	Status   string  `json:"status"`
+	Stage    *string `json:"stage"`
+	Progress struct {
+		Percent    float64 `json:"percent"`
+		Reobserved int     `json:"reobserved"`
+		Dropped    int     `json:"dropped"`
+	} `json:"progress"`
+	ResultCounts struct {
+		Videos int `json:"videos"`
+	} `json:"resultCounts"`
+	FailureCode *string `json:"failureCode"`
+}
+
+type hook struct {
+	Video        video   `json:"video"`
+	Spoken       *string `json:"spoken"`
+	OnScreenText *string `json:"onScreenText"`
+}
+
+type outlier struct {
+	Video         video    `json:"video"`
+	Score         float64  `json:"score"`
+	BaselineViews *float64 `json:"baselineViews"`
+	SampleCount   int      `json:"sampleCount"`
+}
+
+type trend struct {
+	Label   string `json:"label"`
+	Metrics struct {
+		VideoCount   int     `json:"videoCount"`
+		MedianGrowth float64 `json:"medianGrowthMultiple"`
+	} `json:"metrics"`
+}

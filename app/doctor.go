@@ -1,0 +1,84 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// Migrate brings the database to this version's schema.
+func Migrate(ctx context.Context, cfg Config, log *slog.Logger) error {
+	db, err := store.Open(ctx, cfg.store(), log)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Migrate(ctx), db.Close())
+}
+
+// Doctor checks what a server with this configuration needs, prints a line a
+// check, and fails when one does.
+func Doctor(ctx context.Context, cfg Config, out io.Writer) error {
+	quiet := slog.New(slog.DiscardHandler)
+	checks := []struct {
+		name string
+		run  func() (string, error)
+	}{
+		{"data folder", func() (string, error) { return cfg.DataDir, writable(cfg.DataDir) }},
+		{"database", func() (string, error) {
+			db, err := store.Open(ctx, cfg.store(), quiet)
+			if err != nil {
+				return "", err
+			}
+			return db.Dialect(), errors.Join(db.Ping(ctx), db.Close())
+		}},
+		{"feed folder", func() (string, error) {
+			if cfg.FeedDir == "" || cfg.FeedDir == "sample" {
+				return cfg.FeedDir, nil
+			}
+			_, err := os.ReadDir(cfg.FeedDir)
+			return cfg.FeedDir, err
+		}},
+		{"plugins", func() (string, error) {
+			plugins, err := Plugins(cfg, quiet)
+			for _, p := range plugins {
+				if p.State == pluginhost.Refused {
+					err = errors.Join(err, fmt.Errorf("%s: %s", p.ID, p.Reason))
+				}
+			}
+			return fmt.Sprintf("%d found", len(plugins)), err
+		}},
+	}
+	failed := 0
+	for _, check := range checks {
+		detail, err := check.run()
+		if err != nil {
+			failed++
+			fmt.Fprintf(out, "FAIL %-12s %v\n", check.name, err)
+			continue
+		}
+		fmt.Fprintf(out, "ok   %-12s %s\n", check.name, detail)
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d checks failed", failed, len(checks))
+	}
+	return nil
+}
+
+// writable tries a folder, making it where it is missing.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	trial := filepath.Join(dir, ".doctor")
+	if err := os.WriteFile(trial, nil, 0o600); err != nil {
+		return err
+	}
+	return os.Remove(trial)
+}

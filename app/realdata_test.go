@@ -1,0 +1,391 @@
+package app_test
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+)
+
+// The real scrapes lie outside the repository. These tests hold what the app
+// makes of them against the same facts, counted from the files by plain code.
+
+// reading is one row of a scrape.
+type reading struct {
+	id, creator, caption string
+	posted, observed     int64
+	views, likes         int64
+}
+
+func (r reading) usable() bool { return r.views > 0 && r.views >= r.likes }
+
+func realData(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("SCROLLERY_TEST_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "data")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "tiktok_dk_run1_2026-03-22.csv")); err != nil {
+		t.Skip("the real scrapes are not here")
+	}
+	return dir
+}
+
+func rowsOf(t *testing.T, path string) []map[string]string {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	all, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]map[string]string, 0, len(all)-1)
+	for _, cells := range all[1:] {
+		row := map[string]string{}
+		for i, name := range all[0] {
+			row[name] = cells[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func count(t *testing.T, text string) int64 {
+	t.Helper()
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func moment(t *testing.T, layout, text string) int64 {
+	t.Helper()
+	at, err := time.Parse(layout, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.UnixMilli()
+}
+
+func tiktokRun(t *testing.T, path, day string) map[string]reading {
+	run := map[string]reading{}
+	for _, row := range rowsOf(t, path) {
+		run[row["video_id"]] = reading{
+			id: row["video_id"], creator: strings.ToLower(row["tiktok_handle"]), caption: row["beskrivelse"],
+			posted: moment(t, time.DateOnly, row["upload_dato"]), observed: moment(t, time.DateOnly, day),
+			views: count(t, row["visninger"]), likes: count(t, row["likes"]),
+		}
+	}
+	return run
+}
+
+var isoDuration = regexp.MustCompile(`^PT(?:(\d+)M)?(?:(\d+)S)?$`)
+
+func youtubeRun(t *testing.T, path string) map[string]reading {
+	run := map[string]reading{}
+	for _, row := range rowsOf(t, path) {
+		parts := isoDuration.FindStringSubmatch(row["duration_iso8601"])
+		if parts == nil || count(t, parts[1])*60+count(t, parts[2]) > 180 {
+			continue
+		}
+		run[row["video_id"]] = reading{
+			id: row["video_id"], creator: row["channel_id"], caption: row["title"],
+			posted:   moment(t, time.RFC3339, row["published_at"]),
+			observed: moment(t, "2006-01-02T15:04:05.999999-07:00", row["snapshot_utc"]),
+			views:    count(t, row["view_count"]), likes: count(t, row["like_count"]),
+		}
+	}
+	return run
+}
+
+func TestRealTikTokScrapes(t *testing.T) {
+	t.Parallel()
+	data := realData(t)
+	files := []string{filepath.Join(data, "tiktok_dk_run1_2026-03-22.csv"), filepath.Join(data, "tiktok_dk_run2_2026-03-30.csv")}
+	runs := []map[string]reading{tiktokRun(t, files[0], "2026-03-22"), tiktokRun(t, files[1], "2026-03-30")}
+	maps := []string{fmt.Sprintf(tiktokMap, "2026-03-22"), fmt.Sprintf(tiktokMap, "2026-03-30")}
+	checkRealRuns(t, "tiktok", files, maps, runs)
+}
+
+func TestRealYouTubeScrapes(t *testing.T) {
+	t.Parallel()
+	data := realData(t)
+	files := []string{filepath.Join(data, "youtube_tech_run1_2026-01-28.csv"), filepath.Join(data, "youtube_tech_run2_2026-02-04.csv")}
+	runs := []map[string]reading{youtubeRun(t, files[0]), youtubeRun(t, files[1])}
+	checkRealRuns(t, "youtube", files, []string{youtubeMap, youtubeMap}, runs)
+}
+
+// checkRealRuns scrolls twice over the files and compares everything.
+func checkRealRuns(t *testing.T, platform string, files, maps []string, runs []map[string]reading) {
+	feed := t.TempDir()
+	for i, file := range files {
+		folder := filepath.Join(feed, strconv.Itoa(i+1))
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(folder, "videos.csv"), string(text))
+		write(t, filepath.Join(folder, "feed.map.json"), maps[i])
+	}
+	running := apptest.Start(t, func(cfg *app.Config) {
+		cfg.FeedDir = feed
+		cfg.Billing.Pro.MaxFeedSize = 10_000
+	})
+	account := running.Account(t, "pro")
+	account.Get(t, `POST /v1/workspace {"description":"videos"}`, &struct{}{})
+
+	first := account.Scroll(t, "{}")
+	checkRun(t, first, len(runs[0]), 0)
+	again := 0
+	for id := range runs[1] {
+		if _, known := runs[0][id]; known {
+			again++
+		}
+	}
+	second := account.Scroll(t, "{}")
+	checkRun(t, second, len(runs[1])-again, again)
+
+	ids := libraryIDs(t, account)
+	if want := len(runs[0]) + len(runs[1]) - again; len(ids) != want {
+		t.Errorf("the library has %d videos, want %d", len(ids), want)
+	}
+	latest := map[string]reading{}
+	for _, run := range runs {
+		for id, r := range run {
+			if r.usable() {
+				latest[id] = r
+			}
+		}
+	}
+	checkOutliers(t, account, platform, latest, ids)
+	checkTrends(t, account, runs)
+}
+
+func checkRun(t *testing.T, scroll apptest.Scroll, newVideos, again int) {
+	t.Helper()
+	if scroll.Status != "completed" {
+		t.Fatalf("the scroll ended %s: %+v", scroll.Status, scroll)
+	}
+	if scroll.ResultCounts.Videos != newVideos || scroll.Progress.Reobserved != again {
+		t.Errorf("%d new and %d seen again, want %d and %d", scroll.ResultCounts.Videos, scroll.Progress.Reobserved, newVideos, again)
+	}
+}
+
+// libraryIDs maps the platform's ids to ours.
+func libraryIDs(t *testing.T, account *apptest.Caller) map[string]string {
+	t.Helper()
+	ids := map[string]string{}
+	for cursor := ""; ; {
+		var page struct {
+			Videos     []struct{ ID, ExternalID string }
+			NextCursor *string
+		}
+		account.Get(t, "GET /v1/library?limit=25"+cursor, &page)
+		for _, video := range page.Videos {
+			ids[video.ExternalID] = video.ID
+		}
+		if page.NextCursor == nil {
+			return ids
+		}
+		cursor = "&cursor=" + url.QueryEscape(*page.NextCursor)
+	}
+}
+
+// expected is an outlier as the definitions give it.
+type expected struct {
+	reading
+	score, baseline float64
+	peers           int
+}
+
+func checkOutliers(t *testing.T, account *apptest.Caller, platform string, latest map[string]reading, ids map[string]string) {
+	t.Helper()
+	var want []expected
+	for _, target := range latest {
+		if e, scored := score(platform, target, latest, ids); scored && e.score > 1 {
+			want = append(want, e)
+		}
+	}
+	slices.SortFunc(want, func(a, b expected) int {
+		return cmp.Or(-cmp.Compare(a.score, b.score), -cmp.Compare(a.views, b.views), -cmp.Compare(a.observed, b.observed), cmp.Compare(ids[a.id], ids[b.id]))
+	})
+	var got struct {
+		Outliers []struct {
+			Video                struct{ ExternalID string }
+			Score, BaselineViews float64
+			SampleCount          int
+		}
+	}
+	account.Get(t, "GET /v1/outliers?limit=25", &got)
+	if len(got.Outliers) != 25 || len(want) < 25 {
+		t.Fatalf("%d outliers listed, %d expected", len(got.Outliers), len(want))
+	}
+	for i, o := range got.Outliers {
+		w := want[i]
+		if o.Video.ExternalID != w.id || math.Abs(o.Score-w.score) > 0.00005 || o.BaselineViews != w.baseline || o.SampleCount != w.peers {
+			t.Errorf("outlier %d is %+v, want %s %.4f %g %d", i, o, w.id, w.score, w.baseline, w.peers)
+		}
+	}
+}
+
+const hour, year = int64(3_600_000), 365 * 24 * int64(3_600_000)
+
+func age(r reading) float64 {
+	return min(72, max(0, float64(r.observed-r.posted)/float64(hour)))
+}
+
+// score follows the definition word by word, over everything, without an index.
+func score(platform string, target reading, all map[string]reading, ids map[string]string) (expected, bool) {
+	newViews := moment2025()
+	pick := func(sameCreator bool, most int, order func(a, b reading) int) []int64 {
+		var peers []reading
+		for _, peer := range all {
+			switch {
+			case peer.id == target.id, sameCreator && peer.creator != target.creator, age(peer) < age(target)/2,
+				distance(peer, target) > year, platform == "youtube" && (peer.posted < newViews) != (target.posted < newViews):
+			default:
+				peers = append(peers, peer)
+			}
+		}
+		slices.SortFunc(peers, order)
+		var views []int64
+		for _, peer := range peers[:min(most, len(peers))] {
+			views = append(views, peer.views)
+		}
+		return views
+	}
+	views := pick(true, 30, func(a, b reading) int {
+		return cmp.Or(cmp.Compare(distance(a, target), distance(b, target)), -cmp.Compare(a.posted, b.posted), cmp.Compare(ids[a.id], ids[b.id]))
+	})
+	if len(views) < 3 {
+		views = pick(false, 200, func(a, b reading) int {
+			return cmp.Or(-cmp.Compare(a.posted, b.posted), cmp.Compare(ids[a.id], ids[b.id]))
+		})
+	}
+	if len(views) < 3 {
+		return expected{}, false
+	}
+	baseline := medianOf(views)
+	return expected{target, float64(target.views) / baseline, baseline, len(views)}, true
+}
+
+func moment2025() int64 { return time.Date(2025, 3, 31, 0, 0, 0, 0, time.UTC).UnixMilli() }
+
+func distance(a, b reading) int64 { return max(a.posted-b.posted, b.posted-a.posted) }
+
+func medianOf[N int64 | float64](values []N) float64 {
+	slices.Sort(values)
+	middle := len(values) / 2
+	if len(values)%2 == 1 {
+		return float64(values[middle])
+	}
+	return (float64(values[middle-1]) + float64(values[middle])) / 2
+}
+
+var hashtag = regexp.MustCompile(`#([\p{L}\p{M}\p{N}_]+)`)
+
+func checkTrends(t *testing.T, account *apptest.Caller, runs []map[string]reading) {
+	t.Helper()
+	carriers := map[string]map[string]bool{}
+	for _, run := range runs {
+		for id, r := range run {
+			for _, match := range hashtag.FindAllStringSubmatch(r.caption, -1) {
+				key := "hashtag:" + strings.ToLower(match[1])
+				if carriers[key] == nil {
+					carriers[key] = map[string]bool{}
+				}
+				carriers[key][id] = true
+			}
+		}
+	}
+	var got struct {
+		Status           string
+		CompletedScrolls int
+		Trends           []struct {
+			Key     string
+			Metrics struct {
+				VideoCount           int
+				MedianGrowthMultiple float64
+			}
+		}
+	}
+	account.Get(t, "GET /v1/trends?limit=25", &got)
+	if got.Status != "ready" || got.CompletedScrolls != 2 || len(got.Trends) == 0 {
+		t.Fatalf("trends are %s after %d scrolls, %d listed", got.Status, got.CompletedScrolls, len(got.Trends))
+	}
+	compared := 0
+	for _, trend := range got.Trends {
+		ids, known := carriers[trend.Key]
+		if !known {
+			if strings.HasPrefix(trend.Key, "hashtag:") {
+				t.Errorf("no caption carries %s", trend.Key)
+			}
+			continue
+		}
+		var multiples []float64
+		for id := range ids {
+			first, last := runs[0][id], runs[1][id]
+			if first.usable() && last.usable() {
+				multiples = append(multiples, float64(last.views)/float64(max(first.views, 100)))
+			}
+		}
+		want := math.Round(medianOf(multiples)*10_000) / 10_000
+		if trend.Metrics.MedianGrowthMultiple != want || trend.Metrics.VideoCount != len(ids) {
+			t.Errorf("%s grew %v over %d videos, want %v over %d", trend.Key, trend.Metrics.MedianGrowthMultiple, trend.Metrics.VideoCount, want, len(ids))
+		}
+		compared++
+	}
+	if compared < 5 {
+		t.Errorf("only %d hashtags could be compared", compared)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Column maps of the scrapes; the first takes the day on which it was read.
+const (
+	tiktokMap = `{
+		"columns": {
+			"externalId": "video_id", "sourceUrl": "video_url", "postedAt": "upload_dato", "handle": "tiktok_handle",
+			"caption": "beskrivelse", "views": "visninger", "likes": "likes", "comments": "kommentarer",
+			"shares": "shares", "saves": "gemmer"
+		},
+		"constants": {"platform": "tiktok", "observedAt": %q}
+	}`
+	youtubeMap = `{
+		"columns": {
+			"externalId": "video_id", "postedAt": "published_at", "creatorId": "channel_id", "handle": "channel_title",
+			"caption": "title", "durationSeconds": "duration_iso8601", "views": "view_count", "likes": "like_count",
+			"comments": "comment_count", "observedAt": "snapshot_utc"
+		},
+		"constants": {"platform": "youtube"},
+		"filter": {"maxDurationSeconds": 180}
+	}`
+)

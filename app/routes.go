@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// probeTimeout bounds what /readyz waits for.
+const probeTimeout = 2 * time.Second
+
+// Routes are all the addresses that the server answers.
+type Routes struct {
+	api      *door.Mux
+	checkout http.Handler
+	db       *store.DB
+	host     *pluginhost.Host
+	metrics  *prometheus.Registry
+}
+
+// NewRoutes gathers what the rooms serve.
+func NewRoutes(api *door.Mux, checkout checkoutPages, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry) *Routes {
+	return &Routes{api: api, checkout: checkout, db: db, host: host, metrics: metrics}
+}
+
+// Handler serves the API on every path that is nobody else's.
+func (r *Routes) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/checkout/", r.checkout)
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
+	mux.HandleFunc("GET /readyz", r.ready)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(r.metrics, promhttp.HandlerOpts{}))
+	api := r.api.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if own(request.URL.Path) {
+			mux.ServeHTTP(w, request)
+			return
+		}
+		api.ServeHTTP(w, request) // by itself: ServeMux would redirect unclean paths
+	})
+}
+
+// own tells the addresses that are no API.
+func own(path string) bool {
+	return path == "/livez" || path == "/readyz" || path == "/metrics" || strings.HasPrefix(path, "/checkout/")
+}
+
+// ready says whether the process can work: the database answers, and no plugin's
+// breaker is open.
+func (r *Routes) ready(w http.ResponseWriter, request *http.Request) {
+	ctx, cancel := context.WithTimeout(request.Context(), probeTimeout)
+	defer cancel()
+	if err := r.db.Ping(ctx); err != nil {
+		plain(w, http.StatusServiceUnavailable, "database: does not answer\n")
+		return
+	}
+	text := "ok\n"
+	for _, plugin := range r.host.List() {
+		if plugin.State != pluginhost.Ready {
+			text += "plugin " + plugin.ID + ": " + string(plugin.State) + "\n"
+		}
+	}
+	plain(w, http.StatusOK, text)
+}
+
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text))
+}

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/scrollery/scrollery/app/demo"
+	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/plugins/feed"
+)
+
+const (
+	sampleEmail   = "sample@example.com"
+	sampleScrolls = 3
+)
+
+// ServeSample serves with a fictional library: it prints the address, a key that
+// is ready, and three lines to try. A library that is already there stays.
+func ServeSample(ctx context.Context, cfg Config, log *slog.Logger, out, progress io.Writer) error {
+	if cfg.FeedDir == "" {
+		cfg.FeedDir = feed.Sample
+	}
+	service, err := Start(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	err = service.showSample(ctx, cfg, out, progress)
+	if err == nil {
+		err = service.Wait(ctx)
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = nil
+	}
+	return errors.Join(err, service.Stop())
+}
+
+func (s *Service) showSample(ctx context.Context, cfg Config, out, progress io.Writer) error {
+	key, err := s.keys.CreateForEmail(viewer.System(ctx), sampleEmail, "pro", nil, 0)
+	if err != nil {
+		return fmt.Errorf("make a key for the sample: %w", err)
+	}
+	journey := sampleJourney("http://"+s.server.Address().String(), io.Discard, progress)
+	if err := journey.Fill(ctx, key); err != nil {
+		return fmt.Errorf("fill the sample library: %w", err)
+	}
+	fmt.Fprintf(out, `Scrollery serves at %[1]s, with a sample library of invented videos.
+A key for it: %[2]s
+
+Try:
+  curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/hooks?limit=3"
+  curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/outliers?limit=3"
+  curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/trends?limit=3"
+
+The service description is at %[1]s/openapi.json. Stop with Ctrl-C.
+`, cfg.BaseURL, key)
+	return nil
+}
+
+func sampleJourney(baseURL string, out, progress io.Writer) demo.Journey {
+	tour := feed.SampleBrief()
+	return demo.Journey{
+		BaseURL: baseURL, Email: sampleEmail, Scrolls: sampleScrolls,
+		Description: tour.Description, Competitors: tour.Competitors, Rules: tour.Rules,
+		Out: out, Progress: progress,
+	}
+}
+
+// Demo makes the whole journey on a server of its own, with scratch data, and
+// prints what a subscriber sees.
+func Demo(ctx context.Context, cfg Config, out, progress io.Writer) (err error) {
+	scratch, err := os.MkdirTemp("", "scrollery-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	cfg.DataDir, cfg.DatabaseURL, cfg.Roles = filepath.Join(scratch, "data"), "", []string{"api", "worker"}
+	cfg.FeedDir, cfg.RateLimit = feed.Sample, false
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	cfg.Addr, cfg.BaseURL = address, "http://"+address
+	if err := cfg.Complete(); err != nil {
+		return err
+	}
+	service, err := Start(ctx, cfg, NewLog(progress, slog.LevelWarn))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, service.Stop()) }()
+	fmt.Fprintf(out, "A server of its own answers at %s; its data is scratch.\n", cfg.BaseURL)
+	if _, err := sampleJourney(cfg.BaseURL, out, progress).Run(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "\nDone: the whole journey works.")
+	return nil
+}
+
+// freeAddress is a loopback address that nobody listens on.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app/apptest"
+)
+
+// TestServerKilledInEveryStage kills the server with SIGKILL in each stage of a
+// scroll, and at random moments, until 20 kills are done: every scroll completes,
+// and no video is there twice.
+func TestServerKilledInEveryStage(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		newChaos(t, "").run(t, 20)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		newChaos(t, apptest.ScratchPostgres(t)).run(t, 20)
+	})
+}
+
+const chaosVideos = 600
+
+type chaos struct {
+	dir, base, key string
+	env            []string
+	server         *exec.Cmd
+	stderr         *lockedBuffer
+	client         *http.Client
+}
+
+func newChaos(t *testing.T, databaseURL string) *chaos {
+	dir := t.TempDir()
+	feed := filepath.Join(dir, "feed")
+	writeChaosFeed(t, feed)
+	address := apptest.FreeAddress(t)
+	c := &chaos{dir: dir, base: "http://" + address, client: &http.Client{Timeout: 10 * time.Second}}
+	c.env = []string{"SCROLLERY_ADDR=" + address, "SCROLLERY_FEED_DIR=" + feed, "SCROLLERY_RATE_LIMIT=off", "SCROLLERY_LOG_LEVEL=warn"}
+	if databaseURL != "" {
+		c.env = append(c.env, "SCROLLERY_DATABASE_URL="+databaseURL)
+	}
+	c.start(t)
+	create := program(t.Context(), dir, "keys", "create", "--email", "chaos@example.com", "--plan", "pro")
+	create.Env = append(create.Env, c.env...)
+	secret, err := create.Output()
+	if err != nil {
+		t.Fatalf("keys create: %v", err)
+	}
+	c.key = strings.TrimSpace(string(secret))
+	c.mustCall(t, "POST", "/v1/workspace", `{"description":"coffee"}`, nil)
+	t.Cleanup(c.kill)
+	return c
+}
+
+// writeChaosFeed writes one folder: every run sees the same videos with more views.
+func writeChaosFeed(t *testing.T, dir string) {
+	t.Helper()
+	for run := 1; run <= 12; run++ {
+		folder := filepath.Join(dir, fmt.Sprint(run))
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var lines bytes.Buffer
+		for i := range chaosVideos {
+			fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"c%d","postedAt":1700000000000,"source":{"kind":"competitor","handle":"maker%d"},"metadata":{"caption":"espresso %d #espresso","hashtags":["espresso"]},"metrics":{"views":%d,"likes":3},"evidence":{"spoken":"hello %d"}}`+"\n",
+				i, i%17, i, 1000+i*7+run*1000, i)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "videos.jsonl"), lines.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (c *chaos) start(t *testing.T) {
+	t.Helper()
+	c.server = program(context.WithoutCancel(t.Context()), c.dir, "serve")
+	c.server.Env = append(c.server.Env, c.env...)
+	c.stderr = &lockedBuffer{}
+	c.server.Stderr = c.stderr
+	if err := c.server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for time.Now().Before(deadline) {
+		response, err := c.client.Get(c.base + "/v1/health")
+		if err == nil {
+			response.Body.Close()
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("the server does not answer: %s", c.stderr)
+}
+
+func (c *chaos) kill() {
+	_ = c.server.Process.Kill()
+	_ = c.server.Wait()
+}
+
+func (c *chaos) call(ctx context.Context, method, path, body string, out any) error {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.key)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %s", method, path, response.Status)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(out)
+}
+
+func (c *chaos) mustCall(t *testing.T, method, path, body string, out any) {
+	t.Helper()
+	if err := c.call(t.Context(), method, path, body, out); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *chaos) run(t *testing.T, kills int) {
+	targets := []string{"plan", "collect", "observe", "screen", "evidence", "archive", "score", ""}
+	hit := map[string]int{}
+	for scroll := 1; kills > 0; scroll++ {
+		var started struct{ Scroll apptest.Scroll }
+		c.mustCall(t, "POST", "/v1/scrolls", fmt.Sprintf(`{"idempotencyKey":"chaos-run-%d"}`, scroll), &started)
+		for range min(2, kills) { // the third start of a scroll must be left alone
+			target := targets[kills%len(targets)]
+			if stage, alive := c.waitFor(t, started.Scroll.ID, target); alive {
+				c.kill()
+				kills--
+				hit[stage]++
+				c.start(t)
+			}
+		}
+		ended := c.await(t, started.Scroll.ID)
+		if ended.Status != "completed" || ended.Progress.Percent != 100 {
+			t.Fatalf("scroll %d ended %s: %+v\n%s", scroll, ended.Status, ended, c.stderr)
+		}
+		want := 0
+		if scroll == 1 {
+			want = chaosVideos
+		}
+		if ended.ResultCounts.Videos != want {
+			t.Errorf("scroll %d archived %d videos, want %d", scroll, ended.ResultCounts.Videos, want)
+		}
+		var again struct{ Outcome string }
+		c.mustCall(t, "POST", "/v1/scrolls", fmt.Sprintf(`{"idempotencyKey":"chaos-run-%d"}`, scroll), &again)
+		if again.Outcome != "existing" {
+			t.Errorf("the answered start of scroll %d is lost: %s", scroll, again.Outcome)
+		}
+	}
+	if videos := c.countVideos(t); videos != chaosVideos {
+		t.Errorf("the library has %d videos, want %d", videos, chaosVideos)
+	}
+	t.Logf("killed in %v", hit)
+}
+
+// waitFor returns when the scroll is in the stage, or at a random moment for no
+// stage, or with alive false when the scroll has ended before.
+func (c *chaos) waitFor(t *testing.T, id, stage string) (at string, alive bool) {
+	t.Helper()
+	random := time.Now().Add(time.Duration(rand.IntN(400)) * time.Millisecond)
+	for {
+		var got struct {
+			Scroll struct {
+				Status string
+				Stage  *string
+			}
+		}
+		c.mustCall(t, "GET", "/v1/scrolls?id="+id, "", &got)
+		current := "queued"
+		if got.Scroll.Stage != nil {
+			current = *got.Scroll.Stage
+		}
+		switch {
+		case got.Scroll.Status == "completed" || got.Scroll.Status == "failed":
+			return got.Scroll.Status, false
+		case stage != "" && current == stage, stage == "" && time.Now().After(random):
+			return current, true
+		}
+		time.Sleep(2 * time.Millisecond) // each look costs a unit of the day's budget
+	}
+}
+
+func (c *chaos) await(t *testing.T, id string) apptest.Scroll {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for time.Now().Before(deadline) {
+		var got struct{ Scroll apptest.Scroll }
+		c.mustCall(t, "GET", "/v1/scrolls?id="+id, "", &got)
+		if got.Scroll.Status != "queued" && got.Scroll.Status != "running" {
+			return got.Scroll
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("scroll %s did not end: %s", id, c.stderr)
+	return apptest.Scroll{}
+}
+
+func (c *chaos) countVideos(t *testing.T) int {
+	t.Helper()
+	seen := map[string]bool{}
+	cursor := ""
+	for {
+		var page struct {
+			Videos     []struct{ ExternalID string }
+			NextCursor *string
+		}
+		c.mustCall(t, "GET", "/v1/library?limit=25"+cursor, "", &page)
+		for _, video := range page.Videos {
+			if seen[video.ExternalID] {
+				t.Errorf("video %s is there twice", video.ExternalID)
+			}
+			seen[video.ExternalID] = true
+		}
+		if page.NextCursor == nil {
+			return len(seen)
+		}
+		cursor = "&cursor=" + *page.NextCursor
+	}
+}
+
+// lockedBuffer is written by a process's pipe and read by the test.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

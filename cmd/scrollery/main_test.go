@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asProgram makes the test binary be scrollery itself, plugins included.
+const asProgram = "SCROLLERY_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	plugin := len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "plugin")
+	if os.Getenv(asProgram) != "" || plugin {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// program is a scrollery process that has not started yet.
+func program(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	command := exec.CommandContext(ctx, self, args...)
+	command.Env = []string{asProgram + "=1", "SCROLLERY_DATA_DIR=" + dir, "PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+	if coverage := os.Getenv("GOCOVERDIR"); coverage != "" {
+		command.Env = append(command.Env, "GOCOVERDIR="+coverage)
+	}
+	return command
+}
+
+// result is how a command ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+func runProgram(t *testing.T, dir string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	command := program(ctx, dir, args...)
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	if command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return result{command.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+func TestDemoMakesTheWholeJourney(t *testing.T) {
+	t.Parallel()
+	got := runProgram(t, t.TempDir(), "demo")
+	if got.code != exitDone {
+		t.Fatalf("exit %d\n%s\n%s", got.code, got.stdout, got.stderr)
+	}
+	for _, want := range []string{"Hooks", "Outliers", "Trends", "ready after 3 completed scrolls", "run 3:", "#"} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("the output lacks %q:\n%s", want, got.stdout)
+		}
+	}
+}
+
+func TestCommandsKeepTheirExitCodes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if got := runProgram(t, dir, "migrate"); got.code != exitDone {
+		t.Fatalf("migrate: exit %d: %s", got.code, got.stderr)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+	}{
+		{"version", exitDone},
+		{"--help", exitDone},
+		{"doctor", exitDone},
+		{"keys create --email a@example.com --plan standard", exitDone},
+		{"keys create --email a@example.com --plan pro --scopes library:read --ttl 1h", exitDone},
+		{"keys list --email a@example.com", exitDone},
+		{"scrolls list --email a@example.com", exitDone},
+		{"plugins list", exitDone},
+		{"keys list --email stranger@example.com", exitFailed},
+		{"keys revoke key_0000000000000", exitFailed},
+		{"scrolls cancel scr_unknown", exitFailed},
+		{"import --email a@example.com nowhere.jsonl", exitFailed},
+		{"keys create --email a@example.com --plan gold", exitWrongUse},
+		{"keys create --plan pro", exitWrongUse},
+		{"keys create --email a@example.com --plan pro --scopes all:things", exitWrongUse},
+		{"keys create --email a@example.com --plan pro --ttl 25h", exitWrongUse},
+		{"keys revoke", exitWrongUse},
+		{"keys", exitWrongUse},
+		{"import --email a@example.com", exitWrongUse},
+		{"serve --roles dancer", exitWrongUse},
+		{"serve --colour red", exitWrongUse},
+		{"serve extra", exitWrongUse},
+		{"nonsense", exitWrongUse},
+		{"doctor --config nowhere.yaml", exitWrongUse},
+	} {
+		got := runProgram(t, dir, strings.Fields(c.args)...)
+		if got.code != c.code {
+			t.Errorf("scrollery %s: exit %d, want %d\n%s%s", c.args, got.code, c.code, got.stdout, got.stderr)
+		}
+		if got.code != exitDone && got.stderr == "" {
+			t.Errorf("scrollery %s failed without a word", c.args)
+		}
+	}
+	key := runProgram(t, dir, "keys", "create", "--email", "b@example.com", "--plan", "pro")
+	if secret := strings.TrimSuffix(key.stdout, "\n"); !strings.HasPrefix(secret, "scr_live_") || strings.ContainsAny(secret, " \n") {
+		t.Errorf("keys create printed %q, want the key alone", key.stdout)
+	}
+}
