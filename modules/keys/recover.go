@@ -117,8 +117,13 @@ func (s *Service) try(ctx context.Context, tx *store.Tx, address, digits string)
 		return "", "", err
 	}
 	right := newest.matches(digits)
+	if !counted && found { // perhaps for what another call has just done
+		if newest, _, err = s.rows.newestCode(ctx, tx, address); err != nil {
+			return "", "", err
+		}
+	}
 	switch {
-	case !counted && found && !newest.used && now.Before(newest.expiresAt):
+	case !counted && newest.tries >= s.cfg.CodeTries && !newest.used && now.Before(newest.expiresAt):
 		return ReissueRateLimited, "", nil
 	case !counted || !right || newest.accountID == 0:
 		return ReissueInvalidCode, "", nil

@@ -272,8 +272,12 @@ func TestRacingReissuesMintOneKey(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if status == ReissueCompleted {
+			switch status {
+			case ReissueCompleted:
 				completed.Add(1)
+			case ReissueInvalidCode:
+			default:
+				t.Errorf("a late call is told %s", status)
 			}
 		})
 		left := count(t, db, "SELECT count(*) FROM keys WHERE account_id = $1 AND revoked_at IS NULL", account)

@@ -11,16 +11,19 @@ import (
 	"unicode"
 )
 
+// maxSubject keeps the encoded header far below the longest line of a mail.
+const maxSubject = 200
+
 // Format returns the RFC 5322 text of a message. Nothing in a message can add a
 // header: addresses have one allowed form, and a subject with control
-// characters is refused.
+// characters, or a long one, is refused.
 func Format(from netmail.Address, message Message, id string, at time.Time) ([]byte, error) {
 	to, ok := Address(message.To)
 	if !ok {
 		return nil, fmt.Errorf("%q is no mail address", message.To)
 	}
-	if strings.ContainsFunc(message.Subject, unicode.IsControl) {
-		return nil, fmt.Errorf("the subject %q has control characters", message.Subject)
+	if len(message.Subject) > maxSubject || strings.ContainsFunc(message.Subject, unicode.IsControl) {
+		return nil, fmt.Errorf("the subject %.*q has control characters or more than %d bytes", maxSubject, message.Subject, maxSubject)
 	}
 	sender, ok := Address(from.Address)
 	if !ok || strings.ContainsFunc(from.Name, unicode.IsControl) {
