@@ -150,3 +150,20 @@ func BenchmarkWrite(b *testing.B) {
 func perSecond(b *testing.B, rows int) {
 	b.ReportMetric(float64(b.N*rows)/b.Elapsed().Seconds(), "rows/s")
 }
+
+// BenchmarkOpen measures what a start costs on a database that is up to date.
+func BenchmarkOpen(b *testing.B) {
+	cfg := storetest.SQLiteConfig(b)
+	for b.Loop() {
+		db, err := store.Open(b.Context(), cfg, storetest.Log(b))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Migrate(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -29,7 +29,7 @@ func (db *DB) migratePostgres(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	if err := up(ctx, Postgres, goose.DialectPostgres, db.writer, goose.WithSessionLocker(locker)); err != nil {
+	if _, err := up(ctx, Postgres, goose.DialectPostgres, db.writer, goose.WithSessionLocker(locker)); err != nil {
 		return err
 	}
 	river, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: db.log})
@@ -51,7 +51,8 @@ func (db *DB) migrateSQLite(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	conn.SetMaxOpenConns(1)
-	if err := up(ctx, SQLite, goose.DialectSQLite3, conn); err != nil {
+	applied, err := up(ctx, SQLite, goose.DialectSQLite3, conn)
+	if err != nil || applied == 0 {
 		return err
 	}
 	rows, err := conn.QueryContext(ctx, "PRAGMA foreign_key_check")
@@ -65,17 +66,19 @@ func (db *DB) migrateSQLite(ctx context.Context) (err error) {
 	return rows.Err()
 }
 
-func up(ctx context.Context, dialect string, gooseDialect goose.Dialect, conn *sql.DB, opts ...goose.ProviderOption) error {
+// up returns how many migrations it applied.
+func up(ctx context.Context, dialect string, gooseDialect goose.Dialect, conn *sql.DB, opts ...goose.ProviderOption) (int, error) {
 	files, err := migrate.Files(dialect)
 	if err != nil {
-		return fmt.Errorf("migrate: %w", err)
+		return 0, fmt.Errorf("migrate: %w", err)
 	}
 	provider, err := goose.NewProvider(gooseDialect, conn, files, append(opts, goose.WithDisableGlobalRegistry(true))...)
 	if err != nil {
-		return fmt.Errorf("migrate: %w", err)
+		return 0, fmt.Errorf("migrate: %w", err)
 	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("migrate: %w", err)
+	applied, err := provider.Up(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("migrate: %w", err)
 	}
-	return nil
+	return len(applied), nil
 }

@@ -33,7 +33,7 @@ func (db *DB) openPostgres(ctx context.Context) error {
 	db.writer = stdlib.OpenDBFromPool(db.pool)
 	db.reader = db.writer
 	db.driver = entsql.OpenDB(dialect.Postgres, db.writer)
-	if db.jobs, err = newRiverInserter(db.pool); err != nil {
+	if db.jobs, err = newRiverInserter(db.pool, db.log); err != nil {
 		db.pool.Close()
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -22,8 +23,8 @@ const periodicQueue = "periodic-"
 // riverInserter writes jobs on PostgreSQL, where River keeps them.
 type riverInserter struct{ client *river.Client[pgx.Tx] }
 
-func newRiverInserter(pool *pgxpool.Pool) (*riverInserter, error) {
-	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{})
+func newRiverInserter(pool *pgxpool.Pool, log *slog.Logger) (*riverInserter, error) {
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("open queue: %w", err)
 	}
