@@ -215,7 +215,7 @@ func (r *run) attribute(rec *record.Record) {
 		if source.Kind == "" {
 			source.Kind = seed.Kind
 		}
-		if source.SeededBy == "" && bySeed {
+		if source.SeededBy == "" && bySeed && !byHandle {
 			source.SeededBy = seed.Text()
 		}
 		break

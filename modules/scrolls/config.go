@@ -62,7 +62,7 @@ type Config struct {
 	// Pause, if set, is called where a test wants to step in: as a stage begins
 	// (`begin`), after each batch it committed (`batch`), and when its work is done
 	// but its checkpoint is not (`end`). Default nil.
-	Pause func(ctx context.Context, stage, point string)
+	Pause func(ctx context.Context, stage, point string) `yaml:"-"`
 }
 
 // Template is one pipeline.

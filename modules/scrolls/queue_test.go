@@ -1,0 +1,108 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// queue starts the workers and periodics of a service.
+func (w *world) queue(service *Service) *store.Queue {
+	w.t.Helper()
+	queue, err := store.NewQueue(w.db, service.Workers(), service.Periodics(), storetest.Log(w.t))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := queue.Start(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { stop(w.t, queue, time.Second) })
+	return queue
+}
+
+func stop(t testing.TB, queue *store.Queue, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := queue.Stop(ctx); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
+// await follows the scroll to its end.
+func (w *world) await(id int64) *Scroll {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(tenant(), 30*time.Second)
+	defer cancel()
+	var last *Scroll
+	if err := w.service.Watch(ctx, publicID(id), func(s *Scroll) error { last = s; return nil }); err != nil {
+		w.t.Fatalf("watch: %v; %+v", err, last)
+	}
+	return last
+}
+
+func TestQueueRunsScrolls(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.stageErr["feed"] = func(n int) error {
+			if n == 1 {
+				return &record.Error{Stage: "feed", Failure: record.StageCrashed, Retry: true, Cause: errors.New("gone")}
+			}
+			return nil
+		}
+		w.queue(w.service)
+		if done := w.await(w.create(Start{}).ID); done.Status != Completed || done.Attempts != 2 || done.NewVideos != 25 {
+			t.Errorf("%+v", done)
+		}
+	})
+}
+
+func TestQueueResumesWhatItPutDown(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		reached := make(chan struct{}, 1)
+		cfg := quick()
+		cfg.Pause = func(ctx context.Context, stage, point string) {
+			if stage == Evidence && point == "begin" {
+				reached <- struct{}{}
+				<-ctx.Done()
+			}
+		}
+		w := setup(t, db, cfg)
+		scroll := w.create(Start{})
+		first := w.queue(w.service)
+		<-reached
+		stop(t, first, time.Millisecond)
+		if down := w.load(scroll.ID); down.Status != Running || *down.Stage != Evidence {
+			t.Errorf("put down: %+v", down)
+		}
+		next := quick()
+		next.RescueEvery = 100 * time.Millisecond
+		w.queue(w.another(next))
+		if done := w.await(scroll.ID); done.Status != Completed || done.Attempts != 1 || w.calls["feed"] != 1 {
+			t.Errorf("resumed: %+v", done)
+		}
+	})
+}
+
+func TestRescueFindsScrollsWithoutAJob(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		cfg := quick()
+		cfg.RescueEvery = 50 * time.Millisecond
+		w := setup(t, db, cfg)
+		scroll := w.create(Start{})
+		table := map[string]string{store.SQLite: "jobs", store.Postgres: "river_job"}[db.Dialect()]
+		w.exec("DELETE FROM " + table)
+		w.exec("UPDATE scrolls SET created_at = created_at - 60000")
+		w.queue(w.service)
+		if done := w.await(scroll.ID); done.Status != Completed {
+			t.Errorf("%+v", done)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package scrolls
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// gate lets everybody in and remembers what calls cost.
+type gate struct {
+	mu     sync.Mutex
+	events []door.Event
+}
+
+func (g *gate) Admit(context.Context, string) (*door.Caller, error) {
+	return &door.Caller{Viewer: &viewer.Viewer{AccountID: account, KeyID: 1, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}}, nil
+}
+
+func (g *gate) Record(_ context.Context, event door.Event) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.events = append(g.events, event)
+	return nil
+}
+
+func TestDoors(t *testing.T) {
+	t.Parallel()
+	w := setup(t, storetest.SQLite(t), quick())
+	cfg := door.Defaults()
+	cfg.BaseURL, cfg.RateLimit = "https://api.scrollery.test/", false
+	g := &gate{}
+	mux, err := door.New(cfg, g, g, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	Operations(w.service)(mux)
+	if err := mux.Err(); err != nil {
+		t.Fatal(err)
+	}
+	handler := mux.Handler()
+	call := func(method, path, body string) (int, map[string]any, int) {
+		t.Helper()
+		req := httptest.NewRequest(method, path, strings.NewReader(body))
+		req.Header.Set("Authorization", "Bearer any")
+		if body != "" {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, req)
+		raw, _ := io.ReadAll(answer.Result().Body)
+		var parsed map[string]any
+		if err := json.Unmarshal(raw, &parsed); err != nil {
+			t.Fatalf("%s %s: %s", method, path, raw)
+		}
+		return answer.Code, parsed, g.events[len(g.events)-1].Units
+	}
+
+	status, body, units := call("POST", "/v1/scrolls", `{"idempotencyKey":"key-12345","schedule":7,"template":"own"}`)
+	scroll, _ := body["scroll"].(map[string]any)
+	if status != http.StatusAccepted || body["outcome"] != "queued" || units != 100 || len(scroll) != 12 {
+		t.Fatalf("start: %d %v, %d units", status, body, units)
+	}
+	for field, want := range map[string]any{"status": "queued", "stage": nil, "failureCode": nil, "schedule": 7.0, "template": "own", "startedAt": nil, "completedAt": nil} {
+		if got, ok := scroll[field]; !ok || got != want {
+			t.Errorf("%s: %v, want %v", field, got, want)
+		}
+	}
+	status, again, units := call("POST", "/v1/scrolls", `{"idempotencyKey":"key-12345"}`)
+	if status != http.StatusOK || again["outcome"] != "existing" || units != 1 {
+		t.Errorf("again: %d %v, %d units", status, again, units)
+	}
+	status, refused, units := call("POST", "/v1/scrolls", `{}`)
+	if status != http.StatusConflict || refused["error"] != "scroll_active_limit" || units != 0 {
+		t.Errorf("one too many: %d %v, %d units", status, refused, units)
+	}
+	status, refused, _ = call("POST", "/v1/scrolls", `{"template":"import"}`)
+	if status != http.StatusBadRequest || refused["error"] != "invalid_request" {
+		t.Errorf("template: %d %v", status, refused)
+	}
+	id, _ := scroll["id"].(string)
+	status, got, units := call("GET", "/v1/scrolls?id="+id, "")
+	if status != http.StatusOK || got["found"] != true || units != 1 {
+		t.Errorf("get: %d %v, %d units", status, got, units)
+	}
+	status, got, _ = call("GET", "/v1/scrolls?id=what", "")
+	if value, ok := got["scroll"]; status != http.StatusOK || got["found"] != false || !ok || value != nil {
+		t.Errorf("get nothing: %d %v", status, got)
+	}
+	const service = "/scrollery.v1.ScrollsService/"
+	if status, got, _ = call("POST", service+"CancelScroll", `{"id":"`+id+`"}`); status != http.StatusOK || got["found"] != true {
+		t.Errorf("cancel: %d %v", status, got)
+	}
+	if status, got, _ = call("POST", service+"ListScrolls", `{"pageSize":1}`); status != http.StatusOK || len(got["scrolls"].([]any)) != 1 {
+		t.Errorf("list: %d %v", status, got)
+	}
+	if status, got, _ = call("POST", service+"StopSchedule", `{}`); status != http.StatusOK || got["stopped"] != true {
+		t.Errorf("stop schedule: %d %v", status, got)
+	}
+	w.briefed = false
+	status, refused, _ = call("POST", "/v1/scrolls", `{}`)
+	if status != http.StatusConflict || refused["error"] != "workspace_required" {
+		t.Errorf("no workspace: %d %v", status, refused)
+	}
+}
