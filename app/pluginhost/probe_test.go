@@ -71,7 +71,8 @@ func specs() []stage.Spec {
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
-		source, online, named("noise"), named("mute"), named("elsewhere"), named("dead"),
+		source, online, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("hostile"),
+		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
 		{ID: "judge", Version: "1", Kind: stage.ScreenKind, Screen: judge},
 		{ID: "listener", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
 	}
@@ -87,6 +88,9 @@ func rude(id string) {
 	case "elsewhere":
 		fmt.Println("1|1|tcp|127.0.0.1:22|grpc|" + strings.Repeat("A", 60))
 		time.Sleep(time.Hour)
+	case "hostile", "unread":
+		serveHostile()
+		os.Exit(0)
 	case "dead":
 		fmt.Fprintln(os.Stderr, "no libfoo.so.1")
 		os.Exit(5)

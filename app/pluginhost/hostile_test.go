@@ -1,0 +1,161 @@
+package pluginhost_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// hostile speaks the protocol without the SDK, and badly: its first seed says how.
+type hostile struct {
+	plugin.NetRPCUnsupportedPlugin
+	stagev1.UnimplementedStageServiceServer
+}
+
+func serveHostile() {
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig: plugin.HandshakeConfig{
+			ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
+		},
+		Plugins: plugin.PluginSet{wire.Name: &hostile{}},
+		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
+			return grpc.NewServer(append(options, grpc.MaxSendMsgSize(1<<30))...)
+		},
+	})
+}
+
+func (h *hostile) GRPCServer(_ *plugin.GRPCBroker, server *grpc.Server) error {
+	stagev1.RegisterStageServiceServer(server, h)
+	return nil
+}
+
+func (*hostile) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func some(n, size int) *stagev1.CallResponse {
+	var records []*stagev1.Record
+	for i := range n {
+		records = append(records, &stagev1.Record{
+			Ref: &stagev1.Ref{Platform: "tiktok", ExternalId: strconv.Itoa(i)}, CreatorId: strings.Repeat("x", size),
+		})
+	}
+	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Records{Records: &stagev1.Records{Records: records}}}
+}
+
+func over(done *stagev1.Done) *stagev1.CallResponse {
+	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Done{Done: done}}
+}
+
+func (h *hostile) Collect(stream grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse]) error {
+	how := ""
+	for how == "" {
+		message, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		if seeds := message.GetInput().GetSeeds(); len(seeds) > 0 {
+			how = seeds[0].GetTerm()
+		}
+	}
+	switch how {
+	case "one too big":
+		_ = stream.Send(some(1, record.MaxRecord))
+		_ = stream.Send(some(2, 1))
+		return stream.Send(over(nil))
+	case "message too big":
+		return stream.Send(some(9, 1<<20))
+	case "too many":
+		for {
+			if err := stream.Send(some(1000, 1)); err != nil {
+				return err
+			}
+		}
+	case "no done":
+		return stream.Send(some(1, 1))
+	case "empty":
+		return stream.Send(&stagev1.CallResponse{})
+	case "verdicts":
+		return stream.Send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Verdicts{Verdicts: &stagev1.Verdicts{}}})
+	case "greedy":
+		_ = stream.Send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Progress{Progress: &stagev1.Progress{Want: 1 << 30}}})
+		_ = stream.Send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Progress{Progress: &stagev1.Progress{Want: -1 << 30}}})
+		return stream.Send(over(&stagev1.Done{Outcomes: []*stagev1.Outcome{{Status: "splendid", Asked: -4}}}))
+	case "deadline":
+		return status.Error(codes.DeadlineExceeded, "so it says")
+	case "odd error":
+		return stream.Send(over(&stagev1.Done{Error: &stagev1.Error{
+			Fault: "the weather", Message: strings.Repeat("\xff", 1<<20), RetryAt: -1,
+		}}))
+	}
+	return nil
+}
+
+// Evidence asks for input and never reads it.
+func (h *hostile) Evidence(stream grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse]) error {
+	for stream.Send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Progress{Progress: &stagev1.Progress{Want: 1000}}}) == nil {
+	}
+	return io.EOF
+}
+
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) {
+		c.Records, c.Crashes = 5000, 100
+		c.Stall = 5 * time.Second
+	})
+	for _, c := range []struct {
+		how  string
+		want record.Failure
+		most int
+	}{
+		{"one too big", "", 2},
+		{"message too big", record.StageProtocol, 0},
+		{"too many", record.StageProtocol, 6000},
+		{"no done", record.StageProtocol, 1},
+		{"empty", record.StageProtocol, 0},
+		{"verdicts", record.StageProtocol, 0},
+		{"greedy", "", 0},
+		{"deadline", record.StageProtocol, 0},
+		{"odd error", record.StageCrashed, 0},
+	} {
+		records, err := b.probe(t.Context(), "hostile", c.how)
+		if c.want == "" && err != nil {
+			t.Errorf("%s: %v", c.how, err)
+		}
+		if c.want != "" {
+			wantFailure(t, err, c.want)
+			if len(err.Error()) > 20<<10 {
+				t.Errorf("%s: an error of %d bytes", c.how, len(err.Error()))
+			}
+		}
+		if len(records) > c.most {
+			t.Errorf("%s: %d records, want at most %d", c.how, len(records), c.most)
+		}
+	}
+}
+
+func TestStageThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.Stall = time.Second })
+	big := strings.Repeat("x", 1<<16)
+	err := b.Evidence(t.Context(), "unread", record.Run{}, func() ([]record.Record, error) {
+		r := record.Record{Ref: record.Ref{Platform: "tiktok", ExternalID: "1"}, CreatorID: big}
+		return []record.Record{r, r, r, r, r, r, r, r}, nil
+	}, func([]record.Finding) error { return nil })
+	wantFailure(t, err, record.StageTimeout)
+}
