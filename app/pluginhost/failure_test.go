@@ -123,6 +123,18 @@ func TestChildrenDieWithTheCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, pid(t, records[0]))
+
+	// One that crashes leaves its children behind; nobody has killed the group yet.
+	var child int
+	_, err = b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "orphan"}}, func(batch []record.Record) error {
+		child = pid(t, batch[0])
+		gone(t, child)
+		return nil
+	})
+	wantFailure(t, err, record.StageCrashed)
+	if child == 0 {
+		t.Error("there was no child")
+	}
 }
 
 // gone waits for the end of a process that is not ours to wait for.
@@ -224,7 +236,9 @@ func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) { c.Memory = 256 << 20 })
 	_, err := b.probe(t.Context(), "probe", "memory")
-	wantFailure(t, err, record.StageCrashed)
+	if wantFailure(t, err, record.StageCrashed); !strings.Contains(err.Error(), "memory") {
+		t.Error(err)
+	}
 }
 
 func TestClosedHost(t *testing.T) {

@@ -27,8 +27,10 @@ type output struct {
 
 	mu    sync.Mutex
 	lines int
-	noisy int    // lines on stdout
-	tail  []byte // the end of what was no log line: a crash's stack
+	noisy int // lines on stdout
+	// What was no log line, the beginning and the end: a crash says its reason
+	// first and a long stack after it.
+	head, tail []byte
 }
 
 // redactor leaves out secrets of a length that no chance text has.
@@ -73,8 +75,12 @@ func (o *output) line(line []byte) {
 		}
 	}
 	o.mu.Lock()
-	o.tail = append(o.tail, line...)
-	if over := len(o.tail) - maxTail; over > 0 {
+	if len(o.head)+len(line) <= maxTail/2 && len(o.tail) == 0 {
+		o.head = append(o.head, line...)
+	} else {
+		o.tail = append(o.tail, line...)
+	}
+	if over := len(o.tail) - maxTail/2; over > 0 {
 		o.tail = append(o.tail[:0], o.tail[over:]...)
 	}
 	o.mu.Unlock()
@@ -129,11 +135,11 @@ func (o *output) clean(raw []byte) string {
 	return text
 }
 
-// last is the end of what was no log line.
+// last are the words that were no log lines.
 func (o *output) last() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.clean(o.tail)
+	return o.clean(append(append([]byte{}, o.head...), o.tail...))
 }
 
 func (o *output) noisyLines() int {

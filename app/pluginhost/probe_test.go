@@ -158,6 +158,16 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 			return nil, err
 		}
 		return nil, emit(one("1", command.Process.Pid))
+	case "orphan":
+		command := exec.Command("/proc/self/exe", "sleep")
+		if err := command.Start(); err != nil {
+			return nil, err
+		}
+		for range 50 {
+			_ = emit(one("1", command.Process.Pid))
+		}
+		time.Sleep(300 * time.Millisecond)
+		os.Exit(4)
 	case "garbage":
 		for range 70 {
 			_ = emit(stage.Record{Ref: stage.Ref{Platform: "no such platform!", ExternalID: "1"}})
