@@ -50,7 +50,7 @@ bench: ## Run the benchmarks
 
 .PHONY: floors
 floors: ## Hold the benchmarks against their floors, one package at a time
-	SCROLLERY_TEST_FLOORS=1 $(GO) test -p 1 -count 1 -run Floor $(PKG)
+	SCROLLERY_BENCH=1 $(GO) test -p 1 -count 1 -run Floor $(PKG)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (30s)

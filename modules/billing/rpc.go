@@ -37,6 +37,7 @@ func noCredits() error {
 func (s *Service) getPricing(context.Context, *pb.GetPricingRequest) (*pb.GetPricingResponse, error) {
 	standard := pricing(s.cfg.Standard)
 	return &pb.GetPricingResponse{
+		//lint:ignore SA1019 older callers read it
 		Plan:  standard,
 		Plans: &pb.Plans{Standard: standard, Pro: pricing(s.cfg.Pro)},
 	}, nil

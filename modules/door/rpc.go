@@ -43,7 +43,11 @@ func (m *Mux) rpcHandler(b *binding) http.Handler {
 		}),
 		connect.WithRequestGate(func(ctx context.Context, _ connect.Spec, _ connect.Peer, _ http.Header) (context.Context, error) {
 			c := callFrom(ctx)
-			if err := c.admit(ctx); err != nil {
+			err := c.admit(ctx)
+			if err == nil && c.request.ContentLength > b.op.maxBody() {
+				err = fault.Invalid("", "the body is larger than %d KiB", b.op.maxBody()/kibibyte)
+			}
+			if err != nil {
 				return nil, c.refuse(c.settle(ctx, err)).connectError()
 			}
 			if c.viewer != nil && !c.op.public() {

@@ -214,7 +214,7 @@ func TestUnreadableMessages(t *testing.T) {
 		"empty JSON":     {"application/json", ``, 400, true},
 		"unknown fields": {"application/json", `{"text":"a","later":{}}`, 200, false},
 		"unknown codec":  {"application/xml", `<a/>`, 415, false},
-		"too large":      {"application/json", `{"text":"` + strings.Repeat("a", 2<<20) + `"}`, 429, false},
+		"too large":      {"application/json", `{"text":"` + strings.Repeat("a", 2<<20) + `"}`, 400, true},
 	} {
 		before := b.events.count()
 		got := b.call(t, "POST", "/scrollery.v1.RulesService/PutRules", "good", c.body, "Content-Type", c.contentType)

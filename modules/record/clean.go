@@ -130,20 +130,17 @@ func (f *Finding) Clean() (Repairs, error) {
 	return repairs, nil
 }
 
-var statuses = []string{
-	string(OK), string(Partial), string(Empty), string(Blocked), string(Quota),
-	string(NotFound), string(Unsupported), string(Changed), string(Misconfigured),
-}
-
 // Clean makes an outcome fit to be kept; an unknown status becomes partial.
 func (o *Outcome) Clean() Repairs {
 	var repairs Repairs
 	repairs.text(&o.Seed, MaxLabel)
 	repairs.text(&o.Detail, MaxLabel)
 	repairs.text(&o.Platform, 40)
-	status := string(o.Status)
-	if repairs.word(&status, statuses...); status == "" {
+	switch o.Status {
+	case OK, Partial, Empty, Blocked, Quota, NotFound, Unsupported, Changed, Misconfigured:
+	default:
 		o.Status = Partial
+		repairs.Values++
 	}
 	o.Asked, o.Returned = max(o.Asked, 0), max(o.Returned, 0)
 	repairs.time(&o.RetryAt)

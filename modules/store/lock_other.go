@@ -7,23 +7,29 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"time"
 )
 
-// dirLock is held by the one process that runs the jobs of a data directory. Here
-// it is a file that stays when the process is killed, and is then removed by hand.
-type dirLock struct{ path string }
+// fileLock is held by one process at a time. Here it is a file that stays when the
+// process is killed, and is then removed by hand.
+type fileLock struct{ path string }
 
-func lockDir(_ context.Context, dir string) (*dirLock, error) {
-	path := filepath.Join(dir, "scrollery.lock")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("another process works on the data directory; if not, remove %s", path)
+// lockFile waits for the lock until ctx ends.
+func lockFile(ctx context.Context, path string) (*fileLock, error) {
+	for {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			return &fileLock{path}, file.Close()
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return nil, fmt.Errorf("lock: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("another process holds %s; if none runs, remove it", path)
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("lock data dir: %w", err)
-	}
-	return &dirLock{path}, file.Close()
 }
 
-func (l *dirLock) release() error { return os.Remove(l.path) }
+func (l *fileLock) release() error { return os.Remove(l.path) }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -45,6 +46,11 @@ func (db *DB) migratePostgres(ctx context.Context) error {
 // migrateSQLite works on a connection of its own without foreign keys: a table
 // that is rebuilt would otherwise empty the tables that refer to it.
 func (db *DB) migrateSQLite(ctx context.Context) (err error) {
+	lock, err := lockFile(ctx, filepath.Join(db.cfg.DataDir, "migrate.lock"))
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.release()) }()
 	conn, err := sql.Open("sqlite", sqliteDSN(db.sqlitePath(), readerCache, "_pragma=foreign_keys(0)&_txlock=immediate"))
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,8 @@ const (
 	keepFailed = 7 * 24 * time.Hour
 	// dead is the lease of such a job: no claim sees it.
 	dead = -1
+	// lockWait bounds the wait for a process that is on its way out.
+	lockWait = 5 * time.Second
 	// claimBatch bounds the jobs taken in one transaction.
 	claimBatch = "32"
 )
@@ -45,7 +48,7 @@ func (j *jobsTable) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawM
 // a lease that it did not give itself is left from a process that died.
 type sqliteQueue struct {
 	q    *Queue
-	lock *dirLock
+	lock *fileLock
 	due  *Statement
 	next *Statement
 
@@ -82,9 +85,11 @@ func newSQLiteQueue(q *Queue) *sqliteQueue {
 }
 
 func (s *sqliteQueue) start(ctx context.Context) error {
-	lock, err := lockDir(ctx, s.q.db.cfg.DataDir)
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	lock, err := lockFile(waiting, filepath.Join(s.q.db.cfg.DataDir, "work.lock"))
 	if err != nil {
-		return err
+		return fmt.Errorf("only one process works on a data directory: %w", err)
 	}
 	s.lock = lock
 	err = s.q.db.Write(ctx, func(ctx context.Context, tx *Tx) error {

@@ -27,7 +27,9 @@ func (s *Service) getWorkspace(ctx context.Context, _ *scrolleryv1.GetWorkspaceR
 
 func (s *Service) setWorkspace(ctx context.Context, req *scrolleryv1.SetWorkspaceRequest) (*scrolleryv1.SetWorkspaceResponse, error) {
 	w, created, err := s.Set(ctx, Change{
-		Description: req.Description, Website: req.Website, AppStoreURL: req.AppStoreUrl, URL: req.Url, Name: req.Name,
+		Description: req.Description, Website: req.Website, AppStoreURL: req.AppStoreUrl, Name: req.Name,
+		//lint:ignore SA1019 callers may still send it
+		URL:         req.Url,
 		Competitors: competitors(req.GetCompetitors(), req.GetClearCompetitors()),
 	})
 	var already *AlreadySet

@@ -114,6 +114,7 @@ func TestConnect(t *testing.T) {
 	client := scrolleryv1connect.NewWorkspaceServiceClient(server.Client(), server.URL)
 	ctx, info := connect.NewClientContext(t.Context())
 	info.RequestHeader().Set("Authorization", "Bearer x")
+	//lint:ignore SA1019 callers may still send it
 	made, err := client.SetWorkspace(ctx, &scrolleryv1.SetWorkspaceRequest{Url: new("https://apps.apple.com/app/id9")})
 	if err != nil || made.GetOutcome() != "created" || made.GetWorkspace().GetCanonicalId() != "app_store:9" || made.GetWorkspace().Website != nil {
 		t.Fatalf("set: %v, %v", made, err)

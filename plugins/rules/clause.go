@@ -1,0 +1,394 @@
+package rules
+
+import "strings"
+
+// clause is a part of a sentence that is meant in one way.
+type clause struct {
+	mode mode
+	// subject is what stands before a `must`: "YouTube videos must …".
+	subject []token
+	body    []token
+	// flip is where a negation within a `never` clause starts; -1 without one.
+	flip   int
+	unless []token
+	// lost marks a clause that is meant in a way that no check can follow.
+	lost bool
+	all  bool
+	// inUnless tells that tokens go to unless.
+	inUnless bool
+}
+
+func (c *clause) add(t token) {
+	if c.inUnless {
+		c.unless = append(c.unless, t)
+		return
+	}
+	c.body = append(c.body, t)
+}
+
+func (l *lexicon) content(tokens []token) bool {
+	for _, t := range tokens {
+		if t.kind != mark && (t.kind != word || !l.noise[t.text] && !conjunction(t)) {
+			return true
+		}
+	}
+	return false
+}
+
+func conjunction(t token) bool {
+	switch t.text {
+	case ",", "&", "/":
+		return t.kind == mark
+	case "and", "or", "nor", "plus":
+		return t.kind == word
+	}
+	return false
+}
+
+// sentences splits at ends of sentences and lines.
+func sentences(tokens []token, text string) [][]token {
+	var all [][]token
+	from := 0
+	for i, t := range tokens {
+		end := t.kind == mark && strings.Contains(".!?;", t.text)
+		newLine := i > 0 && strings.Contains(text[tokens[i-1].to:t.from], "\n")
+		if newLine && i > from {
+			all = append(all, tokens[from:i])
+			from = i
+		}
+		if end {
+			if i > from {
+				all = append(all, tokens[from:i])
+			}
+			from = i + 1
+		}
+	}
+	if from < len(tokens) {
+		all = append(all, tokens[from:])
+	}
+	return all
+}
+
+// clauses splits a sentence where it changes what it means.
+func (l *lexicon) clauses(tokens []token) []*clause {
+	s := &splitter{lexicon: l, tokens: l.join(tokens), current: &clause{flip: -1}}
+	for s.at < len(s.tokens) {
+		s.step()
+	}
+	s.close(plain)
+	return s.done
+}
+
+type splitter struct {
+	*lexicon
+	tokens  []token
+	at      int
+	current *clause
+	done    []*clause
+	// since is where the content after the last conjunction starts.
+	since int
+}
+
+func (s *splitter) close(next mode) {
+	c := s.current
+	if s.content(c.body) || s.content(c.unless) || s.content(c.subject) || c.lost {
+		s.done = append(s.done, c)
+	}
+	s.current = &clause{mode: next, flip: -1}
+	s.since = 0
+}
+
+func (s *splitter) step() {
+	t := s.tokens[s.at]
+	if n := s.tail(s.tails); n > 0 {
+		s.current.mode = never
+		s.at += n
+		s.close(plain)
+		return
+	}
+	if n := s.tail(s.welcomes); n > 0 {
+		s.current.lost = true
+		s.at += n
+		s.close(plain)
+		return
+	}
+	if found, n := s.lead(); n > 0 {
+		s.at += n
+		s.enter(found, n)
+		return
+	}
+	if t.kind == word && (t.text == "but" || t.text == "however" || t.text == "though" || t.text == "whereas") {
+		s.close(plain)
+		s.at++
+		return
+	}
+	if t.kind == word && (t.text == "both" || t.text == "all" && s.next("of")) {
+		s.current.all = true
+	}
+	s.current.add(t)
+	if conjunction(t) {
+		s.since = len(s.current.body)
+	}
+	s.at++
+}
+
+func (s *splitter) next(text string) bool {
+	return s.at+1 < len(s.tokens) && s.tokens[s.at+1].text == text
+}
+
+// matches tells whether the words stand at a place.
+func matches(tokens []token, at int, words []string) bool {
+	if at+len(words) > len(tokens) {
+		return false
+	}
+	for i, w := range words {
+		if tokens[at+i].kind != word || tokens[at+i].text != w {
+			return false
+		}
+	}
+	return true
+}
+
+// ends tells whether a clause may end before the token.
+func (s *splitter) ends(at int) bool {
+	if at >= len(s.tokens) {
+		return true
+	}
+	t := s.tokens[at]
+	return conjunction(t) || t.kind == mark || t.text == "but" || t.text == "please" || t.text == "unless" || t.text == "except"
+}
+
+// tail is how many tokens a phrase takes that ends a clause without a verb.
+func (s *splitter) tail(phrases []string) int {
+	if s.current.mode != plain || !s.content(s.current.body) {
+		return 0
+	}
+	skip := 0
+	if t := s.tokens[s.at]; t.kind == word && (t.text == "is" || t.text == "are") {
+		skip = 1
+	}
+	for _, phrase := range phrases {
+		words := strings.Fields(phrase)
+		if matches(s.tokens, s.at+skip, words) && s.ends(s.at+skip+len(words)) {
+			return skip + len(words)
+		}
+	}
+	return 0
+}
+
+// strong are verbs that start a new clause even inside a list.
+func strong(verb string) bool {
+	switch verb {
+	case "prefer", "prioritise", "prioritize", "focus", "favour", "favor", "find", "show", "include", "keep", "skip", "ignore", "exclude", "remove", "avoid", "hide", "require", "limit", "restrict", "drop":
+		return true
+	}
+	return false
+}
+
+func (s *splitter) lead() (lead, int) {
+	start := !s.content(s.current.body[min(s.since, len(s.current.body)):]) && !s.current.inUnless
+	listed := s.content(s.current.body)
+	for _, candidate := range s.leads {
+		if !matches(s.tokens, s.at, candidate.words) {
+			continue
+		}
+		n := len(candidate.words)
+		last := candidate.words[n-1]
+		if s.at+n < len(s.tokens) && s.tokens[s.at+n].text == "than" && (last == "more" || last == "other") {
+			continue
+		}
+		if candidate.start && (!start || (listed && (!strong(candidate.words[0]) || s.after("or")))) {
+			continue
+		}
+		if candidate.mode == soft && last == "more" && s.at+n < len(s.tokens) && s.tokens[s.at+n].kind == number {
+			continue
+		}
+		return candidate, n
+	}
+	return lead{}, 0
+}
+
+func (s *splitter) after(text string) bool {
+	return len(s.current.body) > 0 && s.current.body[len(s.current.body)-1].text == text
+}
+
+func (s *splitter) afterConjunction() bool {
+	return len(s.current.body) > 0 && conjunction(s.current.body[len(s.current.body)-1])
+}
+
+// enter takes a lead that ends before s.at.
+func (s *splitter) enter(found lead, n int) {
+	c := s.current
+	have := s.content(c.body)
+	switch found.mode {
+	case must:
+		s.must(have)
+	case never:
+		verb := found.start || strings.HasSuffix(found.words[0], "ing") || found.words[0] == "exclude" || found.words[0] == "avoid"
+		switch {
+		case c.mode == never && !have && !c.lost && c.flip < 0 && verb && len(c.body) == 0:
+			c.lost = true // "don't skip …": allows, which no check can do
+		case c.mode == never && !s.afterConjunction() && (have || len(c.body) > 0) && !verb && c.flip < 0:
+			c.flip = len(c.body)
+		case c.mode == plain && have && conditional(c.body) && !s.content(s.tokens[s.at:]):
+			c.mode = never // "if it is older than 2 years, skip it"
+			s.at = len(s.tokens)
+		case have:
+			s.close(never)
+		default:
+			c.mode = never
+		}
+	case want, soft:
+		switch {
+		case have:
+			s.close(found.mode)
+		case c.mode == plain || (c.mode == want && found.mode == soft):
+			c.mode = found.mode
+		}
+	case except:
+		switch {
+		case c.mode == plain && !have && len(s.done) == 0 && s.ahead():
+		case c.mode == never && have:
+			c.inUnless = true
+		default:
+			s.flipped(have)
+		}
+	case unless:
+		c.inUnless = true
+	case flip:
+		switch {
+		case c.inUnless:
+			c.lost = true
+		case c.mode == never && !s.afterConjunction() && found.words[0] != "nor":
+			if c.flip >= 0 {
+				c.lost = true
+			}
+			if !have && len(c.body) == 0 {
+				c.lost = c.lost || found.words[0] == "don't" || found.words[0] == "do"
+			}
+			c.flip = len(c.body)
+		case found.words[0] == "non":
+			c.add(token{kind: mark, text: "non"})
+		default:
+			s.flipped(have)
+		}
+	case stray:
+		if have {
+			s.close(plain)
+		}
+		s.current.lost = true
+	}
+}
+
+func conditional(body []token) bool {
+	switch body[0].text {
+	case "if", "when", "whenever", "where":
+		return body[0].kind == word
+	}
+	return false
+}
+
+// ahead takes an exception that stands first: "except for @foo, skip YouTube".
+func (s *splitter) ahead() bool {
+	for i := s.at; i < len(s.tokens); i++ {
+		if s.tokens[i].kind == mark && s.tokens[i].text == "," && s.content(s.tokens[s.at:i]) && s.content(s.tokens[i:]) {
+			s.current.unless = s.tokens[s.at:i:i]
+			s.at = i + 1
+			return true
+		}
+	}
+	return false
+}
+
+func (s *splitter) flipped(have bool) {
+	if have {
+		s.close(never)
+		return
+	}
+	s.current.mode = never
+}
+
+func (s *splitter) must(have bool) {
+	c := s.current
+	switch {
+	case c.mode == never && !have:
+		c.lost = true // "not only …"
+	case c.mode == never:
+		s.close(must)
+	case have && s.ends(s.at) && !c.inUnless:
+		c.mode = must // "English only"
+	case have && c.mode == plain && !s.afterConjunction():
+		c.subject, c.body = c.body, nil
+		c.mode = must
+		s.since = 0
+	case have:
+		s.close(must)
+	default:
+		c.mode = must
+	}
+}
+
+// join marks what belongs together before conjunctions split it: "or more",
+// "between 10 and 20", "15 to 45".
+func (l *lexicon) join(tokens []token) []token {
+	out := make([]token, 0, len(tokens))
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		if t.kind == word && (t.text == "or" || t.text == "and") && i+1 < len(tokens) && i > 0 {
+			if after := afterwards(tokens[i+1].text); after != "" && countable(tokens, i-1) && !(i+2 < len(tokens) && (amount(tokens[i+2]) || tokens[i+2].text == "than")) {
+				out = append(out, token{kind: mark, text: after, from: t.from, to: tokens[i+1].to})
+				i++
+				continue
+			}
+		}
+		if t.kind == word && (t.text == "and" || t.text == "to" || t.text == "through" || t.text == "until") && i > 1 && i+1 < len(tokens) &&
+			l.period(tokens[i+1]) && l.period(tokens[i-1]) && (opened(tokens, i-2) || opened(tokens, i-3) || t.text != "and") {
+			t = token{kind: mark, text: "-", from: t.from, to: t.to}
+		}
+		if t.kind == word && (t.text == "and" || t.text == "to" || t.text == "through" || t.text == "until") && i > 0 && i+1 < len(tokens) && amount(tokens[i+1]) &&
+			(amount(tokens[i-1]) && (t.text != "and" || opened(tokens, i-2)) || i > 1 && amount(tokens[i-2]) && (t.text == "to" || opened(tokens, i-3))) {
+			t = token{kind: mark, text: "-", from: t.from, to: t.to}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// period tells a day, a month or a year.
+func (l *lexicon) period(t token) bool {
+	_, year := yearOf(t)
+	return year || t.kind == date || t.kind == word && l.months[t.text] > 0
+}
+
+func opened(tokens []token, at int) bool {
+	return at >= 0 && at < len(tokens) && tokens[at].text == "between"
+}
+
+func amount(t token) bool { return t.kind == number || t.kind == length }
+
+// countable tells whether something with a number stands at most two tokens back.
+func countable(tokens []token, at int) bool {
+	for i := at; i >= 0 && i > at-3; i-- {
+		if tokens[i].kind == number || tokens[i].kind == length || tokens[i].kind == date {
+			return true
+		}
+		if tokens[i].kind == word && (tokens[i].text == "million" || tokens[i].text == "thousand" || tokens[i].text == "minute" || tokens[i].text == "hundred") {
+			return true
+		}
+	}
+	return false
+}
+
+func afterwards(text string) string {
+	switch text {
+	case "more", "above", "higher", "over", "up", "longer", "greater", "better":
+		return ">=post"
+	case "less", "fewer", "below", "under", "shorter", "lower", "down":
+		return "<=post"
+	case "older", "earlier":
+		return "older"
+	case "newer", "younger", "later", "since", "after":
+		return "newer"
+	}
+	return ""
+}

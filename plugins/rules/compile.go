@@ -1,0 +1,322 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Program is a ruleset and a prompt as checks.
+type Program struct {
+	// Checks in the order of the rules, the prompt's last.
+	Checks []Check
+	// Unclear are the rule items, or parts of them, that no check could be made of.
+	Unclear []string
+
+	groups []group
+	query  []term
+}
+
+// PromptItem names the prompt where it drops a record.
+const PromptItem = "prompt"
+
+// Compile reads the rules and the prompt. Rules that allow values of the same
+// field are met by any of these: two "only from @…" allow both. The prompt's
+// allowances stand beside the rules', not among them.
+func Compile(run stage.Run) *Program {
+	c := &compiler{lexicon: newLexicon(), now: time.UnixMilli(run.Now).UTC()}
+	p := &Program{}
+	for _, rule := range run.Rules {
+		checks, lost := c.item(rule.Text, rule.Text, false)
+		p.Checks = append(p.Checks, checks...)
+		if len(lost) > 0 {
+			p.Unclear = append(p.Unclear, unclear(rule.Text, checks, lost))
+		}
+	}
+	p.groups = grouped(p.Checks)
+	if run.Prompt != "" {
+		checks, _ := c.item(run.Prompt, PromptItem, true)
+		p.Checks = append(p.Checks, checks...)
+		p.groups = append(p.groups, grouped(checks)...)
+	}
+	p.query = c.terms(run)
+	return p
+}
+
+// unclear is the item, with the part that was not understood where only a part was not.
+func unclear(item string, checks []Check, lost []string) string {
+	if len(checks) == 0 {
+		return item
+	}
+	return item + " (not understood: " + strings.Join(lost, "; ") + ")"
+}
+
+type compiler struct {
+	*lexicon
+	now time.Time
+}
+
+// item makes checks of one rule; lost are the parts without one.
+func (c *compiler) item(text, name string, prompt bool) (checks []Check, lost []string) {
+	tokens := lex(text)
+	for len(tokens) > 0 && (tokens[0].kind == mark && strings.Contains("-*•·‣◦", tokens[0].text) || tokens[0].kind == number && len(tokens) > 1 && tokens[1].kind == mark && strings.Contains(".)", tokens[1].text)) {
+		tokens = tokens[1:] // a bullet or the number of a line
+	}
+	for _, sentence := range sentences(tokens, text) {
+		for _, clause := range c.clauses(sentence) {
+			made, missed := c.clause(clause, prompt)
+			if len(made)+len(missed) == 0 {
+				missed = []string{said(text, clause)}
+			}
+			checks = append(checks, made...)
+			lost = append(lost, missed...)
+		}
+	}
+	if len(checks)+len(lost) == 0 {
+		lost = []string{text}
+	}
+	for i := range checks {
+		checks[i].Item = name
+	}
+	return checks, lost
+}
+
+// said is the clause's own words.
+func said(text string, c *clause) string {
+	from, to := len(text), 0
+	for _, tokens := range [][]token{c.subject, c.body, c.unless} {
+		for _, t := range tokens {
+			if t.to > 0 {
+				from, to = min(from, t.from), max(to, t.to)
+			}
+		}
+	}
+	if from >= to {
+		return strings.TrimSpace(text)
+	}
+	return text[from:to]
+}
+
+func (c *compiler) clause(cl *clause, prompt bool) (checks []Check, lost []string) {
+	if cl.lost {
+		return nil, nil
+	}
+	p := &parser{lexicon: c.lexicon, now: c.now, mode: cl.mode, all: cl.all}
+	var exceptions []Condition
+	if len(cl.unless) > 0 {
+		for _, part := range (&parser{lexicon: c.lexicon, now: c.now, mode: must}).parts(cl.unless) {
+			exceptions = append(exceptions, part.conditions...)
+			lost = append(lost, part.lost...)
+		}
+		if len(lost) > 0 {
+			return nil, lost // without its exception a rule would drop too much
+		}
+	}
+	switch cl.mode {
+	case never:
+		checks, lost = c.drops(p, cl)
+	case must:
+		checks, lost = c.requires(p, cl)
+	default:
+		checks, lost = c.wishes(p, cl, prompt)
+	}
+	for i := range checks {
+		checks[i].Unless = exceptions
+	}
+	return checks, lost
+}
+
+// drops makes the checks of "no …".
+func (c *compiler) drops(p *parser, cl *clause) (checks []Check, lost []string) {
+	body, turned := cl.body, []token(nil)
+	if cl.flip >= 0 && cl.flip <= len(body) {
+		body, turned = body[:cl.flip], body[cl.flip:]
+	}
+	var before []Condition
+	for _, part := range p.parts(body) {
+		lost = append(lost, part.lost...)
+		if turned != nil {
+			before = append(before, part.conditions...)
+			continue
+		}
+		if len(part.conditions) > 0 && len(part.lost) == 0 {
+			checks = append(checks, Check{Effect: Drop, Conditions: part.conditions})
+		}
+	}
+	if turned == nil {
+		return simplify(checks), lost
+	}
+	wanted, missed := merge(p.parts(turned), p.all)
+	if lost = append(lost, missed...); len(lost) > 0 {
+		return nil, lost
+	}
+	for _, condition := range wanted {
+		if len(before) == 0 {
+			checks = append(checks, Check{Effect: Require, Conditions: []Condition{condition}})
+			continue
+		}
+		condition.Not = !condition.Not
+		checks = append(checks, Check{Effect: Drop, Conditions: append(slices.Clone(before), condition)})
+	}
+	return simplify(checks), nil
+}
+
+// simplify says "require" where a check drops what is not something.
+func simplify(checks []Check) []Check {
+	for i := range checks {
+		check := &checks[i]
+		if len(check.Conditions) == 1 && check.Conditions[0].Not {
+			check.Conditions[0].Not = false
+			switch check.Effect {
+			case Drop:
+				check.Effect = Require
+			case Require:
+				check.Effect = Drop
+			}
+		}
+	}
+	return checks
+}
+
+// requires makes the checks of "only …", or of "YouTube videos must …".
+func (c *compiler) requires(p *parser, cl *clause) (checks []Check, lost []string) {
+	var subject []Condition
+	for i := range cl.subject {
+		if _, ok := p.fieldAt(cl.subject, i); ok { // "views must be over 10k"
+			cl.body, cl.subject = append(cl.subject, cl.body...), nil
+			break
+		}
+	}
+	if len(cl.subject) > 0 {
+		for _, part := range (&parser{lexicon: c.lexicon, now: c.now, mode: must}).parts(cl.subject) {
+			subject = append(subject, part.conditions...)
+			lost = append(lost, part.lost...)
+		}
+	}
+	conditions, missed := merge(p.parts(cl.body), p.all)
+	lost = append(lost, missed...)
+	if len(subject) == 0 && len(cl.subject) > 0 && c.content(cl.subject) {
+		return nil, lost
+	}
+	for _, condition := range conditions {
+		check := Check{Effect: Require, Conditions: []Condition{condition}}
+		if len(subject) > 0 {
+			condition.Not = !condition.Not
+			check = Check{Effect: Drop, Conditions: append(slices.Clone(subject), condition)}
+		}
+		checks = append(checks, check)
+	}
+	return simplify(checks), lost
+}
+
+// wishes makes the checks of "find …", "prefer …", and of clauses without a verb.
+// Numbers bind; words and hashtags only raise the rank, and so does all of a
+// "prefer" and what a prompt says of platforms, languages and creators.
+func (c *compiler) wishes(p *parser, cl *clause, prompt bool) (checks []Check, lost []string) {
+	parts := p.parts(cl.body)
+	if cl.mode != soft {
+		checks = perPlatform(parts)
+	}
+	conditions, lost := merge(parts, p.all)
+	bound := len(checks) > 0
+	for _, condition := range conditions {
+		bound = bound || cl.mode != soft && binds(condition, prompt)
+	}
+	for _, condition := range conditions {
+		switch {
+		case cl.mode != soft && binds(condition, prompt):
+			checks = append(checks, Check{Effect: Require, Conditions: []Condition{condition}})
+		case cl.mode == plain && condition.Field == Text && !prompt && !bound:
+			lost = append(lost, strings.Join(condition.Values, ", "))
+		default:
+			checks = append(checks, Check{Effect: Prefer, Conditions: []Condition{condition}})
+		}
+	}
+	return simplify(checks), lost
+}
+
+// perPlatform makes the checks of "at least 1k views on TikTok", which asks nothing
+// of other platforms, and takes them out of their parts.
+func perPlatform(parts []part) (checks []Check) {
+	for i := range parts {
+		if !parts[i].on {
+			continue
+		}
+		at := slices.IndexFunc(parts[i].conditions, func(c Condition) bool { return c.Field == Platform })
+		if at < 0 || !slices.ContainsFunc(parts[i].conditions, Condition.numeric) {
+			continue
+		}
+		platform := parts[i].conditions[at]
+		var rest []Condition
+		for j, c := range parts[i].conditions {
+			switch {
+			case j == at:
+			case c.numeric():
+				c.Not = !c.Not
+				checks = append(checks, Check{Effect: Drop, Conditions: []Condition{platform, c}})
+			default:
+				rest = append(rest, c)
+			}
+		}
+		parts[i].conditions = rest
+	}
+	return checks
+}
+
+func binds(c Condition, prompt bool) bool {
+	switch c.Field {
+	case Text, Hashtag, Creator, Kind, Sound:
+		return c.Not
+	case Platform, Language:
+		return !prompt || c.Not
+	}
+	return true
+}
+
+// merge joins the values of one field over the parts of a clause.
+func merge(parts []part, all bool) (conditions []Condition, lost []string) {
+	for _, part := range parts {
+		lost = append(lost, part.lost...)
+		for _, condition := range part.conditions {
+			at := slices.IndexFunc(conditions, func(had Condition) bool {
+				return !condition.numeric() && !had.numeric() && had.Not == condition.Not && sameWords(had.Field, condition.Field)
+			})
+			if at < 0 {
+				condition.Values = slices.Clone(condition.Values)
+				condition.All = all && len(parts) > 1
+				conditions = append(conditions, condition)
+				continue
+			}
+			had := &conditions[at]
+			values := condition.Values
+			if had.Field != condition.Field {
+				had.Values, values = tagged(*had), tagged(condition)
+				had.Field = Text
+			}
+			had.Values = append(had.Values, values...)
+		}
+	}
+	for i := range conditions {
+		conditions[i].All = conditions[i].All && len(conditions[i].Values) > 1
+	}
+	return conditions, lost
+}
+
+func sameWords(a, b Field) bool {
+	word := func(f Field) bool { return f == Text || f == Hashtag }
+	return a == b || word(a) && word(b)
+}
+
+// tagged are the values as Text has them.
+func tagged(c Condition) []string {
+	if c.Field == Text {
+		return c.Values
+	}
+	out := make([]string, len(c.Values))
+	for i, value := range c.Values {
+		out[i] = "#" + value
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package rules
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Field is what a condition looks at.
+type Field string
+
+// The fields. Text is the caption, title, hashtags and what is said and printed.
+const (
+	Text     Field = "text"
+	Hashtag  Field = "hashtag"
+	Platform Field = "platform"
+	Language Field = "language"
+	Creator  Field = "creator"
+	Kind     Field = "kind"
+	Sound    Field = "sound"
+
+	Views      Field = "views"
+	Likes      Field = "likes"
+	Comments   Field = "comments"
+	Shares     Field = "shares"
+	Saves      Field = "saves"
+	Engagement Field = "engagement"
+	LikeRate   Field = "like rate"
+	Duration   Field = "duration"
+	Age        Field = "age"
+	Posted     Field = "posted"
+)
+
+// Condition is one thing that can be looked up in a record.
+type Condition struct {
+	Field Field
+	// Values are of fields with words: one of them is enough, or All are needed.
+	// A value of Text that starts with # is a hashtag.
+	Values []string
+	All    bool
+	// Op is <, <=, > or >= for fields with a number.
+	Op     string
+	Number float64
+	// Unit is of Age: hours, days, weeks, months, years.
+	Unit string
+	// At is of Posted.
+	At time.Time
+	// Not turns the condition round.
+	Not bool
+}
+
+func (c Condition) numeric() bool { return c.Op != "" }
+
+// String is the condition as people read it.
+func (c Condition) String() string {
+	not := ""
+	if c.Not {
+		not = "not "
+	}
+	if c.numeric() {
+		return not + string(c.Field) + " " + c.Op + " " + c.bound()
+	}
+	values := make([]string, len(c.Values))
+	for i, value := range c.Values {
+		switch c.Field {
+		case Text, Sound:
+			values[i] = value
+			if !strings.HasPrefix(value, "#") {
+				values[i] = strconv.Quote(value)
+			}
+		case Hashtag:
+			values[i] = "#" + value
+		case Creator:
+			values[i] = "@" + value
+		default:
+			values[i] = value
+		}
+	}
+	verb, join := " is ", " or "
+	if c.Field == Text {
+		verb = " mentions "
+	}
+	if c.All {
+		join = " and "
+	}
+	return not + string(c.Field) + verb + strings.Join(values, join)
+}
+
+func (c Condition) bound() string {
+	n := strconv.FormatFloat(c.Number, 'f', -1, 64)
+	switch c.Field {
+	case Duration:
+		return n + " s"
+	case Age:
+		return n + " " + c.Unit
+	case Engagement, LikeRate:
+		return strconv.FormatFloat(c.Number*100, 'f', -1, 64) + "%"
+	case Posted:
+		return c.At.Format(time.DateOnly)
+	}
+	return n
+}
+
+// Effect is what a check does.
+type Effect string
+
+// The effects.
+const (
+	// Require drops what fails the condition.
+	Require Effect = "require"
+	// Drop drops what meets all conditions.
+	Drop Effect = "drop if"
+	// Prefer ranks higher what meets all conditions.
+	Prefer Effect = "prefer"
+)
+
+// Check is a rule, or a part of one, that can be looked up in a record. What is
+// not known of a record (no views, no date, a language that cannot be told) never
+// drops it.
+type Check struct {
+	// Item is the rule's text, as verdicts name it.
+	Item       string
+	Effect     Effect
+	Conditions []Condition
+	// Unless keeps a record that meets one of them.
+	Unless []Condition
+}
+
+// String is the check as people read it.
+func (c Check) String() string {
+	out := string(c.Effect) + " " + join(c.Conditions, " and ")
+	if len(c.Unless) > 0 {
+		out += " unless " + join(c.Unless, " or ")
+	}
+	return out
+}
+
+func join(conditions []Condition, with string) string {
+	parts := make([]string, len(conditions))
+	for i, c := range conditions {
+		parts[i] = fmt.Sprint(c)
+	}
+	return strings.Join(parts, with)
+}

@@ -1,0 +1,226 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// answer is what is known of a condition.
+type answer int
+
+const (
+	unknown answer = iota
+	no
+	yes
+)
+
+func truth(b bool) answer {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// holds looks a condition up.
+func (c Condition) holds(f *facts) answer {
+	a := c.ask(f)
+	if c.Not && a != unknown {
+		return yes + no - a
+	}
+	return a
+}
+
+func (c Condition) ask(f *facts) answer {
+	switch c.Field {
+	case Platform:
+		return truth(slices.Contains(c.Values, f.platform))
+	case Creator:
+		if f.creator == "" {
+			return unknown
+		}
+		return truth(slices.Contains(c.Values, f.creator))
+	case Kind:
+		if f.kind == "" {
+			return unknown
+		}
+		return truth(slices.Contains(c.Values, f.kind))
+	case Language:
+		language := f.languageOf()
+		if language == "" {
+			return unknown
+		}
+		return truth(slices.Contains(c.Values, language))
+	case Text, Hashtag, Sound:
+		return c.words(f)
+	}
+	return c.number(f)
+}
+
+func (c Condition) words(f *facts) answer {
+	if !f.told {
+		return unknown
+	}
+	found := 0
+	for _, value := range c.Values {
+		switch {
+		case c.Field == Sound:
+			if f.sound == "" {
+				return unknown
+			}
+			if strings.Contains(f.sound, value) {
+				found++
+			}
+		case c.Field == Hashtag:
+			if f.tags[value] {
+				found++
+			}
+		case strings.HasPrefix(value, "#"):
+			if f.tags[value[1:]] {
+				found++
+			}
+		case f.mentions(value):
+			found++
+		}
+	}
+	if c.All {
+		return truth(found == len(c.Values))
+	}
+	return truth(found > 0)
+}
+
+func (c Condition) number(f *facts) answer {
+	value, known := 0.0, true
+	take := func(n *int64) {
+		if known = n != nil; known {
+			value = float64(*n)
+		}
+	}
+	switch m := f.metrics; c.Field {
+	case Views:
+		take(m.Views)
+	case Likes:
+		take(m.Likes)
+	case Comments:
+		take(m.Comments)
+	case Shares:
+		take(m.Shares)
+	case Saves:
+		take(m.Saves)
+	case Duration:
+		value, known = f.duration, f.duration > 0
+	case Engagement, LikeRate:
+		value, known = f.rate(c.Field == LikeRate)
+	case Age, Posted:
+		return c.when(f)
+	default:
+		return unknown
+	}
+	if !known {
+		return unknown
+	}
+	return truth(compared(value, c.Op, c.Number))
+}
+
+// when compares times: an age is the time of the run less so many units.
+func (c Condition) when(f *facts) answer {
+	if f.posted == nil {
+		return unknown
+	}
+	at := time.UnixMilli(*f.posted).UTC()
+	if c.Field == Posted {
+		return truth(compared(float64(at.Sub(c.At)), c.Op, 0))
+	}
+	// Older means posted before the limit: the comparison turns round.
+	return truth(compared(float64(c.limit(f.now).Sub(at)), c.Op, 0))
+}
+
+// limit is the time at which a video of just this age was posted.
+func (c Condition) limit(now time.Time) time.Time {
+	n := min(c.Number, 1e5)
+	whole := int(n)
+	hours := func(h float64) time.Time { return now.Add(-time.Duration(h * float64(time.Hour))) }
+	switch {
+	case c.Unit == "hours":
+		return hours(n)
+	case c.Unit == "days":
+		return hours(24 * n)
+	case c.Unit == "weeks":
+		return hours(7 * 24 * n)
+	case c.Unit == "months" && float64(whole) == n:
+		return now.AddDate(0, -whole, 0)
+	case c.Unit == "years" && float64(whole) == n:
+		return now.AddDate(-min(whole, 1000), 0, 0)
+	case c.Unit == "months":
+		return hours(30.4 * 24 * n)
+	}
+	return hours(365.25 * 24 * n)
+}
+
+func compared(value float64, op string, bound float64) bool {
+	switch op {
+	case "<":
+		return value < bound
+	case "<=":
+		return value <= bound
+	case ">":
+		return value > bound
+	}
+	return value >= bound
+}
+
+// group is a set of checks of which one is enough: allowances of the same field.
+type group struct {
+	checks []Check
+}
+
+// grouped puts allowances of the same field together.
+func grouped(checks []Check) []group {
+	var groups []group
+	at := map[Field]int{}
+	for _, check := range checks {
+		if check.Effect == Require && !check.Conditions[0].numeric() {
+			field := check.Conditions[0].Field
+			if i, ok := at[field]; ok {
+				groups[i].checks = append(groups[i].checks, check)
+				continue
+			}
+			at[field] = len(groups)
+		}
+		groups = append(groups, group{[]Check{check}})
+	}
+	return groups
+}
+
+// drops gives the check that drops the record, if one does.
+func (g group) drops(f *facts) *Check {
+	for i := range g.checks {
+		if !g.checks[i].drops(f) {
+			return nil
+		}
+	}
+	return &g.checks[0]
+}
+
+func (c *Check) drops(f *facts) bool {
+	switch c.Effect {
+	case Require:
+		if c.Conditions[0].holds(f) != no {
+			return false
+		}
+	case Drop:
+		for _, condition := range c.Conditions {
+			if condition.holds(f) != yes {
+				return false
+			}
+		}
+	default:
+		return false
+	}
+	for _, exception := range c.Unless {
+		if exception.holds(f) != no {
+			return false // an exception that cannot be told keeps
+		}
+	}
+	return true
+}

@@ -1,0 +1,248 @@
+package rules
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	jsonx "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// facts is what the checks see of a record.
+type facts struct {
+	now      time.Time
+	platform string
+	creator  string
+	kind     string
+	sound    string
+	posted   *int64
+	duration float64
+	metrics  stage.Metrics
+	// told is false where nothing at all is known of the video's words.
+	told bool
+	// text is what the caption, the title and the first seconds say.
+	text     string
+	tags     map[string]bool
+	declared string
+	language *string
+	// stems are the stemmed words of the text, with a space around each.
+	stems string
+	words []string
+}
+
+// flexible is a JSON string or a number; anything else is empty.
+type flexible string
+
+func (t *flexible) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if kind := dec.PeekKind(); kind != '"' && kind != '0' {
+		*t = ""
+		return dec.SkipValue()
+	}
+	token, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	*t = flexible(token.String())
+	return nil
+}
+
+type metadata struct {
+	Caption     *flexible      `json:"caption"`
+	Title       *flexible      `json:"title"`
+	Description flexible       `json:"description"`
+	Hashtags    jsontext.Value `json:"hashtags"`
+	SoundTitle  flexible       `json:"soundTitle"`
+	SoundID     flexible       `json:"soundId"`
+	Language    flexible       `json:"language"`
+	Duration    jsontext.Value `json:"durationSeconds"`
+}
+
+// look gathers the facts of a record.
+func look(rec stage.Record, now time.Time) *facts {
+	f := &facts{now: now, platform: rec.Platform, posted: rec.PostedAt, metrics: rec.Metrics, tags: map[string]bool{}}
+	if rec.Source != nil {
+		f.kind = rec.Source.Kind
+		f.creator = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(rec.Source.Handle), "@"))
+	}
+	var m metadata
+	if len(rec.Metadata) > 0 && jsonx.Unmarshal(rec.Metadata, &m, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		m = metadata{}
+	}
+	var parts []string
+	for _, text := range []*flexible{m.Caption, m.Title} {
+		if text != nil {
+			f.told = true
+			parts = append(parts, string(*text))
+		}
+	}
+	if m.Description != "" {
+		parts = append(parts, string(m.Description))
+	}
+	if e := rec.Evidence; e != nil {
+		for _, text := range []*string{e.Spoken, e.OnScreenText} {
+			if text != nil {
+				parts = append(parts, *text)
+			}
+		}
+	}
+	for _, sticker := range rec.Stickers[:min(len(rec.Stickers), 50)] {
+		parts = append(parts, sticker.Text)
+	}
+	for _, cue := range rec.Cues[:min(len(rec.Cues), 50)] {
+		parts = append(parts, cue.Text)
+	}
+	f.text = strings.Join(parts, "\n")
+	f.tag(m.Hashtags, rec.Keys)
+	f.told = f.told || f.text != "" || len(f.tags) > 0
+	f.sound = strings.ToLower(strings.TrimSpace(string(m.SoundTitle) + " " + string(m.SoundID)))
+	f.declared = strings.ToLower(string(m.Language))
+	f.duration = seconds(m.Duration)
+	f.split()
+	return f
+}
+
+func seconds(raw jsontext.Value) float64 {
+	var n float64
+	if raw.Kind() != '0' || jsonx.Unmarshal(raw, &n) != nil {
+		return 0
+	}
+	return n
+}
+
+// tag gathers the hashtags that are listed, keyed, or stand in the text.
+func (f *facts) tag(list jsontext.Value, keys []stage.Key) {
+	var listed []flexible
+	if list.Kind() == '[' && jsonx.Unmarshal(list, &listed) == nil {
+		for _, tag := range listed {
+			f.tags[strings.ToLower(strings.TrimPrefix(string(tag), "#"))] = true
+		}
+	}
+	for _, key := range keys {
+		if tag, ok := strings.CutPrefix(key.Key, "hashtag:"); ok {
+			f.tags[tag] = true
+		}
+	}
+	rest := f.text
+	for {
+		at := strings.IndexByte(rest, '#')
+		if at < 0 {
+			break
+		}
+		rest = rest[at+1:]
+		if n := runLength(rest, wordRune); n > 0 {
+			f.tags[strings.ToLower(rest[:n])] = true
+			rest = rest[n:]
+		}
+	}
+	delete(f.tags, "")
+}
+
+// split makes the stemmed words of the text.
+func (f *facts) split() {
+	var out strings.Builder
+	out.WriteByte(' ')
+	for _, w := range strings.FieldsFunc(f.text, func(r rune) bool { return !wordRune(r) && r != '\'' && r != '’' }) {
+		w = stem(w)
+		f.words = append(f.words, w)
+		out.WriteString(w)
+		out.WriteByte(' ')
+	}
+	for tag := range f.tags {
+		f.words = append(f.words, stem(tag))
+	}
+	f.stems = out.String()
+}
+
+// mentions tells whether the text has the phrase: its words in a row, whatever
+// their endings, or run together as a hashtag.
+func (f *facts) mentions(phrase string) bool {
+	if strings.HasPrefix(phrase, "@") {
+		return strings.Contains(strings.ToLower(f.text), phrase)
+	}
+	var stems []string
+	for _, w := range strings.FieldsFunc(phrase, func(r rune) bool { return !wordRune(r) && r != '\'' }) {
+		stems = append(stems, stem(w))
+	}
+	if len(stems) == 0 {
+		return phrase != "" && strings.Contains(strings.ToLower(f.text), phrase) // an emoji
+	}
+	if strings.Contains(f.stems, " "+strings.Join(stems, " ")+" ") {
+		return true
+	}
+	joined := strings.Join(stems, "")
+	for tag := range f.tags {
+		if stem(tag) == joined || stem(strings.ReplaceAll(tag, "_", "")) == joined {
+			return true
+		}
+	}
+	return noSpaces(phrase) && strings.Contains(strings.ToLower(f.text), phrase)
+}
+
+// noSpaces tells scripts that put no spaces between words.
+func noSpaces(s string) bool {
+	for _, r := range s {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+			return true
+		}
+	}
+	return false
+}
+
+// rate is likes, or all reactions, by views.
+func (f *facts) rate(likesOnly bool) (float64, bool) {
+	m := f.metrics
+	if m.Views == nil || *m.Views <= 0 || m.Likes == nil {
+		return 0, false
+	}
+	sum := float64(*m.Likes)
+	if !likesOnly {
+		for _, n := range []*int64{m.Comments, m.Shares, m.Saves} {
+			if n != nil {
+				sum += float64(*n)
+			}
+		}
+	}
+	return sum / float64(*m.Views), true
+}
+
+// stem takes off the commonest English endings, so that "giveaways" is found by
+// "giveaway" and "political" by "politics". It is rough on purpose: both sides of
+// a comparison go through it.
+func stem(w string) string {
+	w = strings.ToLower(strings.Trim(w, "'’_"))
+	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
+	if len(w) < 4 {
+		return w
+	}
+	switch {
+	case strings.HasSuffix(w, "ies") && len(w) > 4:
+		w = w[:len(w)-3] + "y"
+	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"):
+		w = w[:len(w)-2]
+	case strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is"):
+		w = w[:len(w)-1]
+	}
+	switch {
+	case strings.HasSuffix(w, "ing") && len(w) > 5:
+		w = double(w[:len(w)-3])
+	case strings.HasSuffix(w, "ed") && len(w) > 4:
+		w = double(w[:len(w)-2])
+	case strings.HasSuffix(w, "ical"):
+		w = w[:len(w)-2]
+	}
+	if len(w) > 4 && strings.HasSuffix(w, "e") {
+		w = w[:len(w)-1]
+	}
+	return w
+}
+
+// double takes "unboxx" and "planned" endings back to one letter.
+func double(w string) string {
+	if n := len(w); n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
+		return w[:n-1]
+	}
+	return w
+}

@@ -1,0 +1,450 @@
+package rules
+
+import "time"
+
+// numericAt reads a condition with a number or a date that starts at a place.
+// pending is one whose unit is not said here; it may be said in a later part.
+func (p *parser) numericAt(tokens []token, at int) (found []Condition, pending *Condition, next int) {
+	if cs, next := p.dateAt(tokens, at); next > at {
+		return cs, nil, next
+	}
+	if cs, next := p.rangeAt(tokens, at, ""); next > at {
+		return cs, nil, next
+	}
+	if cs, next := p.namedAt(tokens, at); next > at {
+		return cs, nil, next
+	}
+	if c, after, ok := comparisonAt(tokens, at); ok {
+		if cs, waits, next := p.comparedAt(tokens, after, c); next > after {
+			return cs, waits, next
+		}
+	}
+	return p.postfixAt(tokens, at)
+}
+
+// comparedAt reads what follows a comparison: "10k views", "views of 10k", "a minute".
+func (p *parser) comparedAt(tokens []token, at int, c comparison) (found []Condition, pending *Condition, next int) {
+	from := at
+	field, hasField := Field(""), false
+	for at < len(tokens) && at < from+5 {
+		if f, ok := p.fieldAt(tokens, at); ok && !hasField {
+			field, hasField = f, true
+			at++
+			continue
+		}
+		if p.filler(tokens[at]) && tokens[at].text != "a" {
+			at++
+			continue
+		}
+		break
+	}
+	q, next, ok := p.amountAt(tokens, at)
+	if !ok {
+		// "last month", "past year"
+		if c.age && at < len(tokens) && tokens[at].kind == word {
+			if u, known := p.units[tokens[at].text]; known {
+				q = quantity{value: 1, field: u.field, unit: u.name}
+				if u.field == Duration {
+					q.value = u.seconds
+				}
+				if out, ok := q.condition(c); ok {
+					p.last = &c
+					return []Condition{out}, nil, at + 1
+				}
+			}
+		}
+		return nil, nil, from
+	}
+	next = p.unitAt(tokens, next, &q)
+	if hasField {
+		q.named(field)
+	}
+	next = p.suffix(tokens, next, &q, &c)
+	if q.plus && c.op == "" {
+		c.op = ">="
+	}
+	p.last = &c
+	if out, ok := q.condition(c); ok {
+		return []Condition{out}, nil, next
+	}
+	return nil, &Condition{Op: c.op, Number: q.value}, next
+}
+
+// named gives a quantity the field that was said before it.
+func (q *quantity) named(field Field) {
+	if _, metric := map[Field]bool{Views: true, Likes: true, Comments: true, Shares: true, Saves: true}[field]; metric && q.million {
+		q.value, q.million = q.value*1e6, false
+	}
+	switch {
+	case q.field == "" || q.percent:
+		q.field = field
+	case field == Age && q.field == Duration:
+		q.field, q.unit, q.value = Age, "hours", q.value/3600
+	}
+	if q.field == Likes && q.percent {
+		q.field = LikeRate
+	}
+}
+
+// suffix reads "old", "ago", "or newer" and the like behind a quantity.
+func (p *parser) suffix(tokens []token, at int, q *quantity, c *comparison) int {
+	for at < len(tokens) {
+		t := tokens[at]
+		switch {
+		case t.kind == word && (t.text == "old" || t.text == "ago" || t.text == "fresh"):
+			c.age = true
+		case t.kind == word && (t.text == "long" || t.text == "each" || t.text == "total" || t.text == "maximum" && c.op != "" || t.text == "minimum" && c.op != ""):
+		case t.kind == mark && t.text == "older" && c.op == "":
+			c.op, c.age = ">=", true
+		case t.kind == mark && t.text == "newer" && c.op == "":
+			c.op, c.age = "<=", true
+		default:
+			return at
+		}
+		at++
+	}
+	return at
+}
+
+// fieldAt reads the name of a field with numbers.
+func (p *parser) fieldAt(tokens []token, at int) (Field, bool) {
+	t := tokens[at]
+	if t.kind != word {
+		return "", false
+	}
+	if field, ok := p.metrics[t.text]; ok {
+		return field, true
+	}
+	switch t.text {
+	case "duration", "length", "runtime":
+		return Duration, true
+	case "age":
+		return Age, true
+	case "engagement":
+		return Engagement, true
+	}
+	return "", false
+}
+
+// namedAt reads "views over 10k", "duration: max 60s", "engagement rate above 5%".
+func (p *parser) namedAt(tokens []token, at int) ([]Condition, int) {
+	field, ok := p.fieldAt(tokens, at)
+	if !ok {
+		return nil, at
+	}
+	i := at + 1
+	for i < len(tokens) && i < at+6 && p.filler(tokens[i]) && tokens[i].text != "a" {
+		if _, _, compares := comparisonAt(tokens, i); compares {
+			break
+		}
+		if tokens[i].text == "rate" || tokens[i].text == "ratio" {
+			if field == Likes {
+				field = LikeRate
+			}
+		}
+		i++
+	}
+	c, after, ok := comparisonAt(tokens, i)
+	if !ok {
+		c, after = comparison{}, i
+	}
+	for after < len(tokens) && p.filler(tokens[after]) && tokens[after].text != "a" {
+		after++
+	}
+	if cs, end := p.rangeAt(tokens, after, field); end > after {
+		return cs, end
+	}
+	q, next, ok := p.amountAt(tokens, after)
+	if !ok {
+		return nil, at
+	}
+	next = p.unitAt(tokens, next, &q)
+	if next < len(tokens) && tokens[next].kind == mark && c.op == "" {
+		switch tokens[next].text {
+		case ">=post", "<=post":
+			c.op = tokens[next].text[:2]
+			next++
+		}
+	}
+	q.named(field)
+	next = p.suffix(tokens, next, &q, &c)
+	if c.op == "" && q.plus {
+		c.op = ">="
+	}
+	if c.op == "" {
+		if _, metric := p.metrics[tokens[at].text]; !metric {
+			return nil, at
+		}
+		c.op = ">="
+	}
+	if q.unit == "" && q.field == Age && !c.age {
+		return nil, at
+	}
+	p.last = &c
+	out, ok := q.condition(c)
+	if !ok {
+		return nil, at
+	}
+	return []Condition{out}, next
+}
+
+// rangeAt reads "15-45s", "between 10k and 50k views", "1 to 3 minutes". The field
+// is what was said before it; empty without one.
+func (p *parser) rangeAt(tokens []token, at int, field Field) ([]Condition, int) {
+	i := at
+	if i < len(tokens) && (tokens[i].text == "between" || tokens[i].text == "from") && tokens[i].kind == word {
+		i++
+	}
+	low, next, ok := p.amountAt(tokens, i)
+	if !ok {
+		return nil, at
+	}
+	next = p.unitAt(tokens, next, &low)
+	if next >= len(tokens) || tokens[next].kind != mark || tokens[next].text != "-" {
+		return nil, at
+	}
+	high, next, ok := p.amountAt(tokens, next+1)
+	if !ok {
+		return nil, at
+	}
+	next = p.unitAt(tokens, next, &high)
+	if field != "" {
+		high.named(field)
+	}
+	if low.field == "" {
+		low.inherit(high)
+	}
+	c := comparison{}
+	next = p.suffix(tokens, next, &high, &c)
+	from, ok1 := low.condition(comparison{op: ">=", age: c.age})
+	to, ok2 := high.condition(comparison{op: "<=", age: c.age})
+	if !ok1 || !ok2 || from.Field != to.Field {
+		return nil, at
+	}
+	return []Condition{from, to}, next
+}
+
+// inherit takes the unit of the other end of a range.
+func (q *quantity) inherit(other quantity) {
+	if other.field != Duration {
+		q.named(other.field)
+	}
+	q.field, q.unit, q.percent = other.field, other.unit, other.percent
+	if other.field == Duration && other.scale > 0 {
+		q.value *= other.scale
+	}
+}
+
+// postfixAt reads "10k+ views", "60 seconds or less", "10k views minimum", and a
+// bare number under the comparison before it: "10k views and 500 likes".
+func (p *parser) postfixAt(tokens []token, at int) (found []Condition, pending *Condition, next int) {
+	q, next, ok := p.amountAt(tokens, at)
+	if !ok || (tokens[at].kind == word && (tokens[at].text == "a" || tokens[at].text == "an")) {
+		return nil, nil, at
+	}
+	c := comparison{}
+	if next < len(tokens) && tokens[next].kind == mark && (tokens[next].text == ">=post" || tokens[next].text == "<=post") {
+		c.op = tokens[next].text[:2]
+		next++
+	}
+	next = p.unitAt(tokens, next, &q)
+	next = p.suffix(tokens, next, &q, &c)
+	if next < len(tokens) && c.op == "" {
+		switch t := tokens[next]; {
+		case t.kind == mark && (t.text == ">=post" || t.text == "<=post"):
+			c.op = t.text[:2]
+			next++
+		case t.kind == mark && t.text == "-": // "30s-"
+		default:
+			if after, end, ok := comparisonAt(tokens, next); ok && !after.age && (end >= len(tokens) || !p.startsAmount(tokens, end)) && tokens[next].text != "within" {
+				c.op = after.op
+				next = end
+			}
+		}
+	}
+	next = p.suffix(tokens, next, &q, &c)
+	if q.plus && c.op == "" {
+		c.op = ">="
+	}
+	if q.field == "" && p.last != nil && p.field != "" && next < len(tokens) && tokens[next].text == "on" {
+		q.named(p.field) // "10k views on TikTok and 5k on YouTube"
+	}
+	if c.op == "" && q.field != "" && p.last != nil {
+		age := c.age
+		c = *p.last
+		c.age = c.age && q.field == Age || age
+	}
+	if c.op == "" {
+		switch q.field {
+		case Views, Likes, Comments, Shares, Saves:
+			if p.mode == never {
+				return nil, nil, at
+			}
+			c.op = ">="
+		default:
+			return nil, nil, at
+		}
+	}
+	out, ok := q.condition(c)
+	if !ok {
+		return nil, nil, at
+	}
+	return []Condition{out}, nil, next
+}
+
+func (p *parser) startsAmount(tokens []token, at int) bool {
+	_, _, ok := p.amountAt(tokens, at)
+	return ok
+}
+
+// dateAt reads "this year", "since March 2026", "before 2025-06-01", "in 2026".
+func (p *parser) dateAt(tokens []token, at int) ([]Condition, int) {
+	t := tokens[at]
+	if t.kind != word {
+		if start, _, next, ok := p.periodAt(tokens, at); ok && next < len(tokens) && tokens[next].kind == mark {
+			switch tokens[next].text {
+			case "newer":
+				return []Condition{posted(">=", start)}, next + 1
+			case "older":
+				return []Condition{posted("<", start)}, next + 1
+			}
+		}
+		return nil, at
+	}
+	switch t.text {
+	case "this":
+		if at+1 < len(tokens) {
+			switch unit := tokens[at+1].text; unit {
+			case "year", "month", "week":
+				return []Condition{posted(">=", startOf(unit, p.now))}, at + 2
+			}
+		}
+	case "today":
+		return []Condition{posted(">=", startOf("day", p.now))}, at + 1
+	case "between":
+		return p.spanAt(tokens, at+1, at)
+	case "since", "after", "before", "until", "in", "from", "during", "till", "older", "newer", "earlier", "later", "as":
+		i := at + 1
+		for i < len(tokens) && (tokens[i].text == "than" || tokens[i].text == "of" || tokens[i].text == "the" || tokens[i].text == "start") {
+			i++
+		}
+		start, end, next, ok := p.periodAt(tokens, i)
+		if !ok {
+			return nil, at
+		}
+		if cs, end := p.spanAt(tokens, i, at); end > at {
+			return cs, end
+		}
+		if next < len(tokens) && (tokens[next].text == "onwards" || tokens[next].text == "onward" || tokens[next].text == "on") {
+			return []Condition{posted(">=", start)}, next + 1
+		}
+		switch t.text {
+		case "since", "as":
+			return []Condition{posted(">=", start)}, next
+		case "after", "newer", "later":
+			return []Condition{posted(">=", end)}, next
+		case "before", "older", "earlier":
+			return []Condition{posted("<", start)}, next
+		case "until", "till":
+			return []Condition{posted("<", end)}, next
+		}
+		if next < len(tokens) && tokens[next].kind == mark && tokens[next].text == "newer" {
+			return []Condition{posted(">=", start)}, next + 1
+		}
+		return []Condition{posted(">=", start), posted("<", end)}, next
+	}
+	return nil, at
+}
+
+// spanAt reads "March to June 2026"; back where it is none.
+func (p *parser) spanAt(tokens []token, at, back int) ([]Condition, int) {
+	start, _, next, ok := p.periodAt(tokens, at)
+	if !ok || next >= len(tokens) || tokens[next].kind != mark || tokens[next].text != "-" {
+		return nil, back
+	}
+	_, end, next, ok := p.periodAt(tokens, next+1)
+	if !ok {
+		return nil, back
+	}
+	for start.After(end) {
+		start = start.AddDate(-1, 0, 0)
+	}
+	return []Condition{posted(">=", start), posted("<", end)}, next
+}
+
+func posted(op string, at time.Time) Condition {
+	return Condition{Field: Posted, Op: op, At: at}
+}
+
+// periodAt reads a day, a month with or without a year, or a year.
+func (p *parser) periodAt(tokens []token, at int) (start, end time.Time, next int, ok bool) {
+	if at >= len(tokens) {
+		return
+	}
+	t := tokens[at]
+	switch t.kind {
+	case date:
+		return t.at, t.at.AddDate(0, 0, 1), at + 1, true
+	case number:
+		if year, ok := yearOf(t); ok {
+			return yearStart(year), yearStart(year + 1), at + 1, true
+		}
+		return p.dayAt(tokens, at)
+	case word:
+		month, known := p.months[t.text]
+		if !known {
+			return
+		}
+		year, next := p.now.Year(), at+1
+		day := 0
+		if next < len(tokens) && tokens[next].kind == number && tokens[next].value >= 1 && tokens[next].value <= 31 && len(tokens[next].text) <= 2 {
+			day = int(tokens[next].value)
+			next++
+			if next < len(tokens) && (tokens[next].text == "," || tokens[next].text == "st" || tokens[next].text == "nd" || tokens[next].text == "rd" || tokens[next].text == "th") {
+				next++
+			}
+		}
+		if next < len(tokens) {
+			if y, ok := yearOf(tokens[next]); ok {
+				year = y
+				next++
+			} else if time.Month(month) > p.now.Month() {
+				year--
+			}
+		} else if time.Month(month) > p.now.Month() {
+			year-- // the last one
+		}
+		if day > 0 {
+			start = time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+			return start, start.AddDate(0, 0, 1), next, true
+		}
+		start = time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
+		return start, start.AddDate(0, 1, 0), next, true
+	}
+	return
+}
+
+// dayAt reads "1 June 2026" and "1st of June".
+func (p *parser) dayAt(tokens []token, at int) (start, end time.Time, next int, ok bool) {
+	day := tokens[at].value
+	if day < 1 || day > 31 || len(tokens[at].text) > 2 || tokens[at].plus {
+		return
+	}
+	next = at + 1
+	for next < len(tokens) && (tokens[next].text == "st" || tokens[next].text == "nd" || tokens[next].text == "rd" || tokens[next].text == "th" || tokens[next].text == "of") {
+		next++
+	}
+	if next >= len(tokens) || tokens[next].kind != word || p.months[tokens[next].text] == 0 {
+		return
+	}
+	start, _, next, ok = p.periodAt(tokens, next)
+	start = start.AddDate(0, 0, int(day)-1)
+	return start, start.AddDate(0, 0, 1), next, ok
+}
+
+func yearOf(t token) (int, bool) {
+	ok := t.kind == number && len(t.text) == 4 && t.value >= 2000 && t.value <= 2100 && !t.plus
+	return int(t.value), ok
+}
+
+func yearStart(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }

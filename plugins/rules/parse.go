@@ -1,0 +1,315 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// parser reads the parts of one clause.
+type parser struct {
+	*lexicon
+	now  time.Time
+	mode mode
+	all  bool
+	// last is the comparison that a later bare number takes over, with its field.
+	last  *comparison
+	field Field
+}
+
+// part is what stands between two conjunctions.
+type part struct {
+	conditions []Condition
+	pending    *Condition
+	// lost are words that no condition could be made of.
+	lost []string
+	// on marks "… on TikTok".
+	on bool
+}
+
+// parts reads the parts of a clause; a number without a unit takes that of the
+// next part: "under 15 or over 60 seconds".
+func (p *parser) parts(tokens []token) []part {
+	var all []part
+	from := 0
+	for i := 0; i <= len(tokens); i++ {
+		if i < len(tokens) && !conjunction(tokens[i]) {
+			continue
+		}
+		if i > from {
+			all = append(all, p.part(tokens[from:i]))
+		}
+		from = i + 1
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].pending == nil {
+			continue
+		}
+		c := *all[i].pending
+		if i+1 < len(all) {
+			for _, next := range all[i+1].conditions {
+				if next.numeric() && next.Field != Posted && c.Field == "" {
+					c.Field, c.Unit = next.Field, next.Unit
+				}
+			}
+		}
+		if c.Field == "" || c.Field == Engagement || c.Field == LikeRate {
+			all[i].lost = append(all[i].lost, "a number without a unit")
+			continue
+		}
+		all[i].conditions = append(all[i].conditions, c)
+	}
+	return all
+}
+
+func (p *parser) part(tokens []token) part {
+	var out part
+	used := make([]bool, len(tokens))
+	for i := 0; i < len(tokens); {
+		found, pending, next := p.numericAt(tokens, i)
+		if next == i {
+			i++
+			continue
+		}
+		out.conditions = append(out.conditions, found...)
+		if len(found) > 0 {
+			p.field = found[0].Field
+		}
+		if pending != nil {
+			out.pending = pending
+		}
+		for ; i < next; i++ {
+			used[i] = true
+		}
+	}
+	p.names(tokens, used, &out)
+	p.words(tokens, used, &out)
+	return out
+}
+
+// names reads handles, hashtags, platforms, languages, kinds and sounds.
+func (p *parser) names(tokens []token, used []bool, out *part) {
+	take := func(c Condition, places ...int) {
+		for _, i := range places {
+			used[i] = true
+		}
+		for i := range out.conditions {
+			had := &out.conditions[i]
+			if had.Field == c.Field && had.Not == c.Not && !had.numeric() && len(c.Values) > 0 {
+				had.Values = append(had.Values, c.Values...)
+				return
+			}
+		}
+		out.conditions = append(out.conditions, c)
+	}
+	for i, t := range tokens {
+		if used[i] {
+			continue
+		}
+		if t.kind == word && p.platforms[t.text] != "" && i > 0 && (tokens[i-1].text == "on" || tokens[i-1].text == "for") {
+			out.on = true
+		}
+		not := i > 0 && tokens[i-1].kind == mark && tokens[i-1].text == "non"
+		switch {
+		case t.kind == handle && t.text != "":
+			if i > 0 && (strings.HasPrefix(tokens[i-1].text, "mention") || strings.HasPrefix(tokens[i-1].text, "tag")) && p.mode != plain {
+				take(Condition{Field: Text, Values: []string{"@" + t.text}}, i)
+				continue
+			}
+			take(Condition{Field: Creator, Values: []string{t.text}}, i)
+		case t.kind == hashtag:
+			take(Condition{Field: Hashtag, Values: []string{t.text}}, i)
+		case t.kind == word && i > 0 && tokens[i-1].kind == word && tokens[i-1].text == "hashtag" && !p.noise[t.text] && !used[i]:
+			take(Condition{Field: Hashtag, Values: []string{strings.ReplaceAll(t.text, " ", "")}}, i)
+		case t.kind == quoted && i > 0 && soundWord(tokens, i):
+			for j := i - 1; j >= 0 && j >= i-3; j-- {
+				used[j] = true
+			}
+			take(Condition{Field: Sound, Values: []string{t.text}}, i)
+		case t.kind != word:
+		case p.platforms[t.text] != "":
+			take(Condition{Field: Platform, Values: []string{p.platforms[t.text]}, Not: not}, i)
+			for _, near := range []int{i + 1, i - 1} {
+				if near >= 0 && near < len(tokens) && (tokens[near].text == "shorts" || tokens[near].text == "short" || tokens[near].text == "reels" || tokens[near].text == "reel") {
+					used[near] = true
+				}
+			}
+		case t.text == "tik" && i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].text, "tok"):
+			take(Condition{Field: Platform, Values: []string{"tiktok"}, Not: not}, i, i+1)
+		case p.formatName(tokens, i, used):
+			name := "youtube"
+			if strings.HasPrefix(t.text, "reel") {
+				name = "instagram"
+			}
+			take(Condition{Field: Platform, Values: []string{name}, Not: not}, i)
+		case p.languages[t.text] != "" && (not || p.meansLanguage(tokens, i)):
+			take(Condition{Field: Language, Values: []string{p.languages[t.text]}, Not: not}, i)
+		case t.text == "competitor" || t.text == "competitors" || t.text == "competitors'" || t.text == "competition":
+			take(Condition{Field: Kind, Values: []string{"competitor"}, Not: not}, i)
+		case t.text == "own" && i > 0 && (tokens[i-1].text == "our" || tokens[i-1].text == "my"), t.text == "ours",
+			t.text == "own" && !p.content(without(tokens, used, i)):
+			take(Condition{Field: Kind, Values: []string{"own"}, Not: not}, i)
+		case t.text == "niche" && !p.content(without(tokens, used, i)):
+			take(Condition{Field: Kind, Values: []string{"niche"}, Not: not}, i)
+		}
+	}
+}
+
+func soundWord(tokens []token, at int) bool {
+	for i := at - 1; i >= 0 && i >= at-3; i-- {
+		switch tokens[i].text {
+		case "sound", "sounds", "audio", "song", "songs", "track", "music":
+			return true
+		case "called", "named", "titled", "the":
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// without are the tokens that are still to be read, less one.
+func without(tokens []token, used []bool, at int) []token {
+	var out []token
+	for i, t := range tokens {
+		if i != at && !used[i] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// formatName tells shorts and reels as platforms from those in "cargo shorts".
+func (p *parser) formatName(tokens []token, at int, used []bool) bool {
+	switch tokens[at].text {
+	case "shorts", "reels", "reel":
+	default:
+		return false
+	}
+	if at == 0 {
+		return true
+	}
+	before := tokens[at-1]
+	return used[at-1] || before.kind != word || p.noise[before.text] || p.languages[before.text] != ""
+}
+
+// meansLanguage tells "English videos" from "French press".
+func (p *parser) meansLanguage(tokens []token, at int) bool {
+	if at > 0 {
+		switch tokens[at-1].text {
+		case "in", "speak", "speaks", "speaking", "language", "languages", "non":
+			return true
+		}
+	}
+	if at+1 < len(tokens) {
+		switch tokens[at+1].text {
+		case "video", "videos", "content", "language", "languages", "speaking", "spoken", "captions", "caption", "clips", "posts", "creators", "creator",
+			"audio", "only", "text", "accounts", "channels", "speakers", "speech", "tiktoks", "shorts", "reels":
+			return true
+		}
+	}
+	for i, t := range tokens {
+		if i == at || t.kind == mark || t.kind == word && (p.noise[t.text] || p.languages[t.text] != "") {
+			continue
+		}
+		if t.kind == word && p.platforms[t.text] != "" || t.kind == number || t.kind == word && (p.measures(t.text) || p.numbers[t.text] > 0) {
+			continue
+		}
+		if _, _, ok := comparisonAt(tokens, i); ok {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// words makes what is left over into phrases that a text mentions.
+func (p *parser) words(tokens []token, used []bool, out *part) {
+	for i := 0; i < len(tokens); {
+		if used[i] || tokens[i].kind == mark {
+			i++
+			continue
+		}
+		end := i
+		for end < len(tokens) && !used[end] && tokens[end].kind != mark && (tokens[end].kind != quoted || end == i) {
+			end++
+			if tokens[end-1].kind == quoted {
+				break
+			}
+		}
+		p.phrase(tokens, i, end, out)
+		i = end
+	}
+}
+
+// phrase takes one run of words, its noise at both ends left out.
+func (p *parser) phrase(tokens []token, from, end int, out *part) {
+	start := from
+	for start < end && tokens[start].kind == word && p.noise[tokens[start].text] || start < end && tokens[start].kind == word && p.idle(tokens[start].text) {
+		start++
+	}
+	for end > start && tokens[end-1].kind == word && (p.noise[tokens[end-1].text] || p.idle(tokens[end-1].text)) {
+		end--
+	}
+	if start == end {
+		return
+	}
+	var words []string
+	content, taste, hard := 0, false, false
+	for i := start; i < end; i++ {
+		t := tokens[i]
+		words = append(words, t.text)
+		if t.kind == quoted {
+			content++
+			continue
+		}
+		if !p.noise[t.text] && !p.stop[t.text] {
+			content++
+		}
+		taste = taste || t.kind == word && p.judgement[t.text]
+		if _, after, ok := comparisonAt(tokens, i); ok && after < end && amount(tokens[after]) || t.text == "than" || t.text == "followers" || t.text == "subscribers" {
+			hard = true
+		}
+	}
+	text := strings.Join(words, " ")
+	soften := p.mode == soft || p.mode == want
+	placed := start > from && p.place[tokens[start-1].text] && tokens[start].kind != quoted
+	switch {
+	case hard, content == 0, !soften && amount(tokens[start]) && start+1 == end, content > 3 && !soften, taste && !soften, placed && !soften:
+		out.lost = append(out.lost, text)
+	case soften:
+		for i := start; i < end; i++ {
+			if t := tokens[i]; t.kind == quoted || !p.noise[t.text] && !p.stop[t.text] && !p.judgement[t.text] && !p.idle(t.text) {
+				out.add(Text, t.text)
+			}
+		}
+	default:
+		out.conditions = append(out.conditions, Condition{Field: Text, Values: meanings(text)})
+	}
+}
+
+// idle are words that only lead to what is meant.
+func (p *parser) idle(text string) bool {
+	return p.place[text] || text == "not" || text == "way" || text == "ones" || text == "focus" || text == "focused"
+}
+
+func (o *part) add(field Field, value string) {
+	for i := range o.conditions {
+		if c := &o.conditions[i]; c.Field == field && !c.numeric() {
+			if !slices.Contains(c.Values, value) {
+				c.Values = append(c.Values, value)
+			}
+			return
+		}
+	}
+	o.conditions = append(o.conditions, Condition{Field: field, Values: []string{value}})
+}
+
+// meanings adds to advertising what advertising calls itself.
+func meanings(phrase string) []string {
+	switch phrase {
+	case "ad", "ads", "adverts", "advert", "advertisement", "advertisements", "advertising", "sponsored", "sponsors", "sponsorship", "sponsorships", "paid ads", "paid promotion", "paid promotions", "paid partnership", "paid partnerships":
+		return []string{"#ad", "#ads", "#sponsored", "sponsored", "paid partnership", "advertisement"}
+	}
+	return []string{phrase}
+}

@@ -1,0 +1,264 @@
+package rules
+
+import (
+	"strings"
+	"time"
+)
+
+// quantity is a number in a rule with its unit, as far as it is said.
+type quantity struct {
+	value float64
+	field Field
+	unit  string
+	// scale is how many seconds the unit of a duration has.
+	scale float64
+	// plus marks a + behind the number.
+	plus    bool
+	percent bool
+	// million marks a bare m: millions of views, else minutes.
+	million bool
+}
+
+// amountAt reads "10k", "1.5 million", "half an hour", "a", "ten"; next is what follows.
+func (l *lexicon) amountAt(tokens []token, at int) (q quantity, next int, ok bool) {
+	if at >= len(tokens) {
+		return q, at, false
+	}
+	t := tokens[at]
+	switch {
+	case t.kind == length:
+		return quantity{value: t.value, field: Duration, scale: 1}, at + 1, true
+	case t.kind == number:
+		q, next = quantity{value: t.value, plus: t.plus, percent: t.percent, million: t.million}, at+1
+	case t.kind == word:
+		value, known := l.numbers[t.text]
+		if !known {
+			return q, at, false
+		}
+		q, next = quantity{value: value}, at+1
+		if t.text == "half" && next < len(tokens) && (tokens[next].text == "a" || tokens[next].text == "an") {
+			next++
+		}
+		if (t.text == "a" || t.text == "an") && next < len(tokens) && (tokens[next].text == "couple" || tokens[next].text == "half") {
+			q.value = l.numbers[tokens[next].text]
+			next++
+		}
+		if next < len(tokens) && tokens[next].text == "of" {
+			next++
+		}
+		if t.text == "a" || t.text == "an" {
+			if next >= len(tokens) || !l.scale(tokens[next].text) && !l.measures(tokens[next].text) {
+				return q, at, false
+			}
+		}
+	default:
+		return q, at, false
+	}
+	for next < len(tokens) && tokens[next].kind == word {
+		text := tokens[next].text
+		switch {
+		case l.scale(text):
+			q.value *= l.numbers[text]
+		case text == "k" || text == "grand":
+			q.value *= 1e3
+		case text == "mil" || text == "mln":
+			q.value *= 1e6
+		case text == "percent":
+			q.percent = true
+		case text == "plus":
+			q.plus = true
+		default:
+			return q, next, true
+		}
+		next++
+	}
+	return q, next, true
+}
+
+func (l *lexicon) scale(text string) bool {
+	switch text {
+	case "hundred", "thousand", "million", "billion":
+		return true
+	}
+	return false
+}
+
+func (l *lexicon) measures(text string) bool {
+	_, isUnit := l.units[text]
+	_, isMetric := l.metrics[text]
+	return isUnit || isMetric
+}
+
+// filler may stand between a number and its unit.
+func (l *lexicon) filler(t token) bool {
+	if t.kind == mark {
+		return t.text == ":" || t.text == "=" || t.text == "~"
+	}
+	if t.kind != word {
+		return false
+	}
+	switch t.text {
+	case "of", "the", "total", "count", "counts", "is", "are", "be", "at", "have", "has", "number", "in", "video", "videos", "their", "its", "to", "must", "should", "rate", "ratio", "a", "with", "unique", "get", "gets", "got":
+		return true
+	}
+	return false
+}
+
+// unitAt reads the unit after a number.
+func (l *lexicon) unitAt(tokens []token, at int, q *quantity) (next int) {
+	from := at
+	for at < len(tokens) && at < from+2 && (l.filler(tokens[at]) && tokens[at].text != "in" && tokens[at].text != "video" && tokens[at].text != "videos") {
+		at++
+	}
+	if at >= len(tokens) || tokens[at].kind != word {
+		return from
+	}
+	text := tokens[at].text
+	if field, ok := l.rate(tokens, at); ok && q.percent {
+		q.field = field
+		at++
+		if at < len(tokens) && (tokens[at].text == "rate" || tokens[at].text == "ratio") {
+			at++
+		}
+		return at
+	}
+	if field, ok := l.metrics[text]; ok && !q.percent {
+		q.named(field)
+		at++
+		if at < len(tokens) && tokens[at].text == "count" {
+			at++
+		}
+		return at
+	}
+	u, ok := l.units[text]
+	if !ok {
+		return from
+	}
+	at++
+	if u.field == Age {
+		q.field, q.unit = Age, u.name
+	} else {
+		q.field, q.unit, q.scale = Duration, u.name, u.seconds
+		q.value *= u.seconds
+		if at+1 < len(tokens) && tokens[at].kind == number { // "1 minute 30 seconds"
+			if smaller, ok := l.units[tokens[at+1].text]; ok && smaller.field == Duration && smaller.seconds < u.seconds {
+				q.value += tokens[at].value * smaller.seconds
+				at += 2
+			}
+		}
+	}
+	return at
+}
+
+func (l *lexicon) rate(tokens []token, at int) (Field, bool) {
+	switch tokens[at].text {
+	case "engagement":
+		return Engagement, true
+	case "like", "likes":
+		return LikeRate, true
+	}
+	return "", false
+}
+
+// comparison is a phrase that compares.
+type comparison struct {
+	op string
+	// age forces the number to be an age.
+	age bool
+}
+
+// comparisonAt reads a comparison, the longest that fits.
+func comparisonAt(tokens []token, at int) (c comparison, next int, ok bool) {
+	if at >= len(tokens) {
+		return c, at, false
+	}
+	if tokens[at].kind == mark {
+		switch tokens[at].text {
+		case ">", "<", ">=", "<=":
+			return comparison{op: tokens[at].text}, at + 1, true
+		case "=>":
+			return comparison{op: ">="}, at + 1, true
+		case "=<":
+			return comparison{op: "<="}, at + 1, true
+		}
+		return c, at, false
+	}
+	if tokens[at].kind != word {
+		return c, at, false
+	}
+	var words [4]string
+	for i := range words {
+		if at+i < len(tokens) && tokens[at+i].kind == word {
+			words[i] = tokens[at+i].text
+		} else {
+			break
+		}
+	}
+	for n := 4; n > 0; n-- {
+		if words[n-1] == "" {
+			continue
+		}
+		if c, ok := compare(strings.Join(words[:n], " ")); ok {
+			return c, at + n, true
+		}
+	}
+	return c, at, false
+}
+
+func compare(phrase string) (comparison, bool) {
+	switch phrase {
+	case "at least", "minimum of", "a minimum of", "minimum", "min", "upwards of", "starting at", "starting from", "at minimum", "reach", "reached", "hit", "crossed", "surpassing":
+		return comparison{op: ">="}, true
+	case "over", "more than", "above", "greater than", "higher than", "longer than", "bigger than", "larger than", "exceeding", "exceed", "exceeds", "beyond",
+		"north of", "in excess of", "well over", "better than", "that exceed", "past the":
+		return comparison{op: ">"}, true
+	case "at most", "maximum of", "a maximum of", "maximum", "max", "up to", "capped at", "at max", "at maximum", "within":
+		return comparison{op: "<="}, true
+	case "under", "less than", "fewer than", "below", "lower than", "shorter than", "smaller than", "sub", "south of", "beneath":
+		return comparison{op: "<"}, true
+	case "older than":
+		return comparison{op: ">", age: true}, true
+	case "newer than", "younger than", "more recent than":
+		return comparison{op: "<", age: true}, true
+	case "last", "past", "previous", "the last", "the past", "in the last", "in the past", "within the last", "within the past", "within last",
+		"over the last", "over the past", "during the last", "during the past", "in past", "in last", "for the last", "for the past", "from last", "from the last":
+		return comparison{op: "<=", age: true}, true
+	}
+	return comparison{}, false
+}
+
+// condition makes a comparison with a quantity one; not ok without a unit.
+func (q quantity) condition(c comparison) (Condition, bool) {
+	if q.million && (q.field == "" || q.field == Duration) {
+		q.field, q.value, q.million = Duration, q.value*60, false
+	}
+	out := Condition{Field: q.field, Op: c.op, Number: q.value}
+	switch {
+	case q.percent && (q.field == Engagement || q.field == LikeRate):
+		out.Number = q.value / 100
+	case q.percent || q.field == "":
+		return out, false
+	case c.age && q.field == Duration:
+		out.Field, out.Number, out.Unit = Age, q.value/3600, "hours"
+	case c.age && q.field != Age:
+		return out, false
+	case q.field == Age:
+		out.Unit = q.unit
+	}
+	return out, true
+}
+
+// startOf is when the year, month, week or day of now began.
+func startOf(unit string, now time.Time) time.Time {
+	year, month, day := now.Date()
+	switch unit {
+	case "year":
+		return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+	case "month":
+		return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+	case "week":
+		monday := (int(now.Weekday()) + 6) % 7
+		return time.Date(year, month, day-monday, 0, 0, 0, 0, time.UTC)
+	}
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}

@@ -1,0 +1,169 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// term is a word of the prompt or the brief, as texts are searched for it.
+type term struct {
+	stem, word string
+	weight     float64
+}
+
+// mostTerms bounds the query: the first words of a brief say what it is about.
+const mostTerms = 200
+
+// terms are the words that say what is looked for: those of the prompt count
+// three times as much as those of the brief. A long word tells more than a short one.
+func (c *compiler) terms(run stage.Run) []term {
+	var all []term
+	at := map[string]int{}
+	add := func(text string, weight float64) {
+		for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !wordRune(r) && r != '\'' && r != '’' }) {
+			s := stem(w)
+			if len([]rune(w)) < 3 || c.stop[w] || c.noise[w] || c.judgement[w] || c.stop[s] || strings.Trim(w, "0123456789") == "" {
+				continue
+			}
+			weight := weight * min(1, float64(len([]rune(s)))/6)
+			if i, ok := at[s]; ok {
+				all[i].weight = max(all[i].weight, weight)
+				continue
+			}
+			if len(all) < mostTerms {
+				at[s] = len(all)
+				all = append(all, term{s, w, weight})
+			}
+		}
+	}
+	add(run.Prompt, 3)
+	add(run.Brief.Name, 1)
+	add(run.Brief.Description, 1)
+	return all
+}
+
+// Judge gives the verdict on one record.
+func (p *Program) Judge(rec stage.Record, now time.Time) stage.Verdict {
+	f := look(rec, now)
+	verdict := stage.Verdict{Ref: rec.Ref}
+	for _, group := range p.groups {
+		if check := group.drops(f); check != nil {
+			verdict.DroppedBy = check.Item
+			verdict.Reason = clip("dropped: "+check.String(), 500)
+			return verdict
+		}
+	}
+	relevance, found := p.relevance(f)
+	verdict.Rank = relevance + popularity(f)
+	reason := fmt.Sprintf("relevance %.2f", relevance)
+	if len(found) > 0 {
+		reason += " for " + strings.Join(found, ", ")
+	}
+	for i := range p.Checks {
+		check := &p.Checks[i]
+		if check.Effect != Prefer {
+			continue
+		}
+		if share := check.met(f); share > 0 {
+			verdict.Rank += 0.5 * share
+			reason += "; preferred: " + clip(join(check.Conditions, " and "), 120)
+		}
+	}
+	verdict.Reason = clip(reason, 500)
+	return verdict
+}
+
+// met is which share of a preference a record meets: of several words, the words
+// that it has.
+func (c *Check) met(f *facts) float64 {
+	for _, condition := range c.Conditions {
+		if condition.holds(f) != yes {
+			return 0
+		}
+	}
+	if one := c.Conditions[0]; one.Field == Text && !one.Not && len(one.Values) > 1 {
+		found := 0
+		for _, value := range one.Values {
+			if (Condition{Field: Text, Values: []string{value}}).holds(f) == yes {
+				found++
+			}
+		}
+		return math.Min(1, float64(found)/3)
+	}
+	return 1
+}
+
+// relevance is from 0 to 1: which weight of the query's words the record has,
+// where the three heaviest words together are all that is expected. A word in a
+// hashtag or the opening counts like one in the caption, a repeated one once.
+func (p *Program) relevance(f *facts) (score float64, found []string) {
+	if len(p.query) == 0 {
+		return 0, nil
+	}
+	have := make(map[string]bool, len(f.words))
+	for _, w := range f.words {
+		have[w] = true
+	}
+	weights := make([]float64, len(p.query))
+	sum := 0.0
+	for i, t := range p.query {
+		weights[i] = t.weight
+		if have[t.stem] || p.inTag(t.stem, f) {
+			sum += t.weight
+			if len(found) < 5 {
+				found = append(found, t.word)
+			}
+		}
+	}
+	slices.SortFunc(weights, func(a, b float64) int {
+		switch {
+		case a > b:
+			return -1
+		case a < b:
+			return 1
+		}
+		return 0
+	})
+	full := 0.0
+	for _, w := range weights[:min(3, len(weights))] {
+		full += w
+	}
+	return math.Min(1, sum/full), found
+}
+
+// inTag finds a word in a tag that runs words together: #homeespresso.
+func (p *Program) inTag(stem string, f *facts) bool {
+	if len(stem) < 5 {
+		return false
+	}
+	for tag := range f.tags {
+		if len(tag) > len(stem) && strings.Contains(tag, stem) {
+			return true
+		}
+	}
+	return false
+}
+
+// popularity is below 0.05, so that it only decides between equally relevant videos.
+func popularity(f *facts) float64 {
+	if f.metrics.Views == nil || *f.metrics.Views <= 0 {
+		return 0
+	}
+	return 0.05 * math.Min(1, math.Log10(float64(*f.metrics.Views)+1)/11)
+}
+
+// clip shortens a text for people at a character's end.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && s[most]&0xC0 == 0x80 {
+		most--
+	}
+	return s[:most] + "…"
+}

@@ -1,0 +1,73 @@
+package stage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+func fit() stage.Spec {
+	return stage.Spec{
+		ID: "acme", Version: "1.0.0", Kind: stage.SourceKind, Platforms: []string{"tiktok"},
+		Settings: []stage.Setting{{Name: "region"}}, Secrets: []string{"token"}, Hosts: []string{"api.acme.example:443"},
+		Collect: func(context.Context, *stage.Call, []stage.Seed, func(stage.Record) error) ([]stage.Outcome, error) {
+			return nil, nil
+		},
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	if err := fit().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*stage.Spec){
+		`id "Acme"`:         func(s *stage.Spec) { s.ID = "Acme" },
+		`version ""`:        func(s *stage.Spec) { s.Version = "" },
+		`platform "TikTok"`: func(s *stage.Spec) { s.Platforms = []string{"TikTok"} },
+		`setting "a b"`:     func(s *stage.Spec) { s.Settings = []stage.Setting{{Name: "a b"}} },
+		`setting "a": twice`: func(s *stage.Spec) {
+			s.Settings = []stage.Setting{{Name: "a"}, {Name: "a"}}
+		},
+		`secret "region"`:   func(s *stage.Spec) { s.Secrets = []string{"region"} },
+		`host "acme"`:       func(s *stage.Spec) { s.Hosts = []string{"acme"} },
+		`host "acme:0"`:     func(s *stage.Spec) { s.Hosts = []string{"acme:0"} },
+		`host "acme:65536"`: func(s *stage.Spec) { s.Hosts = []string{"acme:65536"} },
+		`limits`:            func(s *stage.Spec) { s.Limits.Stall = -1 },
+		`kind "source"`:     func(s *stage.Spec) { s.Collect = nil },
+		`kind "screen"`:     func(s *stage.Spec) { s.Kind = stage.ScreenKind },
+		`kind ""`:           func(s *stage.Spec) { s.Kind = "" },
+		`summary`:           func(s *stage.Spec) { s.Summary = strings.Repeat("x", 201) },
+	} {
+		spec := fit()
+		change(&spec)
+		if err := spec.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want it to name %s", err, want)
+		}
+	}
+}
+
+func TestErrorsKeepTheirFault(t *testing.T) {
+	t.Parallel()
+	until := time.Now().Add(time.Hour)
+	for fault, err := range map[stage.Fault]error{
+		stage.FaultBusy:          stage.Busy(time.Minute, "wait %d", 1),
+		stage.FaultQuota:         stage.Quota(until, "spent"),
+		stage.FaultRefused:       stage.Refused("no"),
+		stage.FaultNotFound:      stage.NotFound("gone"),
+		stage.FaultMisconfigured: stage.Misconfigured("unset"),
+	} {
+		var typed *stage.Error
+		if !errors.As(fmt.Errorf("page 2: %w", err), &typed) || typed.Fault != fault {
+			t.Errorf("%v: fault %v", err, typed)
+		}
+		if timed := fault == stage.FaultBusy || fault == stage.FaultQuota; timed == typed.RetryAt.IsZero() {
+			t.Errorf("%s: retry at %v", fault, typed.RetryAt)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package stagetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/stagetest"
+)
+
+// witness is a test that may fail without failing ours.
+type witness struct {
+	testing.TB
+	errors   []string
+	cleanups []func()
+}
+
+func (w *witness) Errorf(format string, args ...any) {
+	w.errors = append(w.errors, fmt.Sprintf(format, args...))
+}
+func (w *witness) Cleanup(do func()) { w.cleanups = append(w.cleanups, do) }
+
+func (w *witness) end() {
+	for _, do := range w.cleanups {
+		do()
+	}
+}
+
+func record(platform string) stage.Record {
+	return stage.Record{Ref: stage.Ref{Platform: platform, ExternalID: "1"}}
+}
+
+func source(emitted ...stage.Record) stage.Spec {
+	return stage.Spec{
+		ID: "source", Version: "1", Kind: stage.SourceKind,
+		Settings: []stage.Setting{{Name: "tone", Default: "calm"}},
+		Collect: func(_ context.Context, call *stage.Call, _ []stage.Seed, emit func(stage.Record) error) ([]stage.Outcome, error) {
+			call.Progress("begun")
+			for _, r := range emitted {
+				if err := emit(r); err != nil {
+					return nil, err
+				}
+			}
+			return []stage.Outcome{{Seed: call.Settings["tone"], Status: stage.OK}}, nil
+		},
+	}
+}
+
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	records, outcomes, err := stagetest.Collect(t, source(record("tiktok")), stage.Call{}, nil)
+	if err != nil || len(records) != 1 || outcomes[0].Seed != "calm" {
+		t.Errorf("%v %v %v", records, outcomes, err)
+	}
+	w := &witness{TB: t}
+	if _, _, err = stagetest.Collect(w, source(record("no platform")), stage.Call{}, nil); err != nil || len(w.errors) != 1 {
+		t.Errorf("a record that the host refuses passes: %v, %v", w.errors, err)
+	}
+	big := record("tiktok")
+	text := strings.Repeat("x", 2<<20)
+	big.Evidence = &stage.Evidence{Spoken: &text}
+	if _, _, err = stagetest.Collect(t, source(big), stage.Call{}, nil); err == nil {
+		t.Error("a record of 2 MiB passes")
+	}
+}
+
+func TestScreenWantsOneVerdictEach(t *testing.T) {
+	t.Parallel()
+	times := 1
+	spec := stage.Spec{
+		ID: "screen", Version: "1", Kind: stage.ScreenKind,
+		Screen: func(_ context.Context, _ *stage.Call, next func() (stage.Record, error), emit func(stage.Verdict) error) (stage.Summary, error) {
+			for {
+				r, err := next()
+				if errors.Is(err, io.EOF) {
+					return stage.Summary{}, nil
+				}
+				for range times {
+					_ = emit(stage.Verdict{Ref: r.Ref})
+				}
+			}
+		},
+	}
+	for _, n := range []int{0, 1, 2} {
+		times = n
+		w := &witness{TB: t}
+		verdicts, _, err := stagetest.Screen(w, spec, stage.Call{}, []stage.Record{record("tiktok")})
+		if err != nil || len(verdicts) != n || (len(w.errors) > 0) != (n != 1) {
+			t.Errorf("%d verdicts: %v %v %v", n, verdicts, err, w.errors)
+		}
+	}
+}
+
+func get(t *testing.T, transport http.RoundTripper, address, body string) (string, error) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer t0ken")
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	return string(raw), err
+}
+
+func TestReplay(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Set-Cookie", "id=t0ken")
+		_, _ = io.WriteString(w, "page of t0ken")
+	}))
+	path := filepath.Join(t.TempDir(), "saved", "site.json")
+	address := site.URL + "/v1?key=t0ken"
+
+	t.Setenv(stagetest.RecordVariable, "1")
+	w := &witness{TB: t}
+	if _, err := get(t, stagetest.Replay(w, path, "t0ken"), address, "q"); err != nil {
+		t.Fatal(err)
+	}
+	w.end()
+	site.Close()
+	t.Setenv(stagetest.RecordVariable, "")
+	if raw, _ := os.ReadFile(path); strings.Contains(string(raw), "t0ken") || !strings.Contains(string(raw), "page of SECRET") {
+		t.Errorf("saved: %s", raw)
+	}
+
+	w = &witness{TB: t}
+	transport := stagetest.Replay(w, path, "other")
+	if text, err := get(t, transport, strings.ReplaceAll(address, "t0ken", "other"), "q"); err != nil || text != "page of SECRET" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := get(t, transport, address, "q"); err == nil {
+		t.Error("a second request is answered")
+	}
+	w.end()
+	if len(w.errors) != 1 {
+		t.Errorf("errors %q, want one for the request that nothing is saved for", w.errors)
+	}
+
+	w = &witness{TB: t}
+	stagetest.Replay(w, path)
+	if w.end(); len(w.errors) != 1 || !strings.Contains(w.errors[0], "nobody asked") {
+		t.Errorf("errors %q", w.errors)
+	}
+}
