@@ -80,6 +80,17 @@ func TestMakeTargetsExist(t *testing.T) {
 	}
 }
 
+// TestExampleStageIsTheOneThatIsTested: the page shows docs/loud as it is.
+func TestExampleStageIsTheOneThatIsTested(t *testing.T) {
+	t.Parallel()
+	_, code, _ := strings.Cut(read(t, "loud/main.go"), "\npackage main\n")
+	code = strings.ReplaceAll(code, "\t", "    ")
+	shown := regexp.MustCompile(`(?m)^    `).ReplaceAllString(read(t, "extending.md"), "")
+	if code == "" || !strings.Contains(shown, code) {
+		t.Error("extending.md shows another stage than loud/main.go")
+	}
+}
+
 var update = flag.Bool("update", false, "write the generated parts of the documents")
 
 const (
