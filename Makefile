@@ -2,7 +2,6 @@
 
 GO      ?= go
 BIN     ?= bin
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 PKG     ?= ./...
 # Packages in which goroutines meet: what `make race` looks at.
 RACE    ?= ./app/... ./modules/... ./plugins/...
@@ -22,11 +21,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/scrollery, one static binary
-ifneq ($(wildcard cmd/scrollery),)
-	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/scrollery ./cmd/scrollery
-else
-	$(GO) build $(PKG)
-endif
+	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN)/scrollery ./cmd/scrollery
 
 .PHONY: run
 run: build ## Serve with the sample library; prints the address, a key and three curl lines
