@@ -135,7 +135,7 @@ func (l *limiter) takeMinute(op string, client netip.Addr, quota int, now time.T
 }
 
 func (c *call) setRate(left string, policies []string) {
-	c.header["Ratelimit"] = []string{left}
+	c.set("Ratelimit", left)
 	c.header["Ratelimit-Policy"] = policies
 }
 

@@ -61,6 +61,20 @@ type call struct {
 	code      string // what the answer says: `ok` or an error code
 	cause     error  // what the log says beyond that
 	sent      int    // HTTP status that went out
+	// values holds the header values that the kernel itself sets.
+	values [8]string
+	used   int
+}
+
+// set sets a header of the answer; name is in canonical form.
+func (c *call) set(name, value string) {
+	if c.used == len(c.values) {
+		c.header[name] = []string{value}
+		return
+	}
+	c.values[c.used] = value
+	c.header[name] = c.values[c.used : c.used+1 : c.used+1]
+	c.used++
 }
 
 type callKey struct{}

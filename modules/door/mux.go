@@ -27,7 +27,7 @@ type Mux struct {
 	admitter   Admitter
 	recorder   Recorder
 	log        *slog.Logger
-	validator  protovalidate.Validator
+	validator  func() (protovalidate.Validator, error)
 	limiter    *limiter
 	operations map[string]*operation // by rpc name
 	errorShape *shape
@@ -54,10 +54,6 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	validator, err := protovalidate.New()
-	if err != nil {
-		return nil, fmt.Errorf("prepare validation: %w", err)
-	}
 	limiter, err := newLimiter(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("prepare rates: %w", err)
@@ -65,7 +61,10 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 	m := &Mux{
 		config: cfg, admitter: admit, recorder: record, log: log,
-		validator: validator, limiter: limiter, operations: operations,
+		// Made with the first input that has bounds: it takes longer than all else
+		// that a start does here.
+		validator: sync.OnceValues(func() (protovalidate.Validator, error) { return protovalidate.New() }),
+		limiter:   limiter, operations: operations,
 		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
 		rest:       map[string]*route{}, rpc: map[string]*binding{},
 	}

@@ -10,10 +10,10 @@ import (
 // serveOpenAPI answers with the document of the REST door.
 func (m *Mux) serveOpenAPI(w http.ResponseWriter, c *call) {
 	if c.request.Method != http.MethodGet && c.request.Method != http.MethodHead {
-		c.header["Allow"] = []string{"GET, HEAD"}
+		c.set("Allow", "GET, HEAD")
 		m.refuseREST(w, c, fault.New(fault.MethodNotAllowed, "/openapi.json takes GET, HEAD."))
 		return
 	}
-	c.header["Cache-Control"] = []string{"no-cache"}
+	c.set("Cache-Control", "no-cache")
 	c.send(w, http.StatusOK, []byte(openapi.Document))
 }

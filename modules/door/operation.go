@@ -21,6 +21,7 @@ type operation struct {
 	name      string // of the rpc
 	procedure string // "/scrollery.v1.RulesService/GetRules"
 	desc      protoreflect.MethodDescriptor
+	bounded   bool // whether the input has bounds beyond its types
 	input     *shape
 	output    *shape
 	newInput  func() proto.Message
@@ -102,6 +103,7 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 		name:      string(method.Name()),
 		procedure: fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name()),
 		desc:      method,
+		bounded:   hasBounds(method.Input()),
 		input:     shapeOf(method.Input(), shapes),
 		output:    shapeOf(method.Output(), shapes),
 		newInput:  func() proto.Message { return input.New().Interface() },

@@ -62,6 +62,9 @@ func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b 
 // readREST fills a request from the query and the body, and reports all that is
 // wrong with it.
 func (m *Mux) readREST(w http.ResponseWriter, c *call, request proto.Message) error {
+	if c.request.URL.RawQuery == "" && c.request.ContentLength == 0 && !c.op.bounded && c.op.Method == http.MethodGet {
+		return nil // nothing sent, nothing wanted
+	}
 	d := m.decoders.Get().(*decoder)
 	defer m.decoders.Put(d)
 	d.reset()
@@ -79,7 +82,7 @@ func (m *Mux) readREST(w http.ResponseWriter, c *call, request proto.Message) er
 		c.keepRaw(f.name, f.text)
 	}
 	if d.whole() { // a body that is not there or not JSON has no further faults
-		if err := m.validate(&d.issues, request); err != nil {
+		if err := m.validate(&d.issues, c.op, request); err != nil {
 			return err
 		}
 	}
@@ -93,8 +96,8 @@ func (m *Mux) readREST(w http.ResponseWriter, c *call, request proto.Message) er
 func (m *Mux) sendPage(w http.ResponseWriter, c *call, page *Rendered) {
 	if page.ETag != "" {
 		tag := `"` + page.ETag + `"`
-		c.header["Etag"] = []string{tag}
-		c.header["Cache-Control"] = []string{"private, no-cache"}
+		c.set("Etag", tag)
+		c.set("Cache-Control", "private, no-cache")
 		if matches(c.request.Header["If-None-Match"], tag) {
 			c.sent = http.StatusNotModified
 			w.WriteHeader(http.StatusNotModified)
@@ -121,10 +124,10 @@ func matches(headers []string, tag string) bool {
 func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
 	r := c.refuse(err)
 	if r.retryAfter != "" {
-		c.header["Retry-After"] = []string{r.retryAfter}
+		c.set("Retry-After", r.retryAfter)
 	}
 	if r.status == http.StatusUnauthorized {
-		c.header["Www-Authenticate"] = []string{"Bearer"}
+		c.set("Www-Authenticate", "Bearer")
 	}
 	if c.header["Ratelimit"] == nil && strings.HasPrefix(c.request.URL.Path, "/v1/") {
 		c.showRate()
@@ -140,13 +143,11 @@ func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
 
 // send writes a JSON answer in one go.
 func (c *call) send(w http.ResponseWriter, status int, body []byte) {
-	h := c.header
-	h["Content-Type"] = []string{"application/json"}
-	h["X-Content-Type-Options"] = []string{"nosniff"}
-	if h["Cache-Control"] == nil {
-		h["Cache-Control"] = []string{"no-store"}
+	c.set("Content-Type", "application/json")
+	c.set("Content-Length", strconv.Itoa(len(body)))
+	if c.request.Method != http.MethodGet && c.op != nil {
+		c.set("Cache-Control", "no-store") // it may carry a key
 	}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	c.sent = status
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) && c.cause == nil {

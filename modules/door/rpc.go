@@ -136,7 +136,7 @@ func (m *Mux) checkRPC(c *call, request *envelope) error {
 			found.add(path, badText)
 		}
 	})
-	if err := m.validate(&found, request.Message); err != nil {
+	if err := m.validate(&found, c.op, request.Message); err != nil {
 		return err
 	}
 	if !found.empty() {
@@ -166,13 +166,13 @@ func (o *operation) decodePage(page *Rendered) (proto.Message, error) {
 func (m *Mux) serveRPC(ctx context.Context, w http.ResponseWriter, c *call, b *binding) {
 	r := c.request
 	if r.Method != http.MethodPost && (r.Method != http.MethodGet || !b.readOnly()) {
-		c.header["Allow"] = []string{http.MethodPost}
+		c.set("Allow", http.MethodPost)
 		m.refuseREST(w, c, fault.New(fault.MethodNotAllowed, "An rpc takes POST."))
 		return
 	}
 	c.door = protocolOf(r.Header.Get("Content-Type"))
 	c.open(b.op)
-	c.header["Cache-Control"] = []string{"no-store"}
+	c.set("Cache-Control", "no-store")
 	b.rpc.ServeHTTP(&rpcWriter{ResponseWriter: w, call: c, ctx: ctx}, r.WithContext(ctx))
 }
 

@@ -26,7 +26,7 @@ func (m *Mux) Handler() http.Handler {
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	c := &call{mux: m, door: "other", code: "ok", start: time.Now(), request: r, header: w.Header()}
 	c.requestID = requestID(r.Header["X-Request-Id"])
-	c.header["X-Request-Id"] = []string{c.requestID}
+	c.set("X-Request-Id", c.requestID)
 	ctx := context.WithValue(r.Context(), callKey{}, c)
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -58,7 +58,7 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 			m.serveREST(ctx, w, c, b)
 			return
 		}
-		c.header["Allow"] = []string{at.allow}
+		c.set("Allow", at.allow)
 		m.refuseREST(w, c, fault.New(fault.MethodNotAllowed, "%s takes %s.", path, at.allow))
 		return
 	}
@@ -117,9 +117,11 @@ func (c *call) report(ctx context.Context) {
 	}
 	attrs := make([]slog.Attr, 0, 8)
 	attrs = append(attrs,
-		slog.String("method", c.request.Method), slog.String("path", shorten(c.request.URL.Path)),
 		slog.String("op", op), slog.String("code", c.code), slog.Int("status", c.sent),
 		slog.Duration("took", took), slog.String("request_id", c.requestID))
+	if c.op == nil {
+		attrs = append(attrs, slog.String("method", c.request.Method), slog.String("path", shorten(c.request.URL.Path)))
+	}
 	if c.viewer != nil {
 		attrs = append(attrs, slog.Int64("account", c.viewer.AccountID))
 	}
@@ -145,7 +147,9 @@ func requestID(sent []string) string {
 	var raw [16]byte
 	binary.LittleEndian.PutUint64(raw[:8], rand.Uint64())
 	binary.LittleEndian.PutUint64(raw[8:], rand.Uint64())
-	return hex.EncodeToString(raw[:])
+	var text [32]byte
+	hex.Encode(text[:], raw[:])
+	return string(text[:])
 }
 
 func plain(id string) bool {

@@ -15,11 +15,17 @@ import (
 
 // validate holds a request against the bounds of its proto file and adds what it
 // finds. An error means that the rules themselves could not be applied.
-func (m *Mux) validate(s *issues, request proto.Message) error {
+func (m *Mux) validate(s *issues, op *operation, request proto.Message) error {
 	message := request.ProtoReflect()
+	if !op.bounded {
+		return nil
+	}
 	eachFree(message, func(path string, value *structpb.Value) { checkFree(s, path, value) })
-	err := m.validator.Validate(request)
-	if err == nil {
+	validator, err := m.validator()
+	if err != nil {
+		return fmt.Errorf("prepare validation: %w", err)
+	}
+	if err = validator.Validate(request); err == nil {
 		return nil
 	}
 	var failed *protovalidate.ValidationError
@@ -30,6 +36,20 @@ func (m *Mux) validate(s *issues, request proto.Message) error {
 		s.add(jsonPath(message.Descriptor(), violation.Proto.GetField()), "%s", violation.Proto.GetMessage())
 	}
 	return nil
+}
+
+// hasBounds tells whether a message has anything that validate looks at.
+func hasBounds(desc protoreflect.MessageDescriptor) bool {
+	if proto.HasExtension(desc.Options(), validate.E_Message) {
+		return true
+	}
+	for i := range desc.Fields().Len() {
+		fd := desc.Fields().Get(i)
+		if fd.Message() != nil || proto.HasExtension(fd.Options(), validate.E_Field) {
+			return true
+		}
+	}
+	return false
 }
 
 // eachFree visits the free-form properties of a request.
