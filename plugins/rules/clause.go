@@ -334,6 +334,10 @@ func (l *lexicon) join(tokens []token) []token {
 	out := make([]token, 0, len(tokens))
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
+		if n := passing(tokens, i); n > 0 {
+			i += n - 1
+			continue
+		}
 		if t.kind == word && (t.text == "or" || t.text == "and") && i+1 < len(tokens) && i > 0 {
 			if after := afterwards(tokens[i+1].text); after != "" && countable(tokens, i-1) && !(i+2 < len(tokens) && (amount(tokens[i+2]) || tokens[i+2].text == "than")) {
 				out = append(out, token{kind: mark, text: after, from: t.from, to: tokens[i+1].to})
@@ -352,6 +356,16 @@ func (l *lexicon) join(tokens []token) []token {
 		out = append(out, t)
 	}
 	return out
+}
+
+// passing is the length of words that only say that a wish is of the moment.
+func passing(tokens []token, at int) int {
+	for _, phrase := range [...][]string{{"this", "time"}, {"this", "round"}, {"this", "run"}, {"for", "now"}, {"at", "the", "moment"}} {
+		if matches(tokens, at, phrase) {
+			return len(phrase)
+		}
+	}
+	return 0
 }
 
 // period tells a day, a month or a year.

@@ -26,7 +26,7 @@ const PromptItem = "prompt"
 // field are met by any of these: two "only from @…" allow both. The prompt's
 // allowances stand beside the rules', not among them.
 func Compile(run stage.Run) *Program {
-	c := &compiler{lexicon: newLexicon(), now: time.UnixMilli(run.Now).UTC()}
+	c := &compiler{lexicon: english(), now: time.UnixMilli(run.Now).UTC()}
 	p := &Program{}
 	for _, rule := range run.Rules {
 		checks, lost := c.item(rule.Text, rule.Text, false)
@@ -228,7 +228,9 @@ func (c *compiler) wishes(p *parser, cl *clause, prompt bool) (checks []Check, l
 		switch {
 		case cl.mode != soft && binds(condition, prompt):
 			checks = append(checks, Check{Effect: Require, Conditions: []Condition{condition}})
-		case cl.mode == plain && condition.Field == Text && !prompt && !bound:
+		case cl.mode == plain && condition.Field == Text && prompt:
+			// the ranking looks for the prompt's words anyway
+		case cl.mode == plain && condition.Field == Text && !bound:
 			lost = append(lost, strings.Join(condition.Values, ", "))
 		default:
 			checks = append(checks, Check{Effect: Prefer, Conditions: []Condition{condition}})

@@ -143,17 +143,19 @@ func latin(text string) string {
 			}
 		}
 	}
-	best, second, language := 0, 0, ""
+	best, second, language, other := 0, 0, "", ""
 	for _, name := range latinNames {
 		switch score := scores[name]; {
 		case score > best:
-			best, second, language = score, best, name
+			best, second, language, other = score, best, name, language
 		case score > second:
-			second = score
+			second, other = score, name
 		}
 	}
-	// Two known words, or one and a telling letter, and clearly more than any other.
-	if best < 3 || best*2 < second*3 || best == second {
+	// Two known words, or one and a telling letter, and clearly more than any
+	// other. The languages of the north share most words: one of their own tells.
+	north := strings.Contains("da no sv", language) && strings.Contains("da no sv", other) && other != ""
+	if best < 3 || best == second || !north && best*2 < second*3 {
 		return ""
 	}
 	return language

@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // set makes a lookup of words that are written with spaces between them.
 func set(words string) map[string]bool {
@@ -11,8 +14,10 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// lexicon is the English that the compiler knows. It is built once a compilation
-// of a ruleset and only read.
+// english is the lexicon; nobody writes to it.
+var english = sync.OnceValue(newLexicon)
+
+// lexicon is the English that the compiler knows.
 type lexicon struct {
 	noise, place, judgement, stop map[string]bool
 	platforms, languages          map[string]string

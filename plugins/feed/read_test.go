@@ -1,0 +1,329 @@
+package feed
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/stagetest"
+)
+
+func readText(t testing.TB, name, text string) ([]stage.Record, Report) {
+	t.Helper()
+	return readFS(t, fstest.MapFS{name: {Data: []byte(text)}}, name)
+}
+
+func readFS(t testing.TB, files fs.FS, names ...string) ([]stage.Record, Report) {
+	t.Helper()
+	var recs []stage.Record
+	report, err := Read(context.Background(), files, names, Options{Now: now}, func(rec stage.Record) error {
+		recs = append(recs, rec)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recs, report
+}
+
+// asJSON is a record as the tests compare it.
+func asJSON(t testing.TB, v any) string {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, line, want string
+		doubtful         int
+	}{
+		{"the least", `{"platform":"TikTok","externalId":"1"}`, `{"platform":"tiktok","externalId":"1","metrics":{}}`, 0},
+		{"all", `{"platform":"tiktok","externalId":"1","sourceUrl":"https://a.example/1","postedAt":5,"creatorId":7,"source":{"kind":"own","handle":"@a","seededBy":"b"},` +
+			`"metadata":{"z":1.0,"caption":"x","a":[9007199254740993]},"metrics":{"views":3,"likes":2,"comments":1,"shares":0,"saves":null,"observedAt":9,"semantics":"exact"},` +
+			`"evidence":{"spoken":"hi","onScreenText":"","visual":{"summary":"s"}},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x"}]}`,
+			`{"platform":"tiktok","externalId":"1","sourceUrl":"https://a.example/1","postedAt":5,"creatorId":"7","source":{"kind":"own","handle":"@a","seededBy":"b"},` +
+				`"metadata":{"z":1.0,"caption":"x","a":[9007199254740993]},"metrics":{"views":3,"likes":2,"comments":1,"shares":0,"observedAt":9,"semantics":"exact"},` +
+				`"evidence":{"visual":{"summary":"s"},"spoken":"hi","onScreenText":""},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x","label":"term:x"}]}`, 0},
+		{"an id above 2^53", `{"platform":"tiktok","externalId":7620034020465855766}`, `{"platform":"tiktok","externalId":"7620034020465855766","metrics":{}}`, 0},
+		{"counts that are none", `{"platform":"x","externalId":"1","metrics":{"views":-1,"likes":1.5,"comments":1e99,"shares":"12","saves":"many"}}`, `{"platform":"x","externalId":"1","metrics":{"shares":12}}`, 4},
+		{"NUL and halves of pairs", `{"platform":"x","externalId":"1","metadata":{"caption":"a\u0000b\ud800c\ud83d\ude00\\u0000"}}`, `{"platform":"x","externalId":"1","metadata":{"caption":"ab\ufffdc\ud83d\ude00\\u0000"},"metrics":{}}`, 0},
+		{"invalid bytes", "{\"platform\":\"x\",\"externalId\":\"1\",\"creatorId\":\"a\xffb\x00\"}", `{"platform":"x","externalId":"1","creatorId":"a` + "\ufffd" + `b","metrics":{}}`, 0},
+		{"tags of the caption", `{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 a#b"}}`,
+			`{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 a#b"},"metrics":{},"keys":[{"key":"hashtag:kaffe","label":"#Kaffe"},{"key":"hashtag:日本","label":"#日本"}]}`, 0},
+		{"listed tags", `{"platform":"x","externalId":"1","metadata":{"caption":"#a","hashtags":[]}}`, `{"platform":"x","externalId":"1","metadata":{"caption":"#a","hashtags":[]},"metrics":{}}`, 0},
+		{"an address of no page", `{"platform":"x","externalId":"1","sourceUrl":"javascript:alert(1)"}`, `{"platform":"x","externalId":"1","metrics":{}}`, 1},
+		{"a time in words", `{"platform":"x","externalId":"1","postedAt":"2026-01-02T03:04:05Z"}`, `{"platform":"x","externalId":"1","postedAt":1767323045000,"metrics":{}}`, 0},
+		{"days ago are for the sample only", `{"platform":"x","externalId":"1","postedDaysAgo":3}`, `{"platform":"x","externalId":"1","metrics":{}}`, 0},
+	} {
+		recs, report := readText(t, "a.jsonl", c.line+"\r\n")
+		if len(recs) != 1 {
+			t.Errorf("%s: %d records, %+v", c.name, len(recs), report)
+			continue
+		}
+		if got := asJSON(t, recs[0]); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+		if report.Doubtful != c.doubtful || report.Skipped() != 0 {
+			t.Errorf("%s: %+v", c.name, report)
+		}
+	}
+}
+
+func TestBrokenLinesAreCounted(t *testing.T) {
+	t.Parallel()
+	good := `{"platform":"x","externalId":"%d"}`
+	lines := []string{
+		"\xef\xbb\xbf" + fmt.Sprintf(good, 1), "", "  ", `{"platform":"x"}`, `{"externalId":"1"}`, `{`, `[]`, `null`, `7`, fmt.Sprintf(good, 2) + " {}",
+		`{"platform":"a b","externalId":"1"}`, `{"platform":"x","externalId":"a b"}`, `{"platform":"x","externalId":1.5e1}`, fmt.Sprintf(good, 3),
+		`{"platform":"x","externalId":"long","creatorId":"` + strings.Repeat("a", lineLimit) + `"}`,
+		`{"platform":"x","externalId":"deep","metadata":{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}}`,
+		fmt.Sprintf(good, 4),
+	}
+	recs, report := readText(t, "a.ndjson", strings.Join(lines, "\n"))
+	ids := ""
+	for _, rec := range recs {
+		ids += rec.ExternalID + " "
+	}
+	if ids != "1 1.5e1 3 4 " || report.Broken != 10 || report.Long != 1 {
+		t.Errorf("read %q, %d broken, %d long: %q", ids, report.Broken, report.Long, report.Notes)
+	}
+}
+
+func TestLineOfExactlyOneMebibyte(t *testing.T) {
+	t.Parallel()
+	head, tail := `{"platform":"x","externalId":"1","note":"`, `"}`
+	for _, c := range []struct{ extra, want int }{{0, 1}, {1, 0}} {
+		line := head + strings.Repeat("a", lineLimit-len(head)-len(tail)+c.extra) + tail
+		recs, report := readText(t, "a.jsonl", line+"\r\n")
+		if len(recs) != c.want || report.Long != 1-c.want {
+			t.Errorf("%d bytes: %d records, %+v", len(line), len(recs), report)
+		}
+	}
+}
+
+const infoJSON = `{"id":"abc","title":"A #Short","description":"More #words","extractor_key":"Youtube","webpage_url":"https://www.youtube.com/shorts/abc","timestamp":1700000000,
+ "duration":31.5,"uploader_id":"@maker","channel_id":"UC1","channel":"Maker","view_count":10,"like_count":null,"comment_count":3,"formats":[{"url":"https://cdn.example/x"}],"epoch":1700000100}`
+
+func TestInfoJSON(t *testing.T) {
+	t.Parallel()
+	want := `{"platform":"youtube","externalId":"abc","sourceUrl":"https://www.youtube.com/shorts/abc","postedAt":1700000000000,"creatorId":"UC1","source":{"handle":"@maker"},` +
+		`"metadata":{"caption":"A #Short","description":"More #words","hashtags":["Short","words"],"durationSeconds":31.5,"channel":"Maker"},"metrics":{"views":10,"comments":3,"observedAt":1700000100000}}`
+	oneLine := strings.ReplaceAll(infoJSON, "\n", "")
+	for name, text := range map[string]string{
+		"a.info.json": infoJSON, "b.jsonl": oneLine, "c.json": "[" + infoJSON + "]",
+		"d.json":  `{"_type":"playlist","id":"p","entries":[` + infoJSON + `,null]}`,
+		"e.jsonl": `{"_type":"playlist","id":"p","entries":[` + oneLine + `]}`,
+	} {
+		recs, report := readText(t, name, text)
+		if len(recs) != 1 || report.Skipped() != 0 {
+			t.Fatalf("%s: %d records, %+v", name, len(recs), report)
+		}
+		if got := asJSON(t, recs[0]); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+func TestFlatPlaylists(t *testing.T) {
+	t.Parallel()
+	recs, _ := readText(t, "tiktok.json", `{"_type":"playlist","id":"x","uploader":"maker","extractor_key":"TikTokUser","entries":[
+	 {"_type":"url","ie_key":"TikTok","id":7620034020465855766,"url":"https://www.tiktok.com/@maker/video/7620034020465855766","title":"hi","uploader":"maker","channel_id":"MS4w","view_count":5,"repost_count":2,"save_count":1,"timestamp":1700000000,"track":"song"}]}`)
+	want := `{"platform":"tiktok","externalId":"7620034020465855766","sourceUrl":"https://www.tiktok.com/@maker/video/7620034020465855766","postedAt":1700000000000,"creatorId":"MS4w","source":{"handle":"maker"},` +
+		`"metadata":{"caption":"hi","soundTitle":"song"},"metrics":{"views":5,"shares":2,"saves":1}}`
+	if len(recs) != 1 || asJSON(t, recs[0]) != want {
+		t.Errorf("got %s", asJSON(t, recs))
+	}
+	recs, _ = readText(t, "youtube.json", `{"_type":"playlist","id":"UC1","channel_id":"UC1","uploader_id":"@maker","entries":[{"_type":"url","ie_key":"Youtube","id":"abc","url":"https://www.youtube.com/shorts/abc","title":"t","view_count":1200000,"uploader":null}],"extractor_key":"YoutubeTab"}`)
+	if len(recs) != 1 || recs[0].Source.Handle != "@maker" || recs[0].CreatorID != "UC1" || recs[0].Metrics.Semantics != "rounded" {
+		t.Errorf("got %s", asJSON(t, recs))
+	}
+}
+
+func TestCSVWithMap(t *testing.T) {
+	t.Parallel()
+	csvMap := `{"columns":{"externalId":"id","views":"v","caption":"text","postedAt":"when","durationSeconds":"len","hashtags":"tags","handle":"who"},
+	 "constants":{"platform":"instagram","kind":"competitor"},"metadata":{"board":"extra"},"timeLayouts":["Jan 2, 2006 3:04 pm"],"timeZone":"Asia/Taipei","sourceUrl":"https://www.instagram.com/reel/{externalId}/"}`
+	text := "\xef\xbb\xbfid,who,v,text,when,len,tags,extra\r\n" +
+		"a1,@m,12,\"one, \"\"two\"\"\nthree #x\",\"Jan 29, 2024 4:32 am\",1:05,\"['fyp', 'love']\",b\r\n" +
+		"a2,,,,,P0D,,\r\n" +
+		"a3,@m,-4,\xff,yesterday,PT1M28S,[],\r\n" +
+		"too,few\r\n" +
+		"a4,@m,\"5\"x,a,,,,\r\n" +
+		",@m,5,a,,,,\r\n"
+	recs, report := readFS(t, fstest.MapFS{"in/a.csv": {Data: []byte(text)}, "in/a.csv.map.json": {Data: []byte(csvMap)}}, "in/a.csv")
+	want := []string{
+		`{"platform":"instagram","externalId":"a1","sourceUrl":"https://www.instagram.com/reel/a1/","postedAt":1706473920000,"source":{"kind":"competitor","handle":"@m"},"metadata":{"caption":"one, \"two\"\nthree #x","hashtags":["fyp","love"],"durationSeconds":65,"board":"b"},"metrics":{"views":12}}`,
+		`{"platform":"instagram","externalId":"a2","sourceUrl":"https://www.instagram.com/reel/a2/","source":{"kind":"competitor"},"metadata":{"caption":""},"metrics":{}}`,
+		`{"platform":"instagram","externalId":"a3","sourceUrl":"https://www.instagram.com/reel/a3/","source":{"kind":"competitor","handle":"@m"},"metadata":{"caption":"` + "\ufffd" + `","durationSeconds":88},"metrics":{}}`,
+	}
+	if len(recs) != len(want) || report.Broken != 3 || report.Doubtful != 2 {
+		t.Fatalf("%d records, %+v", len(recs), report)
+	}
+	for i := range want {
+		if got := asJSON(t, recs[i]); got != want[i] {
+			t.Errorf("row %d:\n got %s\nwant %s", i, got, want[i])
+		}
+	}
+}
+
+func TestCSVWithoutMap(t *testing.T) {
+	t.Parallel()
+	recs, _ := readText(t, "a.csv", "Platform,externalid,VIEWS,ignored\ntiktok,7,8,x\n")
+	if len(recs) != 1 || *recs[0].Metrics.Views != 8 {
+		t.Errorf("got %s", asJSON(t, recs))
+	}
+	recs, report := readText(t, "a.csv", "video,count\n7,8\n")
+	if len(recs) != 0 || report.Broken != 1 || !strings.Contains(strings.Join(report.Notes, ""), "column map is needed") {
+		t.Errorf("%d records, %+v", len(recs), report)
+	}
+}
+
+func TestLostQuoteCostsOneLine(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString("platform,externalId,caption\nx,1,\"never closed\n")
+	for i := 2; i < 40000; i++ {
+		fmt.Fprintf(&text, "x,%d,some more text to fill the megabyte\n", i)
+	}
+	recs, report := readText(t, "a.csv", text.String())
+	if len(recs) != 39998 || report.Long != 1 {
+		t.Errorf("%d records, %+v", len(recs), report)
+	}
+}
+
+func TestMapFaultsAreSaidAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := ParseMap([]byte(`{"columns":{"nope":"x"},"timeZone":"Mars/Base","durationUnit":"fortnights"}`))
+	for _, want := range []string{`"nope"`, "platform", "externalId", "Mars/Base", "fortnights"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %s", err, want)
+		}
+	}
+	if _, err := ParseMap([]byte(`{"column":{}}`)); err == nil {
+		t.Error("an unknown property is taken")
+	}
+}
+
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	line := &fstest.MapFile{Data: []byte("{}")}
+	numbered := fstest.MapFS{"1/a.jsonl": line, "2/a.jsonl": line, "2/sub/b.json.gz": line, "2/.hidden.jsonl": line, "2/notes.txt": line, "2/a.csv.map.json": line, "10/c.csv": line, "03/x.jsonl": line, "z.jsonl": line}
+	for _, c := range []struct {
+		files fstest.MapFS
+		run   int
+		want  string
+	}{
+		{numbered, 1, "1/a.jsonl"}, {numbered, 2, "2/a.jsonl 2/sub/b.json.gz"}, {numbered, 9, "2/a.jsonl 2/sub/b.json.gz"}, {numbered, 11, "10/c.csv"},
+		{fstest.MapFS{"b.jsonl": line, "a/x.csv": line}, 5, "a/x.csv b.jsonl"}, {fstest.MapFS{"4/b.jsonl": line}, 1, "4/b.jsonl"}, {fstest.MapFS{}, 1, ""},
+	} {
+		names, err := folder(c.files, c.run)
+		if got := strings.Join(names, " "); err != nil || got != c.want {
+			t.Errorf("run %d: %q, want %q (%v)", c.run, got, c.want, err)
+		}
+	}
+}
+
+func TestCollectFromFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write([]byte(`{"platform":"tiktok","externalId":"3","source":{"handle":"@Rival"}}` + "\n" + `{"platform":"tiktok","externalId":"1","metrics":{"views":9,"observedAt":1767323045000}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"a.jsonl":    `{"platform":"tiktok","externalId":"1","metrics":{"views":5}}` + "\nbroken\n" + `{"platform":"youtube","externalId":"2","source":{"handle":"Us","kind":"own"}}` + "\n" + `{"platform":"tiktok","externalId":"4","source":{"handle":"rival","kind":"niche"}}`,
+		"b.jsonl.gz": packed.String(),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call := stage.Call{Run: stage.Run{Number: 1, Now: now, Brief: stage.Brief{Competitors: []string{"https://www.tiktok.com/@rival", "other"}}}, Settings: map[string]string{"dir": dir}}
+	recs, outcomes, err := stagetest.Collect(t, Spec(), call, []stage.Seed{{Kind: "competitor", Platform: "tiktok", Handle: "@gone"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, rec := range recs {
+		got += fmt.Sprintf("%s:%s:%s ", rec.ExternalID, rec.Source.Kind, rec.Seed)
+	}
+	if got != "2:own:Us 4:niche:rival 3:competitor:rival 1:niche:feed " {
+		t.Errorf("records %s", got)
+	}
+	got = ""
+	for _, o := range outcomes {
+		got += fmt.Sprintf("%s/%s %s %d/%d; ", o.Platform, o.Seed, o.Status, o.Returned, o.Asked)
+	}
+	if got != "tiktok/@gone empty 0/1; tiktok/feed partial 1/2; tiktok/rival ok 2/2; youtube/Us ok 1/1; " {
+		t.Errorf("outcomes %s", got)
+	}
+
+	recs, outcomes, err = stagetest.Refresh(t, Spec(), call, []stage.Ref{{Platform: "tiktok", ExternalID: "1"}, {Platform: "tiktok", ExternalID: "99"}, {Platform: "youtube", ExternalID: "77"}})
+	if err != nil || len(recs) != 1 || *recs[0].Metrics.Views != 9 {
+		t.Errorf("refreshed %s, %v", asJSON(t, recs), err)
+	}
+	got = asJSON(t, outcomes)
+	if got != `[{"seed":"feed","platform":"tiktok","status":"partial","asked":2,"returned":1},{"seed":"feed","platform":"youtube","status":"empty","asked":1,"returned":0}]` {
+		t.Errorf("outcomes %s", got)
+	}
+}
+
+func TestSampleFitsTheHouse(t *testing.T) {
+	t.Parallel()
+	recs, _, err := stagetest.Collect(t, Spec(), stage.Call{Run: stage.Run{Number: 3, Now: now}, Settings: map[string]string{"dir": Sample}}, nil)
+	if err != nil || len(recs) != 125 {
+		t.Errorf("%d records, %v", len(recs), err)
+	}
+}
+
+func TestMissingFolder(t *testing.T) {
+	t.Parallel()
+	_, _, err := stagetest.Collect(t, Spec(), stage.Call{Settings: map[string]string{"dir": filepath.Join(t.TempDir(), "gone")}}, nil)
+	var fault *stage.Error
+	if err == nil || !asFault(err, &fault) || fault.Fault != stage.FaultMisconfigured {
+		t.Errorf("got %v", err)
+	}
+}
+
+func asFault(err error, to **stage.Error) bool {
+	fault, ok := err.(*stage.Error)
+	*to = fault
+	return ok
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("a.jsonl", `{"platform":"x","externalId":"1","metadata":{"caption":"\ud800#a"}}`)
+	f.Add("a.json", infoJSON)
+	f.Add("a.json", `{"entries":[{"id":"1","ie_key":"TikTok"}]}`)
+	f.Add("a.csv", "platform,externalId,caption\nx,1,\"a\"\"b\n")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		if form(name) == "" || !fs.ValidPath(name) {
+			name = "a.jsonl"
+		}
+		recs, _ := readText(t, name, text)
+		for _, rec := range recs {
+			repairs, err := rec.Clean()
+			if err != nil || repairs.JSON > 0 {
+				t.Errorf("the house would refuse or repair %q: %v, %+v", rec.ExternalID, err, repairs)
+			}
+		}
+	})
+}
