@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // clause is a part of a sentence that is meant in one way.
 type clause struct {
@@ -14,25 +17,30 @@ type clause struct {
 	// lost marks a clause that is meant in a way that no check can follow.
 	lost bool
 	all  bool
+	// filled is how far the body goes up to its last word of content.
+	filled int
 	// inUnless tells that tokens go to unless.
 	inUnless bool
 }
 
-func (c *clause) add(t token) {
+func (c *clause) add(t token, content bool) {
 	if c.inUnless {
 		c.unless = append(c.unless, t)
 		return
 	}
 	c.body = append(c.body, t)
+	if content {
+		c.filled = len(c.body)
+	}
 }
 
 func (l *lexicon) content(tokens []token) bool {
-	for _, t := range tokens {
-		if t.kind != mark && (t.kind != word || !l.noise[t.text] && !conjunction(t)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tokens, l.tells)
+}
+
+// tells is false for words that say nothing of what a video must be.
+func (l *lexicon) tells(t token) bool {
+	return t.kind != mark && (t.kind != word || !l.noise[t.text] && !conjunction(t))
 }
 
 func conjunction(t token) bool {
@@ -91,7 +99,7 @@ type splitter struct {
 
 func (s *splitter) close(next mode) {
 	c := s.current
-	if s.content(c.body) || s.content(c.unless) || s.content(c.subject) || c.lost {
+	if c.filled > 0 || s.content(c.unless) || s.content(c.subject) || c.lost {
 		s.done = append(s.done, c)
 	}
 	s.current = &clause{mode: next, flip: -1}
@@ -125,7 +133,7 @@ func (s *splitter) step() {
 	if t.kind == word && (t.text == "both" || t.text == "all" && s.next("of")) {
 		s.current.all = true
 	}
-	s.current.add(t)
+	s.current.add(t, s.tells(t))
 	if conjunction(t) {
 		s.since = len(s.current.body)
 	}
@@ -160,7 +168,7 @@ func (s *splitter) ends(at int) bool {
 
 // tail is how many tokens a phrase takes that ends a clause without a verb.
 func (s *splitter) tail(phrases []string) int {
-	if s.current.mode != plain || !s.content(s.current.body) {
+	if s.current.mode != plain || s.current.filled == 0 {
 		return 0
 	}
 	skip := 0
@@ -186,8 +194,8 @@ func strong(verb string) bool {
 }
 
 func (s *splitter) lead() (lead, int) {
-	start := !s.content(s.current.body[min(s.since, len(s.current.body)):]) && !s.current.inUnless
-	listed := s.content(s.current.body)
+	start := s.current.filled <= s.since && !s.current.inUnless
+	listed := s.current.filled > 0
 	for _, candidate := range s.leads {
 		if !matches(s.tokens, s.at, candidate.words) {
 			continue
@@ -219,7 +227,7 @@ func (s *splitter) afterConjunction() bool {
 // enter takes a lead that ends before s.at.
 func (s *splitter) enter(found lead, n int) {
 	c := s.current
-	have := s.content(c.body)
+	have := c.filled > 0
 	switch found.mode {
 	case must:
 		s.must(have)
@@ -268,7 +276,7 @@ func (s *splitter) enter(found lead, n int) {
 			}
 			c.flip = len(c.body)
 		case found.words[0] == "non":
-			c.add(token{kind: mark, text: "non"})
+			c.add(token{kind: mark, text: "non"}, false)
 		default:
 			s.flipped(have)
 		}
@@ -318,7 +326,7 @@ func (s *splitter) must(have bool) {
 	case have && s.ends(s.at) && !c.inUnless:
 		c.mode = must // "English only"
 	case have && c.mode == plain && !s.afterConjunction():
-		c.subject, c.body = c.body, nil
+		c.subject, c.body, c.filled = c.body, nil, 0
 		c.mode = must
 		s.since = 0
 	case have:

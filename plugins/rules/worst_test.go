@@ -1,0 +1,22 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestLongRulesCompileInTime takes rules of the longest length in shapes that
+// make every search go furthest.
+func TestLongRulesCompileInTime(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{"a ", "x ", "1 ", "\"", "a, ", "if ", "english "} {
+		text := strings.Repeat(piece, 20000/len(piece))
+		start := time.Now()
+		p := compiled(text, text)
+		p.Judge(video(nil), noon)
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%q took %v", piece, took)
+		}
+	}
+}
