@@ -23,6 +23,7 @@ import (
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/plugins/captions"
 	"github.com/scrollery/scrollery/plugins/feed"
+	rulestage "github.com/scrollery/scrollery/plugins/rules"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -182,7 +183,7 @@ func withSetting(settings map[string]map[string]string, plugin, name, value stri
 
 // Stages are the stage plugins that come with the binary.
 func Stages() []stage.Spec {
-	return []stage.Spec{feed.Spec(), captions.Spec()}
+	return []stage.Spec{feed.Spec(), captions.Spec(), rulestage.Spec()}
 }
 
 // API and Worker tell what this process does.

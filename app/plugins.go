@@ -1,6 +1,10 @@
 package app
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
@@ -17,4 +21,24 @@ func Plugins(cfg Config, log *slog.Logger) ([]pluginhost.Plugin, error) {
 		return nil, err
 	}
 	return host.List(), host.Close()
+}
+
+// CheckPlugin tries a binary against the protocol's rules, and prints a line a check.
+func CheckPlugin(ctx context.Context, path string, out io.Writer) error {
+	report, err := pluginhost.Check(ctx, path)
+	if err != nil {
+		return err
+	}
+	for _, check := range report.Checks {
+		if check.Err != nil {
+			fmt.Fprintf(out, "FAIL %s: %v\n", check.Name, check.Err)
+			continue
+		}
+		fmt.Fprintf(out, "ok   %s\n", check.Name)
+	}
+	if !report.OK() {
+		fmt.Fprint(out, report.Output)
+		return errors.New("the plugin does not keep the protocol's rules")
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func pluginsCommand() *cobra.Command {
-	return group("plugins", "List and check stage plugins", pluginsList())
+	return group("plugins", "List and check stage plugins", pluginsList(), pluginsCheck())
 }
 
 func pluginsList() *cobra.Command {
@@ -39,3 +39,13 @@ func pluginsList() *cobra.Command {
 	}
 }
 
+func pluginsCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check BINARY",
+		Short: "Try anybody's plugin against the protocol's rules",
+		Args:  oneArg("the path of a plugin"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return app.CheckPlugin(cmd.Context(), args[0], os.Stdout)
+		},
+	}
+}
