@@ -25,6 +25,9 @@ const (
 func ServeSample(ctx context.Context, cfg Config, log *slog.Logger, out, progress io.Writer) error {
 	if cfg.FeedDir == "" {
 		cfg.FeedDir = feed.Sample
+		if err := cfg.Complete(); err != nil {
+			return err
+		}
 	}
 	service, err := Start(ctx, cfg, log)
 	if err != nil {
