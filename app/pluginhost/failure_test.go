@@ -151,7 +151,20 @@ func gone(t *testing.T, pid int) {
 
 func TestPluginDiesWithItsHost(t *testing.T) {
 	t.Parallel()
-	host := exec.Command(os.Args[0], "host", t.TempDir())
+	t.Run("killed", func(t *testing.T) {
+		t.Parallel()
+		lonely(t, exec.Command(os.Args[0], "host", t.TempDir()))
+	})
+	t.Run("upgraded on disk, then killed", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		install(t, dir, "old")
+		lonely(t, exec.Command(dir+"/old", "host", t.TempDir(), "gone"))
+	})
+}
+
+func lonely(t *testing.T, host *exec.Cmd) {
+	t.Helper()
 	out, err := host.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +173,8 @@ func TestPluginDiesWithItsHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !strings.HasPrefix(line, "{") {
+		t.Fatalf("%s %v", line, err)
 	}
 	plugin := pid(t, record.Record{Metadata: []byte(line)})
 	if err := host.Process.Kill(); err != nil {

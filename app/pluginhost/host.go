@@ -52,9 +52,9 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 		entries: map[string]*entry{}, live: map[*process]struct{}{},
 	}
 	if len(h.self) == 0 {
-		path, err := os.Executable()
+		path, err := running()
 		if err != nil {
-			return nil, fmt.Errorf("find the running executable: %w", err)
+			return nil, err
 		}
 		h.self = []string{path}
 	}
@@ -72,6 +72,20 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 	}
 	h.starter = newStarter()
 	return h, nil
+}
+
+// running is the running executable: the very file, where the system can name it,
+// so that an upgrade on disk does not mix two versions.
+func running() (string, error) {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return self, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find the running executable: %w", err)
+	}
+	return path, nil
 }
 
 func (h *Host) add(e *entry) {

@@ -14,6 +14,9 @@ import (
 
 // lonelyHost is a host of its own, to be killed: it prints its plugin's pid and waits.
 func lonelyHost(scratch string) {
+	if len(os.Args) > 3 {
+		_ = os.Remove(os.Args[0]) // as an upgrade does
+	}
 	host, err := pluginhost.New(pluginhost.Config{Builtins: specs(), ScratchDir: scratch}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		fmt.Println(err)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -99,7 +101,8 @@ func (o *output) record(message string, fields map[string]any) {
 		level = slog.LevelError
 	}
 	attrs := make([]any, 0, len(fields))
-	for key, value := range fields {
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[key]
 		if strings.HasPrefix(key, "@") || len(attrs) >= maxAttrs {
 			continue
 		}
