@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -60,14 +58,6 @@ type sqliteQueue struct {
 
 	mu      sync.Mutex
 	running map[int64]string // job → kind
-}
-
-// claimed is a job that this process works on.
-type claimed struct {
-	id                   int64
-	kind                 string
-	args                 string
-	attempt, maxAttempts int
 }
 
 func newSQLiteQueue(q *Queue) *sqliteQueue {
@@ -189,133 +179,4 @@ func (s *sqliteQueue) work(ctx context.Context) (time.Duration, error) {
 		wait = min(wait, max(time.UnixMilli(at).Sub(now), time.Millisecond))
 	}
 	return wait, rows.Err()
-}
-
-// claim leases due jobs of the kinds that have a place.
-func (s *sqliteQueue) claim(ctx context.Context) ([]claimed, error) {
-	places, busy := s.places()
-	if len(places) == 0 {
-		return nil, nil
-	}
-	kinds := make([]string, 0, len(places))
-	for kind := range places {
-		kinds = append(kinds, strconv.Quote(kind))
-	}
-	now := time.Now().UnixMilli()
-	rows, err := s.due.Query(ctx, now, "["+strings.Join(kinds, ",")+"]", "["+strings.Join(busy, ",")+"]")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var jobs []claimed
-	for rows.Next() {
-		var job claimed
-		if err := rows.Scan(&job.id, &job.kind, &job.args, &job.attempt, &job.maxAttempts); err != nil {
-			return nil, err
-		}
-		if places[job.kind] > 0 {
-			places[job.kind]--
-			job.attempt++
-			jobs = append(jobs, job)
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(jobs) == 0 {
-		return nil, err
-	}
-	err = s.q.db.Write(ctx, func(ctx context.Context, tx *Tx) error {
-		for _, job := range jobs {
-			lease := now + (s.q.workers[job.kind].Timeout + time.Minute).Milliseconds()
-			if _, err := tx.Exec(ctx, "UPDATE jobs SET lease_until = $1, attempt = $2 WHERE id = $3", lease, job.attempt, job.id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, job := range jobs {
-		s.running[job.id] = job.kind
-	}
-	return jobs, nil
-}
-
-// places counts the free places a kind, and lists the jobs that run.
-func (s *sqliteQueue) places() (free map[string]int, busy []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	free = make(map[string]int, len(s.q.workers))
-	for kind, worker := range s.q.workers {
-		free[kind] = worker.Concurrency
-	}
-	for id, kind := range s.running {
-		if free[kind]--; free[kind] == 0 {
-			delete(free, kind)
-		}
-		busy = append(busy, strconv.FormatInt(id, 10))
-	}
-	return free, busy
-}
-
-// do runs a job and writes what came of it.
-func (s *sqliteQueue) do(ctx context.Context, job claimed) {
-	defer func() {
-		s.mu.Lock()
-		delete(s.running, job.id)
-		s.mu.Unlock()
-		select {
-		case s.ended <- struct{}{}:
-		default:
-		}
-	}()
-	ctx = context.WithoutCancel(ctx)
-	var err error
-	if job.attempt > job.maxAttempts {
-		err = Cancel(errors.New("its last run was lost with its process"))
-	} else {
-		err = s.q.run(ctx, s.q.workers[job.kind], json.RawMessage(job.args))
-	}
-	settle := s.settlement(ctx, job, err)
-	// What is not written now is written by a later run, so it is worth some tries.
-	for try := 1; ; try++ {
-		err := s.q.db.Write(ctx, settle)
-		if err == nil {
-			return
-		}
-		if try == 3 {
-			s.q.log.ErrorContext(ctx, "a job's end is not written; it will run again", "kind", job.kind, "job", job.id, "error", err)
-			return
-		}
-	}
-}
-
-// settlement is the change that a run's result asks for.
-func (s *sqliteQueue) settlement(ctx context.Context, job claimed, result error) func(ctx context.Context, tx *Tx) error {
-	query, args := "DELETE FROM jobs WHERE id = $1", []any{job.id}
-	now := time.Now()
-	var later *snoozed
-	switch {
-	case result == nil:
-	case errors.As(result, &later):
-		query = "UPDATE jobs SET lease_until = 0, attempt = $2, run_at = $3 WHERE id = $1"
-		args = append(args, job.attempt-1, now.Add(later.wait).UnixMilli())
-	case s.q.failed(ctx, job.kind, job.id, job.attempt, job.maxAttempts, result):
-		query = "UPDATE jobs SET lease_until = $2, unique_key = NULL, run_at = $3, last_error = $4 WHERE id = $1"
-		args = append(args, dead, now.Add(keepFailed).UnixMilli(), result.Error())
-	default:
-		query = "UPDATE jobs SET lease_until = 0, run_at = $2, last_error = $3 WHERE id = $1"
-		args = append(args, now.Add(s.q.backoff(job.attempt)).UnixMilli(), result.Error())
-	}
-	return func(ctx context.Context, tx *Tx) error {
-		if _, err := tx.Exec(ctx, query, args...); err != nil {
-			return err
-		}
-		if result == nil {
-			return nil
-		}
-		_, err := tx.Exec(ctx, "DELETE FROM jobs WHERE run_at <= $1 AND lease_until = $2", now.UnixMilli(), dead)
-		return err
-	}
 }
