@@ -15883,8 +15883,6 @@ type VideoMutation struct {
 	seen_order       *[]byte
 	hook_order       *[]byte
 	outlier_order    *[]byte
-	facts            *string
-	outlier          *string
 	clearedFields    map[string]struct{}
 	done             bool
 	oldValue         func(context.Context) (*Video, error)
@@ -17001,91 +16999,6 @@ func (m *VideoMutation) ResetOutlierOrder() {
 	delete(m.clearedFields, video.FieldOutlierOrder)
 }
 
-// SetFacts sets the "facts" field.
-func (m *VideoMutation) SetFacts(s string) {
-	m.facts = &s
-}
-
-// Facts returns the value of the "facts" field in the mutation.
-func (m *VideoMutation) Facts() (r string, exists bool) {
-	v := m.facts
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldFacts returns the old "facts" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldFacts(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFacts is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFacts requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFacts: %w", err)
-	}
-	return oldValue.Facts, nil
-}
-
-// ResetFacts resets all changes to the "facts" field.
-func (m *VideoMutation) ResetFacts() {
-	m.facts = nil
-}
-
-// SetOutlier sets the "outlier" field.
-func (m *VideoMutation) SetOutlier(s string) {
-	m.outlier = &s
-}
-
-// Outlier returns the value of the "outlier" field in the mutation.
-func (m *VideoMutation) Outlier() (r string, exists bool) {
-	v := m.outlier
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldOutlier returns the old "outlier" field's value of the Video entity.
-// If the Video object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *VideoMutation) OldOutlier(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldOutlier is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldOutlier requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldOutlier: %w", err)
-	}
-	return oldValue.Outlier, nil
-}
-
-// ClearOutlier clears the value of the "outlier" field.
-func (m *VideoMutation) ClearOutlier() {
-	m.outlier = nil
-	m.clearedFields[video.FieldOutlier] = struct{}{}
-}
-
-// OutlierCleared returns if the "outlier" field was cleared in this mutation.
-func (m *VideoMutation) OutlierCleared() bool {
-	_, ok := m.clearedFields[video.FieldOutlier]
-	return ok
-}
-
-// ResetOutlier resets all changes to the "outlier" field.
-func (m *VideoMutation) ResetOutlier() {
-	m.outlier = nil
-	delete(m.clearedFields, video.FieldOutlier)
-}
-
 // Where appends a list predicates to the VideoMutation builder.
 func (m *VideoMutation) Where(ps ...predicate.Video) {
 	m.predicates = append(m.predicates, ps...)
@@ -17120,7 +17033,7 @@ func (m *VideoMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VideoMutation) Fields() []string {
-	fields := make([]string, 0, 21)
+	fields := make([]string, 0, 19)
 	if m.account_id != nil {
 		fields = append(fields, video.FieldAccountID)
 	}
@@ -17178,12 +17091,6 @@ func (m *VideoMutation) Fields() []string {
 	if m.outlier_order != nil {
 		fields = append(fields, video.FieldOutlierOrder)
 	}
-	if m.facts != nil {
-		fields = append(fields, video.FieldFacts)
-	}
-	if m.outlier != nil {
-		fields = append(fields, video.FieldOutlier)
-	}
 	return fields
 }
 
@@ -17230,10 +17137,6 @@ func (m *VideoMutation) Field(name string) (ent.Value, bool) {
 		return m.HookOrder()
 	case video.FieldOutlierOrder:
 		return m.OutlierOrder()
-	case video.FieldFacts:
-		return m.Facts()
-	case video.FieldOutlier:
-		return m.Outlier()
 	}
 	return nil, false
 }
@@ -17281,10 +17184,6 @@ func (m *VideoMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldHookOrder(ctx)
 	case video.FieldOutlierOrder:
 		return m.OldOutlierOrder(ctx)
-	case video.FieldFacts:
-		return m.OldFacts(ctx)
-	case video.FieldOutlier:
-		return m.OldOutlier(ctx)
 	}
 	return nil, fmt.Errorf("unknown Video field %s", name)
 }
@@ -17426,20 +17325,6 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetOutlierOrder(v)
-		return nil
-	case video.FieldFacts:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFacts(v)
-		return nil
-	case video.FieldOutlier:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetOutlier(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Video field %s", name)
@@ -17636,9 +17521,6 @@ func (m *VideoMutation) ClearedFields() []string {
 	if m.FieldCleared(video.FieldOutlierOrder) {
 		fields = append(fields, video.FieldOutlierOrder)
 	}
-	if m.FieldCleared(video.FieldOutlier) {
-		fields = append(fields, video.FieldOutlier)
-	}
 	return fields
 }
 
@@ -17670,9 +17552,6 @@ func (m *VideoMutation) ClearField(name string) error {
 		return nil
 	case video.FieldOutlierOrder:
 		m.ClearOutlierOrder()
-		return nil
-	case video.FieldOutlier:
-		m.ClearOutlier()
 		return nil
 	}
 	return fmt.Errorf("unknown Video nullable field %s", name)
@@ -17738,12 +17617,6 @@ func (m *VideoMutation) ResetField(name string) error {
 		return nil
 	case video.FieldOutlierOrder:
 		m.ResetOutlierOrder()
-		return nil
-	case video.FieldFacts:
-		m.ResetFacts()
-		return nil
-	case video.FieldOutlier:
-		m.ResetOutlier()
 		return nil
 	}
 	return fmt.Errorf("unknown Video field %s", name)

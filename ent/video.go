@@ -52,12 +52,8 @@ type Video struct {
 	SeenOrder []byte `json:"seen_order,omitempty"`
 	// When the evidence last changed, newest first, then id; null without evidence.
 	HookOrder *[]byte `json:"hook_order,omitempty"`
-	// Score, views, observedAt, highest first, then id; null unless an outlier.
+	// Score, views, observedAt, highest first, then id; then baseline and peers, for show. Null unless an outlier.
 	OutlierOrder *[]byte `json:"outlier_order,omitempty"`
-	// The part of the Video's JSON that every observation changes: lastSeenAt, metrics, the closing brace.
-	Facts string `json:"facts,omitempty"`
-	// The outlier's own JSON members; null unless an outlier.
-	Outlier      *string `json:"outlier,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -70,7 +66,7 @@ func (*Video) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden:
 			values[i] = new(sql.NullInt64)
-		case video.FieldPlatform, video.FieldExternalID, video.FieldKind, video.FieldSubject, video.FieldFacts, video.FieldOutlier:
+		case video.FieldPlatform, video.FieldExternalID, video.FieldKind, video.FieldSubject:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -211,19 +207,6 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 			} else if value != nil {
 				_m.OutlierOrder = value
 			}
-		case video.FieldFacts:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field facts", values[i])
-			} else if value.Valid {
-				_m.Facts = value.String
-			}
-		case video.FieldOutlier:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field outlier", values[i])
-			} else if value.Valid {
-				_m.Outlier = new(string)
-				*_m.Outlier = value.String
-			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -327,14 +310,6 @@ func (_m *Video) String() string {
 	if v := _m.OutlierOrder; v != nil {
 		builder.WriteString("outlier_order=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("facts=")
-	builder.WriteString(_m.Facts)
-	builder.WriteString(", ")
-	if v := _m.Outlier; v != nil {
-		builder.WriteString("outlier=")
-		builder.WriteString(*v)
 	}
 	builder.WriteByte(')')
 	return builder.String()

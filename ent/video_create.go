@@ -199,26 +199,6 @@ func (_c *VideoCreate) SetOutlierOrder(v []byte) *VideoCreate {
 	return _c
 }
 
-// SetFacts sets the "facts" field.
-func (_c *VideoCreate) SetFacts(v string) *VideoCreate {
-	_c.mutation.SetFacts(v)
-	return _c
-}
-
-// SetOutlier sets the "outlier" field.
-func (_c *VideoCreate) SetOutlier(v string) *VideoCreate {
-	_c.mutation.SetOutlier(v)
-	return _c
-}
-
-// SetNillableOutlier sets the "outlier" field if the given value is not nil.
-func (_c *VideoCreate) SetNillableOutlier(v *string) *VideoCreate {
-	if v != nil {
-		_c.SetOutlier(*v)
-	}
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *VideoCreate) SetID(v int64) *VideoCreate {
 	_c.mutation.SetID(v)
@@ -321,9 +301,6 @@ func (_c *VideoCreate) check() error {
 	}
 	if _, ok := _c.mutation.SeenOrder(); !ok {
 		return &ValidationError{Name: "seen_order", err: errors.New(`ent: missing required field "Video.seen_order"`)}
-	}
-	if _, ok := _c.mutation.Facts(); !ok {
-		return &ValidationError{Name: "facts", err: errors.New(`ent: missing required field "Video.facts"`)}
 	}
 	return nil
 }
@@ -433,14 +410,6 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.OutlierOrder(); ok {
 		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)
 		_node.OutlierOrder = &value
-	}
-	if value, ok := _c.mutation.Facts(); ok {
-		_spec.SetField(video.FieldFacts, field.TypeString, value)
-		_node.Facts = value
-	}
-	if value, ok := _c.mutation.Outlier(); ok {
-		_spec.SetField(video.FieldOutlier, field.TypeString, value)
-		_node.Outlier = &value
 	}
 	return _node, _spec
 }
@@ -725,36 +694,6 @@ func (u *VideoUpsert) UpdateOutlierOrder() *VideoUpsert {
 // ClearOutlierOrder clears the value of the "outlier_order" field.
 func (u *VideoUpsert) ClearOutlierOrder() *VideoUpsert {
 	u.SetNull(video.FieldOutlierOrder)
-	return u
-}
-
-// SetFacts sets the "facts" field.
-func (u *VideoUpsert) SetFacts(v string) *VideoUpsert {
-	u.Set(video.FieldFacts, v)
-	return u
-}
-
-// UpdateFacts sets the "facts" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateFacts() *VideoUpsert {
-	u.SetExcluded(video.FieldFacts)
-	return u
-}
-
-// SetOutlier sets the "outlier" field.
-func (u *VideoUpsert) SetOutlier(v string) *VideoUpsert {
-	u.Set(video.FieldOutlier, v)
-	return u
-}
-
-// UpdateOutlier sets the "outlier" field to the value that was provided on create.
-func (u *VideoUpsert) UpdateOutlier() *VideoUpsert {
-	u.SetExcluded(video.FieldOutlier)
-	return u
-}
-
-// ClearOutlier clears the value of the "outlier" field.
-func (u *VideoUpsert) ClearOutlier() *VideoUpsert {
-	u.SetNull(video.FieldOutlier)
 	return u
 }
 
@@ -1097,41 +1036,6 @@ func (u *VideoUpsertOne) UpdateOutlierOrder() *VideoUpsertOne {
 func (u *VideoUpsertOne) ClearOutlierOrder() *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
 		s.ClearOutlierOrder()
-	})
-}
-
-// SetFacts sets the "facts" field.
-func (u *VideoUpsertOne) SetFacts(v string) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetFacts(v)
-	})
-}
-
-// UpdateFacts sets the "facts" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateFacts() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateFacts()
-	})
-}
-
-// SetOutlier sets the "outlier" field.
-func (u *VideoUpsertOne) SetOutlier(v string) *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetOutlier(v)
-	})
-}
-
-// UpdateOutlier sets the "outlier" field to the value that was provided on create.
-func (u *VideoUpsertOne) UpdateOutlier() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateOutlier()
-	})
-}
-
-// ClearOutlier clears the value of the "outlier" field.
-func (u *VideoUpsertOne) ClearOutlier() *VideoUpsertOne {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearOutlier()
 	})
 }
 
@@ -1640,41 +1544,6 @@ func (u *VideoUpsertBulk) UpdateOutlierOrder() *VideoUpsertBulk {
 func (u *VideoUpsertBulk) ClearOutlierOrder() *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
 		s.ClearOutlierOrder()
-	})
-}
-
-// SetFacts sets the "facts" field.
-func (u *VideoUpsertBulk) SetFacts(v string) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetFacts(v)
-	})
-}
-
-// UpdateFacts sets the "facts" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateFacts() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateFacts()
-	})
-}
-
-// SetOutlier sets the "outlier" field.
-func (u *VideoUpsertBulk) SetOutlier(v string) *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.SetOutlier(v)
-	})
-}
-
-// UpdateOutlier sets the "outlier" field to the value that was provided on create.
-func (u *VideoUpsertBulk) UpdateOutlier() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.UpdateOutlier()
-	})
-}
-
-// ClearOutlier clears the value of the "outlier" field.
-func (u *VideoUpsertBulk) ClearOutlier() *VideoUpsertBulk {
-	return u.Update(func(s *VideoUpsert) {
-		s.ClearOutlier()
 	})
 }
 

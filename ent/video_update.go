@@ -279,40 +279,6 @@ func (_u *VideoUpdate) ClearOutlierOrder() *VideoUpdate {
 	return _u
 }
 
-// SetFacts sets the "facts" field.
-func (_u *VideoUpdate) SetFacts(v string) *VideoUpdate {
-	_u.mutation.SetFacts(v)
-	return _u
-}
-
-// SetNillableFacts sets the "facts" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableFacts(v *string) *VideoUpdate {
-	if v != nil {
-		_u.SetFacts(*v)
-	}
-	return _u
-}
-
-// SetOutlier sets the "outlier" field.
-func (_u *VideoUpdate) SetOutlier(v string) *VideoUpdate {
-	_u.mutation.SetOutlier(v)
-	return _u
-}
-
-// SetNillableOutlier sets the "outlier" field if the given value is not nil.
-func (_u *VideoUpdate) SetNillableOutlier(v *string) *VideoUpdate {
-	if v != nil {
-		_u.SetOutlier(*v)
-	}
-	return _u
-}
-
-// ClearOutlier clears the value of the "outlier" field.
-func (_u *VideoUpdate) ClearOutlier() *VideoUpdate {
-	_u.mutation.ClearOutlier()
-	return _u
-}
-
 // Mutation returns the VideoMutation object of the builder.
 func (_u *VideoUpdate) Mutation() *VideoMutation {
 	return _u.mutation
@@ -440,15 +406,6 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.OutlierOrderCleared() {
 		_spec.ClearField(video.FieldOutlierOrder, field.TypeBytes)
-	}
-	if value, ok := _u.mutation.Facts(); ok {
-		_spec.SetField(video.FieldFacts, field.TypeString, value)
-	}
-	if value, ok := _u.mutation.Outlier(); ok {
-		_spec.SetField(video.FieldOutlier, field.TypeString, value)
-	}
-	if _u.mutation.OutlierCleared() {
-		_spec.ClearField(video.FieldOutlier, field.TypeString)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -723,40 +680,6 @@ func (_u *VideoUpdateOne) ClearOutlierOrder() *VideoUpdateOne {
 	return _u
 }
 
-// SetFacts sets the "facts" field.
-func (_u *VideoUpdateOne) SetFacts(v string) *VideoUpdateOne {
-	_u.mutation.SetFacts(v)
-	return _u
-}
-
-// SetNillableFacts sets the "facts" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableFacts(v *string) *VideoUpdateOne {
-	if v != nil {
-		_u.SetFacts(*v)
-	}
-	return _u
-}
-
-// SetOutlier sets the "outlier" field.
-func (_u *VideoUpdateOne) SetOutlier(v string) *VideoUpdateOne {
-	_u.mutation.SetOutlier(v)
-	return _u
-}
-
-// SetNillableOutlier sets the "outlier" field if the given value is not nil.
-func (_u *VideoUpdateOne) SetNillableOutlier(v *string) *VideoUpdateOne {
-	if v != nil {
-		_u.SetOutlier(*v)
-	}
-	return _u
-}
-
-// ClearOutlier clears the value of the "outlier" field.
-func (_u *VideoUpdateOne) ClearOutlier() *VideoUpdateOne {
-	_u.mutation.ClearOutlier()
-	return _u
-}
-
 // Mutation returns the VideoMutation object of the builder.
 func (_u *VideoUpdateOne) Mutation() *VideoMutation {
 	return _u.mutation
@@ -914,15 +837,6 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	}
 	if _u.mutation.OutlierOrderCleared() {
 		_spec.ClearField(video.FieldOutlierOrder, field.TypeBytes)
-	}
-	if value, ok := _u.mutation.Facts(); ok {
-		_spec.SetField(video.FieldFacts, field.TypeString, value)
-	}
-	if value, ok := _u.mutation.Outlier(); ok {
-		_spec.SetField(video.FieldOutlier, field.TypeString, value)
-	}
-	if _u.mutation.OutlierCleared() {
-		_spec.ClearField(video.FieldOutlier, field.TypeString)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Video{config: _u.config}

@@ -18,7 +18,7 @@ type VideoDoc struct {
 	ID int64 `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
-	// The part of the Video's JSON that seldom changes, open at the end for the video's facts; untrusted inside.
+	// The Video's JSON; untrusted inside.
 	Doc string `json:"doc,omitempty"`
 	// The evidence as rendered JSON members; null where there is none. Untrusted inside.
 	Hook *string `json:"hook,omitempty"`

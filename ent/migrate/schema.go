@@ -539,8 +539,6 @@ var (
 		{Name: "seen_order", Type: field.TypeBytes},
 		{Name: "hook_order", Type: field.TypeBytes, Nullable: true},
 		{Name: "outlier_order", Type: field.TypeBytes, Nullable: true},
-		{Name: "facts", Type: field.TypeString, Size: 2147483647},
-		{Name: "outlier", Type: field.TypeString, Nullable: true, Size: 2147483647},
 	}
 	// VideosTable holds the schema information for the "videos" table.
 	VideosTable = &schema.Table{

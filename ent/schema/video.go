@@ -47,11 +47,7 @@ func (Video) Fields() []ent.Field {
 		field.Bytes("hook_order").Optional().Nillable().
 			Comment("When the evidence last changed, newest first, then id; null without evidence."),
 		field.Bytes("outlier_order").Optional().Nillable().
-			Comment("Score, views, observedAt, highest first, then id; null unless an outlier."),
-		field.Text("facts").
-			Comment("The part of the Video's JSON that every observation changes: lastSeenAt, metrics, the closing brace."),
-		field.Text("outlier").Optional().Nillable().
-			Comment("The outlier's own JSON members; null unless an outlier."),
+			Comment("Score, views, observedAt, highest first, then id; then baseline and peers, for show. Null unless an outlier."),
 	}
 }
 

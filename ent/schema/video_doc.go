@@ -15,7 +15,7 @@ func (VideoDoc) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 func (VideoDoc) Fields() []ent.Field {
 	return []ent.Field{
 		field.Text("doc").
-			Comment("The part of the Video's JSON that seldom changes, open at the end for the video's facts; untrusted inside."),
+			Comment("The Video's JSON; untrusted inside."),
 		field.Text("hook").Optional().Nillable().
 			Comment("The evidence as rendered JSON members; null where there is none. Untrusted inside."),
 		field.Text("keys").Default("").

@@ -50,10 +50,6 @@ const (
 	FieldHookOrder = "hook_order"
 	// FieldOutlierOrder holds the string denoting the outlier_order field in the database.
 	FieldOutlierOrder = "outlier_order"
-	// FieldFacts holds the string denoting the facts field in the database.
-	FieldFacts = "facts"
-	// FieldOutlier holds the string denoting the outlier field in the database.
-	FieldOutlier = "outlier"
 	// Table holds the table name of the video in the database.
 	Table = "videos"
 )
@@ -80,8 +76,6 @@ var Columns = []string{
 	FieldSeenOrder,
 	FieldHookOrder,
 	FieldOutlierOrder,
-	FieldFacts,
-	FieldOutlier,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -198,14 +192,4 @@ func ByHookArchived(opts ...sql.OrderTermOption) OrderOption {
 // ByHookHidden orders the results by the hook_hidden field.
 func ByHookHidden(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldHookHidden, opts...).ToFunc()
-}
-
-// ByFacts orders the results by the facts field.
-func ByFacts(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFacts, opts...).ToFunc()
-}
-
-// ByOutlier orders the results by the outlier field.
-func ByOutlier(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldOutlier, opts...).ToFunc()
 }

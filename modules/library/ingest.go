@@ -109,11 +109,11 @@ func (v *row) finish(d *document) {
 
 // renew brings the documents of a known video up to date with its record. What
 // the record does not say stays; the caller's annotations stay always.
-func (v *row) renew(doc string, hook *string, keys string, now int64) (differs bool, err error) {
+func (v *row) renew(now int64) error {
 	r := v.record
-	d, err := readDocument(doc)
+	d, err := readDocument(v.doc)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if r.SourceURL != "" {
 		d.SourceURL = r.SourceURL
@@ -126,16 +126,15 @@ func (v *row) renew(doc string, hook *string, keys string, now int64) (differs b
 		d.Metadata = object(r.Metadata)
 	}
 	v.finish(d)
-	v.hook, v.keys = hook, keys
-	e, err := readEvidence(hook)
+	e, err := readEvidence(v.hook)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if e.take(r.Evidence) {
 		v.setHook(e, now)
 	}
-	v.keys = packKeys(renewKeys(unpackKeys(keys), r, d.Metadata))
-	return v.doc != doc || v.hook != hook || v.keys != keys, nil
+	v.keys = packKeys(renewKeys(unpackKeys(v.keys), r, d.Metadata))
+	return nil
 }
 
 // renewKeys replaces the keys that the record speaks of: those of its metadata
@@ -218,7 +217,7 @@ func (e *evidence) take(found *record.Evidence) (changed bool) {
 
 func (v *row) setHook(e *evidence, now int64) {
 	text := e.render()
-	v.hook, v.hookOrder, v.docChanged = &text, seenOrder(now, v.id), true
+	v.hook, v.hookOrder = &text, seenOrder(now, v.id)
 }
 
 // observe takes the numbers of a known video's new observation, unless it is

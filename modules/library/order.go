@@ -3,6 +3,7 @@ package library
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math"
 )
 
@@ -17,11 +18,27 @@ func seenOrder(at, id int64) []byte {
 }
 
 // outlierOrder sorts outliers: score, views, observedAt, highest first, then id.
-func outlierOrder(score float64, views, observedAt, id int64) []byte {
-	key := binary.BigEndian.AppendUint64(make([]byte, 0, 32), ^math.Float64bits(score))
+// Behind the id it carries what else the list shows, so that the index has it all.
+func outlierOrder(score float64, views, observedAt, id int64, baseline float64, peers int) []byte {
+	key := binary.BigEndian.AppendUint64(make([]byte, 0, outlierKeySize), ^math.Float64bits(score))
 	key = binary.BigEndian.AppendUint64(key, ^uint64(views))
 	key = binary.BigEndian.AppendUint64(key, ^uint64(max(observedAt, 0)))
-	return binary.BigEndian.AppendUint64(key, uint64(id))
+	key = binary.BigEndian.AppendUint64(key, uint64(id))
+	key = binary.BigEndian.AppendUint64(key, math.Float64bits(baseline))
+	return binary.BigEndian.AppendUint16(key, uint16(peers))
+}
+
+const outlierKeySize = 42
+
+// showOutlier appends the members that an outlier's sort key carries.
+func showOutlier(b, key []byte) ([]byte, error) {
+	if len(key) != outlierKeySize {
+		return b, fmt.Errorf("sort key of an outlier has %d bytes", len(key))
+	}
+	score := math.Float64frombits(^binary.BigEndian.Uint64(key))
+	observedAt := int64(^binary.BigEndian.Uint64(key[16:]))
+	baseline := math.Float64frombits(binary.BigEndian.Uint64(key[32:]))
+	return appendOutlier(b, score, baseline, int(binary.BigEndian.Uint16(key[40:])), observedAt), nil
 }
 
 // trendOrder sorts trends: growth, count, highest first, then key.
@@ -44,7 +61,7 @@ const (
 // keySize is the length of the list's sort keys; for trends the least.
 func (l list) keySize() int {
 	if l == outliers {
-		return 32
+		return outlierKeySize
 	}
 	return 16
 }

@@ -35,16 +35,13 @@ func (p page) order() string {
 	}
 }
 
-// item is the JSON text of one row, in halves that the statement joins.
-func (p page) item() string {
-	switch p.list {
-	case hooks:
-		return "d.doc || v.facts || d.hook"
-	case outliers:
-		return "d.doc || v.facts || v.outlier"
-	default:
-		return "d.doc || v.facts"
+// columns are the JSON texts of one row. With the sort key they are all that the
+// statement reads: the key is in the index, the texts in one row beside it.
+func (p page) columns() string {
+	if p.list == hooks {
+		return "d.doc, d.hook"
 	}
+	return "d.doc"
 }
 
 // ranges are the ranges of one index that together are the list. Most lists are
@@ -86,10 +83,10 @@ func (p page) query() string {
 	if len(ranges) == 1 {
 		return fmt.Sprintf(`SELECT v.%[1]s, %[2]s FROM videos v CROSS JOIN video_docs d
 WHERE v.account_id = $1 AND v.%[3]s AND v.%[1]s > $2 AND d.id = v.id ORDER BY v.%[1]s LIMIT %[4]s`,
-			order, p.item(), strings.ReplaceAll(ranges[0], " AND ", " AND v."), limit)
+			order, p.columns(), strings.ReplaceAll(ranges[0], " AND ", " AND v."), limit)
 	}
-	return fmt.Sprintf(`SELECT k.place, %s FROM (%s) k CROSS JOIN videos v CROSS JOIN video_docs d
-WHERE v.id = k.id AND d.id = k.id ORDER BY k.place LIMIT %s`, p.item(), merged(ranges, order, limit), limit)
+	return fmt.Sprintf(`SELECT k.place, %s FROM (%s) k CROSS JOIN video_docs d
+WHERE d.id = k.id ORDER BY k.place LIMIT %s`, p.columns(), merged(ranges, order, limit), limit)
 }
 
 // tracked is the statement of Known's sibling: ids instead of documents.
@@ -117,10 +114,8 @@ func (p page) trendsQuery() string {
 	if p.withArchived {
 		with, total = "1", "w.all_videos"
 	}
-	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc || v1.facts, d2.doc || v2.facts, d3.doc || v3.facts FROM trend_windows w CROSS JOIN trends t
-LEFT JOIN videos v1 ON v1.id = t.example1 LEFT JOIN video_docs d1 ON d1.id = t.example1
-LEFT JOIN videos v2 ON v2.id = t.example2 LEFT JOIN video_docs d2 ON d2.id = t.example2
-LEFT JOIN videos v3 ON v3.id = t.example3 LEFT JOIN video_docs d3 ON d3.id = t.example3
+	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc, d2.doc, d3.doc FROM trend_windows w CROSS JOIN trends t
+LEFT JOIN video_docs d1 ON d1.id = t.example1 LEFT JOIN video_docs d2 ON d2.id = t.example2 LEFT JOIN video_docs d3 ON d3.id = t.example3
 WHERE w.account_id = $1 AND w.subject = $2 AND t.account_id = $1 AND t.subject = $2 AND t.with_archived = %s AND t.place > $3
 AND (%s < %d OR t.video_count * 10 <= %s * 6) ORDER BY t.place LIMIT %d`, with, total, commonFrom, total, p.limit+1)
 }

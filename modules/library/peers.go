@@ -31,8 +31,8 @@ type sample struct {
 	// posted is undated where unknown; at is when views was read.
 	posted, at int64
 	views      int64
-	// outlier is what the row says now; empty where it is none.
-	outlier string
+	// outlier is the row's sort key among outliers; nil where it is none.
+	outlier []byte
 }
 
 func (s *sample) age() int64 {

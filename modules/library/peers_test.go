@@ -108,7 +108,7 @@ func TestOrders(t *testing.T) {
 		rows = append(rows, row{round4(1 + float64(r.IntN(4))/3), int64(r.IntN(3)), now + int64(r.IntN(3)), int64(i)})
 	}
 	slices.SortFunc(rows, func(a, b row) int {
-		return slices.Compare(outlierOrder(a.score, a.views, a.at, a.id), outlierOrder(b.score, b.views, b.at, b.id))
+		return slices.Compare(outlierOrder(a.score, a.views, a.at, a.id, 1, 3), outlierOrder(b.score, b.views, b.at, b.id, 1, 3))
 	})
 	if !slices.IsSortedFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.views, a.views), cmp.Compare(b.at, a.at), cmp.Compare(a.id, b.id))

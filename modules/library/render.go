@@ -6,14 +6,15 @@ import (
 	"math"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/record"
 )
 
-// A Video's JSON is rendered when its row changes and never when it is read. It
-// has two halves: the document (what seldom changes) and the facts (what every
-// observation changes); one after the other they are the whole object.
+// A Video's JSON is rendered when it changes and never when it is read. It has two
+// halves: the document (what seldom changes) and the facts (what every observation
+// changes); one after the other they are the whole object.
 
 // document is what the slow half of a Video's JSON says. It can be read back from it.
 type document struct {
@@ -61,7 +62,16 @@ func (d *document) render() string {
 	return string(b)
 }
 
-// readDocument reads a rendered document back.
+// halves parts a Video's JSON. Facts are numbers, so the last such name is theirs,
+// whatever a creator wrote.
+func halves(video string) (document, facts string) {
+	i := max(strings.LastIndex(video, factsBegin), 0)
+	return video[:i], video[i:]
+}
+
+const factsBegin = `,"lastSeenAt":`
+
+// readDocument reads the slow half back.
 func readDocument(text string) (*document, error) {
 	var d document
 	if err := json.Unmarshal([]byte(text+"}"), &d); err != nil {
@@ -87,7 +97,7 @@ type metrics struct {
 
 func (f *facts) render() string {
 	b := make([]byte, 0, 200)
-	b = strconv.AppendInt(append(b, `,"lastSeenAt":`...), f.LastSeenAt, 10)
+	b = strconv.AppendInt(append(b, factsBegin...), f.LastSeenAt, 10)
 	b = appendInt(append(b, `,"metrics":{"views":`...), f.Metrics.Views)
 	b = appendInt(append(b, `,"likes":`...), f.Metrics.Likes)
 	b = appendInt(append(b, `,"comments":`...), f.Metrics.Comments)
@@ -140,13 +150,13 @@ func readEvidence(text *string) (*evidence, error) {
 	return &e, nil
 }
 
-// renderOutlier returns an outlier's own members, after its video.
-func renderOutlier(score, baseline float64, peers int, observedAt int64) string {
-	b := appendFloat([]byte(`,"score":`), score)
+// appendOutlier appends an outlier's own members, after its video.
+func appendOutlier(b []byte, score, baseline float64, peers int, observedAt int64) []byte {
+	b = appendFloat(append(b, `,"score":`...), score)
 	b = appendFloat(append(b, `,"baselineViews":`...), baseline)
 	b = strconv.AppendInt(append(b, `,"sampleCount":`...), int64(peers), 10)
 	b = strconv.AppendInt(append(b, `,"observedAt":`...), observedAt, 10)
-	return string(append(b, '}'))
+	return append(b, '}')
 }
 
 // renderTrend returns a trend up to its first example.

@@ -28,17 +28,20 @@ func tenant(ctx context.Context) (int64, error) {
 // text is a statement being written together with its arguments.
 type text struct {
 	strings.Builder
-	args []any
+	args     []any
+	numbered bool
 }
 
-func write(parts ...any) *text { return new(text).add(parts...) }
+func (s *Service) write(parts ...any) *text {
+	return (&text{numbered: s.db.Dialect() == store.Postgres}).add(parts...)
+}
 
 // add writes each string as it stands and each arg as a placeholder.
 func (t *text) add(parts ...any) *text {
 	for _, part := range parts {
 		if a, is := part.(arg); is {
 			t.args = append(t.args, a.value)
-			t.WriteString("$" + strconv.Itoa(len(t.args)))
+			t.placeholder()
 			continue
 		}
 		t.WriteString(part.(string))
@@ -47,6 +50,17 @@ func (t *text) add(parts ...any) *text {
 }
 
 type arg struct{ value any }
+
+// placeholder stands for the argument just added. SQLite gets none with a number:
+// it takes $1 for a name and looks through all of them at each.
+func (t *text) placeholder() {
+	if !t.numbered {
+		t.WriteByte('?')
+		return
+	}
+	t.WriteByte('$')
+	t.WriteString(strconv.Itoa(len(t.args)))
+}
 
 // rows writes (…),(…) with a placeholder a value. types, where given, cast the
 // first row, from which PostgreSQL takes the types of the others.

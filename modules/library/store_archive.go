@@ -124,7 +124,7 @@ func (s *Service) ingestRows(ctx context.Context, tx *store.Tx, account int64, b
 		}
 	}
 	if len(fresh) > 0 {
-		err = write("UPDATE libraries SET videos = videos + ", arg{len(fresh)}, " WHERE account_id = ", arg{account}).exec(ctx, tx)
+		err = s.write("UPDATE libraries SET videos = videos + ", arg{len(fresh)}, " WHERE account_id = ", arg{account}).exec(ctx, tx)
 	}
 	return len(fresh), reobserved, err
 }
@@ -137,7 +137,7 @@ func (s *Service) lookUp(ctx context.Context, tx *store.Tx, account int64, recor
 	}
 	known := make(map[record.Ref]*row, len(records))
 	for _, platform := range names(platforms) {
-		q := write("SELECT id, external_id, creator_id, kind, scroll_id, posted_at, first_seen_at, observed_at, usable_views, usable_at, digest, facts, hook_order"+
+		q := s.write("SELECT id, external_id, creator_id, kind, scroll_id, posted_at, first_seen_at, observed_at, usable_views, usable_at, digest, hook_order"+
 			" FROM videos WHERE account_id = ", arg{account}, " AND platform = ", arg{platform}, " AND external_id IN (")
 		for i, id := range platforms[platform] {
 			if i > 0 {
@@ -149,7 +149,7 @@ func (s *Service) lookUp(ctx context.Context, tx *store.Tx, account int64, recor
 			var v row
 			var external string
 			err := rows.Scan(&v.id, &external, &v.creatorID, &v.kind, &v.scrollID, &v.postedAt, &v.firstSeenAt, &v.observedAt,
-				&v.usableViews, &v.usableAt, &v.digest, &v.facts, &v.hookOrder)
+				&v.usableViews, &v.usableAt, &v.digest, &v.hookOrder)
 			known[record.Ref{Platform: platform, ExternalID: external}] = &v
 			return err
 		})
@@ -170,7 +170,7 @@ func (s *Service) insertObservations(ctx context.Context, tx *store.Tx, account 
 		values[i] = []any{s.db.NewID(), account, v.id, batch.ScrollID, batch.Stage, m.Views, m.Likes, m.Comments, m.Shares, m.Saves, observedAt(v.record, batch.At)}
 		byID[v.id] = v
 	}
-	err := write("INSERT INTO observations (id, account_id, video_id, scroll_id, stage, views, likes, comments, shares, saves, observed_at) VALUES ").
+	err := s.write("INSERT INTO observations (id, account_id, video_id, scroll_id, stage, views, likes, comments, shares, saves, observed_at) VALUES ").
 		rows(values).add(" ON CONFLICT (scroll_id, video_id) DO NOTHING RETURNING video_id").
 		query(ctx, tx, func(rows *sql.Rows) error {
 			var id int64
@@ -209,7 +209,7 @@ func (s *Service) creators(ctx context.Context, tx *store.Tx, account int64, all
 		}
 	}
 	if len(stored) > 0 { // also those whose video is about to change hands
-		err := write("UPDATE creators SET dirty = 1 WHERE account_id = ", arg{account}, " AND dirty = 0 AND id IN (").numbers(stored).add(")").exec(ctx, tx)
+		err := s.write("UPDATE creators SET dirty = 1 WHERE account_id = ", arg{account}, " AND dirty = 0 AND id IN (").numbers(stored).add(")").exec(ctx, tx)
 		if err != nil {
 			return fmt.Errorf("mark creators: %w", err)
 		}
@@ -222,7 +222,7 @@ func (s *Service) creators(ctx context.Context, tx *store.Tx, account int64, all
 		values[i] = []any{s.db.NewID(), account, n.platform, n.key, handles[n], 1, 0}
 	}
 	ids := make(map[name]int64, len(order))
-	err := write("INSERT INTO creators (id, account_id, platform, key, handle, dirty, thin) VALUES ").rows(values).
+	err := s.write("INSERT INTO creators (id, account_id, platform, key, handle, dirty, thin) VALUES ").rows(values).
 		add(" ON CONFLICT (account_id, platform, key) DO UPDATE SET dirty = 1,"+
 			" handle = CASE WHEN excluded.handle = '' THEN creators.handle ELSE excluded.handle END RETURNING id, platform, key").
 		query(ctx, tx, func(rows *sql.Rows) error {
@@ -252,83 +252,91 @@ func (s *Service) insertVideos(ctx context.Context, tx *store.Tx, account int64,
 	for i, v := range fresh {
 		values[i] = []any{
 			v.id, account, v.record.Platform, v.record.ExternalID, v.creatorID, v.kind, subject, v.scrollID, v.postedAt, v.firstSeenAt,
-			v.observedAt, v.usableViews, v.usableAt, v.digest, 0, 0, 0, seenOrder(v.firstSeenAt, v.id), nullable(v.hookOrder), v.facts,
+			v.observedAt, v.usableViews, v.usableAt, v.digest, 0, 0, 0, seenOrder(v.firstSeenAt, v.id), nullable(v.hookOrder),
 		}
-		docs[i] = []any{v.id, account, v.doc, v.hook, v.keys}
+		docs[i] = []any{v.id, account, v.doc + v.facts, v.hook, v.keys}
 	}
-	err := write("INSERT INTO videos (id, account_id, platform, external_id, creator_id, kind, subject, scroll_id, posted_at, first_seen_at,"+
-		" observed_at, usable_views, usable_at, digest, archived, hook_archived, hook_hidden, seen_order, hook_order, facts) VALUES ").
+	err := s.write("INSERT INTO videos (id, account_id, platform, external_id, creator_id, kind, subject, scroll_id, posted_at, first_seen_at,"+
+		" observed_at, usable_views, usable_at, digest, archived, hook_archived, hook_hidden, seen_order, hook_order) VALUES ").
 		rows(values).exec(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("insert videos: %w", err)
 	}
-	if err := write("INSERT INTO video_docs (id, account_id, doc, hook, keys) VALUES ").rows(docs).exec(ctx, tx); err != nil {
+	if err := s.write("INSERT INTO video_docs (id, account_id, doc, hook, keys) VALUES ").rows(docs).exec(ctx, tx); err != nil {
 		return fmt.Errorf("insert documents: %w", err)
 	}
 	return nil
 }
 
 // updateVideos brings what was known up to date: numbers where this batch brought
-// an observation, documents where the source says something new.
+// an observation, the rest where the source says something new.
 func (s *Service) updateVideos(ctx context.Context, tx *store.Tx, account int64, batch Batch, old []*row) error {
-	var changed []int64
 	byID := map[int64]*row{}
 	for _, v := range old {
 		if digest := digestOf(v.record); digest != v.digest && !silent(v.record) {
 			v.digest, v.docChanged = digest, true
-			changed = append(changed, v.id)
+		}
+		if v.observed || v.docChanged {
 			byID[v.id] = v
 		}
 	}
-	if len(changed) > 0 {
-		var docs [][]any
-		err := write("SELECT id, doc, hook, keys FROM video_docs WHERE account_id = ", arg{account}, " AND id IN (").numbers(changed).add(")").
-			query(ctx, tx, func(rows *sql.Rows) error {
-				var id int64
-				var doc, keys string
-				var hook *string
-				if err := rows.Scan(&id, &doc, &hook, &keys); err != nil {
-					return err
-				}
-				v := byID[id]
-				differs, err := v.renew(doc, hook, keys, batch.At)
-				if differs {
-					docs = append(docs, []any{id, v.doc, v.hook, v.keys})
-				}
-				return err
-			})
+	if len(byID) == 0 {
+		return nil
+	}
+	docs, err := s.renewDocs(ctx, tx, account, batch.At, byID)
+	if err != nil {
+		return fmt.Errorf("renew documents: %w", err)
+	}
+	if len(docs) > 0 {
+		err := s.write("UPDATE video_docs SET doc = n.column2, hook = n.column3, keys = n.column4 FROM (VALUES ").
+			rows(docs, "BIGINT", "TEXT", "TEXT", "TEXT").add(") AS n WHERE video_docs.id = n.column1 AND video_docs.account_id = ", arg{account}).exec(ctx, tx)
 		if err != nil {
-			return fmt.Errorf("renew documents: %w", err)
-		}
-		if len(docs) > 0 {
-			err := write("UPDATE video_docs SET doc = n.column2, hook = n.column3, keys = n.column4 FROM (VALUES ").
-				rows(docs, "BIGINT", "TEXT", "TEXT", "TEXT").add(") AS n WHERE video_docs.id = n.column1 AND video_docs.account_id = ", arg{account}).exec(ctx, tx)
-			if err != nil {
-				return fmt.Errorf("update documents: %w", err)
-			}
+			return fmt.Errorf("update documents: %w", err)
 		}
 	}
 	var values [][]any
-	for _, v := range old {
-		if !v.observed && !v.docChanged {
-			continue
-		}
-		if v.observed {
-			if err := v.observe(batch.At); err != nil {
-				return err
-			}
-		}
-		values = append(values, []any{v.id, v.creatorID, v.kind, v.postedAt, v.observedAt, v.usableViews, v.usableAt, v.digest, v.facts, nullable(v.hookOrder)})
+	for _, id := range names(byID) {
+		v := byID[id]
+		values = append(values, []any{v.id, v.creatorID, v.kind, v.postedAt, v.observedAt, v.usableViews, v.usableAt, v.digest, nullable(v.hookOrder)})
 	}
-	if len(values) == 0 {
-		return nil
-	}
-	err := write("UPDATE videos SET creator_id = n.column2, kind = n.column3, posted_at = n.column4, observed_at = n.column5, usable_views = n.column6,"+
-		" usable_at = n.column7, digest = n.column8, facts = n.column9, hook_order = n.column10 FROM (VALUES ").
-		rows(values, "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", s.bytesType()).
+	err = s.write("UPDATE videos SET creator_id = n.column2, kind = n.column3, posted_at = n.column4, observed_at = n.column5, usable_views = n.column6,"+
+		" usable_at = n.column7, digest = n.column8, hook_order = n.column9 FROM (VALUES ").
+		rows(values, "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", s.bytesType()).
 		add(") AS n WHERE videos.id = n.column1 AND videos.account_id = ", arg{account}).exec(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("update videos: %w", err)
 	}
 	return nil
+}
+
+// renewDocs brings the rows up to date with their records and returns the
+// documents that differ from then on.
+func (s *Service) renewDocs(ctx context.Context, tx *store.Tx, account, now int64, byID map[int64]*row) (docs [][]any, err error) {
+	err = s.write("SELECT id, doc, hook, keys FROM video_docs WHERE account_id = ", arg{account}, " AND id IN (").numbers(names(byID)).add(")").
+		query(ctx, tx, func(rows *sql.Rows) error {
+			var id int64
+			var doc, keys string
+			var hook *string
+			if err := rows.Scan(&id, &doc, &hook, &keys); err != nil {
+				return err
+			}
+			v := byID[id]
+			v.doc, v.facts = halves(doc)
+			v.hook, v.keys = hook, keys
+			if v.docChanged {
+				if err := v.renew(now); err != nil {
+					return err
+				}
+			}
+			if v.observed {
+				if err := v.observe(now); err != nil {
+					return err
+				}
+			}
+			if v.doc+v.facts != doc || v.hook != hook || v.keys != keys {
+				docs = append(docs, []any{id, v.doc + v.facts, v.hook, v.keys})
+			}
+			return nil
+		})
+	return docs, err
 }

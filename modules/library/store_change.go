@@ -21,7 +21,7 @@ func (s *Service) archiveVideo(ctx context.Context, tx *store.Tx, id int64, hook
 	}
 	var video, hook bool
 	var keys string
-	err = write("SELECT v.archived, v.hook_archived, d.keys FROM videos v JOIN video_docs d ON d.id = v.id WHERE v.account_id = ", arg{account}, " AND v.id = ", arg{id}).
+	err = s.write("SELECT v.archived, v.hook_archived, d.keys FROM videos v JOIN video_docs d ON d.id = v.id WHERE v.account_id = ", arg{account}, " AND v.id = ", arg{id}).
 		query(ctx, tx, func(rows *sql.Rows) error {
 			found = true
 			return rows.Scan(&video, &hook, &keys)
@@ -37,7 +37,7 @@ func (s *Service) archiveVideo(ctx context.Context, tx *store.Tx, id int64, hook
 	} else {
 		video = archived
 	}
-	err = write("UPDATE videos SET archived = ", arg{flag(video)}, ", hook_archived = ", arg{flag(hook)}, ", hook_hidden = ", arg{flag(video || hook)},
+	err = s.write("UPDATE videos SET archived = ", arg{flag(video)}, ", hook_archived = ", arg{flag(hook)}, ", hook_hidden = ", arg{flag(video || hook)},
 		" WHERE account_id = ", arg{account}, " AND id = ", arg{id}).exec(ctx, tx)
 	if err != nil || hookOnly {
 		return true, err
@@ -95,18 +95,19 @@ func (s *Service) annotate(ctx context.Context, tx *store.Tx, id int64, metadata
 	if err := s.raise(ctx, tx, account, 0); err != nil {
 		return nil, err
 	}
-	var doc, facts string
-	err = write("SELECT d.doc, v.facts FROM videos v JOIN video_docs d ON d.id = v.id WHERE v.account_id = ", arg{account}, " AND v.id = ", arg{id}).
-		query(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&doc, &facts) })
+	var doc string
+	err = s.write("SELECT doc FROM video_docs WHERE account_id = ", arg{account}, " AND id = ", arg{id}).
+		query(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&doc) })
 	if err != nil || doc == "" {
 		return nil, err
 	}
-	d, err := readDocument(doc)
+	slow, facts := halves(doc)
+	d, err := readDocument(slow)
 	if err != nil {
 		return nil, err
 	}
 	d.AgentMetadata = value(metadata)
-	doc = d.render()
-	err = write("UPDATE video_docs SET doc = ", arg{doc}, " WHERE account_id = ", arg{account}, " AND id = ", arg{id}).exec(ctx, tx)
-	return []byte(doc + facts), err
+	doc = d.render() + facts
+	err = s.write("UPDATE video_docs SET doc = ", arg{doc}, " WHERE account_id = ", arg{account}, " AND id = ", arg{id}).exec(ctx, tx)
+	return []byte(doc), err
 }

@@ -12,8 +12,8 @@ import (
 // statement serves them all.
 const knownAtOnce = 100
 
-func knownQuery() string {
-	q := write("SELECT platform, external_id, hook_order IS NOT NULL FROM videos WHERE account_id = $1 AND platform = $2 AND external_id IN (")
+func (s *Service) knownQuery() string {
+	q := s.write("SELECT platform, external_id, hook_order IS NOT NULL FROM videos WHERE account_id = $1 AND platform = $2 AND external_id IN (")
 	for i := range knownAtOnce {
 		if i > 0 {
 			q.WriteByte(',')
@@ -31,7 +31,7 @@ func (s *Service) Known(ctx context.Context, refs []record.Ref) (map[record.Ref]
 	for _, ref := range refs {
 		platforms[ref.Platform] = append(platforms[ref.Platform], ref.ExternalID)
 	}
-	query := s.statement(knownQuery())
+	query := s.statement(s.knownQuery())
 	for _, platform := range names(platforms) {
 		for ids := platforms[platform]; len(ids) > 0; {
 			n := min(len(ids), knownAtOnce)

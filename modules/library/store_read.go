@@ -22,13 +22,17 @@ func (s *Service) read(ctx context.Context, p page) (door.Rendered, error) {
 		}
 		defer rows.Close() //nolint:errcheck // Err below tells
 		b = append(b, p.opening()...)
-		var key, item sql.RawBytes
+		var key, doc, hook sql.RawBytes
+		columns := []any{&key, &doc, &hook}
+		if p.list != hooks {
+			columns = columns[:2]
+		}
 		var last []byte
 		for n := 0; rows.Next(); n++ {
 			if n == p.limit {
 				return b, last, rows.Close()
 			}
-			if err := rows.Scan(&key, &item); err != nil {
+			if err := rows.Scan(columns...); err != nil {
 				return b, nil, err
 			}
 			if n > 0 {
@@ -37,7 +41,12 @@ func (s *Service) read(ctx context.Context, p page) (door.Rendered, error) {
 			if p.list != videos {
 				b = append(b, `{"video":`...)
 			}
-			b = append(b, item...)
+			b = append(append(b, doc...), hook...)
+			if p.list == outliers {
+				if b, err = showOutlier(b, key); err != nil {
+					return b, nil, err
+				}
+			}
 			if n == p.limit-1 {
 				last = append(last, key...)
 			}

@@ -12,7 +12,7 @@ import (
 // by which readers know their pages stale, and makes the tenant's transactions
 // wait for each other. added counts new videos.
 func (s *Service) raise(ctx context.Context, tx *store.Tx, account int64, added int) error {
-	err := write("INSERT INTO libraries (id, account_id, revision, videos) VALUES (",
+	err := s.write("INSERT INTO libraries (id, account_id, revision, videos) VALUES (",
 		arg{s.db.NewID()}, ", ", arg{account}, ", 1, ", arg{added},
 		") ON CONFLICT (account_id) DO UPDATE SET revision = libraries.revision + 1, videos = libraries.videos + excluded.videos").exec(ctx, tx)
 	if err != nil {

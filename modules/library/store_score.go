@@ -1,6 +1,7 @@
 package library
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -70,7 +71,7 @@ func (s *Service) scoreCreators(ctx context.Context) (done bool, err error) {
 			return err
 		}
 		platforms := map[int64]string{}
-		err = write("SELECT id, platform FROM creators WHERE account_id = ", arg{account}, " AND dirty = 1 ORDER BY id LIMIT ").numbers([]int64{creatorsAtOnce}).
+		err = s.write("SELECT id, platform FROM creators WHERE account_id = ", arg{account}, " AND dirty = 1 ORDER BY id LIMIT ").numbers([]int64{creatorsAtOnce}).
 			query(ctx, tx, func(rows *sql.Rows) error {
 				var id int64
 				var platform string
@@ -103,13 +104,13 @@ func (s *Service) scoreCreators(ctx context.Context) (done bool, err error) {
 		if err := s.applyScores(ctx, tx, account, changes); err != nil {
 			return err
 		}
-		if err := write("UPDATE creators SET dirty = 0, thin = 0 WHERE account_id = ", arg{account}, " AND id IN (").numbers(ids).add(")").exec(ctx, tx); err != nil {
+		if err := s.write("UPDATE creators SET dirty = 0, thin = 0 WHERE account_id = ", arg{account}, " AND id IN (").numbers(ids).add(")").exec(ctx, tx); err != nil {
 			return err
 		}
 		if len(thin) == 0 {
 			return nil
 		}
-		return write("UPDATE creators SET thin = 1 WHERE account_id = ", arg{account}, " AND id IN (").numbers(thin).add(")").exec(ctx, tx)
+		return s.write("UPDATE creators SET thin = 1 WHERE account_id = ", arg{account}, " AND id IN (").numbers(thin).add(")").exec(ctx, tx)
 	})
 	return done, err
 }
@@ -117,7 +118,7 @@ func (s *Service) scoreCreators(ctx context.Context) (done bool, err error) {
 // samples reads all videos of the creators; unusable are those that scoring cannot use.
 func (s *Service) samples(ctx context.Context, tx *store.Tx, account int64, creators []int64) (usable map[int64][]*sample, unusable []*sample, err error) {
 	usable = map[int64][]*sample{}
-	err = write("SELECT id, creator_id, posted_at, usable_at, usable_views, outlier FROM videos WHERE account_id = ", arg{account}, " AND creator_id IN (").
+	err = s.write("SELECT id, creator_id, posted_at, usable_at, usable_views, outlier_order FROM videos WHERE account_id = ", arg{account}, " AND creator_id IN (").
 		numbers(creators).add(")").query(ctx, tx, func(rows *sql.Rows) error {
 		v, ok, err := scanSample(rows)
 		if ok {
@@ -130,18 +131,17 @@ func (s *Service) samples(ctx context.Context, tx *store.Tx, account int64, crea
 	return usable, unusable, err
 }
 
-// scanSample reads id, creator, posted, usable time, usable views, outlier.
+// scanSample reads id, creator, posted, usable time, usable views, sort key.
 func scanSample(rows *sql.Rows) (v *sample, usable bool, err error) {
 	var posted, at, views, creator sql.NullInt64
-	var outlier sql.NullString
 	v = &sample{posted: undated}
-	if err := rows.Scan(&v.id, &creator, &posted, &at, &views, &outlier); err != nil {
+	if err := rows.Scan(&v.id, &creator, &posted, &at, &views, &v.outlier); err != nil {
 		return nil, false, err
 	}
 	if posted.Valid {
 		v.posted = posted.Int64
 	}
-	v.creator, v.at, v.views, v.outlier = creator.Int64, at.Int64, views.Int64, outlier.String
+	v.creator, v.at, v.views = creator.Int64, at.Int64, views.Int64
 	return v, views.Valid, nil
 }
 
@@ -162,20 +162,17 @@ func scoreByCreator(videos []*sample, youtube bool, scored func(*sample, score))
 
 // change is a score that the row does not show yet.
 type change struct {
-	id      int64
-	outlier *string
-	order   []byte
+	id    int64
+	order []byte // nil for a video that is no outlier
 }
 
 // become returns what has to change for the video to show its score, if anything.
 func (s *sample) become(to score) []change {
 	c := change{id: s.id}
 	if to.peers > 0 && to.ratio(s.views) > 1 {
-		shown := round4(to.ratio(s.views))
-		text := renderOutlier(shown, to.baseline, to.peers, s.at)
-		c.outlier, c.order = &text, outlierOrder(shown, s.views, s.at, s.id)
+		c.order = outlierOrder(round4(to.ratio(s.views)), s.views, s.at, s.id, to.baseline, to.peers)
 	}
-	if c.outlier == nil && s.outlier == "" || c.outlier != nil && s.outlier == *c.outlier {
+	if bytes.Equal(c.order, s.outlier) {
 		return nil
 	}
 	return []change{c}
@@ -185,9 +182,9 @@ func (s *Service) applyScores(ctx context.Context, tx *store.Tx, account int64, 
 	for part := range slices.Chunk(changes, videosAtOnce) {
 		values := make([][]any, len(part))
 		for i, c := range part {
-			values[i] = []any{c.id, c.outlier, nullable(c.order)}
+			values[i] = []any{c.id, nullable(c.order)}
 		}
-		err := write("UPDATE videos SET outlier = n.column2, outlier_order = n.column3 FROM (VALUES ").rows(values, "BIGINT", "TEXT", s.bytesType()).
+		err := s.write("UPDATE videos SET outlier_order = n.column2 FROM (VALUES ").rows(values, "BIGINT", s.bytesType()).
 			add(") AS n WHERE videos.id = n.column1 AND videos.account_id = ", arg{account}).exec(ctx, tx)
 		if err != nil {
 			return fmt.Errorf("write scores: %w", err)
@@ -197,14 +194,14 @@ func (s *Service) applyScores(ctx context.Context, tx *store.Tx, account int64, 
 }
 
 const (
-	thinQuery = `SELECT v.id, v.creator_id, v.posted_at, v.usable_at, v.usable_views, v.outlier FROM creators c CROSS JOIN videos v
+	thinQuery = `SELECT v.id, v.creator_id, v.posted_at, v.usable_at, v.usable_views, v.outlier_order FROM creators c CROSS JOIN videos v
 WHERE c.account_id = $1 AND c.platform = $2 AND c.thin = 1 AND v.account_id = $1 AND v.creator_id = c.id AND v.usable_views IS NOT NULL`
-	strayQuery = `SELECT id, creator_id, posted_at, usable_at, usable_views, outlier FROM videos
+	strayQuery = `SELECT id, creator_id, posted_at, usable_at, usable_views, outlier_order FROM videos
 WHERE account_id = $1 AND creator_id IS NULL AND platform = $2 AND usable_views IS NOT NULL`
-	datedQuery = `SELECT id, creator_id, posted_at, usable_at, usable_views, outlier FROM videos
+	datedQuery = `SELECT id, creator_id, posted_at, usable_at, usable_views, outlier_order FROM videos
 WHERE account_id = $1 AND platform = $2 AND posted_at <= $3 AND (posted_at < $3 OR id > $4) AND usable_views IS NOT NULL
 ORDER BY posted_at DESC, id LIMIT 1000`
-	undatedQuery = `SELECT id, creator_id, posted_at, usable_at, usable_views, outlier FROM videos
+	undatedQuery = `SELECT id, creator_id, posted_at, usable_at, usable_views, outlier_order FROM videos
 WHERE account_id = $1 AND platform = $2 AND posted_at IS NULL AND id > $3 AND usable_views IS NOT NULL ORDER BY id LIMIT 1000`
 )
 

@@ -219,13 +219,13 @@ func (s *Service) replaceTrends(ctx context.Context, tx *store.Tx, account int64
 	for i, id := range w.scrolls {
 		scrolls[i] = strconv.FormatInt(id, 10)
 	}
-	err := write("INSERT INTO trend_windows (id, account_id, subject, scrolls, videos, all_videos) VALUES (",
+	err := s.write("INSERT INTO trend_windows (id, account_id, subject, scrolls, videos, all_videos) VALUES (",
 		arg{s.db.NewID()}, ", ", arg{account}, ", ", arg{w.subject}, ", ", arg{strings.Join(scrolls, " ")}, ", ", arg{w.videos}, ", ", arg{w.all},
 		") ON CONFLICT (account_id, subject) DO UPDATE SET scrolls = excluded.scrolls, videos = excluded.videos, all_videos = excluded.all_videos").exec(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("write trend window: %w", err)
 	}
-	err = write("DELETE FROM trends WHERE account_id = ", arg{account}, " AND subject = ", arg{w.subject}).exec(ctx, tx)
+	err = s.write("DELETE FROM trends WHERE account_id = ", arg{account}, " AND subject = ", arg{w.subject}).exec(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("clear trends: %w", err)
 	}
@@ -256,7 +256,7 @@ func (s *Service) insertTrends(ctx context.Context, tx *store.Tx, account int64,
 		}
 	}
 	for part := range slices.Chunk(values, videosAtOnce) {
-		err := write("INSERT INTO trends (id, account_id, subject, with_archived, key, label, place, head, video_count, example1, example2, example3, members) VALUES ").
+		err := s.write("INSERT INTO trends (id, account_id, subject, with_archived, key, label, place, head, video_count, example1, example2, example3, members) VALUES ").
 			rows(part).exec(ctx, tx)
 		if err != nil {
 			return fmt.Errorf("write trends: %w", err)
@@ -267,7 +267,7 @@ func (s *Service) insertTrends(ctx context.Context, tx *store.Tx, account int64,
 
 // windows reads the tenant's windows, without their trends.
 func (s *Service) windows(ctx context.Context, tx *store.Tx, account int64) (windows []*window, err error) {
-	err = write("SELECT subject, scrolls, videos, all_videos FROM trend_windows WHERE account_id = ", arg{account}).query(ctx, tx, func(rows *sql.Rows) error {
+	err = s.write("SELECT subject, scrolls, videos, all_videos FROM trend_windows WHERE account_id = ", arg{account}).query(ctx, tx, func(rows *sql.Rows) error {
 		var w window
 		var scrolls string
 		if err := rows.Scan(&w.subject, &scrolls, &w.videos, &w.all); err != nil {
@@ -295,7 +295,7 @@ func (s *Service) retrend(ctx context.Context, tx *store.Tx, account, video int6
 	}
 	for _, w := range windows {
 		var seen bool
-		err := write("SELECT 1 FROM observations WHERE account_id = ", arg{account}, " AND video_id = ", arg{video}, " AND scroll_id IN (").
+		err := s.write("SELECT 1 FROM observations WHERE account_id = ", arg{account}, " AND video_id = ", arg{video}, " AND scroll_id IN (").
 			numbers(w.scrolls).add(") LIMIT 1").query(ctx, tx, func(*sql.Rows) error { seen = true; return nil })
 		if err != nil {
 			return err
@@ -307,7 +307,7 @@ func (s *Service) retrend(ctx context.Context, tx *store.Tx, account, video int6
 		if archived {
 			by = -1
 		}
-		err = write("UPDATE trend_windows SET videos = videos + ", arg{by}, " WHERE account_id = ", arg{account}, " AND subject = ", arg{w.subject}).exec(ctx, tx)
+		err = s.write("UPDATE trend_windows SET videos = videos + ", arg{by}, " WHERE account_id = ", arg{account}, " AND subject = ", arg{w.subject}).exec(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -335,7 +335,7 @@ func (s *Service) remeasure(ctx context.Context, tx *store.Tx, account int64, su
 	}
 	var trends []trend
 	everybody := map[int64]member{}
-	err := in(write("SELECT key, label, members FROM trends WHERE account_id = ", arg{account}, " AND subject = ", arg{subject}, " AND with_archived = 1 AND key IN (")).
+	err := in(s.write("SELECT key, label, members FROM trends WHERE account_id = ", arg{account}, " AND subject = ", arg{subject}, " AND with_archived = 1 AND key IN (")).
 		query(ctx, tx, func(rows *sql.Rows) error {
 			var t trend
 			var packed []byte
@@ -354,7 +354,7 @@ func (s *Service) remeasure(ctx context.Context, tx *store.Tx, account int64, su
 		return fmt.Errorf("read trends: %w", err)
 	}
 	for part := range slices.Chunk(names(everybody), videosAtOnce) {
-		err := write("SELECT id, creator_id, archived FROM videos WHERE account_id = ", arg{account}, " AND id IN (").numbers(part).add(")").
+		err := s.write("SELECT id, creator_id, archived FROM videos WHERE account_id = ", arg{account}, " AND id IN (").numbers(part).add(")").
 			query(ctx, tx, func(rows *sql.Rows) error {
 				var m member
 				var creator sql.NullInt64
@@ -373,7 +373,7 @@ func (s *Service) remeasure(ctx context.Context, tx *store.Tx, account int64, su
 			t.members[i].creator, t.members[i].archived = now.creator, now.archived
 		}
 	}
-	err = in(write("DELETE FROM trends WHERE account_id = ", arg{account}, " AND subject = ", arg{subject}, " AND with_archived = 0 AND key IN (")).exec(ctx, tx)
+	err = in(s.write("DELETE FROM trends WHERE account_id = ", arg{account}, " AND subject = ", arg{subject}, " AND with_archived = 0 AND key IN (")).exec(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("clear trends: %w", err)
 	}
