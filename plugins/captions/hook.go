@@ -28,18 +28,36 @@ func spoken(cues []stage.Cue) string {
 	}
 	slices.SortStableFunc(opening, func(a, b stage.Cue) int { return int(a.Start - b.Start) })
 	var said []string
+	length := 0
 	for _, cue := range opening {
-		words := strings.Fields(plain(cue.Text))
-		said = append(said, words[overlap(said, words):]...)
+		words := strings.Fields(plain(within(cue.Text, 16<<10)))
+		for _, word := range words[overlap(said, words):] {
+			said = append(said, word)
+			length += utf8.RuneCountInString(word) + 1
+		}
+		if length > spokenLength+1 {
+			break // no more can be shown
+		}
 	}
 	return cut(strings.Join(said, " "), spokenLength)
 }
+
+// within bounds a text before it is looked at closely.
+func within(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes], "")
+}
+
+// mostRepeated is the longest tail, in words, that is looked for.
+const mostRepeated = 60
 
 // overlap is how many words at the start of next repeat the end of said. A single
 // repeated word counts only where it is all that next says, or the cue goes on
 // after a longer repetition: people do say a word twice.
 func overlap(said, next []string) int {
-	for n := min(len(said), len(next)); n > 0; n-- {
+	for n := min(len(said), len(next), mostRepeated); n > 0; n-- {
 		if n == 1 && len(next) > 1 {
 			return 0
 		}
@@ -58,6 +76,7 @@ func onScreen(stickers []stage.Sticker) string {
 	var lines []string
 	seen := map[string]bool{}
 	for _, sticker := range opening {
+		sticker.Text = within(sticker.Text, 16<<10)
 		if sticker.Start < 0 || sticker.Start >= stickerWindow {
 			continue
 		}

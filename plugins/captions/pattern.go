@@ -49,6 +49,6 @@ func patterns(spoken, printed string) []stage.Key {
 }
 
 func opening(text string) string {
-	text = strings.ReplaceAll(strings.ToLower(text), "’", "'")
+	text = strings.ReplaceAll(strings.ToLower(within(text, 4<<10)), "’", "'")
 	return cut(strings.Join(strings.Fields(text), " "), spokenLength)
 }

@@ -191,8 +191,7 @@ func (s *source) each(ctx context.Context, call *stage.Call, want map[stage.Ref]
 	})
 }
 
-// tell puts what was left out into the log. Notes hold places and reasons, never
-// a stranger's text.
+// tell puts what was left out into the log: places and reasons, not the lines.
 func tell(call *stage.Call, report Report) {
 	if call.Log == nil {
 		return

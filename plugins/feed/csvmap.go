@@ -109,11 +109,9 @@ func plainMap(header []string) *Map {
 	return m
 }
 
-// findMap gives the map of a CSV file; nil where there is none.
+// findMap gives the map of a CSV file: the one beside it, in a folder above it,
+// or of the options; nil where there is none.
 func (r *reading) findMap(name string) (*Map, error) {
-	if r.options.Map != nil {
-		return r.options.Map, nil
-	}
 	places := []string{name + ".map.json", strings.TrimSuffix(name, ".gz") + ".map.json"}
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
 		places = append(places, path.Join(dir, "feed.map.json"))
@@ -131,5 +129,5 @@ func (r *reading) findMap(name string) (*Map, error) {
 		}
 		return ParseMap(text)
 	}
-	return nil, nil
+	return r.options.Map, nil
 }

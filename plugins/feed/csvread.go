@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -194,14 +195,24 @@ func (r *reading) fill(t *table, rec *stage.Record) {
 	}
 	rec.SourceURL = webAddress(t.text("sourceUrl"))
 	if rec.SourceURL == "" && t.SourceURL != "" {
-		rec.SourceURL = webAddress(strings.NewReplacer("{platform}", rec.Platform, "{externalId}", rec.ExternalID,
-			"{handle}", strings.TrimPrefix(t.text("handle"), "@")).Replace(t.SourceURL))
+		rec.SourceURL = webAddress(t.address(rec.Ref))
 	}
 	rec.Metrics = stage.Metrics{
 		Views: count("views"), Likes: count("likes"), Comments: count("comments"), Shares: count("shares"), Saves: count("saves"),
 		ObservedAt: moment("observedAt"), Semantics: t.text("semantics"),
 	}
 	rec.Evidence = t.evidence()
+}
+
+// address fills the names in the map's address.
+func (t *table) address(ref stage.Ref) string {
+	out := t.SourceURL
+	for name, value := range map[string]string{
+		"{platform}": ref.Platform, "{externalId}": url.PathEscape(ref.ExternalID), "{handle}": url.PathEscape(strings.TrimPrefix(t.text("handle"), "@")),
+	} {
+		out = strings.ReplaceAll(out, name, value)
+	}
+	return out
 }
 
 func (t *table) evidence() *stage.Evidence {

@@ -18,7 +18,7 @@ import (
 
 // Options of a reading.
 type Options struct {
-	// Map reads CSV files; nil looks for a map beside each file.
+	// Map reads CSV files that have no map beside or above them.
 	Map *Map
 	// Now is the time of the run in Unix milliseconds.
 	Now int64

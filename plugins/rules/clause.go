@@ -167,7 +167,7 @@ func (s *splitter) ends(at int) bool {
 }
 
 // tail is how many tokens a phrase takes that ends a clause without a verb.
-func (s *splitter) tail(phrases []string) int {
+func (s *splitter) tail(phrases map[string][][]string) int {
 	if s.current.mode != plain || s.current.filled == 0 {
 		return 0
 	}
@@ -175,8 +175,10 @@ func (s *splitter) tail(phrases []string) int {
 	if t := s.tokens[s.at]; t.kind == word && (t.text == "is" || t.text == "are") {
 		skip = 1
 	}
-	for _, phrase := range phrases {
-		words := strings.Fields(phrase)
+	if s.at+skip >= len(s.tokens) {
+		return 0
+	}
+	for _, words := range phrases[s.tokens[s.at+skip].text] {
 		if matches(s.tokens, s.at+skip, words) && s.ends(s.at+skip+len(words)) {
 			return skip + len(words)
 		}
@@ -196,7 +198,7 @@ func strong(verb string) bool {
 func (s *splitter) lead() (lead, int) {
 	start := s.current.filled <= s.since && !s.current.inUnless
 	listed := s.current.filled > 0
-	for _, candidate := range s.leads {
+	for _, candidate := range s.leads[s.tokens[s.at].text] {
 		if !matches(s.tokens, s.at, candidate.words) {
 			continue
 		}

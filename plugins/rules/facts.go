@@ -24,8 +24,10 @@ type facts struct {
 	// told is false where nothing at all is known of the video's words.
 	told bool
 	// text is what the caption, the title and the first seconds say.
-	text     string
-	tags     map[string]bool
+	text string
+	tags map[string]bool
+	// tagStems are the tags as phrases are compared with them.
+	tagStems map[string]bool
 	declared string
 	language *string
 	// stems are the stemmed words of the text, with a space around each.
@@ -59,6 +61,12 @@ type metadata struct {
 	Language    flexible       `json:"language"`
 	Duration    jsontext.Value `json:"durationSeconds"`
 }
+
+// The bounds of what is searched of one record.
+const (
+	mostText = 64 << 10
+	mostTags = 500
+)
 
 // look gathers the facts of a record.
 func look(rec stage.Record, now time.Time) *facts {
@@ -94,7 +102,7 @@ func look(rec stage.Record, now time.Time) *facts {
 	for _, cue := range rec.Cues[:min(len(rec.Cues), 50)] {
 		parts = append(parts, cue.Text)
 	}
-	f.text = strings.Join(parts, "\n")
+	f.text = clip(strings.Join(parts, "\n"), mostText)
 	f.tag(m.Hashtags, rec.Keys)
 	f.told = f.told || f.text != "" || len(f.tags) > 0
 	f.sound = strings.ToLower(strings.TrimSpace(string(m.SoundTitle) + " " + string(m.SoundID)))
@@ -116,7 +124,7 @@ func seconds(raw jsontext.Value) float64 {
 func (f *facts) tag(list jsontext.Value, keys []stage.Key) {
 	var listed []flexible
 	if list.Kind() == '[' && jsonx.Unmarshal(list, &listed) == nil {
-		for _, tag := range listed {
+		for _, tag := range listed[:min(len(listed), mostTags)] {
 			f.tags[strings.ToLower(strings.TrimPrefix(string(tag), "#"))] = true
 		}
 	}
@@ -126,7 +134,7 @@ func (f *facts) tag(list jsontext.Value, keys []stage.Key) {
 		}
 	}
 	rest := f.text
-	for {
+	for len(f.tags) < mostTags {
 		at := strings.IndexByte(rest, '#')
 		if at < 0 {
 			break
@@ -150,8 +158,11 @@ func (f *facts) split() {
 		out.WriteString(w)
 		out.WriteByte(' ')
 	}
+	f.tagStems = make(map[string]bool, 2*len(f.tags))
 	for tag := range f.tags {
 		f.words = append(f.words, stem(tag))
+		f.tagStems[stem(tag)] = true
+		f.tagStems[stem(strings.ReplaceAll(tag, "_", ""))] = true
 	}
 	f.stems = out.String()
 }
@@ -172,11 +183,8 @@ func (f *facts) mentions(phrase string) bool {
 	if strings.Contains(f.stems, " "+strings.Join(stems, " ")+" ") {
 		return true
 	}
-	joined := strings.Join(stems, "")
-	for tag := range f.tags {
-		if stem(tag) == joined || stem(strings.ReplaceAll(tag, "_", "")) == joined {
-			return true
-		}
+	if f.tagStems[strings.Join(stems, "")] {
+		return true
 	}
 	return noSpaces(phrase) && strings.Contains(strings.ToLower(f.text), phrase)
 }

@@ -124,11 +124,19 @@ func latin(text string) string {
 	scores := map[string]int{}
 	words := 0
 	common := commonWords()
+	seen := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(withoutTags(text)), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
 		words++
 		if words > 400 {
 			break
 		}
+		if before, _, elided := strings.Cut(strings.ReplaceAll(w, "’", "'"), "'"); elided && strings.Contains(" j n s t qu ", " "+before+" ") {
+			scores["fr"] += 2
+		}
+		if len(w) < 2 || seen[w] {
+			continue // a word that is said again tells nothing new
+		}
+		seen[w] = true
 		for _, language := range common[w] {
 			scores[language] += 2
 		}

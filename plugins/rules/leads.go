@@ -28,7 +28,8 @@ type lead struct {
 	start bool
 }
 
-func leads() []lead {
+// leads gives the leads by their first word, the longest first.
+func leads() map[string][]lead {
 	var all []lead
 	add := func(m mode, start bool, phrases string) {
 		for _, phrase := range strings.Split(phrases, ",") {
@@ -55,17 +56,21 @@ func leads() []lead {
 	add(flip, false, `not, without, isn't, aren't, is not, are not, don't, doesn't, do not, does not, wasn't, weren't, lacking, missing, non, nor, don't have, doesn't have, do not have, does not have, won't, hasn't, haven't, which don't, that don't`)
 	add(stray, true, `rank, sort, order, make sure, remember, treat, try, watch out, be careful, tell me, summarise, summarize, explain, analyse, analyze, compare, describe, report, note`)
 	slices.SortStableFunc(all, func(a, b lead) int { return len(b.words) - len(a.words) })
-	return all
+	byWord := map[string][]lead{}
+	for _, one := range all {
+		byWord[one.words[0]] = append(byWord[one.words[0]], one)
+	}
+	return byWord
 }
 
 // welcomes are ends of a clause that allow what stands before them, which no
 // check can do.
-func welcomes() []string {
-	return []string{"fine", "ok", "okay", "allowed", "welcome", "acceptable", "fine too", "ok too", "okay too", "no problem", "not a problem", "also fine", "also ok"}
+func welcomes() map[string][][]string {
+	return phrases([]string{"fine", "ok", "okay", "allowed", "welcome", "acceptable", "fine too", "ok too", "okay too", "no problem", "not a problem", "also fine", "also ok"})
 }
 
 // tails are ends of a clause that forbid what stands before them.
-func tails() []string {
+func tails() map[string][][]string {
 	all := []string{"off limits", "not allowed", "not welcome", "not wanted", "not ok", "not okay", "not relevant", "not of interest", "not interesting", "not needed",
 		"banned", "forbidden", "unwanted", "excluded", "prohibited", "a no go", "no go", "taboo", "out of scope", "not in scope", "don't count", "do not count", "not for us", "unwelcome"}
 	for _, verb := range strings.Fields("skipped ignored excluded removed dropped hidden avoided omitted rejected discarded blocked banned") {
@@ -74,6 +79,16 @@ func tails() []string {
 	for _, verb := range []string{"left out", "filtered out", "thrown out"} {
 		all = append(all, "should be "+verb, "must be "+verb, "can be "+verb)
 	}
+	return phrases(all)
+}
+
+// phrases gives phrases by their first word, the longest first.
+func phrases(all []string) map[string][][]string {
 	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
-	return all
+	byWord := map[string][][]string{}
+	for _, phrase := range all {
+		words := strings.Fields(phrase)
+		byWord[words[0]] = append(byWord[words[0]], words)
+	}
+	return byWord
 }

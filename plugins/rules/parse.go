@@ -15,6 +15,9 @@ type parser struct {
 	// last is the comparison that a later bare number takes over, with its field.
 	last  *comparison
 	field Field
+	// bared is the answer of bare for the part that starts at baredOf.
+	bared   *bool
+	baredOf *token
 }
 
 // part is what stands between two conjunctions.
@@ -208,8 +211,22 @@ func (p *parser) meansLanguage(tokens []token, at int) bool {
 			return true
 		}
 	}
+	return p.bare(tokens)
+}
+
+// bare tells a part that names nothing but languages, platforms and numbers.
+func (p *parser) bare(tokens []token) bool {
+	if p.bared != nil && p.baredOf == &tokens[0] {
+		return *p.bared
+	}
+	answer := p.isBare(tokens)
+	p.bared, p.baredOf = &answer, &tokens[0]
+	return answer
+}
+
+func (p *parser) isBare(tokens []token) bool {
 	for i, t := range tokens {
-		if i == at || t.kind == mark || t.kind == word && (p.noise[t.text] || p.languages[t.text] != "") {
+		if t.kind == mark || t.kind == word && (p.noise[t.text] || p.languages[t.text] != "") {
 			continue
 		}
 		if t.kind == word && p.platforms[t.text] != "" || t.kind == number || t.kind == word && (p.measures(t.text) || p.numbers[t.text] > 0) {

@@ -25,8 +25,8 @@ type lexicon struct {
 	units                         map[string]unit
 	numbers                       map[string]float64
 	months                        map[string]int
-	leads                         []lead
-	tails, welcomes               []string
+	leads                         map[string][]lead
+	tails, welcomes               map[string][][]string
 }
 
 type unit struct {

@@ -10,7 +10,7 @@ import (
 // make every search go furthest.
 func TestLongRulesCompileInTime(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"a ", "x ", "1 ", "\"", "a, ", "if ", "english "} {
+	for _, piece := range []string{"a ", "x ", "1 ", "english "} {
 		text := strings.Repeat(piece, 20000/len(piece))
 		start := time.Now()
 		p := compiled(text, text)
