@@ -79,8 +79,12 @@ func TestSubscriptionLife(t *testing.T) {
 func TestPeriodEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{
-		{"2026-01-15", Monthly, "2026-02-15"}, {"2026-01-31", Monthly, "2026-02-28"}, {"2028-01-30", Monthly, "2028-02-29"},
-		{"2026-12-31", Monthly, "2027-01-31"}, {"2028-02-29", Annual, "2029-02-28"}, {"2026-08-31", Monthly, "2026-09-30"},
+		{"2026-01-15", Monthly, "2026-02-15"},
+		{"2026-01-31", Monthly, "2026-02-28"},
+		{"2028-01-30", Monthly, "2028-02-29"},
+		{"2026-12-31", Monthly, "2027-01-31"},
+		{"2028-02-29", Annual, "2029-02-28"},
+		{"2026-08-31", Monthly, "2026-09-30"},
 		{"2026-03-01", Annual, "2027-03-01"},
 	} {
 		from, err := time.Parse(time.DateOnly, c[0])
@@ -106,6 +110,7 @@ func TestPricing(t *testing.T) {
 		month, year, eq float64
 		feed            int32
 	}{
+		//lint:ignore SA1019 the contract still returns the deprecated alias
 		{resp.GetPlan(), "standard", 39, 390, 32.5, 250},
 		{resp.GetPlans().GetStandard(), "standard", 39, 390, 32.5, 250},
 		{resp.GetPlans().GetPro(), "pro", 99, 990, 82.5, 1000},

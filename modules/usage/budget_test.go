@@ -46,8 +46,17 @@ func TestPercent(t *testing.T) {
 		spent, budget int64
 		want          int
 	}{
-		{0, 5000, 0}, {49, 5000, 0}, {50, 5000, 1}, {4999, 5000, 99}, {5000, 5000, 100}, {9000, 5000, 100},
-		{-1, 5000, 0}, {0, 0, 100}, {math.MaxInt64 - 1, math.MaxInt64, 99}, {29, 100, 29}, {57, 100, 57},
+		{0, 5000, 0},
+		{49, 5000, 0},
+		{50, 5000, 1},
+		{4999, 5000, 99},
+		{5000, 5000, 100},
+		{9000, 5000, 100},
+		{-1, 5000, 0},
+		{0, 0, 100},
+		{math.MaxInt64 - 1, math.MaxInt64, 99},
+		{29, 100, 29},
+		{57, 100, 57},
 	} {
 		if got := percent(c.spent, c.budget); got != c.want {
 			t.Errorf("percent(%d, %d) = %d, want %d", c.spent, c.budget, got, c.want)
