@@ -1,0 +1,82 @@
+package scrolls
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+func TestCollectStopsAtItsBound(t *testing.T) {
+	t.Parallel()
+	cfg := quick()
+	cfg.MaxRecords = 9
+	w := setup(t, storetest.SQLite(t), cfg)
+	done := w.complete(w.create(Start{}).ID)
+	if done.Status != Completed || done.Progress.Collected != 9 || done.NewVideos != 9 {
+		t.Errorf("%+v", done)
+	}
+}
+
+func TestCollectKeepsTheKindsOfItsTemplate(t *testing.T) {
+	t.Parallel()
+	w := setup(t, storetest.SQLite(t), quick())
+	records := videos("tiktok", 1, 4)
+	records[0].Source.Kind, records[1].Source.Handle, records[1].Seed = competitor, "@RIVAL", ""
+	records = append(records, records[0], record.Record{Ref: record.Ref{Platform: "tiktok"}}) // twice, and without an id
+	w.sources["feed"].records = records
+	done := w.complete(w.create(Start{Template: ptr("competitors")}).ID)
+	if done.Progress.Collected != 4 || done.NewVideos != 2 {
+		t.Errorf("%+v", done)
+	}
+	for _, seed := range w.sources["feed"].seeds {
+		if seed.Kind != competitor {
+			t.Errorf("asked for %+v", seed)
+		}
+	}
+	if n := w.number("SELECT count(*) FROM fake_videos WHERE external_id IN ('v0001', 'v0002')"); n != 2 {
+		t.Errorf("%d of the two competitors' videos", n)
+	}
+	// Without a kind in the template all are kept, the two known ones observed.
+	done = w.complete(w.create(Start{}).ID)
+	if done.NewVideos != 2 || done.Progress.Reobserved != 2 {
+		t.Errorf("%+v", done)
+	}
+}
+
+func TestCoverageIsShortened(t *testing.T) {
+	t.Parallel()
+	var all []Coverage
+	for i := range 10 {
+		all = append(all, Coverage{Seed: fmt.Sprint(i), Outcome: "ok", Returned: i})
+	}
+	all[3].Outcome = "changed"
+	var seeds []string
+	for _, c := range shortened(all, 3) {
+		seeds = append(seeds, c.Seed)
+	}
+	if !slices.Equal(seeds, []string{"3", "9", "8"}) {
+		t.Errorf("kept %v", seeds)
+	}
+}
+
+func TestParsedProgressIsNeverStale(t *testing.T) {
+	t.Parallel()
+	p := parsed{entries: map[int64]parsedEntry{}}
+	for id := range int64(2 * maxParsed) {
+		for _, percent := range []float64{1, 2, 2} {
+			got, err := p.parse(id, fmt.Appendf(nil, `{"percent":%v,"collected":%d}`, percent, id))
+			if err != nil || got.Percent != percent || got.Collected != int(id) {
+				t.Fatalf("scroll %d: %+v, %v", id, got, err)
+			}
+		}
+	}
+	if len(p.entries) > maxParsed {
+		t.Errorf("%d entries", len(p.entries))
+	}
+	if _, err := p.parse(1, []byte("{")); err == nil {
+		t.Error("broken progress is read")
+	}
+}
