@@ -70,6 +70,9 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 			return nil, err
 		}
 	}
+	if version := Confinement(); version < 4 {
+		log.Warn("this kernel confines plugins only in part", "landlock", version, "wanted", 4)
+	}
 	h.starter = newStarter()
 	return h, nil
 }

@@ -5,9 +5,9 @@ import (
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// confinement is how far the kernel can confine: 0 is not at all, 4 and more
-// includes the network.
-func confinement() int {
+// Confinement is how far this kernel can confine plugins: 0 is not at all, from 4
+// on it includes the ports.
+func Confinement() int {
 	version, err := llsys.LandlockGetABIVersion()
 	if err != nil {
 		return 0

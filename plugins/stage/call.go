@@ -18,7 +18,8 @@ type Call struct {
 }
 
 // Progress tells the house that the stage is still at it: a call that emits
-// nothing and makes no progress for too long is ended. The note is for the log.
+// nothing and makes no progress for too long is ended. The note is for the log. It
+// may be called as often as is handy: only a few a second travel.
 func (c *Call) Progress(note string) {
 	if c.progress != nil {
 		c.progress(note)

@@ -22,8 +22,26 @@ const flushAfter = 250 * time.Millisecond
 
 // sender is the stage's end of the stream; gRPC wants one Send at a time.
 type sender struct {
-	mu   sync.Mutex
-	send func(*stagev1.CallResponse) error
+	mu    sync.Mutex
+	send  func(*stagev1.CallResponse) error
+	noted time.Time
+}
+
+// progressEvery keeps a stage that reports each step from flooding the host.
+const progressEvery = 100 * time.Millisecond
+
+// note is the author's progress.
+func (s *sender) note(text string) {
+	now := time.Now()
+	s.mu.Lock()
+	often := now.Sub(s.noted) < progressEvery
+	if !often {
+		s.noted = now
+	}
+	s.mu.Unlock()
+	if !often {
+		_ = s.progress(text, 0)
+	}
 }
 
 func (s *sender) progress(note string, want int32) error {

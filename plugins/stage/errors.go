@@ -65,11 +65,19 @@ func Misconfigured(format string, args ...any) error {
 	return &Error{Fault: FaultMisconfigured, Message: fmt.Sprintf(format, args...)}
 }
 
+// maxMessage is what of an error's text travels: a whole page of a site in it
+// must not be more than a message may hold.
+const maxMessage = 4 << 10
+
 // fault is err with its fault; a plain error is the stage's own.
 func fault(err error) *Error {
+	text := err.Error()
+	if len(text) > maxMessage {
+		text = text[:maxMessage] + "…"
+	}
 	var typed *Error
 	if errors.As(err, &typed) {
-		return &Error{Fault: typed.Fault, Message: err.Error(), RetryAt: typed.RetryAt}
+		return &Error{Fault: typed.Fault, Message: text, RetryAt: typed.RetryAt}
 	}
-	return &Error{Fault: FaultInternal, Message: err.Error()}
+	return &Error{Fault: FaultInternal, Message: text}
 }

@@ -148,7 +148,7 @@ func (s *service) call(open *stagev1.Open, send *sender) *Call {
 	call := &Call{
 		Run: wire.DecodeRun(open.GetRun()), Settings: map[string]string{}, Secrets: map[string]string{},
 		Scratch: open.GetScratch(), Log: s.log,
-		progress: func(note string) { _ = send.progress(note, 0) },
+		progress: send.note,
 	}
 	for _, setting := range s.spec.Settings {
 		if setting.Default != "" {
