@@ -1,9 +1,6 @@
 package rules
 
-import (
-	"strings"
-	"time"
-)
+import "strings"
 
 // quantity is a number in a rule with its unit, as far as it is said.
 type quantity struct {
@@ -246,19 +243,4 @@ func (q quantity) condition(c comparison) (Condition, bool) {
 		out.Unit = q.unit
 	}
 	return out, true
-}
-
-// startOf is when the year, month, week or day of now began.
-func startOf(unit string, now time.Time) time.Time {
-	year, month, day := now.Date()
-	switch unit {
-	case "year":
-		return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-	case "month":
-		return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-	case "week":
-		monday := (int(now.Weekday()) + 6) % 7
-		return time.Date(year, month, day-monday, 0, 0, 0, 0, time.UTC)
-	}
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }

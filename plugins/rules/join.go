@@ -1,0 +1,80 @@
+package rules
+
+// join marks what belongs together before conjunctions split it: "or more",
+// "between 10 and 20", "15 to 45".
+func (l *lexicon) join(tokens []token) []token {
+	out := make([]token, 0, len(tokens))
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		if n := passing(tokens, i); n > 0 {
+			i += n - 1
+			continue
+		}
+		if t.kind == word && (t.text == "or" || t.text == "and") && i+1 < len(tokens) && i > 0 {
+			if after := afterwards(tokens[i+1].text); after != "" && countable(tokens, i-1) && !(i+2 < len(tokens) && (amount(tokens[i+2]) || tokens[i+2].text == "than")) {
+				out = append(out, token{kind: mark, text: after, from: t.from, to: tokens[i+1].to})
+				i++
+				continue
+			}
+		}
+		if t.kind == word && (t.text == "and" || t.text == "to" || t.text == "through" || t.text == "until") && i > 1 && i+1 < len(tokens) &&
+			l.period(tokens[i+1]) && l.period(tokens[i-1]) && (opened(tokens, i-2) || opened(tokens, i-3) || t.text != "and") {
+			t = token{kind: mark, text: "-", from: t.from, to: t.to}
+		}
+		if t.kind == word && (t.text == "and" || t.text == "to" || t.text == "through" || t.text == "until") && i > 0 && i+1 < len(tokens) && amount(tokens[i+1]) &&
+			(amount(tokens[i-1]) && (t.text != "and" || opened(tokens, i-2)) || i > 1 && amount(tokens[i-2]) && (t.text == "to" || opened(tokens, i-3))) {
+			t = token{kind: mark, text: "-", from: t.from, to: t.to}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// passing is the length of words that only say that a wish is of the moment.
+func passing(tokens []token, at int) int {
+	for _, phrase := range [...][]string{{"this", "time"}, {"this", "round"}, {"this", "run"}, {"for", "now"}, {"at", "the", "moment"}} {
+		if matches(tokens, at, phrase) {
+			return len(phrase)
+		}
+	}
+	return 0
+}
+
+// period tells a day, a month or a year.
+func (l *lexicon) period(t token) bool {
+	_, year := yearOf(t)
+	return year || t.kind == date || t.kind == word && l.months[t.text] > 0
+}
+
+func opened(tokens []token, at int) bool {
+	return at >= 0 && at < len(tokens) && tokens[at].text == "between"
+}
+
+func amount(t token) bool { return t.kind == number || t.kind == length }
+
+// countable tells whether something with a number stands at most two tokens back.
+func countable(tokens []token, at int) bool {
+	for i := at; i >= 0 && i > at-3; i-- {
+		if tokens[i].kind == number || tokens[i].kind == length || tokens[i].kind == date {
+			return true
+		}
+		if tokens[i].kind == word && (tokens[i].text == "million" || tokens[i].text == "thousand" || tokens[i].text == "minute" || tokens[i].text == "hundred") {
+			return true
+		}
+	}
+	return false
+}
+
+func afterwards(text string) string {
+	switch text {
+	case "more", "above", "higher", "over", "up", "longer", "greater", "better":
+		return ">=post"
+	case "less", "fewer", "below", "under", "shorter", "lower", "down":
+		return "<=post"
+	case "older", "earlier":
+		return "older"
+	case "newer", "younger", "later", "since", "after":
+		return "newer"
+	}
+	return ""
+}
