@@ -1,0 +1,181 @@
+package library
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// spoken gives clips evidence and a hashtag.
+func spoken(records []record.Record) []record.Record {
+	for i := range records {
+		records[i].Evidence = &record.Evidence{Spoken: ptr("hello")}
+		records[i].Metadata = json.RawMessage(`{"hashtags":["Espresso"]}`)
+	}
+	return records
+}
+
+func TestArchiveVideoAndHook(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, spoken(clips(3, "a", 100))...)
+		id := b.all(page{list: hooks}).Hooks[0].Video.ID
+		shown := func(withArchived bool) (n [2]int) {
+			return [2]int{len(b.all(page{list: hooks, withArchived: withArchived}).Hooks), len(b.all(page{list: videos, withArchived: withArchived}).Videos)}
+		}
+		for _, step := range []struct {
+			hook, archived bool
+			want           [2]int
+		}{
+			{true, true, [2]int{2, 3}}, {true, true, [2]int{2, 3}}, {false, true, [2]int{2, 2}}, {true, false, [2]int{2, 2}}, {false, false, [2]int{3, 3}},
+		} {
+			outcome, err := b.ArchiveVideo(b.ctx, id, step.hook, step.archived)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, "outcome", outcome, Updated)
+			check(t, fmt.Sprintf("%+v", step), shown(false), step.want)
+			check(t, fmt.Sprintf("%+v, archived too", step), shown(true), [2]int{3, 3})
+		}
+		for _, unknown := range []string{"x", "vid_0000000000001", strings.ToUpper(id)} {
+			outcome, err := b.ArchiveVideo(b.ctx, unknown, false, true)
+			check(t, "outcome of "+unknown, outcome, NotFound)
+			check(t, "error", err, nil)
+		}
+		b.runs.none = true
+		outcome, _ := b.ArchiveVideo(b.ctx, id, false, true)
+		check(t, "outcome without a workspace", outcome, WorkspaceRequired)
+	})
+}
+
+func TestArchiveSubject(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		for run := range int64(2) {
+			b.scroll(run+1, now+run*day, append(spoken(clips(2, "a", 100*(run+1))), spoken(clips(2, "b", 300*(run+1)))...)...)
+		}
+		got := b.all(page{list: trends})
+		check(t, "trends", len(got.Trends), 1)
+		check(t, "label", got.Trends[0].Label, "#Espresso")
+		check(t, "growth", got.Trends[0].Metrics.MedianGrowthMultiple, 2.0)
+		var count int
+		err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+			count, err = b.ArchiveSubject(ctx, tx, "website:a.com")
+			return err
+		})
+		check(t, "error", err, nil)
+		check(t, "archived", count, 4)
+		check(t, "videos", len(b.all(page{list: videos}).Videos), 0)
+		check(t, "trends", len(b.all(page{list: trends}).Trends), 0)
+		check(t, "trends with archived", len(b.all(page{list: trends, withArchived: true}).Trends), 1)
+		b.runs.subject = "website:new.com"
+		check(t, "status of another subject", b.all(page{list: trends, withArchived: true}).Status, "insufficient_history")
+	})
+}
+
+func TestTenantsDoNotMeet(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		for run := range int64(2) {
+			b.scroll(run+1, now+run*day, append(spoken(clips(4, "a", 100*(run+1))), spoken(clips(4, "b", 3000*(run+1)))...)...)
+		}
+		before := b.all(page{list: videos, withArchived: true})
+		other := b.as(8)
+		other.runs.subject, other.runs.completed, other.runs.subjects = "website:a.com", b.runs.completed, b.runs.subjects
+		id := before.Videos[0].ID
+		for _, l := range []list{hooks, outliers, trends, videos} {
+			a := other.all(page{list: l, withArchived: true})
+			check(t, "seen by another", len(a.Hooks)+len(a.Outliers)+len(a.Trends)+len(a.Videos), 0)
+		}
+		outcome, _ := other.ArchiveVideo(other.ctx, id, false, true)
+		check(t, "archived by another", outcome, NotFound)
+		outcome, _, _ = other.Annotate(other.ctx, id, json.RawMessage(`{"a":"b"}`))
+		check(t, "annotated by another", outcome, NotFound)
+		known, _ := other.Known(other.ctx, []record.Ref{{Platform: "tiktok", ExternalID: before.Videos[0].ExternalID}})
+		check(t, "known to another", len(known), 0)
+		added, _ := other.archive(9, now, clips(2, "a", 5)...)
+		check(t, "added by another", added, 2)
+		check(t, "what the first sees", b.all(page{list: videos, withArchived: true}), before)
+	})
+}
+
+func TestArchivingWhileScoring(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		first := append(spoken(clips(6, "a", 100)), spoken(clips(6, "b", 400))...)
+		b.scroll(1, now, first...)
+		second := append(spoken(clips(6, "a", 300)), spoken(clips(6, "b", 900))...)
+		b.archive(2, now+day, second...)
+		all := b.all(page{list: videos}).Videos
+		var group sync.WaitGroup
+		for _, v := range all[:4] {
+			group.Go(func() {
+				if _, err := b.ArchiveVideo(b.ctx, v.ID, false, true); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range 2 {
+			group.Go(func() {
+				if err := b.Score(b.ctx, 2); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		b.runs.completed = append(b.runs.completed, 2)
+		concurrent := []answer{b.all(page{list: trends}), b.all(page{list: outliers}), b.all(page{list: trends, withArchived: true})}
+		if err := b.Score(b.ctx, 2); err != nil {
+			t.Fatal(err)
+		}
+		check(t, "scored again", []answer{b.all(page{list: trends}), b.all(page{list: outliers}), b.all(page{list: trends, withArchived: true})}, concurrent)
+	})
+}
+
+func TestTokensOfStrangers(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	for _, token := range []string{"x", "%", strings.Repeat("A", 200), hooks.token(make([]byte, 16))} {
+		_, err := b.Service.read(b.ctx, page{list: videos, limit: 5, token: token})
+		if f := fault.As(err); f == nil || f.Kind != fault.InvalidRequest || f.Issues[0].Path != "cursor" {
+			t.Errorf("token %q: got %v", token, err)
+		}
+	}
+}
+
+func TestAnnotationBounds(t *testing.T) {
+	t.Parallel()
+	many := func(n int) string {
+		fields := make([]string, n)
+		for i := range fields {
+			fields[i] = fmt.Sprintf(`"k%d":"v"`, i)
+		}
+		return "{" + strings.Join(fields, ",") + "}"
+	}
+	texts := func(n int) string { return `["` + strings.Join(make([]string, n), `","`) + `"]` }
+	for _, c := range []struct{ json, path string }{
+		{`null`, ""}, {`{}`, ""}, {many(50), ""}, {many(51), "agentMetadata"}, {`"x"`, "agentMetadata"}, {`[]`, "agentMetadata"},
+		{`{"` + strings.Repeat("é", 100) + `":"x"}`, ""}, {`{"":"x"}`, "agentMetadata."},
+		{`{"` + strings.Repeat("é", 101) + `":"x"}`, "agentMetadata." + strings.Repeat("é", 101)},
+		{`{"a":"` + strings.Repeat("é", 500) + `"}`, ""}, {`{"a":"` + strings.Repeat("é", 501) + `"}`, "agentMetadata.a"},
+		{`{"a":` + texts(20) + `}`, ""}, {`{"a":` + texts(21) + `}`, "agentMetadata.a"}, {`{"note":["a","b",3]}`, "agentMetadata.note[2]"},
+		{`{"a":1}`, "agentMetadata.a"}, {`{"a":null}`, "agentMetadata.a"}, {`{"a":[null]}`, "agentMetadata.a[0]"}, {`{"a":{}}`, "agentMetadata.a"},
+	} {
+		err := checkAnnotations(json.RawMessage(c.json))
+		path := ""
+		if f := fault.As(err); f != nil {
+			path = f.Issues[0].Path
+		}
+		if path != c.path || (err == nil) != (c.path == "") {
+			t.Errorf("%.60s: got %v, want a fault at %q", c.json, err, c.path)
+		}
+	}
+}

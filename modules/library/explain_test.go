@@ -1,0 +1,57 @@
+package library
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// TestHotReadsAreRangesOfAnIndex holds SQLite to the plans that keep reads flat:
+// the rows come sorted out of an index that has all they need. Where a list is of
+// several ranges, at most a page of each is sorted.
+func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	for _, p := range []page{
+		{list: hooks}, {list: outliers}, {list: outliers, kind: Own}, {list: videos, kind: Own}, {list: videos, kind: Own, platform: "x"},
+		{list: hooks, withArchived: true}, {list: outliers, withArchived: true}, {list: outliers, kind: Own, withArchived: true}, {list: videos},
+		{list: videos, platform: "x", withArchived: true}, {list: trends},
+	} {
+		p.limit = 25
+		query := p.query()
+		if p.list == trends {
+			query = p.trendsQuery()
+		}
+		args := []any{account, []byte{0}, "x"}
+		if p.list == trends {
+			args = []any{account, "x", []byte{0}}
+		}
+		if !strings.Contains(query, "$3") {
+			args = args[:2]
+		}
+		var plan []string
+		err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			rows, err := tx.Query(ctx, "EXPLAIN QUERY PLAN "+query, args...)
+			return each(rows, err, func(rows *sql.Rows) error {
+				var id, parent, unused int
+				var detail string
+				err := rows.Scan(&id, &parent, &unused, &detail)
+				plan = append(plan, detail)
+				return err
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range plan {
+			if strings.Contains(step, "TEMP B-TREE") && !strings.Contains(query, "UNION ALL") || strings.HasPrefix(step, "SCAN v") || strings.HasPrefix(step, "SCAN d") ||
+				strings.HasPrefix(step, "SEARCH v") && p.list != trends && !strings.Contains(step, "COVERING INDEX") {
+				t.Errorf("%+v: %s\n%s", p, step, strings.Join(plan, "\n"))
+			}
+		}
+	}
+}
