@@ -177,6 +177,17 @@ func TestClientRate(t *testing.T) {
 	}
 }
 
+func TestForwardedForOfAStrangerIsIgnored(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *door.Config) { c.RateLimit, c.ClientBurst, c.ClientRate = true, 1, 0.01 })
+	for i, status := range []int{200, 429} {
+		got := b.call(t, "GET", "/v1/health", "", "", "X-Forwarded-For", "203.0.113."+strconv.Itoa(i))
+		if got.status != status {
+			t.Errorf("call %d: %d", i, got.status)
+		}
+	}
+}
+
 func TestMinuteRate(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *door.Config) { c.RateLimit = true })
