@@ -108,10 +108,9 @@ func (a archiver) Score(ctx context.Context, scrollID int64) error {
 type sources struct{ *pluginhost.Host }
 
 func (s sources) Source(id string) (platforms []string, refreshes, ok bool) {
-	for _, plugin := range s.List() {
-		if plugin.ID == id && plugin.State == pluginhost.Ready {
-			return plugin.Platforms, plugin.Refreshes, true
-		}
+	plugin, known := s.Find(id)
+	if known && plugin.State == pluginhost.Ready {
+		return plugin.Platforms, plugin.Refreshes, true
 	}
 	return nil, false, false
 }

@@ -44,6 +44,7 @@ var rules = []rule{
 	{"plugins/", []string{"plugins/stage", "modules/record", "modules/address"}, "a stage knows its kit and nothing of the service"},
 	{"ent/schema", []string{"ent", "modules/viewer"}, "the tenant rule asks who is asking"},
 	{"ent", []string{"ent", "modules/viewer"}, "generated"},
+	{"docs", []string{"plugins/stage", "modules/", "app", "proto/gen"}, "examples of the docs are compiled"},
 	{"proto/", []string{"proto/"}, "generated"},
 }
 

@@ -64,7 +64,7 @@ func (r *Routes) ready(w http.ResponseWriter, request *http.Request) {
 	}
 	text := "ok\n"
 	for _, plugin := range r.host.List() {
-		if plugin.State != pluginhost.Ready {
+		if plugin.State == pluginhost.Resting || plugin.State == pluginhost.Refused {
 			text += "plugin " + plugin.ID + ": " + string(plugin.State) + "\n"
 		}
 	}

@@ -20,6 +20,8 @@ const (
 	Disabled State = "disabled"
 	// Refused is not started: its binary is not the pinned one, or it is no stage.
 	Refused State = "refused"
+	// Unset lacks a setting that it cannot do without.
+	Unset State = "unset"
 	// Resting crashed too often in a row and is left alone for a while.
 	Resting State = "resting"
 )
@@ -51,6 +53,17 @@ func (h *Host) List() []Plugin {
 	return append(plugins, slices.Clone(h.strays)...)
 }
 
+// Find shows one plugin; ok is false for an unknown id.
+func (h *Host) Find(id string) (plugin Plugin, ok bool) {
+	e := h.entries[id]
+	if e == nil {
+		return Plugin{}, false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*h.config.Start)
+	defer cancel()
+	return h.plugin(ctx, e), true
+}
+
 func (h *Host) plugin(ctx context.Context, e *entry) Plugin {
 	err := h.ready(ctx, e)
 	e.mu.Lock()
@@ -60,11 +73,14 @@ func (h *Host) plugin(ctx context.Context, e *entry) Plugin {
 		Platforms: slices.Clone(e.spec.Platforms), Builtin: e.builtin, State: Ready,
 		Refreshes: e.refreshes || e.spec.Refresh != nil,
 	}
+	_, unset := h.give(e, e.spec, "")
 	switch until := e.breaker.resting(time.Now()); {
 	case errors.Is(err, errDisabled):
 		p.State, p.Reason = Disabled, err.Error()
 	case err != nil:
 		p.State, p.Reason = Refused, err.Error()
+	case unset != nil:
+		p.State, p.Reason = Unset, unset.Error()
 	case !until.IsZero():
 		p.State, p.Reason = Resting, "crashed "+e.breaker.count()+" in a row; rests until "+until.UTC().Format(time.RFC3339)
 	}
