@@ -7,14 +7,16 @@ import (
 
 // Hashtags are the tags of a caption without their #, in order and once each
 // whatever their case. A tag is a run of letters, marks, digits and underscores
-// of any script that holds more than digits and does not follow such a run.
+// of any script that holds more than digits. It may stand right behind a word, as
+// creators who run out of room write it, but not in an address (`/page#part`) or a
+// character reference (`&#x27;`).
 func Hashtags(caption string) []string {
 	if !strings.ContainsAny(caption, "#＃") {
 		return nil
 	}
 	var tags []string
 	seen := map[string]bool{}
-	inside, before := false, false
+	inside, address := false, false
 	var tag strings.Builder
 	end := func() {
 		if text := tag.String(); inside && wordy(text) && !seen[strings.ToLower(text)] {
@@ -27,18 +29,15 @@ func Hashtags(caption string) []string {
 	for _, r := range caption {
 		switch {
 		case r == '#' || r == '＃':
-			follows := inside && tag.Len() > 0
 			end()
-			inside = follows || !before
-			before = false
+			inside = !address
 		case tagRune(r):
 			if inside {
 				tag.WriteRune(r)
 			}
-			before = true
 		default:
 			end()
-			before = false
+			address = !unicode.IsSpace(r) && (address || r == '/' || r == '&')
 		}
 	}
 	end()
