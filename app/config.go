@@ -160,6 +160,11 @@ func (c *Config) Complete() error {
 		c.FeedDir = folder
 	}
 	c.Plugins.Settings = withSetting(c.Plugins.Settings, "feed", "dir", c.FeedDir)
+	// The file names the templates and deadlines that it changes; the others stay.
+	known := scrolls.Defaults()
+	maps.Copy(known.Templates, c.Scrolls.Templates)
+	maps.Copy(known.Deadlines, c.Scrolls.Deadlines)
+	c.Scrolls.Templates, c.Scrolls.Deadlines = known.Templates, known.Deadlines
 	return c.Validate()
 }
 
