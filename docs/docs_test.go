@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/scrollery/scrollery/app"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -76,6 +77,17 @@ func TestMakeTargetsExist(t *testing.T) {
 			if !strings.Contains(makefile, "\n"+name+":") {
 				t.Errorf("%s names make %s", page, name)
 			}
+		}
+	}
+}
+
+// TestSettingsAreAllExplained: operations.md has a row for each variable there is.
+func TestSettingsAreAllExplained(t *testing.T) {
+	t.Parallel()
+	text := read(t, "operations.md")
+	for _, setting := range app.Settings() {
+		if row := "| `" + app.Prefix + setting.Name + "` |"; !strings.Contains(text, row) {
+			t.Errorf("operations.md has no row %s", row)
 		}
 	}
 }
