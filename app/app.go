@@ -40,6 +40,7 @@ func rooms(cfg Config, log *slog.Logger) fx.Option {
 		fx.StopTimeout(stopTimeout),
 		fx.Supply(cfg, log),
 		fx.Provide(
+			func(c Config) store.Config { return c.store() },
 			func(c Config) keys.Config { return c.Keys },
 			func(c Config) billing.Config { return c.Billing },
 			func(c Config) usage.Config { return c.Usage },
@@ -47,7 +48,8 @@ func rooms(cfg Config, log *slog.Logger) fx.Option {
 			func(c Config) library.Config { return c.Library },
 		),
 		bindings,
-		fx.Provide(openStore, openHost),
+		fx.Provide(openHost),
+		store.Module,
 		keys.Module,
 		billing.Module,
 		workspace.Module,
@@ -64,23 +66,9 @@ func graph(cfg Config, log *slog.Logger) fx.Option {
 	return fx.Options(
 		rooms(cfg, log),
 		system,
-		fx.Provide(newMetrics, newAdmission, newDoor, NewRoutes, NewServer, newQueue),
+		fx.Provide(newMetrics, newAdmission, newDoor, NewRoutes, NewServer),
 		fx.Invoke(runQueue, runServer),
 	)
-}
-
-// openStore opens the database, and brings it to this version's schema before
-// anything else starts.
-func openStore(lifecycle fx.Lifecycle, cfg Config, log *slog.Logger) (*store.DB, error) {
-	db, err := store.Open(context.Background(), cfg.store(), log)
-	if err != nil {
-		return nil, err
-	}
-	lifecycle.Append(fx.Hook{
-		OnStart: db.Migrate,
-		OnStop:  func(context.Context) error { return db.Close() },
-	})
-	return db, nil
 }
 
 func openHost(lifecycle fx.Lifecycle, cfg Config, log *slog.Logger) (*pluginhost.Host, error) {
@@ -113,17 +101,6 @@ func newDoor(cfg Config, admit door.Admitter, record door.Recorder, metrics *met
 		return nil, fmt.Errorf("no room serves %v", missing)
 	}
 	return mux, mux.Err()
-}
-
-// queueNeeds is what the rooms have done later.
-type queueNeeds struct {
-	fx.In
-	Workers   []store.Worker   `group:"workers"`
-	Periodics []store.Periodic `group:"periodics"`
-}
-
-func newQueue(db *store.DB, needs queueNeeds, log *slog.Logger) (*store.Queue, error) {
-	return store.NewQueue(db, needs.Workers, needs.Periodics, log)
 }
 
 func runQueue(lifecycle fx.Lifecycle, cfg Config, queue *store.Queue) {

@@ -20,19 +20,21 @@ const (
 // Plan is what a subscription costs and gives.
 type Plan struct {
 	// Key is `standard` or `pro`.
-	Key string
+	Key string `yaml:"-"`
 	// Label is the name for people.
-	Label string
+	Label string `yaml:"label"`
 	// MonthlyCents and AnnualCents are the prices in US cents.
-	MonthlyCents, AnnualCents int64
+	MonthlyCents int64 `yaml:"monthly_cents"`
+	AnnualCents  int64 `yaml:"annual_cents"`
 	// MaxFeedSize is the most new videos that one scroll archives.
-	MaxFeedSize int
+	MaxFeedSize int `yaml:"max_feed_size"`
 	// Workspaces of an account.
-	Workspaces int
+	Workspaces int `yaml:"workspaces"`
 	// ActiveScrolls is how many scrolls may be queued or running at once.
-	ActiveScrolls int
+	ActiveScrolls int `yaml:"active_scrolls"`
 	// DailyUnits and MonthlyUnits are the budgets.
-	DailyUnits, MonthlyUnits int64
+	DailyUnits   int64 `yaml:"daily_units"`
+	MonthlyUnits int64 `yaml:"monthly_units"`
 }
 
 // Cents returns the price for an interval.
@@ -52,11 +54,12 @@ func (p Plan) annualMonthlyCents() int64 {
 type Config struct {
 	// BaseURL is the service's public address, without a slash at the end: it
 	// stands before the address of a test checkout.
-	BaseURL string
+	BaseURL string `yaml:"-"`
 	// Standard and Pro are the plans on sale. Default: 39 and 99 dollars a month.
-	Standard, Pro Plan
+	Standard Plan `yaml:"standard"`
+	Pro      Plan `yaml:"pro"`
 	// CheckoutTTL is how long a checkout can be paid. Default: 24 hours.
-	CheckoutTTL time.Duration
+	CheckoutTTL time.Duration `yaml:"checkout_ttl"`
 }
 
 // Defaults returns the configuration of a local server.

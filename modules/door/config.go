@@ -13,26 +13,26 @@ import (
 type Config struct {
 	// BaseURL is the public address, without a slash at the end. Links in
 	// refusals (`subscribeUrl`) start with it.
-	BaseURL string
+	BaseURL string `yaml:"-"`
 	// RateLimit turns rates on. When off, nothing is refused for its rate and the
 	// headers show a full allowance. Default: on.
-	RateLimit bool
+	RateLimit bool `yaml:"-"`
 	// KeyRate is how many requests a second one key may make; default 10.
-	KeyRate float64
+	KeyRate float64 `yaml:"key_rate"`
 	// KeyBurst is how many it may make at once; default 50.
-	KeyBurst int
+	KeyBurst int `yaml:"key_burst"`
 	// ClientRate and ClientBurst are the same for public operations and one
 	// client address (an IPv6 client counts as its /64); default 1 and 20.
-	ClientRate  float64
-	ClientBurst int
+	ClientRate  float64 `yaml:"client_rate"`
+	ClientBurst int     `yaml:"client_burst"`
 	// TrustedProxies may name the client in X-Forwarded-For. Default: none.
-	TrustedProxies []netip.Prefix
+	TrustedProxies []netip.Prefix `yaml:"-"`
 	// Tiers puts operations behind a tier: operation id to `starter` or `max`.
 	// Plan `standard` is tier `starter`, `pro` is `max`. Default: none.
-	Tiers map[string]string
+	Tiers map[string]string `yaml:"tiers"`
 	// Observe is told about every request after its answer; nil: nobody is.
 	// It must not block.
-	Observe func(Observation)
+	Observe func(Observation) `yaml:"-"`
 }
 
 // Observation is what metrics see of one request.

@@ -34,16 +34,16 @@ type Subscriptions interface {
 type Config struct {
 	// SessionTTL is the lifetime of a session key where none is asked for.
 	// Default: 1 hour.
-	SessionTTL time.Duration
+	SessionTTL time.Duration `yaml:"session_ttl"`
 	// MaxSessionTTL is the longest lifetime of a session key. Default: 24 hours.
-	MaxSessionTTL time.Duration
+	MaxSessionTTL time.Duration `yaml:"max_session_ttl"`
 	// CodeTTL is how long a one-time code is valid. Default: 10 minutes.
-	CodeTTL time.Duration
+	CodeTTL time.Duration `yaml:"code_ttl"`
 	// CodeTries is how many codes may be tried against the one that was sent.
 	// Default: 5.
-	CodeTries int
+	CodeTries int `yaml:"code_tries"`
 	// MailsPerHour bounds the codes sent to one address. Default: 3.
-	MailsPerHour int
+	MailsPerHour int `yaml:"mails_per_hour"`
 }
 
 // Defaults returns the configuration of a local server.

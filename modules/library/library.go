@@ -36,9 +36,9 @@ type Batch struct {
 type Config struct {
 	// Generic are the hashtags and terms that say nothing of a trend, in any case
 	// and without their `#`. Default: a list of feed and platform words.
-	Generic []string
+	Generic []string `yaml:"generic"`
 	// PageCacheBytes bounds the memory for rendered pages; 0 keeps none. Default 32 MiB.
-	PageCacheBytes int64
+	PageCacheBytes int64 `yaml:"page_cache_bytes"`
 }
 
 // Defaults returns the configuration that suits most.

@@ -22,43 +22,43 @@ type Config struct {
 	// Templates are the pipelines by name. `default` is used where none is named;
 	// `import` is what Import runs, and no caller can name it. Default: those two,
 	// `competitors`, `niche` and `own`.
-	Templates map[string]Template
+	Templates map[string]Template `yaml:"templates"`
 	// MaxAttempts is how often a scroll is started before it has failed. Default 3.
-	MaxAttempts int
+	MaxAttempts int `yaml:"max_attempts"`
 	// MaxRecords bounds what one scroll collects. Default 50,000.
-	MaxRecords int
+	MaxRecords int `yaml:"max_records"`
 	// MaxRefresh bounds the known videos that one scroll refreshes. Default 500.
-	MaxRefresh int
+	MaxRefresh int `yaml:"max_refresh"`
 	// MaxCoverage bounds the entries of progress.coverage. Default 500.
-	MaxCoverage int
+	MaxCoverage int `yaml:"max_coverage"`
 	// BatchSize is how many videos one transaction writes. Default 200.
-	BatchSize int
+	BatchSize int `yaml:"batch_size"`
 	// Terms is how many niche terms a brief yields. Default 8.
-	Terms int
+	Terms int `yaml:"terms"`
 	// Concurrency is how many scrolls one process runs at once. Default 4.
-	Concurrency int
+	Concurrency int `yaml:"concurrency"`
 	// StartUnits is the budget that a scheduled start costs. Default 100.
-	StartUnits int
+	StartUnits int `yaml:"start_units"`
 	// Heartbeat is the pulse of a worker. Default 3 s.
-	Heartbeat time.Duration
+	Heartbeat time.Duration `yaml:"heartbeat"`
 	// Stale is the age of a pulse at which a worker counts as lost. Default 15 s.
-	Stale time.Duration
+	Stale time.Duration `yaml:"stale"`
 	// RescueEvery is how often lost workers are looked for. Default 5 s.
-	RescueEvery time.Duration
+	RescueEvery time.Duration `yaml:"rescue_every"`
 	// ScheduleEvery is how often recurrences are looked at. Default 30 s.
-	ScheduleEvery time.Duration
+	ScheduleEvery time.Duration `yaml:"schedule_every"`
 	// ProgressEvery is the least time between two writes of mere progress. Default 500 ms.
-	ProgressEvery time.Duration
+	ProgressEvery time.Duration `yaml:"progress_every"`
 	// PollEvery is how often a watcher looks for changes made by other processes. Default 1 s.
-	PollEvery time.Duration
+	PollEvery time.Duration `yaml:"poll_every"`
 	// RetryAfter is the wait before the second start; it doubles. Default 5 s.
-	RetryAfter time.Duration
+	RetryAfter time.Duration `yaml:"retry_after"`
 	// RetryWithin is the longest wait that a source may ask for; one that asks for
 	// more fails the scroll. Default 10 minutes.
-	RetryWithin time.Duration
+	RetryWithin time.Duration `yaml:"retry_within"`
 	// Deadlines ends each stage that takes longer. A stage that is not named has
 	// 5 minutes; default: collect 30, observe and evidence 15.
-	Deadlines map[string]time.Duration
+	Deadlines map[string]time.Duration `yaml:"deadlines"`
 	// Pause, if set, is called where a test wants to step in: as a stage begins
 	// (`begin`), after each batch it committed (`batch`), and when its work is done
 	// but its checkpoint is not (`end`). Default nil.
@@ -68,12 +68,14 @@ type Config struct {
 // Template is one pipeline.
 type Template struct {
 	// Kinds are the kinds of seeds it asks for and of new videos it keeps. Empty: all.
-	Kinds []string
+	Kinds []string `yaml:"kinds"`
 	// Sources, Screens and Evidence are ids of stage plugins. Sources run side by
 	// side, screens one after another, and so does evidence.
-	Sources, Screens, Evidence []string
+	Sources  []string `yaml:"sources"`
+	Screens  []string `yaml:"screens"`
+	Evidence []string `yaml:"evidence"`
 	// SeedLimit is how many videos are asked of a seed; 0 leaves it to the source.
-	SeedLimit int
+	SeedLimit int `yaml:"seed_limit"`
 }
 
 // Defaults returns the configuration of a fresh installation.

@@ -24,12 +24,12 @@ type Plans interface {
 // Config is the room's part of the configuration.
 type Config struct {
 	// KeepEvents is how long events are kept. Default: 90 days; 0: for ever.
-	KeepEvents time.Duration
+	KeepEvents time.Duration `yaml:"keep_events"`
 	// GroupSize is the most events that are written in one transaction, and that
 	// wait for the next one. Default: 1024.
-	GroupSize int
+	GroupSize int `yaml:"group_size"`
 	// CommitTimeout bounds one transaction of events. Default: 15 seconds.
-	CommitTimeout time.Duration
+	CommitTimeout time.Duration `yaml:"commit_timeout"`
 }
 
 // Defaults returns the configuration of a local server.
