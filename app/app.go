@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -76,8 +77,24 @@ func openHost(lifecycle fx.Lifecycle, cfg Config, log *slog.Logger) (*pluginhost
 	if err != nil {
 		return nil, err
 	}
+	if err := knownStages(cfg.Scrolls.Templates, host); err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
 	lifecycle.Append(fx.StopHook(host.Close))
 	return host, nil
+}
+
+// knownStages refuses a template that names a stage which nobody installed.
+func knownStages(templates map[string]scrolls.Template, host *pluginhost.Host) error {
+	var faults []error
+	for name, template := range templates {
+		for _, id := range slices.Concat(template.Sources, template.Screens, template.Evidence) {
+			if !host.Has(id) {
+				faults = append(faults, fmt.Errorf("template %s: there is no stage %q; see `scrollery plugins list`", name, id))
+			}
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // doorNeeds is what the rooms mount on the door.

@@ -7,7 +7,7 @@ import (
 )
 
 // NewLog returns the structured log of a process: a JSON object a line.
-func NewLog(w io.Writer, level slog.Level) *slog.Logger {
+func NewLog(w io.Writer, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 }
 

@@ -21,8 +21,12 @@ const (
 )
 
 // ServeSample serves with a fictional library: it prints the address, a key that
-// is ready, and three lines to try. A library that is already there stays.
-func ServeSample(ctx context.Context, cfg Config, log *slog.Logger, out, progress io.Writer) error {
+// is ready, and three lines to try. A library that is already there stays. The
+// log keeps to warnings until then, so that progress and key can be seen.
+func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error {
+	level := new(slog.LevelVar)
+	level.Set(max(cfg.LogLevel, slog.LevelWarn))
+	log := NewLog(progress, level)
 	if cfg.FeedDir == "" {
 		cfg.FeedDir = feed.Sample
 		if err := cfg.Complete(); err != nil {
@@ -35,6 +39,7 @@ func ServeSample(ctx context.Context, cfg Config, log *slog.Logger, out, progres
 	}
 	err = service.showSample(ctx, cfg, out, progress)
 	if err == nil {
+		level.Set(cfg.LogLevel)
 		err = service.Wait(ctx)
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {

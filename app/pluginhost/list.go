@@ -53,6 +53,9 @@ func (h *Host) List() []Plugin {
 	return append(plugins, slices.Clone(h.strays)...)
 }
 
+// Has tells whether a plugin of that id is installed, in whatever state.
+func (h *Host) Has(id string) bool { return h.entries[id] != nil }
+
 // Find shows one plugin; ok is false for an unknown id.
 func (h *Host) Find(id string) (plugin Plugin, ok bool) {
 	e := h.entries[id]

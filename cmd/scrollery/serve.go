@@ -22,7 +22,7 @@ func serveCommand() *cobra.Command {
 			if !sample {
 				return app.Serve(cmd.Context(), cfg, app.NewLog(os.Stderr, cfg.LogLevel))
 			}
-			return app.ServeSample(cmd.Context(), cfg, app.NewLog(os.Stderr, cfg.LogLevel), os.Stdout, os.Stderr)
+			return app.ServeSample(cmd.Context(), cfg, os.Stdout, os.Stderr)
 		},
 	}
 	command.Flags().BoolVar(&sample, "sample", false, "fill a fictional sample library and print a key for it")
