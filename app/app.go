@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/credits"
 	"github.com/scrollery/scrollery/modules/door"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
@@ -53,6 +54,7 @@ func rooms(cfg Config, log *slog.Logger) fx.Option {
 		store.Module,
 		keys.Module,
 		billing.Module,
+		credits.Module,
 		workspace.Module,
 		rules.Module,
 		scrolls.Module,

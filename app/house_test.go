@@ -16,7 +16,7 @@ const module = "github.com/scrollery/scrollery/"
 // ground is the floor that every room stands on.
 var ground = []string{
 	"modules/door", "modules/fault", "modules/viewer", "modules/store", "modules/ident",
-	"modules/record", "modules/address", "modules/secret", "modules/mail",
+	"modules/record", "modules/address", "modules/secret", "modules/mail", "modules/audit",
 }
 
 // A rule says what the packages below a folder may import of this module.

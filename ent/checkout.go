@@ -36,6 +36,16 @@ type Checkout struct {
 	Email *string `json:"email,omitempty"`
 	// Set by the claim, or from the start for a top-up.
 	AccountID *int64 `json:"account_id,omitempty"`
+	// The provider's id of a payment of credits, once it is known.
+	Payment *string `json:"payment,omitempty"`
+	// The provider's id of the subscription, once it is known.
+	ExternalID *string `json:"external_id,omitempty"`
+	// RefundedCents holds the value of the "refunded_cents" field.
+	RefundedCents int64 `json:"refunded_cents,omitempty"`
+	// DisputedCents holds the value of the "disputed_cents" field.
+	DisputedCents int64 `json:"disputed_cents,omitempty"`
+	// How much of what was refunded or disputed was taken back in credits.
+	ReversedCents int64 `json:"reversed_cents,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt int64 `json:"created_at,omitempty"`
 	// ExpiresAt holds the value of the "expires_at" field.
@@ -52,9 +62,9 @@ func (*Checkout) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case checkout.FieldTokenHash:
 			values[i] = new([]byte)
-		case checkout.FieldID, checkout.FieldAmountCents, checkout.FieldAccountID, checkout.FieldCreatedAt, checkout.FieldExpiresAt, checkout.FieldUpdatedAt:
+		case checkout.FieldID, checkout.FieldAmountCents, checkout.FieldAccountID, checkout.FieldRefundedCents, checkout.FieldDisputedCents, checkout.FieldReversedCents, checkout.FieldCreatedAt, checkout.FieldExpiresAt, checkout.FieldUpdatedAt:
 			values[i] = new(sql.NullInt64)
-		case checkout.FieldSession, checkout.FieldPurpose, checkout.FieldPlan, checkout.FieldInterval, checkout.FieldURL, checkout.FieldStatus, checkout.FieldEmail:
+		case checkout.FieldSession, checkout.FieldPurpose, checkout.FieldPlan, checkout.FieldInterval, checkout.FieldURL, checkout.FieldStatus, checkout.FieldEmail, checkout.FieldPayment, checkout.FieldExternalID:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -138,6 +148,38 @@ func (_m *Checkout) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.AccountID = new(int64)
 				*_m.AccountID = value.Int64
+			}
+		case checkout.FieldPayment:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field payment", values[i])
+			} else if value.Valid {
+				_m.Payment = new(string)
+				*_m.Payment = value.String
+			}
+		case checkout.FieldExternalID:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field external_id", values[i])
+			} else if value.Valid {
+				_m.ExternalID = new(string)
+				*_m.ExternalID = value.String
+			}
+		case checkout.FieldRefundedCents:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field refunded_cents", values[i])
+			} else if value.Valid {
+				_m.RefundedCents = value.Int64
+			}
+		case checkout.FieldDisputedCents:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field disputed_cents", values[i])
+			} else if value.Valid {
+				_m.DisputedCents = value.Int64
+			}
+		case checkout.FieldReversedCents:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field reversed_cents", values[i])
+			} else if value.Valid {
+				_m.ReversedCents = value.Int64
 			}
 		case checkout.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -228,6 +270,25 @@ func (_m *Checkout) String() string {
 		builder.WriteString("account_id=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
+	builder.WriteString(", ")
+	if v := _m.Payment; v != nil {
+		builder.WriteString("payment=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.ExternalID; v != nil {
+		builder.WriteString("external_id=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	builder.WriteString("refunded_cents=")
+	builder.WriteString(fmt.Sprintf("%v", _m.RefundedCents))
+	builder.WriteString(", ")
+	builder.WriteString("disputed_cents=")
+	builder.WriteString(fmt.Sprintf("%v", _m.DisputedCents))
+	builder.WriteString(", ")
+	builder.WriteString("reversed_cents=")
+	builder.WriteString(fmt.Sprintf("%v", _m.ReversedCents))
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))

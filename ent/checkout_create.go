@@ -97,6 +97,76 @@ func (_c *CheckoutCreate) SetNillableAccountID(v *int64) *CheckoutCreate {
 	return _c
 }
 
+// SetPayment sets the "payment" field.
+func (_c *CheckoutCreate) SetPayment(v string) *CheckoutCreate {
+	_c.mutation.SetPayment(v)
+	return _c
+}
+
+// SetNillablePayment sets the "payment" field if the given value is not nil.
+func (_c *CheckoutCreate) SetNillablePayment(v *string) *CheckoutCreate {
+	if v != nil {
+		_c.SetPayment(*v)
+	}
+	return _c
+}
+
+// SetExternalID sets the "external_id" field.
+func (_c *CheckoutCreate) SetExternalID(v string) *CheckoutCreate {
+	_c.mutation.SetExternalID(v)
+	return _c
+}
+
+// SetNillableExternalID sets the "external_id" field if the given value is not nil.
+func (_c *CheckoutCreate) SetNillableExternalID(v *string) *CheckoutCreate {
+	if v != nil {
+		_c.SetExternalID(*v)
+	}
+	return _c
+}
+
+// SetRefundedCents sets the "refunded_cents" field.
+func (_c *CheckoutCreate) SetRefundedCents(v int64) *CheckoutCreate {
+	_c.mutation.SetRefundedCents(v)
+	return _c
+}
+
+// SetNillableRefundedCents sets the "refunded_cents" field if the given value is not nil.
+func (_c *CheckoutCreate) SetNillableRefundedCents(v *int64) *CheckoutCreate {
+	if v != nil {
+		_c.SetRefundedCents(*v)
+	}
+	return _c
+}
+
+// SetDisputedCents sets the "disputed_cents" field.
+func (_c *CheckoutCreate) SetDisputedCents(v int64) *CheckoutCreate {
+	_c.mutation.SetDisputedCents(v)
+	return _c
+}
+
+// SetNillableDisputedCents sets the "disputed_cents" field if the given value is not nil.
+func (_c *CheckoutCreate) SetNillableDisputedCents(v *int64) *CheckoutCreate {
+	if v != nil {
+		_c.SetDisputedCents(*v)
+	}
+	return _c
+}
+
+// SetReversedCents sets the "reversed_cents" field.
+func (_c *CheckoutCreate) SetReversedCents(v int64) *CheckoutCreate {
+	_c.mutation.SetReversedCents(v)
+	return _c
+}
+
+// SetNillableReversedCents sets the "reversed_cents" field if the given value is not nil.
+func (_c *CheckoutCreate) SetNillableReversedCents(v *int64) *CheckoutCreate {
+	if v != nil {
+		_c.SetReversedCents(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *CheckoutCreate) SetCreatedAt(v int64) *CheckoutCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -128,6 +198,7 @@ func (_c *CheckoutCreate) Mutation() *CheckoutMutation {
 
 // Save creates the Checkout in the database.
 func (_c *CheckoutCreate) Save(ctx context.Context) (*Checkout, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -153,6 +224,22 @@ func (_c *CheckoutCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *CheckoutCreate) defaults() {
+	if _, ok := _c.mutation.RefundedCents(); !ok {
+		v := checkout.DefaultRefundedCents
+		_c.mutation.SetRefundedCents(v)
+	}
+	if _, ok := _c.mutation.DisputedCents(); !ok {
+		v := checkout.DefaultDisputedCents
+		_c.mutation.SetDisputedCents(v)
+	}
+	if _, ok := _c.mutation.ReversedCents(); !ok {
+		v := checkout.DefaultReversedCents
+		_c.mutation.SetReversedCents(v)
+	}
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *CheckoutCreate) check() error {
 	if _, ok := _c.mutation.Session(); !ok {
@@ -175,6 +262,15 @@ func (_c *CheckoutCreate) check() error {
 	}
 	if _, ok := _c.mutation.Status(); !ok {
 		return &ValidationError{Name: "status", err: errors.New(`ent: missing required field "Checkout.status"`)}
+	}
+	if _, ok := _c.mutation.RefundedCents(); !ok {
+		return &ValidationError{Name: "refunded_cents", err: errors.New(`ent: missing required field "Checkout.refunded_cents"`)}
+	}
+	if _, ok := _c.mutation.DisputedCents(); !ok {
+		return &ValidationError{Name: "disputed_cents", err: errors.New(`ent: missing required field "Checkout.disputed_cents"`)}
+	}
+	if _, ok := _c.mutation.ReversedCents(); !ok {
+		return &ValidationError{Name: "reversed_cents", err: errors.New(`ent: missing required field "Checkout.reversed_cents"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Checkout.created_at"`)}
@@ -257,6 +353,26 @@ func (_c *CheckoutCreate) createSpec() (*Checkout, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.AccountID(); ok {
 		_spec.SetField(checkout.FieldAccountID, field.TypeInt64, value)
 		_node.AccountID = &value
+	}
+	if value, ok := _c.mutation.Payment(); ok {
+		_spec.SetField(checkout.FieldPayment, field.TypeString, value)
+		_node.Payment = &value
+	}
+	if value, ok := _c.mutation.ExternalID(); ok {
+		_spec.SetField(checkout.FieldExternalID, field.TypeString, value)
+		_node.ExternalID = &value
+	}
+	if value, ok := _c.mutation.RefundedCents(); ok {
+		_spec.SetField(checkout.FieldRefundedCents, field.TypeInt64, value)
+		_node.RefundedCents = value
+	}
+	if value, ok := _c.mutation.DisputedCents(); ok {
+		_spec.SetField(checkout.FieldDisputedCents, field.TypeInt64, value)
+		_node.DisputedCents = value
+	}
+	if value, ok := _c.mutation.ReversedCents(); ok {
+		_spec.SetField(checkout.FieldReversedCents, field.TypeInt64, value)
+		_node.ReversedCents = value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(checkout.FieldCreatedAt, field.TypeInt64, value)
@@ -385,6 +501,96 @@ func (u *CheckoutUpsert) AddAccountID(v int64) *CheckoutUpsert {
 // ClearAccountID clears the value of the "account_id" field.
 func (u *CheckoutUpsert) ClearAccountID() *CheckoutUpsert {
 	u.SetNull(checkout.FieldAccountID)
+	return u
+}
+
+// SetPayment sets the "payment" field.
+func (u *CheckoutUpsert) SetPayment(v string) *CheckoutUpsert {
+	u.Set(checkout.FieldPayment, v)
+	return u
+}
+
+// UpdatePayment sets the "payment" field to the value that was provided on create.
+func (u *CheckoutUpsert) UpdatePayment() *CheckoutUpsert {
+	u.SetExcluded(checkout.FieldPayment)
+	return u
+}
+
+// ClearPayment clears the value of the "payment" field.
+func (u *CheckoutUpsert) ClearPayment() *CheckoutUpsert {
+	u.SetNull(checkout.FieldPayment)
+	return u
+}
+
+// SetExternalID sets the "external_id" field.
+func (u *CheckoutUpsert) SetExternalID(v string) *CheckoutUpsert {
+	u.Set(checkout.FieldExternalID, v)
+	return u
+}
+
+// UpdateExternalID sets the "external_id" field to the value that was provided on create.
+func (u *CheckoutUpsert) UpdateExternalID() *CheckoutUpsert {
+	u.SetExcluded(checkout.FieldExternalID)
+	return u
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (u *CheckoutUpsert) ClearExternalID() *CheckoutUpsert {
+	u.SetNull(checkout.FieldExternalID)
+	return u
+}
+
+// SetRefundedCents sets the "refunded_cents" field.
+func (u *CheckoutUpsert) SetRefundedCents(v int64) *CheckoutUpsert {
+	u.Set(checkout.FieldRefundedCents, v)
+	return u
+}
+
+// UpdateRefundedCents sets the "refunded_cents" field to the value that was provided on create.
+func (u *CheckoutUpsert) UpdateRefundedCents() *CheckoutUpsert {
+	u.SetExcluded(checkout.FieldRefundedCents)
+	return u
+}
+
+// AddRefundedCents adds v to the "refunded_cents" field.
+func (u *CheckoutUpsert) AddRefundedCents(v int64) *CheckoutUpsert {
+	u.Add(checkout.FieldRefundedCents, v)
+	return u
+}
+
+// SetDisputedCents sets the "disputed_cents" field.
+func (u *CheckoutUpsert) SetDisputedCents(v int64) *CheckoutUpsert {
+	u.Set(checkout.FieldDisputedCents, v)
+	return u
+}
+
+// UpdateDisputedCents sets the "disputed_cents" field to the value that was provided on create.
+func (u *CheckoutUpsert) UpdateDisputedCents() *CheckoutUpsert {
+	u.SetExcluded(checkout.FieldDisputedCents)
+	return u
+}
+
+// AddDisputedCents adds v to the "disputed_cents" field.
+func (u *CheckoutUpsert) AddDisputedCents(v int64) *CheckoutUpsert {
+	u.Add(checkout.FieldDisputedCents, v)
+	return u
+}
+
+// SetReversedCents sets the "reversed_cents" field.
+func (u *CheckoutUpsert) SetReversedCents(v int64) *CheckoutUpsert {
+	u.Set(checkout.FieldReversedCents, v)
+	return u
+}
+
+// UpdateReversedCents sets the "reversed_cents" field to the value that was provided on create.
+func (u *CheckoutUpsert) UpdateReversedCents() *CheckoutUpsert {
+	u.SetExcluded(checkout.FieldReversedCents)
+	return u
+}
+
+// AddReversedCents adds v to the "reversed_cents" field.
+func (u *CheckoutUpsert) AddReversedCents(v int64) *CheckoutUpsert {
+	u.Add(checkout.FieldReversedCents, v)
 	return u
 }
 
@@ -555,6 +761,111 @@ func (u *CheckoutUpsertOne) ClearAccountID() *CheckoutUpsertOne {
 	})
 }
 
+// SetPayment sets the "payment" field.
+func (u *CheckoutUpsertOne) SetPayment(v string) *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetPayment(v)
+	})
+}
+
+// UpdatePayment sets the "payment" field to the value that was provided on create.
+func (u *CheckoutUpsertOne) UpdatePayment() *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdatePayment()
+	})
+}
+
+// ClearPayment clears the value of the "payment" field.
+func (u *CheckoutUpsertOne) ClearPayment() *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.ClearPayment()
+	})
+}
+
+// SetExternalID sets the "external_id" field.
+func (u *CheckoutUpsertOne) SetExternalID(v string) *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetExternalID(v)
+	})
+}
+
+// UpdateExternalID sets the "external_id" field to the value that was provided on create.
+func (u *CheckoutUpsertOne) UpdateExternalID() *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdateExternalID()
+	})
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (u *CheckoutUpsertOne) ClearExternalID() *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.ClearExternalID()
+	})
+}
+
+// SetRefundedCents sets the "refunded_cents" field.
+func (u *CheckoutUpsertOne) SetRefundedCents(v int64) *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetRefundedCents(v)
+	})
+}
+
+// AddRefundedCents adds v to the "refunded_cents" field.
+func (u *CheckoutUpsertOne) AddRefundedCents(v int64) *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.AddRefundedCents(v)
+	})
+}
+
+// UpdateRefundedCents sets the "refunded_cents" field to the value that was provided on create.
+func (u *CheckoutUpsertOne) UpdateRefundedCents() *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdateRefundedCents()
+	})
+}
+
+// SetDisputedCents sets the "disputed_cents" field.
+func (u *CheckoutUpsertOne) SetDisputedCents(v int64) *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetDisputedCents(v)
+	})
+}
+
+// AddDisputedCents adds v to the "disputed_cents" field.
+func (u *CheckoutUpsertOne) AddDisputedCents(v int64) *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.AddDisputedCents(v)
+	})
+}
+
+// UpdateDisputedCents sets the "disputed_cents" field to the value that was provided on create.
+func (u *CheckoutUpsertOne) UpdateDisputedCents() *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdateDisputedCents()
+	})
+}
+
+// SetReversedCents sets the "reversed_cents" field.
+func (u *CheckoutUpsertOne) SetReversedCents(v int64) *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetReversedCents(v)
+	})
+}
+
+// AddReversedCents adds v to the "reversed_cents" field.
+func (u *CheckoutUpsertOne) AddReversedCents(v int64) *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.AddReversedCents(v)
+	})
+}
+
+// UpdateReversedCents sets the "reversed_cents" field to the value that was provided on create.
+func (u *CheckoutUpsertOne) UpdateReversedCents() *CheckoutUpsertOne {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdateReversedCents()
+	})
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (u *CheckoutUpsertOne) SetUpdatedAt(v int64) *CheckoutUpsertOne {
 	return u.Update(func(s *CheckoutUpsert) {
@@ -628,6 +939,7 @@ func (_c *CheckoutCreateBulk) Save(ctx context.Context) ([]*Checkout, error) {
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*CheckoutMutation)
 				if !ok {
@@ -887,6 +1199,111 @@ func (u *CheckoutUpsertBulk) UpdateAccountID() *CheckoutUpsertBulk {
 func (u *CheckoutUpsertBulk) ClearAccountID() *CheckoutUpsertBulk {
 	return u.Update(func(s *CheckoutUpsert) {
 		s.ClearAccountID()
+	})
+}
+
+// SetPayment sets the "payment" field.
+func (u *CheckoutUpsertBulk) SetPayment(v string) *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetPayment(v)
+	})
+}
+
+// UpdatePayment sets the "payment" field to the value that was provided on create.
+func (u *CheckoutUpsertBulk) UpdatePayment() *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdatePayment()
+	})
+}
+
+// ClearPayment clears the value of the "payment" field.
+func (u *CheckoutUpsertBulk) ClearPayment() *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.ClearPayment()
+	})
+}
+
+// SetExternalID sets the "external_id" field.
+func (u *CheckoutUpsertBulk) SetExternalID(v string) *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetExternalID(v)
+	})
+}
+
+// UpdateExternalID sets the "external_id" field to the value that was provided on create.
+func (u *CheckoutUpsertBulk) UpdateExternalID() *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdateExternalID()
+	})
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (u *CheckoutUpsertBulk) ClearExternalID() *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.ClearExternalID()
+	})
+}
+
+// SetRefundedCents sets the "refunded_cents" field.
+func (u *CheckoutUpsertBulk) SetRefundedCents(v int64) *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetRefundedCents(v)
+	})
+}
+
+// AddRefundedCents adds v to the "refunded_cents" field.
+func (u *CheckoutUpsertBulk) AddRefundedCents(v int64) *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.AddRefundedCents(v)
+	})
+}
+
+// UpdateRefundedCents sets the "refunded_cents" field to the value that was provided on create.
+func (u *CheckoutUpsertBulk) UpdateRefundedCents() *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdateRefundedCents()
+	})
+}
+
+// SetDisputedCents sets the "disputed_cents" field.
+func (u *CheckoutUpsertBulk) SetDisputedCents(v int64) *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetDisputedCents(v)
+	})
+}
+
+// AddDisputedCents adds v to the "disputed_cents" field.
+func (u *CheckoutUpsertBulk) AddDisputedCents(v int64) *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.AddDisputedCents(v)
+	})
+}
+
+// UpdateDisputedCents sets the "disputed_cents" field to the value that was provided on create.
+func (u *CheckoutUpsertBulk) UpdateDisputedCents() *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdateDisputedCents()
+	})
+}
+
+// SetReversedCents sets the "reversed_cents" field.
+func (u *CheckoutUpsertBulk) SetReversedCents(v int64) *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.SetReversedCents(v)
+	})
+}
+
+// AddReversedCents adds v to the "reversed_cents" field.
+func (u *CheckoutUpsertBulk) AddReversedCents(v int64) *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.AddReversedCents(v)
+	})
+}
+
+// UpdateReversedCents sets the "reversed_cents" field to the value that was provided on create.
+func (u *CheckoutUpsertBulk) UpdateReversedCents() *CheckoutUpsertBulk {
+	return u.Update(func(s *CheckoutUpsert) {
+		s.UpdateReversedCents()
 	})
 }
 

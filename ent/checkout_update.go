@@ -103,6 +103,109 @@ func (_u *CheckoutUpdate) ClearAccountID() *CheckoutUpdate {
 	return _u
 }
 
+// SetPayment sets the "payment" field.
+func (_u *CheckoutUpdate) SetPayment(v string) *CheckoutUpdate {
+	_u.mutation.SetPayment(v)
+	return _u
+}
+
+// SetNillablePayment sets the "payment" field if the given value is not nil.
+func (_u *CheckoutUpdate) SetNillablePayment(v *string) *CheckoutUpdate {
+	if v != nil {
+		_u.SetPayment(*v)
+	}
+	return _u
+}
+
+// ClearPayment clears the value of the "payment" field.
+func (_u *CheckoutUpdate) ClearPayment() *CheckoutUpdate {
+	_u.mutation.ClearPayment()
+	return _u
+}
+
+// SetExternalID sets the "external_id" field.
+func (_u *CheckoutUpdate) SetExternalID(v string) *CheckoutUpdate {
+	_u.mutation.SetExternalID(v)
+	return _u
+}
+
+// SetNillableExternalID sets the "external_id" field if the given value is not nil.
+func (_u *CheckoutUpdate) SetNillableExternalID(v *string) *CheckoutUpdate {
+	if v != nil {
+		_u.SetExternalID(*v)
+	}
+	return _u
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (_u *CheckoutUpdate) ClearExternalID() *CheckoutUpdate {
+	_u.mutation.ClearExternalID()
+	return _u
+}
+
+// SetRefundedCents sets the "refunded_cents" field.
+func (_u *CheckoutUpdate) SetRefundedCents(v int64) *CheckoutUpdate {
+	_u.mutation.ResetRefundedCents()
+	_u.mutation.SetRefundedCents(v)
+	return _u
+}
+
+// SetNillableRefundedCents sets the "refunded_cents" field if the given value is not nil.
+func (_u *CheckoutUpdate) SetNillableRefundedCents(v *int64) *CheckoutUpdate {
+	if v != nil {
+		_u.SetRefundedCents(*v)
+	}
+	return _u
+}
+
+// AddRefundedCents adds value to the "refunded_cents" field.
+func (_u *CheckoutUpdate) AddRefundedCents(v int64) *CheckoutUpdate {
+	_u.mutation.AddRefundedCents(v)
+	return _u
+}
+
+// SetDisputedCents sets the "disputed_cents" field.
+func (_u *CheckoutUpdate) SetDisputedCents(v int64) *CheckoutUpdate {
+	_u.mutation.ResetDisputedCents()
+	_u.mutation.SetDisputedCents(v)
+	return _u
+}
+
+// SetNillableDisputedCents sets the "disputed_cents" field if the given value is not nil.
+func (_u *CheckoutUpdate) SetNillableDisputedCents(v *int64) *CheckoutUpdate {
+	if v != nil {
+		_u.SetDisputedCents(*v)
+	}
+	return _u
+}
+
+// AddDisputedCents adds value to the "disputed_cents" field.
+func (_u *CheckoutUpdate) AddDisputedCents(v int64) *CheckoutUpdate {
+	_u.mutation.AddDisputedCents(v)
+	return _u
+}
+
+// SetReversedCents sets the "reversed_cents" field.
+func (_u *CheckoutUpdate) SetReversedCents(v int64) *CheckoutUpdate {
+	_u.mutation.ResetReversedCents()
+	_u.mutation.SetReversedCents(v)
+	return _u
+}
+
+// SetNillableReversedCents sets the "reversed_cents" field if the given value is not nil.
+func (_u *CheckoutUpdate) SetNillableReversedCents(v *int64) *CheckoutUpdate {
+	if v != nil {
+		_u.SetReversedCents(*v)
+	}
+	return _u
+}
+
+// AddReversedCents adds value to the "reversed_cents" field.
+func (_u *CheckoutUpdate) AddReversedCents(v int64) *CheckoutUpdate {
+	_u.mutation.AddReversedCents(v)
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *CheckoutUpdate) SetUpdatedAt(v int64) *CheckoutUpdate {
 	_u.mutation.ResetUpdatedAt()
@@ -194,6 +297,36 @@ func (_u *CheckoutUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.AccountIDCleared() {
 		_spec.ClearField(checkout.FieldAccountID, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Payment(); ok {
+		_spec.SetField(checkout.FieldPayment, field.TypeString, value)
+	}
+	if _u.mutation.PaymentCleared() {
+		_spec.ClearField(checkout.FieldPayment, field.TypeString)
+	}
+	if value, ok := _u.mutation.ExternalID(); ok {
+		_spec.SetField(checkout.FieldExternalID, field.TypeString, value)
+	}
+	if _u.mutation.ExternalIDCleared() {
+		_spec.ClearField(checkout.FieldExternalID, field.TypeString)
+	}
+	if value, ok := _u.mutation.RefundedCents(); ok {
+		_spec.SetField(checkout.FieldRefundedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRefundedCents(); ok {
+		_spec.AddField(checkout.FieldRefundedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.DisputedCents(); ok {
+		_spec.SetField(checkout.FieldDisputedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDisputedCents(); ok {
+		_spec.AddField(checkout.FieldDisputedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.ReversedCents(); ok {
+		_spec.SetField(checkout.FieldReversedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedReversedCents(); ok {
+		_spec.AddField(checkout.FieldReversedCents, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(checkout.FieldUpdatedAt, field.TypeInt64, value)
@@ -295,6 +428,109 @@ func (_u *CheckoutUpdateOne) AddAccountID(v int64) *CheckoutUpdateOne {
 // ClearAccountID clears the value of the "account_id" field.
 func (_u *CheckoutUpdateOne) ClearAccountID() *CheckoutUpdateOne {
 	_u.mutation.ClearAccountID()
+	return _u
+}
+
+// SetPayment sets the "payment" field.
+func (_u *CheckoutUpdateOne) SetPayment(v string) *CheckoutUpdateOne {
+	_u.mutation.SetPayment(v)
+	return _u
+}
+
+// SetNillablePayment sets the "payment" field if the given value is not nil.
+func (_u *CheckoutUpdateOne) SetNillablePayment(v *string) *CheckoutUpdateOne {
+	if v != nil {
+		_u.SetPayment(*v)
+	}
+	return _u
+}
+
+// ClearPayment clears the value of the "payment" field.
+func (_u *CheckoutUpdateOne) ClearPayment() *CheckoutUpdateOne {
+	_u.mutation.ClearPayment()
+	return _u
+}
+
+// SetExternalID sets the "external_id" field.
+func (_u *CheckoutUpdateOne) SetExternalID(v string) *CheckoutUpdateOne {
+	_u.mutation.SetExternalID(v)
+	return _u
+}
+
+// SetNillableExternalID sets the "external_id" field if the given value is not nil.
+func (_u *CheckoutUpdateOne) SetNillableExternalID(v *string) *CheckoutUpdateOne {
+	if v != nil {
+		_u.SetExternalID(*v)
+	}
+	return _u
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (_u *CheckoutUpdateOne) ClearExternalID() *CheckoutUpdateOne {
+	_u.mutation.ClearExternalID()
+	return _u
+}
+
+// SetRefundedCents sets the "refunded_cents" field.
+func (_u *CheckoutUpdateOne) SetRefundedCents(v int64) *CheckoutUpdateOne {
+	_u.mutation.ResetRefundedCents()
+	_u.mutation.SetRefundedCents(v)
+	return _u
+}
+
+// SetNillableRefundedCents sets the "refunded_cents" field if the given value is not nil.
+func (_u *CheckoutUpdateOne) SetNillableRefundedCents(v *int64) *CheckoutUpdateOne {
+	if v != nil {
+		_u.SetRefundedCents(*v)
+	}
+	return _u
+}
+
+// AddRefundedCents adds value to the "refunded_cents" field.
+func (_u *CheckoutUpdateOne) AddRefundedCents(v int64) *CheckoutUpdateOne {
+	_u.mutation.AddRefundedCents(v)
+	return _u
+}
+
+// SetDisputedCents sets the "disputed_cents" field.
+func (_u *CheckoutUpdateOne) SetDisputedCents(v int64) *CheckoutUpdateOne {
+	_u.mutation.ResetDisputedCents()
+	_u.mutation.SetDisputedCents(v)
+	return _u
+}
+
+// SetNillableDisputedCents sets the "disputed_cents" field if the given value is not nil.
+func (_u *CheckoutUpdateOne) SetNillableDisputedCents(v *int64) *CheckoutUpdateOne {
+	if v != nil {
+		_u.SetDisputedCents(*v)
+	}
+	return _u
+}
+
+// AddDisputedCents adds value to the "disputed_cents" field.
+func (_u *CheckoutUpdateOne) AddDisputedCents(v int64) *CheckoutUpdateOne {
+	_u.mutation.AddDisputedCents(v)
+	return _u
+}
+
+// SetReversedCents sets the "reversed_cents" field.
+func (_u *CheckoutUpdateOne) SetReversedCents(v int64) *CheckoutUpdateOne {
+	_u.mutation.ResetReversedCents()
+	_u.mutation.SetReversedCents(v)
+	return _u
+}
+
+// SetNillableReversedCents sets the "reversed_cents" field if the given value is not nil.
+func (_u *CheckoutUpdateOne) SetNillableReversedCents(v *int64) *CheckoutUpdateOne {
+	if v != nil {
+		_u.SetReversedCents(*v)
+	}
+	return _u
+}
+
+// AddReversedCents adds value to the "reversed_cents" field.
+func (_u *CheckoutUpdateOne) AddReversedCents(v int64) *CheckoutUpdateOne {
+	_u.mutation.AddReversedCents(v)
 	return _u
 }
 
@@ -419,6 +655,36 @@ func (_u *CheckoutUpdateOne) sqlSave(ctx context.Context) (_node *Checkout, err 
 	}
 	if _u.mutation.AccountIDCleared() {
 		_spec.ClearField(checkout.FieldAccountID, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Payment(); ok {
+		_spec.SetField(checkout.FieldPayment, field.TypeString, value)
+	}
+	if _u.mutation.PaymentCleared() {
+		_spec.ClearField(checkout.FieldPayment, field.TypeString)
+	}
+	if value, ok := _u.mutation.ExternalID(); ok {
+		_spec.SetField(checkout.FieldExternalID, field.TypeString, value)
+	}
+	if _u.mutation.ExternalIDCleared() {
+		_spec.ClearField(checkout.FieldExternalID, field.TypeString)
+	}
+	if value, ok := _u.mutation.RefundedCents(); ok {
+		_spec.SetField(checkout.FieldRefundedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRefundedCents(); ok {
+		_spec.AddField(checkout.FieldRefundedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.DisputedCents(); ok {
+		_spec.SetField(checkout.FieldDisputedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDisputedCents(); ok {
+		_spec.AddField(checkout.FieldDisputedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.ReversedCents(); ok {
+		_spec.SetField(checkout.FieldReversedCents, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedReversedCents(); ok {
+		_spec.AddField(checkout.FieldReversedCents, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(checkout.FieldUpdatedAt, field.TypeInt64, value)

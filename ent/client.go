@@ -15,13 +15,17 @@ import (
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"github.com/scrollery/scrollery/ent/account"
+	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/ent/creditbalance"
+	"github.com/scrollery/scrollery/ent/creditentry"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
 	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
@@ -46,12 +50,18 @@ type Client struct {
 	Schema *migrate.Schema
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
+	// AuditEntry is the client for interacting with the AuditEntry builders.
+	AuditEntry *AuditEntryClient
 	// Checkout is the client for interacting with the Checkout builders.
 	Checkout *CheckoutClient
 	// Code is the client for interacting with the Code builders.
 	Code *CodeClient
 	// Creator is the client for interacting with the Creator builders.
 	Creator *CreatorClient
+	// CreditBalance is the client for interacting with the CreditBalance builders.
+	CreditBalance *CreditBalanceClient
+	// CreditEntry is the client for interacting with the CreditEntry builders.
+	CreditEntry *CreditEntryClient
 	// Job is the client for interacting with the Job builders.
 	Job *JobClient
 	// Key is the client for interacting with the Key builders.
@@ -60,6 +70,8 @@ type Client struct {
 	Library *LibraryClient
 	// Observation is the client for interacting with the Observation builders.
 	Observation *ObservationClient
+	// PaymentEvent is the client for interacting with the PaymentEvent builders.
+	PaymentEvent *PaymentEventClient
 	// Recurrence is the client for interacting with the Recurrence builders.
 	Recurrence *RecurrenceClient
 	// RuleItem is the client for interacting with the RuleItem builders.
@@ -98,13 +110,17 @@ func NewClient(opts ...Option) *Client {
 func (c *Client) init() {
 	c.Schema = migrate.NewSchema(c.driver)
 	c.Account = NewAccountClient(c.config)
+	c.AuditEntry = NewAuditEntryClient(c.config)
 	c.Checkout = NewCheckoutClient(c.config)
 	c.Code = NewCodeClient(c.config)
 	c.Creator = NewCreatorClient(c.config)
+	c.CreditBalance = NewCreditBalanceClient(c.config)
+	c.CreditEntry = NewCreditEntryClient(c.config)
 	c.Job = NewJobClient(c.config)
 	c.Key = NewKeyClient(c.config)
 	c.Library = NewLibraryClient(c.config)
 	c.Observation = NewObservationClient(c.config)
+	c.PaymentEvent = NewPaymentEventClient(c.config)
 	c.Recurrence = NewRecurrenceClient(c.config)
 	c.RuleItem = NewRuleItemClient(c.config)
 	c.Ruleset = NewRulesetClient(c.config)
@@ -208,29 +224,33 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:          ctx,
-		config:       cfg,
-		Account:      NewAccountClient(cfg),
-		Checkout:     NewCheckoutClient(cfg),
-		Code:         NewCodeClient(cfg),
-		Creator:      NewCreatorClient(cfg),
-		Job:          NewJobClient(cfg),
-		Key:          NewKeyClient(cfg),
-		Library:      NewLibraryClient(cfg),
-		Observation:  NewObservationClient(cfg),
-		Recurrence:   NewRecurrenceClient(cfg),
-		RuleItem:     NewRuleItemClient(cfg),
-		Ruleset:      NewRulesetClient(cfg),
-		Scroll:       NewScrollClient(cfg),
-		ScrollRecord: NewScrollRecordClient(cfg),
-		Subscription: NewSubscriptionClient(cfg),
-		Trend:        NewTrendClient(cfg),
-		TrendWindow:  NewTrendWindowClient(cfg),
-		UsageCounter: NewUsageCounterClient(cfg),
-		UsageEvent:   NewUsageEventClient(cfg),
-		Video:        NewVideoClient(cfg),
-		VideoDoc:     NewVideoDocClient(cfg),
-		Workspace:    NewWorkspaceClient(cfg),
+		ctx:           ctx,
+		config:        cfg,
+		Account:       NewAccountClient(cfg),
+		AuditEntry:    NewAuditEntryClient(cfg),
+		Checkout:      NewCheckoutClient(cfg),
+		Code:          NewCodeClient(cfg),
+		Creator:       NewCreatorClient(cfg),
+		CreditBalance: NewCreditBalanceClient(cfg),
+		CreditEntry:   NewCreditEntryClient(cfg),
+		Job:           NewJobClient(cfg),
+		Key:           NewKeyClient(cfg),
+		Library:       NewLibraryClient(cfg),
+		Observation:   NewObservationClient(cfg),
+		PaymentEvent:  NewPaymentEventClient(cfg),
+		Recurrence:    NewRecurrenceClient(cfg),
+		RuleItem:      NewRuleItemClient(cfg),
+		Ruleset:       NewRulesetClient(cfg),
+		Scroll:        NewScrollClient(cfg),
+		ScrollRecord:  NewScrollRecordClient(cfg),
+		Subscription:  NewSubscriptionClient(cfg),
+		Trend:         NewTrendClient(cfg),
+		TrendWindow:   NewTrendWindowClient(cfg),
+		UsageCounter:  NewUsageCounterClient(cfg),
+		UsageEvent:    NewUsageEventClient(cfg),
+		Video:         NewVideoClient(cfg),
+		VideoDoc:      NewVideoDocClient(cfg),
+		Workspace:     NewWorkspaceClient(cfg),
 	}, nil
 }
 
@@ -248,29 +268,33 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:          ctx,
-		config:       cfg,
-		Account:      NewAccountClient(cfg),
-		Checkout:     NewCheckoutClient(cfg),
-		Code:         NewCodeClient(cfg),
-		Creator:      NewCreatorClient(cfg),
-		Job:          NewJobClient(cfg),
-		Key:          NewKeyClient(cfg),
-		Library:      NewLibraryClient(cfg),
-		Observation:  NewObservationClient(cfg),
-		Recurrence:   NewRecurrenceClient(cfg),
-		RuleItem:     NewRuleItemClient(cfg),
-		Ruleset:      NewRulesetClient(cfg),
-		Scroll:       NewScrollClient(cfg),
-		ScrollRecord: NewScrollRecordClient(cfg),
-		Subscription: NewSubscriptionClient(cfg),
-		Trend:        NewTrendClient(cfg),
-		TrendWindow:  NewTrendWindowClient(cfg),
-		UsageCounter: NewUsageCounterClient(cfg),
-		UsageEvent:   NewUsageEventClient(cfg),
-		Video:        NewVideoClient(cfg),
-		VideoDoc:     NewVideoDocClient(cfg),
-		Workspace:    NewWorkspaceClient(cfg),
+		ctx:           ctx,
+		config:        cfg,
+		Account:       NewAccountClient(cfg),
+		AuditEntry:    NewAuditEntryClient(cfg),
+		Checkout:      NewCheckoutClient(cfg),
+		Code:          NewCodeClient(cfg),
+		Creator:       NewCreatorClient(cfg),
+		CreditBalance: NewCreditBalanceClient(cfg),
+		CreditEntry:   NewCreditEntryClient(cfg),
+		Job:           NewJobClient(cfg),
+		Key:           NewKeyClient(cfg),
+		Library:       NewLibraryClient(cfg),
+		Observation:   NewObservationClient(cfg),
+		PaymentEvent:  NewPaymentEventClient(cfg),
+		Recurrence:    NewRecurrenceClient(cfg),
+		RuleItem:      NewRuleItemClient(cfg),
+		Ruleset:       NewRulesetClient(cfg),
+		Scroll:        NewScrollClient(cfg),
+		ScrollRecord:  NewScrollRecordClient(cfg),
+		Subscription:  NewSubscriptionClient(cfg),
+		Trend:         NewTrendClient(cfg),
+		TrendWindow:   NewTrendWindowClient(cfg),
+		UsageCounter:  NewUsageCounterClient(cfg),
+		UsageEvent:    NewUsageEventClient(cfg),
+		Video:         NewVideoClient(cfg),
+		VideoDoc:      NewVideoDocClient(cfg),
+		Workspace:     NewWorkspaceClient(cfg),
 	}, nil
 }
 
@@ -300,10 +324,11 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.Account, c.Checkout, c.Code, c.Creator, c.Job, c.Key, c.Library,
-		c.Observation, c.Recurrence, c.RuleItem, c.Ruleset, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video,
-		c.VideoDoc, c.Workspace,
+		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
+		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
+		c.Recurrence, c.RuleItem, c.Ruleset, c.Scroll, c.ScrollRecord, c.Subscription,
+		c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video, c.VideoDoc,
+		c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -313,10 +338,11 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.Account, c.Checkout, c.Code, c.Creator, c.Job, c.Key, c.Library,
-		c.Observation, c.Recurrence, c.RuleItem, c.Ruleset, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video,
-		c.VideoDoc, c.Workspace,
+		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
+		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
+		c.Recurrence, c.RuleItem, c.Ruleset, c.Scroll, c.ScrollRecord, c.Subscription,
+		c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video, c.VideoDoc,
+		c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -327,12 +353,18 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 	switch m := m.(type) {
 	case *AccountMutation:
 		return c.Account.mutate(ctx, m)
+	case *AuditEntryMutation:
+		return c.AuditEntry.mutate(ctx, m)
 	case *CheckoutMutation:
 		return c.Checkout.mutate(ctx, m)
 	case *CodeMutation:
 		return c.Code.mutate(ctx, m)
 	case *CreatorMutation:
 		return c.Creator.mutate(ctx, m)
+	case *CreditBalanceMutation:
+		return c.CreditBalance.mutate(ctx, m)
+	case *CreditEntryMutation:
+		return c.CreditEntry.mutate(ctx, m)
 	case *JobMutation:
 		return c.Job.mutate(ctx, m)
 	case *KeyMutation:
@@ -341,6 +373,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Library.mutate(ctx, m)
 	case *ObservationMutation:
 		return c.Observation.mutate(ctx, m)
+	case *PaymentEventMutation:
+		return c.PaymentEvent.mutate(ctx, m)
 	case *RecurrenceMutation:
 		return c.Recurrence.mutate(ctx, m)
 	case *RuleItemMutation:
@@ -502,6 +536,141 @@ func (c *AccountClient) mutate(ctx context.Context, m *AccountMutation) (Value, 
 		return (&AccountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Account mutation op: %q", m.Op())
+	}
+}
+
+// AuditEntryClient is a client for the AuditEntry schema.
+type AuditEntryClient struct {
+	config
+}
+
+// NewAuditEntryClient returns a client for the AuditEntry from the given config.
+func NewAuditEntryClient(c config) *AuditEntryClient {
+	return &AuditEntryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `auditentry.Hooks(f(g(h())))`.
+func (c *AuditEntryClient) Use(hooks ...Hook) {
+	c.hooks.AuditEntry = append(c.hooks.AuditEntry, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `auditentry.Intercept(f(g(h())))`.
+func (c *AuditEntryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AuditEntry = append(c.inters.AuditEntry, interceptors...)
+}
+
+// Create returns a builder for creating a AuditEntry entity.
+func (c *AuditEntryClient) Create() *AuditEntryCreate {
+	mutation := newAuditEntryMutation(c.config, OpCreate)
+	return &AuditEntryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AuditEntry entities.
+func (c *AuditEntryClient) CreateBulk(builders ...*AuditEntryCreate) *AuditEntryCreateBulk {
+	return &AuditEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuditEntryClient) MapCreateBulk(slice any, setFunc func(*AuditEntryCreate, int)) *AuditEntryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuditEntryCreateBulk{err: fmt.Errorf("calling to AuditEntryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuditEntryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuditEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AuditEntry.
+func (c *AuditEntryClient) Update() *AuditEntryUpdate {
+	mutation := newAuditEntryMutation(c.config, OpUpdate)
+	return &AuditEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuditEntryClient) UpdateOne(_m *AuditEntry) *AuditEntryUpdateOne {
+	mutation := newAuditEntryMutation(c.config, OpUpdateOne, withAuditEntry(_m))
+	return &AuditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuditEntryClient) UpdateOneID(id int64) *AuditEntryUpdateOne {
+	mutation := newAuditEntryMutation(c.config, OpUpdateOne, withAuditEntryID(id))
+	return &AuditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AuditEntry.
+func (c *AuditEntryClient) Delete() *AuditEntryDelete {
+	mutation := newAuditEntryMutation(c.config, OpDelete)
+	return &AuditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuditEntryClient) DeleteOne(_m *AuditEntry) *AuditEntryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuditEntryClient) DeleteOneID(id int64) *AuditEntryDeleteOne {
+	builder := c.Delete().Where(auditentry.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuditEntryDeleteOne{builder}
+}
+
+// Query returns a query builder for AuditEntry.
+func (c *AuditEntryClient) Query() *AuditEntryQuery {
+	return &AuditEntryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuditEntry},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AuditEntry entity by its id.
+func (c *AuditEntryClient) Get(ctx context.Context, id int64) (*AuditEntry, error) {
+	return c.Query().Where(auditentry.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuditEntryClient) GetX(ctx context.Context, id int64) *AuditEntry {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AuditEntryClient) Hooks() []Hook {
+	hooks := c.hooks.AuditEntry
+	return append(hooks[:len(hooks):len(hooks)], auditentry.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuditEntryClient) Interceptors() []Interceptor {
+	inters := c.inters.AuditEntry
+	return append(inters[:len(inters):len(inters)], auditentry.Interceptors[:]...)
+}
+
+func (c *AuditEntryClient) mutate(ctx context.Context, m *AuditEntryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuditEntryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuditEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AuditEntry mutation op: %q", m.Op())
 	}
 }
 
@@ -903,6 +1072,276 @@ func (c *CreatorClient) mutate(ctx context.Context, m *CreatorMutation) (Value, 
 		return (&CreatorDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Creator mutation op: %q", m.Op())
+	}
+}
+
+// CreditBalanceClient is a client for the CreditBalance schema.
+type CreditBalanceClient struct {
+	config
+}
+
+// NewCreditBalanceClient returns a client for the CreditBalance from the given config.
+func NewCreditBalanceClient(c config) *CreditBalanceClient {
+	return &CreditBalanceClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `creditbalance.Hooks(f(g(h())))`.
+func (c *CreditBalanceClient) Use(hooks ...Hook) {
+	c.hooks.CreditBalance = append(c.hooks.CreditBalance, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `creditbalance.Intercept(f(g(h())))`.
+func (c *CreditBalanceClient) Intercept(interceptors ...Interceptor) {
+	c.inters.CreditBalance = append(c.inters.CreditBalance, interceptors...)
+}
+
+// Create returns a builder for creating a CreditBalance entity.
+func (c *CreditBalanceClient) Create() *CreditBalanceCreate {
+	mutation := newCreditBalanceMutation(c.config, OpCreate)
+	return &CreditBalanceCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of CreditBalance entities.
+func (c *CreditBalanceClient) CreateBulk(builders ...*CreditBalanceCreate) *CreditBalanceCreateBulk {
+	return &CreditBalanceCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *CreditBalanceClient) MapCreateBulk(slice any, setFunc func(*CreditBalanceCreate, int)) *CreditBalanceCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &CreditBalanceCreateBulk{err: fmt.Errorf("calling to CreditBalanceClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*CreditBalanceCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &CreditBalanceCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for CreditBalance.
+func (c *CreditBalanceClient) Update() *CreditBalanceUpdate {
+	mutation := newCreditBalanceMutation(c.config, OpUpdate)
+	return &CreditBalanceUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *CreditBalanceClient) UpdateOne(_m *CreditBalance) *CreditBalanceUpdateOne {
+	mutation := newCreditBalanceMutation(c.config, OpUpdateOne, withCreditBalance(_m))
+	return &CreditBalanceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *CreditBalanceClient) UpdateOneID(id int64) *CreditBalanceUpdateOne {
+	mutation := newCreditBalanceMutation(c.config, OpUpdateOne, withCreditBalanceID(id))
+	return &CreditBalanceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for CreditBalance.
+func (c *CreditBalanceClient) Delete() *CreditBalanceDelete {
+	mutation := newCreditBalanceMutation(c.config, OpDelete)
+	return &CreditBalanceDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *CreditBalanceClient) DeleteOne(_m *CreditBalance) *CreditBalanceDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *CreditBalanceClient) DeleteOneID(id int64) *CreditBalanceDeleteOne {
+	builder := c.Delete().Where(creditbalance.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &CreditBalanceDeleteOne{builder}
+}
+
+// Query returns a query builder for CreditBalance.
+func (c *CreditBalanceClient) Query() *CreditBalanceQuery {
+	return &CreditBalanceQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCreditBalance},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a CreditBalance entity by its id.
+func (c *CreditBalanceClient) Get(ctx context.Context, id int64) (*CreditBalance, error) {
+	return c.Query().Where(creditbalance.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *CreditBalanceClient) GetX(ctx context.Context, id int64) *CreditBalance {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *CreditBalanceClient) Hooks() []Hook {
+	hooks := c.hooks.CreditBalance
+	return append(hooks[:len(hooks):len(hooks)], creditbalance.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *CreditBalanceClient) Interceptors() []Interceptor {
+	inters := c.inters.CreditBalance
+	return append(inters[:len(inters):len(inters)], creditbalance.Interceptors[:]...)
+}
+
+func (c *CreditBalanceClient) mutate(ctx context.Context, m *CreditBalanceMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&CreditBalanceCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&CreditBalanceUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&CreditBalanceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&CreditBalanceDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown CreditBalance mutation op: %q", m.Op())
+	}
+}
+
+// CreditEntryClient is a client for the CreditEntry schema.
+type CreditEntryClient struct {
+	config
+}
+
+// NewCreditEntryClient returns a client for the CreditEntry from the given config.
+func NewCreditEntryClient(c config) *CreditEntryClient {
+	return &CreditEntryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `creditentry.Hooks(f(g(h())))`.
+func (c *CreditEntryClient) Use(hooks ...Hook) {
+	c.hooks.CreditEntry = append(c.hooks.CreditEntry, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `creditentry.Intercept(f(g(h())))`.
+func (c *CreditEntryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.CreditEntry = append(c.inters.CreditEntry, interceptors...)
+}
+
+// Create returns a builder for creating a CreditEntry entity.
+func (c *CreditEntryClient) Create() *CreditEntryCreate {
+	mutation := newCreditEntryMutation(c.config, OpCreate)
+	return &CreditEntryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of CreditEntry entities.
+func (c *CreditEntryClient) CreateBulk(builders ...*CreditEntryCreate) *CreditEntryCreateBulk {
+	return &CreditEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *CreditEntryClient) MapCreateBulk(slice any, setFunc func(*CreditEntryCreate, int)) *CreditEntryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &CreditEntryCreateBulk{err: fmt.Errorf("calling to CreditEntryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*CreditEntryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &CreditEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for CreditEntry.
+func (c *CreditEntryClient) Update() *CreditEntryUpdate {
+	mutation := newCreditEntryMutation(c.config, OpUpdate)
+	return &CreditEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *CreditEntryClient) UpdateOne(_m *CreditEntry) *CreditEntryUpdateOne {
+	mutation := newCreditEntryMutation(c.config, OpUpdateOne, withCreditEntry(_m))
+	return &CreditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *CreditEntryClient) UpdateOneID(id int64) *CreditEntryUpdateOne {
+	mutation := newCreditEntryMutation(c.config, OpUpdateOne, withCreditEntryID(id))
+	return &CreditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for CreditEntry.
+func (c *CreditEntryClient) Delete() *CreditEntryDelete {
+	mutation := newCreditEntryMutation(c.config, OpDelete)
+	return &CreditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *CreditEntryClient) DeleteOne(_m *CreditEntry) *CreditEntryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *CreditEntryClient) DeleteOneID(id int64) *CreditEntryDeleteOne {
+	builder := c.Delete().Where(creditentry.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &CreditEntryDeleteOne{builder}
+}
+
+// Query returns a query builder for CreditEntry.
+func (c *CreditEntryClient) Query() *CreditEntryQuery {
+	return &CreditEntryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCreditEntry},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a CreditEntry entity by its id.
+func (c *CreditEntryClient) Get(ctx context.Context, id int64) (*CreditEntry, error) {
+	return c.Query().Where(creditentry.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *CreditEntryClient) GetX(ctx context.Context, id int64) *CreditEntry {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *CreditEntryClient) Hooks() []Hook {
+	hooks := c.hooks.CreditEntry
+	return append(hooks[:len(hooks):len(hooks)], creditentry.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *CreditEntryClient) Interceptors() []Interceptor {
+	inters := c.inters.CreditEntry
+	return append(inters[:len(inters):len(inters)], creditentry.Interceptors[:]...)
+}
+
+func (c *CreditEntryClient) mutate(ctx context.Context, m *CreditEntryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&CreditEntryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&CreditEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&CreditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&CreditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown CreditEntry mutation op: %q", m.Op())
 	}
 }
 
@@ -1441,6 +1880,139 @@ func (c *ObservationClient) mutate(ctx context.Context, m *ObservationMutation) 
 		return (&ObservationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Observation mutation op: %q", m.Op())
+	}
+}
+
+// PaymentEventClient is a client for the PaymentEvent schema.
+type PaymentEventClient struct {
+	config
+}
+
+// NewPaymentEventClient returns a client for the PaymentEvent from the given config.
+func NewPaymentEventClient(c config) *PaymentEventClient {
+	return &PaymentEventClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `paymentevent.Hooks(f(g(h())))`.
+func (c *PaymentEventClient) Use(hooks ...Hook) {
+	c.hooks.PaymentEvent = append(c.hooks.PaymentEvent, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `paymentevent.Intercept(f(g(h())))`.
+func (c *PaymentEventClient) Intercept(interceptors ...Interceptor) {
+	c.inters.PaymentEvent = append(c.inters.PaymentEvent, interceptors...)
+}
+
+// Create returns a builder for creating a PaymentEvent entity.
+func (c *PaymentEventClient) Create() *PaymentEventCreate {
+	mutation := newPaymentEventMutation(c.config, OpCreate)
+	return &PaymentEventCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of PaymentEvent entities.
+func (c *PaymentEventClient) CreateBulk(builders ...*PaymentEventCreate) *PaymentEventCreateBulk {
+	return &PaymentEventCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PaymentEventClient) MapCreateBulk(slice any, setFunc func(*PaymentEventCreate, int)) *PaymentEventCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PaymentEventCreateBulk{err: fmt.Errorf("calling to PaymentEventClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PaymentEventCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PaymentEventCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for PaymentEvent.
+func (c *PaymentEventClient) Update() *PaymentEventUpdate {
+	mutation := newPaymentEventMutation(c.config, OpUpdate)
+	return &PaymentEventUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PaymentEventClient) UpdateOne(_m *PaymentEvent) *PaymentEventUpdateOne {
+	mutation := newPaymentEventMutation(c.config, OpUpdateOne, withPaymentEvent(_m))
+	return &PaymentEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PaymentEventClient) UpdateOneID(id int64) *PaymentEventUpdateOne {
+	mutation := newPaymentEventMutation(c.config, OpUpdateOne, withPaymentEventID(id))
+	return &PaymentEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for PaymentEvent.
+func (c *PaymentEventClient) Delete() *PaymentEventDelete {
+	mutation := newPaymentEventMutation(c.config, OpDelete)
+	return &PaymentEventDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PaymentEventClient) DeleteOne(_m *PaymentEvent) *PaymentEventDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PaymentEventClient) DeleteOneID(id int64) *PaymentEventDeleteOne {
+	builder := c.Delete().Where(paymentevent.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PaymentEventDeleteOne{builder}
+}
+
+// Query returns a query builder for PaymentEvent.
+func (c *PaymentEventClient) Query() *PaymentEventQuery {
+	return &PaymentEventQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePaymentEvent},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a PaymentEvent entity by its id.
+func (c *PaymentEventClient) Get(ctx context.Context, id int64) (*PaymentEvent, error) {
+	return c.Query().Where(paymentevent.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PaymentEventClient) GetX(ctx context.Context, id int64) *PaymentEvent {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *PaymentEventClient) Hooks() []Hook {
+	return c.hooks.PaymentEvent
+}
+
+// Interceptors returns the client interceptors.
+func (c *PaymentEventClient) Interceptors() []Interceptor {
+	return c.inters.PaymentEvent
+}
+
+func (c *PaymentEventClient) mutate(ctx context.Context, m *PaymentEventMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PaymentEventCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PaymentEventUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PaymentEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PaymentEventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown PaymentEvent mutation op: %q", m.Op())
 	}
 }
 
@@ -3200,14 +3772,16 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		Account, Checkout, Code, Creator, Job, Key, Library, Observation, Recurrence,
-		RuleItem, Ruleset, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
-		UsageCounter, UsageEvent, Video, VideoDoc, Workspace []ent.Hook
+		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
+		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset, Scroll,
+		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
+		Video, VideoDoc, Workspace []ent.Hook
 	}
 	inters struct {
-		Account, Checkout, Code, Creator, Job, Key, Library, Observation, Recurrence,
-		RuleItem, Ruleset, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
-		UsageCounter, UsageEvent, Video, VideoDoc, Workspace []ent.Interceptor
+		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
+		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset, Scroll,
+		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
+		Video, VideoDoc, Workspace []ent.Interceptor
 	}
 )
 

@@ -13,13 +13,17 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/scrollery/scrollery/ent/account"
+	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/ent/creditbalance"
+	"github.com/scrollery/scrollery/ent/creditentry"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
 	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
@@ -93,27 +97,31 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			account.Table:      account.ValidColumn,
-			checkout.Table:     checkout.ValidColumn,
-			code.Table:         code.ValidColumn,
-			creator.Table:      creator.ValidColumn,
-			job.Table:          job.ValidColumn,
-			key.Table:          key.ValidColumn,
-			library.Table:      library.ValidColumn,
-			observation.Table:  observation.ValidColumn,
-			recurrence.Table:   recurrence.ValidColumn,
-			ruleitem.Table:     ruleitem.ValidColumn,
-			ruleset.Table:      ruleset.ValidColumn,
-			scroll.Table:       scroll.ValidColumn,
-			scrollrecord.Table: scrollrecord.ValidColumn,
-			subscription.Table: subscription.ValidColumn,
-			trend.Table:        trend.ValidColumn,
-			trendwindow.Table:  trendwindow.ValidColumn,
-			usagecounter.Table: usagecounter.ValidColumn,
-			usageevent.Table:   usageevent.ValidColumn,
-			video.Table:        video.ValidColumn,
-			videodoc.Table:     videodoc.ValidColumn,
-			workspace.Table:    workspace.ValidColumn,
+			account.Table:       account.ValidColumn,
+			auditentry.Table:    auditentry.ValidColumn,
+			checkout.Table:      checkout.ValidColumn,
+			code.Table:          code.ValidColumn,
+			creator.Table:       creator.ValidColumn,
+			creditbalance.Table: creditbalance.ValidColumn,
+			creditentry.Table:   creditentry.ValidColumn,
+			job.Table:           job.ValidColumn,
+			key.Table:           key.ValidColumn,
+			library.Table:       library.ValidColumn,
+			observation.Table:   observation.ValidColumn,
+			paymentevent.Table:  paymentevent.ValidColumn,
+			recurrence.Table:    recurrence.ValidColumn,
+			ruleitem.Table:      ruleitem.ValidColumn,
+			ruleset.Table:       ruleset.ValidColumn,
+			scroll.Table:        scroll.ValidColumn,
+			scrollrecord.Table:  scrollrecord.ValidColumn,
+			subscription.Table:  subscription.ValidColumn,
+			trend.Table:         trend.ValidColumn,
+			trendwindow.Table:   trendwindow.ValidColumn,
+			usagecounter.Table:  usagecounter.ValidColumn,
+			usageevent.Table:    usageevent.ValidColumn,
+			video.Table:         video.ValidColumn,
+			videodoc.Table:      videodoc.ValidColumn,
+			workspace.Table:     workspace.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

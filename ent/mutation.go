@@ -11,13 +11,17 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/scrollery/scrollery/ent/account"
+	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/ent/creditbalance"
+	"github.com/scrollery/scrollery/ent/creditentry"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
 	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
@@ -43,27 +47,31 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeAccount      = "Account"
-	TypeCheckout     = "Checkout"
-	TypeCode         = "Code"
-	TypeCreator      = "Creator"
-	TypeJob          = "Job"
-	TypeKey          = "Key"
-	TypeLibrary      = "Library"
-	TypeObservation  = "Observation"
-	TypeRecurrence   = "Recurrence"
-	TypeRuleItem     = "RuleItem"
-	TypeRuleset      = "Ruleset"
-	TypeScroll       = "Scroll"
-	TypeScrollRecord = "ScrollRecord"
-	TypeSubscription = "Subscription"
-	TypeTrend        = "Trend"
-	TypeTrendWindow  = "TrendWindow"
-	TypeUsageCounter = "UsageCounter"
-	TypeUsageEvent   = "UsageEvent"
-	TypeVideo        = "Video"
-	TypeVideoDoc     = "VideoDoc"
-	TypeWorkspace    = "Workspace"
+	TypeAccount       = "Account"
+	TypeAuditEntry    = "AuditEntry"
+	TypeCheckout      = "Checkout"
+	TypeCode          = "Code"
+	TypeCreator       = "Creator"
+	TypeCreditBalance = "CreditBalance"
+	TypeCreditEntry   = "CreditEntry"
+	TypeJob           = "Job"
+	TypeKey           = "Key"
+	TypeLibrary       = "Library"
+	TypeObservation   = "Observation"
+	TypePaymentEvent  = "PaymentEvent"
+	TypeRecurrence    = "Recurrence"
+	TypeRuleItem      = "RuleItem"
+	TypeRuleset       = "Ruleset"
+	TypeScroll        = "Scroll"
+	TypeScrollRecord  = "ScrollRecord"
+	TypeSubscription  = "Subscription"
+	TypeTrend         = "Trend"
+	TypeTrendWindow   = "TrendWindow"
+	TypeUsageCounter  = "UsageCounter"
+	TypeUsageEvent    = "UsageEvent"
+	TypeVideo         = "Video"
+	TypeVideoDoc      = "VideoDoc"
+	TypeWorkspace     = "Workspace"
 )
 
 // AccountMutation represents an operation that mutates the Account nodes in the graph.
@@ -510,34 +518,713 @@ func (m *AccountMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Account edge %s", name)
 }
 
+// AuditEntryMutation represents an operation that mutates the AuditEntry nodes in the graph.
+type AuditEntryMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	actor         *string
+	action        *string
+	subject       *string
+	detail        *string
+	created_at    *int64
+	addcreated_at *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AuditEntry, error)
+	predicates    []predicate.AuditEntry
+}
+
+var _ ent.Mutation = (*AuditEntryMutation)(nil)
+
+// auditentryOption allows management of the mutation configuration using functional options.
+type auditentryOption func(*AuditEntryMutation)
+
+// newAuditEntryMutation creates new mutation for the AuditEntry entity.
+func newAuditEntryMutation(c config, op Op, opts ...auditentryOption) *AuditEntryMutation {
+	m := &AuditEntryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAuditEntry,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAuditEntryID sets the ID field of the mutation.
+func withAuditEntryID(id int64) auditentryOption {
+	return func(m *AuditEntryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AuditEntry
+		)
+		m.oldValue = func(ctx context.Context) (*AuditEntry, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AuditEntry.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAuditEntry sets the old AuditEntry of the mutation.
+func withAuditEntry(node *AuditEntry) auditentryOption {
+	return func(m *AuditEntryMutation) {
+		m.oldValue = func(context.Context) (*AuditEntry, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AuditEntryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AuditEntryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AuditEntry entities.
+func (m *AuditEntryMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AuditEntryMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AuditEntryMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AuditEntry.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AuditEntryMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AuditEntryMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the AuditEntry entity.
+// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEntryMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *AuditEntryMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *AuditEntryMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AuditEntryMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetActor sets the "actor" field.
+func (m *AuditEntryMutation) SetActor(s string) {
+	m.actor = &s
+}
+
+// Actor returns the value of the "actor" field in the mutation.
+func (m *AuditEntryMutation) Actor() (r string, exists bool) {
+	v := m.actor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActor returns the old "actor" field's value of the AuditEntry entity.
+// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEntryMutation) OldActor(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActor is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActor requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActor: %w", err)
+	}
+	return oldValue.Actor, nil
+}
+
+// ResetActor resets all changes to the "actor" field.
+func (m *AuditEntryMutation) ResetActor() {
+	m.actor = nil
+}
+
+// SetAction sets the "action" field.
+func (m *AuditEntryMutation) SetAction(s string) {
+	m.action = &s
+}
+
+// Action returns the value of the "action" field in the mutation.
+func (m *AuditEntryMutation) Action() (r string, exists bool) {
+	v := m.action
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAction returns the old "action" field's value of the AuditEntry entity.
+// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEntryMutation) OldAction(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAction is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAction requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAction: %w", err)
+	}
+	return oldValue.Action, nil
+}
+
+// ResetAction resets all changes to the "action" field.
+func (m *AuditEntryMutation) ResetAction() {
+	m.action = nil
+}
+
+// SetSubject sets the "subject" field.
+func (m *AuditEntryMutation) SetSubject(s string) {
+	m.subject = &s
+}
+
+// Subject returns the value of the "subject" field in the mutation.
+func (m *AuditEntryMutation) Subject() (r string, exists bool) {
+	v := m.subject
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubject returns the old "subject" field's value of the AuditEntry entity.
+// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEntryMutation) OldSubject(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubject requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
+	}
+	return oldValue.Subject, nil
+}
+
+// ResetSubject resets all changes to the "subject" field.
+func (m *AuditEntryMutation) ResetSubject() {
+	m.subject = nil
+}
+
+// SetDetail sets the "detail" field.
+func (m *AuditEntryMutation) SetDetail(s string) {
+	m.detail = &s
+}
+
+// Detail returns the value of the "detail" field in the mutation.
+func (m *AuditEntryMutation) Detail() (r string, exists bool) {
+	v := m.detail
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDetail returns the old "detail" field's value of the AuditEntry entity.
+// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEntryMutation) OldDetail(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDetail is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDetail requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDetail: %w", err)
+	}
+	return oldValue.Detail, nil
+}
+
+// ResetDetail resets all changes to the "detail" field.
+func (m *AuditEntryMutation) ResetDetail() {
+	m.detail = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AuditEntryMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AuditEntryMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the AuditEntry entity.
+// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEntryMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *AuditEntryMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *AuditEntryMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AuditEntryMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the AuditEntryMutation builder.
+func (m *AuditEntryMutation) Where(ps ...predicate.AuditEntry) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AuditEntryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AuditEntryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AuditEntry, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AuditEntryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AuditEntryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AuditEntry).
+func (m *AuditEntryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AuditEntryMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.account_id != nil {
+		fields = append(fields, auditentry.FieldAccountID)
+	}
+	if m.actor != nil {
+		fields = append(fields, auditentry.FieldActor)
+	}
+	if m.action != nil {
+		fields = append(fields, auditentry.FieldAction)
+	}
+	if m.subject != nil {
+		fields = append(fields, auditentry.FieldSubject)
+	}
+	if m.detail != nil {
+		fields = append(fields, auditentry.FieldDetail)
+	}
+	if m.created_at != nil {
+		fields = append(fields, auditentry.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AuditEntryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case auditentry.FieldAccountID:
+		return m.AccountID()
+	case auditentry.FieldActor:
+		return m.Actor()
+	case auditentry.FieldAction:
+		return m.Action()
+	case auditentry.FieldSubject:
+		return m.Subject()
+	case auditentry.FieldDetail:
+		return m.Detail()
+	case auditentry.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AuditEntryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case auditentry.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case auditentry.FieldActor:
+		return m.OldActor(ctx)
+	case auditentry.FieldAction:
+		return m.OldAction(ctx)
+	case auditentry.FieldSubject:
+		return m.OldSubject(ctx)
+	case auditentry.FieldDetail:
+		return m.OldDetail(ctx)
+	case auditentry.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown AuditEntry field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditEntryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case auditentry.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case auditentry.FieldActor:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActor(v)
+		return nil
+	case auditentry.FieldAction:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAction(v)
+		return nil
+	case auditentry.FieldSubject:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubject(v)
+		return nil
+	case auditentry.FieldDetail:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDetail(v)
+		return nil
+	case auditentry.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditEntry field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AuditEntryMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, auditentry.FieldAccountID)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, auditentry.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AuditEntryMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case auditentry.FieldAccountID:
+		return m.AddedAccountID()
+	case auditentry.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditEntryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case auditentry.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case auditentry.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditEntry numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AuditEntryMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AuditEntryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AuditEntryMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AuditEntry nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AuditEntryMutation) ResetField(name string) error {
+	switch name {
+	case auditentry.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case auditentry.FieldActor:
+		m.ResetActor()
+		return nil
+	case auditentry.FieldAction:
+		m.ResetAction()
+		return nil
+	case auditentry.FieldSubject:
+		m.ResetSubject()
+		return nil
+	case auditentry.FieldDetail:
+		m.ResetDetail()
+		return nil
+	case auditentry.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditEntry field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AuditEntryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AuditEntryMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AuditEntryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AuditEntryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AuditEntryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AuditEntryMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AuditEntryMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AuditEntry unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AuditEntryMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AuditEntry edge %s", name)
+}
+
 // CheckoutMutation represents an operation that mutates the Checkout nodes in the graph.
 type CheckoutMutation struct {
 	config
-	op              Op
-	typ             string
-	id              *int64
-	token_hash      *[]byte
-	session         *string
-	purpose         *string
-	plan            *string
-	interval        *string
-	amount_cents    *int64
-	addamount_cents *int64
-	url             *string
-	status          *string
-	email           *string
-	account_id      *int64
-	addaccount_id   *int64
-	created_at      *int64
-	addcreated_at   *int64
-	expires_at      *int64
-	addexpires_at   *int64
-	updated_at      *int64
-	addupdated_at   *int64
-	clearedFields   map[string]struct{}
-	done            bool
-	oldValue        func(context.Context) (*Checkout, error)
-	predicates      []predicate.Checkout
+	op                Op
+	typ               string
+	id                *int64
+	token_hash        *[]byte
+	session           *string
+	purpose           *string
+	plan              *string
+	interval          *string
+	amount_cents      *int64
+	addamount_cents   *int64
+	url               *string
+	status            *string
+	email             *string
+	account_id        *int64
+	addaccount_id     *int64
+	payment           *string
+	external_id       *string
+	refunded_cents    *int64
+	addrefunded_cents *int64
+	disputed_cents    *int64
+	adddisputed_cents *int64
+	reversed_cents    *int64
+	addreversed_cents *int64
+	created_at        *int64
+	addcreated_at     *int64
+	expires_at        *int64
+	addexpires_at     *int64
+	updated_at        *int64
+	addupdated_at     *int64
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*Checkout, error)
+	predicates        []predicate.Checkout
 }
 
 var _ ent.Mutation = (*CheckoutMutation)(nil)
@@ -1084,6 +1771,272 @@ func (m *CheckoutMutation) ResetAccountID() {
 	delete(m.clearedFields, checkout.FieldAccountID)
 }
 
+// SetPayment sets the "payment" field.
+func (m *CheckoutMutation) SetPayment(s string) {
+	m.payment = &s
+}
+
+// Payment returns the value of the "payment" field in the mutation.
+func (m *CheckoutMutation) Payment() (r string, exists bool) {
+	v := m.payment
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPayment returns the old "payment" field's value of the Checkout entity.
+// If the Checkout object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CheckoutMutation) OldPayment(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPayment is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPayment requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPayment: %w", err)
+	}
+	return oldValue.Payment, nil
+}
+
+// ClearPayment clears the value of the "payment" field.
+func (m *CheckoutMutation) ClearPayment() {
+	m.payment = nil
+	m.clearedFields[checkout.FieldPayment] = struct{}{}
+}
+
+// PaymentCleared returns if the "payment" field was cleared in this mutation.
+func (m *CheckoutMutation) PaymentCleared() bool {
+	_, ok := m.clearedFields[checkout.FieldPayment]
+	return ok
+}
+
+// ResetPayment resets all changes to the "payment" field.
+func (m *CheckoutMutation) ResetPayment() {
+	m.payment = nil
+	delete(m.clearedFields, checkout.FieldPayment)
+}
+
+// SetExternalID sets the "external_id" field.
+func (m *CheckoutMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *CheckoutMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the Checkout entity.
+// If the Checkout object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CheckoutMutation) OldExternalID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (m *CheckoutMutation) ClearExternalID() {
+	m.external_id = nil
+	m.clearedFields[checkout.FieldExternalID] = struct{}{}
+}
+
+// ExternalIDCleared returns if the "external_id" field was cleared in this mutation.
+func (m *CheckoutMutation) ExternalIDCleared() bool {
+	_, ok := m.clearedFields[checkout.FieldExternalID]
+	return ok
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *CheckoutMutation) ResetExternalID() {
+	m.external_id = nil
+	delete(m.clearedFields, checkout.FieldExternalID)
+}
+
+// SetRefundedCents sets the "refunded_cents" field.
+func (m *CheckoutMutation) SetRefundedCents(i int64) {
+	m.refunded_cents = &i
+	m.addrefunded_cents = nil
+}
+
+// RefundedCents returns the value of the "refunded_cents" field in the mutation.
+func (m *CheckoutMutation) RefundedCents() (r int64, exists bool) {
+	v := m.refunded_cents
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRefundedCents returns the old "refunded_cents" field's value of the Checkout entity.
+// If the Checkout object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CheckoutMutation) OldRefundedCents(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRefundedCents is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRefundedCents requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRefundedCents: %w", err)
+	}
+	return oldValue.RefundedCents, nil
+}
+
+// AddRefundedCents adds i to the "refunded_cents" field.
+func (m *CheckoutMutation) AddRefundedCents(i int64) {
+	if m.addrefunded_cents != nil {
+		*m.addrefunded_cents += i
+	} else {
+		m.addrefunded_cents = &i
+	}
+}
+
+// AddedRefundedCents returns the value that was added to the "refunded_cents" field in this mutation.
+func (m *CheckoutMutation) AddedRefundedCents() (r int64, exists bool) {
+	v := m.addrefunded_cents
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRefundedCents resets all changes to the "refunded_cents" field.
+func (m *CheckoutMutation) ResetRefundedCents() {
+	m.refunded_cents = nil
+	m.addrefunded_cents = nil
+}
+
+// SetDisputedCents sets the "disputed_cents" field.
+func (m *CheckoutMutation) SetDisputedCents(i int64) {
+	m.disputed_cents = &i
+	m.adddisputed_cents = nil
+}
+
+// DisputedCents returns the value of the "disputed_cents" field in the mutation.
+func (m *CheckoutMutation) DisputedCents() (r int64, exists bool) {
+	v := m.disputed_cents
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDisputedCents returns the old "disputed_cents" field's value of the Checkout entity.
+// If the Checkout object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CheckoutMutation) OldDisputedCents(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDisputedCents is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDisputedCents requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDisputedCents: %w", err)
+	}
+	return oldValue.DisputedCents, nil
+}
+
+// AddDisputedCents adds i to the "disputed_cents" field.
+func (m *CheckoutMutation) AddDisputedCents(i int64) {
+	if m.adddisputed_cents != nil {
+		*m.adddisputed_cents += i
+	} else {
+		m.adddisputed_cents = &i
+	}
+}
+
+// AddedDisputedCents returns the value that was added to the "disputed_cents" field in this mutation.
+func (m *CheckoutMutation) AddedDisputedCents() (r int64, exists bool) {
+	v := m.adddisputed_cents
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDisputedCents resets all changes to the "disputed_cents" field.
+func (m *CheckoutMutation) ResetDisputedCents() {
+	m.disputed_cents = nil
+	m.adddisputed_cents = nil
+}
+
+// SetReversedCents sets the "reversed_cents" field.
+func (m *CheckoutMutation) SetReversedCents(i int64) {
+	m.reversed_cents = &i
+	m.addreversed_cents = nil
+}
+
+// ReversedCents returns the value of the "reversed_cents" field in the mutation.
+func (m *CheckoutMutation) ReversedCents() (r int64, exists bool) {
+	v := m.reversed_cents
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReversedCents returns the old "reversed_cents" field's value of the Checkout entity.
+// If the Checkout object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CheckoutMutation) OldReversedCents(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReversedCents is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReversedCents requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReversedCents: %w", err)
+	}
+	return oldValue.ReversedCents, nil
+}
+
+// AddReversedCents adds i to the "reversed_cents" field.
+func (m *CheckoutMutation) AddReversedCents(i int64) {
+	if m.addreversed_cents != nil {
+		*m.addreversed_cents += i
+	} else {
+		m.addreversed_cents = &i
+	}
+}
+
+// AddedReversedCents returns the value that was added to the "reversed_cents" field in this mutation.
+func (m *CheckoutMutation) AddedReversedCents() (r int64, exists bool) {
+	v := m.addreversed_cents
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetReversedCents resets all changes to the "reversed_cents" field.
+func (m *CheckoutMutation) ResetReversedCents() {
+	m.reversed_cents = nil
+	m.addreversed_cents = nil
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *CheckoutMutation) SetCreatedAt(i int64) {
 	m.created_at = &i
@@ -1286,7 +2239,7 @@ func (m *CheckoutMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CheckoutMutation) Fields() []string {
-	fields := make([]string, 0, 13)
+	fields := make([]string, 0, 18)
 	if m.token_hash != nil {
 		fields = append(fields, checkout.FieldTokenHash)
 	}
@@ -1316,6 +2269,21 @@ func (m *CheckoutMutation) Fields() []string {
 	}
 	if m.account_id != nil {
 		fields = append(fields, checkout.FieldAccountID)
+	}
+	if m.payment != nil {
+		fields = append(fields, checkout.FieldPayment)
+	}
+	if m.external_id != nil {
+		fields = append(fields, checkout.FieldExternalID)
+	}
+	if m.refunded_cents != nil {
+		fields = append(fields, checkout.FieldRefundedCents)
+	}
+	if m.disputed_cents != nil {
+		fields = append(fields, checkout.FieldDisputedCents)
+	}
+	if m.reversed_cents != nil {
+		fields = append(fields, checkout.FieldReversedCents)
 	}
 	if m.created_at != nil {
 		fields = append(fields, checkout.FieldCreatedAt)
@@ -1354,6 +2322,16 @@ func (m *CheckoutMutation) Field(name string) (ent.Value, bool) {
 		return m.Email()
 	case checkout.FieldAccountID:
 		return m.AccountID()
+	case checkout.FieldPayment:
+		return m.Payment()
+	case checkout.FieldExternalID:
+		return m.ExternalID()
+	case checkout.FieldRefundedCents:
+		return m.RefundedCents()
+	case checkout.FieldDisputedCents:
+		return m.DisputedCents()
+	case checkout.FieldReversedCents:
+		return m.ReversedCents()
 	case checkout.FieldCreatedAt:
 		return m.CreatedAt()
 	case checkout.FieldExpiresAt:
@@ -1389,6 +2367,16 @@ func (m *CheckoutMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldEmail(ctx)
 	case checkout.FieldAccountID:
 		return m.OldAccountID(ctx)
+	case checkout.FieldPayment:
+		return m.OldPayment(ctx)
+	case checkout.FieldExternalID:
+		return m.OldExternalID(ctx)
+	case checkout.FieldRefundedCents:
+		return m.OldRefundedCents(ctx)
+	case checkout.FieldDisputedCents:
+		return m.OldDisputedCents(ctx)
+	case checkout.FieldReversedCents:
+		return m.OldReversedCents(ctx)
 	case checkout.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	case checkout.FieldExpiresAt:
@@ -1474,6 +2462,41 @@ func (m *CheckoutMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetAccountID(v)
 		return nil
+	case checkout.FieldPayment:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPayment(v)
+		return nil
+	case checkout.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
+		return nil
+	case checkout.FieldRefundedCents:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRefundedCents(v)
+		return nil
+	case checkout.FieldDisputedCents:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDisputedCents(v)
+		return nil
+	case checkout.FieldReversedCents:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReversedCents(v)
+		return nil
 	case checkout.FieldCreatedAt:
 		v, ok := value.(int64)
 		if !ok {
@@ -1509,6 +2532,15 @@ func (m *CheckoutMutation) AddedFields() []string {
 	if m.addaccount_id != nil {
 		fields = append(fields, checkout.FieldAccountID)
 	}
+	if m.addrefunded_cents != nil {
+		fields = append(fields, checkout.FieldRefundedCents)
+	}
+	if m.adddisputed_cents != nil {
+		fields = append(fields, checkout.FieldDisputedCents)
+	}
+	if m.addreversed_cents != nil {
+		fields = append(fields, checkout.FieldReversedCents)
+	}
 	if m.addcreated_at != nil {
 		fields = append(fields, checkout.FieldCreatedAt)
 	}
@@ -1530,6 +2562,12 @@ func (m *CheckoutMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedAmountCents()
 	case checkout.FieldAccountID:
 		return m.AddedAccountID()
+	case checkout.FieldRefundedCents:
+		return m.AddedRefundedCents()
+	case checkout.FieldDisputedCents:
+		return m.AddedDisputedCents()
+	case checkout.FieldReversedCents:
+		return m.AddedReversedCents()
 	case checkout.FieldCreatedAt:
 		return m.AddedCreatedAt()
 	case checkout.FieldExpiresAt:
@@ -1558,6 +2596,27 @@ func (m *CheckoutMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddAccountID(v)
+		return nil
+	case checkout.FieldRefundedCents:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRefundedCents(v)
+		return nil
+	case checkout.FieldDisputedCents:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDisputedCents(v)
+		return nil
+	case checkout.FieldReversedCents:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddReversedCents(v)
 		return nil
 	case checkout.FieldCreatedAt:
 		v, ok := value.(int64)
@@ -1597,6 +2656,12 @@ func (m *CheckoutMutation) ClearedFields() []string {
 	if m.FieldCleared(checkout.FieldAccountID) {
 		fields = append(fields, checkout.FieldAccountID)
 	}
+	if m.FieldCleared(checkout.FieldPayment) {
+		fields = append(fields, checkout.FieldPayment)
+	}
+	if m.FieldCleared(checkout.FieldExternalID) {
+		fields = append(fields, checkout.FieldExternalID)
+	}
 	return fields
 }
 
@@ -1619,6 +2684,12 @@ func (m *CheckoutMutation) ClearField(name string) error {
 		return nil
 	case checkout.FieldAccountID:
 		m.ClearAccountID()
+		return nil
+	case checkout.FieldPayment:
+		m.ClearPayment()
+		return nil
+	case checkout.FieldExternalID:
+		m.ClearExternalID()
 		return nil
 	}
 	return fmt.Errorf("unknown Checkout nullable field %s", name)
@@ -1657,6 +2728,21 @@ func (m *CheckoutMutation) ResetField(name string) error {
 		return nil
 	case checkout.FieldAccountID:
 		m.ResetAccountID()
+		return nil
+	case checkout.FieldPayment:
+		m.ResetPayment()
+		return nil
+	case checkout.FieldExternalID:
+		m.ResetExternalID()
+		return nil
+	case checkout.FieldRefundedCents:
+		m.ResetRefundedCents()
+		return nil
+	case checkout.FieldDisputedCents:
+		m.ResetDisputedCents()
+		return nil
+	case checkout.FieldReversedCents:
+		m.ResetReversedCents()
 		return nil
 	case checkout.FieldCreatedAt:
 		m.ResetCreatedAt()
@@ -3342,6 +4428,1459 @@ func (m *CreatorMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *CreatorMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Creator edge %s", name)
+}
+
+// CreditBalanceMutation represents an operation that mutates the CreditBalance nodes in the graph.
+type CreditBalanceMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	balance       *int64
+	addbalance    *int64
+	owed          *int64
+	addowed       *int64
+	updated_at    *int64
+	addupdated_at *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*CreditBalance, error)
+	predicates    []predicate.CreditBalance
+}
+
+var _ ent.Mutation = (*CreditBalanceMutation)(nil)
+
+// creditbalanceOption allows management of the mutation configuration using functional options.
+type creditbalanceOption func(*CreditBalanceMutation)
+
+// newCreditBalanceMutation creates new mutation for the CreditBalance entity.
+func newCreditBalanceMutation(c config, op Op, opts ...creditbalanceOption) *CreditBalanceMutation {
+	m := &CreditBalanceMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeCreditBalance,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withCreditBalanceID sets the ID field of the mutation.
+func withCreditBalanceID(id int64) creditbalanceOption {
+	return func(m *CreditBalanceMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *CreditBalance
+		)
+		m.oldValue = func(ctx context.Context) (*CreditBalance, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().CreditBalance.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withCreditBalance sets the old CreditBalance of the mutation.
+func withCreditBalance(node *CreditBalance) creditbalanceOption {
+	return func(m *CreditBalanceMutation) {
+		m.oldValue = func(context.Context) (*CreditBalance, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m CreditBalanceMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m CreditBalanceMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of CreditBalance entities.
+func (m *CreditBalanceMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *CreditBalanceMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *CreditBalanceMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().CreditBalance.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *CreditBalanceMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *CreditBalanceMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the CreditBalance entity.
+// If the CreditBalance object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditBalanceMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *CreditBalanceMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *CreditBalanceMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *CreditBalanceMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetBalance sets the "balance" field.
+func (m *CreditBalanceMutation) SetBalance(i int64) {
+	m.balance = &i
+	m.addbalance = nil
+}
+
+// Balance returns the value of the "balance" field in the mutation.
+func (m *CreditBalanceMutation) Balance() (r int64, exists bool) {
+	v := m.balance
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBalance returns the old "balance" field's value of the CreditBalance entity.
+// If the CreditBalance object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditBalanceMutation) OldBalance(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBalance is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBalance requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBalance: %w", err)
+	}
+	return oldValue.Balance, nil
+}
+
+// AddBalance adds i to the "balance" field.
+func (m *CreditBalanceMutation) AddBalance(i int64) {
+	if m.addbalance != nil {
+		*m.addbalance += i
+	} else {
+		m.addbalance = &i
+	}
+}
+
+// AddedBalance returns the value that was added to the "balance" field in this mutation.
+func (m *CreditBalanceMutation) AddedBalance() (r int64, exists bool) {
+	v := m.addbalance
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBalance resets all changes to the "balance" field.
+func (m *CreditBalanceMutation) ResetBalance() {
+	m.balance = nil
+	m.addbalance = nil
+}
+
+// SetOwed sets the "owed" field.
+func (m *CreditBalanceMutation) SetOwed(i int64) {
+	m.owed = &i
+	m.addowed = nil
+}
+
+// Owed returns the value of the "owed" field in the mutation.
+func (m *CreditBalanceMutation) Owed() (r int64, exists bool) {
+	v := m.owed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOwed returns the old "owed" field's value of the CreditBalance entity.
+// If the CreditBalance object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditBalanceMutation) OldOwed(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOwed is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOwed requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOwed: %w", err)
+	}
+	return oldValue.Owed, nil
+}
+
+// AddOwed adds i to the "owed" field.
+func (m *CreditBalanceMutation) AddOwed(i int64) {
+	if m.addowed != nil {
+		*m.addowed += i
+	} else {
+		m.addowed = &i
+	}
+}
+
+// AddedOwed returns the value that was added to the "owed" field in this mutation.
+func (m *CreditBalanceMutation) AddedOwed() (r int64, exists bool) {
+	v := m.addowed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetOwed resets all changes to the "owed" field.
+func (m *CreditBalanceMutation) ResetOwed() {
+	m.owed = nil
+	m.addowed = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *CreditBalanceMutation) SetUpdatedAt(i int64) {
+	m.updated_at = &i
+	m.addupdated_at = nil
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *CreditBalanceMutation) UpdatedAt() (r int64, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the CreditBalance entity.
+// If the CreditBalance object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditBalanceMutation) OldUpdatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// AddUpdatedAt adds i to the "updated_at" field.
+func (m *CreditBalanceMutation) AddUpdatedAt(i int64) {
+	if m.addupdated_at != nil {
+		*m.addupdated_at += i
+	} else {
+		m.addupdated_at = &i
+	}
+}
+
+// AddedUpdatedAt returns the value that was added to the "updated_at" field in this mutation.
+func (m *CreditBalanceMutation) AddedUpdatedAt() (r int64, exists bool) {
+	v := m.addupdated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *CreditBalanceMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+	m.addupdated_at = nil
+}
+
+// Where appends a list predicates to the CreditBalanceMutation builder.
+func (m *CreditBalanceMutation) Where(ps ...predicate.CreditBalance) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the CreditBalanceMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *CreditBalanceMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.CreditBalance, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *CreditBalanceMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *CreditBalanceMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (CreditBalance).
+func (m *CreditBalanceMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *CreditBalanceMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.account_id != nil {
+		fields = append(fields, creditbalance.FieldAccountID)
+	}
+	if m.balance != nil {
+		fields = append(fields, creditbalance.FieldBalance)
+	}
+	if m.owed != nil {
+		fields = append(fields, creditbalance.FieldOwed)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, creditbalance.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *CreditBalanceMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case creditbalance.FieldAccountID:
+		return m.AccountID()
+	case creditbalance.FieldBalance:
+		return m.Balance()
+	case creditbalance.FieldOwed:
+		return m.Owed()
+	case creditbalance.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *CreditBalanceMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case creditbalance.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case creditbalance.FieldBalance:
+		return m.OldBalance(ctx)
+	case creditbalance.FieldOwed:
+		return m.OldOwed(ctx)
+	case creditbalance.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown CreditBalance field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CreditBalanceMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case creditbalance.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case creditbalance.FieldBalance:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBalance(v)
+		return nil
+	case creditbalance.FieldOwed:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOwed(v)
+		return nil
+	case creditbalance.FieldUpdatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CreditBalance field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *CreditBalanceMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, creditbalance.FieldAccountID)
+	}
+	if m.addbalance != nil {
+		fields = append(fields, creditbalance.FieldBalance)
+	}
+	if m.addowed != nil {
+		fields = append(fields, creditbalance.FieldOwed)
+	}
+	if m.addupdated_at != nil {
+		fields = append(fields, creditbalance.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *CreditBalanceMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case creditbalance.FieldAccountID:
+		return m.AddedAccountID()
+	case creditbalance.FieldBalance:
+		return m.AddedBalance()
+	case creditbalance.FieldOwed:
+		return m.AddedOwed()
+	case creditbalance.FieldUpdatedAt:
+		return m.AddedUpdatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CreditBalanceMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case creditbalance.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case creditbalance.FieldBalance:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBalance(v)
+		return nil
+	case creditbalance.FieldOwed:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOwed(v)
+		return nil
+	case creditbalance.FieldUpdatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CreditBalance numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *CreditBalanceMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *CreditBalanceMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *CreditBalanceMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown CreditBalance nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *CreditBalanceMutation) ResetField(name string) error {
+	switch name {
+	case creditbalance.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case creditbalance.FieldBalance:
+		m.ResetBalance()
+		return nil
+	case creditbalance.FieldOwed:
+		m.ResetOwed()
+		return nil
+	case creditbalance.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown CreditBalance field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *CreditBalanceMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *CreditBalanceMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *CreditBalanceMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *CreditBalanceMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *CreditBalanceMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *CreditBalanceMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *CreditBalanceMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown CreditBalance unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *CreditBalanceMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown CreditBalance edge %s", name)
+}
+
+// CreditEntryMutation represents an operation that mutates the CreditEntry nodes in the graph.
+type CreditEntryMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	amount        *int64
+	addamount     *int64
+	owed          *int64
+	addowed       *int64
+	balance       *int64
+	addbalance    *int64
+	reason        *string
+	reference     *string
+	created_at    *int64
+	addcreated_at *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*CreditEntry, error)
+	predicates    []predicate.CreditEntry
+}
+
+var _ ent.Mutation = (*CreditEntryMutation)(nil)
+
+// creditentryOption allows management of the mutation configuration using functional options.
+type creditentryOption func(*CreditEntryMutation)
+
+// newCreditEntryMutation creates new mutation for the CreditEntry entity.
+func newCreditEntryMutation(c config, op Op, opts ...creditentryOption) *CreditEntryMutation {
+	m := &CreditEntryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeCreditEntry,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withCreditEntryID sets the ID field of the mutation.
+func withCreditEntryID(id int64) creditentryOption {
+	return func(m *CreditEntryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *CreditEntry
+		)
+		m.oldValue = func(ctx context.Context) (*CreditEntry, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().CreditEntry.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withCreditEntry sets the old CreditEntry of the mutation.
+func withCreditEntry(node *CreditEntry) creditentryOption {
+	return func(m *CreditEntryMutation) {
+		m.oldValue = func(context.Context) (*CreditEntry, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m CreditEntryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m CreditEntryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of CreditEntry entities.
+func (m *CreditEntryMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *CreditEntryMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *CreditEntryMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().CreditEntry.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *CreditEntryMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *CreditEntryMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the CreditEntry entity.
+// If the CreditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditEntryMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *CreditEntryMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *CreditEntryMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *CreditEntryMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetAmount sets the "amount" field.
+func (m *CreditEntryMutation) SetAmount(i int64) {
+	m.amount = &i
+	m.addamount = nil
+}
+
+// Amount returns the value of the "amount" field in the mutation.
+func (m *CreditEntryMutation) Amount() (r int64, exists bool) {
+	v := m.amount
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAmount returns the old "amount" field's value of the CreditEntry entity.
+// If the CreditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditEntryMutation) OldAmount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAmount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAmount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAmount: %w", err)
+	}
+	return oldValue.Amount, nil
+}
+
+// AddAmount adds i to the "amount" field.
+func (m *CreditEntryMutation) AddAmount(i int64) {
+	if m.addamount != nil {
+		*m.addamount += i
+	} else {
+		m.addamount = &i
+	}
+}
+
+// AddedAmount returns the value that was added to the "amount" field in this mutation.
+func (m *CreditEntryMutation) AddedAmount() (r int64, exists bool) {
+	v := m.addamount
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAmount resets all changes to the "amount" field.
+func (m *CreditEntryMutation) ResetAmount() {
+	m.amount = nil
+	m.addamount = nil
+}
+
+// SetOwed sets the "owed" field.
+func (m *CreditEntryMutation) SetOwed(i int64) {
+	m.owed = &i
+	m.addowed = nil
+}
+
+// Owed returns the value of the "owed" field in the mutation.
+func (m *CreditEntryMutation) Owed() (r int64, exists bool) {
+	v := m.owed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOwed returns the old "owed" field's value of the CreditEntry entity.
+// If the CreditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditEntryMutation) OldOwed(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOwed is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOwed requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOwed: %w", err)
+	}
+	return oldValue.Owed, nil
+}
+
+// AddOwed adds i to the "owed" field.
+func (m *CreditEntryMutation) AddOwed(i int64) {
+	if m.addowed != nil {
+		*m.addowed += i
+	} else {
+		m.addowed = &i
+	}
+}
+
+// AddedOwed returns the value that was added to the "owed" field in this mutation.
+func (m *CreditEntryMutation) AddedOwed() (r int64, exists bool) {
+	v := m.addowed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetOwed resets all changes to the "owed" field.
+func (m *CreditEntryMutation) ResetOwed() {
+	m.owed = nil
+	m.addowed = nil
+}
+
+// SetBalance sets the "balance" field.
+func (m *CreditEntryMutation) SetBalance(i int64) {
+	m.balance = &i
+	m.addbalance = nil
+}
+
+// Balance returns the value of the "balance" field in the mutation.
+func (m *CreditEntryMutation) Balance() (r int64, exists bool) {
+	v := m.balance
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBalance returns the old "balance" field's value of the CreditEntry entity.
+// If the CreditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditEntryMutation) OldBalance(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBalance is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBalance requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBalance: %w", err)
+	}
+	return oldValue.Balance, nil
+}
+
+// AddBalance adds i to the "balance" field.
+func (m *CreditEntryMutation) AddBalance(i int64) {
+	if m.addbalance != nil {
+		*m.addbalance += i
+	} else {
+		m.addbalance = &i
+	}
+}
+
+// AddedBalance returns the value that was added to the "balance" field in this mutation.
+func (m *CreditEntryMutation) AddedBalance() (r int64, exists bool) {
+	v := m.addbalance
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBalance resets all changes to the "balance" field.
+func (m *CreditEntryMutation) ResetBalance() {
+	m.balance = nil
+	m.addbalance = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *CreditEntryMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *CreditEntryMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the CreditEntry entity.
+// If the CreditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditEntryMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *CreditEntryMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetReference sets the "reference" field.
+func (m *CreditEntryMutation) SetReference(s string) {
+	m.reference = &s
+}
+
+// Reference returns the value of the "reference" field in the mutation.
+func (m *CreditEntryMutation) Reference() (r string, exists bool) {
+	v := m.reference
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReference returns the old "reference" field's value of the CreditEntry entity.
+// If the CreditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditEntryMutation) OldReference(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReference is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReference requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReference: %w", err)
+	}
+	return oldValue.Reference, nil
+}
+
+// ResetReference resets all changes to the "reference" field.
+func (m *CreditEntryMutation) ResetReference() {
+	m.reference = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *CreditEntryMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *CreditEntryMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the CreditEntry entity.
+// If the CreditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditEntryMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *CreditEntryMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *CreditEntryMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *CreditEntryMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the CreditEntryMutation builder.
+func (m *CreditEntryMutation) Where(ps ...predicate.CreditEntry) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the CreditEntryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *CreditEntryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.CreditEntry, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *CreditEntryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *CreditEntryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (CreditEntry).
+func (m *CreditEntryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *CreditEntryMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.account_id != nil {
+		fields = append(fields, creditentry.FieldAccountID)
+	}
+	if m.amount != nil {
+		fields = append(fields, creditentry.FieldAmount)
+	}
+	if m.owed != nil {
+		fields = append(fields, creditentry.FieldOwed)
+	}
+	if m.balance != nil {
+		fields = append(fields, creditentry.FieldBalance)
+	}
+	if m.reason != nil {
+		fields = append(fields, creditentry.FieldReason)
+	}
+	if m.reference != nil {
+		fields = append(fields, creditentry.FieldReference)
+	}
+	if m.created_at != nil {
+		fields = append(fields, creditentry.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *CreditEntryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case creditentry.FieldAccountID:
+		return m.AccountID()
+	case creditentry.FieldAmount:
+		return m.Amount()
+	case creditentry.FieldOwed:
+		return m.Owed()
+	case creditentry.FieldBalance:
+		return m.Balance()
+	case creditentry.FieldReason:
+		return m.Reason()
+	case creditentry.FieldReference:
+		return m.Reference()
+	case creditentry.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *CreditEntryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case creditentry.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case creditentry.FieldAmount:
+		return m.OldAmount(ctx)
+	case creditentry.FieldOwed:
+		return m.OldOwed(ctx)
+	case creditentry.FieldBalance:
+		return m.OldBalance(ctx)
+	case creditentry.FieldReason:
+		return m.OldReason(ctx)
+	case creditentry.FieldReference:
+		return m.OldReference(ctx)
+	case creditentry.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown CreditEntry field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CreditEntryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case creditentry.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case creditentry.FieldAmount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAmount(v)
+		return nil
+	case creditentry.FieldOwed:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOwed(v)
+		return nil
+	case creditentry.FieldBalance:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBalance(v)
+		return nil
+	case creditentry.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case creditentry.FieldReference:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReference(v)
+		return nil
+	case creditentry.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CreditEntry field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *CreditEntryMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, creditentry.FieldAccountID)
+	}
+	if m.addamount != nil {
+		fields = append(fields, creditentry.FieldAmount)
+	}
+	if m.addowed != nil {
+		fields = append(fields, creditentry.FieldOwed)
+	}
+	if m.addbalance != nil {
+		fields = append(fields, creditentry.FieldBalance)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, creditentry.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *CreditEntryMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case creditentry.FieldAccountID:
+		return m.AddedAccountID()
+	case creditentry.FieldAmount:
+		return m.AddedAmount()
+	case creditentry.FieldOwed:
+		return m.AddedOwed()
+	case creditentry.FieldBalance:
+		return m.AddedBalance()
+	case creditentry.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *CreditEntryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case creditentry.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case creditentry.FieldAmount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAmount(v)
+		return nil
+	case creditentry.FieldOwed:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOwed(v)
+		return nil
+	case creditentry.FieldBalance:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBalance(v)
+		return nil
+	case creditentry.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown CreditEntry numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *CreditEntryMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *CreditEntryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *CreditEntryMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown CreditEntry nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *CreditEntryMutation) ResetField(name string) error {
+	switch name {
+	case creditentry.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case creditentry.FieldAmount:
+		m.ResetAmount()
+		return nil
+	case creditentry.FieldOwed:
+		m.ResetOwed()
+		return nil
+	case creditentry.FieldBalance:
+		m.ResetBalance()
+		return nil
+	case creditentry.FieldReason:
+		m.ResetReason()
+		return nil
+	case creditentry.FieldReference:
+		m.ResetReference()
+		return nil
+	case creditentry.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown CreditEntry field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *CreditEntryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *CreditEntryMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *CreditEntryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *CreditEntryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *CreditEntryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *CreditEntryMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *CreditEntryMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown CreditEntry unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *CreditEntryMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown CreditEntry edge %s", name)
 }
 
 // JobMutation represents an operation that mutates the Job nodes in the graph.
@@ -7000,6 +9539,482 @@ func (m *ObservationMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *ObservationMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Observation edge %s", name)
+}
+
+// PaymentEventMutation represents an operation that mutates the PaymentEvent nodes in the graph.
+type PaymentEventMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	event         *string
+	kind          *string
+	created_at    *int64
+	addcreated_at *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*PaymentEvent, error)
+	predicates    []predicate.PaymentEvent
+}
+
+var _ ent.Mutation = (*PaymentEventMutation)(nil)
+
+// paymenteventOption allows management of the mutation configuration using functional options.
+type paymenteventOption func(*PaymentEventMutation)
+
+// newPaymentEventMutation creates new mutation for the PaymentEvent entity.
+func newPaymentEventMutation(c config, op Op, opts ...paymenteventOption) *PaymentEventMutation {
+	m := &PaymentEventMutation{
+		config:        c,
+		op:            op,
+		typ:           TypePaymentEvent,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withPaymentEventID sets the ID field of the mutation.
+func withPaymentEventID(id int64) paymenteventOption {
+	return func(m *PaymentEventMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *PaymentEvent
+		)
+		m.oldValue = func(ctx context.Context) (*PaymentEvent, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().PaymentEvent.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withPaymentEvent sets the old PaymentEvent of the mutation.
+func withPaymentEvent(node *PaymentEvent) paymenteventOption {
+	return func(m *PaymentEventMutation) {
+		m.oldValue = func(context.Context) (*PaymentEvent, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m PaymentEventMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m PaymentEventMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of PaymentEvent entities.
+func (m *PaymentEventMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *PaymentEventMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *PaymentEventMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().PaymentEvent.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetEvent sets the "event" field.
+func (m *PaymentEventMutation) SetEvent(s string) {
+	m.event = &s
+}
+
+// Event returns the value of the "event" field in the mutation.
+func (m *PaymentEventMutation) Event() (r string, exists bool) {
+	v := m.event
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvent returns the old "event" field's value of the PaymentEvent entity.
+// If the PaymentEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PaymentEventMutation) OldEvent(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvent: %w", err)
+	}
+	return oldValue.Event, nil
+}
+
+// ResetEvent resets all changes to the "event" field.
+func (m *PaymentEventMutation) ResetEvent() {
+	m.event = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *PaymentEventMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *PaymentEventMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the PaymentEvent entity.
+// If the PaymentEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PaymentEventMutation) OldKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *PaymentEventMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *PaymentEventMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *PaymentEventMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the PaymentEvent entity.
+// If the PaymentEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PaymentEventMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *PaymentEventMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *PaymentEventMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *PaymentEventMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the PaymentEventMutation builder.
+func (m *PaymentEventMutation) Where(ps ...predicate.PaymentEvent) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the PaymentEventMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *PaymentEventMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.PaymentEvent, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *PaymentEventMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *PaymentEventMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (PaymentEvent).
+func (m *PaymentEventMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *PaymentEventMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.event != nil {
+		fields = append(fields, paymentevent.FieldEvent)
+	}
+	if m.kind != nil {
+		fields = append(fields, paymentevent.FieldKind)
+	}
+	if m.created_at != nil {
+		fields = append(fields, paymentevent.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *PaymentEventMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case paymentevent.FieldEvent:
+		return m.Event()
+	case paymentevent.FieldKind:
+		return m.Kind()
+	case paymentevent.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *PaymentEventMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case paymentevent.FieldEvent:
+		return m.OldEvent(ctx)
+	case paymentevent.FieldKind:
+		return m.OldKind(ctx)
+	case paymentevent.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown PaymentEvent field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PaymentEventMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case paymentevent.FieldEvent:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvent(v)
+		return nil
+	case paymentevent.FieldKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case paymentevent.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown PaymentEvent field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *PaymentEventMutation) AddedFields() []string {
+	var fields []string
+	if m.addcreated_at != nil {
+		fields = append(fields, paymentevent.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *PaymentEventMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case paymentevent.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PaymentEventMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case paymentevent.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown PaymentEvent numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *PaymentEventMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *PaymentEventMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *PaymentEventMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown PaymentEvent nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *PaymentEventMutation) ResetField(name string) error {
+	switch name {
+	case paymentevent.FieldEvent:
+		m.ResetEvent()
+		return nil
+	case paymentevent.FieldKind:
+		m.ResetKind()
+		return nil
+	case paymentevent.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown PaymentEvent field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *PaymentEventMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *PaymentEventMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *PaymentEventMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *PaymentEventMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *PaymentEventMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *PaymentEventMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *PaymentEventMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown PaymentEvent unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *PaymentEventMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown PaymentEvent edge %s", name)
 }
 
 // RecurrenceMutation represents an operation that mutates the Recurrence nodes in the graph.
@@ -11864,6 +14879,7 @@ type SubscriptionMutation struct {
 	status        *string
 	period_end    *int64
 	addperiod_end *int64
+	external_id   *string
 	created_at    *int64
 	addcreated_at *int64
 	updated_at    *int64
@@ -12212,6 +15228,55 @@ func (m *SubscriptionMutation) ResetPeriodEnd() {
 	delete(m.clearedFields, subscription.FieldPeriodEnd)
 }
 
+// SetExternalID sets the "external_id" field.
+func (m *SubscriptionMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *SubscriptionMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the Subscription entity.
+// If the Subscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SubscriptionMutation) OldExternalID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (m *SubscriptionMutation) ClearExternalID() {
+	m.external_id = nil
+	m.clearedFields[subscription.FieldExternalID] = struct{}{}
+}
+
+// ExternalIDCleared returns if the "external_id" field was cleared in this mutation.
+func (m *SubscriptionMutation) ExternalIDCleared() bool {
+	_, ok := m.clearedFields[subscription.FieldExternalID]
+	return ok
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *SubscriptionMutation) ResetExternalID() {
+	m.external_id = nil
+	delete(m.clearedFields, subscription.FieldExternalID)
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *SubscriptionMutation) SetCreatedAt(i int64) {
 	m.created_at = &i
@@ -12358,7 +15423,7 @@ func (m *SubscriptionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SubscriptionMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.account_id != nil {
 		fields = append(fields, subscription.FieldAccountID)
 	}
@@ -12373,6 +15438,9 @@ func (m *SubscriptionMutation) Fields() []string {
 	}
 	if m.period_end != nil {
 		fields = append(fields, subscription.FieldPeriodEnd)
+	}
+	if m.external_id != nil {
+		fields = append(fields, subscription.FieldExternalID)
 	}
 	if m.created_at != nil {
 		fields = append(fields, subscription.FieldCreatedAt)
@@ -12398,6 +15466,8 @@ func (m *SubscriptionMutation) Field(name string) (ent.Value, bool) {
 		return m.Status()
 	case subscription.FieldPeriodEnd:
 		return m.PeriodEnd()
+	case subscription.FieldExternalID:
+		return m.ExternalID()
 	case subscription.FieldCreatedAt:
 		return m.CreatedAt()
 	case subscription.FieldUpdatedAt:
@@ -12421,6 +15491,8 @@ func (m *SubscriptionMutation) OldField(ctx context.Context, name string) (ent.V
 		return m.OldStatus(ctx)
 	case subscription.FieldPeriodEnd:
 		return m.OldPeriodEnd(ctx)
+	case subscription.FieldExternalID:
+		return m.OldExternalID(ctx)
 	case subscription.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	case subscription.FieldUpdatedAt:
@@ -12468,6 +15540,13 @@ func (m *SubscriptionMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetPeriodEnd(v)
+		return nil
+	case subscription.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
 		return nil
 	case subscription.FieldCreatedAt:
 		v, ok := value.(int64)
@@ -12567,6 +15646,9 @@ func (m *SubscriptionMutation) ClearedFields() []string {
 	if m.FieldCleared(subscription.FieldPeriodEnd) {
 		fields = append(fields, subscription.FieldPeriodEnd)
 	}
+	if m.FieldCleared(subscription.FieldExternalID) {
+		fields = append(fields, subscription.FieldExternalID)
+	}
 	return fields
 }
 
@@ -12583,6 +15665,9 @@ func (m *SubscriptionMutation) ClearField(name string) error {
 	switch name {
 	case subscription.FieldPeriodEnd:
 		m.ClearPeriodEnd()
+		return nil
+	case subscription.FieldExternalID:
+		m.ClearExternalID()
 		return nil
 	}
 	return fmt.Errorf("unknown Subscription nullable field %s", name)
@@ -12606,6 +15691,9 @@ func (m *SubscriptionMutation) ResetField(name string) error {
 		return nil
 	case subscription.FieldPeriodEnd:
 		m.ResetPeriodEnd()
+		return nil
+	case subscription.FieldExternalID:
+		m.ResetExternalID()
 		return nil
 	case subscription.FieldCreatedAt:
 		m.ResetCreatedAt()

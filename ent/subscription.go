@@ -26,6 +26,8 @@ type Subscription struct {
 	Status string `json:"status,omitempty"`
 	// Unix milliseconds; null for a complimentary account.
 	PeriodEnd *int64 `json:"period_end,omitempty"`
+	// The provider's id; null where nobody has to pay, and in test checkout.
+	ExternalID *string `json:"external_id,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt int64 `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -40,7 +42,7 @@ func (*Subscription) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case subscription.FieldID, subscription.FieldAccountID, subscription.FieldPeriodEnd, subscription.FieldCreatedAt, subscription.FieldUpdatedAt:
 			values[i] = new(sql.NullInt64)
-		case subscription.FieldPlan, subscription.FieldInterval, subscription.FieldStatus:
+		case subscription.FieldPlan, subscription.FieldInterval, subscription.FieldStatus, subscription.FieldExternalID:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -93,6 +95,13 @@ func (_m *Subscription) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.PeriodEnd = new(int64)
 				*_m.PeriodEnd = value.Int64
+			}
+		case subscription.FieldExternalID:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field external_id", values[i])
+			} else if value.Valid {
+				_m.ExternalID = new(string)
+				*_m.ExternalID = value.String
 			}
 		case subscription.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -157,6 +166,11 @@ func (_m *Subscription) String() string {
 	if v := _m.PeriodEnd; v != nil {
 		builder.WriteString("period_end=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.ExternalID; v != nil {
+		builder.WriteString("external_id=")
+		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")

@@ -59,6 +59,20 @@ func (_c *SubscriptionCreate) SetNillablePeriodEnd(v *int64) *SubscriptionCreate
 	return _c
 }
 
+// SetExternalID sets the "external_id" field.
+func (_c *SubscriptionCreate) SetExternalID(v string) *SubscriptionCreate {
+	_c.mutation.SetExternalID(v)
+	return _c
+}
+
+// SetNillableExternalID sets the "external_id" field if the given value is not nil.
+func (_c *SubscriptionCreate) SetNillableExternalID(v *string) *SubscriptionCreate {
+	if v != nil {
+		_c.SetExternalID(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *SubscriptionCreate) SetCreatedAt(v int64) *SubscriptionCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -182,6 +196,10 @@ func (_c *SubscriptionCreate) createSpec() (*Subscription, *sqlgraph.CreateSpec)
 		_spec.SetField(subscription.FieldPeriodEnd, field.TypeInt64, value)
 		_node.PeriodEnd = &value
 	}
+	if value, ok := _c.mutation.ExternalID(); ok {
+		_spec.SetField(subscription.FieldExternalID, field.TypeString, value)
+		_node.ExternalID = &value
+	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(subscription.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
@@ -299,6 +317,24 @@ func (u *SubscriptionUpsert) AddPeriodEnd(v int64) *SubscriptionUpsert {
 // ClearPeriodEnd clears the value of the "period_end" field.
 func (u *SubscriptionUpsert) ClearPeriodEnd() *SubscriptionUpsert {
 	u.SetNull(subscription.FieldPeriodEnd)
+	return u
+}
+
+// SetExternalID sets the "external_id" field.
+func (u *SubscriptionUpsert) SetExternalID(v string) *SubscriptionUpsert {
+	u.Set(subscription.FieldExternalID, v)
+	return u
+}
+
+// UpdateExternalID sets the "external_id" field to the value that was provided on create.
+func (u *SubscriptionUpsert) UpdateExternalID() *SubscriptionUpsert {
+	u.SetExcluded(subscription.FieldExternalID)
+	return u
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (u *SubscriptionUpsert) ClearExternalID() *SubscriptionUpsert {
+	u.SetNull(subscription.FieldExternalID)
 	return u
 }
 
@@ -441,6 +477,27 @@ func (u *SubscriptionUpsertOne) UpdatePeriodEnd() *SubscriptionUpsertOne {
 func (u *SubscriptionUpsertOne) ClearPeriodEnd() *SubscriptionUpsertOne {
 	return u.Update(func(s *SubscriptionUpsert) {
 		s.ClearPeriodEnd()
+	})
+}
+
+// SetExternalID sets the "external_id" field.
+func (u *SubscriptionUpsertOne) SetExternalID(v string) *SubscriptionUpsertOne {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.SetExternalID(v)
+	})
+}
+
+// UpdateExternalID sets the "external_id" field to the value that was provided on create.
+func (u *SubscriptionUpsertOne) UpdateExternalID() *SubscriptionUpsertOne {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.UpdateExternalID()
+	})
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (u *SubscriptionUpsertOne) ClearExternalID() *SubscriptionUpsertOne {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.ClearExternalID()
 	})
 }
 
@@ -751,6 +808,27 @@ func (u *SubscriptionUpsertBulk) UpdatePeriodEnd() *SubscriptionUpsertBulk {
 func (u *SubscriptionUpsertBulk) ClearPeriodEnd() *SubscriptionUpsertBulk {
 	return u.Update(func(s *SubscriptionUpsert) {
 		s.ClearPeriodEnd()
+	})
+}
+
+// SetExternalID sets the "external_id" field.
+func (u *SubscriptionUpsertBulk) SetExternalID(v string) *SubscriptionUpsertBulk {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.SetExternalID(v)
+	})
+}
+
+// UpdateExternalID sets the "external_id" field to the value that was provided on create.
+func (u *SubscriptionUpsertBulk) UpdateExternalID() *SubscriptionUpsertBulk {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.UpdateExternalID()
+	})
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (u *SubscriptionUpsertBulk) ClearExternalID() *SubscriptionUpsertBulk {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.ClearExternalID()
 	})
 }
 

@@ -97,6 +97,26 @@ func (_u *SubscriptionUpdate) ClearPeriodEnd() *SubscriptionUpdate {
 	return _u
 }
 
+// SetExternalID sets the "external_id" field.
+func (_u *SubscriptionUpdate) SetExternalID(v string) *SubscriptionUpdate {
+	_u.mutation.SetExternalID(v)
+	return _u
+}
+
+// SetNillableExternalID sets the "external_id" field if the given value is not nil.
+func (_u *SubscriptionUpdate) SetNillableExternalID(v *string) *SubscriptionUpdate {
+	if v != nil {
+		_u.SetExternalID(*v)
+	}
+	return _u
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (_u *SubscriptionUpdate) ClearExternalID() *SubscriptionUpdate {
+	_u.mutation.ClearExternalID()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *SubscriptionUpdate) SetUpdatedAt(v int64) *SubscriptionUpdate {
 	_u.mutation.ResetUpdatedAt()
@@ -182,6 +202,12 @@ func (_u *SubscriptionUpdate) sqlSave(ctx context.Context) (_node int, err error
 	}
 	if _u.mutation.PeriodEndCleared() {
 		_spec.ClearField(subscription.FieldPeriodEnd, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.ExternalID(); ok {
+		_spec.SetField(subscription.FieldExternalID, field.TypeString, value)
+	}
+	if _u.mutation.ExternalIDCleared() {
+		_spec.ClearField(subscription.FieldExternalID, field.TypeString)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(subscription.FieldUpdatedAt, field.TypeInt64, value)
@@ -277,6 +303,26 @@ func (_u *SubscriptionUpdateOne) AddPeriodEnd(v int64) *SubscriptionUpdateOne {
 // ClearPeriodEnd clears the value of the "period_end" field.
 func (_u *SubscriptionUpdateOne) ClearPeriodEnd() *SubscriptionUpdateOne {
 	_u.mutation.ClearPeriodEnd()
+	return _u
+}
+
+// SetExternalID sets the "external_id" field.
+func (_u *SubscriptionUpdateOne) SetExternalID(v string) *SubscriptionUpdateOne {
+	_u.mutation.SetExternalID(v)
+	return _u
+}
+
+// SetNillableExternalID sets the "external_id" field if the given value is not nil.
+func (_u *SubscriptionUpdateOne) SetNillableExternalID(v *string) *SubscriptionUpdateOne {
+	if v != nil {
+		_u.SetExternalID(*v)
+	}
+	return _u
+}
+
+// ClearExternalID clears the value of the "external_id" field.
+func (_u *SubscriptionUpdateOne) ClearExternalID() *SubscriptionUpdateOne {
+	_u.mutation.ClearExternalID()
 	return _u
 }
 
@@ -395,6 +441,12 @@ func (_u *SubscriptionUpdateOne) sqlSave(ctx context.Context) (_node *Subscripti
 	}
 	if _u.mutation.PeriodEndCleared() {
 		_spec.ClearField(subscription.FieldPeriodEnd, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.ExternalID(); ok {
+		_spec.SetField(subscription.FieldExternalID, field.TypeString, value)
+	}
+	if _u.mutation.ExternalIDCleared() {
+		_spec.ClearField(subscription.FieldExternalID, field.TypeString)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(subscription.FieldUpdatedAt, field.TypeInt64, value)

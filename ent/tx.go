@@ -16,12 +16,18 @@ type Tx struct {
 	config
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
+	// AuditEntry is the client for interacting with the AuditEntry builders.
+	AuditEntry *AuditEntryClient
 	// Checkout is the client for interacting with the Checkout builders.
 	Checkout *CheckoutClient
 	// Code is the client for interacting with the Code builders.
 	Code *CodeClient
 	// Creator is the client for interacting with the Creator builders.
 	Creator *CreatorClient
+	// CreditBalance is the client for interacting with the CreditBalance builders.
+	CreditBalance *CreditBalanceClient
+	// CreditEntry is the client for interacting with the CreditEntry builders.
+	CreditEntry *CreditEntryClient
 	// Job is the client for interacting with the Job builders.
 	Job *JobClient
 	// Key is the client for interacting with the Key builders.
@@ -30,6 +36,8 @@ type Tx struct {
 	Library *LibraryClient
 	// Observation is the client for interacting with the Observation builders.
 	Observation *ObservationClient
+	// PaymentEvent is the client for interacting with the PaymentEvent builders.
+	PaymentEvent *PaymentEventClient
 	// Recurrence is the client for interacting with the Recurrence builders.
 	Recurrence *RecurrenceClient
 	// RuleItem is the client for interacting with the RuleItem builders.
@@ -188,13 +196,17 @@ func (tx *Tx) Client() *Client {
 
 func (tx *Tx) init() {
 	tx.Account = NewAccountClient(tx.config)
+	tx.AuditEntry = NewAuditEntryClient(tx.config)
 	tx.Checkout = NewCheckoutClient(tx.config)
 	tx.Code = NewCodeClient(tx.config)
 	tx.Creator = NewCreatorClient(tx.config)
+	tx.CreditBalance = NewCreditBalanceClient(tx.config)
+	tx.CreditEntry = NewCreditEntryClient(tx.config)
 	tx.Job = NewJobClient(tx.config)
 	tx.Key = NewKeyClient(tx.config)
 	tx.Library = NewLibraryClient(tx.config)
 	tx.Observation = NewObservationClient(tx.config)
+	tx.PaymentEvent = NewPaymentEventClient(tx.config)
 	tx.Recurrence = NewRecurrenceClient(tx.config)
 	tx.RuleItem = NewRuleItemClient(tx.config)
 	tx.Ruleset = NewRulesetClient(tx.config)

@@ -31,6 +31,16 @@ const (
 	FieldEmail = "email"
 	// FieldAccountID holds the string denoting the account_id field in the database.
 	FieldAccountID = "account_id"
+	// FieldPayment holds the string denoting the payment field in the database.
+	FieldPayment = "payment"
+	// FieldExternalID holds the string denoting the external_id field in the database.
+	FieldExternalID = "external_id"
+	// FieldRefundedCents holds the string denoting the refunded_cents field in the database.
+	FieldRefundedCents = "refunded_cents"
+	// FieldDisputedCents holds the string denoting the disputed_cents field in the database.
+	FieldDisputedCents = "disputed_cents"
+	// FieldReversedCents holds the string denoting the reversed_cents field in the database.
+	FieldReversedCents = "reversed_cents"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldExpiresAt holds the string denoting the expires_at field in the database.
@@ -54,6 +64,11 @@ var Columns = []string{
 	FieldStatus,
 	FieldEmail,
 	FieldAccountID,
+	FieldPayment,
+	FieldExternalID,
+	FieldRefundedCents,
+	FieldDisputedCents,
+	FieldReversedCents,
 	FieldCreatedAt,
 	FieldExpiresAt,
 	FieldUpdatedAt,
@@ -68,6 +83,15 @@ func ValidColumn(column string) bool {
 	}
 	return false
 }
+
+var (
+	// DefaultRefundedCents holds the default value on creation for the "refunded_cents" field.
+	DefaultRefundedCents int64
+	// DefaultDisputedCents holds the default value on creation for the "disputed_cents" field.
+	DefaultDisputedCents int64
+	// DefaultReversedCents holds the default value on creation for the "reversed_cents" field.
+	DefaultReversedCents int64
+)
 
 // OrderOption defines the ordering options for the Checkout queries.
 type OrderOption func(*sql.Selector)
@@ -120,6 +144,31 @@ func ByEmail(opts ...sql.OrderTermOption) OrderOption {
 // ByAccountID orders the results by the account_id field.
 func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
+}
+
+// ByPayment orders the results by the payment field.
+func ByPayment(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPayment, opts...).ToFunc()
+}
+
+// ByExternalID orders the results by the external_id field.
+func ByExternalID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExternalID, opts...).ToFunc()
+}
+
+// ByRefundedCents orders the results by the refunded_cents field.
+func ByRefundedCents(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRefundedCents, opts...).ToFunc()
+}
+
+// ByDisputedCents orders the results by the disputed_cents field.
+func ByDisputedCents(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDisputedCents, opts...).ToFunc()
+}
+
+// ByReversedCents orders the results by the reversed_cents field.
+func ByReversedCents(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldReversedCents, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

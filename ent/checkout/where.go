@@ -102,6 +102,31 @@ func AccountID(v int64) predicate.Checkout {
 	return predicate.Checkout(sql.FieldEQ(FieldAccountID, v))
 }
 
+// Payment applies equality check predicate on the "payment" field. It's identical to PaymentEQ.
+func Payment(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldPayment, v))
+}
+
+// ExternalID applies equality check predicate on the "external_id" field. It's identical to ExternalIDEQ.
+func ExternalID(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldExternalID, v))
+}
+
+// RefundedCents applies equality check predicate on the "refunded_cents" field. It's identical to RefundedCentsEQ.
+func RefundedCents(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldRefundedCents, v))
+}
+
+// DisputedCents applies equality check predicate on the "disputed_cents" field. It's identical to DisputedCentsEQ.
+func DisputedCents(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldDisputedCents, v))
+}
+
+// ReversedCents applies equality check predicate on the "reversed_cents" field. It's identical to ReversedCentsEQ.
+func ReversedCents(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldReversedCents, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v int64) predicate.Checkout {
 	return predicate.Checkout(sql.FieldEQ(FieldCreatedAt, v))
@@ -720,6 +745,276 @@ func AccountIDIsNil() predicate.Checkout {
 // AccountIDNotNil applies the NotNil predicate on the "account_id" field.
 func AccountIDNotNil() predicate.Checkout {
 	return predicate.Checkout(sql.FieldNotNull(FieldAccountID))
+}
+
+// PaymentEQ applies the EQ predicate on the "payment" field.
+func PaymentEQ(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldPayment, v))
+}
+
+// PaymentNEQ applies the NEQ predicate on the "payment" field.
+func PaymentNEQ(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNEQ(FieldPayment, v))
+}
+
+// PaymentIn applies the In predicate on the "payment" field.
+func PaymentIn(vs ...string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldIn(FieldPayment, vs...))
+}
+
+// PaymentNotIn applies the NotIn predicate on the "payment" field.
+func PaymentNotIn(vs ...string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNotIn(FieldPayment, vs...))
+}
+
+// PaymentGT applies the GT predicate on the "payment" field.
+func PaymentGT(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGT(FieldPayment, v))
+}
+
+// PaymentGTE applies the GTE predicate on the "payment" field.
+func PaymentGTE(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGTE(FieldPayment, v))
+}
+
+// PaymentLT applies the LT predicate on the "payment" field.
+func PaymentLT(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLT(FieldPayment, v))
+}
+
+// PaymentLTE applies the LTE predicate on the "payment" field.
+func PaymentLTE(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLTE(FieldPayment, v))
+}
+
+// PaymentContains applies the Contains predicate on the "payment" field.
+func PaymentContains(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldContains(FieldPayment, v))
+}
+
+// PaymentHasPrefix applies the HasPrefix predicate on the "payment" field.
+func PaymentHasPrefix(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldHasPrefix(FieldPayment, v))
+}
+
+// PaymentHasSuffix applies the HasSuffix predicate on the "payment" field.
+func PaymentHasSuffix(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldHasSuffix(FieldPayment, v))
+}
+
+// PaymentIsNil applies the IsNil predicate on the "payment" field.
+func PaymentIsNil() predicate.Checkout {
+	return predicate.Checkout(sql.FieldIsNull(FieldPayment))
+}
+
+// PaymentNotNil applies the NotNil predicate on the "payment" field.
+func PaymentNotNil() predicate.Checkout {
+	return predicate.Checkout(sql.FieldNotNull(FieldPayment))
+}
+
+// PaymentEqualFold applies the EqualFold predicate on the "payment" field.
+func PaymentEqualFold(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEqualFold(FieldPayment, v))
+}
+
+// PaymentContainsFold applies the ContainsFold predicate on the "payment" field.
+func PaymentContainsFold(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldContainsFold(FieldPayment, v))
+}
+
+// ExternalIDEQ applies the EQ predicate on the "external_id" field.
+func ExternalIDEQ(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldExternalID, v))
+}
+
+// ExternalIDNEQ applies the NEQ predicate on the "external_id" field.
+func ExternalIDNEQ(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNEQ(FieldExternalID, v))
+}
+
+// ExternalIDIn applies the In predicate on the "external_id" field.
+func ExternalIDIn(vs ...string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldIn(FieldExternalID, vs...))
+}
+
+// ExternalIDNotIn applies the NotIn predicate on the "external_id" field.
+func ExternalIDNotIn(vs ...string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNotIn(FieldExternalID, vs...))
+}
+
+// ExternalIDGT applies the GT predicate on the "external_id" field.
+func ExternalIDGT(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGT(FieldExternalID, v))
+}
+
+// ExternalIDGTE applies the GTE predicate on the "external_id" field.
+func ExternalIDGTE(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGTE(FieldExternalID, v))
+}
+
+// ExternalIDLT applies the LT predicate on the "external_id" field.
+func ExternalIDLT(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLT(FieldExternalID, v))
+}
+
+// ExternalIDLTE applies the LTE predicate on the "external_id" field.
+func ExternalIDLTE(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLTE(FieldExternalID, v))
+}
+
+// ExternalIDContains applies the Contains predicate on the "external_id" field.
+func ExternalIDContains(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldContains(FieldExternalID, v))
+}
+
+// ExternalIDHasPrefix applies the HasPrefix predicate on the "external_id" field.
+func ExternalIDHasPrefix(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldHasPrefix(FieldExternalID, v))
+}
+
+// ExternalIDHasSuffix applies the HasSuffix predicate on the "external_id" field.
+func ExternalIDHasSuffix(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldHasSuffix(FieldExternalID, v))
+}
+
+// ExternalIDIsNil applies the IsNil predicate on the "external_id" field.
+func ExternalIDIsNil() predicate.Checkout {
+	return predicate.Checkout(sql.FieldIsNull(FieldExternalID))
+}
+
+// ExternalIDNotNil applies the NotNil predicate on the "external_id" field.
+func ExternalIDNotNil() predicate.Checkout {
+	return predicate.Checkout(sql.FieldNotNull(FieldExternalID))
+}
+
+// ExternalIDEqualFold applies the EqualFold predicate on the "external_id" field.
+func ExternalIDEqualFold(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEqualFold(FieldExternalID, v))
+}
+
+// ExternalIDContainsFold applies the ContainsFold predicate on the "external_id" field.
+func ExternalIDContainsFold(v string) predicate.Checkout {
+	return predicate.Checkout(sql.FieldContainsFold(FieldExternalID, v))
+}
+
+// RefundedCentsEQ applies the EQ predicate on the "refunded_cents" field.
+func RefundedCentsEQ(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldRefundedCents, v))
+}
+
+// RefundedCentsNEQ applies the NEQ predicate on the "refunded_cents" field.
+func RefundedCentsNEQ(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNEQ(FieldRefundedCents, v))
+}
+
+// RefundedCentsIn applies the In predicate on the "refunded_cents" field.
+func RefundedCentsIn(vs ...int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldIn(FieldRefundedCents, vs...))
+}
+
+// RefundedCentsNotIn applies the NotIn predicate on the "refunded_cents" field.
+func RefundedCentsNotIn(vs ...int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNotIn(FieldRefundedCents, vs...))
+}
+
+// RefundedCentsGT applies the GT predicate on the "refunded_cents" field.
+func RefundedCentsGT(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGT(FieldRefundedCents, v))
+}
+
+// RefundedCentsGTE applies the GTE predicate on the "refunded_cents" field.
+func RefundedCentsGTE(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGTE(FieldRefundedCents, v))
+}
+
+// RefundedCentsLT applies the LT predicate on the "refunded_cents" field.
+func RefundedCentsLT(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLT(FieldRefundedCents, v))
+}
+
+// RefundedCentsLTE applies the LTE predicate on the "refunded_cents" field.
+func RefundedCentsLTE(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLTE(FieldRefundedCents, v))
+}
+
+// DisputedCentsEQ applies the EQ predicate on the "disputed_cents" field.
+func DisputedCentsEQ(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldDisputedCents, v))
+}
+
+// DisputedCentsNEQ applies the NEQ predicate on the "disputed_cents" field.
+func DisputedCentsNEQ(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNEQ(FieldDisputedCents, v))
+}
+
+// DisputedCentsIn applies the In predicate on the "disputed_cents" field.
+func DisputedCentsIn(vs ...int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldIn(FieldDisputedCents, vs...))
+}
+
+// DisputedCentsNotIn applies the NotIn predicate on the "disputed_cents" field.
+func DisputedCentsNotIn(vs ...int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNotIn(FieldDisputedCents, vs...))
+}
+
+// DisputedCentsGT applies the GT predicate on the "disputed_cents" field.
+func DisputedCentsGT(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGT(FieldDisputedCents, v))
+}
+
+// DisputedCentsGTE applies the GTE predicate on the "disputed_cents" field.
+func DisputedCentsGTE(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGTE(FieldDisputedCents, v))
+}
+
+// DisputedCentsLT applies the LT predicate on the "disputed_cents" field.
+func DisputedCentsLT(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLT(FieldDisputedCents, v))
+}
+
+// DisputedCentsLTE applies the LTE predicate on the "disputed_cents" field.
+func DisputedCentsLTE(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLTE(FieldDisputedCents, v))
+}
+
+// ReversedCentsEQ applies the EQ predicate on the "reversed_cents" field.
+func ReversedCentsEQ(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldEQ(FieldReversedCents, v))
+}
+
+// ReversedCentsNEQ applies the NEQ predicate on the "reversed_cents" field.
+func ReversedCentsNEQ(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNEQ(FieldReversedCents, v))
+}
+
+// ReversedCentsIn applies the In predicate on the "reversed_cents" field.
+func ReversedCentsIn(vs ...int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldIn(FieldReversedCents, vs...))
+}
+
+// ReversedCentsNotIn applies the NotIn predicate on the "reversed_cents" field.
+func ReversedCentsNotIn(vs ...int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldNotIn(FieldReversedCents, vs...))
+}
+
+// ReversedCentsGT applies the GT predicate on the "reversed_cents" field.
+func ReversedCentsGT(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGT(FieldReversedCents, v))
+}
+
+// ReversedCentsGTE applies the GTE predicate on the "reversed_cents" field.
+func ReversedCentsGTE(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldGTE(FieldReversedCents, v))
+}
+
+// ReversedCentsLT applies the LT predicate on the "reversed_cents" field.
+func ReversedCentsLT(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLT(FieldReversedCents, v))
+}
+
+// ReversedCentsLTE applies the LTE predicate on the "reversed_cents" field.
+func ReversedCentsLTE(v int64) predicate.Checkout {
+	return predicate.Checkout(sql.FieldLTE(FieldReversedCents, v))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

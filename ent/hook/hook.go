@@ -21,6 +21,18 @@ func (f AccountFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AccountMutation", m)
 }
 
+// The AuditEntryFunc type is an adapter to allow the use of ordinary
+// function as AuditEntry mutator.
+type AuditEntryFunc func(context.Context, *ent.AuditEntryMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AuditEntryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AuditEntryMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AuditEntryMutation", m)
+}
+
 // The CheckoutFunc type is an adapter to allow the use of ordinary
 // function as Checkout mutator.
 type CheckoutFunc func(context.Context, *ent.CheckoutMutation) (ent.Value, error)
@@ -55,6 +67,30 @@ func (f CreatorFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CreatorMutation", m)
+}
+
+// The CreditBalanceFunc type is an adapter to allow the use of ordinary
+// function as CreditBalance mutator.
+type CreditBalanceFunc func(context.Context, *ent.CreditBalanceMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f CreditBalanceFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.CreditBalanceMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CreditBalanceMutation", m)
+}
+
+// The CreditEntryFunc type is an adapter to allow the use of ordinary
+// function as CreditEntry mutator.
+type CreditEntryFunc func(context.Context, *ent.CreditEntryMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f CreditEntryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.CreditEntryMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CreditEntryMutation", m)
 }
 
 // The JobFunc type is an adapter to allow the use of ordinary
@@ -103,6 +139,18 @@ func (f ObservationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ObservationMutation", m)
+}
+
+// The PaymentEventFunc type is an adapter to allow the use of ordinary
+// function as PaymentEvent mutator.
+type PaymentEventFunc func(context.Context, *ent.PaymentEventMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f PaymentEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.PaymentEventMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PaymentEventMutation", m)
 }
 
 // The RecurrenceFunc type is an adapter to allow the use of ordinary

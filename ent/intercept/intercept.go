@@ -9,13 +9,17 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/account"
+	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/ent/creditbalance"
+	"github.com/scrollery/scrollery/ent/creditentry"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
 	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
@@ -115,6 +119,33 @@ func (f TraverseAccount) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.AccountQuery", q)
 }
 
+// The AuditEntryFunc type is an adapter to allow the use of ordinary function as a Querier.
+type AuditEntryFunc func(context.Context, *ent.AuditEntryQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f AuditEntryFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.AuditEntryQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.AuditEntryQuery", q)
+}
+
+// The TraverseAuditEntry type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseAuditEntry func(context.Context, *ent.AuditEntryQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseAuditEntry) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseAuditEntry) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.AuditEntryQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.AuditEntryQuery", q)
+}
+
 // The CheckoutFunc type is an adapter to allow the use of ordinary function as a Querier.
 type CheckoutFunc func(context.Context, *ent.CheckoutQuery) (ent.Value, error)
 
@@ -194,6 +225,60 @@ func (f TraverseCreator) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.CreatorQuery", q)
+}
+
+// The CreditBalanceFunc type is an adapter to allow the use of ordinary function as a Querier.
+type CreditBalanceFunc func(context.Context, *ent.CreditBalanceQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f CreditBalanceFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.CreditBalanceQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.CreditBalanceQuery", q)
+}
+
+// The TraverseCreditBalance type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseCreditBalance func(context.Context, *ent.CreditBalanceQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseCreditBalance) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseCreditBalance) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.CreditBalanceQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.CreditBalanceQuery", q)
+}
+
+// The CreditEntryFunc type is an adapter to allow the use of ordinary function as a Querier.
+type CreditEntryFunc func(context.Context, *ent.CreditEntryQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f CreditEntryFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.CreditEntryQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.CreditEntryQuery", q)
+}
+
+// The TraverseCreditEntry type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseCreditEntry func(context.Context, *ent.CreditEntryQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseCreditEntry) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseCreditEntry) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.CreditEntryQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.CreditEntryQuery", q)
 }
 
 // The JobFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -302,6 +387,33 @@ func (f TraverseObservation) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.ObservationQuery", q)
+}
+
+// The PaymentEventFunc type is an adapter to allow the use of ordinary function as a Querier.
+type PaymentEventFunc func(context.Context, *ent.PaymentEventQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f PaymentEventFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.PaymentEventQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.PaymentEventQuery", q)
+}
+
+// The TraversePaymentEvent type is an adapter to allow the use of ordinary function as Traverser.
+type TraversePaymentEvent func(context.Context, *ent.PaymentEventQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraversePaymentEvent) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraversePaymentEvent) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.PaymentEventQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.PaymentEventQuery", q)
 }
 
 // The RecurrenceFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -660,12 +772,18 @@ func NewQuery(q ent.Query) (Query, error) {
 	switch q := q.(type) {
 	case *ent.AccountQuery:
 		return &query[*ent.AccountQuery, predicate.Account, account.OrderOption]{typ: ent.TypeAccount, tq: q}, nil
+	case *ent.AuditEntryQuery:
+		return &query[*ent.AuditEntryQuery, predicate.AuditEntry, auditentry.OrderOption]{typ: ent.TypeAuditEntry, tq: q}, nil
 	case *ent.CheckoutQuery:
 		return &query[*ent.CheckoutQuery, predicate.Checkout, checkout.OrderOption]{typ: ent.TypeCheckout, tq: q}, nil
 	case *ent.CodeQuery:
 		return &query[*ent.CodeQuery, predicate.Code, code.OrderOption]{typ: ent.TypeCode, tq: q}, nil
 	case *ent.CreatorQuery:
 		return &query[*ent.CreatorQuery, predicate.Creator, creator.OrderOption]{typ: ent.TypeCreator, tq: q}, nil
+	case *ent.CreditBalanceQuery:
+		return &query[*ent.CreditBalanceQuery, predicate.CreditBalance, creditbalance.OrderOption]{typ: ent.TypeCreditBalance, tq: q}, nil
+	case *ent.CreditEntryQuery:
+		return &query[*ent.CreditEntryQuery, predicate.CreditEntry, creditentry.OrderOption]{typ: ent.TypeCreditEntry, tq: q}, nil
 	case *ent.JobQuery:
 		return &query[*ent.JobQuery, predicate.Job, job.OrderOption]{typ: ent.TypeJob, tq: q}, nil
 	case *ent.KeyQuery:
@@ -674,6 +792,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.LibraryQuery, predicate.Library, library.OrderOption]{typ: ent.TypeLibrary, tq: q}, nil
 	case *ent.ObservationQuery:
 		return &query[*ent.ObservationQuery, predicate.Observation, observation.OrderOption]{typ: ent.TypeObservation, tq: q}, nil
+	case *ent.PaymentEventQuery:
+		return &query[*ent.PaymentEventQuery, predicate.PaymentEvent, paymentevent.OrderOption]{typ: ent.TypePaymentEvent, tq: q}, nil
 	case *ent.RecurrenceQuery:
 		return &query[*ent.RecurrenceQuery, predicate.Recurrence, recurrence.OrderOption]{typ: ent.TypeRecurrence, tq: q}, nil
 	case *ent.RuleItemQuery:

@@ -28,6 +28,29 @@ var (
 			},
 		},
 	}
+	// AuditEntriesColumns holds the columns for the "audit_entries" table.
+	AuditEntriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "actor", Type: field.TypeString, Size: 2147483647},
+		{Name: "action", Type: field.TypeString, Size: 2147483647},
+		{Name: "subject", Type: field.TypeString, Size: 2147483647},
+		{Name: "detail", Type: field.TypeString, Size: 2147483647},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// AuditEntriesTable holds the schema information for the "audit_entries" table.
+	AuditEntriesTable = &schema.Table{
+		Name:       "audit_entries",
+		Columns:    AuditEntriesColumns,
+		PrimaryKey: []*schema.Column{AuditEntriesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "auditentry_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuditEntriesColumns[1], AuditEntriesColumns[0]},
+			},
+		},
+	}
 	// CheckoutsColumns holds the columns for the "checkouts" table.
 	CheckoutsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -41,6 +64,11 @@ var (
 		{Name: "status", Type: field.TypeString, Size: 2147483647},
 		{Name: "email", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "account_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "payment", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "external_id", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "refunded_cents", Type: field.TypeInt64, Default: 0},
+		{Name: "disputed_cents", Type: field.TypeInt64, Default: 0},
+		{Name: "reversed_cents", Type: field.TypeInt64, Default: 0},
 		{Name: "created_at", Type: field.TypeInt64},
 		{Name: "expires_at", Type: field.TypeInt64},
 		{Name: "updated_at", Type: field.TypeInt64},
@@ -65,6 +93,16 @@ var (
 				Name:    "checkout_account_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{CheckoutsColumns[10], CheckoutsColumns[0]},
+			},
+			{
+				Name:    "checkout_payment",
+				Unique:  false,
+				Columns: []*schema.Column{CheckoutsColumns[11]},
+			},
+			{
+				Name:    "checkout_external_id",
+				Unique:  false,
+				Columns: []*schema.Column{CheckoutsColumns[12]},
 			},
 		},
 	}
@@ -123,6 +161,56 @@ var (
 				Name:    "creator_account_id_platform_thin_id",
 				Unique:  false,
 				Columns: []*schema.Column{CreatorsColumns[1], CreatorsColumns[2], CreatorsColumns[6], CreatorsColumns[0]},
+			},
+		},
+	}
+	// CreditBalancesColumns holds the columns for the "credit_balances" table.
+	CreditBalancesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "balance", Type: field.TypeInt64},
+		{Name: "owed", Type: field.TypeInt64},
+		{Name: "updated_at", Type: field.TypeInt64},
+	}
+	// CreditBalancesTable holds the schema information for the "credit_balances" table.
+	CreditBalancesTable = &schema.Table{
+		Name:       "credit_balances",
+		Columns:    CreditBalancesColumns,
+		PrimaryKey: []*schema.Column{CreditBalancesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "creditbalance_account_id",
+				Unique:  true,
+				Columns: []*schema.Column{CreditBalancesColumns[1]},
+			},
+		},
+	}
+	// CreditEntriesColumns holds the columns for the "credit_entries" table.
+	CreditEntriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "amount", Type: field.TypeInt64},
+		{Name: "owed", Type: field.TypeInt64},
+		{Name: "balance", Type: field.TypeInt64},
+		{Name: "reason", Type: field.TypeString, Size: 2147483647},
+		{Name: "reference", Type: field.TypeString, Size: 2147483647},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// CreditEntriesTable holds the schema information for the "credit_entries" table.
+	CreditEntriesTable = &schema.Table{
+		Name:       "credit_entries",
+		Columns:    CreditEntriesColumns,
+		PrimaryKey: []*schema.Column{CreditEntriesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "creditentry_reference",
+				Unique:  true,
+				Columns: []*schema.Column{CreditEntriesColumns[6]},
+			},
+			{
+				Name:    "creditentry_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{CreditEntriesColumns[1], CreditEntriesColumns[0]},
 			},
 		},
 	}
@@ -236,6 +324,31 @@ var (
 				Name:    "observation_scroll_id_video_id",
 				Unique:  true,
 				Columns: []*schema.Column{ObservationsColumns[3], ObservationsColumns[2]},
+			},
+		},
+	}
+	// PaymentEventsColumns holds the columns for the "payment_events" table.
+	PaymentEventsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "event", Type: field.TypeString, Size: 2147483647},
+		{Name: "kind", Type: field.TypeString, Size: 2147483647},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// PaymentEventsTable holds the schema information for the "payment_events" table.
+	PaymentEventsTable = &schema.Table{
+		Name:       "payment_events",
+		Columns:    PaymentEventsColumns,
+		PrimaryKey: []*schema.Column{PaymentEventsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "paymentevent_event",
+				Unique:  true,
+				Columns: []*schema.Column{PaymentEventsColumns[1]},
+			},
+			{
+				Name:    "paymentevent_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{PaymentEventsColumns[3], PaymentEventsColumns[0]},
 			},
 		},
 	}
@@ -402,6 +515,7 @@ var (
 		{Name: "interval", Type: field.TypeString, Size: 2147483647},
 		{Name: "status", Type: field.TypeString, Size: 2147483647},
 		{Name: "period_end", Type: field.TypeInt64, Nullable: true},
+		{Name: "external_id", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "created_at", Type: field.TypeInt64},
 		{Name: "updated_at", Type: field.TypeInt64},
 	}
@@ -415,6 +529,11 @@ var (
 				Name:    "subscription_account_id",
 				Unique:  true,
 				Columns: []*schema.Column{SubscriptionsColumns[1]},
+			},
+			{
+				Name:    "subscription_external_id",
+				Unique:  false,
+				Columns: []*schema.Column{SubscriptionsColumns[6]},
 			},
 		},
 	}
@@ -638,13 +757,17 @@ var (
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
 		AccountsTable,
+		AuditEntriesTable,
 		CheckoutsTable,
 		CodesTable,
 		CreatorsTable,
+		CreditBalancesTable,
+		CreditEntriesTable,
 		JobsTable,
 		KeysTable,
 		LibrariesTable,
 		ObservationsTable,
+		PaymentEventsTable,
 		RecurrencesTable,
 		RuleItemsTable,
 		RulesetsTable,
@@ -662,4 +785,9 @@ var (
 )
 
 func init() {
+	CreditBalancesTable.Annotation = &entsql.Annotation{}
+	CreditBalancesTable.Annotation.Checks = map[string]string{
+		"credit_balance_not_negative": "balance >= 0",
+		"credit_owed_not_negative":    "owed >= 0",
+	}
 }

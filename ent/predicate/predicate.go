@@ -9,6 +9,9 @@ import (
 // Account is the predicate function for account builders.
 type Account func(*sql.Selector)
 
+// AuditEntry is the predicate function for auditentry builders.
+type AuditEntry func(*sql.Selector)
+
 // Checkout is the predicate function for checkout builders.
 type Checkout func(*sql.Selector)
 
@@ -17,6 +20,12 @@ type Code func(*sql.Selector)
 
 // Creator is the predicate function for creator builders.
 type Creator func(*sql.Selector)
+
+// CreditBalance is the predicate function for creditbalance builders.
+type CreditBalance func(*sql.Selector)
+
+// CreditEntry is the predicate function for creditentry builders.
+type CreditEntry func(*sql.Selector)
 
 // Job is the predicate function for job builders.
 type Job func(*sql.Selector)
@@ -29,6 +38,9 @@ type Library func(*sql.Selector)
 
 // Observation is the predicate function for observation builders.
 type Observation func(*sql.Selector)
+
+// PaymentEvent is the predicate function for paymentevent builders.
+type PaymentEvent func(*sql.Selector)
 
 // Recurrence is the predicate function for recurrence builders.
 type Recurrence func(*sql.Selector)

@@ -3,8 +3,12 @@
 package runtime
 
 import (
+	"github.com/scrollery/scrollery/ent/auditentry"
+	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/ent/creditbalance"
+	"github.com/scrollery/scrollery/ent/creditentry"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
@@ -28,6 +32,25 @@ import (
 // (default values, validators, hooks and policies) and stitches it
 // to their package variables.
 func init() {
+	auditentryMixin := schema.AuditEntry{}.Mixin()
+	auditentryMixinHooks0 := auditentryMixin[0].Hooks()
+	auditentry.Hooks[0] = auditentryMixinHooks0[0]
+	auditentryMixinInters0 := auditentryMixin[0].Interceptors()
+	auditentry.Interceptors[0] = auditentryMixinInters0[0]
+	checkoutFields := schema.Checkout{}.Fields()
+	_ = checkoutFields
+	// checkoutDescRefundedCents is the schema descriptor for refunded_cents field.
+	checkoutDescRefundedCents := checkoutFields[13].Descriptor()
+	// checkout.DefaultRefundedCents holds the default value on creation for the refunded_cents field.
+	checkout.DefaultRefundedCents = checkoutDescRefundedCents.Default.(int64)
+	// checkoutDescDisputedCents is the schema descriptor for disputed_cents field.
+	checkoutDescDisputedCents := checkoutFields[14].Descriptor()
+	// checkout.DefaultDisputedCents holds the default value on creation for the disputed_cents field.
+	checkout.DefaultDisputedCents = checkoutDescDisputedCents.Default.(int64)
+	// checkoutDescReversedCents is the schema descriptor for reversed_cents field.
+	checkoutDescReversedCents := checkoutFields[15].Descriptor()
+	// checkout.DefaultReversedCents holds the default value on creation for the reversed_cents field.
+	checkout.DefaultReversedCents = checkoutDescReversedCents.Default.(int64)
 	codeFields := schema.Code{}.Fields()
 	_ = codeFields
 	// codeDescTries is the schema descriptor for tries field.
@@ -49,6 +72,16 @@ func init() {
 	creatorDescThin := creatorFields[4].Descriptor()
 	// creator.DefaultThin holds the default value on creation for the thin field.
 	creator.DefaultThin = creatorDescThin.Default.(int)
+	creditbalanceMixin := schema.CreditBalance{}.Mixin()
+	creditbalanceMixinHooks0 := creditbalanceMixin[0].Hooks()
+	creditbalance.Hooks[0] = creditbalanceMixinHooks0[0]
+	creditbalanceMixinInters0 := creditbalanceMixin[0].Interceptors()
+	creditbalance.Interceptors[0] = creditbalanceMixinInters0[0]
+	creditentryMixin := schema.CreditEntry{}.Mixin()
+	creditentryMixinHooks0 := creditentryMixin[0].Hooks()
+	creditentry.Hooks[0] = creditentryMixinHooks0[0]
+	creditentryMixinInters0 := creditentryMixin[0].Interceptors()
+	creditentry.Interceptors[0] = creditentryMixinInters0[0]
 	jobFields := schema.Job{}.Fields()
 	_ = jobFields
 	// jobDescAttempt is the schema descriptor for attempt field.

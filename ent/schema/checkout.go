@@ -31,6 +31,14 @@ func (Checkout) Fields() []ent.Field {
 		field.Text("email").Optional().Nillable(),
 		field.Int64("account_id").Optional().Nillable().
 			Comment("Set by the claim, or from the start for a top-up."),
+		field.Text("payment").Optional().Nillable().
+			Comment("The provider's id of a payment of credits, once it is known."),
+		field.Text("external_id").Optional().Nillable().
+			Comment("The provider's id of the subscription, once it is known."),
+		field.Int64("refunded_cents").Default(0),
+		field.Int64("disputed_cents").Default(0),
+		field.Int64("reversed_cents").Default(0).
+			Comment("How much of what was refunded or disputed was taken back in credits."),
 		field.Int64("created_at").Immutable(),
 		field.Int64("expires_at").Immutable(),
 		field.Int64("updated_at"),
@@ -43,5 +51,7 @@ func (Checkout) Indexes() []ent.Index {
 		index.Fields("token_hash").Unique(),
 		index.Fields("session").Unique(),
 		index.Fields("account_id", "id"),
+		index.Fields("payment"),
+		index.Fields("external_id"),
 	}
 }

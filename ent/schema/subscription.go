@@ -21,6 +21,8 @@ func (Subscription) Fields() []ent.Field {
 			Comment("`active`, `past_due` or `cancelled`."),
 		field.Int64("period_end").Optional().Nillable().
 			Comment("Unix milliseconds; null for a complimentary account."),
+		field.Text("external_id").Optional().Nillable().
+			Comment("The provider's id; null where nobody has to pay, and in test checkout."),
 		field.Int64("created_at").Immutable(),
 		field.Int64("updated_at"),
 	}
@@ -30,5 +32,6 @@ func (Subscription) Fields() []ent.Field {
 func (Subscription) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id").Unique(),
+		index.Fields("external_id"),
 	}
 }

@@ -22,6 +22,8 @@ const (
 	FieldStatus = "status"
 	// FieldPeriodEnd holds the string denoting the period_end field in the database.
 	FieldPeriodEnd = "period_end"
+	// FieldExternalID holds the string denoting the external_id field in the database.
+	FieldExternalID = "external_id"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
@@ -38,6 +40,7 @@ var Columns = []string{
 	FieldInterval,
 	FieldStatus,
 	FieldPeriodEnd,
+	FieldExternalID,
 	FieldCreatedAt,
 	FieldUpdatedAt,
 }
@@ -93,6 +96,11 @@ func ByStatus(opts ...sql.OrderTermOption) OrderOption {
 // ByPeriodEnd orders the results by the period_end field.
 func ByPeriodEnd(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPeriodEnd, opts...).ToFunc()
+}
+
+// ByExternalID orders the results by the external_id field.
+func ByExternalID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExternalID, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

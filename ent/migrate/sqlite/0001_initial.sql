@@ -3,14 +3,22 @@
 CREATE TABLE `accounts` (`id` integer NOT NULL, `email` text NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "account_email_id" to table: "accounts"
 CREATE INDEX `account_email_id` ON `accounts` (`email`, `id`);
+-- create "audit_entries" table
+CREATE TABLE `audit_entries` (`id` integer NOT NULL, `account_id` integer NOT NULL, `actor` text NOT NULL, `action` text NOT NULL, `subject` text NOT NULL, `detail` text NOT NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
+-- create index "auditentry_account_id_id" to table: "audit_entries"
+CREATE INDEX `auditentry_account_id_id` ON `audit_entries` (`account_id`, `id`);
 -- create "checkouts" table
-CREATE TABLE `checkouts` (`id` integer NOT NULL, `token_hash` blob NULL, `session` text NOT NULL, `purpose` text NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `amount_cents` integer NOT NULL, `url` text NOT NULL, `status` text NOT NULL, `email` text NULL, `account_id` integer NULL, `created_at` integer NOT NULL, `expires_at` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`));
+CREATE TABLE `checkouts` (`id` integer NOT NULL, `token_hash` blob NULL, `session` text NOT NULL, `purpose` text NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `amount_cents` integer NOT NULL, `url` text NOT NULL, `status` text NOT NULL, `email` text NULL, `account_id` integer NULL, `payment` text NULL, `external_id` text NULL, `refunded_cents` integer NOT NULL DEFAULT (0), `disputed_cents` integer NOT NULL DEFAULT (0), `reversed_cents` integer NOT NULL DEFAULT (0), `created_at` integer NOT NULL, `expires_at` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "checkout_token_hash" to table: "checkouts"
 CREATE UNIQUE INDEX `checkout_token_hash` ON `checkouts` (`token_hash`);
 -- create index "checkout_session" to table: "checkouts"
 CREATE UNIQUE INDEX `checkout_session` ON `checkouts` (`session`);
 -- create index "checkout_account_id_id" to table: "checkouts"
 CREATE INDEX `checkout_account_id_id` ON `checkouts` (`account_id`, `id`);
+-- create index "checkout_payment" to table: "checkouts"
+CREATE INDEX `checkout_payment` ON `checkouts` (`payment`);
+-- create index "checkout_external_id" to table: "checkouts"
+CREATE INDEX `checkout_external_id` ON `checkouts` (`external_id`);
 -- create "codes" table
 CREATE TABLE `codes` (`id` integer NOT NULL, `email` text NOT NULL, `account_id` integer NULL, `hash` blob NOT NULL, `salt` blob NOT NULL, `created_at` integer NOT NULL, `expires_at` integer NOT NULL, `tries` integer NOT NULL DEFAULT (0), `used_at` integer NULL, PRIMARY KEY (`id`));
 -- create index "code_email_id" to table: "codes"
@@ -23,6 +31,16 @@ CREATE UNIQUE INDEX `creator_account_id_platform_key` ON `creators` (`account_id
 CREATE INDEX `creator_account_id_dirty_id` ON `creators` (`account_id`, `dirty`, `id`);
 -- create index "creator_account_id_platform_thin_id" to table: "creators"
 CREATE INDEX `creator_account_id_platform_thin_id` ON `creators` (`account_id`, `platform`, `thin`, `id`);
+-- create "credit_balances" table
+CREATE TABLE `credit_balances` (`id` integer NOT NULL, `account_id` integer NOT NULL, `balance` integer NOT NULL, `owed` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`), CONSTRAINT `credit_balance_not_negative` CHECK (balance >= 0), CONSTRAINT `credit_owed_not_negative` CHECK (owed >= 0));
+-- create index "creditbalance_account_id" to table: "credit_balances"
+CREATE UNIQUE INDEX `creditbalance_account_id` ON `credit_balances` (`account_id`);
+-- create "credit_entries" table
+CREATE TABLE `credit_entries` (`id` integer NOT NULL, `account_id` integer NOT NULL, `amount` integer NOT NULL, `owed` integer NOT NULL, `balance` integer NOT NULL, `reason` text NOT NULL, `reference` text NOT NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
+-- create index "creditentry_reference" to table: "credit_entries"
+CREATE UNIQUE INDEX `creditentry_reference` ON `credit_entries` (`reference`);
+-- create index "creditentry_account_id_id" to table: "credit_entries"
+CREATE INDEX `creditentry_account_id_id` ON `credit_entries` (`account_id`, `id`);
 -- create "jobs" table
 CREATE TABLE `jobs` (`id` integer NOT NULL, `kind` text NOT NULL, `args` text NOT NULL, `unique_key` text NULL, `attempt` integer NOT NULL DEFAULT (0), `max_attempts` integer NOT NULL, `run_at` integer NOT NULL, `lease_until` integer NOT NULL DEFAULT (0), `last_error` text NOT NULL DEFAULT (''), `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "job_unique_key" to table: "jobs"
@@ -45,6 +63,12 @@ CREATE UNIQUE INDEX `library_account_id` ON `libraries` (`account_id`);
 CREATE TABLE `observations` (`id` integer NOT NULL, `account_id` integer NOT NULL, `video_id` integer NOT NULL, `scroll_id` integer NOT NULL, `stage` text NOT NULL, `views` integer NULL, `likes` integer NULL, `comments` integer NULL, `shares` integer NULL, `saves` integer NULL, `observed_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "observation_scroll_id_video_id" to table: "observations"
 CREATE UNIQUE INDEX `observation_scroll_id_video_id` ON `observations` (`scroll_id`, `video_id`);
+-- create "payment_events" table
+CREATE TABLE `payment_events` (`id` integer NOT NULL, `event` text NOT NULL, `kind` text NOT NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
+-- create index "paymentevent_event" to table: "payment_events"
+CREATE UNIQUE INDEX `paymentevent_event` ON `payment_events` (`event`);
+-- create index "paymentevent_created_at_id" to table: "payment_events"
+CREATE INDEX `paymentevent_created_at_id` ON `payment_events` (`created_at`, `id`);
 -- create "recurrences" table
 CREATE TABLE `recurrences` (`id` integer NOT NULL, `account_id` integer NOT NULL, `every_days` integer NOT NULL, `prompt` text NULL, `template` text NULL, `next_at` integer NOT NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "recurrence_account_id" to table: "recurrences"
@@ -76,9 +100,11 @@ CREATE UNIQUE INDEX `scrollrecord_scroll_id_platform_external_id` ON `scroll_rec
 -- create index "scrollrecord_scroll_id_dropped_by_rank_id" to table: "scroll_records"
 CREATE INDEX `scrollrecord_scroll_id_dropped_by_rank_id` ON `scroll_records` (`scroll_id`, `dropped_by`, `rank`, `id`);
 -- create "subscriptions" table
-CREATE TABLE `subscriptions` (`id` integer NOT NULL, `account_id` integer NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `status` text NOT NULL, `period_end` integer NULL, `created_at` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`));
+CREATE TABLE `subscriptions` (`id` integer NOT NULL, `account_id` integer NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `status` text NOT NULL, `period_end` integer NULL, `external_id` text NULL, `created_at` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "subscription_account_id" to table: "subscriptions"
 CREATE UNIQUE INDEX `subscription_account_id` ON `subscriptions` (`account_id`);
+-- create index "subscription_external_id" to table: "subscriptions"
+CREATE INDEX `subscription_external_id` ON `subscriptions` (`external_id`);
 -- create "trends" table
 CREATE TABLE `trends` (`id` integer NOT NULL, `account_id` integer NOT NULL, `subject` text NOT NULL, `with_archived` integer NOT NULL, `key` text NOT NULL, `label` text NOT NULL, `place` blob NOT NULL, `head` text NOT NULL, `video_count` integer NOT NULL, `example1` integer NULL, `example2` integer NULL, `example3` integer NULL, `members` blob NULL, PRIMARY KEY (`id`));
 -- create index "trend_account_id_subject_with_archived_key" to table: "trends"

@@ -1,0 +1,35 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// AuditEntry says who changed money or keys: written once, never changed.
+// Belongs to the ground floor's audit.
+type AuditEntry struct{ ent.Schema }
+
+// Mixin makes it tenant-private.
+func (AuditEntry) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
+
+// Fields of AuditEntry.
+func (AuditEntry) Fields() []ent.Field {
+	return []ent.Field{
+		field.Text("actor").Immutable().
+			Comment("`key:<id>`, `operator:<user>`, `payment`, `customer` or `service`."),
+		field.Text("action").Immutable().
+			Comment("`key.mint`, `credits.topup`, `subscription.active`, …"),
+		field.Text("subject").Immutable().
+			Comment("What was changed: the id of a key, the reference of a movement."),
+		field.Text("detail").Immutable(),
+		field.Int64("created_at").Immutable(),
+	}
+}
+
+// Indexes of AuditEntry.
+func (AuditEntry) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id", "id"),
+	}
+}

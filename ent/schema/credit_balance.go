@@ -1,0 +1,43 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// CreditBalance is the sum of an account's credit entries. Belongs to the room credits.
+type CreditBalance struct{ ent.Schema }
+
+// Mixin makes it tenant-private.
+func (CreditBalance) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
+
+// Fields of CreditBalance.
+func (CreditBalance) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("balance").
+			Comment("Credits to spend."),
+		field.Int64("owed").
+			Comment("Credits that were taken back after they were spent."),
+		field.Int64("updated_at"),
+	}
+}
+
+// Indexes of CreditBalance.
+func (CreditBalance) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id").Unique(),
+	}
+}
+
+// Annotations of CreditBalance: the database itself refuses a balance below zero.
+func (CreditBalance) Annotations() []schema.Annotation {
+	return []schema.Annotation{
+		entsql.Checks(map[string]string{
+			"credit_balance_not_negative": "balance >= 0",
+			"credit_owed_not_negative":    "owed >= 0",
+		}),
+	}
+}

@@ -1,0 +1,78 @@
+// Package audit keeps who changed money or keys, what, and when. Entries are
+// written in the transaction of the change, and never changed or removed.
+package audit
+
+import (
+	"context"
+	"fmt"
+	"os/user"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// Actors that are no key and no operator.
+const (
+	// Payment is the payment provider, by a notice or when it was asked.
+	Payment = "payment"
+	// Service is the service itself, on nobody's order.
+	Service = "service"
+)
+
+// Entry is one change.
+type Entry struct {
+	AccountID int64
+	// Actor did it; empty stands for whoever asks in the context.
+	Actor string
+	// Action is `key.mint`, `credits.grant`, and so on.
+	Action string
+	// Subject is what was changed: the id of a key, the reference of a movement.
+	Subject string
+	// Detail is for people. No secret may stand in it.
+	Detail string
+}
+
+type actorKey struct{}
+
+// As returns a context whose changes are the actor's.
+func As(ctx context.Context, actor string) context.Context {
+	return context.WithValue(ctx, actorKey{}, actor)
+}
+
+// Operator names whoever runs a command on this machine.
+func Operator() string {
+	who, err := user.Current()
+	if err != nil {
+		return "operator"
+	}
+	return "operator:" + who.Username
+}
+
+// Write adds an entry to the open transaction.
+func Write(ctx context.Context, tx *store.Tx, id int64, entry Entry) error {
+	if entry.Actor == "" {
+		entry.Actor = actor(ctx)
+	}
+	err := tx.Ent().AuditEntry.Create().
+		SetID(id).SetAccountID(entry.AccountID).
+		SetActor(entry.Actor).SetAction(entry.Action).SetSubject(entry.Subject).SetDetail(entry.Detail).
+		SetCreatedAt(time.Now().UnixMilli()).
+		Exec(viewer.As(ctx, entry.AccountID))
+	if err != nil {
+		return fmt.Errorf("audit %s of %d: %w", entry.Action, entry.AccountID, err)
+	}
+	return nil
+}
+
+// actor is who asks: a named one, the key of the call, or the service.
+func actor(ctx context.Context) string {
+	if named, ok := ctx.Value(actorKey{}).(string); ok {
+		return named
+	}
+	if who := viewer.FromContext(ctx); who != nil && who.KeyID != 0 {
+		return "key:" + ident.Format(ident.Key, who.KeyID)
+	}
+	return Service
+}

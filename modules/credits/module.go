@@ -1,0 +1,14 @@
+// Package credits keeps the ledger of credits, the older way to pay: one credit
+// is one US cent.
+//
+// Every movement is an entry with a reference of its own, written once and never
+// changed; the same reference again is the same movement, and moves nothing. The
+// balance is the sum of the entries and never goes below zero, however many
+// calls race. Whoever spends brings the transaction, so what is paid for and the
+// payment happen together or not at all. The room sells nothing: billing does.
+package credits
+
+import "go.uber.org/fx"
+
+// Module provides the room.
+var Module = fx.Module("credits", fx.Provide(New))
