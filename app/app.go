@@ -48,6 +48,7 @@ func rooms(cfg Config, log *slog.Logger) fx.Option {
 			func(c Config) usage.Config { return c.Usage },
 			func(c Config) scrolls.Config { return c.Scrolls },
 			func(c Config) library.Config { return c.Library },
+			func(c Config) sandbox.Config { return c.Sandbox },
 		),
 		bindings,
 		fx.Provide(openHost),

@@ -18,6 +18,7 @@ import (
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -64,6 +65,7 @@ type Config struct {
 	Usage   usage.Config      `yaml:"usage"`
 	Scrolls scrolls.Config    `yaml:"scrolls"`
 	Library library.Config    `yaml:"library"`
+	Sandbox sandbox.Config    `yaml:"sandbox"`
 	Plugins pluginhost.Config `yaml:"plugins"`
 }
 
@@ -81,6 +83,7 @@ func Defaults() Config {
 		Usage:     usage.Defaults(),
 		Scrolls:   scrolls.Defaults(),
 		Library:   library.Defaults(),
+		Sandbox:   sandbox.Defaults(),
 		Plugins:   pluginhost.Defaults(),
 	}
 }
@@ -165,6 +168,11 @@ func (c *Config) Complete() error {
 	maps.Copy(known.Templates, c.Scrolls.Templates)
 	maps.Copy(known.Deadlines, c.Scrolls.Deadlines)
 	c.Scrolls.Templates, c.Scrolls.Deadlines = known.Templates, known.Deadlines
+	data, err := filepath.Abs(c.DataDir)
+	if err != nil {
+		return fmt.Errorf("%sDATA_DIR: %w", Prefix, err)
+	}
+	c.Sandbox.Dir = filepath.Join(data, "sandbox")
 	return c.Validate()
 }
 
@@ -230,7 +238,7 @@ func (c *Config) Validate() error {
 	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"door": c.Door, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
-		"scrolls": c.Scrolls, "library": c.Library, "plugins": c.Plugins,
+		"scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "plugins": c.Plugins,
 	} {
 		if err := part.Validate(); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", name, err))

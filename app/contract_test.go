@@ -203,6 +203,11 @@ func contractCases() []contractCase {
 		bad("top-up too large", `POST /v1/topup {"amountCents":1000001}`, "amountCents"),
 		bad("agent without a goal", `POST /v1/agent {}`, "goal"),
 		bad("sandbox file without path", `PUT /v1/sandbox/files {"data":""}`, "path"),
+		{name: "sandbox file", call: `PUT /v1/sandbox/files {"path":"notes/a.js","data":"print(1)"}`, want: 200, has: map[string]any{"path": "notes/a.js"}},
+		ok("empty sandbox file", `PUT /v1/sandbox/files {"path":"a","data":""}`),
+		bad("sandbox file outside", `PUT /v1/sandbox/files {"path":"../a","data":""}`, "path"),
+		bad("sandbox file, absolute and too long", `PUT /v1/sandbox/files {"path":"/a","data":`+quoted(1<<19+1)+`}`, "path", "data"),
+		after(bad("sandbox file below a file", `PUT /v1/sandbox/files {"path":"a/b","data":""}`, "path"), `PUT /v1/sandbox/files {"path":"a","data":""}`),
 	}
 }
 

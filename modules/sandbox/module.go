@@ -1,6 +1,9 @@
-// Package sandbox is where an account's files, programs and agent will live.
-// Nothing of it runs on this server yet: its operations are in the contract, and
-// say so.
+// Package sandbox keeps what an account does by itself: its files, its programs
+// and the agent that uses both.
+//
+// Files lie in a folder an account, below the data folder, and no path leads out
+// of it. They belong to the machine: several machines that serve one database
+// need a data folder that they share.
 package sandbox
 
 import (
@@ -9,7 +12,8 @@ import (
 	"github.com/scrollery/scrollery/modules/door"
 )
 
-// Module provides the room.
+// Module provides the room. The app provides Config.
 var Module = fx.Module("sandbox", fx.Provide(
-	fx.Annotate(func() door.Operations { return Operations }, fx.ResultTags(`group:"operations"`)),
+	New,
+	fx.Annotate(func(s *Service) door.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
 ))

@@ -9,16 +9,17 @@ import (
 )
 
 // Operations mounts the room on both doors.
-func Operations(m *door.Mux) {
-	door.Unary(m, "WriteSandboxFile", func(context.Context, *pb.WriteSandboxFileRequest) (*pb.WriteSandboxFileResponse, error) {
-		return nil, absent("The sandbox is not configured on this server.")
-	})
+func (s *Service) Operations(m *door.Mux) {
+	door.Unary(m, "WriteSandboxFile", s.writeSandboxFile)
 	door.Unary(m, "RunAgent", func(context.Context, *pb.RunAgentRequest) (*pb.RunAgentResponse, error) {
-		return nil, absent("The agent is not configured on this server.")
+		// Not worth a retry: no later call fares better.
+		return nil, &fault.Error{Kind: fault.UpstreamError, Message: "The agent is not configured on this server."}
 	})
 }
 
-// absent is not worth a retry: no later call fares better.
-func absent(message string) error {
-	return &fault.Error{Kind: fault.UpstreamError, Message: message}
+func (s *Service) writeSandboxFile(ctx context.Context, req *pb.WriteSandboxFileRequest) (*pb.WriteSandboxFileResponse, error) {
+	if err := s.WriteFile(ctx, req.GetPath(), req.GetData()); err != nil {
+		return nil, err
+	}
+	return &pb.WriteSandboxFileResponse{Path: req.GetPath()}, nil
 }
