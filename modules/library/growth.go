@@ -72,9 +72,6 @@ func measure(members []member, withArchived bool) (g growth, ok bool) {
 // multiple is how often the first usable views stand in the last.
 func multiple(first, last int64) float64 { return float64(last) / float64(max(first, leastFirst)) }
 
-// common tells whether a key is on too many of the window's videos.
-func common(carriers, videos int) bool { return videos >= commonFrom && carriers*10 > videos*6 }
-
 // generic tells whether a key names the feed instead of a subject.
 func (s *Service) generic(key string) bool {
 	name, found := strings.CutPrefix(key, "hashtag:")

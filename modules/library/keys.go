@@ -56,7 +56,7 @@ func trendKeys(r *record.Record, metadata []byte) []record.Key {
 		var tags []json.RawMessage
 		_ = json.Unmarshal(meta.Hashtags, &tags) // anything but a list holds no hashtags
 		for _, raw := range tags {
-			if tag := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(plain(raw)), "##")); tag != "" {
+			if tag := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(plain(raw)), "#＃")); tag != "" {
 				keys = addKey(keys, record.Key{Key: "hashtag:" + fold(tag), Label: "#" + tag})
 			}
 		}

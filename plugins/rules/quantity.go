@@ -227,7 +227,7 @@ func compare(phrase string) (comparison, bool) {
 // condition makes a comparison with a quantity one; not ok without a unit.
 func (q quantity) condition(c comparison) (Condition, bool) {
 	if q.million && (q.field == "" || q.field == Duration) {
-		q.field, q.value, q.million = Duration, q.value*60, false
+		q.field, q.value = Duration, q.value*60
 	}
 	out := Condition{Field: q.field, Op: c.op, Number: q.value}
 	switch {
