@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/credits"
 	"github.com/scrollery/scrollery/modules/door"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
@@ -30,6 +31,7 @@ var bindings = fx.Options(
 		func(c billing.Config) usage.Plans { return c },
 		func(s *billing.Subscriptions) keys.Subscriptions { return s },
 		func(s *keys.Service) billing.Keys { return s },
+		func(s *credits.Service) billing.Credits { return ledger{s} },
 		func(c *billing.TestCheckout) billing.Provider { return c },
 		func(c *billing.TestCheckout) checkoutPages { return c },
 		func(n *neighbours) workspace.Library { return subjectArchive{n} },
@@ -45,6 +47,14 @@ var bindings = fx.Options(
 		n.workspace, n.rules, n.library = w, r, l
 	}),
 )
+
+// ledger tells billing of the credits that can be spent.
+type ledger struct{ *credits.Service }
+
+func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
+	now, err := l.Service.Balance(ctx, account)
+	return now.Credits, err
+}
 
 // checkoutPages are the pages under /checkout/.
 type checkoutPages interface{ http.Handler }

@@ -14880,6 +14880,8 @@ type SubscriptionMutation struct {
 	period_end    *int64
 	addperiod_end *int64
 	external_id   *string
+	synced        *int64
+	addsynced     *int64
 	created_at    *int64
 	addcreated_at *int64
 	updated_at    *int64
@@ -15277,6 +15279,62 @@ func (m *SubscriptionMutation) ResetExternalID() {
 	delete(m.clearedFields, subscription.FieldExternalID)
 }
 
+// SetSynced sets the "synced" field.
+func (m *SubscriptionMutation) SetSynced(i int64) {
+	m.synced = &i
+	m.addsynced = nil
+}
+
+// Synced returns the value of the "synced" field in the mutation.
+func (m *SubscriptionMutation) Synced() (r int64, exists bool) {
+	v := m.synced
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSynced returns the old "synced" field's value of the Subscription entity.
+// If the Subscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SubscriptionMutation) OldSynced(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSynced is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSynced requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSynced: %w", err)
+	}
+	return oldValue.Synced, nil
+}
+
+// AddSynced adds i to the "synced" field.
+func (m *SubscriptionMutation) AddSynced(i int64) {
+	if m.addsynced != nil {
+		*m.addsynced += i
+	} else {
+		m.addsynced = &i
+	}
+}
+
+// AddedSynced returns the value that was added to the "synced" field in this mutation.
+func (m *SubscriptionMutation) AddedSynced() (r int64, exists bool) {
+	v := m.addsynced
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSynced resets all changes to the "synced" field.
+func (m *SubscriptionMutation) ResetSynced() {
+	m.synced = nil
+	m.addsynced = nil
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *SubscriptionMutation) SetCreatedAt(i int64) {
 	m.created_at = &i
@@ -15423,7 +15481,7 @@ func (m *SubscriptionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SubscriptionMutation) Fields() []string {
-	fields := make([]string, 0, 8)
+	fields := make([]string, 0, 9)
 	if m.account_id != nil {
 		fields = append(fields, subscription.FieldAccountID)
 	}
@@ -15441,6 +15499,9 @@ func (m *SubscriptionMutation) Fields() []string {
 	}
 	if m.external_id != nil {
 		fields = append(fields, subscription.FieldExternalID)
+	}
+	if m.synced != nil {
+		fields = append(fields, subscription.FieldSynced)
 	}
 	if m.created_at != nil {
 		fields = append(fields, subscription.FieldCreatedAt)
@@ -15468,6 +15529,8 @@ func (m *SubscriptionMutation) Field(name string) (ent.Value, bool) {
 		return m.PeriodEnd()
 	case subscription.FieldExternalID:
 		return m.ExternalID()
+	case subscription.FieldSynced:
+		return m.Synced()
 	case subscription.FieldCreatedAt:
 		return m.CreatedAt()
 	case subscription.FieldUpdatedAt:
@@ -15493,6 +15556,8 @@ func (m *SubscriptionMutation) OldField(ctx context.Context, name string) (ent.V
 		return m.OldPeriodEnd(ctx)
 	case subscription.FieldExternalID:
 		return m.OldExternalID(ctx)
+	case subscription.FieldSynced:
+		return m.OldSynced(ctx)
 	case subscription.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	case subscription.FieldUpdatedAt:
@@ -15548,6 +15613,13 @@ func (m *SubscriptionMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetExternalID(v)
 		return nil
+	case subscription.FieldSynced:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSynced(v)
+		return nil
 	case subscription.FieldCreatedAt:
 		v, ok := value.(int64)
 		if !ok {
@@ -15576,6 +15648,9 @@ func (m *SubscriptionMutation) AddedFields() []string {
 	if m.addperiod_end != nil {
 		fields = append(fields, subscription.FieldPeriodEnd)
 	}
+	if m.addsynced != nil {
+		fields = append(fields, subscription.FieldSynced)
+	}
 	if m.addcreated_at != nil {
 		fields = append(fields, subscription.FieldCreatedAt)
 	}
@@ -15594,6 +15669,8 @@ func (m *SubscriptionMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedAccountID()
 	case subscription.FieldPeriodEnd:
 		return m.AddedPeriodEnd()
+	case subscription.FieldSynced:
+		return m.AddedSynced()
 	case subscription.FieldCreatedAt:
 		return m.AddedCreatedAt()
 	case subscription.FieldUpdatedAt:
@@ -15620,6 +15697,13 @@ func (m *SubscriptionMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddPeriodEnd(v)
+		return nil
+	case subscription.FieldSynced:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSynced(v)
 		return nil
 	case subscription.FieldCreatedAt:
 		v, ok := value.(int64)
@@ -15694,6 +15778,9 @@ func (m *SubscriptionMutation) ResetField(name string) error {
 		return nil
 	case subscription.FieldExternalID:
 		m.ResetExternalID()
+		return nil
+	case subscription.FieldSynced:
+		m.ResetSynced()
 		return nil
 	case subscription.FieldCreatedAt:
 		m.ResetCreatedAt()

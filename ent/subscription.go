@@ -28,6 +28,8 @@ type Subscription struct {
 	PeriodEnd *int64 `json:"period_end,omitempty"`
 	// The provider's id; null where nobody has to pay, and in test checkout.
 	ExternalID *string `json:"external_id,omitempty"`
+	// When the question began whose answer stands here, as an id: an older answer changes nothing.
+	Synced int64 `json:"synced,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt int64 `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -40,7 +42,7 @@ func (*Subscription) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case subscription.FieldID, subscription.FieldAccountID, subscription.FieldPeriodEnd, subscription.FieldCreatedAt, subscription.FieldUpdatedAt:
+		case subscription.FieldID, subscription.FieldAccountID, subscription.FieldPeriodEnd, subscription.FieldSynced, subscription.FieldCreatedAt, subscription.FieldUpdatedAt:
 			values[i] = new(sql.NullInt64)
 		case subscription.FieldPlan, subscription.FieldInterval, subscription.FieldStatus, subscription.FieldExternalID:
 			values[i] = new(sql.NullString)
@@ -102,6 +104,12 @@ func (_m *Subscription) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.ExternalID = new(string)
 				*_m.ExternalID = value.String
+			}
+		case subscription.FieldSynced:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field synced", values[i])
+			} else if value.Valid {
+				_m.Synced = value.Int64
 			}
 		case subscription.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -172,6 +180,9 @@ func (_m *Subscription) String() string {
 		builder.WriteString("external_id=")
 		builder.WriteString(*v)
 	}
+	builder.WriteString(", ")
+	builder.WriteString("synced=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Synced))
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))

@@ -73,6 +73,20 @@ func (_c *SubscriptionCreate) SetNillableExternalID(v *string) *SubscriptionCrea
 	return _c
 }
 
+// SetSynced sets the "synced" field.
+func (_c *SubscriptionCreate) SetSynced(v int64) *SubscriptionCreate {
+	_c.mutation.SetSynced(v)
+	return _c
+}
+
+// SetNillableSynced sets the "synced" field if the given value is not nil.
+func (_c *SubscriptionCreate) SetNillableSynced(v *int64) *SubscriptionCreate {
+	if v != nil {
+		_c.SetSynced(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *SubscriptionCreate) SetCreatedAt(v int64) *SubscriptionCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -98,6 +112,9 @@ func (_c *SubscriptionCreate) Mutation() *SubscriptionMutation {
 
 // Save creates the Subscription in the database.
 func (_c *SubscriptionCreate) Save(ctx context.Context) (*Subscription, error) {
+	if err := _c.defaults(); err != nil {
+		return nil, err
+	}
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -123,6 +140,15 @@ func (_c *SubscriptionCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *SubscriptionCreate) defaults() error {
+	if _, ok := _c.mutation.Synced(); !ok {
+		v := subscription.DefaultSynced
+		_c.mutation.SetSynced(v)
+	}
+	return nil
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *SubscriptionCreate) check() error {
 	if _, ok := _c.mutation.AccountID(); !ok {
@@ -136,6 +162,9 @@ func (_c *SubscriptionCreate) check() error {
 	}
 	if _, ok := _c.mutation.Status(); !ok {
 		return &ValidationError{Name: "status", err: errors.New(`ent: missing required field "Subscription.status"`)}
+	}
+	if _, ok := _c.mutation.Synced(); !ok {
+		return &ValidationError{Name: "synced", err: errors.New(`ent: missing required field "Subscription.synced"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Subscription.created_at"`)}
@@ -199,6 +228,10 @@ func (_c *SubscriptionCreate) createSpec() (*Subscription, *sqlgraph.CreateSpec)
 	if value, ok := _c.mutation.ExternalID(); ok {
 		_spec.SetField(subscription.FieldExternalID, field.TypeString, value)
 		_node.ExternalID = &value
+	}
+	if value, ok := _c.mutation.Synced(); ok {
+		_spec.SetField(subscription.FieldSynced, field.TypeInt64, value)
+		_node.Synced = value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(subscription.FieldCreatedAt, field.TypeInt64, value)
@@ -335,6 +368,24 @@ func (u *SubscriptionUpsert) UpdateExternalID() *SubscriptionUpsert {
 // ClearExternalID clears the value of the "external_id" field.
 func (u *SubscriptionUpsert) ClearExternalID() *SubscriptionUpsert {
 	u.SetNull(subscription.FieldExternalID)
+	return u
+}
+
+// SetSynced sets the "synced" field.
+func (u *SubscriptionUpsert) SetSynced(v int64) *SubscriptionUpsert {
+	u.Set(subscription.FieldSynced, v)
+	return u
+}
+
+// UpdateSynced sets the "synced" field to the value that was provided on create.
+func (u *SubscriptionUpsert) UpdateSynced() *SubscriptionUpsert {
+	u.SetExcluded(subscription.FieldSynced)
+	return u
+}
+
+// AddSynced adds v to the "synced" field.
+func (u *SubscriptionUpsert) AddSynced(v int64) *SubscriptionUpsert {
+	u.Add(subscription.FieldSynced, v)
 	return u
 }
 
@@ -501,6 +552,27 @@ func (u *SubscriptionUpsertOne) ClearExternalID() *SubscriptionUpsertOne {
 	})
 }
 
+// SetSynced sets the "synced" field.
+func (u *SubscriptionUpsertOne) SetSynced(v int64) *SubscriptionUpsertOne {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.SetSynced(v)
+	})
+}
+
+// AddSynced adds v to the "synced" field.
+func (u *SubscriptionUpsertOne) AddSynced(v int64) *SubscriptionUpsertOne {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.AddSynced(v)
+	})
+}
+
+// UpdateSynced sets the "synced" field to the value that was provided on create.
+func (u *SubscriptionUpsertOne) UpdateSynced() *SubscriptionUpsertOne {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.UpdateSynced()
+	})
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (u *SubscriptionUpsertOne) SetUpdatedAt(v int64) *SubscriptionUpsertOne {
 	return u.Update(func(s *SubscriptionUpsert) {
@@ -574,6 +646,7 @@ func (_c *SubscriptionCreateBulk) Save(ctx context.Context) ([]*Subscription, er
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*SubscriptionMutation)
 				if !ok {
@@ -829,6 +902,27 @@ func (u *SubscriptionUpsertBulk) UpdateExternalID() *SubscriptionUpsertBulk {
 func (u *SubscriptionUpsertBulk) ClearExternalID() *SubscriptionUpsertBulk {
 	return u.Update(func(s *SubscriptionUpsert) {
 		s.ClearExternalID()
+	})
+}
+
+// SetSynced sets the "synced" field.
+func (u *SubscriptionUpsertBulk) SetSynced(v int64) *SubscriptionUpsertBulk {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.SetSynced(v)
+	})
+}
+
+// AddSynced adds v to the "synced" field.
+func (u *SubscriptionUpsertBulk) AddSynced(v int64) *SubscriptionUpsertBulk {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.AddSynced(v)
+	})
+}
+
+// UpdateSynced sets the "synced" field to the value that was provided on create.
+func (u *SubscriptionUpsertBulk) UpdateSynced() *SubscriptionUpsertBulk {
+	return u.Update(func(s *SubscriptionUpsert) {
+		s.UpdateSynced()
 	})
 }
 

@@ -117,6 +117,27 @@ func (_u *SubscriptionUpdate) ClearExternalID() *SubscriptionUpdate {
 	return _u
 }
 
+// SetSynced sets the "synced" field.
+func (_u *SubscriptionUpdate) SetSynced(v int64) *SubscriptionUpdate {
+	_u.mutation.ResetSynced()
+	_u.mutation.SetSynced(v)
+	return _u
+}
+
+// SetNillableSynced sets the "synced" field if the given value is not nil.
+func (_u *SubscriptionUpdate) SetNillableSynced(v *int64) *SubscriptionUpdate {
+	if v != nil {
+		_u.SetSynced(*v)
+	}
+	return _u
+}
+
+// AddSynced adds value to the "synced" field.
+func (_u *SubscriptionUpdate) AddSynced(v int64) *SubscriptionUpdate {
+	_u.mutation.AddSynced(v)
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *SubscriptionUpdate) SetUpdatedAt(v int64) *SubscriptionUpdate {
 	_u.mutation.ResetUpdatedAt()
@@ -208,6 +229,12 @@ func (_u *SubscriptionUpdate) sqlSave(ctx context.Context) (_node int, err error
 	}
 	if _u.mutation.ExternalIDCleared() {
 		_spec.ClearField(subscription.FieldExternalID, field.TypeString)
+	}
+	if value, ok := _u.mutation.Synced(); ok {
+		_spec.SetField(subscription.FieldSynced, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedSynced(); ok {
+		_spec.AddField(subscription.FieldSynced, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(subscription.FieldUpdatedAt, field.TypeInt64, value)
@@ -323,6 +350,27 @@ func (_u *SubscriptionUpdateOne) SetNillableExternalID(v *string) *SubscriptionU
 // ClearExternalID clears the value of the "external_id" field.
 func (_u *SubscriptionUpdateOne) ClearExternalID() *SubscriptionUpdateOne {
 	_u.mutation.ClearExternalID()
+	return _u
+}
+
+// SetSynced sets the "synced" field.
+func (_u *SubscriptionUpdateOne) SetSynced(v int64) *SubscriptionUpdateOne {
+	_u.mutation.ResetSynced()
+	_u.mutation.SetSynced(v)
+	return _u
+}
+
+// SetNillableSynced sets the "synced" field if the given value is not nil.
+func (_u *SubscriptionUpdateOne) SetNillableSynced(v *int64) *SubscriptionUpdateOne {
+	if v != nil {
+		_u.SetSynced(*v)
+	}
+	return _u
+}
+
+// AddSynced adds value to the "synced" field.
+func (_u *SubscriptionUpdateOne) AddSynced(v int64) *SubscriptionUpdateOne {
+	_u.mutation.AddSynced(v)
 	return _u
 }
 
@@ -447,6 +495,12 @@ func (_u *SubscriptionUpdateOne) sqlSave(ctx context.Context) (_node *Subscripti
 	}
 	if _u.mutation.ExternalIDCleared() {
 		_spec.ClearField(subscription.FieldExternalID, field.TypeString)
+	}
+	if value, ok := _u.mutation.Synced(); ok {
+		_spec.SetField(subscription.FieldSynced, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedSynced(); ok {
+		_spec.AddField(subscription.FieldSynced, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(subscription.FieldUpdatedAt, field.TypeInt64, value)

@@ -197,6 +197,12 @@ func init() {
 	subscription.Hooks[0] = subscriptionMixinHooks0[0]
 	subscriptionMixinInters0 := subscriptionMixin[0].Interceptors()
 	subscription.Interceptors[0] = subscriptionMixinInters0[0]
+	subscriptionFields := schema.Subscription{}.Fields()
+	_ = subscriptionFields
+	// subscriptionDescSynced is the schema descriptor for synced field.
+	subscriptionDescSynced := subscriptionFields[5].Descriptor()
+	// subscription.DefaultSynced holds the default value on creation for the synced field.
+	subscription.DefaultSynced = subscriptionDescSynced.Default.(int64)
 	trendMixin := schema.Trend{}.Mixin()
 	trendMixinHooks0 := trendMixin[0].Hooks()
 	trend.Hooks[0] = trendMixinHooks0[0]

@@ -23,6 +23,8 @@ func (Subscription) Fields() []ent.Field {
 			Comment("Unix milliseconds; null for a complimentary account."),
 		field.Text("external_id").Optional().Nillable().
 			Comment("The provider's id; null where nobody has to pay, and in test checkout."),
+		field.Int64("synced").Default(0).
+			Comment("When the question began whose answer stands here, as an id: an older answer changes nothing."),
 		field.Int64("created_at").Immutable(),
 		field.Int64("updated_at"),
 	}

@@ -24,6 +24,8 @@ const (
 	FieldPeriodEnd = "period_end"
 	// FieldExternalID holds the string denoting the external_id field in the database.
 	FieldExternalID = "external_id"
+	// FieldSynced holds the string denoting the synced field in the database.
+	FieldSynced = "synced"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
@@ -41,6 +43,7 @@ var Columns = []string{
 	FieldStatus,
 	FieldPeriodEnd,
 	FieldExternalID,
+	FieldSynced,
 	FieldCreatedAt,
 	FieldUpdatedAt,
 }
@@ -63,6 +66,8 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
+	// DefaultSynced holds the default value on creation for the "synced" field.
+	DefaultSynced int64
 )
 
 // OrderOption defines the ordering options for the Subscription queries.
@@ -101,6 +106,11 @@ func ByPeriodEnd(opts ...sql.OrderTermOption) OrderOption {
 // ByExternalID orders the results by the external_id field.
 func ByExternalID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldExternalID, opts...).ToFunc()
+}
+
+// BySynced orders the results by the synced field.
+func BySynced(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSynced, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

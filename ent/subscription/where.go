@@ -82,6 +82,11 @@ func ExternalID(v string) predicate.Subscription {
 	return predicate.Subscription(sql.FieldEQ(FieldExternalID, v))
 }
 
+// Synced applies equality check predicate on the "synced" field. It's identical to SyncedEQ.
+func Synced(v int64) predicate.Subscription {
+	return predicate.Subscription(sql.FieldEQ(FieldSynced, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v int64) predicate.Subscription {
 	return predicate.Subscription(sql.FieldEQ(FieldCreatedAt, v))
@@ -450,6 +455,46 @@ func ExternalIDEqualFold(v string) predicate.Subscription {
 // ExternalIDContainsFold applies the ContainsFold predicate on the "external_id" field.
 func ExternalIDContainsFold(v string) predicate.Subscription {
 	return predicate.Subscription(sql.FieldContainsFold(FieldExternalID, v))
+}
+
+// SyncedEQ applies the EQ predicate on the "synced" field.
+func SyncedEQ(v int64) predicate.Subscription {
+	return predicate.Subscription(sql.FieldEQ(FieldSynced, v))
+}
+
+// SyncedNEQ applies the NEQ predicate on the "synced" field.
+func SyncedNEQ(v int64) predicate.Subscription {
+	return predicate.Subscription(sql.FieldNEQ(FieldSynced, v))
+}
+
+// SyncedIn applies the In predicate on the "synced" field.
+func SyncedIn(vs ...int64) predicate.Subscription {
+	return predicate.Subscription(sql.FieldIn(FieldSynced, vs...))
+}
+
+// SyncedNotIn applies the NotIn predicate on the "synced" field.
+func SyncedNotIn(vs ...int64) predicate.Subscription {
+	return predicate.Subscription(sql.FieldNotIn(FieldSynced, vs...))
+}
+
+// SyncedGT applies the GT predicate on the "synced" field.
+func SyncedGT(v int64) predicate.Subscription {
+	return predicate.Subscription(sql.FieldGT(FieldSynced, v))
+}
+
+// SyncedGTE applies the GTE predicate on the "synced" field.
+func SyncedGTE(v int64) predicate.Subscription {
+	return predicate.Subscription(sql.FieldGTE(FieldSynced, v))
+}
+
+// SyncedLT applies the LT predicate on the "synced" field.
+func SyncedLT(v int64) predicate.Subscription {
+	return predicate.Subscription(sql.FieldLT(FieldSynced, v))
+}
+
+// SyncedLTE applies the LTE predicate on the "synced" field.
+func SyncedLTE(v int64) predicate.Subscription {
+	return predicate.Subscription(sql.FieldLTE(FieldSynced, v))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

@@ -5,32 +5,67 @@ import (
 	"time"
 )
 
-// What a checkout buys. Credits have the other two, `topup` and `signup`.
-const purposeSubscription = "subscription"
+// What a checkout buys: a subscription, or credits for an account that is there
+// or for a new one.
+const (
+	purposeSubscription = "subscription"
+	purposeTopup        = "topup"
+	purposeSignup       = "signup"
+)
 
 // State is where a checkout stands.
 type State string
 
-// The states. A claimed checkout is a paid one whose key was handed out; the
-// others that are not open never change.
+// The states. A claimed checkout is a paid one whose key or credits were handed
+// out; the others that are not open never change.
 const (
-	Open      State = "open"
-	Paid      State = "paid"
-	Claimed   State = "claimed"
-	Cancelled State = "cancelled"
-	Expired   State = "expired"
+	Open State = "open"
+	// Processing is said by providers only, of a payment that is under way: the
+	// row stays open, past its time if need be.
+	Processing State = "processing"
+	Paid       State = "paid"
+	Claimed    State = "claimed"
+	Cancelled  State = "cancelled"
+	Expired    State = "expired"
 )
 
 // Order is what a provider is asked to sell.
 type Order struct {
-	// Purpose is `subscription`.
+	// Reference is our own name of the order: asked twice under one, a provider
+	// sells once.
+	Reference string
+	// Purpose is `subscription`, `topup` or `signup`.
 	Purpose string
-	// Plan is `standard` or `pro`, Interval `monthly` or `annual`.
+	// Plan is `standard` or `pro`, Interval `monthly` or `annual`; both are empty
+	// for credits.
 	Plan, Interval string
-	// AmountCents is the price of one interval in US cents.
+	// AmountCents is the price of one interval, or of the credits, in US cents.
 	AmountCents int64
 	// ExpiresAt is when the order can no longer be paid.
 	ExpiresAt time.Time
+}
+
+// Payment is what a provider knows of a checkout.
+type Payment struct {
+	// State is any but Claimed.
+	State State
+	// Email is the payer's, empty where it is not known.
+	Email string
+	// ID is the payment's own, by which a refund names it; empty for subscriptions.
+	ID string
+	// Standing is the subscription that was bought; zero for credits, and where
+	// the provider renews nothing.
+	Standing Standing
+}
+
+// Standing is a provider's subscription as it is.
+type Standing struct {
+	ID string
+	// Status is one of the constants of a subscription.
+	Status string
+	// Plan and Interval are empty where the provider's price is none of ours.
+	Plan, Interval string
+	PeriodEnd      time.Time
 }
 
 // Provider takes the payment. An error of its methods is taken for a passing one.
@@ -38,20 +73,24 @@ type Provider interface {
 	// Create opens a checkout, under an id that nobody can guess and an address
 	// at which to pay.
 	Create(ctx context.Context, order Order) (session, url string, err error)
-	// State says whether it is open, paid, cancelled or expired. email is the
-	// payer's, empty where it is not known.
-	State(ctx context.Context, session string) (state State, email string, err error)
+	// State says where it stands.
+	State(ctx context.Context, session string) (Payment, error)
 }
 
 // checkout is a row of the checkouts, as the service sees it.
 type checkout struct {
 	id             int64
 	session        string
+	purpose        string
 	plan, interval string
 	amountCents    int64
 	state          State
 	email          string
-	accountID      int64 // 0 where there is none yet
+	accountID      int64  // 0 where there is none yet
+	payment        string // empty where it is not known
+	refunded       int64
+	disputed       int64
+	reversed       int64
 	createdAt      time.Time
 	expiresAt      time.Time
 }
@@ -67,3 +106,6 @@ func (c checkout) stateAt(at time.Time) State {
 	}
 	return c.state
 }
+
+// undone is how much of the payment the payer got back, or wants back.
+func (c checkout) undone() int64 { return min(c.amountCents, c.refunded+c.disputed) }

@@ -25,30 +25,37 @@ type Claim struct {
 	APIKey    string
 	AccountID string
 	Interval  string
+	// Credits is the balance, with a completed sign-up.
+	Credits int64
 }
 
 // ClaimSubscription exchanges a paid checkout's token for a key. The first claim
 // after payment gets it, however many race; the provider is asked about every
 // checkout that is not known to have ended, so a lost notice loses no customer.
 func (s *Service) ClaimSubscription(ctx context.Context, token string) (Claim, error) {
-	found, ok, err := s.checkouts.byToken(ctx, purposeSubscription, hash(token))
+	return s.claim(ctx, purposeSubscription, token)
+}
+
+// claim exchanges a token of one purpose; those of others do not exist for it.
+func (s *Service) claim(ctx context.Context, purpose, token string) (Claim, error) {
+	found, ok, err := s.checkouts.byToken(ctx, purpose, hash(token))
 	if err != nil {
 		return Claim{}, err
 	}
 	if !ok {
 		return Claim{Status: ClaimInvalidToken}, nil
 	}
-	state, email := found.state, found.email
-	if state == Open {
-		if state, email, err = s.ask(ctx, found); err != nil {
+	payment := Payment{State: found.state}
+	if found.state == Open || found.state == Paid {
+		if payment, err = s.ask(ctx, found); err != nil {
 			return Claim{}, err
 		}
 	}
-	switch state {
-	case Open:
+	switch payment.State {
+	case Open, Processing:
 		return Claim{Status: ClaimPending}, nil
 	case Paid:
-		return s.complete(ctx, found, email)
+		return s.complete(ctx, found, payment)
 	case Claimed:
 		return taken(found), nil
 	default:
@@ -56,32 +63,29 @@ func (s *Service) ClaimSubscription(ctx context.Context, token string) (Claim, e
 	}
 }
 
-// ask learns from the provider where an open checkout stands, and keeps what
-// ends it. One that was paid in its last moment is paid, whatever the time is.
-func (s *Service) ask(ctx context.Context, found checkout) (State, string, error) {
-	state, email, err := s.provider.State(ctx, found.session)
+// ask learns from the provider where a checkout stands, and keeps what ends it.
+// One that was paid in its last moment is paid, whatever the time is.
+func (s *Service) ask(ctx context.Context, found checkout) (Payment, error) {
+	payment, err := s.provider.State(ctx, found.session)
 	if err != nil {
-		return "", "", upstream(err)
+		return Payment{}, upstream(err)
 	}
 	now := s.now()
-	if state == Open && !now.Before(found.expiresAt) {
-		state = Expired
+	if payment.State == Open && !now.Before(found.expiresAt) {
+		payment.State = Expired
 	}
-	if state != Cancelled && state != Expired {
-		return state, email, nil
+	if payment.State == Cancelled || payment.State == Expired {
+		_, err = s.checkouts.settle(ctx, found.id, payment.State, "", now)
 	}
-	if _, err := s.checkouts.settle(ctx, found.id, state, "", now); err != nil {
-		return "", "", err
-	}
-	return state, email, nil
+	return payment, err
 }
 
 // complete hands out the key, unless another claim was first.
-func (s *Service) complete(ctx context.Context, found checkout, email string) (Claim, error) {
+func (s *Service) complete(ctx context.Context, found checkout, payment Payment) (Claim, error) {
 	var claim Claim
 	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		now := s.now()
-		first, err := s.checkouts.take(ctx, tx, found.id, email, now)
+		first, err := s.checkouts.take(ctx, tx, found.id, payment, now)
 		if err != nil {
 			return err
 		}
@@ -89,23 +93,32 @@ func (s *Service) complete(ctx context.Context, found checkout, email string) (C
 			claim, err = s.late(ctx, tx, found)
 			return err
 		}
-		claim, err = s.deliver(ctx, tx, found, email, now)
+		claim, err = s.deliver(ctx, tx, found, payment, now)
 		return err
 	})
 	if err != nil {
 		return Claim{}, fmt.Errorf("claim checkout %d: %w", found.id, err)
 	}
-	return claim, nil
+	if claim.Status == ClaimCompleted && found.purpose == purposeSignup {
+		account, _ := ident.Parse(ident.Account, claim.AccountID)
+		claim.Credits, err = s.credits.Balance(ctx, account)
+	}
+	return claim, err
 }
 
 // deliver opens what was paid for: the account, unless the checkout was started
-// with a key of one, its subscription, and a key.
-func (s *Service) deliver(ctx context.Context, tx *store.Tx, found checkout, email string, now time.Time) (Claim, error) {
-	account, err := s.account(ctx, tx, found, email)
+// with a key of one, its subscription or its credits, and a key.
+func (s *Service) deliver(ctx context.Context, tx *store.Tx, found checkout, payment Payment, now time.Time) (Claim, error) {
+	account, err := s.account(ctx, tx, found, payment.Email)
 	if err != nil {
 		return Claim{}, err
 	}
-	if err := s.subscriptions.Activate(ctx, tx, account, found.plan, found.interval, periodEnd(now, found.interval)); err != nil {
+	if found.purpose == purposeSignup {
+		err = s.credit(ctx, tx, found.id, account)
+	} else {
+		err = s.subscribe(ctx, tx, found, account, payment.Standing, now)
+	}
+	if err != nil {
 		return Claim{}, err
 	}
 	key, err := s.keys.Mint(ctx, tx, account)
@@ -116,6 +129,11 @@ func (s *Service) deliver(ctx context.Context, tx *store.Tx, found checkout, ema
 		Status: ClaimCompleted, APIKey: key,
 		AccountID: ident.Format(ident.Account, account), Interval: found.interval,
 	}, nil
+}
+
+// subscribe gives the account what it subscribed for.
+func (s *Service) subscribe(ctx context.Context, tx *store.Tx, found checkout, account int64, standing Standing, now time.Time) error {
+	return s.subscriptions.Activate(ctx, tx, account, found.plan, found.interval, periodEnd(now, found.interval))
 }
 
 // account returns the account that the checkout was started for, or a new one. A

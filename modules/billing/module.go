@@ -1,11 +1,11 @@
-// Package billing sells subscriptions: it keeps the plans, the checkouts and
-// what each account has paid for.
+// Package billing sells subscriptions and credits: it keeps the plans, the
+// checkouts and what each account has subscribed to.
 //
 // A checkout is opened with a provider, which takes the payment; the test
 // checkout is the one that comes with the service. A paid one is claimed with
 // its token, and the claim opens account, key and subscription in one
 // transaction. The room never sees a card, and never keeps a claim token: only
-// its hash. Credits, the older way to pay, are not sold yet.
+// its hash. Credits, the older way to pay, it sells and has kept by another room.
 package billing
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/scrollery/scrollery/modules/door"
 )
 
-// Module provides the room. The app provides Config and answers Keys.
+// Module provides the room. The app provides Config and answers Keys, Credits and
+// Provider.
 var Module = fx.Module("billing", fx.Provide(
 	NewSubscriptions,
 	NewTestCheckout,

@@ -6,32 +6,18 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/fault"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // Operations mounts the room on both doors.
 func (s *Service) Operations(m *door.Mux) {
 	door.Unary(m, "GetPricing", s.getPricing)
-	door.Unary(m, "Subscribe", s.subscribe)
+	door.Unary(m, "Subscribe", s.startSubscription)
 	door.Unary(m, "ClaimSubscription", s.claimSubscription)
-	door.Unary(m, "Topup", func(context.Context, *pb.TopupRequest) (*pb.TopupResponse, error) {
-		return nil, noCredits()
-	})
-	door.Unary(m, "ConfirmTopup", func(context.Context, *pb.ConfirmTopupRequest) (*pb.ConfirmTopupResponse, error) {
-		return nil, noCredits()
-	})
-	door.Unary(m, "Signup", func(context.Context, *pb.SignupRequest) (*pb.SignupResponse, error) {
-		return nil, noCredits()
-	})
-	door.Unary(m, "ClaimSignup", func(context.Context, *pb.ClaimSignupRequest) (*pb.ClaimSignupResponse, error) {
-		return nil, noCredits()
-	})
-}
-
-// noCredits is the answer of the older endpoints: this server sells no credits.
-func noCredits() error {
-	return &fault.Error{Kind: fault.UpstreamError, Message: "The credit checkout is not configured on this server."}
+	door.Unary(m, "Topup", s.topup)
+	door.Unary(m, "ConfirmTopup", s.confirmTopup)
+	door.Unary(m, "Signup", s.signup)
+	door.Unary(m, "ClaimSignup", s.claimSignup)
 }
 
 func (s *Service) getPricing(context.Context, *pb.GetPricingRequest) (*pb.GetPricingResponse, error) {
@@ -56,7 +42,7 @@ func pricing(plan Plan) *pb.Plan {
 	}
 }
 
-func (s *Service) subscribe(ctx context.Context, req *pb.SubscribeRequest) (*pb.SubscribeResponse, error) {
+func (s *Service) startSubscription(ctx context.Context, req *pb.SubscribeRequest) (*pb.SubscribeResponse, error) {
 	plan := s.cfg.Standard.Key
 	if req.Plan != nil {
 		plan = req.GetPlan()
@@ -83,6 +69,45 @@ func (s *Service) claimSubscription(ctx context.Context, req *pb.ClaimSubscripti
 	}
 	if claim.Interval != "" {
 		resp.BillingInterval = proto.String(claim.Interval)
+	}
+	return resp, nil
+}
+
+func (s *Service) topup(ctx context.Context, req *pb.TopupRequest) (*pb.TopupResponse, error) {
+	url, err := s.Topup(ctx, int64(req.GetAmountCents()))
+	if err != nil {
+		return nil, err
+	}
+	return &pb.TopupResponse{Url: url}, nil
+}
+
+func (s *Service) confirmTopup(ctx context.Context, req *pb.ConfirmTopupRequest) (*pb.ConfirmTopupResponse, error) {
+	status, balance, err := s.ConfirmTopup(ctx, req.GetSessionId())
+	if err != nil {
+		return nil, err
+	}
+	return &pb.ConfirmTopupResponse{Status: status, CreditsCents: float64(balance)}, nil
+}
+
+func (s *Service) signup(ctx context.Context, req *pb.SignupRequest) (*pb.SignupResponse, error) {
+	url, token, err := s.Signup(ctx, int64(req.GetAmountCents()))
+	if err != nil {
+		return nil, err
+	}
+	return &pb.SignupResponse{Url: url, ClaimToken: token}, nil
+}
+
+func (s *Service) claimSignup(ctx context.Context, req *pb.ClaimSignupRequest) (*pb.ClaimSignupResponse, error) {
+	claim, err := s.ClaimSignup(ctx, req.GetClaimToken())
+	if err != nil {
+		return nil, err
+	}
+	resp := &pb.ClaimSignupResponse{Status: claim.Status}
+	if claim.APIKey != "" {
+		resp.ApiKey, resp.CreditsCents = proto.String(claim.APIKey), proto.Float64(float64(claim.Credits))
+	}
+	if claim.AccountID != "" {
+		resp.AccountId = proto.String(claim.AccountID)
 	}
 	return resp, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/fault"
@@ -25,18 +26,28 @@ type Keys interface {
 	Mint(ctx context.Context, tx *store.Tx, accountID int64) (secret string, err error)
 }
 
+// Credits keeps the ledger; the room credits does. The same reference moves
+// credits once.
+type Credits interface {
+	Add(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error
+	// TakeBack takes down to zero; what is lacking is owed.
+	TakeBack(ctx context.Context, tx *store.Tx, accountID, credits int64, reference string) error
+	Balance(ctx context.Context, accountID int64) (credits int64, err error)
+}
+
 // tokenPrefix begins every claim token.
 const tokenPrefix = "claim_"
 
 // keepEnded is how long an unpaid checkout is remembered after its end.
 const keepEnded = 30 * 24 * time.Hour
 
-// Service sells subscriptions.
+// Service sells subscriptions and credits.
 type Service struct {
 	db            *store.DB
 	cfg           Config
 	checkouts     checkouts
 	keys          Keys
+	credits       Credits
 	provider      Provider
 	subscriptions *Subscriptions
 	log           *slog.Logger
@@ -44,9 +55,9 @@ type Service struct {
 }
 
 // New returns the service.
-func New(db *store.DB, cfg Config, keys Keys, provider Provider, subscriptions *Subscriptions, log *slog.Logger) *Service {
+func New(db *store.DB, cfg Config, keys Keys, credits Credits, provider Provider, subscriptions *Subscriptions, log *slog.Logger) *Service {
 	return &Service{
-		db: db, cfg: cfg, checkouts: checkouts{db}, keys: keys, provider: provider,
+		db: db, cfg: cfg, checkouts: checkouts{db}, keys: keys, credits: credits, provider: provider,
 		subscriptions: subscriptions, log: log, now: time.Now,
 	}
 }
@@ -65,17 +76,26 @@ func (s *Service) Subscribe(ctx context.Context, planKey, interval string) (url,
 	if interval != Monthly && interval != Annual {
 		return "", "", fault.Invalid("billingInterval", "must be monthly or annual")
 	}
-	now := s.now()
-	order := Order{
-		Purpose: purposeSubscription, Plan: plan.Key, Interval: interval,
-		AmountCents: plan.Cents(interval), ExpiresAt: now.Add(s.cfg.CheckoutTTL),
-	}
+	return s.sell(ctx, Order{
+		Purpose: purposeSubscription, Plan: plan.Key, Interval: interval, AmountCents: plan.Cents(interval),
+	}, payingAccount(ctx))
+}
+
+// sell opens a checkout with the provider, and keeps it. token is empty for a
+// top-up, which is not claimed but confirmed.
+func (s *Service) sell(ctx context.Context, order Order, account int64) (url, token string, err error) {
+	id, now := s.db.NewID(), s.now()
+	order.Reference, order.ExpiresAt = strconv.FormatInt(id, 10), now.Add(s.cfg.CheckoutTTL)
 	session, url, err := s.provider.Create(ctx, order)
 	if err != nil {
 		return "", "", upstream(err)
 	}
-	token = tokenPrefix + secret.New()
-	if err := s.checkouts.open(ctx, order, session, url, hash(token), payingAccount(ctx), now); err != nil {
+	var secretHash []byte
+	if order.Purpose != purposeTopup {
+		token = tokenPrefix + secret.New()
+		secretHash = hash(token)
+	}
+	if err := s.checkouts.open(ctx, id, order, session, url, secretHash, account, now); err != nil {
 		return "", "", err
 	}
 	return url, token, nil

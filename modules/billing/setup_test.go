@@ -42,6 +42,34 @@ func (l *locksmith) Mint(ctx context.Context, tx *store.Tx, account int64) (stri
 	return secret, err
 }
 
+// purse answers Credits in memory, forgetting nothing of a transaction that fails:
+// the real ledger has tests of its own.
+type purse struct {
+	mu    sync.Mutex
+	done  map[string]bool
+	cents map[int64]int64
+}
+
+func (p *purse) Add(_ context.Context, _ *store.Tx, account, credits int64, reference, _ string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.done[reference] {
+		p.done[reference] = true
+		p.cents[account] += credits
+	}
+	return nil
+}
+
+func (p *purse) TakeBack(ctx context.Context, tx *store.Tx, account, credits int64, reference string) error {
+	return p.Add(ctx, tx, account, -credits, reference, "")
+}
+
+func (p *purse) Balance(_ context.Context, account int64) (int64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cents[account], nil
+}
+
 // till answers Provider by what the test says.
 type till struct {
 	mu     sync.Mutex
@@ -63,13 +91,13 @@ func (p *till) Create(context.Context, Order) (session, url string, err error) {
 	return session, "https://pay.example/" + session, nil
 }
 
-func (p *till) State(_ context.Context, session string) (State, string, error) {
+func (p *till) State(_ context.Context, session string) (Payment, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.down {
-		return "", "", errors.New("connection refused to 10.0.0.7")
+		return Payment{}, errors.New("connection refused to 10.0.0.7")
 	}
-	return p.states[session], p.email, nil
+	return Payment{State: p.states[session], Email: p.email}, nil
 }
 
 func (p *till) set(url string, state State) {
@@ -82,6 +110,7 @@ type bundle struct {
 	*Service
 	smith *locksmith
 	till  *till
+	purse *purse
 	clock time.Time
 }
 
@@ -90,12 +119,13 @@ func setup(t testing.TB, db *store.DB) *bundle {
 	b := &bundle{
 		smith: &locksmith{db: db},
 		till:  &till{states: map[string]State{}, email: "ana@example.com"},
+		purse: &purse{done: map[string]bool{}, cents: map[int64]int64{}},
 		clock: time.Now().Truncate(time.Millisecond),
 	}
 	now := func() time.Time { return b.clock }
 	subscriptions := NewSubscriptions(db, Defaults())
 	subscriptions.now = now
-	b.Service = New(db, Defaults(), b.smith, b.till, subscriptions, storetest.Log(t))
+	b.Service = New(db, Defaults(), b.smith, b.purse, b.till, subscriptions, storetest.Log(t))
 	b.now = now
 	return b
 }

@@ -23,6 +23,15 @@ func (c checkouts) bySessionIn(ctx context.Context, client *ent.Client, session 
 	return read(row, err)
 }
 
+// byID loads a checkout that is there.
+func (c checkouts) byID(ctx context.Context, client *ent.Client, id int64) (checkout, error) {
+	found, ok, err := read(client.Checkout.Get(ctx, id))
+	if err == nil && !ok {
+		err = fmt.Errorf("checkout %d is gone", id)
+	}
+	return found, err
+}
+
 func (c checkouts) byToken(ctx context.Context, purpose string, hash []byte) (checkout, bool, error) {
 	row, err := c.db.Ent().Checkout.Query().
 		Where(entcheckout.TokenHash(hash), entcheckout.Purpose(purpose)).
@@ -38,7 +47,7 @@ func read(row *ent.Checkout, err error) (checkout, bool, error) {
 		return checkout{}, false, fmt.Errorf("load checkout: %w", err)
 	}
 	out := checkout{
-		id: row.ID, session: row.Session, plan: row.Plan, interval: row.Interval, amountCents: row.AmountCents,
+		id: row.ID, session: row.Session, purpose: row.Purpose, plan: row.Plan, interval: row.Interval, amountCents: row.AmountCents,
 		state: State(row.Status), createdAt: time.UnixMilli(row.CreatedAt), expiresAt: time.UnixMilli(row.ExpiresAt),
 	}
 	if row.Email != nil {
@@ -47,19 +56,26 @@ func read(row *ent.Checkout, err error) (checkout, bool, error) {
 	if row.AccountID != nil {
 		out.accountID = *row.AccountID
 	}
+	if row.Payment != nil {
+		out.payment = *row.Payment
+	}
+	out.refunded, out.disputed, out.reversed = row.RefundedCents, row.DisputedCents, row.ReversedCents
 	return out, true, nil
 }
 
-// open writes a new checkout. accountID is 0 where the claim will open one.
-func (c checkouts) open(ctx context.Context, order Order, session, url string, tokenHash []byte, accountID int64, at time.Time) error {
+// open writes a new checkout. accountID is 0 where the claim will open one, and
+// tokenHash nil where there is nothing to claim.
+func (c checkouts) open(ctx context.Context, id int64, order Order, session, url string, tokenHash []byte, accountID int64, at time.Time) error {
 	err := c.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		row := tx.Ent().Checkout.Create().
-			SetID(c.db.NewID()).
-			SetTokenHash(tokenHash).SetSession(session).SetURL(url).
+			SetID(id).SetSession(session).SetURL(url).
 			SetPurpose(order.Purpose).SetPlan(order.Plan).SetInterval(order.Interval).
 			SetAmountCents(order.AmountCents).SetStatus(string(Open)).
 			SetCreatedAt(at.UnixMilli()).SetUpdatedAt(at.UnixMilli()).
 			SetExpiresAt(order.ExpiresAt.UnixMilli())
+		if tokenHash != nil {
+			row.SetTokenHash(tokenHash)
+		}
 		if accountID != 0 {
 			row.SetAccountID(accountID)
 		}
@@ -96,15 +112,31 @@ func (c checkouts) settle(ctx context.Context, id int64, state State, email stri
 
 // take marks a checkout as claimed. Of all that race, one gets true: the others
 // wait for its transaction, and see that the row has changed.
-func (c checkouts) take(ctx context.Context, tx *store.Tx, id int64, email string, at time.Time) (bool, error) {
+func (c checkouts) take(ctx context.Context, tx *store.Tx, id int64, payment Payment, at time.Time) (bool, error) {
 	change := tx.Ent().Checkout.Update().
 		Where(entcheckout.ID(id), entcheckout.StatusIn(string(Open), string(Paid))).
 		SetStatus(string(Claimed)).SetUpdatedAt(at.UnixMilli())
-	if email != "" {
-		change.SetEmail(email)
-	}
+	know(change, payment)
 	rows, err := change.Save(ctx)
 	return rows == 1, err
+}
+
+// know keeps what the provider told of a payment.
+func know(change *ent.CheckoutUpdate, payment Payment) {
+	if payment.Email != "" {
+		change.SetEmail(payment.Email)
+	}
+	if payment.ID != "" {
+		change.SetPayment(payment.ID)
+	}
+	if payment.Standing.ID != "" {
+		change.SetExternalID(payment.Standing.ID)
+	}
+}
+
+// undo sets how much of what was undone was taken back.
+func (c checkouts) undo(ctx context.Context, tx *store.Tx, id, cents int64) error {
+	return tx.Ent().Checkout.UpdateOneID(id).SetReversedCents(cents).Exec(ctx)
 }
 
 // bind says whose the claimed checkout is.

@@ -15,6 +15,9 @@ import (
 // CheckoutPath is where the app mounts the test checkout.
 const CheckoutPath = "/checkout/"
 
+// testPrefix begins the sessions of the test checkout.
+const testPrefix = "test_"
+
 // TestCheckout is a provider without money: whoever has the address of a
 // checkout may call it paid. It is its own web page, plainly marked as a test.
 type TestCheckout struct {
@@ -36,20 +39,28 @@ func NewTestCheckout(db *store.DB, cfg Config, log *slog.Logger) (*TestCheckout,
 
 // Create returns an address of this server.
 func (t *TestCheckout) Create(context.Context, Order) (session, url string, err error) {
-	session = "test_" + secret.New()
+	session = testPrefix + secret.New()
 	return session, t.cfg.BaseURL + CheckoutPath + session, nil
 }
 
 // State returns what the page was told.
-func (t *TestCheckout) State(ctx context.Context, session string) (State, string, error) {
-	found, ok, err := t.checkouts.bySession(ctx, session)
+func (t *TestCheckout) State(ctx context.Context, session string) (Payment, error) {
+	found, ok, err := t.find(ctx, session)
 	if err != nil {
-		return "", "", err
+		return Payment{}, err
 	}
 	if !ok {
-		return Expired, "", nil
+		return Payment{State: Expired}, nil
 	}
-	return found.stateAt(t.now()), found.email, nil
+	return Payment{State: found.stateAt(t.now()), Email: found.email}, nil
+}
+
+// find returns a checkout of this provider: nobody calls another's paid here.
+func (t *TestCheckout) find(ctx context.Context, session string) (checkout, bool, error) {
+	if !strings.HasPrefix(session, testPrefix) {
+		return checkout{}, false, nil
+	}
+	return t.checkouts.bySession(ctx, session)
 }
 
 // ServeHTTP shows a checkout and takes its form. Posting it twice does it once.
@@ -62,7 +73,7 @@ func (t *TestCheckout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t.page.write(w, r, http.StatusMethodNotAllowed, page{Title: "This page is read or posted"})
 		return
 	}
-	found, ok, err := t.checkouts.bySession(r.Context(), session)
+	found, ok, err := t.find(r.Context(), session)
 	switch {
 	case err != nil:
 		t.fail(w, r, err)
@@ -116,12 +127,20 @@ func (t *TestCheckout) show(w http.ResponseWriter, r *http.Request, found checko
 	if found.interval == Annual {
 		content.Period = "a year"
 	}
+	offer, next := "Subscribe to Scrollery", "the claim token now opens your API key."
+	switch found.purpose {
+	case purposeTopup:
+		content.Plan, content.Period = fmt.Sprintf("%d credits", found.amountCents), "once"
+		offer, next = "Buy credits", "confirming the session "+found.session+" shows the new balance."
+	case purposeSignup:
+		content.Plan, content.Period, offer = fmt.Sprintf("%d credits", found.amountCents), "once", "Sign up with credits"
+	}
 	switch found.stateAt(t.now()) {
 	case Open:
-		content.Title, content.Form = "Subscribe to Scrollery", true
+		content.Title, content.Form = offer, true
 	case Paid:
 		content.Title, content.Message = "Paid", "The test payment is done."
-		content.Detail = "Go back to where you started: the claim token now opens your API key."
+		content.Detail = "Go back to where you started: " + next
 	case Cancelled:
 		content.Title, content.Message = "Cancelled", "The checkout was cancelled; nothing was paid."
 	case Expired:

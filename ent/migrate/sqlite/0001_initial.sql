@@ -100,7 +100,7 @@ CREATE UNIQUE INDEX `scrollrecord_scroll_id_platform_external_id` ON `scroll_rec
 -- create index "scrollrecord_scroll_id_dropped_by_rank_id" to table: "scroll_records"
 CREATE INDEX `scrollrecord_scroll_id_dropped_by_rank_id` ON `scroll_records` (`scroll_id`, `dropped_by`, `rank`, `id`);
 -- create "subscriptions" table
-CREATE TABLE `subscriptions` (`id` integer NOT NULL, `account_id` integer NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `status` text NOT NULL, `period_end` integer NULL, `external_id` text NULL, `created_at` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`));
+CREATE TABLE `subscriptions` (`id` integer NOT NULL, `account_id` integer NOT NULL, `plan` text NOT NULL, `interval` text NOT NULL, `status` text NOT NULL, `period_end` integer NULL, `external_id` text NULL, `synced` integer NOT NULL DEFAULT (0), `created_at` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "subscription_account_id" to table: "subscriptions"
 CREATE UNIQUE INDEX `subscription_account_id` ON `subscriptions` (`account_id`);
 -- create index "subscription_external_id" to table: "subscriptions"
