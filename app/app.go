@@ -70,7 +70,7 @@ func graph(cfg Config, log *slog.Logger) fx.Option {
 	return fx.Options(
 		rooms(cfg, log),
 		system,
-		fx.Provide(newMetrics, newAdmission, newDoor, NewRoutes, NewServer),
+		fx.Provide(newTracing, newMetrics, newAdmission, newDoor, NewRoutes, NewServer),
 		fx.Invoke(runQueue, runServer),
 	)
 }

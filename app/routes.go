@@ -24,11 +24,12 @@ type Routes struct {
 	db       *store.DB
 	host     *pluginhost.Host
 	metrics  *prometheus.Registry
+	tracing  tracing
 }
 
 // NewRoutes gathers what the rooms serve.
-func NewRoutes(api *door.Mux, checkout checkoutPages, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry) *Routes {
-	return &Routes{api: api, checkout: checkout, db: db, host: host, metrics: metrics}
+func NewRoutes(api *door.Mux, checkout checkoutPages, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing) *Routes {
+	return &Routes{api: api, checkout: checkout, db: db, host: host, metrics: metrics, tracing: tracing}
 }
 
 // Handler serves the API on every path that is nobody else's.
@@ -39,6 +40,9 @@ func (r *Routes) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", r.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r.metrics, promhttp.HandlerOpts{}))
 	api := r.api.Handler()
+	if r.tracing != nil {
+		api = r.tracing(api)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if own(request.URL.Path) {
 			mux.ServeHTTP(w, request)
