@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/viewer"
 )
 
 // Running is an app that a test started; it stops with the test.
@@ -41,6 +44,12 @@ func Main(m *testing.M) {
 // may change anything before it starts.
 func Start(t testing.TB, configure ...func(*app.Config)) *Running {
 	t.Helper()
+	return StartBy(t, app.Start, configure...)
+}
+
+// StartBy is Start for a test that puts something of its own into the app.
+func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger) (*app.Service, error), configure ...func(*app.Config)) *Running {
+	t.Helper()
 	cfg := app.Defaults()
 	cfg.Addr = FreeAddress(t)
 	cfg.DataDir = t.TempDir()
@@ -53,7 +62,7 @@ func Start(t testing.TB, configure ...func(*app.Config)) *Running {
 		t.Fatal(err)
 	}
 	log := app.NewLog(testWriter{t}, cfg.LogLevel)
-	service, err := app.Start(context.Background(), cfg, log)
+	service, err := start(context.Background(), cfg, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +83,21 @@ func Start(t testing.TB, configure ...func(*app.Config)) *Running {
 	}
 	running.operator = operator
 	return running
+}
+
+// Exec puts the database into a state that no call leads to.
+func (r *Running) Exec(t testing.TB, query string, args ...any) {
+	t.Helper()
+	part := store.Defaults()
+	part.DatabaseURL, part.DataDir = r.Config.DatabaseURL, r.Config.DataDir
+	db := storetest.Open(t, part)
+	err := db.Write(viewer.System(context.Background()), func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.Exec(ctx, query, args...)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
 }
 
 // Operator is the command line's side of the running app.

@@ -23,17 +23,27 @@ import (
 // and no video is there twice.
 func TestServerKilledInEveryStage(t *testing.T) {
 	t.Parallel()
+	kills := 20
+	if testing.Short() {
+		kills = 8
+	}
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		newChaos(t, "").run(t, 20)
+		newChaos(t, "").run(t, kills)
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		newChaos(t, apptest.ScratchPostgres(t)).run(t, 20)
+		newChaos(t, apptest.ScratchPostgres(t)).run(t, kills)
 	})
 }
 
 const chaosVideos = 600
+
+// chaosConfig notices a lost worker soon, and lets the test look all the time.
+const chaosConfig = `
+scrolls: {heartbeat: 100ms, stale: 400ms, rescue_every: 300ms, retry_after: 100ms, batch_size: 100}
+billing: {pro: {daily_units: 100000000, monthly_units: 100000000}}
+`
 
 type chaos struct {
 	dir, base, key string
@@ -49,7 +59,11 @@ func newChaos(t *testing.T, databaseURL string) *chaos {
 	writeChaosFeed(t, feed)
 	address := apptest.FreeAddress(t)
 	c := &chaos{dir: dir, base: "http://" + address, client: &http.Client{Timeout: 10 * time.Second}}
-	c.env = []string{"SCROLLERY_ADDR=" + address, "SCROLLERY_FEED_DIR=" + feed, "SCROLLERY_RATE_LIMIT=off", "SCROLLERY_LOG_LEVEL=warn"}
+	config := filepath.Join(dir, "scrollery.yaml")
+	if err := os.WriteFile(config, []byte(chaosConfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.env = []string{"SCROLLERY_CONFIG=" + config, "SCROLLERY_ADDR=" + address, "SCROLLERY_FEED_DIR=" + feed, "SCROLLERY_RATE_LIMIT=off", "SCROLLERY_LOG_LEVEL=warn"}
 	if databaseURL != "" {
 		c.env = append(c.env, "SCROLLERY_DATABASE_URL="+databaseURL)
 	}
@@ -202,7 +216,7 @@ func (c *chaos) waitFor(t *testing.T, id, stage string) (at string, alive bool) 
 		case stage != "" && current == stage, stage == "" && time.Now().After(random):
 			return current, true
 		}
-		time.Sleep(2 * time.Millisecond) // each look costs a unit of the day's budget
+		time.Sleep(2 * time.Millisecond)
 	}
 }
 

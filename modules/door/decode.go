@@ -280,14 +280,19 @@ func wholeNumber(text string) (int32, bool) {
 	return int32(n), true
 }
 
-// mismatch reports a value of the wrong type and passes over it.
+// mismatch reports a value of the wrong type and passes over it. What is no value
+// at all is a fault of the syntax alone.
 func (d *decoder) mismatch(path, wanted string) error {
-	if d.json.PeekKind() == 'n' {
+	kind := d.json.PeekKind()
+	if err := d.json.SkipValue(); err != nil {
+		return err
+	}
+	if kind == 'n' {
 		d.fault(path, "must be %s, not null; leave it out instead", wanted)
 	} else {
 		d.fault(path, "must be %s", wanted)
 	}
-	return d.json.SkipValue()
+	return nil
 }
 
 // string reads a JSON string. sound is false for a lone surrogate or bytes that

@@ -17,6 +17,10 @@ const (
 	// lifeRound is the time between two looks at the others. A job is taken from a
 	// worker that was missing in two of them.
 	lifeRound = 2 * time.Second
+	// firstRounds looks of a new process come sooner, firstRound apart: it is often
+	// the successor of one that died.
+	firstRounds = 3
+	firstRound  = 300 * time.Millisecond
 )
 
 // life shows that this process lives, by a lock that PostgreSQL frees when the
@@ -74,14 +78,17 @@ func (l *life) loop(ctx context.Context, conn *pgx.Conn) {
 			_ = conn.Close(ctx)
 		}
 	}()
-	ticker := time.NewTicker(lifeRound)
+	ticker := time.NewTicker(firstRound)
 	defer ticker.Stop()
 	var missed []int64
-	for {
+	for round := 1; ; round++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		if round == firstRounds {
+			ticker.Reset(lifeRound)
 		}
 		var err error
 		if conn == nil || conn.IsClosed() {

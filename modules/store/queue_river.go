@@ -17,8 +17,14 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// periodicQueue is the prefix of the queues in which periodics run.
-const periodicQueue = "periodic-"
+const (
+	// periodicQueue is the prefix of the queues in which periodics run.
+	periodicQueue = "periodic-"
+	// soon is the longest wait that workers keep themselves, by looking at the time
+	// of jobs that can be had. Longer ones are kept by River's leader, who is missing
+	// for a while after his process was lost.
+	soon = time.Minute
+)
 
 // riverInserter writes jobs on PostgreSQL, where River keeps them.
 type riverInserter struct{ client *river.Client[pgx.Tx] }
@@ -41,12 +47,20 @@ type riverArgs struct {
 func (a riverArgs) Kind() string { return a.kind }
 
 func (r *riverInserter) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawMessage) error {
-	opts := &river.InsertOpts{MaxAttempts: job.MaxAttempts, Queue: riverQueueName(job.Kind), ScheduledAt: job.RunAt}
+	wait := time.Until(job.RunAt)
+	opts := &river.InsertOpts{MaxAttempts: job.MaxAttempts, Queue: riverQueueName(job.Kind)}
+	if wait > 0 {
+		opts.ScheduledAt = job.RunAt
+	}
 	if job.UniqueKey != "" {
 		opts.UniqueOpts = uniqueWhileAlive()
 	}
 	return tx.pinned.Raw(func(any) error {
-		_, err := r.client.InsertTx(ctx, tx.pgx, riverArgs{job.Kind, job.UniqueKey, args}, opts)
+		inserted, err := r.client.InsertTx(ctx, tx.pgx, riverArgs{job.Kind, job.UniqueKey, args}, opts)
+		if err != nil || wait <= 0 || wait > soon || inserted.UniqueSkippedAsDuplicate {
+			return err
+		}
+		_, err = tx.pgx.Exec(ctx, "UPDATE river_job SET state = 'available' WHERE id = $1", inserted.Job.ID)
 		return err
 	})
 }

@@ -1,0 +1,17 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"go.uber.org/fx"
+
+	"github.com/scrollery/scrollery/modules/billing"
+)
+
+// StartWithProvider starts the app with another payment provider.
+func StartWithProvider(provider billing.Provider) func(context.Context, Config, *slog.Logger) (*Service, error) {
+	return func(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {
+		return start(ctx, cfg, log, fx.Decorate(func(billing.Provider) billing.Provider { return provider }))
+	}
+}
