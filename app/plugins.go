@@ -8,11 +8,14 @@ import (
 	"log/slog"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	sandboxplugin "github.com/scrollery/scrollery/plugins/sandbox"
 )
 
 // RunPlugin becomes a plugin's process where args, as in os.Args, ask for one;
 // it does not return then. It must be called before anything else.
-func RunPlugin(args []string) { pluginhost.Dispatch(args, Stages()) }
+func RunPlugin(args []string) {
+	pluginhost.Dispatch(args, Stages(), pluginhost.Main{ID: sandboxplugin.ID, Serve: sandboxplugin.Main})
+}
 
 // Plugins lists what a server with this configuration would use and refuse.
 func Plugins(cfg Config, log *slog.Logger) ([]pluginhost.Plugin, error) {

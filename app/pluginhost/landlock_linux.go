@@ -33,6 +33,10 @@ func landlocked(p policy) error {
 		// One that is not ours may need an interpreter.
 		rules = append(rules, landlock.RODirs("/usr", "/bin", "/sbin").IgnoreIfMissing())
 	}
+	if len(p.Writes) > 0 {
+		// Files there may change their folder.
+		rules = append(rules, landlock.RWDirs(p.Writes...).WithRefer())
+	}
 	for _, path := range p.Reads {
 		rules = append(rules, readable(path))
 	}

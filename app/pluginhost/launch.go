@@ -22,9 +22,15 @@ const (
 	exitLaunch  = 98
 )
 
+// Main is a plugin of this program that is no stage.
+type Main struct {
+	ID    string
+	Serve func()
+}
+
 // Dispatch answers the two verbs of this package, with args as in os.Args. It
 // tells whether args was for it; where it is not, nothing has happened.
-func Dispatch(args []string, builtins []stage.Spec) bool {
+func Dispatch(args []string, builtins []stage.Spec, mains ...Main) bool {
 	if len(args) < 2 {
 		return false
 	}
@@ -35,6 +41,12 @@ func Dispatch(args []string, builtins []stage.Spec) bool {
 		for _, spec := range builtins {
 			if len(args) == 3 && spec.ID == args[2] {
 				stage.Main(spec)
+				os.Exit(0)
+			}
+		}
+		for _, main := range mains {
+			if len(args) == 3 && main.ID == args[2] {
+				main.Serve()
 				os.Exit(0)
 			}
 		}
@@ -56,8 +68,9 @@ type policy struct {
 	// Memory in bytes; Files is the number of open ones.
 	Memory int64 `json:"memory"`
 	Files  int   `json:"files"`
-	// Scratch may be written, Reads read.
+	// Scratch and Writes may be written, Reads read.
 	Scratch string   `json:"scratch"`
+	Writes  []string `json:"writes,omitempty"`
 	Reads   []string `json:"reads,omitempty"`
 	// Ports it may connect to; none is no network.
 	Ports []uint16 `json:"ports,omitempty"`

@@ -26,52 +26,79 @@ const maxFiles = 256
 
 // process is one started plugin.
 type process struct {
-	host   *Host
-	folder string
-	runner *runner
-	client *plugin.Client
-	output *output
-	stage  stagev1.StageServiceClient
+	host       *Host
+	folder     string
+	runner     *runner
+	client     *plugin.Client
+	output     *output
+	connection *grpc.ClientConn
+	stage      stagev1.StageServiceClient // of a stage
 }
 
-// start brings a process up that may do what spec needs, and no more. The caller
+// contract is what both ends of a connection must agree on.
+type contract struct {
+	handshake  plugin.HandshakeConfig
+	service    string
+	maxMessage int
+}
+
+func stageContract() contract {
+	return contract{
+		handshake: plugin.HandshakeConfig{
+			ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
+		},
+		service: wire.Name, maxMessage: wire.MaxMessage,
+	}
+}
+
+// start brings up a stage that may do what spec needs, and no more. The caller
 // stops it.
 func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given) (*process, error) {
+	out := &output{log: h.log.With("plugin", e.id, "scroll", given.scroll), redact: redactor(given.secrets)}
+	p, err := h.launch(ctx, e.id, h.config.Memory, stageContract(), out, func(folder string) ([]string, error) {
+		return h.argv(e, spec, given, folder)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.stage = stagev1.NewStageServiceClient(p.connection)
+	return p, nil
+}
+
+// launch brings a process up in a folder of its own, with the command line that
+// argv makes for it. The caller stops it.
+func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, argv func(folder string) ([]string, error)) (*process, error) {
 	folder, err := os.MkdirTemp(h.scratch, scratchPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
 	}
-	p := &process{host: h, folder: folder, output: &output{
-		log: h.log.With("plugin", e.id, "scroll", given.scroll), redact: redactor(given.secrets),
-	}}
+	p := &process{host: h, folder: folder, output: out}
 	if err := os.Mkdir(p.work(), 0o700); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
 	}
-	argv, err := h.argv(e, spec, given, folder)
+	line, err := argv(folder)
 	if err != nil {
 		p.stop()
 		return nil, err
 	}
-	p.runner = newRunner(e.id, argv, p.work(), h.starter, p.output)
+	p.runner = newRunner(id, line, p.work(), h.starter, p.output)
 	if err := h.enter(p); err != nil {
 		p.stop()
 		return nil, err
 	}
-	p.client = plugin.NewClient(h.clientConfig(p))
-	if err := p.connect(ctx); err != nil {
+	p.client = plugin.NewClient(h.clientConfig(p, memory, terms))
+	if err := p.connect(ctx, terms.service); err != nil {
 		p.stop()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (h *Host) clientConfig(p *process) *plugin.ClientConfig {
+func (h *Host) clientConfig(p *process, memory int64, terms contract) *plugin.ClientConfig {
 	return &plugin.ClientConfig{
-		HandshakeConfig: plugin.HandshakeConfig{
-			ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
-		},
-		Plugins:          plugin.PluginSet{wire.Name: &dispensed{}},
+		HandshakeConfig:  terms.handshake,
+		Plugins:          plugin.PluginSet{terms.service: &dispensed{}},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		AutoMTLS:         true,
 		SkipHostEnv:      true,
@@ -81,11 +108,11 @@ func (h *Host) clientConfig(p *process) *plugin.ClientConfig {
 		SyncStdout:       copied{p.output, "stdout"},
 		SyncStderr:       copied{p.output, "stderr"},
 		GRPCDialOptions: []grpc.DialOption{
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxMessage), grpc.MaxCallSendMsgSize(wire.MaxMessage)),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(terms.maxMessage), grpc.MaxCallSendMsgSize(terms.maxMessage)),
 			grpc.WithNoProxy(),
 		},
 		RunnerFunc: func(_ hclog.Logger, command *exec.Cmd, sockets string) (goplugin.Runner, error) {
-			p.runner.command.Env = append(environment(p.work(), h.config.Memory), command.Env...)
+			p.runner.command.Env = append(environment(p.work(), memory), command.Env...)
 			p.runner.sockets = sockets
 			return p.runner, nil
 		},
@@ -101,10 +128,10 @@ func environment(work string, memory int64) []string {
 }
 
 // connect shakes hands. It ends early when ctx does.
-func (p *process) connect(ctx context.Context) error {
+func (p *process) connect(ctx context.Context, service string) error {
 	type result struct {
-		stage any
-		err   error
+		connection any
+		err        error
 	}
 	done := make(chan result, 1)
 	go func() {
@@ -113,8 +140,8 @@ func (p *process) connect(ctx context.Context) error {
 			done <- result{err: err}
 			return
 		}
-		raw, err := client.Dispense(wire.Name)
-		done <- result{stage: raw, err: err}
+		raw, err := client.Dispense(service)
+		done <- result{connection: raw, err: err}
 	}()
 	var r result
 	began := time.Now()
@@ -131,7 +158,7 @@ func (p *process) connect(ctx context.Context) error {
 		}
 		return &handshakeError{process: p, cause: r.err}
 	}
-	p.stage = r.stage.(stagev1.StageServiceClient)
+	p.connection = r.connection.(*grpc.ClientConn)
 	return nil
 }
 
@@ -142,12 +169,9 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string) ([]st
 		Memory: h.memory(spec), Scratch: folder,
 	}
 	if e.builtin {
-		path, err := exec.LookPath(h.self[0])
-		if err != nil {
-			return nil, fmt.Errorf("find this program: %w", err)
+		if err := h.again(&rules, e.id); err != nil {
+			return nil, err
 		}
-		rules.Path = path
-		rules.Args = append(append([]string{}, h.self[1:]...), PluginVerb, e.id)
 	}
 	for _, setting := range spec.Settings {
 		value := given.settings[setting.Name]
@@ -172,6 +196,21 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string) ([]st
 		}
 		rules.Ports = append(rules.Ports, port)
 	}
+	return h.launcher(rules)
+}
+
+// again has the process become this program's own plugin.
+func (h *Host) again(rules *policy, id string) error {
+	path, err := exec.LookPath(h.self[0])
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	rules.Path = path
+	rules.Args = append(append([]string{}, h.self[1:]...), PluginVerb, id)
+	return nil
+}
+
+func (h *Host) launcher(rules policy) ([]string, error) {
 	text, err := json.Marshal(rules)
 	return append(append([]string{}, h.self...), LaunchVerb, string(text)), err
 }
@@ -204,13 +243,13 @@ func (p *process) stop() {
 	removeAll(p.folder)
 }
 
-// dispensed is the stage as go-plugin wants it.
+// dispensed is the plugin as go-plugin wants it: its connection.
 type dispensed struct{ plugin.NetRPCUnsupportedPlugin }
 
 func (*dispensed) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error {
-	return errors.New("the host serves no stage")
+	return errors.New("the host serves nothing")
 }
 
 func (*dispensed) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, connection *grpc.ClientConn) (any, error) {
-	return stagev1.NewStageServiceClient(connection), nil
+	return connection, nil
 }

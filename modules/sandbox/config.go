@@ -1,6 +1,11 @@
 package sandbox
 
-import "github.com/scrollery/scrollery/modules/folder"
+import (
+	"errors"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/folder"
+)
 
 // Config is the room's part of the configuration.
 type Config struct {
@@ -8,10 +13,38 @@ type Config struct {
 	Dir string `yaml:"-"`
 	// Files bound an account's folder.
 	Files folder.Limits `yaml:"files"`
+	// Runs bound a run of a program.
+	Runs RunLimits `yaml:"runs"`
+}
+
+// RunLimits bound a run of a program.
+type RunLimits struct {
+	// Time is how long a program may run. 10 s by default.
+	Time time.Duration `yaml:"time"`
+	// Memory is what a program's values may take, in bytes. 64 MiB by default.
+	Memory int64 `yaml:"memory"`
+	// Output is the most bytes that a program may print. 64 KiB by default.
+	Output int64 `yaml:"output"`
+	// AtOnce is how many programs run at a time; further ones wait. 8 by default.
+	AtOnce int `yaml:"at_once"`
 }
 
 // Defaults is the config where nobody says otherwise.
-func Defaults() Config { return Config{Files: folder.Defaults()} }
+func Defaults() Config {
+	return Config{
+		Files: folder.Defaults(),
+		Runs:  RunLimits{Time: 10 * time.Second, Memory: 64 << 20, Output: 64 << 10, AtOnce: 8},
+	}
+}
 
 // Validate reports what cannot work.
-func (c Config) Validate() error { return c.Files.Validate() }
+func (c Config) Validate() error {
+	return errors.Join(c.Files.Validate(), c.Runs.validate())
+}
+
+func (r RunLimits) validate() error {
+	if r.Time <= 0 || r.Memory < 1<<20 || r.Memory > 1<<30 || r.Output < 1 || r.Output > 4<<20 || r.AtOnce < 1 {
+		return errors.New("runs: want time and one run at least, memory of 1 MiB to 1 GiB, output of at most 4 MiB")
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// Program is a plugin of this binary that is no stage: it has a protocol of its
+// own, and is confined and ended as stages are.
+type Program struct {
+	// ID is what Dispatch knows it by.
+	ID string
+	// Handshake and Service are what both ends agree on; MaxMessage in bytes too.
+	Handshake  plugin.HandshakeConfig
+	Service    string
+	MaxMessage int
+	// Memory in bytes.
+	Memory int64
+	// Writes are the folders that it may write, besides its scratch folder.
+	Writes []string
+	// Ports that it may connect to; none is no network.
+	Ports []uint16
+	// Secrets are left out of what it writes into the log.
+	Secrets map[string]string
+}
+
+// Running is a program's process. It is stopped by whoever started it.
+type Running struct{ process *process }
+
+// StartProgram brings a process up, confined to what program says.
+func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, error) {
+	terms := contract{handshake: program.Handshake, service: program.Service, maxMessage: program.MaxMessage}
+	out := &output{log: h.log.With("plugin", program.ID), redact: redactor(program.Secrets)}
+	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, func(folder string) ([]string, error) {
+		rules := policy{
+			Parent: os.Getpid(), Files: maxFiles, Memory: program.Memory, Scratch: folder,
+			Writes: program.Writes, Ports: program.Ports,
+		}
+		if err := h.again(&rules, program.ID); err != nil {
+			return nil, err
+		}
+		return h.launcher(rules)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Running{p}, nil
+}
+
+// Connection is how to speak with the program.
+func (r *Running) Connection() grpc.ClientConnInterface { return r.process.connection }
+
+// Stop kills the process and whatever it started, and deletes its scratch folder.
+func (r *Running) Stop() { r.process.stop() }
+
+// Ended tells an error of a call that came of the process's end from others, and
+// says how it ended.
+func (r *Running) Ended(err error) (cause error, ended bool) {
+	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
+		return err, false
+	}
+	cause = r.process.exit(err)
+	var exit *exec.ExitError
+	select {
+	case <-r.process.runner.exited:
+		return cause, errors.As(r.process.runner.exit, &exit)
+	default:
+		return cause, false
+	}
+}
