@@ -22,20 +22,31 @@ var (
 // furnish gives the engine all that a program can reach.
 func (p *program) furnish() error {
 	for name, fn := range map[string]quickjs.HostFunc{
-		"__print":  p.print,
-		"__read":   p.path(func(path string) (any, error) { return p.files.Read(path) }),
-		"__remove": p.path(func(path string) (any, error) { return nil, p.files.Remove(path) }),
-		"__write":  p.write,
-		"__list":   p.list,
-		"__data":   p.path(func(name string) (any, error) { return p.in.GetData()[name], nil }),
-		"__names":  p.names,
+		"__print":    p.print,
+		"__read":     p.path(func(path string) (any, error) { return p.files.Read(path) }),
+		"__remove":   p.path(func(path string) (any, error) { return nil, p.files.Remove(path) }),
+		"__write":    p.write,
+		"__list":     p.list,
+		"__data":     p.path(func(name string) (any, error) { return p.in.GetData()[name], nil }),
+		"__names":    p.names,
+		"__rejected": p.reject,
 	} {
 		if err := p.vm.RegisterHostFunc(name, fn); err != nil {
 			return err
 		}
 	}
-	_, err := p.vm.Eval(prelude, quickjs.EvalGlobal)
+	var err error
+	p.watch, err = p.vm.EvalValue(prelude, quickjs.EvalGlobal)
 	return err
+}
+
+// reject notes that the promise was broken which the program ended with.
+func (p *program) reject(args []any) (any, error) {
+	text, err := texts(args, 1)
+	if err == nil {
+		p.rejected = errors.New(text[0])
+	}
+	return nil, err
 }
 
 // print takes text until the bound is hit, which ends the program.

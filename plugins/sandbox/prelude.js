@@ -1,6 +1,6 @@
 (() => {
   const host = {};
-  for (const name of ["print", "read", "remove", "write", "list", "data", "names"]) {
+  for (const name of ["print", "read", "remove", "write", "list", "data", "names", "rejected"]) {
     host[name] = globalThis["__" + name];
     delete globalThis["__" + name];
   }
@@ -28,4 +28,9 @@
     Object.defineProperty(data, name, { enumerable: true, get: () => (value ??= parse(host.data(name))) });
   }
   give("data", Object.freeze(data));
+  // What comes of the program as a whole: a promise that it ends with counts.
+  const then = Promise.prototype.then;
+  return (value) => {
+    if (value instanceof Promise) then.call(value, undefined, (why) => { host.rejected(text(why)); });
+  };
 })();

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -43,6 +44,10 @@ type program struct {
 	ends  time.Time
 	// flooded is closed when the output hits its bound.
 	flooded chan struct{}
+	// watch is a function for the value that the program ends with, and rejected
+	// what comes of it.
+	watch    quickjs.Value
+	rejected error
 
 	mu     sync.Mutex
 	output strings.Builder
@@ -95,12 +100,14 @@ func (p *program) work() error {
 	if err != nil {
 		return err
 	}
-	value.Free()
+	if _, err := p.watch.Call(p.vm.GlobalObject(), value); err != nil {
+		return err
+	}
 	if left := time.Until(p.ends); left > 0 {
 		_ = p.vm.SetEvalTimeout(left)
 		_, err = p.vm.ExecutePendingJobs()
 	}
-	return err
+	return cmp.Or(p.rejected, err)
 }
 
 func (p *program) isFlooded() bool {
@@ -127,6 +134,9 @@ func (p *program) why(err error) (failure, message string) {
 	switch {
 	case strings.Contains(text, "InternalError: out of memory"):
 		return Memory, fmt.Sprintf("The program needed more than %d MiB of memory.", p.in.GetMemoryBytes()>>20)
+	case text == "null":
+		// So it looks where there was no memory left for an error.
+		return Memory, fmt.Sprintf("The program threw null: it may have needed more than %d MiB of memory.", p.in.GetMemoryBytes()>>20)
 	case strings.Contains(text, "stack overflow"):
 		return Stack, "The program's calls went too deep."
 	case errors.As(err, &thrown) && thrown.Name == "SyntaxError":
@@ -134,12 +144,8 @@ func (p *program) why(err error) (failure, message string) {
 	default:
 		failure = Exception
 	}
-	switch text {
-	case "":
+	if text == "" {
 		text = "The program threw something that has no text."
-	case "null":
-		// So it looks where there was no memory left for an error.
-		text = fmt.Sprintf("The program threw null; it may have needed more than %d MiB of memory.", p.in.GetMemoryBytes()>>20)
 	}
 	if len(text) > maxMessage {
 		text = text[:maxMessage] + "…"
