@@ -38,17 +38,13 @@ func (db *DB) openSQLite(ctx context.Context) error {
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("make database file: %w", err)
 	}
-	if db.writer, err = sql.Open("sqlite", sqliteDSN(path, writerCache, "_txlock=immediate")); err != nil {
-		return err
-	}
+	db.writer = sql.OpenDB(connector(sqliteDSN(path, writerCache, "_txlock=immediate")))
 	db.writer.SetMaxOpenConns(1)
 	// The writer connects first, since it alone may turn the file to WAL.
 	if err := db.writer.PingContext(ctx); err != nil {
 		return errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.Close())
 	}
-	if db.reader, err = sql.Open("sqlite", sqliteDSN(path, readerCache, "_pragma=query_only(1)")); err != nil {
-		return errors.Join(err, db.writer.Close())
-	}
+	db.reader = sql.OpenDB(connector(sqliteDSN(path, readerCache, "_pragma=query_only(1)")))
 	readers := max(4, runtime.GOMAXPROCS(0))
 	db.reader.SetMaxOpenConns(readers)
 	db.reader.SetMaxIdleConns(readers)

@@ -54,8 +54,13 @@ func (db *DB) Write(ctx context.Context, do func(ctx context.Context, tx *Tx) er
 	if inWrite(ctx) {
 		return errNested
 	}
+	return db.tries(ctx, func() error { return db.writeOnce(ctx, do) })
+}
+
+// tries begins a transaction again that the database gave up because of another one.
+func (db *DB) tries(ctx context.Context, once func() error) error {
 	for try := 1; ; try++ {
-		err := db.writeOnce(ctx, do)
+		err := once()
 		if err == nil || try == writeTries || ctx.Err() != nil || !(busy(err) || conflict(err)) {
 			return err
 		}

@@ -14,11 +14,12 @@ import (
 
 var errStopped = errors.New("the usage recorder has stopped")
 
-// Recorder writes usage events by group commit. A single writer takes whatever
-// is waiting, writes it in one transaction and then releases the callers, while
-// the next group gathers. There is no timer: a lone event is written at once,
-// and under load the groups grow by themselves. Nothing that Record has returned
-// nil for is lost.
+// Recorder writes usage events by group commit. One at a time writes: a caller
+// who finds nobody writing does it himself, at no cost of a handover; those who
+// come meanwhile gather, and the recorder's own goroutine writes them in one
+// transaction while the next group gathers. There is no timer: a lone event is
+// written at once, and under load the groups grow by themselves. Nothing that
+// Record has returned nil for is lost.
 type Recorder struct {
 	rows rows
 	cfg  Config
@@ -26,6 +27,7 @@ type Recorder struct {
 
 	mu        sync.Mutex
 	gathering *group
+	writing   bool // somebody is
 	started   bool
 	stopped   bool
 
@@ -55,7 +57,7 @@ func newGroup(room int) *group {
 // NewRecorder returns a recorder that writes once it is started.
 func NewRecorder(db *store.DB, cfg Config, log *slog.Logger) *Recorder {
 	return &Recorder{
-		rows: rows{db}, cfg: cfg, log: log, gathering: newGroup(8),
+		rows: newRows(db), cfg: cfg, log: log, gathering: newGroup(8),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 }
@@ -97,6 +99,10 @@ func (r *Recorder) Record(ctx context.Context, e door.Event) error {
 	if e.Viewer != nil {
 		row.accountID, row.keyID = e.Viewer.AccountID, e.Viewer.KeyID
 	}
+	if ctx.Done() == nil && r.begin() { // who may leave cannot be the one who writes
+		defer r.end()
+		return r.write([]event{row})
+	}
 	for {
 		joined, in, err := r.join(row)
 		if err != nil {
@@ -110,6 +116,27 @@ func (r *Recorder) Record(ctx context.Context, e door.Event) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// begin lets one caller write where nobody writes or waits.
+func (r *Recorder) begin() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.writing || !r.started || r.stopped || len(r.gathering.events) > 0 {
+		return false
+	}
+	r.writing = true
+	return true
+}
+
+// end has the writer look at what gathered meanwhile.
+func (r *Recorder) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.writing = false
+	if r.stopped || len(r.gathering.events) > 0 {
+		r.nudge()
 	}
 }
 
@@ -145,7 +172,9 @@ func (r *Recorder) run() {
 		for {
 			taken, stopped := r.take()
 			if taken != nil {
-				r.commit(taken)
+				taken.err = r.write(taken.events)
+				close(taken.committed)
+				r.end()
 				continue
 			}
 			if stopped {
@@ -156,26 +185,31 @@ func (r *Recorder) run() {
 	}
 }
 
-// take ends the gathering of a group, nil where nobody waits.
+// take ends the gathering of a group, nil where nobody waits, or somebody else
+// writes, who will say when he is done.
 func (r *Recorder) take() (taken *group, stopped bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.writing {
+		return nil, false
+	}
 	if len(r.gathering.events) == 0 {
 		return nil, r.stopped
 	}
-	taken = r.gathering
+	taken, r.writing = r.gathering, true
 	r.gathering = newGroup(min(2*len(taken.events), r.cfg.GroupSize))
 	return taken, r.stopped
 }
 
-// commit writes a group on nobody's behalf: a caller that leaves takes no other
+// write writes events on nobody's behalf: a caller that leaves takes no other
 // caller's event along.
-func (r *Recorder) commit(taken *group) {
+func (r *Recorder) write(events []event) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)
 	defer cancel()
-	if err := r.rows.add(ctx, taken.events); err != nil {
-		taken.err = fmt.Errorf("write %d usage events: %w", len(taken.events), err)
-		r.log.Error("write usage events", "count", len(taken.events), "error", err)
+	err := r.rows.add(ctx, events)
+	if err != nil {
+		r.log.Error("write usage events", "count", len(events), "error", err)
+		return fmt.Errorf("write %d usage events: %w", len(events), err)
 	}
-	close(taken.committed)
+	return nil
 }

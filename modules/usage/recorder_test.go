@@ -168,7 +168,7 @@ func BenchmarkRecord(b *testing.B) {
 			hammer(b, callers, func(e door.Event) error { return bundle.recorder.Record(context.Background(), e) })
 		})
 		b.Run(fmt.Sprintf("one-by-one/%d", callers), func(b *testing.B) {
-			rows := rows{storetest.SQLite(b)}
+			rows := newRows(storetest.SQLite(b))
 			hammer(b, callers, func(e door.Event) error {
 				return rows.add(context.Background(), []event{{e.Viewer.AccountID, e.Viewer.KeyID, e.Op, e.Status, int64(e.Units), e.At}})
 			})

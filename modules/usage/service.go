@@ -68,7 +68,7 @@ type Service struct {
 // New returns the service.
 func New(db *store.DB, cfg Config, plans Plans) *Service {
 	return &Service{
-		rows: rows{db}, cfg: cfg, plans: plans, now: time.Now,
+		rows: newRows(db), cfg: cfg, plans: plans, now: time.Now,
 		events: db.Prepare(selectEvents), spent: db.Prepare(selectSpent),
 	}
 }

@@ -13,7 +13,11 @@ import (
 
 // rows keeps events and counters. Its statements are written by hand, since they
 // run with every call of the API.
-type rows struct{ db *store.DB }
+type rows struct {
+	db *store.DB
+	// On SQLite a command writes one event, or adds to one counter.
+	event, counter *store.Command
+}
 
 const (
 	insertEvents   = "INSERT INTO usage_events (id, account_id, key_id, op, status, cost_cents, ts) "
@@ -21,37 +25,40 @@ const (
 	addToCounters  = " ON CONFLICT (account_id, day) DO UPDATE SET units = usage_counters.units + excluded.units"
 )
 
-// chunk bounds the rows of one statement, and so the size of its text.
-const chunk = 128
+func newRows(db *store.DB) rows {
+	return rows{
+		db: db, event: db.Command(insertEvents + "VALUES (?,?,?,?,?,0,?)"),
+		counter: db.Command(insertCounters + "VALUES (?,?,?,?)" + addToCounters),
+	}
+}
 
 // add writes events and what they cost in one transaction.
 func (r rows) add(ctx context.Context, events []event) error {
+	if r.db.Dialect() == store.SQLite {
+		return r.db.Apply(ctx, func(run store.Run) error { return r.apply(run, events) })
+	}
 	counters := countersOf(events)
 	return r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		for part := range slices.Chunk(events, chunk) {
-			if err := r.insert(ctx, tx, part); err != nil {
-				return fmt.Errorf("insert events: %w", err)
-			}
+		if err := r.insertArrays(ctx, tx, events); err != nil {
+			return fmt.Errorf("insert events: %w", err)
 		}
-		for part := range slices.Chunk(counters, chunk) {
-			if err := r.count(ctx, tx, part); err != nil {
-				return err
-			}
-		}
-		return nil
+		return r.count(ctx, tx, counters)
 	})
 }
 
-func (r rows) insert(ctx context.Context, tx *store.Tx, events []event) error {
-	if r.db.Dialect() == store.Postgres {
-		return r.insertArrays(ctx, tx, events)
-	}
-	args := make([]any, 0, 6*len(events))
+func (r rows) apply(run store.Run, events []event) error {
 	for _, e := range events {
-		args = append(args, r.db.NewID(), orNull(e.accountID), orNull(e.keyID), e.op, e.status, e.at.UnixMilli())
+		_, err := run(r.event, r.db.NewID(), orNull(e.accountID), orNull(e.keyID), e.op, e.status, e.at.UnixMilli())
+		if err != nil {
+			return fmt.Errorf("insert event: %w", err)
+		}
 	}
-	_, err := tx.Exec(ctx, insertEvents+"VALUES "+tuples("(?,?,?,?,?,0,?)", len(events)), args...)
-	return err
+	for _, c := range countersOf(events) {
+		if _, err := run(r.counter, r.db.NewID(), c.accountID, int64(c.day), c.units); err != nil {
+			return fmt.Errorf("add to counters: %w", err)
+		}
+	}
+	return nil
 }
 
 // insertArrays sends columns, so that the statement's text never changes and

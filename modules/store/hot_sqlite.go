@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"modernc.org/sqlite"
+)
+
+// connector makes SQLite's connections, by their address.
+type connector string
+
+func (c connector) Driver() driver.Driver { return &sqlite.Driver{} }
+
+func (c connector) Connect(context.Context) (driver.Conn, error) {
+	raw, err := c.Driver().Open(string(c))
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := raw.(sqliteConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("sqlite's connection, a %T, lacks a method", raw), raw.Close())
+	}
+	return &hotConn{sqliteConn: conn, hot: map[string]hotStmt{}}, nil
+}
+
+// sqliteConn is what database/sql looks for in a connection of the driver.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// hotStmt is a statement of the driver.
+type hotStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// hotConn is a connection that keeps the hot statements prepared, below
+// database/sql, which would lock, copy and watch at every step.
+type hotConn struct {
+	sqliteConn
+	hot  map[string]hotStmt
+	args []driver.NamedValue
+	row  Row
+}
+
+// Close finalizes the statements, without which the file would stay open.
+func (c *hotConn) Close() error {
+	var err error
+	for _, stmt := range c.hot {
+		err = errors.Join(err, stmt.Close())
+	}
+	clear(c.hot)
+	return errors.Join(err, c.sqliteConn.Close())
+}
+
+// bind returns a statement, prepared, and its arguments.
+func (c *hotConn) bind(query string, values []any) (hotStmt, []driver.NamedValue, error) {
+	stmt := c.hot[query]
+	if stmt == nil {
+		raw, err := c.Prepare(query)
+		if err != nil {
+			return nil, nil, err
+		}
+		stmt = raw.(hotStmt)
+		c.hot[query] = stmt
+	}
+	c.args = c.args[:0]
+	for i, value := range values {
+		if n, is := value.(int); is {
+			value = int64(n)
+		}
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
+	}
+	return stmt, c.args, nil
+}
+
+// transact begins, does and commits.
+func (c *hotConn) transact(do func(Run) error) error {
+	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	committed := false
+	defer func() {
+		if !committed { // also after a panic
+			_, _ = c.exec("ROLLBACK") // fails where SQLite has rolled back by itself
+		}
+	}()
+	if err := do(c.run); err != nil {
+		return err
+	}
+	if _, err := c.exec("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	committed = true
+	return nil
+}
+
+func (c *hotConn) run(command *Command, values ...any) (changed int64, err error) {
+	result, err := c.exec(command.query, values...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// exec takes no context: one that can end costs a goroutine a step, and these
+// steps wait for nobody but another process that writes, as long as busy_timeout.
+func (c *hotConn) exec(query string, values ...any) (driver.Result, error) {
+	stmt, args, err := c.bind(query, values)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(context.Background(), args)
+}
+
+// each hands out the rows of a query until more is false.
+func (c *hotConn) each(query string, values []any, do func(row Row) (more bool, err error)) (err error) {
+	stmt, args, err := c.bind(query, values)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(context.Background(), args)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	width := len(rows.Columns())
+	if cap(c.row) < width {
+		c.row = make(Row, width, 2*width)
+	}
+	row := c.row[:width]
+	for {
+		if err := rows.Next(row); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if more, err := do(row); err != nil || !more {
+			return err
+		}
+	}
+}
