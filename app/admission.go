@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -43,18 +44,9 @@ func (a *admission) Admit(ctx context.Context, secret string) (*door.Caller, err
 		return nil, keys.Refused()
 	}
 	now := a.now()
-	rows, err := a.find.Query(ctx, hash, usage.Day(now), usage.Month(now))
-	if err != nil {
-		return nil, fmt.Errorf("look up a key: %w", err)
-	}
-	defer rows.Close()
 	row := admitted{standing: keys.Standing{Session: session}}
-	if rows.Next() {
-		if err := row.scan(rows.Scan); err != nil {
-			return nil, fmt.Errorf("read a key: %w", err)
-		}
-	}
-	if err := rows.Err(); err != nil {
+	err := a.find.Each(ctx, row.read, hash, usage.Day(now), usage.Month(now))
+	if err != nil {
 		return nil, fmt.Errorf("look up a key: %w", err)
 	}
 	if err := row.standing.Check(now); err != nil {
@@ -68,32 +60,37 @@ type admitted struct {
 	standing               keys.Standing
 	key, account           int64
 	scopes                 string
-	plan, interval, status *string
-	day, month             *int64
+	plan, interval, status string
+	day, month             int64
 }
 
-func (r *admitted) scan(scan func(...any) error) error {
-	var parent *int64
-	err := scan(&r.key, &r.account, &r.scopes, &r.standing.ExpiresAt, &r.standing.RevokedAt,
-		&parent, &r.standing.ParentExpiresAt, &r.standing.ParentRevokedAt,
-		&r.plan, &r.interval, &r.status, &r.day, &r.month)
-	r.standing.Found, r.standing.ParentFound = true, parent != nil
-	return err
+// read takes over the row; absent values keep their zero.
+func (r *admitted) read(row store.Row) (more bool, err error) {
+	r.key, r.account, r.scopes = number(row[0]), number(row[1]), text(row[2])
+	r.standing.Found, r.standing.ParentFound = true, row[5] != nil
+	r.standing.ExpiresAt, r.standing.RevokedAt = optional(row[3]), optional(row[4])
+	r.standing.ParentExpiresAt, r.standing.ParentRevokedAt = optional(row[6]), optional(row[7])
+	r.plan, r.interval, r.status = text(row[8]), text(row[9]), text(row[10])
+	r.day, r.month = number(row[11]), number(row[12])
+	return false, nil
 }
 
 func (r *admitted) caller(now time.Time, plans billing.Config) *door.Caller {
 	who := &viewer.Viewer{
 		AccountID: r.account, KeyID: r.key, Scopes: strings.Fields(r.scopes), Session: r.standing.Session,
-		Plan: or(r.plan, ""), Interval: or(r.interval, ""), Status: or(r.status, "none"),
+		Plan: r.plan, Interval: r.interval, Status: cmp.Or(r.status, "none"),
 	}
 	daily, monthly := plans.Budget(who.Plan)
 	budget := usage.Budget{Daily: daily, Monthly: monthly}
-	return &door.Caller{Viewer: who, BudgetWait: budget.Wait(usage.Spent{Daily: or(r.day, 0), Monthly: or(r.month, 0)}, now)}
+	return &door.Caller{Viewer: who, BudgetWait: budget.Wait(usage.Spent{Daily: r.day, Monthly: r.month}, now)}
 }
 
-func or[T any](value *T, fallback T) T {
-	if value == nil {
-		return fallback
+func number(value any) int64 { n, _ := value.(int64); return n }
+func text(value any) string  { s, _ := value.(string); return s }
+
+func optional(value any) *int64 {
+	if n, is := value.(int64); is {
+		return &n
 	}
-	return *value
+	return nil
 }

@@ -2,11 +2,11 @@ package library
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/scrollery/scrollery/modules/door"
 	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/store"
 )
 
 // Read returns a page of hooks, outliers or videos as the body of the REST answer.
@@ -16,42 +16,29 @@ func (s *Service) read(ctx context.Context, p page) (door.Rendered, error) {
 		if p.platform != "" {
 			args = append(args, p.platform)
 		}
-		rows, err := s.statement(p.query()).Query(ctx, args...)
-		if err != nil {
-			return b, nil, err
-		}
-		defer rows.Close() //nolint:errcheck // Err below tells
 		b = append(b, p.opening()...)
-		var key, doc, hook sql.RawBytes
-		columns := []any{&key, &doc, &hook}
-		if p.list != hooks {
-			columns = columns[:2]
-		}
-		var last []byte
-		for n := 0; rows.Next(); n++ {
-			if n == p.limit {
-				return b, last, rows.Close()
+		more := pager{limit: p.limit}
+		err := s.statement(p.query()).Each(ctx, func(row store.Row) (bool, error) {
+			if !more.next(row) {
+				return false, nil
 			}
-			if err := rows.Scan(columns...); err != nil {
-				return b, nil, err
-			}
-			if n > 0 {
+			if more.rows > 1 {
 				b = append(b, ',')
 			}
 			if p.list != videos {
 				b = append(b, `{"video":`...)
 			}
-			b = append(append(b, doc...), hook...)
-			if p.list == outliers {
-				if b, err = showOutlier(b, key); err != nil {
-					return b, nil, err
-				}
+			b = appendColumn(b, row[1])
+			var err error
+			switch p.list {
+			case hooks:
+				b = appendColumn(b, row[2])
+			case outliers:
+				b, err = showOutlier(b, more.key)
 			}
-			if n == p.limit-1 {
-				last = append(last, key...)
-			}
-		}
-		return b, nil, rows.Err()
+			return true, err
+		}, args...)
+		return b, more.last, err
 	})
 }
 
@@ -147,39 +134,51 @@ func (s *Service) readTrends(ctx context.Context, p page) (door.Rendered, error)
 		if !ready {
 			return b, nil, nil
 		}
-		rows, err := s.statement(p.trendsQuery()).Query(ctx, subject, after)
-		if err != nil {
-			return b, nil, err
-		}
-		defer rows.Close() //nolint:errcheck // Err below tells
-		var key, head sql.RawBytes
-		var examples [trendExamples]sql.RawBytes
-		var last []byte
-		for n := 0; rows.Next(); n++ {
-			if n == p.limit {
-				return b, last, rows.Close()
+		more := pager{limit: p.limit}
+		err := s.statement(p.trendsQuery()).Each(ctx, func(row store.Row) (bool, error) {
+			if !more.next(row) {
+				return false, nil
 			}
-			if err := rows.Scan(&key, &head, &examples[0], &examples[1], &examples[2]); err != nil {
-				return b, nil, err
-			}
-			if n > 0 {
+			if more.rows > 1 {
 				b = append(b, ',')
 			}
-			b = append(b, head...)
-			for i, example := range examples {
+			b = appendColumn(b, row[1])
+			for i, example := range row[2:] {
 				if example == nil {
 					break
 				}
 				if i > 0 {
 					b = append(b, ',')
 				}
-				b = append(b, example...)
+				b = appendColumn(b, example)
 			}
 			b = append(b, "]}"...)
-			if n == p.limit-1 {
-				last = append(last, key...)
-			}
-		}
-		return b, nil, rows.Err()
+			return true, nil
+		}, subject, after)
+		return b, more.last, err
 	})
+}
+
+// pager counts rows, the first column of which is their sort key.
+type pager struct {
+	limit, rows int
+	key         []byte // of the current row
+	last        []byte // of the page's last row, once another has followed
+}
+
+// next is false where the page was full before the row.
+func (p *pager) next(row store.Row) bool {
+	if p.rows == p.limit {
+		p.last = p.key
+		return false
+	}
+	p.rows++
+	p.key, _ = row[0].([]byte)
+	return true
+}
+
+// appendColumn appends the text of a column.
+func appendColumn(b []byte, value any) []byte {
+	text, _ := value.(string)
+	return append(b, text...)
 }

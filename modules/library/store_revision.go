@@ -2,7 +2,6 @@ package library
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/scrollery/scrollery/modules/store"
@@ -25,8 +24,10 @@ const revisionQuery = "SELECT revision FROM libraries WHERE account_id = $1"
 
 // revision is the library's as of now; 0 before its first video.
 func (s *Service) revision(ctx context.Context) (revision int64, err error) {
-	rows, err := s.statement(revisionQuery).Query(ctx)
-	err = each(rows, err, func(rows *sql.Rows) error { return rows.Scan(&revision) })
+	err = s.statement(revisionQuery).Each(ctx, func(row store.Row) (bool, error) {
+		revision, _ = row[0].(int64)
+		return false, nil
+	})
 	if err != nil {
 		return 0, fmt.Errorf("read library revision: %w", err)
 	}

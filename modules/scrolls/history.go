@@ -30,19 +30,16 @@ var errCancelled = errors.New("the scroll was cancelled")
 // Completed returns the ids of the tenant's last completed scrolls of a subject,
 // newest first, and how many there are in all.
 func (h *History) Completed(ctx context.Context, subject string, last int) (total int, scrollIDs []int64, err error) {
-	rows, err := h.completed.Query(ctx, subject)
+	err = h.completed.Each(ctx, func(row store.Row) (bool, error) {
+		id, _ := row[0].(int64)
+		all, _ := row[1].(int64)
+		total, scrollIDs = int(all), append(scrollIDs, id)
+		return len(scrollIDs) < last, nil
+	}, subject)
 	if err != nil {
 		return 0, nil, fmt.Errorf("completed scrolls: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() && len(scrollIDs) < last {
-		var id int64
-		if err := rows.Scan(&id, &total); err != nil {
-			return 0, nil, fmt.Errorf("completed scrolls: %w", err)
-		}
-		scrollIDs = append(scrollIDs, id)
-	}
-	return total, scrollIDs, rows.Err()
+	return total, scrollIDs, nil
 }
 
 // SubjectOf returns the canonicalId that a scroll of the tenant works for.

@@ -10,7 +10,8 @@ import (
 const maxCompleted = "100"
 
 func prepareCompleted(db *store.DB) *store.Statement {
-	return db.Prepare(`SELECT id, count(*) OVER () FROM scrolls WHERE account_id = $1 AND status = 'completed' AND subject = $2
+	const which = "account_id = $1 AND status = 'completed' AND subject = $2"
+	return db.Prepare(`SELECT id, (SELECT count(*) FROM scrolls WHERE ` + which + `) FROM scrolls WHERE ` + which + `
 		ORDER BY completed_at DESC, id DESC LIMIT ` + maxCompleted)
 }
 

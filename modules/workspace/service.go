@@ -33,12 +33,13 @@ type Service struct {
 	library Library
 	scrolls Scrolls
 	rules   Rules
+	subject *store.Statement
 	now     func() time.Time
 }
 
 // New returns the room's service.
 func New(db *store.DB, library Library, scrolls Scrolls, rules Rules) *Service {
-	return &Service{db: db, library: library, scrolls: scrolls, rules: rules, now: time.Now}
+	return &Service{db: db, library: library, scrolls: scrolls, rules: rules, subject: prepareSubject(db), now: time.Now}
 }
 
 // Get returns the tenant's workspace, or nil where none is set.
@@ -96,9 +97,13 @@ func (s *Service) ID(ctx context.Context) (id int64, ok bool, err error) {
 // Subject returns the canonical id of the brief's subject, empty for a brief
 // without one; ok is false where no workspace is set.
 func (s *Service) Subject(ctx context.Context) (canonicalID string, ok bool, err error) {
-	w, err := load(ctx, s.db.Ent())
-	if err != nil || w == nil {
-		return "", false, err
+	err = s.subject.Each(ctx, func(row store.Row) (bool, error) {
+		canonicalID, _ = row[0].(string)
+		ok = true
+		return false, nil
+	})
+	if err != nil {
+		return "", false, fmt.Errorf("load subject: %w", err)
 	}
-	return w.Subject.CanonicalID, true, nil
+	return canonicalID, ok, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/modules/address"
+	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
 )
 
@@ -30,6 +31,11 @@ func load(ctx context.Context, client *ent.Client) (*Workspace, error) {
 		return nil, fmt.Errorf("load workspace %d: competitors: %w", row.ID, err)
 	}
 	return w, nil
+}
+
+// prepareSubject reads what every list of trends asks for.
+func prepareSubject(db *store.DB) *store.Statement {
+	return db.Prepare("SELECT canonical_id FROM workspaces WHERE account_id = $1")
 }
 
 // loadID returns the id of the viewer's workspace, or 0.
