@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
 	"go.uber.org/fx"
@@ -32,8 +33,7 @@ var bindings = fx.Options(
 		func(s *billing.Subscriptions) keys.Subscriptions { return s },
 		func(s *keys.Service) billing.Keys { return s },
 		func(s *credits.Service) billing.Credits { return ledger{s} },
-		func(c *billing.TestCheckout) billing.Provider { return c },
-		func(c *billing.TestCheckout) checkoutPages { return c },
+		paymentProvider,
 		func(n *neighbours) workspace.Library { return subjectArchive{n} },
 		func(h *scrolls.History) workspace.Scrolls { return h },
 		func(n *neighbours) workspace.Rules { return rulesVersion{n} },
@@ -54,6 +54,16 @@ type ledger struct{ *credits.Service }
 func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
 	now, err := l.Service.Balance(ctx, account)
 	return now.Credits, err
+}
+
+// paymentProvider is Stripe where its key is known, else the test checkout; the
+// pages are what payers see of this server.
+func paymentProvider(cfg billing.Config, test *billing.TestCheckout, log *slog.Logger) (billing.Provider, checkoutPages, error) {
+	if cfg.Stripe.SecretKey == "" {
+		return test, test, nil
+	}
+	pages, err := billing.NewReturned(log)
+	return billing.NewStripe(cfg), pages, err
 }
 
 // checkoutPages are the pages under /checkout/.

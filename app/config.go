@@ -55,6 +55,12 @@ type Config struct {
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
 	// LogLevel is `debug`, `info`, `warn` or `error`.
 	LogLevel slog.Level `yaml:"log_level"`
+	// StripeSecretKey takes payments through Stripe; empty for the test checkout.
+	StripeSecretKey string `yaml:"stripe_secret_key"`
+	// StripeWebhookSecret signs Stripe's notices; without it none is taken.
+	StripeWebhookSecret string `yaml:"stripe_webhook_secret"`
+	// StripeAPIURL is empty for Stripe's own.
+	StripeAPIURL string `yaml:"stripe_api_url"`
 	// MailFrom is the sender of mail, an address or `Name <address>`.
 	MailFrom string `yaml:"mail_from"`
 
@@ -119,6 +125,9 @@ func Settings() []Setting {
 			c.TrustedProxies, err = prefixes(value)
 			return err
 		}},
+		{Name: "STRIPE_SECRET_KEY", Secret: true, Default: "test checkout", Usage: "secret key of the Stripe account", set: text(func(c *Config) *string { return &c.StripeSecretKey })},
+		{Name: "STRIPE_WEBHOOK_SECRET", Secret: true, Usage: "signing secret of the webhook", set: text(func(c *Config) *string { return &c.StripeWebhookSecret })},
+		{Name: "STRIPE_API_URL", Default: "Stripe's own", Usage: "address of the Stripe API", set: text(func(c *Config) *string { return &c.StripeAPIURL })},
 		{Name: "MAIL_FROM", Default: "Scrollery <no-reply@localhost>", Usage: "sender of mail", set: text(func(c *Config) *string { return &c.MailFrom })},
 		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
 			return c.LogLevel.UnmarshalText([]byte(value))
@@ -154,6 +163,8 @@ func (c *Config) Complete() error {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	c.Door.BaseURL, c.Door.RateLimit, c.Door.TrustedProxies = c.BaseURL, c.RateLimit, c.TrustedProxies
 	c.Billing.BaseURL = c.BaseURL
+	c.Billing.Stripe.SecretKey, c.Billing.Stripe.WebhookSecret = c.StripeSecretKey, c.StripeWebhookSecret
+	c.Billing.Stripe.APIURL = strings.TrimRight(c.StripeAPIURL, "/")
 	c.Plugins.Builtins, c.Plugins.Dir = Stages(), c.PluginDir
 	if c.FeedDir != "" && c.FeedDir != feed.Sample {
 		folder, err := filepath.Abs(c.FeedDir)

@@ -58,6 +58,7 @@ var doors = map[string][]string{
 	"google.golang.org/protobuf": {"rpc"},
 	module + "proto/gen":         {"rpc"},
 	"connectrpc.com/connect":     {"rpc"},
+	"github.com/stripe":          {"stripe"},
 }
 
 func TestImportsRunDownward(t *testing.T) {

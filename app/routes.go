@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/door"
 	"github.com/scrollery/scrollery/modules/store"
 )
@@ -21,6 +22,7 @@ const probeTimeout = 2 * time.Second
 type Routes struct {
 	api      *door.Mux
 	checkout http.Handler
+	webhook  http.Handler
 	db       *store.DB
 	host     *pluginhost.Host
 	metrics  *prometheus.Registry
@@ -28,14 +30,15 @@ type Routes struct {
 }
 
 // NewRoutes gathers what the rooms serve.
-func NewRoutes(api *door.Mux, checkout checkoutPages, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing) *Routes {
-	return &Routes{api: api, checkout: checkout, db: db, host: host, metrics: metrics, tracing: tracing}
+func NewRoutes(api *door.Mux, checkout checkoutPages, webhook *billing.Webhook, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing) *Routes {
+	return &Routes{api: api, checkout: checkout, webhook: webhook, db: db, host: host, metrics: metrics, tracing: tracing}
 }
 
 // Handler serves the API on every path that is nobody else's.
 func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/checkout/", r.checkout)
+	mux.Handle(billing.WebhookPath, r.webhook)
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", r.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r.metrics, promhttp.HandlerOpts{}))
@@ -54,7 +57,7 @@ func (r *Routes) Handler() http.Handler {
 
 // own tells the addresses that are no API.
 func own(path string) bool {
-	return path == "/livez" || path == "/readyz" || path == "/metrics" || strings.HasPrefix(path, "/checkout/")
+	return path == "/livez" || path == "/readyz" || path == "/metrics" || path == billing.WebhookPath || strings.HasPrefix(path, "/checkout/")
 }
 
 // ready says whether the process can work: the database answers, and no plugin's

@@ -131,9 +131,18 @@ func (s *Service) deliver(ctx context.Context, tx *store.Tx, found checkout, pay
 	}, nil
 }
 
-// subscribe gives the account what it subscribed for.
+// subscribe gives the account what it subscribed for: as the provider says that
+// it stands, or for one interval where the provider renews nothing. An older
+// subscription that the new one replaces is ended, so that nobody pays twice.
 func (s *Service) subscribe(ctx context.Context, tx *store.Tx, found checkout, account int64, standing Standing, now time.Time) error {
-	return s.subscriptions.Activate(ctx, tx, account, found.plan, found.interval, periodEnd(now, found.interval))
+	if standing.ID == "" {
+		return s.subscriptions.Activate(ctx, tx, account, found.plan, found.interval, periodEnd(now, found.interval))
+	}
+	replaced, err := s.subscriptions.adopt(ctx, tx, account, found.plan, found.interval, standing)
+	if err != nil || replaced == "" {
+		return err
+	}
+	return tx.Enqueue(ctx, store.Job{Kind: endKind, Args: ending{replaced}, MaxAttempts: endAttempts})
 }
 
 // account returns the account that the checkout was started for, or a new one. A

@@ -1,8 +1,9 @@
 // Package billing sells subscriptions and credits: it keeps the plans, the
 // checkouts and what each account has subscribed to.
 //
-// A checkout is opened with a provider, which takes the payment; the test
-// checkout is the one that comes with the service. A paid one is claimed with
+// A checkout is opened with a provider, which takes the payment: Stripe, or the
+// test checkout that comes with the service. What a provider tells unasked is
+// only a reason to ask it. A paid one is claimed with
 // its token, and the claim opens account, key and subscription in one
 // transaction. The room never sees a card, and never keeps a claim token: only
 // its hash. Credits, the older way to pay, it sells and has kept by another room.
@@ -20,6 +21,9 @@ var Module = fx.Module("billing", fx.Provide(
 	NewSubscriptions,
 	NewTestCheckout,
 	New,
+	NewWebhook,
 	fx.Annotate(func(s *Service) door.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
 	fx.Annotate(Sweeper, fx.ResultTags(`group:"periodics"`)),
+	fx.Annotate(Reconciler, fx.ResultTags(`group:"periodics"`)),
+	fx.Annotate(Ender, fx.ResultTags(`group:"workers"`)),
 ))

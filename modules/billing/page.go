@@ -34,6 +34,7 @@ type page struct {
 	Email, Mistake  string
 	Message, Detail string
 	Form            bool
+	Live            bool // money moves: no word of a test
 }
 
 // pageWriter renders the page with headers that let it load nothing, be framed

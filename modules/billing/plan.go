@@ -26,6 +26,9 @@ type Plan struct {
 	// MonthlyCents and AnnualCents are the prices in US cents.
 	MonthlyCents int64 `yaml:"monthly_cents"`
 	AnnualCents  int64 `yaml:"annual_cents"`
+	// MonthlyLookup and AnnualLookup are the lookup keys of the prices in Stripe.
+	MonthlyLookup string `yaml:"monthly_lookup"`
+	AnnualLookup  string `yaml:"annual_lookup"`
 	// MaxFeedSize is the most new videos that one scroll archives.
 	MaxFeedSize int `yaml:"max_feed_size"`
 	// Workspaces of an account.
@@ -45,6 +48,14 @@ func (p Plan) Cents(interval string) int64 {
 	return p.MonthlyCents
 }
 
+// Lookup returns the lookup key of the price for an interval.
+func (p Plan) Lookup(interval string) string {
+	if interval == Annual {
+		return p.AnnualLookup
+	}
+	return p.MonthlyLookup
+}
+
 // annualMonthlyCents is the annual price for one month, in whole cents.
 func (p Plan) annualMonthlyCents() int64 {
 	return int64(math.Round(float64(p.AnnualCents) / 12))
@@ -60,6 +71,49 @@ type Config struct {
 	Pro      Plan `yaml:"pro"`
 	// CheckoutTTL is how long a checkout can be paid. Default: 24 hours.
 	CheckoutTTL time.Duration `yaml:"checkout_ttl"`
+	// Stripe takes the payments; without its secret key the test checkout does.
+	Stripe StripeConfig `yaml:"stripe"`
+}
+
+// StripeConfig is how to reach Stripe.
+type StripeConfig struct {
+	// SecretKey of the account; empty for the test checkout.
+	SecretKey string `yaml:"-"`
+	// WebhookSecret signs the notices; without it none is taken, and changes are
+	// found by asking, minutes later.
+	WebhookSecret string `yaml:"-"`
+	// APIURL is empty for Stripe's own.
+	APIURL string `yaml:"-"`
+	// Timeout bounds one request. Default: 10 seconds.
+	Timeout time.Duration `yaml:"timeout"`
+}
+
+func (c StripeConfig) validate(plans ...Plan) error {
+	var faults []error
+	if c.Timeout <= 0 {
+		faults = append(faults, fmt.Errorf("stripe timeout %v: want more than 0", c.Timeout))
+	}
+	if c.APIURL != "" {
+		if api, err := url.Parse(c.APIURL); err != nil || api.Host == "" || api.Scheme != "http" && api.Scheme != "https" {
+			faults = append(faults, fmt.Errorf("stripe api url %q: want an http or https address", c.APIURL))
+		}
+	}
+	if c.WebhookSecret != "" && c.SecretKey == "" {
+		faults = append(faults, errors.New("a stripe webhook secret without a stripe secret key: set both or none"))
+	}
+	if c.SecretKey == "" {
+		return errors.Join(faults...)
+	}
+	seen := map[string]bool{}
+	for _, plan := range plans {
+		for _, key := range []string{plan.MonthlyLookup, plan.AnnualLookup} {
+			if key == "" || seen[key] {
+				faults = append(faults, fmt.Errorf("plan %s: its lookup key %q is empty or taken", plan.Key, key))
+			}
+			seen[key] = true
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // Defaults returns the configuration of a local server.
@@ -67,12 +121,15 @@ func Defaults() Config {
 	return Config{
 		BaseURL:     "http://127.0.0.1:8080",
 		CheckoutTTL: 24 * time.Hour,
+		Stripe:      StripeConfig{Timeout: 10 * time.Second},
 		Standard: Plan{
 			Key: "standard", Label: "Standard", MonthlyCents: 3900, AnnualCents: 39000,
+			MonthlyLookup: "scrollery_standard_monthly", AnnualLookup: "scrollery_standard_annual",
 			MaxFeedSize: 250, Workspaces: 1, ActiveScrolls: 1, DailyUnits: 5000, MonthlyUnits: 75000,
 		},
 		Pro: Plan{
 			Key: "pro", Label: "Pro", MonthlyCents: 9900, AnnualCents: 99000,
+			MonthlyLookup: "scrollery_pro_monthly", AnnualLookup: "scrollery_pro_annual",
 			MaxFeedSize: 1000, Workspaces: 1, ActiveScrolls: 3, DailyUnits: 20000, MonthlyUnits: 300000,
 		},
 	}
@@ -88,6 +145,9 @@ func (c Config) Validate() error {
 	}
 	if c.CheckoutTTL <= 0 {
 		faults = append(faults, fmt.Errorf("checkout lifetime %v: want more than 0", c.CheckoutTTL))
+	}
+	if err := c.Stripe.validate(c.Standard, c.Pro); err != nil {
+		faults = append(faults, err)
 	}
 	for key, plan := range map[string]Plan{"standard": c.Standard, "pro": c.Pro} {
 		if plan.Key != key {

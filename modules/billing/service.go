@@ -41,6 +41,10 @@ const tokenPrefix = "claim_"
 // keepEnded is how long an unpaid checkout is remembered after its end.
 const keepEnded = 30 * 24 * time.Hour
 
+// keepEvents is how long an applied notice is remembered: providers send one
+// again for days, by hand for a month.
+const keepEvents = 90 * 24 * time.Hour
+
 // Service sells subscriptions and credits.
 type Service struct {
 	db            *store.DB
@@ -49,6 +53,8 @@ type Service struct {
 	keys          Keys
 	credits       Credits
 	provider      Provider
+	remote        Remote // nil where the provider is none
+	events        events
 	subscriptions *Subscriptions
 	log           *slog.Logger
 	now           func() time.Time
@@ -56,7 +62,9 @@ type Service struct {
 
 // New returns the service.
 func New(db *store.DB, cfg Config, keys Keys, credits Credits, provider Provider, subscriptions *Subscriptions, log *slog.Logger) *Service {
+	remote, _ := provider.(Remote)
 	return &Service{
+		remote: remote, events: events{db},
 		db: db, cfg: cfg, checkouts: checkouts{db}, keys: keys, credits: credits, provider: provider,
 		subscriptions: subscriptions, log: log, now: time.Now,
 	}
@@ -115,15 +123,22 @@ func payingAccount(ctx context.Context) int64 {
 	return caller.AccountID
 }
 
-// Sweep forgets checkouts that ended unpaid long ago.
+// Sweep forgets checkouts that ended unpaid long ago, and notices that nobody
+// will send again.
 func (s *Service) Sweep(ctx context.Context) error {
 	const batch = 500
-	for {
-		removed, err := s.checkouts.sweep(ctx, s.now().Add(-keepEnded), batch)
-		if err != nil || removed < batch {
-			return err
+	for before, sweep := range map[time.Time]func(context.Context, time.Time, int) (int, error){
+		s.now().Add(-keepEnded):  s.checkouts.sweep,
+		s.now().Add(-keepEvents): s.events.sweep,
+	} {
+		for removed := batch; removed == batch; {
+			var err error
+			if removed, err = sweep(ctx, before, batch); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // hash is what is stored of a claim token.

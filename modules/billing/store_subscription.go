@@ -7,6 +7,8 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/subscription"
+	"github.com/scrollery/scrollery/modules/audit"
+	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
 )
@@ -26,7 +28,77 @@ func (s *Subscriptions) find(ctx context.Context, client *ent.Client, accountID 
 	if row.PeriodEnd != nil {
 		sub.PeriodEnd = time.UnixMilli(*row.PeriodEnd)
 	}
+	if row.ExternalID != nil {
+		sub.External = *row.ExternalID
+	}
 	return sub, nil
+}
+
+// follow takes the provider's word for the subscriptions of an id, unless an
+// answer to a later question stands there.
+func (s *Subscriptions) follow(ctx context.Context, tx *store.Tx, standing Standing, asked int64) (changed bool, err error) {
+	ctx = viewer.System(ctx)
+	rows, err := tx.Ent().Subscription.Query().Where(subscription.ExternalID(standing.ID)).All(ctx)
+	if err != nil {
+		return false, fmt.Errorf("load subscription %s: %w", standing.ID, err)
+	}
+	for _, row := range rows {
+		change := tx.Ent().Subscription.Update().
+			Where(subscription.ID(row.ID), subscription.ExternalID(standing.ID), subscription.SyncedLT(asked)).
+			SetStatus(standing.Status).SetSynced(asked).SetUpdatedAt(s.now().UnixMilli())
+		if !standing.PeriodEnd.IsZero() {
+			change.SetPeriodEnd(standing.PeriodEnd.UnixMilli())
+		}
+		if standing.Plan != "" && standing.Interval != "" {
+			change.SetPlan(standing.Plan).SetInterval(standing.Interval)
+		}
+		moved, err := change.Save(ctx)
+		if err != nil {
+			return false, fmt.Errorf("follow subscription %s: %w", standing.ID, err)
+		}
+		differs := row.Status != standing.Status || standing.Plan != "" && (row.Plan != standing.Plan || row.Interval != standing.Interval)
+		if moved == 0 || !differs {
+			continue
+		}
+		changed = true
+		if err := s.note(ctx, tx, row.AccountID, standing.Status, standing.ID); err != nil {
+			return false, err
+		}
+	}
+	return changed, nil
+}
+
+// note audits a change of a subscription.
+func (s *Subscriptions) note(ctx context.Context, tx *store.Tx, accountID int64, status, detail string) error {
+	return audit.Write(ctx, tx, s.db.NewID(), audit.Entry{
+		AccountID: accountID, Action: "subscription." + status, Subject: "subscription", Detail: detail,
+	})
+}
+
+// staleSubscription is one that the provider should be asked about.
+type staleSubscription struct {
+	id       int64
+	external string
+}
+
+// stale returns subscriptions that have not ended and were last asked about
+// before a moment, by id.
+func (s *Subscriptions) stale(ctx context.Context, before time.Time, after int64, limit int) ([]staleSubscription, error) {
+	rows, err := s.db.Ent().Subscription.Query().
+		Where(
+			subscription.ExternalIDNotNil(), subscription.StatusNEQ(StatusCancelled),
+			subscription.IDGT(after), subscription.SyncedLT(ident.First(before)),
+		).
+		Order(subscription.ByID()).Limit(limit).
+		All(viewer.System(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("load stale subscriptions: %w", err)
+	}
+	out := make([]staleSubscription, len(rows))
+	for i, row := range rows {
+		out[i] = staleSubscription{row.ID, *row.ExternalID}
+	}
+	return out, nil
 }
 
 // Active tells which of the accounts have a paid subscription.
@@ -46,16 +118,25 @@ func (s *Subscriptions) Active(ctx context.Context, accountIDs []int64) (map[int
 
 func (s *Subscriptions) put(ctx context.Context, tx *store.Tx, accountID int64, sub Subscription) error {
 	now := s.now().UnixMilli()
-	return tx.Ent().Subscription.Create().
+	var external *string
+	if sub.External != "" {
+		external = &sub.External
+	}
+	err := tx.Ent().Subscription.Create().
 		SetID(s.db.NewID()).SetAccountID(accountID).
 		SetPlan(sub.Plan).SetInterval(sub.Interval).SetStatus(sub.Status).
-		SetNillablePeriodEnd(millis(sub.PeriodEnd)).
+		SetNillablePeriodEnd(millis(sub.PeriodEnd)).SetNillableExternalID(external).SetSynced(0).
 		SetCreatedAt(now).SetUpdatedAt(now).
 		OnConflictColumns(subscription.FieldAccountID).
 		Update(func(u *ent.SubscriptionUpsert) {
-			u.UpdatePlan().UpdateInterval().UpdateStatus().UpdatePeriodEnd().UpdateUpdatedAt()
+			u.UpdatePlan().UpdateInterval().UpdateStatus().UpdatePeriodEnd().UpdateUpdatedAt().
+				UpdateExternalID().UpdateSynced()
 		}).
 		Exec(viewer.As(ctx, accountID))
+	if err != nil {
+		return err
+	}
+	return s.note(ctx, tx, accountID, sub.Status, sub.Plan+" "+sub.Interval)
 }
 
 // move changes the status where it is one of from, and nothing otherwise.
@@ -66,7 +147,11 @@ func (s *Subscriptions) move(ctx context.Context, tx *store.Tx, accountID int64,
 	if end != nil {
 		change.SetNillablePeriodEnd(millis(*end))
 	}
-	if err := change.Exec(viewer.As(ctx, accountID)); err != nil {
+	moved, err := change.Save(viewer.As(ctx, accountID))
+	if err == nil && moved > 0 {
+		err = s.note(ctx, tx, accountID, to, "")
+	}
+	if err != nil {
 		return fmt.Errorf("set subscription of %d to %s: %w", accountID, to, err)
 	}
 	return nil

@@ -24,6 +24,8 @@ type Subscription struct {
 	// Interval is `monthly` or `annual`, empty for a complimentary account.
 	Interval string
 	Status   string
+	// External is the provider's id; empty where it renews nothing.
+	External string
 	// PeriodEnd is when the paid time ends; zero where nobody has to pay.
 	PeriodEnd time.Time
 }
@@ -122,6 +124,29 @@ func (s *Subscriptions) Renew(ctx context.Context, tx *store.Tx, accountID int64
 // Cancel ends the subscription.
 func (s *Subscriptions) Cancel(ctx context.Context, tx *store.Tx, accountID int64) error {
 	return s.move(ctx, tx, accountID, StatusCancelled, nil, StatusActive, StatusPastDue)
+}
+
+// adopt records a subscription that the provider renews, as it stands. replaced
+// is the provider's id of an older one that has not ended.
+func (s *Subscriptions) adopt(ctx context.Context, tx *store.Tx, accountID int64, plan, interval string, standing Standing) (replaced string, err error) {
+	old, err := s.find(ctx, tx.Ent(), accountID)
+	if err != nil {
+		return "", err
+	}
+	if old.External != standing.ID && old.Status != StatusCancelled {
+		replaced = old.External
+	}
+	sub := Subscription{
+		Plan: plan, Interval: interval, Status: standing.Status,
+		PeriodEnd: standing.PeriodEnd, External: standing.ID,
+	}
+	if standing.Plan != "" && standing.Interval != "" {
+		sub.Plan, sub.Interval = standing.Plan, standing.Interval
+	}
+	if err := s.put(ctx, tx, accountID, sub); err != nil {
+		return "", fmt.Errorf("adopt subscription of %d: %w", accountID, err)
+	}
+	return replaced, nil
 }
 
 // periodEnd is when a period that begins at a moment ends, by the calendar: the

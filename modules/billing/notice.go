@@ -1,0 +1,133 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/scrollery/scrollery/modules/audit"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// Apply takes a notice of the provider. A notice is only a reason to ask: what
+// it tells is never believed, so notices may come twice, late, in any order, or
+// not at all. One that was applied before asks nothing. After an error, nothing
+// has changed, and the provider has to send the notice again.
+func (s *Service) Apply(ctx context.Context, notice Notice) error {
+	if s.remote == nil {
+		return fmt.Errorf("notice %s: no provider sends notices here", notice.ID)
+	}
+	ctx = audit.As(viewer.System(ctx), audit.Payment)
+	if done, err := s.events.known(ctx, notice.ID); err != nil || done {
+		return err
+	}
+	change, err := s.learn(ctx, notice)
+	if err != nil {
+		return fmt.Errorf("notice %s (%s): %w", notice.ID, notice.Kind, err)
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		first, err := s.events.record(ctx, tx, notice, s.now())
+		if err != nil || !first || change == nil {
+			return err
+		}
+		return change(ctx, tx)
+	})
+	if err != nil {
+		return fmt.Errorf("apply notice %s (%s): %w", notice.ID, notice.Kind, err)
+	}
+	return nil
+}
+
+// change is what follows from an answer of the provider.
+type change func(ctx context.Context, tx *store.Tx) error
+
+// learn asks the provider what a notice is about. No transaction is open.
+func (s *Service) learn(ctx context.Context, notice Notice) (change, error) {
+	switch {
+	case notice.Session != "":
+		found, ok, err := s.checkouts.bySession(ctx, notice.Session)
+		if err != nil || !ok {
+			return nil, err
+		}
+		return s.learnCheckout(ctx, found)
+	case notice.Subscription != "":
+		return s.learnSubscription(ctx, notice.Subscription)
+	case notice.Charge != "":
+		return s.learnReversal(ctx, notice.Charge)
+	}
+	return nil, nil
+}
+
+// learnCheckout asks where a checkout stands. A paid top-up is credited; what
+// has a claim token waits for it.
+func (s *Service) learnCheckout(ctx context.Context, found checkout) (change, error) {
+	if found.state != Open && found.state != Paid {
+		return nil, nil
+	}
+	payment, err := s.provider.State(ctx, found.session)
+	if err != nil {
+		return nil, upstream(err)
+	}
+	return func(ctx context.Context, tx *store.Tx) error {
+		if payment.State == Paid && found.purpose == purposeTopup {
+			_, err := s.topUpIn(ctx, tx, found, payment)
+			return err
+		}
+		return s.checkouts.mark(ctx, tx, found.id, payment, s.now())
+	}, nil
+}
+
+// learnSubscription asks how a subscription stands. That the answer is newer
+// than what is known is seen by when the question was asked.
+func (s *Service) learnSubscription(ctx context.Context, id string) (change, error) {
+	asked := s.db.NewID()
+	standing, ok, err := s.remote.Subscription(ctx, id)
+	if err != nil {
+		return nil, upstream(err)
+	}
+	if !ok {
+		standing = Standing{ID: id, Status: StatusCancelled}
+	}
+	return func(ctx context.Context, tx *store.Tx) error {
+		_, err := s.subscriptions.follow(ctx, tx, standing, asked)
+		return err
+	}, nil
+}
+
+// learnReversal asks how much of a charge was given back. Charges that bought
+// no credits concern nobody here: a subscription's end is told by itself.
+func (s *Service) learnReversal(ctx context.Context, charge string) (change, error) {
+	reversal, err := s.remote.Reversal(ctx, charge)
+	if err != nil {
+		return nil, upstream(err)
+	}
+	if reversal.Payment == "" {
+		return nil, nil
+	}
+	found, ok, err := s.checkouts.byPayment(ctx, reversal.Payment)
+	if err == nil && !ok {
+		var session string
+		if session, err = s.remote.SessionOf(ctx, reversal.Payment); err != nil {
+			return nil, upstream(err)
+		}
+		found, ok, err = s.checkouts.bySession(ctx, session)
+	}
+	if err != nil || !ok || found.purpose == purposeSubscription {
+		return nil, err
+	}
+	return func(ctx context.Context, tx *store.Tx) error {
+		if err := s.checkouts.reverse(ctx, tx, found.id, reversal); err != nil {
+			return err
+		}
+		current, err := s.checkouts.byID(ctx, tx.Ent(), found.id)
+		switch {
+		case err != nil:
+			return err
+		case current.state == Claimed:
+			return s.takeBack(ctx, tx, current)
+		case current.undone() == current.amountCents: // nothing is left to claim
+			return s.checkouts.mark(ctx, tx, found.id, Payment{State: Cancelled}, s.now())
+		}
+		return nil
+	}, nil
+}

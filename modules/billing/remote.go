@@ -1,0 +1,33 @@
+package billing
+
+import "context"
+
+// Remote is a provider whose truth lies elsewhere: it sends notices of changes,
+// and is asked for the state, so that it does not matter how notices arrive.
+type Remote interface {
+	Provider
+	// Subscription returns a subscription as it is; ok is false for an unknown one.
+	Subscription(ctx context.Context, id string) (standing Standing, ok bool, err error)
+	// Reversal returns how much of a charge was given back.
+	Reversal(ctx context.Context, charge string) (Reversal, error)
+	// SessionOf returns the checkout that a payment was made in, empty for none.
+	SessionOf(ctx context.Context, payment string) (session string, err error)
+	// End cancels a subscription at once; ended twice is once.
+	End(ctx context.Context, subscription string) error
+}
+
+// Reversal is what was given back of a charge, in US cents.
+type Reversal struct {
+	// Payment that the charge belongs to.
+	Payment string
+	// Refunded by us, and Disputed by the payer unless we won.
+	Refunded, Disputed int64
+}
+
+// Notice says that something changed at the provider. Only one of Session,
+// Subscription and Charge is set; none is of a notice that concerns nothing here.
+type Notice struct {
+	// ID is the provider's own, Kind what happened.
+	ID, Kind                      string
+	Session, Subscription, Charge string
+}

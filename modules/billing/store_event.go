@@ -1,0 +1,51 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	entevent "github.com/scrollery/scrollery/ent/paymentevent"
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// events keeps the notices that were applied.
+type events struct{ db *store.DB }
+
+func (e events) known(ctx context.Context, event string) (bool, error) {
+	known, err := e.db.Ent().PaymentEvent.Query().Where(entevent.Event(event)).Exist(ctx)
+	if err != nil {
+		return false, fmt.Errorf("look for event %s: %w", event, err)
+	}
+	return known, nil
+}
+
+// record is true for the first of all that race.
+func (e events) record(ctx context.Context, tx *store.Tx, notice Notice, at time.Time) (first bool, err error) {
+	done, err := tx.Exec(ctx, "INSERT INTO payment_events (id, event, kind, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (event) DO NOTHING",
+		e.db.NewID(), notice.ID, notice.Kind, at.UnixMilli())
+	if err != nil {
+		return false, err
+	}
+	rows, err := done.RowsAffected()
+	return rows == 1, err
+}
+
+// sweep forgets at most limit events from before a moment.
+func (e events) sweep(ctx context.Context, before time.Time, limit int) (removed int, err error) {
+	err = e.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		ids, err := tx.Ent().PaymentEvent.Query().
+			Where(entevent.CreatedAtLT(before.UnixMilli())).
+			Order(entevent.ByCreatedAt(), entevent.ByID()).Limit(limit).IDs(ctx)
+		if err != nil || len(ids) == 0 {
+			removed = 0
+			return err
+		}
+		removed, err = tx.Ent().PaymentEvent.Delete().Where(entevent.IDIn(ids...)).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("remove old payment events: %w", err)
+	}
+	return removed, nil
+}
