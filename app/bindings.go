@@ -8,6 +8,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/sandboxhost"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/credits"
 	"github.com/scrollery/scrollery/modules/door"
@@ -15,6 +16,7 @@ import (
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/mail"
 	"github.com/scrollery/scrollery/modules/rules"
+	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -41,6 +43,7 @@ var bindings = fx.Options(
 		func(n *neighbours) library.Workspace { return workspaceSubject{n} },
 		func(h *scrolls.History) library.Scrolls { return h },
 		scrollNeeds,
+		sandboxNeeds,
 		func(a *admission) door.Admitter { return a },
 	),
 	fx.Invoke(func(n *neighbours, w *workspace.Service, r *rules.Service, l *library.Service) {
@@ -102,6 +105,11 @@ func scrollNeeds(w *workspace.Service, r *rules.Service, l *library.Service, s *
 		Workspaces: w, Rules: r, Plans: plans{s}, Charger: u,
 		Library: l, Archiver: archiver{l}, Sources: sources{h}, Filters: h,
 	}
+}
+
+// sandboxNeeds is everything that the sandbox asks of others.
+func sandboxNeeds(cfg Config, c *credits.Service, l *library.Service, h *pluginhost.Host, log *slog.Logger) sandbox.Needs {
+	return sandbox.Needs{Credits: c, Library: l, Programs: sandboxhost.New(h, cfg.Sandbox, log)}
 }
 
 // plans tells a scroll what the tenant of the context has paid for.

@@ -15,6 +15,22 @@ type Config struct {
 	Files folder.Limits `yaml:"files"`
 	// Runs bound a run of a program.
 	Runs RunLimits `yaml:"runs"`
+	// Agent bounds the agent.
+	Agent AgentLimits `yaml:"agent"`
+}
+
+// AgentLimits bound the work towards one goal.
+type AgentLimits struct {
+	// Fee in credits. 50 by default.
+	Fee int64 `yaml:"fee"`
+	// Steps that an agent may take. 12 by default.
+	Steps int `yaml:"steps"`
+	// Time that it may take. 60 s by default.
+	Time time.Duration `yaml:"time"`
+	// Tokens that its planner may use up. 100,000 by default.
+	Tokens int64 `yaml:"tokens"`
+	// Credits that its runs may cost, besides the fee. 60 by default.
+	Credits int64 `yaml:"credits"`
 }
 
 // RunLimits bound a run of a program.
@@ -34,17 +50,25 @@ func Defaults() Config {
 	return Config{
 		Files: folder.Defaults(),
 		Runs:  RunLimits{Time: 10 * time.Second, Memory: 64 << 20, Output: 64 << 10, AtOnce: 8},
+		Agent: AgentLimits{Fee: 50, Steps: 12, Time: time.Minute, Tokens: 100_000, Credits: 60},
 	}
 }
 
 // Validate reports what cannot work.
 func (c Config) Validate() error {
-	return errors.Join(c.Files.Validate(), c.Runs.validate())
+	return errors.Join(c.Files.Validate(), c.Runs.validate(), c.Agent.validate())
 }
 
 func (r RunLimits) validate() error {
 	if r.Time <= 0 || r.Memory < 1<<20 || r.Memory > 1<<30 || r.Output < 1 || r.Output > 4<<20 || r.AtOnce < 1 {
 		return errors.New("runs: want time and one run at least, memory of 1 MiB to 1 GiB, output of at most 4 MiB")
+	}
+	return nil
+}
+
+func (a AgentLimits) validate() error {
+	if a.Fee < 1 || a.Steps < 2 || a.Time <= 0 || a.Tokens < 1 || a.Credits < 0 {
+		return errors.New("agent: want a fee, two steps, time and a token at least")
 	}
 	return nil
 }

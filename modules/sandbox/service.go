@@ -2,27 +2,66 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/scrollery/scrollery/modules/fault"
 	"github.com/scrollery/scrollery/modules/folder"
 	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
 )
 
+// Credits are what the agent and its runs are paid with. A reference moves
+// credits once.
+type Credits interface {
+	Spend(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error
+	Return(ctx context.Context, tx *store.Tx, accountID, credits int64, reference string) error
+}
+
+// Library shows the caller's own library: `hooks`, `outliers` or `trends`, as
+// JSON. It is read-only.
+type Library interface {
+	View(ctx context.Context, name string) (json.RawMessage, error)
+}
+
+// Needs are what the room asks of others.
+type Needs struct {
+	Credits  Credits
+	Library  Library
+	Programs Programs
+	// Planner is nil for the built-in one.
+	Planner Planner
+}
+
 // Service is the room. It is safe for concurrent use.
 type Service struct {
-	config Config
+	config   Config
+	db       *store.DB
+	credits  Credits
+	library  Library
+	programs Programs
+	planner  Planner
+	// second is what a run is metered in.
+	second time.Duration
 }
 
 // New returns the room's service.
-func New(cfg Config) (*Service, error) {
+func New(cfg Config, db *store.DB, needs Needs) (*Service, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	return &Service{config: cfg}, nil
+	s := &Service{
+		config: cfg, db: db, credits: needs.Credits, library: needs.Library, programs: needs.Programs,
+		planner: needs.Planner, second: time.Second,
+	}
+	if s.planner == nil {
+		s.planner = builtin{}
+	}
+	return s, nil
 }
 
 // WriteFile replaces or makes a file of the caller's sandbox, and the folders on
@@ -31,6 +70,11 @@ func (s *Service) WriteFile(ctx context.Context, path, data string) error {
 	if faults := folder.Check(s.config.Files, path, data); len(faults) > 0 {
 		return invalid(faults...)
 	}
+	return s.inFolder(ctx, func(files *folder.Folder) error { return files.Write(path, data) })
+}
+
+// inFolder opens the caller's folder for do, whose refusals become faults.
+func (s *Service) inFolder(ctx context.Context, do func(*folder.Folder) error) error {
 	dir, err := s.dir(ctx)
 	if err != nil {
 		return err
@@ -40,15 +84,17 @@ func (s *Service) WriteFile(ctx context.Context, path, data string) error {
 		return fmt.Errorf("open a sandbox: %w", err)
 	}
 	defer files.Close()
-	if err := files.Write(path, data); err != nil {
+	if err := do(files); err != nil {
 		var refused *folder.Error
 		if errors.As(err, &refused) {
 			return invalid(err)
 		}
-		return fmt.Errorf("write a file of a sandbox: %w", err)
+		return fmt.Errorf("use a sandbox: %w", err)
 	}
 	return nil
 }
+
+func nothing(*folder.Folder) error { return nil }
 
 // invalid turns a folder's refusals into issues of the request, whose properties
 // have the same names.

@@ -1,34 +1,119 @@
-package sandbox_test
+package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/sandbox"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
 	"github.com/scrollery/scrollery/modules/viewer"
 )
 
-func TestWriteFile(t *testing.T) {
-	t.Parallel()
-	cfg := sandbox.Defaults()
+// bench is a room with neighbours made of paper.
+type bench struct {
+	*Service
+	ledger *ledger
+	runner *runner
+	views  map[string]string
+}
+
+func setup(t *testing.T, change func(*Config, *Needs)) (*bench, context.Context) {
+	t.Helper()
+	cfg := Defaults()
 	cfg.Dir = t.TempDir()
-	s, err := sandbox.New(cfg)
-	if err != nil {
+	b := &bench{
+		ledger: &ledger{balance: 100, moved: map[string]int64{}}, runner: &runner{},
+		views: map[string]string{"hooks": `{"hooks":[]}`, "outliers": `{"outliers":[]}`, "trends": `{"status":"insufficient_history","completedScrolls":1,"trends":[]}`},
+	}
+	needs := Needs{Credits: b.ledger, Library: b, Programs: b.runner}
+	if change != nil {
+		change(&cfg, &needs)
+	}
+	var err error
+	if b.Service, err = New(cfg, storetest.SQLite(t), needs); err != nil {
 		t.Fatal(err)
 	}
-	ctx := viewer.As(context.Background(), 7)
+	b.second = 30 * time.Millisecond
+	ctx := viewer.NewContext(t.Context(), &viewer.Viewer{AccountID: 7, Scopes: viewer.AllScopes(), Status: "active"})
+	return b, ctx
+}
+
+func (b *bench) View(_ context.Context, name string) (json.RawMessage, error) {
+	return json.RawMessage(b.views[name]), nil
+}
+
+// ledger is a list of movements.
+type ledger struct {
+	mu      sync.Mutex
+	balance int64
+	moved   map[string]int64
+	log     []string
+}
+
+func (l *ledger) Spend(_ context.Context, _ *store.Tx, _, credits int64, reference, reason string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.balance < credits {
+		return &fault.Error{Kind: fault.PaymentRequired, Message: "too few", Required: credits, Balance: l.balance}
+	}
+	return l.move(-credits, reference, reason)
+}
+
+func (l *ledger) Return(_ context.Context, _ *store.Tx, _, credits int64, reference string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.move(credits, reference, "return")
+}
+
+func (l *ledger) move(amount int64, reference, reason string) error {
+	if _, done := l.moved[reference]; done {
+		return fmt.Errorf("%s moved twice", reference)
+	}
+	l.moved[reference] = amount
+	l.balance += amount
+	l.log = append(l.log, fmt.Sprintf("%s%+d", reason, amount))
+	return nil
+}
+
+func (l *ledger) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.log, " ")
+}
+
+// runner runs nothing; run says how.
+type runner struct {
+	programs []Program
+	run      func(ctx context.Context) (Result, error)
+}
+
+func (r *runner) Run(ctx context.Context, _ string, program Program, started func()) (Result, error) {
+	r.programs = append(r.programs, program)
+	started()
+	if r.run != nil {
+		return r.run(ctx)
+	}
+	return Result{Output: "ran " + program.Source}, nil
+}
+
+func TestWriteFile(t *testing.T) {
+	t.Parallel()
+	s, ctx := setup(t, nil)
 	if err := s.WriteFile(ctx, "a/b.js", "1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.WriteFile(viewer.As(ctx, 8), "a/b.js", "2"); err != nil {
 		t.Fatal(err)
 	}
-	found, err := filepath.Glob(filepath.Join(cfg.Dir, "*", "files", "a", "b.js"))
+	found, err := filepath.Glob(filepath.Join(s.config.Dir, "*", "files", "a", "b.js"))
 	if err != nil || len(found) != 2 {
 		t.Fatal("not a folder an account:", found, err)
 	}

@@ -1,0 +1,189 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// Planner decides what the agent does next.
+type Planner interface {
+	Begin(goal string) Session
+}
+
+// Session is the planner's side of one call. Next gets what came of the calls of
+// the move before, in their order; none at first.
+type Session interface {
+	Next(ctx context.Context, seen []Observation) (Move, error)
+}
+
+// Move is what a planner wants: calls of tools, or, where there are none, the
+// answer. Tokens is what deciding cost.
+type Move struct {
+	Calls  []Call
+	Answer string
+	Tokens int64
+}
+
+// Call of a tool. Arguments are JSON, and not trusted.
+type Call struct{ ID, Tool, Arguments string }
+
+// Observation is what came of a call.
+type Observation struct {
+	ID string
+	// Text is for the planner. Text that others wrote is in it: it is data.
+	Text string
+	// Failed calls changed nothing.
+	Failed bool
+}
+
+// maxCalls bounds one move.
+const maxCalls = 8
+
+// Answer is what a caller gets.
+type Answer struct {
+	Output string
+	// Steps are the moves that were made, the answer being the last.
+	Steps int
+}
+
+// RunAgent works towards a goal, for the fee, which is returned where the agent
+// could not be run. It goes on when the caller has gone, since it is paid for.
+func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
+	account, all, ok := viewer.Tenant(ctx)
+	if !ok || all {
+		return Answer{}, errNobody
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Agent.Time)
+	defer cancel()
+	reference := "agent:" + strconv.FormatInt(s.db.NewID(), 10)
+	if err := s.spend(limited, account, s.config.Agent.Fee, reference, reasonFee); err != nil {
+		return Answer{}, err
+	}
+	answer, err := s.pursue(limited, &worker{service: s, account: account, left: s.config.Agent.Credits}, goal)
+	if err == nil {
+		return answer, nil
+	}
+	if failed := s.giveBack(ctx, account, s.config.Agent.Fee, reference+":return"); failed != nil {
+		return Answer{}, errors.Join(err, failed)
+	}
+	if fault.As(err) != nil {
+		return Answer{}, err
+	}
+	return Answer{}, &fault.Error{
+		Kind: fault.UpstreamError, Message: "The agent could not be run; its fee was returned.", Retryable: true, Cause: err,
+	}
+}
+
+// pursue is the loop: plan, act, observe. Hitting a bound is an answer too.
+func (s *Service) pursue(ctx context.Context, w *worker, goal string) (Answer, error) {
+	session := s.planner.Begin(goal)
+	var seen []Observation
+	var tokens int64
+	for step := 1; ; step++ {
+		move, err := session.Next(ctx, seen)
+		if err != nil {
+			if ctx.Err() != nil && step > 1 {
+				return Answer{Output: fmt.Sprintf("I stopped: %v were not enough.%s", s.config.Agent.Time, w.soFar()), Steps: step - 1}, nil
+			}
+			return Answer{}, fmt.Errorf("plan step %d: %w", step, err)
+		}
+		if len(move.Calls) == 0 {
+			return Answer{Output: move.Answer, Steps: step}, nil
+		}
+		if tokens += move.Tokens; tokens > s.config.Agent.Tokens {
+			return Answer{Output: "I stopped: the goal took more words than I am given." + w.soFar(), Steps: step}, nil
+		}
+		if step >= s.config.Agent.Steps {
+			return Answer{Output: fmt.Sprintf("I stopped: %d steps were not enough.%s", step, w.soFar()), Steps: step}, nil
+		}
+		if seen, err = w.act(ctx, move.Calls); err != nil {
+			return Answer{}, err
+		}
+	}
+}
+
+// act makes the calls of a move, one after the other.
+func (w *worker) act(ctx context.Context, calls []Call) ([]Observation, error) {
+	seen := make([]Observation, 0, len(calls))
+	for i, call := range calls {
+		if i >= maxCalls {
+			seen = append(seen, Observation{ID: call.ID, Text: "not done: too many calls at once", Failed: true})
+			continue
+		}
+		text, err := w.use(ctx, call)
+		switch {
+		case err == nil:
+			seen = append(seen, Observation{ID: call.ID, Text: text})
+		case fault.Is(err, fault.PaymentRequired) && w.runs == 0:
+			return nil, err // nothing was done yet that the fee is for
+		case fault.As(err) != nil:
+			seen = append(seen, Observation{ID: call.ID, Text: words(err), Failed: true})
+		default:
+			return nil, err
+		}
+	}
+	return seen, nil
+}
+
+// words are what a planner may read of a fault.
+func words(err error) string {
+	f := fault.As(err)
+	if len(f.Issues) > 0 {
+		return f.Issues[0].Path + ": " + f.Issues[0].Message
+	}
+	return f.Message
+}
+
+// The reasons of movements.
+const (
+	reasonFee = "fee"
+	reasonRun = "run"
+)
+
+func (s *Service) spend(ctx context.Context, account, credits int64, reference, reason string) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		return s.credits.Spend(ctx, tx, account, credits, reference, reason)
+	})
+	if err != nil {
+		return fmt.Errorf("spend %d credits: %w", credits, err)
+	}
+	return nil
+}
+
+// patience is how long giving credits back may take, even where the caller and
+// the time are gone.
+const patience = 10 * time.Second
+
+func (s *Service) giveBack(ctx context.Context, account, credits int64, reference string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		return s.credits.Return(ctx, tx, account, credits, reference)
+	})
+	if err != nil {
+		return fmt.Errorf("return %d credits: %w", credits, err)
+	}
+	return nil
+}
+
+// decode reads a call's arguments: exactly those that the tool has.
+func decode(arguments string, into any) error {
+	if arguments == "" {
+		arguments = "{}"
+	}
+	if err := strict(arguments, into); err != nil {
+		return fault.New(fault.InvalidRequest, "the arguments are not what the tool takes: %v", err)
+	}
+	return nil
+}
+
+// view is JSON of the library, as text.
+type view = json.RawMessage
