@@ -30,7 +30,7 @@ import (
 var bindings = fx.Options(
 	fx.Provide(
 		func() *neighbours { return &neighbours{} },
-		func(cfg Config) (keys.Mailer, error) { return mail.NewOutbox(cfg.Outbox(), cfg.MailFrom) },
+		mailer,
 		func(c billing.Config) usage.Plans { return c },
 		func(s *billing.Subscriptions) keys.Subscriptions { return s },
 		func(s *keys.Service) billing.Keys { return s },
@@ -57,6 +57,14 @@ type ledger struct{ *credits.Service }
 func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
 	now, err := l.Service.Balance(ctx, account)
 	return now.Credits, err
+}
+
+// mailer is the configured mail server, else the outbox folder.
+func mailer(cfg Config) (keys.Mailer, error) {
+	if cfg.SMTPURL != "" {
+		return mail.NewSMTP(cfg.SMTPURL, cfg.MailFrom)
+	}
+	return mail.NewOutbox(cfg.Outbox(), cfg.MailFrom)
 }
 
 // paymentProvider is Stripe where its key is known, else the test checkout; the

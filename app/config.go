@@ -18,6 +18,7 @@ import (
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/mail"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/store"
@@ -61,6 +62,8 @@ type Config struct {
 	StripeWebhookSecret string `yaml:"stripe_webhook_secret"`
 	// StripeAPIURL is empty for Stripe's own.
 	StripeAPIURL string `yaml:"stripe_api_url"`
+	// SMTPURL is the mail server, as mail.NewSMTP says; empty for the outbox.
+	SMTPURL string `yaml:"smtp_url"`
 	// MailFrom is the sender of mail, an address or `Name <address>`.
 	MailFrom string `yaml:"mail_from"`
 
@@ -128,6 +131,7 @@ func Settings() []Setting {
 		{Name: "STRIPE_SECRET_KEY", Secret: true, Default: "test checkout", Usage: "secret key of the Stripe account", set: text(func(c *Config) *string { return &c.StripeSecretKey })},
 		{Name: "STRIPE_WEBHOOK_SECRET", Secret: true, Usage: "signing secret of the webhook", set: text(func(c *Config) *string { return &c.StripeWebhookSecret })},
 		{Name: "STRIPE_API_URL", Default: "Stripe's own", Usage: "address of the Stripe API", set: text(func(c *Config) *string { return &c.StripeAPIURL })},
+		{Name: "SMTP_URL", Secret: true, Default: "the outbox folder", Usage: "smtps:// or smtp:// address of the mail server", set: text(func(c *Config) *string { return &c.SMTPURL })},
 		{Name: "MAIL_FROM", Default: "Scrollery <no-reply@localhost>", Usage: "sender of mail", set: text(func(c *Config) *string { return &c.MailFrom })},
 		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
 			return c.LogLevel.UnmarshalText([]byte(value))
@@ -232,6 +236,11 @@ func (c *Config) Validate() error {
 	}
 	if c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
 		fault("DATABASE_URL", "not a postgres:// address; leave it empty for SQLite")
+	}
+	if c.SMTPURL != "" {
+		if _, err := mail.NewSMTP(c.SMTPURL, c.MailFrom); err != nil {
+			fault("SMTP_URL", "%v", err)
+		}
 	}
 	if len(c.Roles) == 0 {
 		fault("ROLES", "name api, worker or both")

@@ -3,9 +3,11 @@ package keys
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/mail"
 	"github.com/scrollery/scrollery/modules/store"
 )
 
@@ -23,7 +25,11 @@ func Worker(s *Service) store.Worker {
 			if err := json.Unmarshal(args, &order); err != nil {
 				return store.Cancel(fmt.Errorf("read the arguments: %w", err))
 			}
-			return s.sendCode(ctx, order.Email)
+			err := s.sendCode(ctx, order.Email)
+			if errors.Is(err, mail.ErrRefused) {
+				return store.Cancel(err) // no other try fares better
+			}
+			return err
 		},
 	}
 }

@@ -18,17 +18,11 @@ const maxSubject = 200
 // header: addresses have one allowed form, and a subject with control
 // characters, or a long one, is refused.
 func Format(from netmail.Address, message Message, id string, at time.Time) ([]byte, error) {
-	to, ok := Address(message.To)
-	if !ok {
-		return nil, fmt.Errorf("%q is no mail address", message.To)
+	to, err := check(from, message)
+	if err != nil {
+		return nil, err
 	}
-	if len(message.Subject) > maxSubject || strings.ContainsFunc(message.Subject, unicode.IsControl) {
-		return nil, fmt.Errorf("the subject %.*q has control characters or more than %d bytes", maxSubject, message.Subject, maxSubject)
-	}
-	sender, ok := Address(from.Address)
-	if !ok || strings.ContainsFunc(from.Name, unicode.IsControl) {
-		return nil, fmt.Errorf("%q is no sender", from.String())
-	}
+	sender, _ := Address(from.Address)
 	_, domain, _ := strings.Cut(sender, "@")
 	var out bytes.Buffer
 	for _, line := range [][2]string{
@@ -53,4 +47,31 @@ func Format(from netmail.Address, message Message, id string, at time.Time) ([]b
 		return nil, fmt.Errorf("encode the body: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// check returns the recipient in its one allowed form, or what a mail must not be.
+func check(from netmail.Address, message Message) (to string, err error) {
+	to, ok := Address(message.To)
+	if !ok {
+		return "", fmt.Errorf("%q is no mail address", message.To)
+	}
+	if len(message.Subject) > maxSubject || strings.ContainsFunc(message.Subject, unicode.IsControl) {
+		return "", fmt.Errorf("the subject %.*q has control characters or more than %d bytes", maxSubject, message.Subject, maxSubject)
+	}
+	if _, ok := Address(from.Address); !ok || strings.ContainsFunc(from.Name, unicode.IsControl) {
+		return "", fmt.Errorf("%q is no sender", from.String())
+	}
+	return to, nil
+}
+
+// parseFrom reads a sender, `address` or `Name <address>`.
+func parseFrom(from string) (netmail.Address, error) {
+	address, err := netmail.ParseAddress(from)
+	if err != nil {
+		return netmail.Address{}, fmt.Errorf("sender of mail %q: %w", from, err)
+	}
+	if _, ok := Address(address.Address); !ok {
+		return netmail.Address{}, fmt.Errorf("sender of mail %q: not a plain address", from)
+	}
+	return *address, nil
 }

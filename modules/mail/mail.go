@@ -1,6 +1,6 @@
 // Package mail holds what every room that writes to people needs: an address
-// that can be trusted in a header, a message, and the outbox folder that takes
-// messages where no mail server is configured.
+// that can be trusted in a header, a message, and what takes messages: a mail
+// server, or an outbox folder where none is configured.
 package mail
 
 import (

@@ -21,14 +21,11 @@ type Outbox struct {
 // NewOutbox returns an outbox in dir, which is made at the first message. from
 // is `address` or `Name <address>`.
 func NewOutbox(dir, from string) (*Outbox, error) {
-	address, err := netmail.ParseAddress(from)
+	address, err := parseFrom(from)
 	if err != nil {
-		return nil, fmt.Errorf("sender of mail %q: %w", from, err)
+		return nil, err
 	}
-	if _, ok := Address(address.Address); !ok {
-		return nil, fmt.Errorf("sender of mail %q: not a plain address", from)
-	}
-	return &Outbox{dir: dir, from: *address}, nil
+	return &Outbox{dir: dir, from: address}, nil
 }
 
 // Send writes the file under a name that sorts by time and says nothing about

@@ -1,0 +1,275 @@
+package mail
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/mail"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+)
+
+// server is a real SMTP server that keeps what it is sent.
+type server struct {
+	*smtp.Server
+	addr string
+	pool *x509.CertPool
+
+	mu       sync.Mutex
+	letters  []letter
+	password bool  // a login is needed
+	answer   error // to each recipient
+}
+
+type letter struct{ to, text string }
+
+func serve(t *testing.T, implicit, starttls bool) *server {
+	t.Helper()
+	s := &server{}
+	certificate, pool := certificateOf(t)
+	s.pool = pool
+	s.Server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{server: s}, nil }))
+	s.Domain, s.ReadTimeout, s.ErrorLog = "localhost", 5*time.Second, quiet{}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.addr = listener.Addr().String()
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}}
+	if starttls {
+		s.TLSConfig = config
+	}
+	if implicit {
+		listener = tls.NewListener(listener, config)
+	}
+	go func() { _ = s.Serve(listener) }()
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
+type session struct {
+	*server
+	in bool
+	to string
+}
+
+func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != "ana" || password != "s3cret/word" {
+			return smtp.ErrAuthFailed
+		}
+		s.in = true
+		return nil
+	}), nil
+}
+
+func (s *session) Mail(string, *smtp.MailOptions) error {
+	if s.password && !s.in {
+		return smtp.ErrAuthRequired
+	}
+	return nil
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.to = to
+	return s.answer
+}
+
+func (s *session) Data(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.letters = append(s.letters, letter{s.to, string(text)})
+	return err
+}
+
+func (s *session) Reset()        {}
+func (s *session) Logout() error { return nil }
+
+func certificateOf(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := x509.ParseCertificate(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(parsed)
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, pool
+}
+
+func (s *server) sender(t *testing.T, address string) *SMTP {
+	t.Helper()
+	out, err := NewSMTP(address, "Scrollery <no-reply@scrollery.test>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.trust(&tls.Config{RootCAs: s.pool, ServerName: "127.0.0.1"})
+	return out
+}
+
+var hello = Message{To: "ada@example.com", Subject: "Your code: 123456", Text: "Your code is 123456.\n\n<b>Not bold</b> & done.\n"}
+
+func TestSMTPDelivers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		implicit, starttls, password bool
+		address                      string
+	}{
+		"STARTTLS with a password": {false, true, true, "smtp://ana:s3cret%2Fword@"},
+		"TLS with a password":      {true, false, true, "smtps://ana:s3cret%2Fword@"},
+		"without TLS":              {false, false, false, "smtp://"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, test.implicit, test.starttls)
+			s.password = test.password
+			address := test.address + s.addr
+			if !test.implicit && !test.starttls {
+				address += "?tls=off"
+			}
+			if err := s.sender(t, address).Send(context.Background(), hello); err != nil {
+				t.Fatal(err)
+			}
+			s.wantHello(t)
+		})
+	}
+}
+
+func (s *server) wantHello(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.letters) != 1 || s.letters[0].to != "ada@example.com" {
+		t.Fatalf("letters %v", s.letters)
+	}
+	got, err := mail.ReadMessage(strings.NewReader(s.letters[0].text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(got.Header.Get("Content-Type"), "multipart/alternative") || got.Header.Get("Subject") != hello.Subject ||
+		!strings.HasSuffix(got.Header.Get("Message-ID"), "@scrollery.test>") || got.Header.Get("Auto-Submitted") != "auto-generated" {
+		t.Errorf("header %v", got.Header)
+	}
+	for _, part := range []string{"text/plain", "text/html", "<b>Not bold</b> & done.", "&lt;b&gt;Not bold&lt;/b&gt; &amp; done."} {
+		if !strings.Contains(s.letters[0].text, part) {
+			t.Errorf("no %q in %s", part, s.letters[0].text)
+		}
+	}
+}
+
+func TestSMTPTellsWhatIsWorthAnotherTry(t *testing.T) {
+	t.Parallel()
+	s := serve(t, false, true)
+	out := s.sender(t, "smtp://"+s.addr)
+	for code, final := range map[int]bool{421: false, 450: false, 452: false, 550: true, 552: true, 554: true} {
+		s.mu.Lock()
+		s.answer = &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 0, 0}, Message: "no"}
+		s.mu.Unlock()
+		err := out.Send(context.Background(), hello)
+		if err == nil || errors.Is(err, ErrRefused) != final {
+			t.Errorf("%d: %v, final: %v", code, err, final)
+		}
+		if err != nil && strings.Contains(err.Error(), "123456") {
+			t.Errorf("%d: the error tells the code: %v", code, err)
+		}
+	}
+	s.mu.Lock()
+	s.answer = nil
+	s.mu.Unlock()
+	if err := out.Send(context.Background(), hello); err != nil {
+		t.Errorf("healed: %v", err)
+	}
+	s.wantHello(t)
+}
+
+func TestSMTPRefusesToSendInTheOpen(t *testing.T) {
+	t.Parallel()
+	s := serve(t, false, false) // offers no STARTTLS
+	if err := s.sender(t, "smtp://"+s.addr).Send(context.Background(), hello); err == nil || errors.Is(err, ErrRefused) {
+		t.Errorf("without STARTTLS: %v", err)
+	}
+	s = serve(t, false, true)
+	out := s.sender(t, "smtp://ana:wrong@"+s.addr)
+	s.password = true
+	if err := out.Send(context.Background(), hello); err == nil || strings.Contains(err.Error(), "wrong") {
+		t.Errorf("wrong password: %v", err)
+	}
+	stranger, err := NewSMTP("smtp://"+s.addr, "no-reply@scrollery.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stranger.Send(context.Background(), hello); err == nil {
+		t.Error("a certificate of nobody was trusted")
+	}
+	if len(s.letters) != 0 {
+		t.Errorf("letters %v", s.letters)
+	}
+}
+
+func TestSMTPHeadersCannotBeInjected(t *testing.T) {
+	t.Parallel()
+	s := serve(t, false, true)
+	out := s.sender(t, "smtp://"+s.addr)
+	for _, message := range []Message{
+		{To: "ada@example.com\r\nBcc: eve@example.com", Subject: "x", Text: "x"},
+		{To: "ada@example.com>\r\nRCPT TO:<eve@example.com", Subject: "x", Text: "x"},
+		{To: "ada@example.com, eve@example.com", Subject: "x", Text: "x"},
+		{To: "Ada <ada@example.com>", Subject: "x", Text: "x"},
+		{To: "ada@example.com", Subject: "x\r\nBcc: eve@example.com", Text: "x"},
+	} {
+		if err := out.Send(context.Background(), message); !errors.Is(err, ErrRefused) {
+			t.Errorf("%q, %q: %v", message.To, message.Subject, err)
+		}
+	}
+	if len(s.letters) != 0 {
+		t.Errorf("letters %v", s.letters)
+	}
+}
+
+func TestSMTPAddresses(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{
+		"", "mail.example.com:25", "http://mail.example.com", "smtp://", "smtp://mail.example.com?tls=maybe",
+		"smtps://mail.example.com?tls=off", "smtp://ana:hushhush@mail.example.com?tls=off", "smtp://mail.example.com:99999",
+	} {
+		_, err := NewSMTP(address, "no-reply@scrollery.test")
+		if err == nil || strings.Contains(err.Error(), "hushhush") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	if _, err := NewSMTP("smtp://mail.example.com", "nobody"); err == nil {
+		t.Error("a sender without an address")
+	}
+}
