@@ -2,7 +2,6 @@ package library
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -16,8 +15,6 @@ const (
 	// everybody else's writes wait for them.
 	creatorsAtOnce = 200
 	videosAtOnce   = 500
-	// peersAtOnce is how many niche peers are read at a time.
-	peersAtOnce = 1000
 )
 
 // Score brings outliers and trends up to date after a scroll, which counts as
@@ -191,88 +188,4 @@ func (s *Service) applyScores(ctx context.Context, tx *store.Tx, account int64, 
 		}
 	}
 	return nil
-}
-
-const (
-	thinQuery = `SELECT v.id, v.creator_id, v.posted_at, v.usable_at, v.usable_views, v.outlier_order FROM creators c CROSS JOIN videos v
-WHERE c.account_id = $1 AND c.platform = $2 AND c.thin = 1 AND v.account_id = $1 AND v.creator_id = c.id AND v.usable_views IS NOT NULL`
-	strayQuery = `SELECT id, creator_id, posted_at, usable_at, usable_views, outlier_order FROM videos
-WHERE account_id = $1 AND creator_id IS NULL AND platform = $2 AND usable_views IS NOT NULL`
-	datedQuery = `SELECT id, creator_id, posted_at, usable_at, usable_views, outlier_order FROM videos
-WHERE account_id = $1 AND platform = $2 AND posted_at <= $3 AND (posted_at < $3 OR id > $4) AND usable_views IS NOT NULL
-ORDER BY posted_at DESC, id LIMIT 1000`
-	undatedQuery = `SELECT id, creator_id, posted_at, usable_at, usable_views, outlier_order FROM videos
-WHERE account_id = $1 AND platform = $2 AND posted_at IS NULL AND id > $3 AND usable_views IS NOT NULL ORDER BY id LIMIT 1000`
-)
-
-// scoreNiche scores the videos of a platform that have too few peers by their creator.
-func (s *Service) scoreNiche(ctx context.Context, platform string) error {
-	creators := map[int64][]*sample{}
-	for _, query := range []string{thinQuery, strayQuery} {
-		rows, err := s.statement(query).Query(ctx, platform)
-		err = each(rows, err, func(rows *sql.Rows) error {
-			v, _, err := scanSample(rows)
-			if err == nil {
-				creators[v.creator] = append(creators[v.creator], v)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	youtube := platform == "youtube"
-	targets := creators[0] // nobody's: no two of them have the same creator
-	delete(creators, 0)
-	for _, id := range names(creators) {
-		targets = append(targets, scoreByCreator(creators[id], youtube, func(*sample, score) {})...)
-	}
-	slices.SortFunc(targets, func(a, b *sample) int { return cmp.Or(cmp.Compare(a.age(), b.age()), byDate(a, b)) })
-	b := &board{youtube: youtube, more: func(undated bool, after *sample) ([]*sample, bool, error) {
-		return s.nichePeers(ctx, platform, undated, after)
-	}}
-	var changes []change
-	for _, v := range targets {
-		result, err := b.score(v)
-		if err != nil {
-			return err
-		}
-		changes = append(changes, v.become(result)...)
-	}
-	for part := range slices.Chunk(changes, videosAtOnce) {
-		err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-			account, err := tenant(ctx)
-			if err != nil {
-				return err
-			}
-			if err := s.raise(ctx, tx, account, 0); err != nil {
-				return err
-			}
-			return s.applyScores(ctx, tx, account, part)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Service) nichePeers(ctx context.Context, platform string, noDate bool, after *sample) (peers []*sample, end bool, err error) {
-	query, args := datedQuery, []any{platform, int64(1<<63 - 1), int64(0)}
-	if after != nil {
-		args = []any{platform, after.posted, after.id}
-	}
-	if noDate {
-		query, args = undatedQuery, []any{platform, int64(0)}
-		if after != nil {
-			args[1] = after.id
-		}
-	}
-	rows, err := s.statement(query).Query(ctx, args...)
-	err = each(rows, err, func(rows *sql.Rows) error {
-		v, _, err := scanSample(rows)
-		peers = append(peers, v)
-		return err
-	})
-	return peers, len(peers) < peersAtOnce, err
 }
