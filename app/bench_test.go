@@ -26,7 +26,7 @@ const (
 	freshBar    = 1.4
 	repeatedBar = 0.6
 	benchVideos = 600
-	benchRounds = 9
+	benchRounds = 15
 	benchCalls  = 60
 )
 

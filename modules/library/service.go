@@ -21,7 +21,8 @@ type Workspace interface {
 
 // Scrolls is what the room needs of the research runs.
 type Scrolls interface {
-	// Completed counts the completed scrolls of a subject and returns the last ones, newest first.
+	// Completed counts the completed scrolls of a subject and returns the last ones,
+	// newest first; none where last is 0.
 	Completed(ctx context.Context, subject string, last int) (total int, scrollIDs []int64, err error)
 	// SubjectOf returns the subject that a scroll works for.
 	SubjectOf(ctx context.Context, scrollID int64) (string, error)

@@ -120,7 +120,7 @@ func (s *Service) readTrends(ctx context.Context, p page) (door.Rendered, error)
 	}
 	at := stamp{subject: subject}
 	if exists {
-		if at.completed, _, err = s.scrolls.Completed(ctx, subject, 1); err != nil {
+		if at.completed, _, err = s.scrolls.Completed(ctx, subject, 0); err != nil {
 			return door.Rendered{}, err
 		}
 	}

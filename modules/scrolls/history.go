@@ -15,21 +15,34 @@ type History struct {
 	db        *store.DB
 	signals   *signals
 	completed *store.Statement
+	counted   *store.Statement
 	subject   *store.Statement
 	now       func() time.Time
 }
 
 // NewHistory returns the room's history. A process has one.
 func NewHistory(db *store.DB) *History {
-	return &History{db: db, signals: newSignals(), completed: prepareCompleted(db), subject: prepareSubject(db), now: time.Now}
+	return &History{db: db, signals: newSignals(), completed: prepareCompleted(db), counted: prepareCounted(db), subject: prepareSubject(db), now: time.Now}
 }
 
 // errCancelled is why a worker stops whose scroll was cancelled.
 var errCancelled = errors.New("the scroll was cancelled")
 
 // Completed returns the ids of the tenant's last completed scrolls of a subject,
-// newest first, and how many there are in all.
+// newest first, and how many there are in all. With a last of 0 it only counts,
+// which is cheap.
 func (h *History) Completed(ctx context.Context, subject string, last int) (total int, scrollIDs []int64, err error) {
+	if last == 0 {
+		err = h.counted.Each(ctx, func(row store.Row) (bool, error) {
+			all, _ := row[0].(int64)
+			total = int(all)
+			return false, nil
+		}, subject)
+		if err != nil {
+			return 0, nil, fmt.Errorf("count completed scrolls: %w", err)
+		}
+		return total, nil, nil
+	}
 	err = h.completed.Each(ctx, func(row store.Row) (bool, error) {
 		id, _ := row[0].(int64)
 		all, _ := row[1].(int64)

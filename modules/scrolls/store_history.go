@@ -9,9 +9,15 @@ import (
 // maxCompleted bounds what Completed can return.
 const maxCompleted = "100"
 
+// isCompleted selects the completed scrolls of a subject.
+const isCompleted = "account_id = $1 AND status = 'completed' AND subject = $2"
+
+func prepareCounted(db *store.DB) *store.Statement {
+	return db.Prepare("SELECT count(*) FROM scrolls WHERE " + isCompleted)
+}
+
 func prepareCompleted(db *store.DB) *store.Statement {
-	const which = "account_id = $1 AND status = 'completed' AND subject = $2"
-	return db.Prepare(`SELECT id, (SELECT count(*) FROM scrolls WHERE ` + which + `) FROM scrolls WHERE ` + which + `
+	return db.Prepare(`SELECT id, (SELECT count(*) FROM scrolls WHERE ` + isCompleted + `) FROM scrolls WHERE ` + isCompleted + `
 		ORDER BY completed_at DESC, id DESC LIMIT ` + maxCompleted)
 }
 
