@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -100,6 +101,20 @@ func (r *Running) Exec(t testing.TB, query string, args ...any) {
 	}
 }
 
+// Each runs a test on the app on both databases.
+func Each(t *testing.T, test func(t *testing.T, running *Running), configure ...func(*app.Config)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, Start(t, configure...))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		address := ScratchPostgres(t)
+		test(t, Start(t, append(configure, func(cfg *app.Config) { cfg.DatabaseURL = address })...))
+	})
+}
+
 // Operator is the command line's side of the running app.
 func (r *Running) Operator() *app.Operator { return r.operator }
 
@@ -138,15 +153,44 @@ type Answer struct {
 // or adds one header.
 func (c *Caller) Do(t testing.TB, call, header string) *Answer {
 	t.Helper()
+	answer, err := c.try(t.Context(), call, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// Together makes n calls at once; call writes each.
+func (c *Caller) Together(t testing.TB, n int, call func(i int) string) []*Answer {
+	t.Helper()
+	answers, ready := make([]*Answer, n), make(chan struct{})
+	var running sync.WaitGroup
+	for i := range n {
+		running.Go(func() {
+			<-ready
+			answer, err := c.try(t.Context(), call(i), "")
+			if err != nil {
+				t.Error(err)
+				answer = &Answer{}
+			}
+			answers[i] = answer
+		})
+	}
+	close(ready)
+	running.Wait()
+	return answers
+}
+
+func (c *Caller) try(ctx context.Context, call, header string) (*Answer, error) {
 	method, rest, _ := strings.Cut(call, " ")
 	path, body, hasBody := strings.Cut(rest, " ")
 	var payload io.Reader
 	if hasBody {
 		payload = strings.NewReader(body)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, c.base+path, payload)
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if hasBody {
 		request.Header.Set("Content-Type", "application/json")
@@ -159,14 +203,14 @@ func (c *Caller) Do(t testing.TB, call, header string) *Answer {
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return &Answer{Request: request, Status: response.StatusCode, Header: response.Header, Body: text}
+	return &Answer{Request: request, Status: response.StatusCode, Header: response.Header, Body: text}, nil
 }
 
 // Get decodes a call that must succeed into out.

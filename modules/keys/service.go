@@ -186,7 +186,7 @@ func (s *Service) CreateSession(ctx context.Context, scopes []string, ttl time.D
 		return Session{}, Refused()
 	}
 	if caller.Session {
-		return Session{}, forbidden("keys:write", nil, "A session key cannot mint another one; use a lasting key.")
+		return Session{}, forbidden("keys:write", caller.Scopes, "A session key cannot mint another one; use a lasting key.")
 	}
 	scopes, err := subset(caller.Scopes, scopes)
 	if err != nil {

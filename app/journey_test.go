@@ -1,0 +1,149 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/plugins/feed"
+)
+
+func sampleFeed(cfg *app.Config) { cfg.FeedDir = feed.Sample }
+
+// views are the read views of a library.
+var views = []string{
+	"GET /v1/hooks?limit=25", "GET /v1/outliers?limit=25", "GET /v1/outliers?limit=25&kind=competitor",
+	"GET /v1/trends?limit=25", "GET /v1/library?limit=25", "GET /v1/hooks?includeArchived=true", "GET /v1/rules",
+}
+
+// travel makes a subscriber's journey over the sample feed.
+func travel(t *testing.T, running *apptest.Running) *apptest.Caller {
+	t.Helper()
+	account := running.Account(t, "pro")
+	tour := feed.SampleBrief()
+	competitors, err := json.Marshal(tour.Competitors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account.Get(t, fmt.Sprintf(`POST /v1/workspace {"description":%q,"competitors":%s}`, tour.Description, competitors), &struct{}{})
+	account.Get(t, setRules, &struct{}{})
+	for range 3 {
+		if scroll := account.Scroll(t, "{}"); scroll.Status != "completed" || scroll.Progress.Percent != 100 {
+			t.Fatalf("the scroll ended %s: %+v", scroll.Status, scroll)
+		}
+	}
+	return account
+}
+
+// TestDatabasesAgree makes the same journey on both databases: every view shows
+// the same, ids and times aside.
+func TestDatabasesAgree(t *testing.T) {
+	t.Parallel()
+	sqlite := apptest.Start(t, sampleFeed)
+	address := apptest.ScratchPostgres(t)
+	postgres := apptest.Start(t, sampleFeed, func(cfg *app.Config) { cfg.DatabaseURL = address })
+	one, other := travel(t, sqlite), travel(t, postgres)
+	for _, view := range views {
+		a, b := timeless(t, one.Do(t, view, "")), timeless(t, other.Do(t, view, ""))
+		if a != b {
+			t.Errorf("%s differs:\nsqlite   %s\npostgres %s", view, a, b)
+		}
+		if len(a) < 100 {
+			t.Errorf("%s shows next to nothing: %s", view, a)
+		}
+	}
+}
+
+// timeless renders an answer without what two journeys never share.
+func timeless(t *testing.T, answer *apptest.Answer) string {
+	t.Helper()
+	var strip func(value any)
+	strip = func(value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, member := range value {
+				if name == "id" || name == "workspaceId" || name == "nextCursor" || strings.HasSuffix(name, "At") {
+					delete(value, name)
+				} else {
+					strip(member)
+				}
+			}
+		case []any:
+			for _, item := range value {
+				strip(item)
+			}
+		}
+	}
+	body := answer.JSON(t)
+	strip(body)
+	text, err := json.MarshalIndent(body, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestTenantsAreStrangers gives one tenant every id of another: it reads, changes
+// and counts nothing of it.
+func TestTenantsAreStrangers(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, running *apptest.Running) {
+		owner, stranger := travel(t, running), running.Account(t, "pro")
+		before := everything(t, owner)
+		stranger.Get(t, setBrief, &struct{}{})
+		ids := idsIn(t, owner, before)
+		if len(ids["vid_"]) < 10 || len(ids["rule_"]) == 0 || len(ids["scr_"]) == 0 {
+			t.Fatalf("the owner has too little: %v", ids)
+		}
+		for _, id := range ids["vid_"] {
+			wantOutcome(t, stranger, fmt.Sprintf(`POST /v1/library/archive {"videoId":%q,"archived":true}`, id), "not_found")
+			wantOutcome(t, stranger, fmt.Sprintf(`POST /v1/library/archive {"videoId":%q,"scope":"hook","archived":true}`, id), "not_found")
+			wantOutcome(t, stranger, fmt.Sprintf(`POST /v1/library/annotate {"videoId":%q,"agentMetadata":{"mine":"yes"}}`, id), "not_found")
+		}
+		for _, id := range ids["scr_"] {
+			if found := stranger.Do(t, "GET /v1/scrolls?id="+id, "").JSON(t)["found"]; found != false {
+				t.Errorf("the stranger sees scroll %s", id)
+			}
+			for _, path := range []string{"CancelScroll", "WatchScroll"} {
+				strangerRPC(t, stranger, path, id)
+			}
+		}
+		for _, view := range append(views, "GET /v1/workspace", "GET /v1/events?limit=100") {
+			seen := string(stranger.Do(t, view, "").Body)
+			for _, kind := range ids {
+				for _, id := range kind {
+					if strings.Contains(seen, id) {
+						t.Errorf("%s shows the stranger %s", view, id)
+					}
+				}
+			}
+		}
+		cursor, _ := owner.Do(t, "GET /v1/library?limit=5", "").JSON(t)["nextCursor"].(string)
+		if answer := stranger.Do(t, "GET /v1/library?cursor="+cursor, ""); answer.Status == 200 && strings.Contains(string(answer.Body), "vid_") {
+			t.Errorf("the owner's cursor shows the stranger %s", answer.Body)
+		}
+		if after := everything(t, owner); after != before {
+			t.Errorf("the owner's library has changed:\n%s\n%s", before, after)
+		}
+	}, sampleFeed)
+}
+
+func wantOutcome(t *testing.T, caller *apptest.Caller, call, want string) {
+	t.Helper()
+	if answer := caller.Do(t, call, ""); answer.JSON(t)["outcome"] != want {
+		t.Errorf("%s answered %s", call, answer.Body)
+	}
+}
+
+func everything(t *testing.T, owner *apptest.Caller) string {
+	t.Helper()
+	var all strings.Builder
+	for _, view := range append(views, "GET /v1/workspace", "GET /v1/library?includeArchived=true") {
+		all.Write(owner.Do(t, view, "").Body)
+		all.WriteByte('\n')
+	}
+	return all.String()
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app/apptest"
+)
+
+// TestServerStopsWhenTold sends SIGTERM in the middle of a scroll: the server
+// exits 0, and the next one goes on with the scroll as if nothing had been.
+func TestServerStopsWhenTold(t *testing.T) {
+	t.Parallel()
+	c := newChaos(t, "")
+	var started struct{ Scroll apptest.Scroll }
+	c.mustCall(t, "POST", "/v1/scrolls", `{}`, &started)
+	c.waitFor(t, started.Scroll.ID, "collect")
+	began := time.Now()
+	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.server.Wait(); err != nil {
+		t.Errorf("the server ended with %v: %s", err, c.stderr)
+	}
+	if took := time.Since(began); took > 25*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	c.start(t)
+	if ended := c.await(t, started.Scroll.ID); ended.Status != "completed" || ended.ResultCounts.Videos != chaosVideos {
+		t.Errorf("the scroll ended %s: %+v", ended.Status, ended)
+	}
+}
+
+// TestCommandsWorkBesideAServer makes the commands' changes while a server runs.
+func TestCommandsWorkBesideAServer(t *testing.T) {
+	t.Parallel()
+	c := newChaos(t, "")
+	files := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(files, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	lines := put("more.jsonl", `{"platform":"tiktok","externalId":"j1","metrics":{"views":10}}`+"\nbroken\n"+`{"platform":"tiktok","externalId":"j2"}`+"\n")
+	table := put("table.csv", "video,seen\nt1,500\nt2,700\nt1,900\n")
+	put("feed.map.json", `{"columns":{"externalId":"video","views":"seen"},"constants":{"platform":"youtube"}}`)
+
+	got := c.command(t, "import", "--email", "chaos@example.com", lines, table)
+	if got.code != exitDone || !strings.Contains(got.stderr, "4 new") || !strings.Contains(got.stderr, "1 lines skipped") {
+		t.Errorf("import: exit %d: %s", got.code, got.stderr)
+	}
+	if got = c.command(t, "import", "--email", "chaos@example.com", lines); !strings.Contains(got.stderr, "0 new, 2 seen again") {
+		t.Errorf("import again: exit %d: %s", got.code, got.stderr)
+	}
+	if videos := c.countVideos(t); videos != 4 {
+		t.Errorf("the server shows %d videos, want 4", videos)
+	}
+
+	secret := strings.TrimSpace(c.command(t, "keys", "create", "--email", "chaos@example.com", "--plan", "pro", "--scopes", "usage:read").stdout)
+	var id string
+	for _, line := range strings.Split(c.command(t, "keys", "list", "--email", "chaos@example.com").stdout, "\n") {
+		if fields := strings.Fields(line); strings.HasSuffix(line, "usage:read") && !strings.Contains(line, "library") {
+			id = fields[0]
+		}
+	}
+	status := func() string {
+		key := c.key
+		defer func() { c.key = key }()
+		c.key = secret
+		if err := c.call(t.Context(), "GET", "/v1/usage", "", &json.RawMessage{}); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	if refused := status(); refused != "" {
+		t.Errorf("the new key: %s", refused)
+	}
+	if got = c.command(t, "keys", "revoke", id); got.code != exitDone {
+		t.Errorf("revoke %q: exit %d: %s", id, got.code, got.stderr)
+	}
+	if refused := status(); !strings.Contains(refused, "401") {
+		t.Errorf("the revoked key: %q", refused)
+	}
+}
+
+// command runs a command beside the server.
+func (c *chaos) command(t *testing.T, args ...string) result {
+	t.Helper()
+	command := program(t.Context(), c.dir, args...)
+	command.Env = append(command.Env, c.env...)
+	var stdout, stderr strings.Builder
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return result{command.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
