@@ -38,8 +38,10 @@ type runner struct {
 
 	mu     sync.Mutex
 	killed bool
+	hit    bool // killed while it lived
 	reaped bool
-	exited chan struct{}
+	ended  chan struct{} // closed when the process has ended
+	exited chan struct{} // closed when its output is read too
 	exit   error
 }
 
@@ -47,7 +49,7 @@ func newRunner(id string, argv []string, dir string, s *starter, out *output) *r
 	command := exec.Command(argv[0], argv[1:]...)
 	command.Dir = dir
 	group(command)
-	r := &runner{id: id, command: command, starter: s, output: out, exited: make(chan struct{})}
+	r := &runner{id: id, command: command, starter: s, output: out, ended: make(chan struct{}), exited: make(chan struct{})}
 	r.out, r.outIn = io.Pipe()
 	r.errs, r.errsIn = io.Pipe()
 	return r
@@ -87,6 +89,7 @@ func (r *runner) Start(context.Context) error {
 // reap waits for the end, takes the rest of the group along, and lets go.
 func (r *runner) reap(readers *sync.WaitGroup) {
 	awaitExit(r.command)
+	close(r.ended)
 	r.mu.Lock()
 	killGroup(r.command)
 	r.exit = r.command.Wait()
@@ -106,6 +109,12 @@ func (r *runner) readStdout() {
 	reader := bufio.NewReaderSize(r.stdout, handshakeLine)
 	line, err := reader.ReadSlice('\n')
 	if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+		// go-plugin kills what has no handshake; a process that died is not to be
+		// taken for one that was killed for its silence.
+		select {
+		case <-r.ended:
+		case <-time.After(drain):
+		}
 		return
 	}
 	if _, err := r.outIn.Write(append(line[:max(len(line)-1, 0):max(len(line)-1, 0)], '\n')); err != nil {
@@ -123,16 +132,22 @@ func (r *runner) kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.killed = true
-	if r.command.Process != nil && !r.reaped {
-		killGroup(r.command)
+	if r.command.Process == nil || r.reaped {
+		return
 	}
+	select {
+	case <-r.ended:
+	default:
+		r.hit = true
+	}
+	killGroup(r.command)
 }
 
 // struck tells, after the end, whether it was the host that ended the process.
 func (r *runner) struck() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.killed && r.command.ProcessState != nil && r.command.ProcessState.ExitCode() == -1
+	return r.hit && r.command.ProcessState != nil && r.command.ProcessState.ExitCode() == -1
 }
 
 // Kill ends the process group.
