@@ -36,18 +36,24 @@ func TestFaultsOnBothDoors(t *testing.T) {
 		body   string // %s: the request id
 		header string
 	}{
-		{fault.Invalid("template", "is not known"), 400, connect.CodeInvalidArgument,
-			`{"error":"invalid_request","message":"The request is not valid; see issues.","issues":[{"path":"template","message":"is not known"}]}`, ""},
+		{
+			fault.Invalid("template", "is not known"), 400, connect.CodeInvalidArgument,
+			`{"error":"invalid_request","message":"The request is not valid; see issues.","issues":[{"path":"template","message":"is not known"}]}`, "",
+		},
 		{fault.New(fault.InvalidWorkspaceBrief, "No."), 400, connect.CodeInvalidArgument, `{"error":"invalid_workspace_brief","message":"No."}`, ""},
 		{fmt.Errorf("start: %w", fault.New(fault.WorkspaceRequired, "No.")), 409, connect.CodeFailedPrecondition, `{"error":"workspace_required","message":"No."}`, ""},
 		{fault.New(fault.ScrollActiveLimit, "No."), 409, connect.CodeFailedPrecondition, `{"error":"scroll_active_limit","message":"No."}`, ""},
-		{&fault.Error{Kind: fault.WorkspaceAlreadySet, Message: "No.", Workspace: &scrolleryv1.Workspace{Id: "ws_1", Status: "active"}}, 409, connect.CodeAlreadyExists,
-			`{"error":"workspace_already_set","message":"No.","workspace":{"id":"ws_1","description":null,"website":null,"appStoreUrl":null,"competitors":[],"subjectType":null,"subjectUrl":null,"canonicalId":null,"name":null,"status":"active","rulesVersion":0,"createdAt":0,"updatedAt":0}}`, ""},
+		{
+			&fault.Error{Kind: fault.WorkspaceAlreadySet, Message: "No.", Workspace: &scrolleryv1.Workspace{Id: "ws_1", Status: "active"}}, 409, connect.CodeAlreadyExists,
+			`{"error":"workspace_already_set","message":"No.","workspace":{"id":"ws_1","description":null,"website":null,"appStoreUrl":null,"competitors":[],"subjectType":null,"subjectUrl":null,"canonicalId":null,"name":null,"status":"active","rulesVersion":0,"createdAt":0,"updatedAt":0}}`, "",
+		},
 		{&fault.Error{Kind: fault.RateLimited, Message: "No.", RetryAfter: 1500 * time.Millisecond}, 429, connect.CodeResourceExhausted, `{"error":"rate_limited","message":"No.","retryAfter":2}`, "2"},
 		{&fault.Error{Kind: fault.TemporaryServiceError, Message: "No.", Cause: errors.New("secret")}, 502, connect.CodeUnavailable, `{"error":"temporary_service_error","message":"No.","retryable":true}`, ""},
 		{&fault.Error{Kind: fault.UpstreamError, Message: "No."}, 502, connect.CodeUnavailable, `{"error":"upstream_error","message":"No.","retryable":false}`, ""},
-		{&fault.Error{Kind: fault.PaymentRequired, Message: "No.", Required: 50, Balance: 20}, 402, connect.CodeFailedPrecondition,
-			`{"error":"payment_required","message":"No.","required":50,"balance":20,"shortfall":30,"topupUrl":"https://api.scrollery.test/v1/topup","type":"about:blank","title":"Payment Required","status":402,"detail":"No."}`, ""},
+		{
+			&fault.Error{Kind: fault.PaymentRequired, Message: "No.", Required: 50, Balance: 20}, 402, connect.CodeFailedPrecondition,
+			`{"error":"payment_required","message":"No.","required":50,"balance":20,"shortfall":30,"topupUrl":"https://api.scrollery.test/v1/topup","type":"about:blank","title":"Payment Required","status":402,"detail":"No."}`, "",
+		},
 		{fault.New(fault.OperationError, "No."), 409, connect.CodeInternal, `{"error":"operation_error","message":"No.","requestId":"%s"}`, ""},
 		{errors.New("secret"), 409, connect.CodeInternal, `{"error":"operation_error","message":"The operation failed. Try again; if it keeps failing, quote request %[1]s.","requestId":"%[1]s"}`, ""},
 		{fmt.Errorf("query: %w", context.Canceled), 409, connect.CodeCanceled, "", ""},

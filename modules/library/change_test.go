@@ -162,12 +162,24 @@ func TestAnnotationBounds(t *testing.T) {
 	}
 	texts := func(n int) string { return `["` + strings.Join(make([]string, n), `","`) + `"]` }
 	for _, c := range []struct{ json, path string }{
-		{`null`, ""}, {`{}`, ""}, {many(50), ""}, {many(51), "agentMetadata"}, {`"x"`, "agentMetadata"}, {`[]`, "agentMetadata"},
-		{`{"` + strings.Repeat("é", 100) + `":"x"}`, ""}, {`{"":"x"}`, "agentMetadata."},
+		{`null`, ""},
+		{`{}`, ""},
+		{many(50), ""},
+		{many(51), "agentMetadata"},
+		{`"x"`, "agentMetadata"},
+		{`[]`, "agentMetadata"},
+		{`{"` + strings.Repeat("é", 100) + `":"x"}`, ""},
+		{`{"":"x"}`, "agentMetadata."},
 		{`{"` + strings.Repeat("é", 101) + `":"x"}`, "agentMetadata." + strings.Repeat("é", 101)},
-		{`{"a":"` + strings.Repeat("é", 500) + `"}`, ""}, {`{"a":"` + strings.Repeat("é", 501) + `"}`, "agentMetadata.a"},
-		{`{"a":` + texts(20) + `}`, ""}, {`{"a":` + texts(21) + `}`, "agentMetadata.a"}, {`{"note":["a","b",3]}`, "agentMetadata.note[2]"},
-		{`{"a":1}`, "agentMetadata.a"}, {`{"a":null}`, "agentMetadata.a"}, {`{"a":[null]}`, "agentMetadata.a[0]"}, {`{"a":{}}`, "agentMetadata.a"},
+		{`{"a":"` + strings.Repeat("é", 500) + `"}`, ""},
+		{`{"a":"` + strings.Repeat("é", 501) + `"}`, "agentMetadata.a"},
+		{`{"a":` + texts(20) + `}`, ""},
+		{`{"a":` + texts(21) + `}`, "agentMetadata.a"},
+		{`{"note":["a","b",3]}`, "agentMetadata.note[2]"},
+		{`{"a":1}`, "agentMetadata.a"},
+		{`{"a":null}`, "agentMetadata.a"},
+		{`{"a":[null]}`, "agentMetadata.a[0]"},
+		{`{"a":{}}`, "agentMetadata.a"},
 	} {
 		err := checkAnnotations(json.RawMessage(c.json))
 		path := ""

@@ -17,9 +17,17 @@ func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storetest.SQLite(t)
 	for _, p := range []page{
-		{list: hooks}, {list: outliers}, {list: outliers, kind: Own}, {list: videos, kind: Own}, {list: videos, kind: Own, platform: "x"},
-		{list: hooks, withArchived: true}, {list: outliers, withArchived: true}, {list: outliers, kind: Own, withArchived: true}, {list: videos},
-		{list: videos, platform: "x", withArchived: true}, {list: trends},
+		{list: hooks},
+		{list: outliers},
+		{list: outliers, kind: Own},
+		{list: videos, kind: Own},
+		{list: videos, kind: Own, platform: "x"},
+		{list: hooks, withArchived: true},
+		{list: outliers, withArchived: true},
+		{list: outliers, kind: Own, withArchived: true},
+		{list: videos},
+		{list: videos, platform: "x", withArchived: true},
+		{list: trends},
 	} {
 		p.limit = 25
 		query := p.query()

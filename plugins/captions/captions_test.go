@@ -130,7 +130,8 @@ func TestEvidence(t *testing.T) {
 	t.Parallel()
 	ready := "How to pour"
 	subtitled, err := json.Marshal(map[string]any{"caption": "never this", "language": "en", "subtitles": map[string]any{
-		"de": []any{map[string]any{"ext": "vtt", "data": strings.ReplaceAll(vtt, "Hi", "Hallo")}}, "en": []any{map[string]any{"ext": "vtt", "url": "https://a.example", "data": vtt}}}})
+		"de": []any{map[string]any{"ext": "vtt", "data": strings.ReplaceAll(vtt, "Hi", "Hallo")}}, "en": []any{map[string]any{"ext": "vtt", "url": "https://a.example", "data": vtt}},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

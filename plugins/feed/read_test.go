@@ -52,18 +52,22 @@ func TestLines(t *testing.T) {
 		doubtful         int
 	}{
 		{"the least", `{"platform":"TikTok","externalId":"1"}`, `{"platform":"tiktok","externalId":"1","metrics":{}}`, 0},
-		{"all", `{"platform":"tiktok","externalId":"1","sourceUrl":"https://a.example/1","postedAt":5,"creatorId":7,"source":{"kind":"own","handle":"@a","seededBy":"b"},` +
-			`"metadata":{"z":1.0,"caption":"x","a":[9007199254740993]},"metrics":{"views":3,"likes":2,"comments":1,"shares":0,"saves":null,"observedAt":9,"semantics":"exact"},` +
-			`"evidence":{"spoken":"hi","onScreenText":"","visual":{"summary":"s"}},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x"}]}`,
+		{
+			"all", `{"platform":"tiktok","externalId":"1","sourceUrl":"https://a.example/1","postedAt":5,"creatorId":7,"source":{"kind":"own","handle":"@a","seededBy":"b"},` +
+				`"metadata":{"z":1.0,"caption":"x","a":[9007199254740993]},"metrics":{"views":3,"likes":2,"comments":1,"shares":0,"saves":null,"observedAt":9,"semantics":"exact"},` +
+				`"evidence":{"spoken":"hi","onScreenText":"","visual":{"summary":"s"}},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x"}]}`,
 			`{"platform":"tiktok","externalId":"1","sourceUrl":"https://a.example/1","postedAt":5,"creatorId":"7","source":{"kind":"own","handle":"@a","seededBy":"b"},` +
 				`"metadata":{"z":1.0,"caption":"x","a":[9007199254740993]},"metrics":{"views":3,"likes":2,"comments":1,"shares":0,"observedAt":9,"semantics":"exact"},` +
-				`"evidence":{"visual":{"summary":"s"},"spoken":"hi","onScreenText":""},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x","label":"term:x"}]}`, 0},
+				`"evidence":{"visual":{"summary":"s"},"spoken":"hi","onScreenText":""},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x","label":"term:x"}]}`, 0,
+		},
 		{"an id above 2^53", `{"platform":"tiktok","externalId":7620034020465855766}`, `{"platform":"tiktok","externalId":"7620034020465855766","metrics":{}}`, 0},
 		{"counts that are none", `{"platform":"x","externalId":"1","metrics":{"views":-1,"likes":1.5,"comments":1e99,"shares":"12","saves":"many"}}`, `{"platform":"x","externalId":"1","metrics":{"shares":12}}`, 4},
 		{"NUL and halves of pairs", `{"platform":"x","externalId":"1","metadata":{"caption":"a\u0000b\ud800c\ud83d\ude00\\u0000"}}`, `{"platform":"x","externalId":"1","metadata":{"caption":"ab\ufffdc\ud83d\ude00\\u0000"},"metrics":{}}`, 0},
 		{"invalid bytes", "{\"platform\":\"x\",\"externalId\":\"1\",\"creatorId\":\"a\xffb\x00\"}", `{"platform":"x","externalId":"1","creatorId":"a` + "\ufffd" + `b","metrics":{}}`, 0},
-		{"tags of the caption", `{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b &#x27;"}}`,
-			`{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b &#x27;"},"metrics":{},"keys":[{"key":"hashtag:kaffe","label":"#Kaffe"},{"key":"hashtag:日本","label":"#日本"}]}`, 0},
+		{
+			"tags of the caption", `{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b &#x27;"}}`,
+			`{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b &#x27;"},"metrics":{},"keys":[{"key":"hashtag:kaffe","label":"#Kaffe"},{"key":"hashtag:日本","label":"#日本"}]}`, 0,
+		},
 		{"listed tags", `{"platform":"x","externalId":"1","metadata":{"caption":"#a","hashtags":[]}}`, `{"platform":"x","externalId":"1","metadata":{"caption":"#a","hashtags":[]},"metrics":{}}`, 0},
 		{"an address of no page", `{"platform":"x","externalId":"1","sourceUrl":"javascript:alert(1)"}`, `{"platform":"x","externalId":"1","metrics":{}}`, 1},
 		{"a time in words", `{"platform":"x","externalId":"1","postedAt":"2026-01-02T03:04:05Z"}`, `{"platform":"x","externalId":"1","postedAt":1767323045000,"metrics":{}}`, 0},
@@ -227,8 +231,13 @@ func TestFolders(t *testing.T) {
 		run   int
 		want  string
 	}{
-		{numbered, 1, "1/a.jsonl"}, {numbered, 2, "2/a.jsonl 2/sub/b.json.gz"}, {numbered, 9, "2/a.jsonl 2/sub/b.json.gz"}, {numbered, 11, "10/c.csv"},
-		{fstest.MapFS{"b.jsonl": line, "a/x.csv": line}, 5, "a/x.csv b.jsonl"}, {fstest.MapFS{"4/b.jsonl": line}, 1, "4/b.jsonl"}, {fstest.MapFS{}, 1, ""},
+		{numbered, 1, "1/a.jsonl"},
+		{numbered, 2, "2/a.jsonl 2/sub/b.json.gz"},
+		{numbered, 9, "2/a.jsonl 2/sub/b.json.gz"},
+		{numbered, 11, "10/c.csv"},
+		{fstest.MapFS{"b.jsonl": line, "a/x.csv": line}, 5, "a/x.csv b.jsonl"},
+		{fstest.MapFS{"4/b.jsonl": line}, 1, "4/b.jsonl"},
+		{fstest.MapFS{}, 1, ""},
 	} {
 		names, err := folder(c.files, c.run)
 		if got := strings.Join(names, " "); err != nil || got != c.want {

@@ -53,8 +53,11 @@ type info struct {
 // inherit fills what a flat entry leaves to its playlist.
 func (v *info) inherit(list *info) {
 	for _, pair := range []struct{ own, list *text }{
-		{&v.ExtractorKey, &list.ExtractorKey}, {&v.Uploader, &list.Uploader}, {&v.UploaderID, &list.UploaderID},
-		{&v.Channel, &list.Channel}, {&v.ChannelID, &list.ChannelID},
+		{&v.ExtractorKey, &list.ExtractorKey},
+		{&v.Uploader, &list.Uploader},
+		{&v.UploaderID, &list.UploaderID},
+		{&v.Channel, &list.Channel},
+		{&v.ChannelID, &list.ChannelID},
 	} {
 		if *pair.own == "" {
 			*pair.own = *pair.list

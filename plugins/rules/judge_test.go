@@ -144,11 +144,14 @@ func TestScreenRanksByPromptAndBrief(t *testing.T) {
 		}
 		return stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: id}, Metadata: metadata, Metrics: stage.Metrics{Views: &views}}
 	}
-	call := stage.Call{Run: stage.Run{Now: noon.UnixMilli(), Prompt: "cold brew recipes", Brief: stage.Brief{Description: "We sell grinders"},
-		Rules: []stage.Rule{{ID: "rule_1", Text: "Skip politics"}, {ID: "rule_2", Text: "Be kind"}}}}
+	call := stage.Call{Run: stage.Run{
+		Now: noon.UnixMilli(), Prompt: "cold brew recipes", Brief: stage.Brief{Description: "We sell grinders"},
+		Rules: []stage.Rule{{ID: "rule_1", Text: "Skip politics"}, {ID: "rule_2", Text: "Be kind"}},
+	}}
 	verdicts, summary, err := stagetest.Screen(t, Spec(), call, []stage.Record{
 		about("dog", "My dog", 1e9), about("grinder", "A new grinder", 10), about("brew", "Cold brew recipe", 10), about("tag", "#coldbrewrecipes", 50),
-		about("cat", "My cat", 5), about("vote", "Political cold brew", 5), {Ref: stage.Ref{Platform: "youtube", ExternalID: "bare"}},
+		about("cat", "My cat", 5), about("vote", "Political cold brew", 5),
+		{Ref: stage.Ref{Platform: "youtube", ExternalID: "bare"}},
 	})
 	if err != nil {
 		t.Fatal(err)

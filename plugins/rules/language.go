@@ -142,8 +142,20 @@ func latin(text string) string {
 		}
 	}
 	for _, letter := range []struct{ letters, languages string }{
-		{"ñ¿¡", "es"}, {"ß", "de"}, {"ø", "da no"}, {"å", "da no sv"}, {"æ", "da no"}, {"ãõ", "pt"}, {"ł", "pl"}, {"ęąż", "pl"}, {"ğışİ", "tr"},
-		{"ăț", "ro"}, {"őű", "hu"}, {"ěřů", "cs"}, {"œêèû", "fr"}, {"ơưđ", "vi"},
+		{"ñ¿¡", "es"},
+		{"ß", "de"},
+		{"ø", "da no"},
+		{"å", "da no sv"},
+		{"æ", "da no"},
+		{"ãõ", "pt"},
+		{"ł", "pl"},
+		{"ęąż", "pl"},
+		{"ğışİ", "tr"},
+		{"ăț", "ro"},
+		{"őű", "hu"},
+		{"ěřů", "cs"},
+		{"œêèû", "fr"},
+		{"ơưđ", "vi"},
 	} {
 		if strings.ContainsAny(text, letter.letters) {
 			for _, language := range strings.Fields(letter.languages) {

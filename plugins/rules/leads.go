@@ -71,8 +71,10 @@ func welcomes() map[string][][]string {
 
 // tails are ends of a clause that forbid what stands before them.
 func tails() map[string][][]string {
-	all := []string{"off limits", "not allowed", "not welcome", "not wanted", "not ok", "not okay", "not relevant", "not of interest", "not interesting", "not needed",
-		"banned", "forbidden", "unwanted", "excluded", "prohibited", "a no go", "no go", "taboo", "out of scope", "not in scope", "don't count", "do not count", "not for us", "unwelcome"}
+	all := []string{
+		"off limits", "not allowed", "not welcome", "not wanted", "not ok", "not okay", "not relevant", "not of interest", "not interesting", "not needed",
+		"banned", "forbidden", "unwanted", "excluded", "prohibited", "a no go", "no go", "taboo", "out of scope", "not in scope", "don't count", "do not count", "not for us", "unwelcome",
+	}
 	for _, verb := range strings.Fields("skipped ignored excluded removed dropped hidden avoided omitted rejected discarded blocked banned") {
 		all = append(all, "should be "+verb, "must be "+verb, "can be "+verb, "are to be "+verb, "is to be "+verb, "need to be "+verb, "have to be "+verb, "get "+verb)
 	}

@@ -89,8 +89,10 @@ func newLexicon() *lexicon {
 	for i, name := range strings.Fields("zero one two three four five six seven eight nine ten eleven twelve") {
 		l.numbers[name] = float64(i)
 	}
-	for name, value := range map[string]float64{"a": 1, "an": 1, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45,
-		"fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "half": 0.5, "couple": 2} {
+	for name, value := range map[string]float64{
+		"a": 1, "an": 1, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45,
+		"fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "half": 0.5, "couple": 2,
+	} {
 		l.numbers[name] = value
 	}
 	for names, u := range map[string]unit{

@@ -127,8 +127,10 @@ func dropped(o odd, number int) *made {
 			platform = who.platform
 		}
 	}
-	line := base(platform, o.creator, number, m{"sample": true, "caption": o.caption + " #" + strings.Join(o.tags, " #"), "hashtags": o.tags,
-		"durationSeconds": o.seconds, "note": "dropped by the sample rules: " + o.why})
+	line := base(platform, o.creator, number, m{
+		"sample": true, "caption": o.caption + " #" + strings.Join(o.tags, " #"), "hashtags": o.tags,
+		"durationSeconds": o.seconds, "note": "dropped by the sample rules: " + o.why,
+	})
 	line["postedDaysAgo"] = o.days
 	return &made{line: line, platform: platform, first: 1, growth: 1.05, views: float64(o.views)}
 }
@@ -136,8 +138,10 @@ func dropped(o odd, number int) *made {
 // base has an address under example.com, which belongs to nobody.
 func base(platform, handle string, number int, metadata m) m {
 	id := fmt.Sprintf("sample-%04d", number+1)
-	return m{"platform": platform, "externalId": id, "sourceUrl": "https://example.com/sample/" + platform + "/" + id,
-		"creatorId": "sample-" + strings.TrimSuffix(handle, ".example"), "source": m{"handle": handle}, "metadata": metadata}
+	return m{
+		"platform": platform, "externalId": id, "sourceUrl": "https://example.com/sample/" + platform + "/" + id,
+		"creatorId": "sample-" + strings.TrimSuffix(handle, ".example"), "source": m{"handle": handle}, "metadata": metadata,
+	}
 }
 
 // hook gives most videos what the first seconds say, print and show: some as

@@ -39,46 +39,70 @@ type topic struct {
 }
 
 var topics = []topic{
-	{[]string{"moka", "mokapot"}, 4.1,
+	{
+		[]string{"moka", "mokapot"},
+		4.1,
 		[]string{"Your moka pot is not broken, your heat is", "Three moka pot fixes in under a minute", "Moka pot on low heat, every time"},
 		[]string{"Stop putting your moka pot on full heat. Here is what happens to the coffee when you do.", "You have been filling your moka pot wrong, and I can taste it from here.", "Three moka pot mistakes, and the second one costs you the whole cup."},
 		[]string{"3 moka pot mistakes", "Low heat. Always.", "Moka pot: before / after"},
-		[]string{"A moka pot sputters over a high flame", "Two moka pots side by side, one bubbling over"}},
-	{[]string{"slowbar", "slowbarchallenge"}, 5.6,
+		[]string{"A moka pot sputters over a high flame", "Two moka pots side by side, one bubbling over"},
+	},
+	{
+		[]string{"slowbar", "slowbarchallenge"},
+		5.6,
 		[]string{"Slow bar challenge, day {n}", "One cup, one hour: the slow bar challenge", "My slow bar at home takes {n} steps"},
 		[]string{"Day {n} of the slow bar challenge, and I am not allowed to touch a button.", "POV: you have one hour and one cup to make.", "What if your coffee took an hour? That is the slow bar challenge."},
 		[]string{"Slow bar challenge: day {n}", "No buttons allowed", "POV: one hour, one cup"},
-		[]string{"Hands grind beans with a stone mortar", "A timer starts at one hour beside an empty cup"}},
-	{[]string{"espresso", "puckprep"}, 1.3,
+		[]string{"Hands grind beans with a stone mortar", "A timer starts at one hour beside an empty cup"},
+	},
+	{
+		[]string{"espresso", "puckprep"},
+		1.3,
 		[]string{"Puck prep in {n} seconds flat", "Channeling? Check these {n} things first", "Espresso at home without the mess"},
 		[]string{"If your espresso sprays everywhere, it is not the machine. Look at the puck.", "How to stop channeling with a tool you already own.", "I pulled {n} shots so you do not have to."},
 		[]string{"Channeling? Try this", "{n} shots later", "Puck prep, no gadgets"},
-		[]string{"A bottomless portafilter sprays onto the counter", "Close-up of a needle stirring ground coffee"}},
-	{[]string{"pourover", "filtercoffee"}, 1.15,
+		[]string{"A bottomless portafilter sprays onto the counter", "Close-up of a needle stirring ground coffee"},
+	},
+	{
+		[]string{"pourover", "filtercoffee"},
+		1.15,
 		[]string{"One pour or five? I tasted both", "The easiest pour over recipe I know", "Pour over ratio for one mug: 15 to 250"},
 		[]string{"One pour or five? I honestly could not tell, until it cooled down.", "Here is the easiest pour over recipe I know. Fifteen in, two fifty out.", "Nobody tells beginners this about pour over: the kettle hardly matters."},
 		[]string{"15 g in, 250 g out", "1 pour vs 5 pours", "You do not need that kettle"},
-		[]string{"Two drippers drain next to each other", "Water spirals into a paper filter from above"}},
-	{[]string{"grinder", "handgrinder"}, 1.45,
+		[]string{"Two drippers drain next to each other", "Water spirals into a paper filter from above"},
+	},
+	{
+		[]string{"grinder", "handgrinder"},
+		1.45,
 		[]string{"Hand grinder after {n} months, honest review", "Cheap grinder, expensive cup?", "Burrs, explained with two spoons"},
 		[]string{"I used this hand grinder every day for {n} months. Here is what broke.", "Before you buy a machine, buy a grinder. Let me show you why.", "Cheap grinder, expensive beans. Let us see who wins."},
 		[]string{"{n} months later", "Grinder first, machine later", "What broke?"},
-		[]string{"A hand grinder is taken apart on a towel", "Coffee grounds fall in slow motion"}},
-	{[]string{"coldbrew", "icedcoffee"}, 2.7,
+		[]string{"A hand grinder is taken apart on a towel", "Coffee grounds fall in slow motion"},
+	},
+	{
+		[]string{"coldbrew", "icedcoffee"},
+		2.7,
 		[]string{"Cold brew without the fridge space", "Cold brew in a jam jar", "Iced coffee ratio that survives melting"},
 		[]string{"You only need a jam jar and patience. This is cold brew for small kitchens.", "The secret to iced coffee is freezing the right thing, and it is not water.", "How to make cold brew overnight in {n} steps."},
 		[]string{"Jam jar cold brew", "Freeze THIS instead", "Overnight, {n} steps"},
-		[]string{"A jam jar of coffee is shaken and set down", "Coffee ice cubes drop into milk"}},
-	{[]string{"latteart", "milk"}, 1.2,
+		[]string{"A jam jar of coffee is shaken and set down", "Coffee ice cubes drop into milk"},
+	},
+	{
+		[]string{"latteart", "milk"},
+		1.2,
 		[]string{"Latte art when you only have a hand frother", "My first swan after {n} days", "Milk texture is a sound, listen"},
 		[]string{"Listen to this. That sound means your milk is ready.", "Everyone shows you the pour. Nobody shows you the milk.", "Day one against day {n}. Same jug, same hands."},
 		[]string{"Day 1 vs day {n}", "Listen to the milk", "No steam wand? Watch"},
-		[]string{"Milk swirls in a steel jug with a glossy surface", "A wobbly heart is poured into a cup"}},
-	{[]string{"beans", "roast"}, 1.1,
+		[]string{"Milk swirls in a steel jug with a glossy surface", "A wobbly heart is poured into a cup"},
+	},
+	{
+		[]string{"beans", "roast"},
+		1.1,
 		[]string{"How old are your beans, really?", "Reading a bag of beans in {n} seconds", "Light roast tastes sour? Try this"},
 		[]string{"Turn the bag around. If there is no date, put it back.", "Light roast is not sour. Your water is too cold.", "Why do the same beans taste different on Monday?"},
 		[]string{"No date? Put it back", "Light roast is NOT sour", "Same beans, different day"},
-		[]string{"A hand turns a bag of beans around to show the back", "Two heaps of beans, one pale and one oily"}},
+		[]string{"A hand turns a bag of beans around to show the back", "Two heaps of beans, one pale and one oily"},
+	},
 }
 
 // odd is a video that the sample rules drop, and why.
@@ -99,6 +123,8 @@ var odds = []odd{
 }
 
 var sounds = []struct{ id, title string }{
-	{"sample-sound-1", "Kettle Waltz (invented)"}, {"sample-sound-2", "Slow Drip (invented)"},
-	{"sample-sound-3", "Morning Tamper (invented)"}, {"sample-sound-4", "original sound (invented)"},
+	{"sample-sound-1", "Kettle Waltz (invented)"},
+	{"sample-sound-2", "Slow Drip (invented)"},
+	{"sample-sound-3", "Morning Tamper (invented)"},
+	{"sample-sound-4", "original sound (invented)"},
 }
