@@ -117,7 +117,7 @@ func scrollNeeds(w *workspace.Service, r *rules.Service, l *library.Service, s *
 
 // sandboxNeeds is everything that the sandbox asks of others.
 func sandboxNeeds(cfg Config, c *credits.Service, l *library.Service, h *pluginhost.Host, log *slog.Logger) sandbox.Needs {
-	return sandbox.Needs{Credits: c, Library: l, Programs: sandboxhost.New(h, cfg.Sandbox, log)}
+	return sandbox.Needs{Credits: c, Library: l, Programs: sandboxhost.New(h, cfg.Sandbox, log), Planner: NewPlanner(cfg.Planner)}
 }
 
 // plans tells a scroll what the tenant of the context has paid for.

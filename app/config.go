@@ -23,6 +23,7 @@ import (
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
+	"github.com/scrollery/scrollery/plugins/agent"
 	"github.com/scrollery/scrollery/plugins/captions"
 	"github.com/scrollery/scrollery/plugins/feed"
 	rulestage "github.com/scrollery/scrollery/plugins/rules"
@@ -67,6 +68,12 @@ type Config struct {
 	// MailFrom is the sender of mail, an address or `Name <address>`.
 	MailFrom string `yaml:"mail_from"`
 
+	// AgentURL, AgentModel and AgentKey name a chat endpoint that speaks as OpenAI's
+	// does and plans for the agent; without a URL the built-in planner does.
+	AgentURL   string `yaml:"agent_url"`
+	AgentModel string `yaml:"agent_model"`
+	AgentKey   string `yaml:"agent_key"`
+
 	// The parts of the rooms. What stands above wins over what they repeat.
 	Door    door.Config       `yaml:"door"`
 	Keys    keys.Config       `yaml:"keys"`
@@ -75,6 +82,7 @@ type Config struct {
 	Scrolls scrolls.Config    `yaml:"scrolls"`
 	Library library.Config    `yaml:"library"`
 	Sandbox sandbox.Config    `yaml:"sandbox"`
+	Planner agent.Config      `yaml:"planner"`
 	Plugins pluginhost.Config `yaml:"plugins"`
 }
 
@@ -93,6 +101,7 @@ func Defaults() Config {
 		Scrolls:   scrolls.Defaults(),
 		Library:   library.Defaults(),
 		Sandbox:   sandbox.Defaults(),
+		Planner:   agent.Defaults(),
 		Plugins:   pluginhost.Defaults(),
 	}
 }
@@ -133,6 +142,9 @@ func Settings() []Setting {
 		{Name: "STRIPE_API_URL", Default: "Stripe's own", Usage: "address of the Stripe API", set: text(func(c *Config) *string { return &c.StripeAPIURL })},
 		{Name: "SMTP_URL", Secret: true, Default: "the outbox folder", Usage: "smtps:// or smtp:// address of the mail server", set: text(func(c *Config) *string { return &c.SMTPURL })},
 		{Name: "MAIL_FROM", Default: "Scrollery <no-reply@localhost>", Usage: "sender of mail", set: text(func(c *Config) *string { return &c.MailFrom })},
+		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
+		{Name: "AGENT_MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.AgentModel })},
+		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
 		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
 			return c.LogLevel.UnmarshalText([]byte(value))
 		}},
@@ -169,6 +181,7 @@ func (c *Config) Complete() error {
 	c.Billing.BaseURL = c.BaseURL
 	c.Billing.Stripe.SecretKey, c.Billing.Stripe.WebhookSecret = c.StripeSecretKey, c.StripeWebhookSecret
 	c.Billing.Stripe.APIURL = strings.TrimRight(c.StripeAPIURL, "/")
+	c.Planner.URL, c.Planner.Model, c.Planner.Key = c.AgentURL, c.AgentModel, c.AgentKey
 	c.Plugins.Builtins, c.Plugins.Dir = Stages(), c.PluginDir
 	if c.FeedDir != "" && c.FeedDir != feed.Sample {
 		folder, err := filepath.Abs(c.FeedDir)
@@ -258,7 +271,7 @@ func (c *Config) Validate() error {
 	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"door": c.Door, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
-		"scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "plugins": c.Plugins,
+		"scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins,
 	} {
 		if err := part.Validate(); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", name, err))

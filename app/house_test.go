@@ -43,6 +43,7 @@ var rules = []rule{
 	{"modules/", append([]string{"ent", "proto/gen"}, ground...), "rooms stand side by side: a need is an interface that app answers"},
 	{"plugins/stage", []string{"plugins/stage", "modules/record", "proto/gen/"}, "authors outside import it: it brings nothing along"},
 	{"plugins/sandbox", []string{"modules/folder", "proto/gen/"}, "a program's process knows the account's folder and nothing else"},
+	{"plugins/agent", nil, "the planner's client knows an endpoint and nothing of the service"},
 	{"plugins/", []string{"plugins/stage", "modules/record", "modules/address"}, "a stage knows its kit and nothing of the service"},
 	{"ent/schema", []string{"ent", "modules/viewer"}, "the tenant rule asks who is asking"},
 	{"ent", []string{"ent", "modules/viewer"}, "generated"},

@@ -46,6 +46,9 @@ func (w *worker) use(ctx context.Context, call Call) (string, error) {
 		Source *string `json:"source"`
 		View   *string `json:"view"`
 	}
+	if !slices.Contains([]string{WriteFile, ReadFile, ListFiles, RunProgram, ReadLibrary}, call.Tool) {
+		return "", fault.New(fault.InvalidRequest, "there is no tool %.40q", call.Tool)
+	}
 	if err := decode(call.Arguments, &args); err != nil {
 		return "", err
 	}
@@ -68,10 +71,8 @@ func (w *worker) use(ctx context.Context, call Call) (string, error) {
 	case call.Tool == ReadLibrary && has(args.View):
 		text, err := w.view(ctx, *args.View)
 		return string(text), err
-	case slices.Contains([]string{WriteFile, ReadFile, RunProgram, ReadLibrary}, call.Tool):
-		return "", fault.New(fault.InvalidRequest, "%s lacks an argument", call.Tool)
 	}
-	return "", fault.New(fault.InvalidRequest, "there is no tool %.40q", call.Tool)
+	return "", fault.New(fault.InvalidRequest, "%s lacks an argument", call.Tool)
 }
 
 // strict decodes one object without unknown members and nothing after it.
