@@ -196,3 +196,23 @@ func hammer(b *testing.B, callers int, record func(door.Event) error) {
 	group.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
+
+// A lone call adds to both counters, whichever of them is there already.
+func TestLoneCallsOpenTheCountersTheyMiss(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		who := caller(7, 8)
+		for _, day := range []int{30, 30, 31, 31, 31} {
+			e := door.Event{Op: "getHooks", Status: "ok", Viewer: who, Units: 2, At: time.Date(2026, 1, day, 12, 0, 0, 0, time.UTC)}
+			if err := b.recorder.Record(context.Background(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for day, want := range map[int]int64{20260130: 4, 20260131: 6, 20260100: 10} {
+			if got := count(t, db, "SELECT units FROM usage_counters WHERE account_id = 7 AND day = $1", day); got != want {
+				t.Errorf("day %d: %d units, want %d", day, got, want)
+			}
+		}
+	})
+}

@@ -15,8 +15,9 @@ import (
 // run with every call of the API.
 type rows struct {
 	db *store.DB
-	// On SQLite a command writes one event, or adds to one counter.
-	event, counter *store.Command
+	// On SQLite, commands write one event, add to the day and the month of a call
+	// that are there, open one that is not, and add to one either way.
+	event, both, first, counter *store.Command
 }
 
 const (
@@ -28,6 +29,8 @@ const (
 func newRows(db *store.DB) rows {
 	return rows{
 		db: db, event: db.Command(insertEvents + "VALUES (?,?,?,?,?,0,?)"),
+		both:    db.Command("UPDATE usage_counters SET units = units + ? WHERE account_id = ? AND day IN (?,?)"),
+		first:   db.Command(insertCounters + "VALUES (?,?,?,?) ON CONFLICT (account_id, day) DO NOTHING"),
 		counter: db.Command(insertCounters + "VALUES (?,?,?,?)" + addToCounters),
 	}
 }
@@ -53,7 +56,23 @@ func (r rows) apply(run store.Run, events []event) error {
 			return fmt.Errorf("insert event: %w", err)
 		}
 	}
-	for _, c := range countersOf(events) {
+	counters := countersOf(events)
+	if len(counters) == 2 && counters[0].accountID == counters[1].accountID && counters[0].units == counters[1].units {
+		changed, err := run(r.both, counters[0].units, counters[0].accountID, counters[0].day, counters[1].day)
+		if err != nil {
+			return fmt.Errorf("add to counters: %w", err)
+		}
+		if changed == 2 {
+			return nil
+		}
+		for _, c := range counters { // one that is there has its units already
+			if _, err := run(r.first, r.db.NewID(), c.accountID, c.day, c.units); err != nil {
+				return fmt.Errorf("open counter: %w", err)
+			}
+		}
+		return nil
+	}
+	for _, c := range counters {
 		if _, err := run(r.counter, r.db.NewID(), c.accountID, int64(c.day), c.units); err != nil {
 			return fmt.Errorf("add to counters: %w", err)
 		}
