@@ -14,9 +14,10 @@ func group(command *exec.Cmd) {
 
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 
-// awaitExit returns when the process has ended. It is not reaped, so that its
+// awaitExit returns when the process has ended. It is reaped later, so that its
 // group's number still belongs to nobody else.
-func awaitExit(command *exec.Cmd) {
+func awaitExit(command *exec.Cmd) (reap func() error) {
 	for unix.Waitid(unix.P_PID, command.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
+	return command.Wait
 }

@@ -8,4 +8,7 @@ func group(*exec.Cmd) {}
 
 func killGroup(command *exec.Cmd) { _ = command.Process.Kill() }
 
-func awaitExit(*exec.Cmd) {}
+func awaitExit(command *exec.Cmd) (reap func() error) {
+	err := command.Wait()
+	return func() error { return err }
+}

@@ -88,11 +88,11 @@ func (r *runner) Start(context.Context) error {
 
 // reap waits for the end, takes the rest of the group along, and lets go.
 func (r *runner) reap(readers *sync.WaitGroup) {
-	awaitExit(r.command)
+	wait := awaitExit(r.command)
 	close(r.ended)
 	r.mu.Lock()
 	killGroup(r.command)
-	r.exit = r.command.Wait()
+	r.exit = wait()
 	r.reaped = true
 	r.mu.Unlock()
 	// A process that got away from its group must not keep us waiting.
