@@ -14,6 +14,8 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/credits"
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/mail"
@@ -31,12 +33,15 @@ type Operator struct {
 	db      *store.DB
 	keys    *keys.Service
 	scrolls *scrolls.Service
+	billing *billing.Service
+	subs    *billing.Subscriptions
+	credits *credits.Service
 }
 
 // NewOperator opens the database and brings it to this version's schema.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	o := &Operator{}
-	o.graph = fx.New(rooms(cfg, log), fx.Populate(&o.db, &o.keys, &o.scrolls))
+	o.graph = fx.New(rooms(cfg, log), fx.Populate(&o.db, &o.keys, &o.scrolls, &o.billing, &o.subs, &o.credits))
 	if err := o.graph.Err(); err != nil {
 		return nil, cause(err)
 	}
@@ -87,7 +92,7 @@ func (k KeyOrder) Validate() error {
 
 // CreateKey returns a new key; it is not shown again.
 func (o *Operator) CreateKey(ctx context.Context, order KeyOrder) (string, error) {
-	return o.keys.CreateForEmail(viewer.System(ctx), order.Email, order.Plan, order.Scopes, order.TTL)
+	return o.keys.CreateForEmail(asOperator(ctx), order.Email, order.Plan, order.Scopes, order.TTL)
 }
 
 // KeyLine is a key as a list shows it.
@@ -124,7 +129,7 @@ func (o *Operator) Keys(ctx context.Context, email string) ([]KeyLine, error) {
 
 // RevokeKey ends a key and its session keys.
 func (o *Operator) RevokeKey(ctx context.Context, id string) error {
-	return o.keys.Revoke(viewer.System(ctx), id)
+	return o.keys.Revoke(asOperator(ctx), id)
 }
 
 // tenant returns a context that acts for the account of an address.

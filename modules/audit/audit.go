@@ -8,6 +8,9 @@ import (
 	"os/user"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
@@ -17,6 +20,9 @@ import (
 const (
 	// Payment is the payment provider, by a notice or when it was asked.
 	Payment = "payment"
+	// Customer is somebody without a key who has proved something: a payment, or
+	// that he reads the mail of an address.
+	Customer = "customer"
 	// Service is the service itself, on nobody's order.
 	Service = "service"
 )
@@ -32,6 +38,8 @@ type Entry struct {
 	Subject string
 	// Detail is for people. No secret may stand in it.
 	Detail string
+	// At is set by Write.
+	At time.Time
 }
 
 type actorKey struct{}
@@ -39,6 +47,34 @@ type actorKey struct{}
 // As returns a context whose changes are the actor's.
 func As(ctx context.Context, actor string) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
+}
+
+// AsCustomer is As(Customer), unless a key asks.
+func AsCustomer(ctx context.Context) context.Context {
+	if who := viewer.FromContext(ctx); who != nil && who.KeyID != 0 {
+		return ctx
+	}
+	return As(ctx, Customer)
+}
+
+// List returns the newest entries of an account.
+func List(ctx context.Context, db *store.DB, accountID int64, limit int) ([]Entry, error) {
+	rows, err := db.Ent().AuditEntry.Query().
+		Where(auditentry.AccountID(accountID)).
+		Order(auditentry.ByID(sql.OrderDesc())).
+		Limit(limit).
+		All(viewer.As(ctx, accountID))
+	if err != nil {
+		return nil, fmt.Errorf("load audit entries of %d: %w", accountID, err)
+	}
+	out := make([]Entry, len(rows))
+	for i, row := range rows {
+		out[i] = Entry{
+			AccountID: accountID, Actor: row.Actor, Action: row.Action, Subject: row.Subject,
+			Detail: row.Detail, At: time.UnixMilli(row.CreatedAt),
+		}
+	}
+	return out, nil
 }
 
 // Operator names whoever runs a command on this machine.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/audit"
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/store"
 )
@@ -83,7 +84,7 @@ func (s *Service) ask(ctx context.Context, found checkout) (Payment, error) {
 // complete hands out the key, unless another claim was first.
 func (s *Service) complete(ctx context.Context, found checkout, payment Payment) (Claim, error) {
 	var claim Claim
-	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	err := s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) error {
 		now := s.now()
 		first, err := s.checkouts.take(ctx, tx, found.id, payment, now)
 		if err != nil {

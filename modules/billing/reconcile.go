@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -63,9 +64,9 @@ func (s *Service) reconcile(ctx context.Context, found checkout) error {
 func (s *Service) SyncAll(ctx context.Context) (Synced, error) {
 	var total Synced
 	if s.remote == nil {
-		return total, nil
+		return total, errors.New("the test checkout renews nothing; set a Stripe secret key")
 	}
-	ctx = viewer.System(ctx)
+	ctx = audit.As(viewer.System(ctx), audit.Payment)
 	for after := int64(0); ; {
 		batch, err := s.subscriptions.stale(ctx, s.now().Add(time.Minute), after, reconcileBatch)
 		if err != nil || len(batch) == 0 {
@@ -105,4 +106,15 @@ func (s *Service) sync(ctx context.Context, batch []staleSubscription) (done Syn
 		}
 	}
 	return done, nil
+}
+
+// SetUp makes what the provider has to know of the plans, and says what it did.
+func (s *Service) SetUp(ctx context.Context) ([]string, error) {
+	provider, ok := s.provider.(interface {
+		Setup(ctx context.Context) ([]string, error)
+	})
+	if !ok {
+		return nil, errors.New("the test checkout needs no setup; set a Stripe secret key")
+	}
+	return provider.Setup(ctx)
 }

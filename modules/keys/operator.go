@@ -121,6 +121,11 @@ func (s *Service) List(ctx context.Context, email string) ([]Key, error) {
 	return s.rows.keysOf(ctx, ids)
 }
 
+// Accounts returns accounts by id, from after one on; 0 begins.
+func (s *Service) Accounts(ctx context.Context, after int64, limit int) ([]AccountRow, error) {
+	return s.rows.accounts(ctx, after, limit)
+}
+
 // Revoke ends a key and, with it, its session keys. Ending it twice is once.
 func (s *Service) Revoke(ctx context.Context, id string) error {
 	number, ok := ident.Parse(ident.Key, id)

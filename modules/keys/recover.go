@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/audit"
 	"github.com/scrollery/scrollery/modules/fault"
 	"github.com/scrollery/scrollery/modules/mail"
 	"github.com/scrollery/scrollery/modules/store"
@@ -93,7 +94,7 @@ func (s *Service) Reissue(ctx context.Context, email, digits string) (status, ap
 	if !ok {
 		return "", "", fault.Invalid("email", "must be an e-mail address")
 	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	err = s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) error {
 		status, apiKey, err = s.try(ctx, tx, address, digits)
 		return err
 	})

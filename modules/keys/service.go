@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/audit"
 	"github.com/scrollery/scrollery/modules/fault"
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/mail"
@@ -141,7 +142,18 @@ func (s *Service) mint(ctx context.Context, tx *store.Tx, order mintOrder) (mint
 	if err := s.rows.addKey(ctx, tx, made, order, s.now()); err != nil {
 		return minted{}, fmt.Errorf("mint key for %d: %w", order.accountID, err)
 	}
-	return made, nil
+	return made, audit.Write(ctx, tx, s.db.NewID(), audit.Entry{
+		AccountID: order.accountID, Action: "key.mint", Subject: ident.Format(ident.Key, made.id),
+		Detail: scopesText(order.scopes),
+	})
+}
+
+// scopesText names scopes for people.
+func scopesText(scopes []string) string {
+	if len(scopes) == len(viewer.AllScopes()) {
+		return "every scope"
+	}
+	return strings.Join(scopes, " ")
 }
 
 // hold keeps other transactions from minting or revoking the account's lasting

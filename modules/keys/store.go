@@ -9,8 +9,10 @@ import (
 
 	"entgo.io/ent/dialect/sql"
 
+	"github.com/scrollery/scrollery/ent"
 	entaccount "github.com/scrollery/scrollery/ent/account"
 	entkey "github.com/scrollery/scrollery/ent/key"
+	"github.com/scrollery/scrollery/modules/audit"
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
@@ -109,13 +111,23 @@ func timeOf(millis *int64) time.Time {
 func (r rows) revoke(ctx context.Context, id int64, at time.Time) (found bool, err error) {
 	ctx = viewer.System(ctx)
 	err = r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if found, err = tx.Ent().Key.Query().Where(entkey.ID(id)).Exist(ctx); err != nil {
+		row, err := tx.Ent().Key.Query().Where(entkey.ID(id)).Only(ctx)
+		if found = err == nil; ent.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		return tx.Ent().Key.Update().
+		ended, err := tx.Ent().Key.Update().
 			Where(entkey.ID(id), entkey.RevokedAtIsNil()).
 			SetRevokedAt(at.UnixMilli()).
-			Exec(ctx)
+			Save(ctx)
+		if err != nil || ended == 0 {
+			return err
+		}
+		return audit.Write(ctx, tx, r.db.NewID(), audit.Entry{
+			AccountID: row.AccountID, Action: "key.revoke", Subject: ident.Format(ident.Key, id),
+		})
 	})
 	if err != nil {
 		return false, fmt.Errorf("revoke key %d: %w", id, err)
@@ -125,8 +137,39 @@ func (r rows) revoke(ctx context.Context, id int64, at time.Time) (found bool, e
 
 // revokeAll ends every key and session of an account.
 func (r rows) revokeAll(ctx context.Context, tx *store.Tx, accountID int64, at time.Time) error {
-	return tx.Ent().Key.Update().
+	ended, err := tx.Ent().Key.Update().
 		Where(entkey.AccountID(accountID), entkey.RevokedAtIsNil()).
 		SetRevokedAt(at.UnixMilli()).
-		Exec(viewer.As(ctx, accountID))
+		Save(viewer.As(ctx, accountID))
+	if err != nil {
+		return err
+	}
+	return audit.Write(ctx, tx, r.db.NewID(), audit.Entry{
+		AccountID: accountID, Action: "key.revoke", Subject: "all", Detail: fmt.Sprintf("%d keys", ended),
+	})
+}
+
+// AccountRow is an account as it is stored.
+type AccountRow struct {
+	ID int64
+	// Email is empty where no checkout told it.
+	Email     string
+	CreatedAt time.Time
+}
+
+// accounts returns accounts by id, from after an id on.
+func (r rows) accounts(ctx context.Context, after int64, limit int) ([]AccountRow, error) {
+	found, err := r.db.Ent().Account.Query().
+		Where(entaccount.IDGT(after)).Order(entaccount.ByID()).Limit(limit).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load accounts: %w", err)
+	}
+	out := make([]AccountRow, len(found))
+	for i, row := range found {
+		out[i] = AccountRow{ID: row.ID, CreatedAt: time.UnixMilli(row.CreatedAt)}
+		if row.Email != nil {
+			out[i].Email = *row.Email
+		}
+	}
+	return out, nil
 }

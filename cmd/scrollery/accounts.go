@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scrollery/scrollery/app"
+)
+
+func accountsCommand() *cobra.Command {
+	return group("accounts", "List and show accounts", accountsList(), accountsShow())
+}
+
+func accountsList() *cobra.Command {
+	var after string
+	var limit int
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "List accounts, oldest first, with what they pay and have",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 {
+				return fmt.Errorf("%w: --limit %d is below 1", errUse, limit)
+			}
+			return operate(cmd, func(o *app.Operator) error {
+				accounts, err := o.Accounts(cmd.Context(), after, limit)
+				if err != nil {
+					return err
+				}
+				w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(w, "ID\tEMAIL\tPLAN\tINTERVAL\tSTATUS\tCREDITS\tOWED\tCREATED")
+				for _, account := range accounts {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", account.ID, account.Email, account.Plan, account.Interval,
+						account.Status, account.Credits, account.Owed, account.Created.Format(time.RFC3339))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	command.Flags().StringVar(&after, "after", "", "id of the account after which to begin")
+	command.Flags().IntVar(&limit, "limit", 100, "how many")
+	return command
+}
+
+func accountsShow() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID|EMAIL",
+		Short: "Show an account, its last credit movements and who changed what",
+		Args:  oneArg("the id or the address of an account"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return operate(cmd, func(o *app.Operator) error {
+				account, err := o.Account(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return printAccount(account)
+			})
+		},
+	}
+}
+
+func printAccount(account app.AccountReport) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "id\t%s\nemail\t%s\nplan\t%s %s\nstatus\t%s\n", account.ID, account.Email, account.Plan, account.Interval, account.Status)
+	if !account.PeriodEnd.IsZero() {
+		fmt.Fprintf(w, "paid until\t%s\n", account.PeriodEnd.UTC().Format(time.RFC3339))
+	}
+	fmt.Fprintf(w, "credits\t%d\nowed\t%d\ncreated\t%s\n", account.Credits, account.Owed, account.Created.Format(time.RFC3339))
+	for i, entry := range account.Movements {
+		if i == 0 {
+			fmt.Fprintln(w, "\nMOVED\tBALANCE\tREASON\tREFERENCE\tWHEN")
+		}
+		fmt.Fprintf(w, "%+d\t%d\t%s\t%s\t%s\n", entry.Amount, entry.Balance, entry.Reason, entry.Reference, entry.CreatedAt.UTC().Format(time.RFC3339))
+	}
+	for i, entry := range account.Changes {
+		if i == 0 {
+			fmt.Fprintln(w, "\nWHO\tWHAT\tON\tDETAIL\tWHEN")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.At.UTC().Format(time.RFC3339))
+	}
+	return w.Flush()
+}
