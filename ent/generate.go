@@ -2,4 +2,4 @@
 // written by hand.
 package ent
 
-//go:generate go run -mod=mod entgo.io/ent/cmd/ent generate --feature intercept,schema/snapshot,sql/upsert,sql/execquery,sql/lock,sql/modifier,sql/versioned-migration ./schema
+//go:generate go tool ent generate --feature intercept,schema/snapshot,sql/upsert,sql/execquery,sql/lock,sql/modifier,sql/versioned-migration ./schema

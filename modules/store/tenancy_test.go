@@ -21,11 +21,12 @@ import (
 // reason. A new entity that is not here must have the mixin.
 func withoutTenantRule() map[string]string {
 	return map[string]string{
-		"Account":    "is the tenant itself; read at admission and recovery only, before anybody is known",
-		"Checkout":   "begins before there is an account; found by the hash of its claim token",
-		"Code":       "is asked for by a visitor who has lost the key; found by address",
-		"Job":        "belongs to the queue, which works for all",
-		"UsageEvent": "may belong to nobody, for a public call; read by the id of a key",
+		"Account":      "is the tenant itself; read at admission and recovery only, before anybody is known",
+		"Checkout":     "begins before there is an account; found by the hash of its claim token",
+		"Code":         "is asked for by a visitor who has lost the key; found by address",
+		"Job":          "belongs to the queue, which works for all",
+		"PaymentEvent": "is a provider's event, which nobody owns; only whether it was seen is ever asked",
+		"UsageEvent":   "may belong to nobody, for a public call; read by the id of a key",
 	}
 }
 

@@ -65,8 +65,8 @@ func TestLines(t *testing.T) {
 		{"NUL and halves of pairs", `{"platform":"x","externalId":"1","metadata":{"caption":"a\u0000b\ud800c\ud83d\ude00\\u0000"}}`, `{"platform":"x","externalId":"1","metadata":{"caption":"ab\ufffdc\ud83d\ude00\\u0000"},"metrics":{}}`, 0},
 		{"invalid bytes", "{\"platform\":\"x\",\"externalId\":\"1\",\"creatorId\":\"a\xffb\x00\"}", `{"platform":"x","externalId":"1","creatorId":"a` + "\ufffd" + `b","metrics":{}}`, 0},
 		{
-			"tags of the caption", `{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b &#x27;"}}`,
-			`{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b &#x27;"},"metrics":{},"keys":[{"key":"hashtag:kaffe","label":"#Kaffe"},{"key":"hashtag:日本","label":"#日本"}]}`, 0,
+			"tags of the caption", `{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b c#d"}}`,
+			`{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b c#d"},"metrics":{},"keys":[{"key":"hashtag:kaffe","label":"#Kaffe"},{"key":"hashtag:日本","label":"#日本"},{"key":"hashtag:d","label":"#d"}]}`, 0,
 		},
 		{"listed tags", `{"platform":"x","externalId":"1","metadata":{"caption":"#a","hashtags":[]}}`, `{"platform":"x","externalId":"1","metadata":{"caption":"#a","hashtags":[]},"metrics":{}}`, 0},
 		{"an address of no page", `{"platform":"x","externalId":"1","sourceUrl":"javascript:alert(1)"}`, `{"platform":"x","externalId":"1","metrics":{}}`, 1},
