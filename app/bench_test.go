@@ -75,6 +75,16 @@ func take(measures []*measure) {
 	}
 }
 
+// noise is how far above its bar a measurement may lie. SCROLLERY_BENCH=strict
+// holds the bars themselves, and wants a machine that does nothing else; on a
+// shared one a round costs up to twice as much as its neighbour.
+func noise() float64 {
+	if os.Getenv("SCROLLERY_BENCH") == "strict" {
+		return 1
+	}
+	return 2
+}
+
 // TestWholeRequestAgainstItsFloor holds the bars of a list of 25.
 func TestWholeRequestAgainstItsFloor(t *testing.T) {
 	if os.Getenv("SCROLLERY_BENCH") == "" {
@@ -99,8 +109,8 @@ func TestWholeRequestAgainstItsFloor(t *testing.T) {
 		}
 		ratio := float64(m.best) / float64(m.floor.best)
 		t.Logf("%-24s %8v  %.2f of the floor, bar %.2f", m.name, m.best, ratio, m.bar)
-		if ratio > m.bar {
-			t.Errorf("%s costs %.2f of the floor, more than %.2f", m.name, ratio, m.bar)
+		if ratio > m.bar*noise() {
+			t.Errorf("%s costs %.2f of the floor, more than %.2f", m.name, ratio, m.bar*noise())
 		}
 	}
 }
