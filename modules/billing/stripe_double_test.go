@@ -47,6 +47,13 @@ func newDouble(t testing.TB) *double {
 	return d
 }
 
+// breaks sets the trouble from now on; nil ends it.
+func (d *double) breaks(trouble func(call int, r *http.Request) int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.trouble = trouble
+}
+
 func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body bytes.Buffer
 	_, _ = body.ReadFrom(r.Body)

@@ -244,16 +244,16 @@ func TestStripeInTrouble(t *testing.T) {
 	events := s.take()
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusInternalServerError} {
 		start := s.calls
-		s.trouble = func(call int, _ *http.Request) int { // once
+		s.breaks(func(call int, _ *http.Request) int { // once
 			if call == start+1 {
 				return status
 			}
 			return 0
-		}
+		})
 		if _, err := s.Topup(ctx, 500); err != nil {
 			t.Errorf("%d once: %v", status, err)
 		}
-		s.trouble = func(int, *http.Request) int { return status }
+		s.breaks(func(int, *http.Request) int { return status })
 		if _, _, err := s.ConfirmTopup(ctx, sessionOf(url)); !fault.Is(err, fault.TemporaryServiceError) {
 			t.Errorf("%d always: %v", status, err)
 		}
@@ -264,11 +264,11 @@ func TestStripeInTrouble(t *testing.T) {
 		cfg.Stripe.Timeout = 50 * time.Millisecond
 		return cfg
 	}()).sessions.B
-	s.trouble = func(int, *http.Request) int { return -1 }
+	s.breaks(func(int, *http.Request) int { return -1 })
 	if _, _, err := s.ConfirmTopup(ctx, sessionOf(url)); !fault.Is(err, fault.TemporaryServiceError) {
 		t.Errorf("never: %v", err)
 	}
-	s.trouble = nil
+	s.breaks(nil)
 	s.deliver(t, http.StatusOK, events...)
 	if got, _ := s.purse.Balance(ctx, 7); got != 500 {
 		t.Errorf("balance %d", got)
