@@ -147,11 +147,12 @@ func TestEncoderAgreesWithProtoJSON(t *testing.T) {
 func TestEncoderForm(t *testing.T) {
 	t.Parallel()
 	for want, message := range map[string]proto.Message{
-		`{"found":false,"scroll":null}`:                                   &scrolleryv1.GetScrollResponse{},
-		`{"hooks":[]}`:                                                    &scrolleryv1.GetHooksResponse{NextPageToken: "hidden"},
-		`{"videos":[],"nextCursor":null}`:                                 &scrolleryv1.GetLibraryResponse{},
-		`{"kind":"<own>&"}`:                                               &scrolleryv1.Source{Kind: "<own>&"},
-		`{"kind":"","handle":"` + "a\ufffdb" + `"}`:                       &scrolleryv1.Source{Handle: proto.String("a\xffb")},
+		`{"found":false,"scroll":null}`:             &scrolleryv1.GetScrollResponse{},
+		`{"hooks":[]}`:                              &scrolleryv1.GetHooksResponse{NextPageToken: "hidden"},
+		`{"videos":[],"nextCursor":null}`:           &scrolleryv1.GetLibraryResponse{},
+		`{"kind":"<own>&"}`:                         &scrolleryv1.Source{Kind: "<own>&"},
+		`{"kind":"","handle":"` + "a\ufffdb" + `"}`: &scrolleryv1.Source{Handle: proto.String("a\xffb")},
+
 		`{"videoCount":-5,"medianGrowthMultiple":1000000000000000000000}`: &scrolleryv1.TrendMetrics{VideoCount: -5, MedianGrowthMultiple: 1e21},
 		`{"videoCount":0,"medianGrowthMultiple":0.0000001}`:               &scrolleryv1.TrendMetrics{MedianGrowthMultiple: 1e-7},
 	} {
