@@ -75,9 +75,10 @@ func take(measures []*measure) {
 	}
 }
 
-// noise is how far above its bar a measurement may lie. SCROLLERY_BENCH=strict
-// holds the bars themselves, and wants a machine that does nothing else; on a
-// shared one a round costs up to twice as much as its neighbour.
+// noise is how far above its bar a measurement may lie. It guards against a
+// slide, and is no proof of the bars: the first read of trends and the repeated
+// reads of hooks and outliers do not meet theirs yet. SCROLLERY_BENCH=strict holds
+// the bars themselves, and fails on those.
 func noise() float64 {
 	if os.Getenv("SCROLLERY_BENCH") == "strict" {
 		return 1

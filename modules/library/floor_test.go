@@ -21,7 +21,8 @@ const (
 )
 
 // noise is how far off its bar a measurement may lie on a machine that others
-// share; SCROLLERY_BENCH=strict and =1M hold the bars as they are.
+// share, which guards against a slide and proves no bar; SCROLLERY_BENCH=strict
+// and =1M hold the bars as they are.
 func noise() float64 {
 	if mode := os.Getenv("SCROLLERY_BENCH"); mode == "strict" || mode == "1M" {
 		return 1
