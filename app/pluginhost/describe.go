@@ -49,7 +49,8 @@ func plausible(spec stage.Spec, id string) error {
 	if spec.ID != id {
 		return fmt.Errorf("it calls itself %.40q", spec.ID)
 	}
-	if len(spec.Platforms) > 50 || len(spec.Settings) > 100 || len(spec.Secrets) > 100 || len(spec.Hosts) > 100 {
+	if len(spec.Platforms) > 50 || len(spec.Settings) > 100 || len(spec.Secrets) > 100 || len(spec.Hosts) > 100 ||
+		len(spec.Quotas) > 20 || len(spec.Programs) > 20 {
 		return errors.New("it asks for too much")
 	}
 	probe := spec
@@ -75,6 +76,7 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, bool) {
 	spec := stage.Spec{
 		ID: m.GetId(), Version: m.GetVersion(), Summary: m.GetSummary(), Kind: stage.Kind(m.GetKind()),
 		Platforms: m.GetPlatforms(), Secrets: m.GetSecrets(), Hosts: m.GetHosts(),
+		NeedsMedia: m.GetNeedsMedia(), Programs: m.GetPrograms(),
 		Limits: stage.Limits{
 			Memory: limits.GetMemoryBytes(), Records: int(limits.GetRecords()),
 			Call: millis(limits.GetCallMillis()), Stall: millis(limits.GetStallMillis()),
@@ -82,7 +84,13 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, bool) {
 	}
 	for _, s := range m.GetSettings() {
 		spec.Settings = append(spec.Settings, stage.Setting{
-			Name: s.GetName(), Default: s.GetDefault(), Required: s.GetRequired(), Path: s.GetPath(), Help: s.GetHelp(),
+			Name: s.GetName(), Default: s.GetDefault(), Required: s.GetRequired(), Path: s.GetPath(),
+			Endpoint: s.GetEndpoint(), Help: s.GetHelp(),
+		})
+	}
+	for _, q := range m.GetQuotas() {
+		spec.Quotas = append(spec.Quotas, stage.Allowance{
+			Name: q.GetName(), Limit: q.GetLimit(), Window: stage.Window(q.GetWindow()), Setting: q.GetSetting(),
 		})
 	}
 	return spec, m.GetRefreshes() && spec.Kind == stage.SourceKind

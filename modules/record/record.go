@@ -36,6 +36,16 @@ type Record struct {
 	Keys []Key `json:"keys,omitempty"`
 	// Seed is the seed that led to it, as in Outcome.Seed.
 	Seed string `json:"seed,omitempty"`
+	// Media is the file that holds the video or its beginning, where an evidence
+	// stage asked for it. A source leaves it empty.
+	Media string `json:"-"`
+}
+
+// File is a video's media, fetched.
+type File struct {
+	Ref
+	// Name within the scratch folder of the call.
+	Name string
 }
 
 // Source is how a video was come by.

@@ -1,6 +1,10 @@
 package stage
 
-import "log/slog"
+import (
+	"context"
+	"log/slog"
+	"net/http"
+)
 
 // Call is what a stage knows of the call that it works on.
 type Call struct {
@@ -13,6 +17,11 @@ type Call struct {
 	Scratch string
 	// Log ends up in the house's log. Never put a secret there.
 	Log *slog.Logger
+	// Transport leads to the hosts that the spec names; HTTP is the way to use it.
+	// A test may set its own.
+	Transport http.RoundTripper
+	// Grant answers Spend; a test may set its own. Where it is nil, all is granted.
+	Grant func(ctx context.Context, quota string, units int64, item string) error
 
 	progress func(note string)
 }

@@ -7,6 +7,7 @@ func describe(s Spec) *stagev1.Description {
 	description := &stagev1.Description{
 		Id: s.ID, Version: s.Version, Summary: s.Summary, Kind: string(s.Kind),
 		Platforms: s.Platforms, Secrets: s.Secrets, Hosts: s.Hosts, Refreshes: s.Refresh != nil,
+		FetchesMedia: s.Media != nil, NeedsMedia: s.NeedsMedia, Programs: s.Programs,
 		Limits: &stagev1.Limits{
 			MemoryBytes: s.Limits.Memory, CallMillis: s.Limits.Call.Milliseconds(),
 			StallMillis: s.Limits.Stall.Milliseconds(), Records: int64(s.Limits.Records),
@@ -14,7 +15,13 @@ func describe(s Spec) *stagev1.Description {
 	}
 	for _, setting := range s.Settings {
 		description.Settings = append(description.Settings, &stagev1.Setting{
-			Name: setting.Name, Default: setting.Default, Required: setting.Required, Path: setting.Path, Help: setting.Help,
+			Name: setting.Name, Default: setting.Default, Required: setting.Required, Path: setting.Path,
+			Endpoint: setting.Endpoint, Help: setting.Help,
+		})
+	}
+	for _, quota := range s.Quotas {
+		description.Quotas = append(description.Quotas, &stagev1.Quota{
+			Name: quota.Name, Limit: quota.Limit, Window: string(quota.Window), Setting: quota.Setting,
 		})
 	}
 	return description

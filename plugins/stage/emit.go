@@ -125,6 +125,10 @@ func records(items []*stagev1.Record) *stagev1.CallResponse {
 	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Records{Records: &stagev1.Records{Records: items}}}
 }
 
+func files(items []*stagev1.File) *stagev1.CallResponse {
+	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Files{Files: &stagev1.Files{Files: items}}}
+}
+
 func verdicts(items []*stagev1.Verdict) *stagev1.CallResponse {
 	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Verdicts{Verdicts: &stagev1.Verdicts{Verdicts: items}}}
 }

@@ -21,6 +21,7 @@ type input struct {
 	ctx     context.Context
 	sender  *sender
 	batches chan *stagev1.Input
+	grants  chan *stagev1.Grant
 	current []*stagev1.Record
 	ended   bool
 	asked   bool
@@ -29,7 +30,14 @@ type input struct {
 // read pumps the stream until its end. The channel has room for all that was asked
 // for; a host that sends more waits in gRPC's window.
 func (in *input) read(stream grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse], fail context.CancelCauseFunc) {
-	defer close(in.batches)
+	open := true
+	end := func() {
+		if open {
+			close(in.batches)
+			open = false
+		}
+	}
+	defer end()
 	for {
 		message, err := stream.Recv()
 		if err != nil {
@@ -38,8 +46,17 @@ func (in *input) read(stream grpc.BidiStreamingServer[stagev1.CallRequest, stage
 			}
 			return
 		}
+		if grant := message.GetGrant(); grant != nil {
+			select {
+			case in.grants <- grant:
+				continue
+			default:
+				fail(errors.New("the host granted what nobody asked for"))
+				return
+			}
+		}
 		batch := message.GetInput()
-		if batch == nil {
+		if batch == nil || !open {
 			fail(errors.New("the host sent what is not input"))
 			return
 		}
@@ -49,7 +66,7 @@ func (in *input) read(stream grpc.BidiStreamingServer[stagev1.CallRequest, stage
 			return
 		}
 		if batch.GetLast() {
-			return
+			end() // grants may follow
 		}
 	}
 }

@@ -6,6 +6,7 @@ import "github.com/scrollery/scrollery/modules/record"
 type (
 	Ref      = record.Ref
 	Record   = record.Record
+	File     = record.File
 	Source   = record.Source
 	Metrics  = record.Metrics
 	Evidence = record.Evidence

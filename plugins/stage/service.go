@@ -55,6 +55,23 @@ func (s *service) Refresh(stream stream) error {
 	})
 }
 
+func (s *service) Media(stream stream) error {
+	if s.spec.Media == nil {
+		return missing("Media")
+	}
+	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
+		_, refs, err := w.input.all()
+		if err != nil {
+			return nil, err
+		}
+		emit := func(f File) error {
+			return w.files.emit(&stagev1.File{Ref: wire.EncodeRef(f.Ref), Name: f.Name})
+		}
+		outcomes, err := s.spec.Media(ctx, w.call, refs, emit)
+		return &stagev1.Done{Outcomes: wire.EncodeOutcomes(outcomes)}, err
+	})
+}
+
 func (s *service) Screen(stream stream) error {
 	if s.spec.Screen == nil {
 		return missing("Screen")
@@ -84,6 +101,7 @@ type work struct {
 	records  batcher[*stagev1.Record]
 	verdicts batcher[*stagev1.Verdict]
 	findings batcher[*stagev1.Finding]
+	files    batcher[*stagev1.File]
 }
 
 func (w *work) emitRecord(r Record) error { return w.records.emit(wire.EncodeRecord(&r)) }
@@ -101,13 +119,15 @@ func (s *service) serve(stream stream, do func(context.Context, *work) (*stagev1
 	ctx, cancel := context.WithCancelCause(stream.Context())
 	defer cancel(nil)
 	send := &sender{send: stream.Send}
+	in := &input{ctx: ctx, sender: send, batches: make(chan *stagev1.Input, ahead), grants: make(chan *stagev1.Grant, 1)}
 	w := &work{
-		call:     s.call(open, send),
-		input:    &input{ctx: ctx, sender: send, batches: make(chan *stagev1.Input, ahead)},
+		call:     s.call(open, in),
+		input:    in,
 		sender:   send,
 		records:  batcher[*stagev1.Record]{sender: send, wrap: records, max: open.GetMaxRecords()},
 		verdicts: batcher[*stagev1.Verdict]{sender: send, wrap: verdicts},
 		findings: batcher[*stagev1.Finding]{sender: send, wrap: findings},
+		files:    batcher[*stagev1.File]{sender: send, wrap: files},
 	}
 	go w.input.read(stream, cancel)
 	done, err := s.guard(ctx, w, do)
@@ -132,7 +152,7 @@ func (s *service) guard(ctx context.Context, w *work, do func(context.Context, *
 }
 
 func (w *work) finish(done *stagev1.Done) error {
-	for _, flush := range []func() error{w.records.flush, w.verdicts.flush, w.findings.flush} {
+	for _, flush := range []func() error{w.records.flush, w.verdicts.flush, w.findings.flush, w.files.flush} {
 		if err := flush(); err != nil {
 			return err
 		}
@@ -144,11 +164,12 @@ func (w *work) finish(done *stagev1.Done) error {
 	return err
 }
 
-func (s *service) call(open *stagev1.Open, send *sender) *Call {
+func (s *service) call(open *stagev1.Open, in *input) *Call {
 	call := &Call{
 		Run: wire.DecodeRun(open.GetRun()), Settings: map[string]string{}, Secrets: map[string]string{},
 		Scratch: open.GetScratch(), Log: s.log,
-		progress: send.note,
+		Transport: transport(open.GetProxy()), Grant: (&spender{input: in}).spend,
+		progress: in.sender.note,
 	}
 	for _, setting := range s.spec.Settings {
 		if setting.Default != "" {

@@ -52,15 +52,25 @@ type Spec struct {
 	// Settings and Secrets that it wants; it is given no others.
 	Settings []Setting
 	Secrets  []string
-	// Hosts it talks to, as `host:port`; none stands for no network at all. The
-	// ports are enforced where the kernel can, the names are for people.
-	Hosts  []string
-	Limits Limits
+	// Hosts it talks to, as `host:port`, or `*.host:port` for all names below it;
+	// together with the settings that are endpoints they are all that it reaches,
+	// through Call.HTTP. None stands for no network at all.
+	Hosts []string
+	// Quotas are the allowances of the sites it asks; see Call.Spend.
+	Quotas []Allowance
+	// Programs of the system that it runs, by name, such as `ffmpeg`.
+	Programs []string
+	// NeedsMedia has an evidence stage get Record.Media where some source can fetch it.
+	NeedsMedia bool
+	Limits     Limits
 
 	// Collect finds records for seeds; a source has it. It answers for every seed.
 	Collect func(ctx context.Context, call *Call, seeds []Seed, emit func(Record) error) ([]Outcome, error)
 	// Refresh reads videos that are already known again; a source may have it.
 	Refresh func(ctx context.Context, call *Call, refs []Ref, emit func(Record) error) ([]Outcome, error)
+	// Media fetches videos, or their first seconds, into call.Scratch and emits the
+	// name of each file there; a source may have it. The house takes the files away.
+	Media func(ctx context.Context, call *Call, refs []Ref, emit func(File) error) ([]Outcome, error)
 	// Screen gives one verdict a record; next answers io.EOF after the last.
 	Screen func(ctx context.Context, call *Call, next func() (Record, error), emit func(Verdict) error) (Summary, error)
 	// Evidence gives a finding for each record that it knows something about.
@@ -78,9 +88,37 @@ type Setting struct {
 	// Path marks the value as a file or folder, which the stage may then read; it
 	// arrives as an absolute path. A value that names nothing there stays as it is.
 	Path bool
+	// Endpoint marks the value as an http or https address; the stage may reach its
+	// host, which may also be in a private network, since the operator says so.
+	Endpoint bool
 	// Help is for people.
 	Help string
 }
+
+// Allowance is what a site gives the operator as a whole: all scrolls of a house
+// share it.
+type Allowance struct {
+	// Name in the form of a setting's.
+	Name string
+	// Limit in units a window, where the operator sets nothing; above 0.
+	Limit int64
+	// Setting holds the operator's own limit; empty where there is none to set.
+	Setting string
+	Window  Window
+}
+
+// Window is how long a quota lasts, and when it is renewed.
+type Window string
+
+// The windows.
+const (
+	// UTCDay begins at midnight UTC.
+	UTCDay Window = "utc_day"
+	// PacificDay begins at midnight in Los Angeles.
+	PacificDay Window = "pacific_day"
+	// Week is the last 7 days, whenever it is.
+	Week Window = "week"
+)
 
 // Limits are what the stage asks for. Zero takes the house's default, and the
 // house's maximum is never exceeded.

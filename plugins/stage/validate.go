@@ -12,6 +12,7 @@ var (
 	idForm      = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 	platform    = regexp.MustCompile(`^[a-z0-9_]{1,40}$`)
+	programForm = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,39}$`)
 	versionForm = regexp.MustCompile(`^[0-9A-Za-z.+_-]{1,40}$`)
 )
 
@@ -40,6 +41,22 @@ func (s Spec) Validate() error {
 		add(seen[name], "secret %q: a name stands for one setting or secret", name)
 		seen[name] = true
 	}
+	for _, setting := range s.Settings {
+		add(setting.Path && setting.Endpoint, "setting %q: a path and an endpoint at once", setting.Name)
+	}
+	quotas := map[string]bool{}
+	for _, quota := range s.Quotas {
+		add(!nameForm.MatchString(quota.Name), "quota %q: want %s", quota.Name, nameForm)
+		add(quotas[quota.Name], "quota %q: twice", quota.Name)
+		quotas[quota.Name] = true
+		add(quota.Limit < 1, "quota %q: a limit below 1", quota.Name)
+		add(quota.Window != UTCDay && quota.Window != PacificDay && quota.Window != Week, "quota %q: window %q: want %s, %s or %s", quota.Name, quota.Window, UTCDay, PacificDay, Week)
+		add(quota.Setting != "" && !seen[quota.Setting], "quota %q: there is no setting %q", quota.Name, quota.Setting)
+	}
+	for _, program := range s.Programs {
+		add(!programForm.MatchString(program), "program %q: want %s", program, programForm)
+	}
+	add(s.NeedsMedia && s.Kind != EvidenceKind, "needs media: only evidence stages get any")
 	for _, address := range s.Hosts {
 		_, err := Port(address)
 		add(err != nil, "host %q: %v", address, err)
@@ -56,9 +73,9 @@ func (s Spec) verbsFit() bool {
 	case SourceKind:
 		return source && !screen && !evidence
 	case ScreenKind:
-		return screen && !source && !evidence && s.Refresh == nil
+		return screen && !source && !evidence && s.Refresh == nil && s.Media == nil
 	case EvidenceKind:
-		return evidence && !source && !screen && s.Refresh == nil
+		return evidence && !source && !screen && s.Refresh == nil && s.Media == nil
 	}
 	return false
 }

@@ -26,6 +26,7 @@ func EncodeRecord(r *record.Record) *stagev1.Record {
 		Evidence:     encodeEvidence(r.Evidence),
 		Keys:         encodeKeys(r.Keys),
 		Seed:         r.Seed,
+		Media:        r.Media,
 	}
 	if s := r.Source; s != nil {
 		m.Source = &stagev1.Source{Kind: s.Kind, Handle: s.Handle, SeededBy: s.SeededBy}
@@ -55,6 +56,7 @@ func DecodeRecord(m *stagev1.Record) record.Record {
 		Evidence:  decodeEvidence(m.GetEvidence()),
 		Keys:      decodeKeys(m.GetKeys()),
 		Seed:      m.GetSeed(),
+		Media:     m.GetMedia(),
 	}
 	if m == nil {
 		return r

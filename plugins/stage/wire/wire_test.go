@@ -75,6 +75,7 @@ func TestRecord(t *testing.T) {
 		},
 		Evidence: &evidence, Cues: []record.Cue{{Start: 1, End: 2, Text: "c"}},
 		Stickers: []record.Sticker{{Text: "s", Start: 3}}, Keys: keys, Seed: "seed",
+		Media: "/scratch/1.mp4",
 	})
 	same(t, wire.DecodeRecord(through(t, wire.EncodeRecord(&want))), want)
 	bare := record.Record{Ref: ref}

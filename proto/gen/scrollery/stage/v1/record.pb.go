@@ -100,7 +100,10 @@ type Record struct {
 	// Trend keys beyond hashtags and sound.
 	Keys []*Key `protobuf:"bytes,11,rep,name=keys" json:"keys,omitempty"`
 	// The seed that led to it, as in Outcome.
-	Seed          string `protobuf:"bytes,12,opt,name=seed" json:"seed,omitempty"`
+	Seed string `protobuf:"bytes,12,opt,name=seed" json:"seed,omitempty"`
+	// The file that holds the video or its beginning, for an evidence stage that
+	// needs media; empty where there is none. A source leaves it empty.
+	Media         string `protobuf:"bytes,13,opt,name=media" json:"media,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -215,6 +218,13 @@ func (x *Record) GetKeys() []*Key {
 func (x *Record) GetSeed() string {
 	if x != nil {
 		return x.Seed
+	}
+	return ""
+}
+
+func (x *Record) GetMedia() string {
+	if x != nil {
+		return x.Media
 	}
 	return ""
 }
@@ -605,6 +615,60 @@ func (x *Key) GetLabel() string {
 	return ""
 }
 
+// File is a video's media, fetched.
+type File struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Ref   *Ref                   `protobuf:"bytes,1,opt,name=ref" json:"ref,omitempty"`
+	// Its name within the scratch folder. The host takes it away from there.
+	Name          string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *File) Reset() {
+	*x = File{}
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *File) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*File) ProtoMessage() {}
+
+func (x *File) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use File.ProtoReflect.Descriptor instead.
+func (*File) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *File) GetRef() *Ref {
+	if x != nil {
+		return x.Ref
+	}
+	return nil
+}
+
+func (x *File) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // Verdict is a screen's word on one record.
 type Verdict struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -620,7 +684,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_scrollery_stage_v1_record_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -632,7 +696,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_record_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -645,7 +709,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Verdict) GetRef() *Ref {
@@ -689,7 +753,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_scrollery_stage_v1_record_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +765,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_record_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +778,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Finding) GetRef() *Ref {
@@ -746,7 +810,7 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\x03Ref\x12\x1a\n" +
 	"\bplatform\x18\x01 \x01(\tR\bplatform\x12\x1f\n" +
 	"\vexternal_id\x18\x02 \x01(\tR\n" +
-	"externalId\"\x86\x04\n" +
+	"externalId\"\x9c\x04\n" +
 	"\x06Record\x12)\n" +
 	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x12\x1d\n" +
 	"\n" +
@@ -762,7 +826,8 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\bstickers\x18\n" +
 	" \x03(\v2\x1b.scrollery.stage.v1.StickerR\bstickers\x12+\n" +
 	"\x04keys\x18\v \x03(\v2\x17.scrollery.stage.v1.KeyR\x04keys\x12\x12\n" +
-	"\x04seed\x18\f \x01(\tR\x04seed\"Q\n" +
+	"\x04seed\x18\f \x01(\tR\x04seed\x12\x14\n" +
+	"\x05media\x18\r \x01(\tR\x05media\"Q\n" +
 	"\x06Source\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06handle\x18\x02 \x01(\tR\x06handle\x12\x1b\n" +
@@ -790,7 +855,10 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\"-\n" +
 	"\x03Key\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05label\x18\x02 \x01(\tR\x05label\"\x7f\n" +
+	"\x05label\x18\x02 \x01(\tR\x05label\"E\n" +
+	"\x04File\x12)\n" +
+	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\x7f\n" +
 	"\aVerdict\x12)\n" +
 	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x12\x1d\n" +
 	"\n" +
@@ -814,7 +882,7 @@ func file_scrollery_stage_v1_record_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_record_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_scrollery_stage_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_scrollery_stage_v1_record_proto_goTypes = []any{
 	(*Ref)(nil),      // 0: scrollery.stage.v1.Ref
 	(*Record)(nil),   // 1: scrollery.stage.v1.Record
@@ -824,8 +892,9 @@ var file_scrollery_stage_v1_record_proto_goTypes = []any{
 	(*Cue)(nil),      // 5: scrollery.stage.v1.Cue
 	(*Sticker)(nil),  // 6: scrollery.stage.v1.Sticker
 	(*Key)(nil),      // 7: scrollery.stage.v1.Key
-	(*Verdict)(nil),  // 8: scrollery.stage.v1.Verdict
-	(*Finding)(nil),  // 9: scrollery.stage.v1.Finding
+	(*File)(nil),     // 8: scrollery.stage.v1.File
+	(*Verdict)(nil),  // 9: scrollery.stage.v1.Verdict
+	(*Finding)(nil),  // 10: scrollery.stage.v1.Finding
 }
 var file_scrollery_stage_v1_record_proto_depIdxs = []int32{
 	0,  // 0: scrollery.stage.v1.Record.ref:type_name -> scrollery.stage.v1.Ref
@@ -835,15 +904,16 @@ var file_scrollery_stage_v1_record_proto_depIdxs = []int32{
 	5,  // 4: scrollery.stage.v1.Record.cues:type_name -> scrollery.stage.v1.Cue
 	6,  // 5: scrollery.stage.v1.Record.stickers:type_name -> scrollery.stage.v1.Sticker
 	7,  // 6: scrollery.stage.v1.Record.keys:type_name -> scrollery.stage.v1.Key
-	0,  // 7: scrollery.stage.v1.Verdict.ref:type_name -> scrollery.stage.v1.Ref
-	0,  // 8: scrollery.stage.v1.Finding.ref:type_name -> scrollery.stage.v1.Ref
-	4,  // 9: scrollery.stage.v1.Finding.evidence:type_name -> scrollery.stage.v1.Evidence
-	7,  // 10: scrollery.stage.v1.Finding.keys:type_name -> scrollery.stage.v1.Key
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	0,  // 7: scrollery.stage.v1.File.ref:type_name -> scrollery.stage.v1.Ref
+	0,  // 8: scrollery.stage.v1.Verdict.ref:type_name -> scrollery.stage.v1.Ref
+	0,  // 9: scrollery.stage.v1.Finding.ref:type_name -> scrollery.stage.v1.Ref
+	4,  // 10: scrollery.stage.v1.Finding.evidence:type_name -> scrollery.stage.v1.Evidence
+	7,  // 11: scrollery.stage.v1.Finding.keys:type_name -> scrollery.stage.v1.Key
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_record_proto_init() }
@@ -857,7 +927,7 @@ func file_scrollery_stage_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_record_proto_rawDesc), len(file_scrollery_stage_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -36,11 +36,19 @@ type Description struct {
 	Settings  []*Setting `protobuf:"bytes,6,rep,name=settings" json:"settings,omitempty"`
 	// Names of secrets.
 	Secrets []string `protobuf:"bytes,7,rep,name=secrets" json:"secrets,omitempty"`
-	// `host:port`; none stands for no network.
+	// `host:port`, or `*.host:port` for all names below it; none stands for no network.
 	Hosts  []string `protobuf:"bytes,8,rep,name=hosts" json:"hosts,omitempty"`
 	Limits *Limits  `protobuf:"bytes,9,opt,name=limits" json:"limits,omitempty"`
 	// Whether a source has Refresh.
-	Refreshes     bool `protobuf:"varint,10,opt,name=refreshes" json:"refreshes,omitempty"`
+	Refreshes bool `protobuf:"varint,10,opt,name=refreshes" json:"refreshes,omitempty"`
+	// Allowances of the sites it asks, which all scrolls of a house share.
+	Quotas []*Quota `protobuf:"bytes,11,rep,name=quotas" json:"quotas,omitempty"`
+	// Whether a source has Media.
+	FetchesMedia bool `protobuf:"varint,12,opt,name=fetches_media,json=fetchesMedia" json:"fetches_media,omitempty"`
+	// Whether an evidence stage reads Record.media.
+	NeedsMedia bool `protobuf:"varint,13,opt,name=needs_media,json=needsMedia" json:"needs_media,omitempty"`
+	// Programs of the system that it runs, such as `ffmpeg`.
+	Programs      []string `protobuf:"bytes,14,rep,name=programs" json:"programs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -145,6 +153,106 @@ func (x *Description) GetRefreshes() bool {
 	return false
 }
 
+func (x *Description) GetQuotas() []*Quota {
+	if x != nil {
+		return x.Quotas
+	}
+	return nil
+}
+
+func (x *Description) GetFetchesMedia() bool {
+	if x != nil {
+		return x.FetchesMedia
+	}
+	return false
+}
+
+func (x *Description) GetNeedsMedia() bool {
+	if x != nil {
+		return x.NeedsMedia
+	}
+	return false
+}
+
+func (x *Description) GetPrograms() []string {
+	if x != nil {
+		return x.Programs
+	}
+	return nil
+}
+
+// Quota is an allowance that a site gives the operator as a whole.
+type Quota struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// Units a window.
+	Limit int64 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
+	// `utc_day`, `pacific_day` (both from midnight) or `week` (the last 7 days).
+	Window string `protobuf:"bytes,3,opt,name=window" json:"window,omitempty"`
+	// The setting that holds the operator's own limit, where there is one.
+	Setting       string `protobuf:"bytes,4,opt,name=setting" json:"setting,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Quota) Reset() {
+	*x = Quota{}
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Quota) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Quota) ProtoMessage() {}
+
+func (x *Quota) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Quota.ProtoReflect.Descriptor instead.
+func (*Quota) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Quota) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Quota) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *Quota) GetWindow() string {
+	if x != nil {
+		return x.Window
+	}
+	return ""
+}
+
+func (x *Quota) GetSetting() string {
+	if x != nil {
+		return x.Setting
+	}
+	return ""
+}
+
 // Setting is a value that the operator sets.
 type Setting struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -152,15 +260,17 @@ type Setting struct {
 	Default  string                 `protobuf:"bytes,2,opt,name=default" json:"default,omitempty"`
 	Required bool                   `protobuf:"varint,3,opt,name=required" json:"required,omitempty"`
 	// The value is a file or folder that the stage reads.
-	Path          bool   `protobuf:"varint,4,opt,name=path" json:"path,omitempty"`
-	Help          string `protobuf:"bytes,5,opt,name=help" json:"help,omitempty"`
+	Path bool   `protobuf:"varint,4,opt,name=path" json:"path,omitempty"`
+	Help string `protobuf:"bytes,5,opt,name=help" json:"help,omitempty"`
+	// The value is an http or https address, whose host the stage may reach.
+	Endpoint      bool `protobuf:"varint,6,opt,name=endpoint" json:"endpoint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Setting) Reset() {
 	*x = Setting{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[1]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -172,7 +282,7 @@ func (x *Setting) String() string {
 func (*Setting) ProtoMessage() {}
 
 func (x *Setting) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[1]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -185,7 +295,7 @@ func (x *Setting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setting.ProtoReflect.Descriptor instead.
 func (*Setting) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{1}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Setting) GetName() string {
@@ -223,6 +333,13 @@ func (x *Setting) GetHelp() string {
 	return ""
 }
 
+func (x *Setting) GetEndpoint() bool {
+	if x != nil {
+		return x.Endpoint
+	}
+	return false
+}
+
 // Limits that the stage asks for; 0 takes the house's.
 type Limits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -236,7 +353,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -248,7 +365,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -261,7 +378,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{2}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Limits) GetMemoryBytes() int64 {
@@ -308,7 +425,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -320,7 +437,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -333,7 +450,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{3}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Error) GetFault() string {
@@ -375,7 +492,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -387,7 +504,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -400,7 +517,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Run) GetScrollId() string {
@@ -458,7 +575,7 @@ type Brief struct {
 
 func (x *Brief) Reset() {
 	*x = Brief{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -470,7 +587,7 @@ func (x *Brief) String() string {
 func (*Brief) ProtoMessage() {}
 
 func (x *Brief) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -483,7 +600,7 @@ func (x *Brief) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Brief.ProtoReflect.Descriptor instead.
 func (*Brief) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Brief) GetName() string {
@@ -531,7 +648,7 @@ type Rule struct {
 
 func (x *Rule) Reset() {
 	*x = Rule{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -543,7 +660,7 @@ func (x *Rule) String() string {
 func (*Rule) ProtoMessage() {}
 
 func (x *Rule) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -556,7 +673,7 @@ func (x *Rule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rule.ProtoReflect.Descriptor instead.
 func (*Rule) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Rule) GetId() string {
@@ -591,7 +708,7 @@ type Seed struct {
 
 func (x *Seed) Reset() {
 	*x = Seed{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -603,7 +720,7 @@ func (x *Seed) String() string {
 func (*Seed) ProtoMessage() {}
 
 func (x *Seed) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -616,7 +733,7 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seed.ProtoReflect.Descriptor instead.
 func (*Seed) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Seed) GetKind() string {
@@ -674,7 +791,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -686,7 +803,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -699,7 +816,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Outcome) GetSeed() string {
@@ -755,7 +872,7 @@ var File_scrollery_stage_v1_stage_proto protoreflect.FileDescriptor
 
 const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\n" +
-	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xbe\x02\n" +
+	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xd3\x03\n" +
 	"\vDescription\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -767,13 +884,24 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x05hosts\x18\b \x03(\tR\x05hosts\x122\n" +
 	"\x06limits\x18\t \x01(\v2\x1a.scrollery.stage.v1.LimitsR\x06limits\x12\x1c\n" +
 	"\trefreshes\x18\n" +
-	" \x01(\bR\trefreshes\"{\n" +
+	" \x01(\bR\trefreshes\x121\n" +
+	"\x06quotas\x18\v \x03(\v2\x19.scrollery.stage.v1.QuotaR\x06quotas\x12#\n" +
+	"\rfetches_media\x18\f \x01(\bR\ffetchesMedia\x12\x1f\n" +
+	"\vneeds_media\x18\r \x01(\bR\n" +
+	"needsMedia\x12\x1a\n" +
+	"\bprograms\x18\x0e \x03(\tR\bprograms\"c\n" +
+	"\x05Quota\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x03R\x05limit\x12\x16\n" +
+	"\x06window\x18\x03 \x01(\tR\x06window\x12\x18\n" +
+	"\asetting\x18\x04 \x01(\tR\asetting\"\x97\x01\n" +
 	"\aSetting\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\adefault\x18\x02 \x01(\tR\adefault\x12\x1a\n" +
 	"\brequired\x18\x03 \x01(\bR\brequired\x12\x12\n" +
 	"\x04path\x18\x04 \x01(\bR\x04path\x12\x12\n" +
-	"\x04help\x18\x05 \x01(\tR\x04help\"\x89\x01\n" +
+	"\x04help\x18\x05 \x01(\tR\x04help\x12\x1a\n" +
+	"\bendpoint\x18\x06 \x01(\bR\bendpoint\"\x89\x01\n" +
 	"\x06Limits\x12!\n" +
 	"\fmemory_bytes\x18\x01 \x01(\x03R\vmemoryBytes\x12\x1f\n" +
 	"\vcall_millis\x18\x02 \x01(\x03R\n" +
@@ -827,28 +955,30 @@ func file_scrollery_stage_v1_stage_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_scrollery_stage_v1_stage_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_scrollery_stage_v1_stage_proto_goTypes = []any{
 	(*Description)(nil), // 0: scrollery.stage.v1.Description
-	(*Setting)(nil),     // 1: scrollery.stage.v1.Setting
-	(*Limits)(nil),      // 2: scrollery.stage.v1.Limits
-	(*Error)(nil),       // 3: scrollery.stage.v1.Error
-	(*Run)(nil),         // 4: scrollery.stage.v1.Run
-	(*Brief)(nil),       // 5: scrollery.stage.v1.Brief
-	(*Rule)(nil),        // 6: scrollery.stage.v1.Rule
-	(*Seed)(nil),        // 7: scrollery.stage.v1.Seed
-	(*Outcome)(nil),     // 8: scrollery.stage.v1.Outcome
+	(*Quota)(nil),       // 1: scrollery.stage.v1.Quota
+	(*Setting)(nil),     // 2: scrollery.stage.v1.Setting
+	(*Limits)(nil),      // 3: scrollery.stage.v1.Limits
+	(*Error)(nil),       // 4: scrollery.stage.v1.Error
+	(*Run)(nil),         // 5: scrollery.stage.v1.Run
+	(*Brief)(nil),       // 6: scrollery.stage.v1.Brief
+	(*Rule)(nil),        // 7: scrollery.stage.v1.Rule
+	(*Seed)(nil),        // 8: scrollery.stage.v1.Seed
+	(*Outcome)(nil),     // 9: scrollery.stage.v1.Outcome
 }
 var file_scrollery_stage_v1_stage_proto_depIdxs = []int32{
-	1, // 0: scrollery.stage.v1.Description.settings:type_name -> scrollery.stage.v1.Setting
-	2, // 1: scrollery.stage.v1.Description.limits:type_name -> scrollery.stage.v1.Limits
-	5, // 2: scrollery.stage.v1.Run.brief:type_name -> scrollery.stage.v1.Brief
-	6, // 3: scrollery.stage.v1.Run.rules:type_name -> scrollery.stage.v1.Rule
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	2, // 0: scrollery.stage.v1.Description.settings:type_name -> scrollery.stage.v1.Setting
+	3, // 1: scrollery.stage.v1.Description.limits:type_name -> scrollery.stage.v1.Limits
+	1, // 2: scrollery.stage.v1.Description.quotas:type_name -> scrollery.stage.v1.Quota
+	6, // 3: scrollery.stage.v1.Run.brief:type_name -> scrollery.stage.v1.Brief
+	7, // 4: scrollery.stage.v1.Run.rules:type_name -> scrollery.stage.v1.Rule
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_proto_init() }
@@ -862,7 +992,7 @@ func file_scrollery_stage_v1_stage_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_proto_rawDesc), len(file_scrollery_stage_v1_stage_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -21,7 +21,8 @@
 //
 // The environment holds nothing else of use: settings and secrets come in Open.
 // The process lives for one call, may read the paths that its settings name, may
-// write in the scratch folder alone, and may reach only the ports it declared.
+// write in the scratch folder alone, and reaches the hosts it declared through the
+// proxy that Open names, and nothing else. It resolves no names by itself.
 
 package stagev1
 
@@ -127,6 +128,7 @@ type CallRequest struct {
 	//
 	//	*CallRequest_Open
 	//	*CallRequest_Input
+	//	*CallRequest_Grant
 	Message       isCallRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -187,6 +189,15 @@ func (x *CallRequest) GetInput() *Input {
 	return nil
 }
 
+func (x *CallRequest) GetGrant() *Grant {
+	if x != nil {
+		if x, ok := x.Message.(*CallRequest_Grant); ok {
+			return x.Grant
+		}
+	}
+	return nil
+}
+
 type isCallRequest_Message interface {
 	isCallRequest_Message()
 }
@@ -199,9 +210,15 @@ type CallRequest_Input struct {
 	Input *Input `protobuf:"bytes,2,opt,name=input,oneof"`
 }
 
+type CallRequest_Grant struct {
+	Grant *Grant `protobuf:"bytes,3,opt,name=grant,oneof"`
+}
+
 func (*CallRequest_Open) isCallRequest_Message() {}
 
 func (*CallRequest_Input) isCallRequest_Message() {}
+
+func (*CallRequest_Grant) isCallRequest_Message() {}
 
 // Open is the first message.
 type Open struct {
@@ -213,7 +230,10 @@ type Open struct {
 	// An empty folder to write in; deleted after the call.
 	Scratch string `protobuf:"bytes,4,opt,name=scratch" json:"scratch,omitempty"`
 	// How many records the call may emit; one more ends it as a fault of the stage.
-	MaxRecords    int64 `protobuf:"varint,5,opt,name=max_records,json=maxRecords" json:"max_records,omitempty"`
+	MaxRecords int64 `protobuf:"varint,5,opt,name=max_records,json=maxRecords" json:"max_records,omitempty"`
+	// The HTTP proxy that leads to the declared hosts, as `http://host:port`; empty
+	// where none are declared.
+	Proxy         string `protobuf:"bytes,6,opt,name=proxy" json:"proxy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -283,6 +303,67 @@ func (x *Open) GetMaxRecords() int64 {
 	return 0
 }
 
+func (x *Open) GetProxy() string {
+	if x != nil {
+		return x.Proxy
+	}
+	return ""
+}
+
+// Grant answers a Spend.
+type Grant struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Granted bool                   `protobuf:"varint,1,opt,name=granted" json:"granted,omitempty"`
+	// Unix milliseconds from which on it may be granted; 0 where it was, or unknown.
+	RetryAt       int64 `protobuf:"varint,2,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grant) Reset() {
+	*x = Grant{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grant) ProtoMessage() {}
+
+func (x *Grant) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grant.ProtoReflect.Descriptor instead.
+func (*Grant) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Grant) GetGranted() bool {
+	if x != nil {
+		return x.Granted
+	}
+	return false
+}
+
+func (x *Grant) GetRetryAt() int64 {
+	if x != nil {
+		return x.RetryAt
+	}
+	return 0
+}
+
 // Input is a batch; the fields that the verb does not take are empty.
 type Input struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -297,7 +378,7 @@ type Input struct {
 
 func (x *Input) Reset() {
 	*x = Input{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[4]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -309,7 +390,7 @@ func (x *Input) String() string {
 func (*Input) ProtoMessage() {}
 
 func (x *Input) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[4]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -322,7 +403,7 @@ func (x *Input) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Input.ProtoReflect.Descriptor instead.
 func (*Input) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Input) GetSeeds() []*Seed {
@@ -364,6 +445,8 @@ type CallResponse struct {
 	//	*CallResponse_Findings
 	//	*CallResponse_Progress
 	//	*CallResponse_Done
+	//	*CallResponse_Files
+	//	*CallResponse_Spend
 	Message       isCallResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -371,7 +454,7 @@ type CallResponse struct {
 
 func (x *CallResponse) Reset() {
 	*x = CallResponse{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[5]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -383,7 +466,7 @@ func (x *CallResponse) String() string {
 func (*CallResponse) ProtoMessage() {}
 
 func (x *CallResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[5]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -396,7 +479,7 @@ func (x *CallResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallResponse.ProtoReflect.Descriptor instead.
 func (*CallResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CallResponse) GetMessage() isCallResponse_Message {
@@ -451,6 +534,24 @@ func (x *CallResponse) GetDone() *Done {
 	return nil
 }
 
+func (x *CallResponse) GetFiles() *Files {
+	if x != nil {
+		if x, ok := x.Message.(*CallResponse_Files); ok {
+			return x.Files
+		}
+	}
+	return nil
+}
+
+func (x *CallResponse) GetSpend() *Spend {
+	if x != nil {
+		if x, ok := x.Message.(*CallResponse_Spend); ok {
+			return x.Spend
+		}
+	}
+	return nil
+}
+
 type isCallResponse_Message interface {
 	isCallResponse_Message()
 }
@@ -475,6 +576,14 @@ type CallResponse_Done struct {
 	Done *Done `protobuf:"bytes,5,opt,name=done,oneof"`
 }
 
+type CallResponse_Files struct {
+	Files *Files `protobuf:"bytes,6,opt,name=files,oneof"`
+}
+
+type CallResponse_Spend struct {
+	Spend *Spend `protobuf:"bytes,7,opt,name=spend,oneof"`
+}
+
 func (*CallResponse_Records) isCallResponse_Message() {}
 
 func (*CallResponse_Verdicts) isCallResponse_Message() {}
@@ -485,6 +594,10 @@ func (*CallResponse_Progress) isCallResponse_Message() {}
 
 func (*CallResponse_Done) isCallResponse_Message() {}
 
+func (*CallResponse_Files) isCallResponse_Message() {}
+
+func (*CallResponse_Spend) isCallResponse_Message() {}
+
 type Records struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Records       []*Record              `protobuf:"bytes,1,rep,name=records" json:"records,omitempty"`
@@ -494,7 +607,7 @@ type Records struct {
 
 func (x *Records) Reset() {
 	*x = Records{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -506,7 +619,7 @@ func (x *Records) String() string {
 func (*Records) ProtoMessage() {}
 
 func (x *Records) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -519,7 +632,7 @@ func (x *Records) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Records.ProtoReflect.Descriptor instead.
 func (*Records) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Records) GetRecords() []*Record {
@@ -538,7 +651,7 @@ type Verdicts struct {
 
 func (x *Verdicts) Reset() {
 	*x = Verdicts{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -550,7 +663,7 @@ func (x *Verdicts) String() string {
 func (*Verdicts) ProtoMessage() {}
 
 func (x *Verdicts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -563,7 +676,7 @@ func (x *Verdicts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdicts.ProtoReflect.Descriptor instead.
 func (*Verdicts) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Verdicts) GetVerdicts() []*Verdict {
@@ -582,7 +695,7 @@ type Findings struct {
 
 func (x *Findings) Reset() {
 	*x = Findings{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -594,7 +707,7 @@ func (x *Findings) String() string {
 func (*Findings) ProtoMessage() {}
 
 func (x *Findings) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -607,7 +720,7 @@ func (x *Findings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Findings.ProtoReflect.Descriptor instead.
 func (*Findings) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Findings) GetFindings() []*Finding {
@@ -615,6 +728,113 @@ func (x *Findings) GetFindings() []*Finding {
 		return x.Findings
 	}
 	return nil
+}
+
+type Files struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Files         []*File                `protobuf:"bytes,1,rep,name=files" json:"files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Files) Reset() {
+	*x = Files{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Files) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Files) ProtoMessage() {}
+
+func (x *Files) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Files.ProtoReflect.Descriptor instead.
+func (*Files) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Files) GetFiles() []*File {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+// Spend asks for a part of a declared quota, before it is used.
+type Spend struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Quota string                 `protobuf:"bytes,1,opt,name=quota" json:"quota,omitempty"`
+	Units int64                  `protobuf:"varint,2,opt,name=units" json:"units,omitempty"`
+	// What the units are for, where asking again for the same thing within the
+	// window costs nothing; else empty.
+	Item          string `protobuf:"bytes,3,opt,name=item" json:"item,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Spend) Reset() {
+	*x = Spend{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Spend) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Spend) ProtoMessage() {}
+
+func (x *Spend) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Spend.ProtoReflect.Descriptor instead.
+func (*Spend) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Spend) GetQuota() string {
+	if x != nil {
+		return x.Quota
+	}
+	return ""
+}
+
+func (x *Spend) GetUnits() int64 {
+	if x != nil {
+		return x.Units
+	}
+	return 0
+}
+
+func (x *Spend) GetItem() string {
+	if x != nil {
+		return x.Item
+	}
+	return ""
 }
 
 // Progress says that the stage is still at it. A stage that says nothing at all
@@ -631,7 +851,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -643,7 +863,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -656,7 +876,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Progress) GetNote() string {
@@ -687,7 +907,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +919,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +932,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Done) GetOutcomes() []*Outcome {
@@ -743,53 +963,67 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"&scrollery/stage/v1/stage_service.proto\x12\x12scrollery.stage.v1\x1a\x1escrollery/stage/v1/stage.proto\x1a\x1fscrollery/stage/v1/record.proto\"\x11\n" +
 	"\x0fDescribeRequest\"U\n" +
 	"\x10DescribeResponse\x12A\n" +
-	"\vdescription\x18\x01 \x01(\v2\x1f.scrollery.stage.v1.DescriptionR\vdescription\"{\n" +
+	"\vdescription\x18\x01 \x01(\v2\x1f.scrollery.stage.v1.DescriptionR\vdescription\"\xae\x01\n" +
 	"\vCallRequest\x12.\n" +
 	"\x04open\x18\x01 \x01(\v2\x18.scrollery.stage.v1.OpenH\x00R\x04open\x121\n" +
-	"\x05input\x18\x02 \x01(\v2\x19.scrollery.stage.v1.InputH\x00R\x05inputB\t\n" +
-	"\amessage\"\xea\x02\n" +
+	"\x05input\x18\x02 \x01(\v2\x19.scrollery.stage.v1.InputH\x00R\x05input\x121\n" +
+	"\x05grant\x18\x03 \x01(\v2\x19.scrollery.stage.v1.GrantH\x00R\x05grantB\t\n" +
+	"\amessage\"\x80\x03\n" +
 	"\x04Open\x12)\n" +
 	"\x03run\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RunR\x03run\x12B\n" +
 	"\bsettings\x18\x02 \x03(\v2&.scrollery.stage.v1.Open.SettingsEntryR\bsettings\x12?\n" +
 	"\asecrets\x18\x03 \x03(\v2%.scrollery.stage.v1.Open.SecretsEntryR\asecrets\x12\x18\n" +
 	"\ascratch\x18\x04 \x01(\tR\ascratch\x12\x1f\n" +
 	"\vmax_records\x18\x05 \x01(\x03R\n" +
-	"maxRecords\x1a;\n" +
+	"maxRecords\x12\x14\n" +
+	"\x05proxy\x18\x06 \x01(\tR\x05proxy\x1a;\n" +
 	"\rSettingsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a:\n" +
 	"\fSecretsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xae\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"<\n" +
+	"\x05Grant\x12\x18\n" +
+	"\agranted\x18\x01 \x01(\bR\agranted\x12\x19\n" +
+	"\bretry_at\x18\x02 \x01(\x03R\aretryAt\"\xae\x01\n" +
 	"\x05Input\x12.\n" +
 	"\x05seeds\x18\x01 \x03(\v2\x18.scrollery.stage.v1.SeedR\x05seeds\x12+\n" +
 	"\x04refs\x18\x02 \x03(\v2\x17.scrollery.stage.v1.RefR\x04refs\x124\n" +
 	"\arecords\x18\x03 \x03(\v2\x1a.scrollery.stage.v1.RecordR\arecords\x12\x12\n" +
-	"\x04last\x18\x04 \x01(\bR\x04last\"\xb6\x02\n" +
+	"\x04last\x18\x04 \x01(\bR\x04last\"\x9c\x03\n" +
 	"\fCallResponse\x127\n" +
 	"\arecords\x18\x01 \x01(\v2\x1b.scrollery.stage.v1.RecordsH\x00R\arecords\x12:\n" +
 	"\bverdicts\x18\x02 \x01(\v2\x1c.scrollery.stage.v1.VerdictsH\x00R\bverdicts\x12:\n" +
 	"\bfindings\x18\x03 \x01(\v2\x1c.scrollery.stage.v1.FindingsH\x00R\bfindings\x12:\n" +
 	"\bprogress\x18\x04 \x01(\v2\x1c.scrollery.stage.v1.ProgressH\x00R\bprogress\x12.\n" +
-	"\x04done\x18\x05 \x01(\v2\x18.scrollery.stage.v1.DoneH\x00R\x04doneB\t\n" +
+	"\x04done\x18\x05 \x01(\v2\x18.scrollery.stage.v1.DoneH\x00R\x04done\x121\n" +
+	"\x05files\x18\x06 \x01(\v2\x19.scrollery.stage.v1.FilesH\x00R\x05files\x121\n" +
+	"\x05spend\x18\a \x01(\v2\x19.scrollery.stage.v1.SpendH\x00R\x05spendB\t\n" +
 	"\amessage\"?\n" +
 	"\aRecords\x124\n" +
 	"\arecords\x18\x01 \x03(\v2\x1a.scrollery.stage.v1.RecordR\arecords\"C\n" +
 	"\bVerdicts\x127\n" +
 	"\bverdicts\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.VerdictR\bverdicts\"C\n" +
 	"\bFindings\x127\n" +
-	"\bfindings\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.FindingR\bfindings\"2\n" +
+	"\bfindings\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.FindingR\bfindings\"7\n" +
+	"\x05Files\x12.\n" +
+	"\x05files\x18\x01 \x03(\v2\x18.scrollery.stage.v1.FileR\x05files\"G\n" +
+	"\x05Spend\x12\x14\n" +
+	"\x05quota\x18\x01 \x01(\tR\x05quota\x12\x14\n" +
+	"\x05units\x18\x02 \x01(\x03R\x05units\x12\x12\n" +
+	"\x04item\x18\x03 \x01(\tR\x04item\"2\n" +
 	"\bProgress\x12\x12\n" +
 	"\x04note\x18\x01 \x01(\tR\x04note\x12\x12\n" +
 	"\x04want\x18\x02 \x01(\x05R\x04want\"\x95\x01\n" +
 	"\x04Done\x127\n" +
 	"\boutcomes\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.OutcomeR\boutcomes\x12#\n" +
 	"\runclear_rules\x18\x02 \x03(\tR\funclearRules\x12/\n" +
-	"\x05error\x18\x03 \x01(\v2\x19.scrollery.stage.v1.ErrorR\x05error2\xad\x03\n" +
+	"\x05error\x18\x03 \x01(\v2\x19.scrollery.stage.v1.ErrorR\x05error2\xfd\x03\n" +
 	"\fStageService\x12U\n" +
 	"\bDescribe\x12#.scrollery.stage.v1.DescribeRequest\x1a$.scrollery.stage.v1.DescribeResponse\x12P\n" +
 	"\aCollect\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12P\n" +
-	"\aRefresh\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12O\n" +
+	"\aRefresh\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12N\n" +
+	"\x05Media\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12O\n" +
 	"\x06Screen\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12Q\n" +
 	"\bEvidence\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01BLZCgithub.com/scrollery/scrollery/proto/gen/scrollery/stage/v1;stagev1\x92\x03\x04\b\x02 \x03b\beditionsp\xe8\a"
 
@@ -805,66 +1039,76 @@ func file_scrollery_stage_v1_stage_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_service_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*DescribeRequest)(nil),  // 0: scrollery.stage.v1.DescribeRequest
 	(*DescribeResponse)(nil), // 1: scrollery.stage.v1.DescribeResponse
 	(*CallRequest)(nil),      // 2: scrollery.stage.v1.CallRequest
 	(*Open)(nil),             // 3: scrollery.stage.v1.Open
-	(*Input)(nil),            // 4: scrollery.stage.v1.Input
-	(*CallResponse)(nil),     // 5: scrollery.stage.v1.CallResponse
-	(*Records)(nil),          // 6: scrollery.stage.v1.Records
-	(*Verdicts)(nil),         // 7: scrollery.stage.v1.Verdicts
-	(*Findings)(nil),         // 8: scrollery.stage.v1.Findings
-	(*Progress)(nil),         // 9: scrollery.stage.v1.Progress
-	(*Done)(nil),             // 10: scrollery.stage.v1.Done
-	nil,                      // 11: scrollery.stage.v1.Open.SettingsEntry
-	nil,                      // 12: scrollery.stage.v1.Open.SecretsEntry
-	(*Description)(nil),      // 13: scrollery.stage.v1.Description
-	(*Run)(nil),              // 14: scrollery.stage.v1.Run
-	(*Seed)(nil),             // 15: scrollery.stage.v1.Seed
-	(*Ref)(nil),              // 16: scrollery.stage.v1.Ref
-	(*Record)(nil),           // 17: scrollery.stage.v1.Record
-	(*Verdict)(nil),          // 18: scrollery.stage.v1.Verdict
-	(*Finding)(nil),          // 19: scrollery.stage.v1.Finding
-	(*Outcome)(nil),          // 20: scrollery.stage.v1.Outcome
-	(*Error)(nil),            // 21: scrollery.stage.v1.Error
+	(*Grant)(nil),            // 4: scrollery.stage.v1.Grant
+	(*Input)(nil),            // 5: scrollery.stage.v1.Input
+	(*CallResponse)(nil),     // 6: scrollery.stage.v1.CallResponse
+	(*Records)(nil),          // 7: scrollery.stage.v1.Records
+	(*Verdicts)(nil),         // 8: scrollery.stage.v1.Verdicts
+	(*Findings)(nil),         // 9: scrollery.stage.v1.Findings
+	(*Files)(nil),            // 10: scrollery.stage.v1.Files
+	(*Spend)(nil),            // 11: scrollery.stage.v1.Spend
+	(*Progress)(nil),         // 12: scrollery.stage.v1.Progress
+	(*Done)(nil),             // 13: scrollery.stage.v1.Done
+	nil,                      // 14: scrollery.stage.v1.Open.SettingsEntry
+	nil,                      // 15: scrollery.stage.v1.Open.SecretsEntry
+	(*Description)(nil),      // 16: scrollery.stage.v1.Description
+	(*Run)(nil),              // 17: scrollery.stage.v1.Run
+	(*Seed)(nil),             // 18: scrollery.stage.v1.Seed
+	(*Ref)(nil),              // 19: scrollery.stage.v1.Ref
+	(*Record)(nil),           // 20: scrollery.stage.v1.Record
+	(*Verdict)(nil),          // 21: scrollery.stage.v1.Verdict
+	(*Finding)(nil),          // 22: scrollery.stage.v1.Finding
+	(*File)(nil),             // 23: scrollery.stage.v1.File
+	(*Outcome)(nil),          // 24: scrollery.stage.v1.Outcome
+	(*Error)(nil),            // 25: scrollery.stage.v1.Error
 }
 var file_scrollery_stage_v1_stage_service_proto_depIdxs = []int32{
-	13, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
+	16, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
 	3,  // 1: scrollery.stage.v1.CallRequest.open:type_name -> scrollery.stage.v1.Open
-	4,  // 2: scrollery.stage.v1.CallRequest.input:type_name -> scrollery.stage.v1.Input
-	14, // 3: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
-	11, // 4: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
-	12, // 5: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
-	15, // 6: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
-	16, // 7: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
-	17, // 8: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
-	6,  // 9: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
-	7,  // 10: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
-	8,  // 11: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
-	9,  // 12: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
-	10, // 13: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
-	17, // 14: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
-	18, // 15: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
-	19, // 16: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
-	20, // 17: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
-	21, // 18: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
-	0,  // 19: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
-	2,  // 20: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 21: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 22: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 23: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
-	1,  // 24: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
-	5,  // 25: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
-	5,  // 26: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
-	5,  // 27: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
-	5,  // 28: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
-	24, // [24:29] is the sub-list for method output_type
-	19, // [19:24] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	5,  // 2: scrollery.stage.v1.CallRequest.input:type_name -> scrollery.stage.v1.Input
+	4,  // 3: scrollery.stage.v1.CallRequest.grant:type_name -> scrollery.stage.v1.Grant
+	17, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
+	14, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
+	15, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
+	18, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
+	19, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
+	20, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
+	7,  // 10: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
+	8,  // 11: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
+	9,  // 12: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
+	12, // 13: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
+	13, // 14: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
+	10, // 15: scrollery.stage.v1.CallResponse.files:type_name -> scrollery.stage.v1.Files
+	11, // 16: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
+	20, // 17: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
+	21, // 18: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
+	22, // 19: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
+	23, // 20: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
+	24, // 21: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
+	25, // 22: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
+	0,  // 23: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
+	2,  // 24: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 25: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 26: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 27: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 28: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
+	1,  // 29: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
+	6,  // 30: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 31: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 32: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 33: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 34: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
+	29, // [29:35] is the sub-list for method output_type
+	23, // [23:29] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_service_proto_init() }
@@ -877,13 +1121,16 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 	file_scrollery_stage_v1_stage_service_proto_msgTypes[2].OneofWrappers = []any{
 		(*CallRequest_Open)(nil),
 		(*CallRequest_Input)(nil),
+		(*CallRequest_Grant)(nil),
 	}
-	file_scrollery_stage_v1_stage_service_proto_msgTypes[5].OneofWrappers = []any{
+	file_scrollery_stage_v1_stage_service_proto_msgTypes[6].OneofWrappers = []any{
 		(*CallResponse_Records)(nil),
 		(*CallResponse_Verdicts)(nil),
 		(*CallResponse_Findings)(nil),
 		(*CallResponse_Progress)(nil),
 		(*CallResponse_Done)(nil),
+		(*CallResponse_Files)(nil),
+		(*CallResponse_Spend)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -891,7 +1138,7 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_service_proto_rawDesc), len(file_scrollery_stage_v1_stage_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

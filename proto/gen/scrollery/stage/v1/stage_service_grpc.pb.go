@@ -21,7 +21,8 @@
 //
 // The environment holds nothing else of use: settings and secrets come in Open.
 // The process lives for one call, may read the paths that its settings name, may
-// write in the scratch folder alone, and may reach only the ports it declared.
+// write in the scratch folder alone, and reaches the hosts it declared through the
+// proxy that Open names, and nothing else. It resolves no names by itself.
 
 package stagev1
 
@@ -41,6 +42,7 @@ const (
 	StageService_Describe_FullMethodName = "/scrollery.stage.v1.StageService/Describe"
 	StageService_Collect_FullMethodName  = "/scrollery.stage.v1.StageService/Collect"
 	StageService_Refresh_FullMethodName  = "/scrollery.stage.v1.StageService/Refresh"
+	StageService_Media_FullMethodName    = "/scrollery.stage.v1.StageService/Media"
 	StageService_Screen_FullMethodName   = "/scrollery.stage.v1.StageService/Screen"
 	StageService_Evidence_FullMethodName = "/scrollery.stage.v1.StageService/Evidence"
 )
@@ -52,10 +54,11 @@ const (
 // StageService is one stage. Each call is one stream of the same shape:
 //
 //	host   Open, then Input until one is `last`
-//	stage  Records, Verdicts, Findings or Progress, then exactly one Done
+//	stage  Records, Verdicts, Findings, Files or Progress, then exactly one Done
 //
 // Input of Screen and Evidence is sent as asked for: each Progress adds `want`
-// batches. Seeds and refs come unasked. Cancelling the stream ends the call; a
+// batches. Seeds and refs come unasked. Each Spend is answered by one Grant, in
+// the same order. Cancelling the stream ends the call; a
 // stage that does not notice within 2 seconds is killed.
 type StageServiceClient interface {
 	// Describe says what the stage is. It must not touch the network.
@@ -64,6 +67,8 @@ type StageServiceClient interface {
 	Collect(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
 	// Refresh reads known videos again. Sources may have it.
 	Refresh(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
+	// Media fetches the media of videos into the scratch folder. Sources may have it.
+	Media(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
 	// Screen gives one verdict a record.
 	Screen(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
 	// Evidence gives a finding for each record that it knows something about.
@@ -114,9 +119,22 @@ func (c *stageServiceClient) Refresh(ctx context.Context, opts ...grpc.CallOptio
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StageService_RefreshClient = grpc.BidiStreamingClient[CallRequest, CallResponse]
 
+func (c *stageServiceClient) Media(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[2], StageService_Media_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CallRequest, CallResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type StageService_MediaClient = grpc.BidiStreamingClient[CallRequest, CallResponse]
+
 func (c *stageServiceClient) Screen(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[2], StageService_Screen_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[3], StageService_Screen_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +147,7 @@ type StageService_ScreenClient = grpc.BidiStreamingClient[CallRequest, CallRespo
 
 func (c *stageServiceClient) Evidence(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[3], StageService_Evidence_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[4], StageService_Evidence_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -147,10 +165,11 @@ type StageService_EvidenceClient = grpc.BidiStreamingClient[CallRequest, CallRes
 // StageService is one stage. Each call is one stream of the same shape:
 //
 //	host   Open, then Input until one is `last`
-//	stage  Records, Verdicts, Findings or Progress, then exactly one Done
+//	stage  Records, Verdicts, Findings, Files or Progress, then exactly one Done
 //
 // Input of Screen and Evidence is sent as asked for: each Progress adds `want`
-// batches. Seeds and refs come unasked. Cancelling the stream ends the call; a
+// batches. Seeds and refs come unasked. Each Spend is answered by one Grant, in
+// the same order. Cancelling the stream ends the call; a
 // stage that does not notice within 2 seconds is killed.
 type StageServiceServer interface {
 	// Describe says what the stage is. It must not touch the network.
@@ -159,6 +178,8 @@ type StageServiceServer interface {
 	Collect(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
 	// Refresh reads known videos again. Sources may have it.
 	Refresh(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
+	// Media fetches the media of videos into the scratch folder. Sources may have it.
+	Media(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
 	// Screen gives one verdict a record.
 	Screen(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
 	// Evidence gives a finding for each record that it knows something about.
@@ -181,6 +202,9 @@ func (UnimplementedStageServiceServer) Collect(grpc.BidiStreamingServer[CallRequ
 }
 func (UnimplementedStageServiceServer) Refresh(grpc.BidiStreamingServer[CallRequest, CallResponse]) error {
 	return status.Error(codes.Unimplemented, "method Refresh not implemented")
+}
+func (UnimplementedStageServiceServer) Media(grpc.BidiStreamingServer[CallRequest, CallResponse]) error {
+	return status.Error(codes.Unimplemented, "method Media not implemented")
 }
 func (UnimplementedStageServiceServer) Screen(grpc.BidiStreamingServer[CallRequest, CallResponse]) error {
 	return status.Error(codes.Unimplemented, "method Screen not implemented")
@@ -241,6 +265,13 @@ func _StageService_Refresh_Handler(srv interface{}, stream grpc.ServerStream) er
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StageService_RefreshServer = grpc.BidiStreamingServer[CallRequest, CallResponse]
 
+func _StageService_Media_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(StageServiceServer).Media(&grpc.GenericServerStream[CallRequest, CallResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type StageService_MediaServer = grpc.BidiStreamingServer[CallRequest, CallResponse]
+
 func _StageService_Screen_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(StageServiceServer).Screen(&grpc.GenericServerStream[CallRequest, CallResponse]{ServerStream: stream})
 }
@@ -277,6 +308,12 @@ var StageService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Refresh",
 			Handler:       _StageService_Refresh_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Media",
+			Handler:       _StageService_Media_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

@@ -1,0 +1,68 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// Spend asks the house for units of a quota that the spec names, before they are
+// used: what a site was asked is spent, whatever it answers. Where the quota is
+// used up, or this tenant's share of it, the error is a Quota with the time of
+// renewal, fit to be returned as it is. It is safe for concurrent use.
+func (c *Call) Spend(ctx context.Context, quota string, units int64) error {
+	return c.grant(ctx, quota, units, "")
+}
+
+// SpendOn is Spend for a quota that counts different things, such as hashtags: one
+// unit for an item that was not yet asked for within the window, none for another.
+func (c *Call) SpendOn(ctx context.Context, quota, item string) error {
+	return c.grant(ctx, quota, 1, item)
+}
+
+func (c *Call) grant(ctx context.Context, quota string, units int64, item string) error {
+	if c.Grant == nil {
+		return nil
+	}
+	return c.Grant(ctx, quota, units, item)
+}
+
+// spender asks the host, one question at a time.
+type spender struct {
+	input *input
+	mu    sync.Mutex
+}
+
+func (s *spender) spend(ctx context.Context, quota string, units int64, item string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ask(quota, units, item); err != nil {
+		return err
+	}
+	// An answer that nobody waits for would pass for the next one's, so that the
+	// caller's own end has to wait for it too: the host answers at once.
+	select {
+	case grant := <-s.input.grants:
+		if grant.GetGranted() {
+			return ctx.Err()
+		}
+		var until time.Time
+		if at := grant.GetRetryAt(); at > 0 {
+			until = time.UnixMilli(at)
+		}
+		return Quota(until, "quota %s is used up", quota)
+	case <-s.input.ctx.Done():
+		return fmt.Errorf("spend %s: %w", quota, context.Cause(s.input.ctx))
+	}
+}
+
+func (s *spender) ask(quota string, units int64, item string) error {
+	s.input.sender.mu.Lock()
+	defer s.input.sender.mu.Unlock()
+	return s.input.sender.send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Spend{
+		Spend: &stagev1.Spend{Quota: quota, Units: units, Item: item},
+	}})
+}
