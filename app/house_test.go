@@ -16,7 +16,7 @@ const module = "github.com/scrollery/scrollery/"
 // ground is the floor that every room stands on.
 var ground = []string{
 	"modules/door", "modules/fault", "modules/viewer", "modules/store", "modules/ident",
-	"modules/record", "modules/address", "modules/secret", "modules/mail", "modules/audit", "modules/folder",
+	"modules/record", "modules/address", "modules/secret", "modules/mail", "modules/audit", "modules/folder", "modules/webpage",
 }
 
 // A rule says what the packages below a folder may import of this module.
@@ -37,6 +37,7 @@ var rules = []rule{
 	{"modules/fault", nil, "errors stand below everything"},
 	{"modules/folder", nil, "an account's files are kept alike by the service and by a program's process"},
 	{"modules/address", nil, "addresses are judged without knowing anybody"},
+	{"modules/webpage", []string{"modules/address", "modules/record"}, "a page is read without knowing for whom"},
 	{"modules/record", nil, "what travels between stages stands below rooms and plugins"},
 	{"modules/store", []string{"modules/store", "modules/ident", "modules/viewer", "ent"}, "storage knows no room"},
 	{"modules/door", []string{"modules/door", "modules/fault", "modules/viewer", "modules/record", "proto/gen"}, "the kernel knows operations, not rooms"},

@@ -129,8 +129,19 @@ type Run struct {
 	Rules []Rule `json:"rules,omitempty"`
 	// Prompt steers this scroll only.
 	Prompt string `json:"prompt,omitempty"`
+	// Pages are what the tenant's own website and app say of themselves, where the
+	// planner could read them.
+	Pages []Page `json:"pages,omitempty"`
 	// Now is the time of the run in Unix milliseconds.
 	Now int64 `json:"now"`
+}
+
+// Page holds the words of a page on the web.
+type Page struct {
+	URL string `json:"url"`
+	// Title has at most 200 characters, Text at most 4,000.
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text,omitempty"`
 }
 
 // Brief is the part of the workspace that stages see.
