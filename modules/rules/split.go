@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -36,9 +37,15 @@ func Split(text string) []string {
 	return items
 }
 
+// lineEnds makes one line end of all. To build it takes longer than to split most
+// rulesets, so it is built once.
+var lineEnds = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n\n", "\v", "\n", "\f", "\n\n", "\u0085", "\n")
+})
+
 // paragraphs returns the non-empty lines of a text, grouped by empty ones.
 func paragraphs(text string) [][]string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n\n", "\v", "\n", "\f", "\n\n", "\u0085", "\n").Replace(text)
+	text = lineEnds().Replace(text)
 	var all [][]string
 	var open []string
 	for line := range strings.SplitSeq(text, "\n") {

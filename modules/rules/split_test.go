@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/modules/rules"
@@ -64,8 +65,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzSplit checks that items are pieces of the text, each once and trimmed, and
-// that no word is lost.
+// FuzzSplit checks that items are pieces of the text, in its order, each once and
+// trimmed, and that no word is lost.
 func FuzzSplit(f *testing.F) {
 	for _, text := range []string{"", "- a\n- b", "1. a\n2) b", "A. B c. D!", "e.g. this. That…", "（。）", "[ ] x", "(3) y", "\r\n•", "1.1.1.1.1. x", "- \u2028 - é"} {
 		f.Add(text)
@@ -75,18 +76,41 @@ func FuzzSplit(f *testing.F) {
 			t.Skip() // the door lets none in
 		}
 		items := rules.Split(text)
-		seen := map[string]bool{}
+		seen, had, rest := map[string]bool{}, map[string]bool{}, text
 		for _, item := range items {
-			if item == "" || item != strings.TrimSpace(item) || strings.ContainsAny(item, "\n\r") || !strings.Contains(text, item) || seen[item] {
+			_, after, found := strings.Cut(rest, item)
+			if item == "" || item != strings.TrimSpace(item) || strings.ContainsAny(item, "\n\r") || !found || seen[item] {
 				t.Fatalf("Split(%q): item %q", text, item)
 			}
-			seen[item] = true
+			seen[item], rest = true, after
+			for _, word := range words(item) {
+				had[word] = true
+			}
 		}
-		all := strings.Join(items, "\n")
-		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) {
-			if len(word) > 1 && !strings.Contains(all, word) {
+		for _, word := range words(text) {
+			if len(word) > 1 && !had[word] {
 				t.Fatalf("Split(%q) = %q loses %q", text, items, word)
 			}
 		}
 	})
+}
+
+// words are the runs of letters. With them a text is checked in one pass: a search
+// of the whole text for each word made long inputs take seconds.
+func words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
+}
+
+// TestSplitIsLinear takes texts far beyond the bound of rules in shapes that make
+// every search go furthest.
+func TestSplitIsLinear(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{"a ", "a. ", "e.g. ", "1.1.", "- ", "x.\n", "! ", "(", "。", "A\n\n", "…a ", ".\" ", "[ ] ", "\u3000", "a"} {
+		text := strings.Repeat(piece, 4<<20/len(piece))
+		start := time.Now()
+		rules.Split(text)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("4 MiB of %q took %v", piece, took)
+		}
+	}
 }
