@@ -110,7 +110,7 @@ func (a workspaceSubject) Subject(ctx context.Context) (string, bool, error) {
 // scrollNeeds is everything that a scroll asks of others.
 func scrollNeeds(w *workspace.Service, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
 	return scrolls.Needs{
-		Workspaces: w, Rules: r, Plans: plans{s}, Charger: u,
+		Workspaces: w, Rules: r, Plans: plans{s, u}, Charger: u,
 		Library: l, Archiver: archiver{l}, Sources: sources{h}, Filters: h,
 	}
 }
@@ -121,12 +121,25 @@ func sandboxNeeds(cfg Config, c *credits.Service, l *library.Service, h *pluginh
 }
 
 // plans tells a scroll what the tenant of the context has paid for.
-type plans struct{ subscriptions *billing.Subscriptions }
+type plans struct {
+	subscriptions *billing.Subscriptions
+	usage         *usage.Service
+}
 
 func (p plans) Limits(ctx context.Context) (scrolls.Limits, error) {
 	account, _, _ := viewer.Tenant(ctx)
 	limits, err := p.subscriptions.Limits(ctx, account)
 	return scrolls.Limits{Active: limits.Active, MaxFeedSize: limits.MaxFeedSize, ActiveScrolls: limits.ActiveScrolls}, err
+}
+
+func (p plans) BudgetSpent(ctx context.Context) (bool, error) {
+	account, _, _ := viewer.Tenant(ctx)
+	limits, err := p.subscriptions.Limits(ctx, account)
+	if err != nil {
+		return false, err
+	}
+	wait, err := p.usage.Wait(ctx, usage.Budget{Daily: limits.DailyUnits, Monthly: limits.MonthlyUnits})
+	return wait > 0, err
 }
 
 // archiver puts a scroll's batches on the library's shelves.

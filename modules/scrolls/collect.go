@@ -225,6 +225,14 @@ func (r *run) attribute(rec *record.Record) {
 	}
 }
 
+// asked are the seeds that somebody was asked for.
+func (c *collector) asked(deliveries []*delivery) []record.Seed {
+	if len(deliveries) == 0 {
+		return nil
+	}
+	return c.r.seeds
+}
+
 // finish writes the coverage and the checkpoint.
 func (c *collector) finish(ctx context.Context, deliveries []*delivery) error {
 	before, err := c.r.s.coverageBefore(ctx, c.r)
@@ -236,15 +244,17 @@ func (c *collector) finish(ctx context.Context, deliveries []*delivery) error {
 		planned[seed.Text()] = true
 	}
 	var outcomes []record.Outcome
+	silent := record.Outcome{Status: record.Empty}
 	for _, d := range deliveries {
 		outcomes = append(outcomes, d.outcomes...)
 		if d.err != nil {
 			outcomes = append(outcomes, lostSeeds(d, c.r.seeds)...)
+			silent = d.loss()
 			before = nil // silence says nothing while a source is out
 		}
 	}
 	return c.r.finish(ctx, Collect, func(_ context.Context, _ *store.Tx, next *state) error {
-		next.progress.Coverage = coverage(outcomes, c.returned, planned, before)
+		next.progress.Coverage = unanswered(coverage(outcomes, c.returned, planned, before), c.asked(deliveries), before, silent)
 		return nil
 	})
 }

@@ -3,6 +3,7 @@ package scrolls
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/scrollery/scrollery/modules/record"
 )
@@ -98,9 +99,42 @@ func coverage(outcomes []record.Outcome, returned tally, planned map[string]bool
 			p.Coverage[at].Outcome = string(record.Changed)
 		}
 	}
+	p.sort()
+	return p.Coverage
+}
+
+func (p *Progress) sort() {
 	slices.SortFunc(p.Coverage, func(a, b Coverage) int {
 		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Seed, b.Seed))
 	})
+}
+
+// unanswered adds what no source said a word about: handles that every source was
+// asked for, as nobody named their platform. One that had videos before is changed
+// where it had them; for the others no platform can be named, and silent says why
+// there is nothing.
+func unanswered(entries []Coverage, seeds []record.Seed, before []Coverage, silent record.Outcome) []Coverage {
+	p := Progress{Coverage: entries}
+	of := func(seed record.Seed) func(Coverage) bool {
+		return func(c Coverage) bool { return strings.EqualFold(bare(c.Seed), bare(seed.Text())) }
+	}
+	for _, seed := range seeds {
+		if seed.Handle == "" || seed.Platform != "" || slices.ContainsFunc(p.Coverage, of(seed)) {
+			continue
+		}
+		found := false
+		for _, old := range before {
+			if old.Returned > 0 && of(seed)(old) {
+				c := p.cover(coverageKey{old.Seed, old.Platform})
+				c.Outcome, c.Asked, c.Planned, found = string(record.Changed), seed.Limit, true, true
+			}
+		}
+		if !found {
+			c := p.cover(coverageKey{seed.Text(), ""})
+			c.Outcome, c.Asked, c.Planned, c.RetryAt = string(silent.Status), seed.Limit, true, silent.RetryAt
+		}
+	}
+	p.sort()
 	return p.Coverage
 }
 

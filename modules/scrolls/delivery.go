@@ -63,8 +63,8 @@ func retryable(err error) bool {
 	return errors.As(err, &fault) && fault.Retry
 }
 
-// lostSeeds are the outcomes of the seeds that a failed source did not account for.
-func lostSeeds(d *delivery, seeds []record.Seed) []record.Outcome {
+// loss is the outcome of whatever a failed source did not account for.
+func (d *delivery) loss() record.Outcome {
 	lost := record.Outcome{Status: record.Blocked}
 	var fault *record.Error
 	if errors.As(d.err, &fault) {
@@ -79,11 +79,17 @@ func lostSeeds(d *delivery, seeds []record.Seed) []record.Outcome {
 	if d.records > 0 && lost.Status == record.Blocked {
 		lost.Status = record.Partial
 	}
+	return lost
+}
+
+// lostSeeds are the outcomes of the seeds that a failed source did not account for.
+func lostSeeds(d *delivery, seeds []record.Seed) []record.Outcome {
+	lost := d.loss()
 	var outcomes []record.Outcome
 	for _, seed := range seeds {
 		told := slices.ContainsFunc(d.outcomes, func(o record.Outcome) bool { return o.Seed == seed.Text() })
 		if told || seed.Platform == "" {
-			continue // without a platform, no entry could say where it was missed
+			continue // other sources may answer for it; see unanswered
 		}
 		lost.Seed, lost.Platform, lost.Asked = seed.Text(), seed.Platform, seed.Limit
 		outcomes = append(outcomes, lost)

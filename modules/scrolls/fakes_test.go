@@ -34,6 +34,7 @@ type world struct {
 	briefed  bool
 	rules    []record.Rule
 	limits   Limits
+	spent    bool
 	evidence map[record.Ref]bool // known videos that have evidence
 
 	sources  map[string]*source
@@ -192,6 +193,18 @@ func (w *world) Limits(context.Context) (Limits, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.limits, nil
+}
+
+func (w *world) BudgetSpent(context.Context) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.spent, nil
+}
+
+func (w *world) setSpent(spent bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.spent = spent
 }
 
 func (w *world) setLimits(limits Limits) {

@@ -28,8 +28,9 @@ func (s *Service) StartDue(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// startDue starts one, unless the subscription is not active or a scroll is; the
-// next time comes either way.
+// startDue starts one, unless the subscription is not active, the budget is spent
+// or a scroll is active; the next time comes either way. No call admits a scheduled
+// start, so what admission would refuse is refused here.
 func (s *Service) startDue(ctx context.Context, row dueRow) error {
 	limits, err := s.needs.Plans.Limits(ctx)
 	if err != nil {
@@ -38,6 +39,10 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 	subject, briefed, err := s.needs.Workspaces.Subject(ctx)
 	if err != nil {
 		return fmt.Errorf("workspace: %w", err)
+	}
+	spent, err := s.needs.Plans.BudgetSpent(ctx)
+	if err != nil {
+		return fmt.Errorf("budget: %w", err)
 	}
 	start := Start{Prompt: row.Prompt, Template: row.Template, Schedule: &row.EveryDays}
 	_, known := s.cfg.template(start.Template)
@@ -52,9 +57,9 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 		if err != nil {
 			return err
 		}
-		if !limits.Active || !briefed || !known || active > 0 {
+		if !limits.Active || spent || !briefed || !known || active > 0 {
 			s.log.Info("scheduled scroll skipped", "account", row.AccountID,
-				"subscription", limits.Active, "workspace", briefed, "template", known, "active", active)
+				"subscription", limits.Active, "spent", spent, "workspace", briefed, "template", known, "active", active)
 			return nil
 		}
 		if _, err := s.insert(ctx, tx, row.AccountID, subject, start); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -221,8 +222,52 @@ func TestCoverageTellsOfChange(t *testing.T) {
 	if want := map[string]string{"maker0": "ok", "maker1": "ok", "maker2": "ok", "rival": "partial"}; !reflect.DeepEqual(got(first), want) {
 		t.Errorf("first: %v", got(first))
 	}
-	// maker0 was answered for, and maker2 is not even mentioned any more.
-	if want := map[string]string{"maker0": "changed", "maker1": "ok", "maker2": "changed"}; !reflect.DeepEqual(got(second), want) {
+	// maker0 was answered for, maker2 is not even mentioned any more, and nobody said
+	// a word about rival.
+	if want := map[string]string{"maker0": "changed", "maker1": "ok", "maker2": "changed", "rival": "empty"}; !reflect.DeepEqual(got(second), want) {
 		t.Errorf("second: %v", got(second))
+	}
+}
+
+func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
+	t.Parallel()
+	w := setup(t, storetest.SQLite(t), quick())
+	w.brief.Competitors = []string{"@rival", "@Other", "@Maker1"}
+	rival := videos("tiktok", 100, 2)
+	for i := range rival {
+		rival[i].Seed, rival[i].Source.Handle = "rival", "rival"
+	}
+	w.sources["feed"].records = append(videos("tiktok", 1, 5), rival...)
+	entries := func(s *Scroll) map[coverageKey]Coverage {
+		out := map[coverageKey]Coverage{}
+		for _, c := range s.Progress.Coverage {
+			out[coverageKey{strings.ToLower(c.Seed), c.Platform}] = c
+		}
+		return out
+	}
+	first := entries(w.complete(w.create(Start{}).ID))
+	if c := first[coverageKey{"other", ""}]; c.Outcome != "empty" || !c.Planned {
+		t.Errorf("other: %+v in %+v", c, first)
+	}
+	for _, handle := range []string{"rival", "maker1"} {
+		if c, ok := first[coverageKey{handle, ""}]; ok {
+			t.Errorf("%s had videos: %+v", handle, c)
+		}
+	}
+	w.sources["feed"].records = videos("tiktok", 1, 5)
+	second := entries(w.complete(w.create(Start{}).ID))
+	if c := second[coverageKey{"rival", "tiktok"}]; c.Outcome != "changed" {
+		t.Errorf("rival went silent: %+v in %+v", c, second)
+	}
+	if c, ok := second[coverageKey{"rival", ""}]; ok {
+		t.Errorf("rival twice: %+v", c)
+	}
+	at := time.Now().Add(time.Hour).UnixMilli()
+	w.sources["feed"].err = &record.Error{Stage: "feed", Failure: record.SourceQuota, RetryAt: &at}
+	third := entries(w.complete(w.create(Start{}).ID))
+	for _, handle := range []string{"rival", "other"} {
+		if c := third[coverageKey{handle, ""}]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != at {
+			t.Errorf("%s while the source is out: %+v in %+v", handle, c, third)
+		}
 	}
 }

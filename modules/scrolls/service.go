@@ -30,6 +30,8 @@ type Rules interface {
 // Plans is the room's need of what the tenant of the context has paid for.
 type Plans interface {
 	Limits(ctx context.Context) (Limits, error)
+	// BudgetSpent tells whether nothing is left of the running day's or month's budget.
+	BudgetSpent(ctx context.Context) (bool, error)
 }
 
 // Limits of a plan. All are 0 without a subscription.

@@ -236,6 +236,13 @@ func TestRecurrence(t *testing.T) {
 		w.setLimits(Limits{MaxFeedSize: 250, ActiveScrolls: 1})
 		due(2, 3) // not paid
 		w.setLimits(Limits{Active: true, MaxFeedSize: 250, ActiveScrolls: 1})
+		charged := w.count("fake_charges")
+		w.setSpent(true)
+		due(2, 3) // nothing left to spend
+		if n := w.count("fake_charges"); n != charged {
+			t.Errorf("a skipped start is charged")
+		}
+		w.setSpent(false)
 		due(5, 4) // after a long sleep, one run and no more
 		due(0, 4)
 		scrolls, _, _ = w.service.List(tenant(), 1, "")

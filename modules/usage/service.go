@@ -92,6 +92,17 @@ func (s *Service) Report(ctx context.Context) (Report, error) {
 	return Report{Daily: percent(spent.Daily, daily), Monthly: percent(spent.Monthly, monthly)}, nil
 }
 
+// Wait returns how long the tenant of the context has to wait until a budget has
+// units again, as [Budget.Wait] does.
+func (s *Service) Wait(ctx context.Context, budget Budget) (time.Duration, error) {
+	now := s.now()
+	spent, err := s.spentAt(ctx, now)
+	if err != nil {
+		return 0, err
+	}
+	return budget.Wait(spent, now), nil
+}
+
 // Event is one recorded call.
 type Event struct {
 	Op, Status string

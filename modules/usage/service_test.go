@@ -224,3 +224,26 @@ func TestConfig(t *testing.T) {
 		t.Error("nothing was refused")
 	}
 }
+
+func TestWaitIsOfTheTenantsOwnBudget(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.service.now = func() time.Time { return time.Date(2026, 3, 30, 22, 0, 0, 0, time.UTC) }
+		err := db.Write(context.Background(), func(ctx context.Context, tx *store.Tx) error {
+			return b.service.Charge(ctx, tx, 1, 100)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			account, daily, monthly int64
+			want                    time.Duration
+		}{{1, 101, 101, 0}, {1, 100, 101, 2 * time.Hour}, {1, 101, 100, 26 * time.Hour}, {2, 1, 1, 0}} {
+			wait, err := b.service.Wait(viewer.As(context.Background(), c.account), Budget{c.daily, c.monthly})
+			if err != nil || wait != c.want {
+				t.Errorf("%+v: wait %v, %v", c, wait, err)
+			}
+		}
+	})
+}
