@@ -25,6 +25,8 @@ type verb struct {
 	kind stage.Kind
 	name string
 	open func(context.Context, stagev1.StageServiceClient) (stream, error)
+	// most is what the call may emit; 0 leaves it to spec and config.
+	most int
 	// unasked is the whole input of a source.
 	unasked []*stagev1.Input
 	// next is the input of the others, a batch at a time, nil after the last.
@@ -90,6 +92,9 @@ func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*sta
 		process: p, verb: v, cancel: cancel,
 		most:  int(least(int64(e.spec.Limits.Records), int64(h.config.Records))),
 		stall: least(e.spec.Limits.Stall, h.config.Stall),
+	}
+	if v.most > 0 {
+		t.most = v.most
 	}
 	done, err := t.run(inner, run, given)
 	t.report(e.id)

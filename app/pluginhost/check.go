@@ -169,6 +169,8 @@ func (c *checker) open(ctx context.Context, p *process) (stream, error) {
 		return p.stage.Screen(ctx)
 	case stage.EvidenceKind:
 		return p.stage.Evidence(ctx)
+	case stage.PlanKind:
+		return p.stage.Plan(ctx)
 	default:
 		return p.stage.Collect(ctx)
 	}
@@ -177,7 +179,7 @@ func (c *checker) open(ctx context.Context, p *process) (stream, error) {
 func (c *checker) empty(ctx context.Context) error { return c.converse(ctx, nil) }
 
 func (c *checker) records(ctx context.Context) error {
-	if c.spec.Kind == stage.SourceKind {
+	if c.spec.Kind == stage.SourceKind || c.spec.Kind == stage.PlanKind {
 		return nil
 	}
 	return c.converse(ctx, samples())
@@ -230,6 +232,10 @@ func (c *checker) verb(asked *asked, next func() (*stagev1.Input, error)) (verb,
 	case stage.EvidenceKind:
 		v.open = func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Evidence(ctx) }
 		v.take = takeFindings(asked, func(batch []record.Finding) error { *answered += len(batch); return nil })
+	case stage.PlanKind:
+		v.open = func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Plan(ctx) }
+		v.next, v.unasked = nil, []*stagev1.Input{{Last: true}}
+		v.take = takeSeeds(func(batch []record.Seed) error { *answered += len(batch); return nil })
 	default:
 		v.open = func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Collect(ctx) }
 		v.next, v.unasked = nil, []*stagev1.Input{{Last: true}}

@@ -59,6 +59,8 @@ func plausible(spec stage.Spec, id string) error {
 		probe.Collect = func(context.Context, *stage.Call, []stage.Seed, func(stage.Record) error) ([]stage.Outcome, error) {
 			return nil, nil
 		}
+	case stage.PlanKind:
+		probe.Plan = func(context.Context, *stage.Call, []stage.Seed, func(stage.Seed) error) error { return nil }
 	case stage.ScreenKind:
 		probe.Screen = func(context.Context, *stage.Call, func() (stage.Record, error), func(stage.Verdict) error) (stage.Summary, error) {
 			return stage.Summary{}, nil

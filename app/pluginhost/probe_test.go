@@ -72,6 +72,7 @@ func specs() []stage.Spec {
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
 		source, online, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("hostile"),
+		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
 		{ID: "judge", Version: "1", Kind: stage.ScreenKind, Screen: judge},
 		{ID: "listener", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},

@@ -11,6 +11,16 @@ import (
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
+func takeSeeds(emit func([]record.Seed) error) func(*stagev1.CallResponse) (tally, error) {
+	return func(message *stagev1.CallResponse) (tally, error) {
+		batch, ok := message.GetMessage().(*stagev1.CallResponse_Seeds)
+		if !ok {
+			return tally{}, protocol("sent %T instead of seeds", message.GetMessage())
+		}
+		return take(batch.Seeds.GetSeeds(), wire.DecodeSeed, (*record.Seed).Clean, emit)
+	}
+}
+
 func takeRecords(emit func([]record.Record) error) func(*stagev1.CallResponse) (tally, error) {
 	return func(message *stagev1.CallResponse) (tally, error) {
 		batch, ok := message.GetMessage().(*stagev1.CallResponse_Records)

@@ -10,21 +10,46 @@ import (
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
-// Collect asks a source for videos. Emit gets clean records in batches, from this
-// goroutine, and the source waits while it works. What was emitted before an
-// error stays good. Errors are *record.Error, but for emit's own and the end of ctx.
-func (h *Host) Collect(ctx context.Context, id string, run record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error) {
+// maxSeeds is how many seeds a plan stage may find.
+const maxSeeds = 200
+
+// Plan asks a plan stage where to look, given the seeds that are known already.
+func (h *Host) Plan(ctx context.Context, id string, run record.Run, seeds []record.Seed) ([]record.Seed, error) {
+	var found []record.Seed
+	_, err := h.call(ctx, id, run, verb{
+		kind: stage.PlanKind, name: "Plan", most: maxSeeds,
+		open:    func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Plan(ctx) },
+		unasked: seedInput(seeds),
+		take: takeSeeds(func(batch []record.Seed) error {
+			found = append(found, batch...)
+			return nil
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+func seedInput(seeds []record.Seed) []*stagev1.Input {
 	input := make([]*stagev1.Seed, 0, len(seeds))
 	for _, seed := range seeds {
 		input = append(input, wire.EncodeSeed(seed))
 	}
+	return chunks(input, func(batch []*stagev1.Seed, last bool) *stagev1.Input {
+		return &stagev1.Input{Seeds: batch, Last: last}
+	})
+}
+
+// Collect asks a source for videos. Emit gets clean records in batches, from this
+// goroutine, and the source waits while it works. What was emitted before an
+// error stays good. Errors are *record.Error, but for emit's own and the end of ctx.
+func (h *Host) Collect(ctx context.Context, id string, run record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error) {
 	return h.source(ctx, id, run, verb{
 		kind: stage.SourceKind, name: "Collect",
 		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Collect(ctx) },
-		unasked: chunks(input, func(batch []*stagev1.Seed, last bool) *stagev1.Input {
-			return &stagev1.Input{Seeds: batch, Last: last}
-		}),
-		take: takeRecords(emit),
+		unasked: seedInput(seeds),
+		take:    takeRecords(emit),
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -127,6 +128,31 @@ func (f *Finding) Clean() (Repairs, error) {
 	}
 	repairs.evidence(&f.Evidence)
 	repairs.keys(&f.Keys)
+	return repairs, nil
+}
+
+// ErrSeed is the refusal of a seed that names nothing.
+var ErrSeed = errors.New("seed: want a kind and either a handle or a term of 1 to 200 characters")
+
+// maxSeed is the most characters of a handle or a term.
+const maxSeed = 200
+
+// Clean makes a seed fit to be asked for, or refuses it.
+func (s *Seed) Clean() (Repairs, error) {
+	var repairs Repairs
+	repairs.word(&s.Kind, "own", "competitor", "niche")
+	repairs.text(&s.Handle, MaxLabel)
+	repairs.text(&s.Term, MaxLabel)
+	s.Handle, s.Term = strings.TrimSpace(s.Handle), strings.TrimSpace(s.Term)
+	text := s.Text()
+	switch {
+	case s.Kind == "", text == "", s.Handle != "" && s.Term != "", utf8.RuneCountInString(text) > maxSeed,
+		strings.ContainsFunc(text, unicode.IsControl):
+		return repairs, ErrSeed
+	case s.Platform != "" && !platformForm.MatchString(s.Platform):
+		return repairs, ErrPlatform
+	}
+	s.Limit = max(s.Limit, 0)
 	return repairs, nil
 }
 

@@ -129,6 +129,10 @@ func files(items []*stagev1.File) *stagev1.CallResponse {
 	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Files{Files: &stagev1.Files{Files: items}}}
 }
 
+func seeds(items []*stagev1.Seed) *stagev1.CallResponse {
+	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Seeds{Seeds: &stagev1.Seeds{Seeds: items}}}
+}
+
 func verdicts(items []*stagev1.Verdict) *stagev1.CallResponse {
 	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Verdicts{Verdicts: &stagev1.Verdicts{Verdicts: items}}}
 }

@@ -27,6 +27,20 @@ func (s *service) Describe(context.Context, *stagev1.DescribeRequest) (*stagev1.
 	return &stagev1.DescribeResponse{Description: describe(s.spec)}, nil
 }
 
+func (s *service) Plan(stream stream) error {
+	if s.spec.Plan == nil {
+		return missing("Plan")
+	}
+	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
+		seeds, _, err := w.input.all()
+		if err != nil {
+			return nil, err
+		}
+		emit := func(seed Seed) error { return w.seeds.emit(wire.EncodeSeed(seed)) }
+		return &stagev1.Done{}, s.spec.Plan(ctx, w.call, seeds, emit)
+	})
+}
+
 func (s *service) Collect(stream stream) error {
 	if s.spec.Collect == nil {
 		return missing("Collect")
@@ -102,6 +116,7 @@ type work struct {
 	verdicts batcher[*stagev1.Verdict]
 	findings batcher[*stagev1.Finding]
 	files    batcher[*stagev1.File]
+	seeds    batcher[*stagev1.Seed]
 }
 
 func (w *work) emitRecord(r Record) error { return w.records.emit(wire.EncodeRecord(&r)) }
@@ -128,6 +143,7 @@ func (s *service) serve(stream stream, do func(context.Context, *work) (*stagev1
 		verdicts: batcher[*stagev1.Verdict]{sender: send, wrap: verdicts},
 		findings: batcher[*stagev1.Finding]{sender: send, wrap: findings},
 		files:    batcher[*stagev1.File]{sender: send, wrap: files},
+		seeds:    batcher[*stagev1.Seed]{sender: send, wrap: seeds, max: open.GetMaxRecords()},
 	}
 	go w.input.read(stream, cancel)
 	done, err := s.guard(ctx, w, do)
@@ -152,7 +168,7 @@ func (s *service) guard(ctx context.Context, w *work, do func(context.Context, *
 }
 
 func (w *work) finish(done *stagev1.Done) error {
-	for _, flush := range []func() error{w.records.flush, w.verdicts.flush, w.findings.flush, w.files.flush} {
+	for _, flush := range []func() error{w.records.flush, w.verdicts.flush, w.findings.flush, w.files.flush, w.seeds.flush} {
 		if err := flush(); err != nil {
 			return err
 		}

@@ -30,6 +30,8 @@ type Kind string
 
 // The kinds of stages.
 const (
+	// PlanKind finds the terms that sources are to look for.
+	PlanKind Kind = "plan"
 	// SourceKind turns seeds into records.
 	SourceKind Kind = "source"
 	// ScreenKind ranks records and drops some, each for a reason.
@@ -64,6 +66,10 @@ type Spec struct {
 	NeedsMedia bool
 	Limits     Limits
 
+	// Plan finds seeds for the brief, rules, prompt and pages of call.Run. It is given
+	// those that the house found by itself; what it emits takes the place of the niche
+	// terms among them.
+	Plan func(ctx context.Context, call *Call, seeds []Seed, emit func(Seed) error) error
 	// Collect finds records for seeds; a source has it. It answers for every seed.
 	Collect func(ctx context.Context, call *Call, seeds []Seed, emit func(Record) error) ([]Outcome, error)
 	// Refresh reads videos that are already known again; a source may have it.

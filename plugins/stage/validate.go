@@ -68,16 +68,16 @@ func (s Spec) Validate() error {
 }
 
 func (s Spec) verbsFit() bool {
-	source, screen, evidence := s.Collect != nil, s.Screen != nil, s.Evidence != nil
-	switch s.Kind {
-	case SourceKind:
-		return source && !screen && !evidence
-	case ScreenKind:
-		return screen && !source && !evidence && s.Refresh == nil && s.Media == nil
-	case EvidenceKind:
-		return evidence && !source && !screen && s.Refresh == nil && s.Media == nil
+	verbs := map[Kind]bool{
+		PlanKind: s.Plan != nil, SourceKind: s.Collect != nil, ScreenKind: s.Screen != nil, EvidenceKind: s.Evidence != nil,
 	}
-	return false
+	for kind, has := range verbs {
+		if has != (kind == s.Kind) {
+			return false
+		}
+	}
+	_, known := verbs[s.Kind]
+	return known && (s.Kind == SourceKind || s.Refresh == nil && s.Media == nil)
 }
 
 // Port is the port of a `host:port` address.

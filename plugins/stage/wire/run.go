@@ -14,6 +14,9 @@ func EncodeRun(r record.Run) *stagev1.Run {
 			AppStoreUrl: r.Brief.AppStoreURL, Competitors: r.Brief.Competitors,
 		},
 	}
+	for _, page := range r.Pages {
+		m.Pages = append(m.Pages, &stagev1.Page{Url: page.URL, Title: page.Title, Text: page.Text})
+	}
 	for _, rule := range r.Rules {
 		m.Rules = append(m.Rules, &stagev1.Rule{Id: rule.ID, Text: rule.Text})
 	}
@@ -29,6 +32,9 @@ func DecodeRun(m *stagev1.Run) record.Run {
 			Name: brief.GetName(), Description: brief.GetDescription(), Website: brief.GetWebsite(),
 			AppStoreURL: brief.GetAppStoreUrl(), Competitors: brief.GetCompetitors(),
 		},
+	}
+	for _, page := range m.GetPages() {
+		run.Pages = append(run.Pages, record.Page{URL: page.GetUrl(), Title: page.GetTitle(), Text: page.GetText()})
 	}
 	for _, rule := range m.GetRules() {
 		run.Rules = append(run.Rules, record.Rule{ID: rule.GetId(), Text: rule.GetText()})

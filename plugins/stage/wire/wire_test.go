@@ -102,7 +102,7 @@ func TestAnswers(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	run := whole(t, record.Run{
-		ScrollID: "scr_1", Number: 3, Prompt: "p", Now: 99,
+		ScrollID: "scr_1", Number: 3, Prompt: "p", Pages: []record.Page{{URL: "https://a.example", Title: "t", Text: "x"}}, Now: 99,
 		Brief: record.Brief{Name: "n", Description: "d", Website: "w", AppStoreURL: "a", Competitors: []string{"c"}},
 		Rules: []record.Rule{{ID: "rule_1", Text: "t"}},
 	})

@@ -29,7 +29,7 @@ type Description struct {
 	Version string `protobuf:"bytes,2,opt,name=version" json:"version,omitempty"`
 	// One line for people.
 	Summary string `protobuf:"bytes,3,opt,name=summary" json:"summary,omitempty"`
-	// `source`, `screen` or `evidence`.
+	// `plan`, `source`, `screen` or `evidence`.
 	Kind string `protobuf:"bytes,4,opt,name=kind" json:"kind,omitempty"`
 	// In lower case; none stands for any.
 	Platforms []string   `protobuf:"bytes,5,rep,name=platforms" json:"platforms,omitempty"`
@@ -485,7 +485,9 @@ type Run struct {
 	// Steers this scroll only.
 	Prompt string `protobuf:"bytes,5,opt,name=prompt" json:"prompt,omitempty"`
 	// Unix milliseconds.
-	Now           int64 `protobuf:"varint,6,opt,name=now" json:"now,omitempty"`
+	Now int64 `protobuf:"varint,6,opt,name=now" json:"now,omitempty"`
+	// What the tenant's own website and app say of themselves; untrusted.
+	Pages         []*Page `protobuf:"bytes,7,rep,name=pages" json:"pages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -562,6 +564,73 @@ func (x *Run) GetNow() int64 {
 	return 0
 }
 
+func (x *Run) GetPages() []*Page {
+	if x != nil {
+		return x.Pages
+	}
+	return nil
+}
+
+type Page struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Url           string                 `protobuf:"bytes,1,opt,name=url" json:"url,omitempty"`
+	Title         string                 `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
+	Text          string                 `protobuf:"bytes,3,opt,name=text" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Page) Reset() {
+	*x = Page{}
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Page) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Page) ProtoMessage() {}
+
+func (x *Page) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Page.ProtoReflect.Descriptor instead.
+func (*Page) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Page) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *Page) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Page) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 type Brief struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
@@ -575,7 +644,7 @@ type Brief struct {
 
 func (x *Brief) Reset() {
 	*x = Brief{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -587,7 +656,7 @@ func (x *Brief) String() string {
 func (*Brief) ProtoMessage() {}
 
 func (x *Brief) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -600,7 +669,7 @@ func (x *Brief) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Brief.ProtoReflect.Descriptor instead.
 func (*Brief) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Brief) GetName() string {
@@ -648,7 +717,7 @@ type Rule struct {
 
 func (x *Rule) Reset() {
 	*x = Rule{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -660,7 +729,7 @@ func (x *Rule) String() string {
 func (*Rule) ProtoMessage() {}
 
 func (x *Rule) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -673,7 +742,7 @@ func (x *Rule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rule.ProtoReflect.Descriptor instead.
 func (*Rule) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Rule) GetId() string {
@@ -700,7 +769,7 @@ type Seed struct {
 	// Exactly one of the two is set.
 	Handle string `protobuf:"bytes,3,opt,name=handle" json:"handle,omitempty"`
 	Term   string `protobuf:"bytes,4,opt,name=term" json:"term,omitempty"`
-	// How many videos are asked for; 0 leaves it to the source.
+	// How many videos are asked for; 0 leaves it to the source. The house sets it.
 	Limit         int64 `protobuf:"varint,5,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -708,7 +777,7 @@ type Seed struct {
 
 func (x *Seed) Reset() {
 	*x = Seed{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -720,7 +789,7 @@ func (x *Seed) String() string {
 func (*Seed) ProtoMessage() {}
 
 func (x *Seed) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -733,7 +802,7 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seed.ProtoReflect.Descriptor instead.
 func (*Seed) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Seed) GetKind() string {
@@ -791,7 +860,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -803,7 +872,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -816,7 +885,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Outcome) GetSeed() string {
@@ -911,14 +980,19 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x05Error\x12\x14\n" +
 	"\x05fault\x18\x01 \x01(\tR\x05fault\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x19\n" +
-	"\bretry_at\x18\x03 \x01(\x03R\aretryAt\"\xc5\x01\n" +
+	"\bretry_at\x18\x03 \x01(\x03R\aretryAt\"\xf5\x01\n" +
 	"\x03Run\x12\x1b\n" +
 	"\tscroll_id\x18\x01 \x01(\tR\bscrollId\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x03R\x06number\x12/\n" +
 	"\x05brief\x18\x03 \x01(\v2\x19.scrollery.stage.v1.BriefR\x05brief\x12.\n" +
 	"\x05rules\x18\x04 \x03(\v2\x18.scrollery.stage.v1.RuleR\x05rules\x12\x16\n" +
 	"\x06prompt\x18\x05 \x01(\tR\x06prompt\x12\x10\n" +
-	"\x03now\x18\x06 \x01(\x03R\x03now\"\x9d\x01\n" +
+	"\x03now\x18\x06 \x01(\x03R\x03now\x12.\n" +
+	"\x05pages\x18\a \x03(\v2\x18.scrollery.stage.v1.PageR\x05pages\"B\n" +
+	"\x04Page\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"\x9d\x01\n" +
 	"\x05Brief\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x18\n" +
@@ -955,7 +1029,7 @@ func file_scrollery_stage_v1_stage_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_scrollery_stage_v1_stage_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_scrollery_stage_v1_stage_proto_goTypes = []any{
 	(*Description)(nil), // 0: scrollery.stage.v1.Description
 	(*Quota)(nil),       // 1: scrollery.stage.v1.Quota
@@ -963,22 +1037,24 @@ var file_scrollery_stage_v1_stage_proto_goTypes = []any{
 	(*Limits)(nil),      // 3: scrollery.stage.v1.Limits
 	(*Error)(nil),       // 4: scrollery.stage.v1.Error
 	(*Run)(nil),         // 5: scrollery.stage.v1.Run
-	(*Brief)(nil),       // 6: scrollery.stage.v1.Brief
-	(*Rule)(nil),        // 7: scrollery.stage.v1.Rule
-	(*Seed)(nil),        // 8: scrollery.stage.v1.Seed
-	(*Outcome)(nil),     // 9: scrollery.stage.v1.Outcome
+	(*Page)(nil),        // 6: scrollery.stage.v1.Page
+	(*Brief)(nil),       // 7: scrollery.stage.v1.Brief
+	(*Rule)(nil),        // 8: scrollery.stage.v1.Rule
+	(*Seed)(nil),        // 9: scrollery.stage.v1.Seed
+	(*Outcome)(nil),     // 10: scrollery.stage.v1.Outcome
 }
 var file_scrollery_stage_v1_stage_proto_depIdxs = []int32{
 	2, // 0: scrollery.stage.v1.Description.settings:type_name -> scrollery.stage.v1.Setting
 	3, // 1: scrollery.stage.v1.Description.limits:type_name -> scrollery.stage.v1.Limits
 	1, // 2: scrollery.stage.v1.Description.quotas:type_name -> scrollery.stage.v1.Quota
-	6, // 3: scrollery.stage.v1.Run.brief:type_name -> scrollery.stage.v1.Brief
-	7, // 4: scrollery.stage.v1.Run.rules:type_name -> scrollery.stage.v1.Rule
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	7, // 3: scrollery.stage.v1.Run.brief:type_name -> scrollery.stage.v1.Brief
+	8, // 4: scrollery.stage.v1.Run.rules:type_name -> scrollery.stage.v1.Rule
+	6, // 5: scrollery.stage.v1.Run.pages:type_name -> scrollery.stage.v1.Page
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_proto_init() }
@@ -992,7 +1068,7 @@ func file_scrollery_stage_v1_stage_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_proto_rawDesc), len(file_scrollery_stage_v1_stage_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -447,6 +447,7 @@ type CallResponse struct {
 	//	*CallResponse_Done
 	//	*CallResponse_Files
 	//	*CallResponse_Spend
+	//	*CallResponse_Seeds
 	Message       isCallResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -552,6 +553,15 @@ func (x *CallResponse) GetSpend() *Spend {
 	return nil
 }
 
+func (x *CallResponse) GetSeeds() *Seeds {
+	if x != nil {
+		if x, ok := x.Message.(*CallResponse_Seeds); ok {
+			return x.Seeds
+		}
+	}
+	return nil
+}
+
 type isCallResponse_Message interface {
 	isCallResponse_Message()
 }
@@ -584,6 +594,10 @@ type CallResponse_Spend struct {
 	Spend *Spend `protobuf:"bytes,7,opt,name=spend,oneof"`
 }
 
+type CallResponse_Seeds struct {
+	Seeds *Seeds `protobuf:"bytes,8,opt,name=seeds,oneof"`
+}
+
 func (*CallResponse_Records) isCallResponse_Message() {}
 
 func (*CallResponse_Verdicts) isCallResponse_Message() {}
@@ -598,6 +612,52 @@ func (*CallResponse_Files) isCallResponse_Message() {}
 
 func (*CallResponse_Spend) isCallResponse_Message() {}
 
+func (*CallResponse_Seeds) isCallResponse_Message() {}
+
+type Seeds struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seeds         []*Seed                `protobuf:"bytes,1,rep,name=seeds" json:"seeds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Seeds) Reset() {
+	*x = Seeds{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Seeds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Seeds) ProtoMessage() {}
+
+func (x *Seeds) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Seeds.ProtoReflect.Descriptor instead.
+func (*Seeds) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Seeds) GetSeeds() []*Seed {
+	if x != nil {
+		return x.Seeds
+	}
+	return nil
+}
+
 type Records struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Records       []*Record              `protobuf:"bytes,1,rep,name=records" json:"records,omitempty"`
@@ -607,7 +667,7 @@ type Records struct {
 
 func (x *Records) Reset() {
 	*x = Records{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -619,7 +679,7 @@ func (x *Records) String() string {
 func (*Records) ProtoMessage() {}
 
 func (x *Records) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -632,7 +692,7 @@ func (x *Records) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Records.ProtoReflect.Descriptor instead.
 func (*Records) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Records) GetRecords() []*Record {
@@ -651,7 +711,7 @@ type Verdicts struct {
 
 func (x *Verdicts) Reset() {
 	*x = Verdicts{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -663,7 +723,7 @@ func (x *Verdicts) String() string {
 func (*Verdicts) ProtoMessage() {}
 
 func (x *Verdicts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -676,7 +736,7 @@ func (x *Verdicts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdicts.ProtoReflect.Descriptor instead.
 func (*Verdicts) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Verdicts) GetVerdicts() []*Verdict {
@@ -695,7 +755,7 @@ type Findings struct {
 
 func (x *Findings) Reset() {
 	*x = Findings{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +767,7 @@ func (x *Findings) String() string {
 func (*Findings) ProtoMessage() {}
 
 func (x *Findings) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +780,7 @@ func (x *Findings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Findings.ProtoReflect.Descriptor instead.
 func (*Findings) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Findings) GetFindings() []*Finding {
@@ -739,7 +799,7 @@ type Files struct {
 
 func (x *Files) Reset() {
 	*x = Files{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -751,7 +811,7 @@ func (x *Files) String() string {
 func (*Files) ProtoMessage() {}
 
 func (x *Files) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -764,7 +824,7 @@ func (x *Files) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Files.ProtoReflect.Descriptor instead.
 func (*Files) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Files) GetFiles() []*File {
@@ -788,7 +848,7 @@ type Spend struct {
 
 func (x *Spend) Reset() {
 	*x = Spend{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -800,7 +860,7 @@ func (x *Spend) String() string {
 func (*Spend) ProtoMessage() {}
 
 func (x *Spend) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -813,7 +873,7 @@ func (x *Spend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spend.ProtoReflect.Descriptor instead.
 func (*Spend) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Spend) GetQuota() string {
@@ -851,7 +911,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -863,7 +923,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -876,7 +936,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{12}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Progress) GetNote() string {
@@ -907,7 +967,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +979,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +992,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{13}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Done) GetOutcomes() []*Outcome {
@@ -990,7 +1050,7 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x05seeds\x18\x01 \x03(\v2\x18.scrollery.stage.v1.SeedR\x05seeds\x12+\n" +
 	"\x04refs\x18\x02 \x03(\v2\x17.scrollery.stage.v1.RefR\x04refs\x124\n" +
 	"\arecords\x18\x03 \x03(\v2\x1a.scrollery.stage.v1.RecordR\arecords\x12\x12\n" +
-	"\x04last\x18\x04 \x01(\bR\x04last\"\x9c\x03\n" +
+	"\x04last\x18\x04 \x01(\bR\x04last\"\xcf\x03\n" +
 	"\fCallResponse\x127\n" +
 	"\arecords\x18\x01 \x01(\v2\x1b.scrollery.stage.v1.RecordsH\x00R\arecords\x12:\n" +
 	"\bverdicts\x18\x02 \x01(\v2\x1c.scrollery.stage.v1.VerdictsH\x00R\bverdicts\x12:\n" +
@@ -998,8 +1058,11 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\bprogress\x18\x04 \x01(\v2\x1c.scrollery.stage.v1.ProgressH\x00R\bprogress\x12.\n" +
 	"\x04done\x18\x05 \x01(\v2\x18.scrollery.stage.v1.DoneH\x00R\x04done\x121\n" +
 	"\x05files\x18\x06 \x01(\v2\x19.scrollery.stage.v1.FilesH\x00R\x05files\x121\n" +
-	"\x05spend\x18\a \x01(\v2\x19.scrollery.stage.v1.SpendH\x00R\x05spendB\t\n" +
-	"\amessage\"?\n" +
+	"\x05spend\x18\a \x01(\v2\x19.scrollery.stage.v1.SpendH\x00R\x05spend\x121\n" +
+	"\x05seeds\x18\b \x01(\v2\x19.scrollery.stage.v1.SeedsH\x00R\x05seedsB\t\n" +
+	"\amessage\"7\n" +
+	"\x05Seeds\x12.\n" +
+	"\x05seeds\x18\x01 \x03(\v2\x18.scrollery.stage.v1.SeedR\x05seeds\"?\n" +
 	"\aRecords\x124\n" +
 	"\arecords\x18\x01 \x03(\v2\x1a.scrollery.stage.v1.RecordR\arecords\"C\n" +
 	"\bVerdicts\x127\n" +
@@ -1018,9 +1081,10 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x04Done\x127\n" +
 	"\boutcomes\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.OutcomeR\boutcomes\x12#\n" +
 	"\runclear_rules\x18\x02 \x03(\tR\funclearRules\x12/\n" +
-	"\x05error\x18\x03 \x01(\v2\x19.scrollery.stage.v1.ErrorR\x05error2\xfd\x03\n" +
+	"\x05error\x18\x03 \x01(\v2\x19.scrollery.stage.v1.ErrorR\x05error2\xcc\x04\n" +
 	"\fStageService\x12U\n" +
-	"\bDescribe\x12#.scrollery.stage.v1.DescribeRequest\x1a$.scrollery.stage.v1.DescribeResponse\x12P\n" +
+	"\bDescribe\x12#.scrollery.stage.v1.DescribeRequest\x1a$.scrollery.stage.v1.DescribeResponse\x12M\n" +
+	"\x04Plan\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12P\n" +
 	"\aCollect\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12P\n" +
 	"\aRefresh\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12N\n" +
 	"\x05Media\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12O\n" +
@@ -1039,7 +1103,7 @@ func file_scrollery_stage_v1_stage_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_service_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*DescribeRequest)(nil),  // 0: scrollery.stage.v1.DescribeRequest
 	(*DescribeResponse)(nil), // 1: scrollery.stage.v1.DescribeResponse
@@ -1048,67 +1112,72 @@ var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*Grant)(nil),            // 4: scrollery.stage.v1.Grant
 	(*Input)(nil),            // 5: scrollery.stage.v1.Input
 	(*CallResponse)(nil),     // 6: scrollery.stage.v1.CallResponse
-	(*Records)(nil),          // 7: scrollery.stage.v1.Records
-	(*Verdicts)(nil),         // 8: scrollery.stage.v1.Verdicts
-	(*Findings)(nil),         // 9: scrollery.stage.v1.Findings
-	(*Files)(nil),            // 10: scrollery.stage.v1.Files
-	(*Spend)(nil),            // 11: scrollery.stage.v1.Spend
-	(*Progress)(nil),         // 12: scrollery.stage.v1.Progress
-	(*Done)(nil),             // 13: scrollery.stage.v1.Done
-	nil,                      // 14: scrollery.stage.v1.Open.SettingsEntry
-	nil,                      // 15: scrollery.stage.v1.Open.SecretsEntry
-	(*Description)(nil),      // 16: scrollery.stage.v1.Description
-	(*Run)(nil),              // 17: scrollery.stage.v1.Run
-	(*Seed)(nil),             // 18: scrollery.stage.v1.Seed
-	(*Ref)(nil),              // 19: scrollery.stage.v1.Ref
-	(*Record)(nil),           // 20: scrollery.stage.v1.Record
-	(*Verdict)(nil),          // 21: scrollery.stage.v1.Verdict
-	(*Finding)(nil),          // 22: scrollery.stage.v1.Finding
-	(*File)(nil),             // 23: scrollery.stage.v1.File
-	(*Outcome)(nil),          // 24: scrollery.stage.v1.Outcome
-	(*Error)(nil),            // 25: scrollery.stage.v1.Error
+	(*Seeds)(nil),            // 7: scrollery.stage.v1.Seeds
+	(*Records)(nil),          // 8: scrollery.stage.v1.Records
+	(*Verdicts)(nil),         // 9: scrollery.stage.v1.Verdicts
+	(*Findings)(nil),         // 10: scrollery.stage.v1.Findings
+	(*Files)(nil),            // 11: scrollery.stage.v1.Files
+	(*Spend)(nil),            // 12: scrollery.stage.v1.Spend
+	(*Progress)(nil),         // 13: scrollery.stage.v1.Progress
+	(*Done)(nil),             // 14: scrollery.stage.v1.Done
+	nil,                      // 15: scrollery.stage.v1.Open.SettingsEntry
+	nil,                      // 16: scrollery.stage.v1.Open.SecretsEntry
+	(*Description)(nil),      // 17: scrollery.stage.v1.Description
+	(*Run)(nil),              // 18: scrollery.stage.v1.Run
+	(*Seed)(nil),             // 19: scrollery.stage.v1.Seed
+	(*Ref)(nil),              // 20: scrollery.stage.v1.Ref
+	(*Record)(nil),           // 21: scrollery.stage.v1.Record
+	(*Verdict)(nil),          // 22: scrollery.stage.v1.Verdict
+	(*Finding)(nil),          // 23: scrollery.stage.v1.Finding
+	(*File)(nil),             // 24: scrollery.stage.v1.File
+	(*Outcome)(nil),          // 25: scrollery.stage.v1.Outcome
+	(*Error)(nil),            // 26: scrollery.stage.v1.Error
 }
 var file_scrollery_stage_v1_stage_service_proto_depIdxs = []int32{
-	16, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
+	17, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
 	3,  // 1: scrollery.stage.v1.CallRequest.open:type_name -> scrollery.stage.v1.Open
 	5,  // 2: scrollery.stage.v1.CallRequest.input:type_name -> scrollery.stage.v1.Input
 	4,  // 3: scrollery.stage.v1.CallRequest.grant:type_name -> scrollery.stage.v1.Grant
-	17, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
-	14, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
-	15, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
-	18, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
-	19, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
-	20, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
-	7,  // 10: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
-	8,  // 11: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
-	9,  // 12: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
-	12, // 13: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
-	13, // 14: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
-	10, // 15: scrollery.stage.v1.CallResponse.files:type_name -> scrollery.stage.v1.Files
-	11, // 16: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
-	20, // 17: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
-	21, // 18: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
-	22, // 19: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
-	23, // 20: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
-	24, // 21: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
-	25, // 22: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
-	0,  // 23: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
-	2,  // 24: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 25: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 26: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 27: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 28: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
-	1,  // 29: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
-	6,  // 30: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 31: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 32: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 33: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 34: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
-	29, // [29:35] is the sub-list for method output_type
-	23, // [23:29] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	18, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
+	15, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
+	16, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
+	19, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
+	20, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
+	21, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
+	8,  // 10: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
+	9,  // 11: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
+	10, // 12: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
+	13, // 13: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
+	14, // 14: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
+	11, // 15: scrollery.stage.v1.CallResponse.files:type_name -> scrollery.stage.v1.Files
+	12, // 16: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
+	7,  // 17: scrollery.stage.v1.CallResponse.seeds:type_name -> scrollery.stage.v1.Seeds
+	19, // 18: scrollery.stage.v1.Seeds.seeds:type_name -> scrollery.stage.v1.Seed
+	21, // 19: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
+	22, // 20: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
+	23, // 21: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
+	24, // 22: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
+	25, // 23: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
+	26, // 24: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
+	0,  // 25: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
+	2,  // 26: scrollery.stage.v1.StageService.Plan:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 27: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 28: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 29: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 30: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 31: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
+	1,  // 32: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
+	6,  // 33: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 34: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 35: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 36: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 37: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 38: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
+	32, // [32:39] is the sub-list for method output_type
+	25, // [25:32] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_service_proto_init() }
@@ -1131,6 +1200,7 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 		(*CallResponse_Done)(nil),
 		(*CallResponse_Files)(nil),
 		(*CallResponse_Spend)(nil),
+		(*CallResponse_Seeds)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1138,7 +1208,7 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_service_proto_rawDesc), len(file_scrollery_stage_v1_stage_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

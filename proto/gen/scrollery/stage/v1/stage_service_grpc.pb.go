@@ -40,6 +40,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	StageService_Describe_FullMethodName = "/scrollery.stage.v1.StageService/Describe"
+	StageService_Plan_FullMethodName     = "/scrollery.stage.v1.StageService/Plan"
 	StageService_Collect_FullMethodName  = "/scrollery.stage.v1.StageService/Collect"
 	StageService_Refresh_FullMethodName  = "/scrollery.stage.v1.StageService/Refresh"
 	StageService_Media_FullMethodName    = "/scrollery.stage.v1.StageService/Media"
@@ -54,7 +55,7 @@ const (
 // StageService is one stage. Each call is one stream of the same shape:
 //
 //	host   Open, then Input until one is `last`
-//	stage  Records, Verdicts, Findings, Files or Progress, then exactly one Done
+//	stage  Seeds, Records, Verdicts, Findings, Files or Progress, then exactly one Done
 //
 // Input of Screen and Evidence is sent as asked for: each Progress adds `want`
 // batches. Seeds and refs come unasked. Each Spend is answered by one Grant, in
@@ -63,6 +64,9 @@ const (
 type StageServiceClient interface {
 	// Describe says what the stage is. It must not touch the network.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
+	// Plan says where to look. Its input are the seeds that the house found by itself;
+	// those that it sends take the place of the niche terms among them.
+	Plan(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
 	// Collect finds records for seeds. Sources have it.
 	Collect(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
 	// Refresh reads known videos again. Sources may have it.
@@ -93,9 +97,22 @@ func (c *stageServiceClient) Describe(ctx context.Context, in *DescribeRequest, 
 	return out, nil
 }
 
+func (c *stageServiceClient) Plan(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[0], StageService_Plan_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CallRequest, CallResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type StageService_PlanClient = grpc.BidiStreamingClient[CallRequest, CallResponse]
+
 func (c *stageServiceClient) Collect(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[0], StageService_Collect_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[1], StageService_Collect_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +125,7 @@ type StageService_CollectClient = grpc.BidiStreamingClient[CallRequest, CallResp
 
 func (c *stageServiceClient) Refresh(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[1], StageService_Refresh_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[2], StageService_Refresh_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +138,7 @@ type StageService_RefreshClient = grpc.BidiStreamingClient[CallRequest, CallResp
 
 func (c *stageServiceClient) Media(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[2], StageService_Media_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[3], StageService_Media_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +151,7 @@ type StageService_MediaClient = grpc.BidiStreamingClient[CallRequest, CallRespon
 
 func (c *stageServiceClient) Screen(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[3], StageService_Screen_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[4], StageService_Screen_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +164,7 @@ type StageService_ScreenClient = grpc.BidiStreamingClient[CallRequest, CallRespo
 
 func (c *stageServiceClient) Evidence(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[4], StageService_Evidence_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[5], StageService_Evidence_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +182,7 @@ type StageService_EvidenceClient = grpc.BidiStreamingClient[CallRequest, CallRes
 // StageService is one stage. Each call is one stream of the same shape:
 //
 //	host   Open, then Input until one is `last`
-//	stage  Records, Verdicts, Findings, Files or Progress, then exactly one Done
+//	stage  Seeds, Records, Verdicts, Findings, Files or Progress, then exactly one Done
 //
 // Input of Screen and Evidence is sent as asked for: each Progress adds `want`
 // batches. Seeds and refs come unasked. Each Spend is answered by one Grant, in
@@ -174,6 +191,9 @@ type StageService_EvidenceClient = grpc.BidiStreamingClient[CallRequest, CallRes
 type StageServiceServer interface {
 	// Describe says what the stage is. It must not touch the network.
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
+	// Plan says where to look. Its input are the seeds that the house found by itself;
+	// those that it sends take the place of the niche terms among them.
+	Plan(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
 	// Collect finds records for seeds. Sources have it.
 	Collect(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
 	// Refresh reads known videos again. Sources may have it.
@@ -196,6 +216,9 @@ type UnimplementedStageServiceServer struct{}
 
 func (UnimplementedStageServiceServer) Describe(context.Context, *DescribeRequest) (*DescribeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Describe not implemented")
+}
+func (UnimplementedStageServiceServer) Plan(grpc.BidiStreamingServer[CallRequest, CallResponse]) error {
+	return status.Error(codes.Unimplemented, "method Plan not implemented")
 }
 func (UnimplementedStageServiceServer) Collect(grpc.BidiStreamingServer[CallRequest, CallResponse]) error {
 	return status.Error(codes.Unimplemented, "method Collect not implemented")
@@ -251,6 +274,13 @@ func _StageService_Describe_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _StageService_Plan_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(StageServiceServer).Plan(&grpc.GenericServerStream[CallRequest, CallResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type StageService_PlanServer = grpc.BidiStreamingServer[CallRequest, CallResponse]
+
 func _StageService_Collect_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(StageServiceServer).Collect(&grpc.GenericServerStream[CallRequest, CallResponse]{ServerStream: stream})
 }
@@ -299,6 +329,12 @@ var StageService_ServiceDesc = grpc.ServiceDesc{
 		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Plan",
+			Handler:       _StageService_Plan_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
 		{
 			StreamName:    "Collect",
 			Handler:       _StageService_Collect_Handler,
