@@ -3,6 +3,7 @@ package app_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/scrollery/scrollery/app"
@@ -30,5 +31,39 @@ func TestTheFileChangesWhatItNames(t *testing.T) {
 	}
 	if len(cfg.Scrolls.Deadlines) == 0 {
 		t.Error("the deadlines are gone")
+	}
+}
+
+// A file whose lines are commented out leaves the defaults, whole or in part.
+func TestAFileThatNamesNothingChangesNothing(t *testing.T) {
+	t.Parallel()
+	unset := func(string) (string, bool) { return "", false }
+	load := func(text string) (app.Config, error) {
+		path := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := app.Load(unset, map[string]string{"config": path, "data-dir": "data"})
+		cfg.Plugins.Builtins = nil // functions cannot be compared
+		return cfg, err
+	}
+	want, err := app.Load(unset, map[string]string{"data-dir": "data"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Plugins.Builtins = nil
+	for _, text := range []string{"", "\n", "# addr: 1\n", "---\n", "{}", "null", "billing:\n# pro: {}\n", "billing:\n  pro:\n    # label: x\naddr:\n", "scrolls: {templates: {default: }}\nroles:\n"} {
+		got, err := load(text)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %v: differs from the defaults", text, err)
+		}
+	}
+	for _, text := range []string{"adr: x", "billing: {por: {}}", "billing: 7", "a: b: c", "addr: x\n---\naddr: y\n"} {
+		if _, err := load(text); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+	if got, err := load("# first\nbilling:\n  pro: {label: Best, monthly_cents: 5}\n"); err != nil || got.Billing.Pro.Label != "Best" || got.Billing.Pro.AnnualCents != want.Billing.Pro.AnnualCents || got.Billing.Standard != want.Billing.Standard {
+		t.Errorf("%v %+v", err, got.Billing)
 	}
 }

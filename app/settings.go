@@ -3,11 +3,13 @@ package app
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
 // Prefix of every environment variable of ours.
@@ -80,14 +82,36 @@ func (s Setting) lookUp(environ func(string) (string, bool), flags map[string]st
 	return text, found, nil
 }
 
+// readFile takes what the file names. A name without a value, as is left when
+// what stood below it was commented out, changes nothing.
 func (c *Config) readFile(path string) error {
-	file, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("open the configuration: %w", err)
 	}
-	defer file.Close()
-	if err := yaml.NewDecoder(file, yaml.Strict()).Decode(c); err != nil && !errors.Is(err, io.EOF) {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	if len(file.Docs) == 0 || empty(file.Docs[0].Body) {
+		return nil
+	}
+	if len(file.Docs) > 1 {
+		return fmt.Errorf("read %s: there is more than one document in it", path)
+	}
+	if err := yaml.NodeToValue(file.Docs[0].Body, c, yaml.Strict()); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	return nil
+}
+
+// empty tells whether a node has no value, and takes the names that have none out
+// of one that has.
+func empty(node ast.Node) bool {
+	mapping, ok := node.(*ast.MappingNode)
+	if !ok {
+		return node == nil || node.Type() == ast.NullType || node.Type() == ast.CommentType
+	}
+	mapping.Values = slices.DeleteFunc(mapping.Values, func(value *ast.MappingValueNode) bool { return empty(value.Value) })
+	return false
 }
