@@ -8,10 +8,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -46,27 +44,15 @@ billing: {pro: {daily_units: 100000000, monthly_units: 100000000}}
 `
 
 type chaos struct {
-	dir, base, key string
-	env            []string
-	server         *exec.Cmd
-	stderr         *lockedBuffer
-	client         *http.Client
+	*served
+	key string
 }
 
 func newChaos(t *testing.T, databaseURL string) *chaos {
 	dir := t.TempDir()
 	feed := filepath.Join(dir, "feed")
 	writeChaosFeed(t, feed)
-	address := apptest.FreeAddress(t)
-	c := &chaos{dir: dir, base: "http://" + address, client: &http.Client{Timeout: 10 * time.Second}}
-	config := filepath.Join(dir, "scrollery.yaml")
-	if err := os.WriteFile(config, []byte(chaosConfig), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c.env = []string{"SCROLLERY_CONFIG=" + config, "SCROLLERY_ADDR=" + address, "SCROLLERY_FEED_DIR=" + feed, "SCROLLERY_RATE_LIMIT=off", "SCROLLERY_LOG_LEVEL=warn"}
-	if databaseURL != "" {
-		c.env = append(c.env, "SCROLLERY_DATABASE_URL="+databaseURL)
-	}
+	c := &chaos{served: newServed(t, dir, databaseURL, chaosConfig, "SCROLLERY_FEED_DIR="+feed)}
 	c.start(t)
 	create := program(t.Context(), dir, "keys", "create", "--email", "chaos@example.com", "--plan", "pro")
 	create.Env = append(create.Env, c.env...)
@@ -76,7 +62,6 @@ func newChaos(t *testing.T, databaseURL string) *chaos {
 	}
 	c.key = strings.TrimSpace(string(secret))
 	c.mustCall(t, "POST", "/v1/workspace", `{"description":"coffee"}`, nil)
-	t.Cleanup(c.kill)
 	return c
 }
 
@@ -97,32 +82,6 @@ func writeChaosFeed(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-func (c *chaos) start(t *testing.T) {
-	t.Helper()
-	c.server = program(context.WithoutCancel(t.Context()), c.dir, "serve")
-	c.server.Env = append(c.server.Env, c.env...)
-	c.stderr = &lockedBuffer{}
-	c.server.Stderr = c.stderr
-	if err := c.server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	deadline := time.Now().Add(30 * time.Second)
-	for time.Now().Before(deadline) {
-		response, err := c.client.Get(c.base + "/v1/health")
-		if err == nil {
-			response.Body.Close()
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatalf("the server does not answer: %s", c.stderr)
-}
-
-func (c *chaos) kill() {
-	_ = c.server.Process.Kill()
-	_ = c.server.Wait()
 }
 
 func (c *chaos) call(ctx context.Context, method, path, body string, out any) error {
@@ -256,22 +215,4 @@ func (c *chaos) countVideos(t *testing.T) int {
 		}
 		cursor = "&cursor=" + *page.NextCursor
 	}
-}
-
-// lockedBuffer is written by a process's pipe and read by the test.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

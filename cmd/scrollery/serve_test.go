@@ -89,16 +89,3 @@ func TestCommandsWorkBesideAServer(t *testing.T) {
 		t.Errorf("the revoked key: %q", refused)
 	}
 }
-
-// command runs a command beside the server.
-func (c *chaos) command(t *testing.T, args ...string) result {
-	t.Helper()
-	command := program(t.Context(), c.dir, args...)
-	command.Env = append(command.Env, c.env...)
-	var stdout, stderr strings.Builder
-	command.Stdout, command.Stderr = &stdout, &stderr
-	if err := command.Run(); command.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return result{command.ProcessState.ExitCode(), stdout.String(), stderr.String()}
-}

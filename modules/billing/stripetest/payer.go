@@ -1,0 +1,156 @@
+package stripetest
+
+import (
+	"strings"
+	"time"
+)
+
+// SessionOf returns the session of a checkout's address.
+func SessionOf(address string) string { return address[strings.LastIndexByte(address, '/')+1:] }
+
+// Pay completes an open session, as its payer would. paid is false for one that
+// is not open.
+func (d *Double) Pay(session, email string) (paid bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := d.complete(session, email)
+	if found == nil {
+		return false
+	}
+	d.settle(found)
+	d.notify(found, "checkout.session.completed", found)
+	return true
+}
+
+// PayLater completes an open session by a way that takes days, a bank debit;
+// Succeed or Fail ends the wait.
+func (d *Double) PayLater(session, email string) (done bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := d.complete(session, email)
+	if found == nil {
+		return false
+	}
+	d.notify(found, "checkout.session.completed", found)
+	return true
+}
+
+// Succeed says that a late payment has arrived.
+func (d *Double) Succeed(session string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := d.objects[session]
+	d.settle(found)
+	d.notify(found, "checkout.session.async_payment_succeeded", found)
+}
+
+// Fail says that a late payment will never arrive.
+func (d *Double) Fail(session string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := d.objects[session]
+	if found["mode"] == "subscription" {
+		d.of(found, "subscription")["status"] = "incomplete_expired"
+	} else {
+		d.of(found, "payment_intent")["status"] = "requires_payment_method"
+	}
+	d.notify(found, "checkout.session.async_payment_failed", found)
+}
+
+// Expire ends an open session.
+func (d *Double) Expire(session string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if found := d.objects[session]; found["status"] == "open" {
+		found["status"] = "expired"
+		d.notify(found, "checkout.session.expired", found)
+	}
+}
+
+// complete is what happens at once, whenever the money arrives.
+func (d *Double) complete(session, email string) Object {
+	found := d.objects[session]
+	if found == nil || found["status"] != "open" {
+		return nil
+	}
+	found["status"] = "complete"
+	found["customer_details"] = Object{"email": email}
+	if found["mode"] == "subscription" {
+		sub := d.keep(d.id("sub"), Object{
+			"object": "subscription", "status": "incomplete", "session": session,
+			"current_period_end": time.Now().Add(30 * 24 * time.Hour).Unix(),
+			"items":              Object{"object": "list", "data": []Object{{"price": d.objects[found["price"].(string)]}}},
+		})
+		found["subscription"] = sub["id"]
+		return found
+	}
+	intent := d.keep(d.id("pi"), Object{"object": "payment_intent", "status": "processing", "session": session})
+	charge := d.keep(d.id("ch"), Object{
+		"object": "charge", "payment_intent": intent["id"], "amount": found["amount_total"],
+		"amount_refunded": 0, "disputed": false, "session": session,
+	})
+	intent["charge"], found["payment_intent"] = charge["id"], intent["id"]
+	return found
+}
+
+// settle is the arrival of the money.
+func (d *Double) settle(found Object) {
+	found["payment_status"] = "paid"
+	if found["mode"] == "subscription" {
+		sub := d.of(found, "subscription")
+		sub["status"] = "active"
+		d.notify(found, "invoice.paid", Object{"id": d.id("in"), "object": "invoice", "subscription": sub["id"]})
+		return
+	}
+	d.of(found, "payment_intent")["status"] = "succeeded"
+}
+
+// of returns the object whose id a field holds.
+func (d *Double) of(found Object, field string) Object {
+	id, _ := found[field].(string)
+	return d.objects[id]
+}
+
+// Set changes the status of a subscription: `past_due`, `active`, `canceled`, …
+func (d *Double) Set(subscription, status string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := d.objects[subscription]
+	found["status"] = status
+	switch status {
+	case "canceled":
+		d.notify(found, "customer.subscription.deleted", found)
+		return
+	case "past_due":
+		d.notify(found, "invoice.payment_failed", Object{"id": d.id("in"), "object": "invoice", "subscription": subscription})
+	}
+	d.notify(found, "customer.subscription.updated", found)
+}
+
+// Refund gives back so many cents more of what a session was paid with.
+func (d *Double) Refund(session string, cents int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	charge := d.charge(session)
+	charge["amount_refunded"] = charge["amount_refunded"].(int) + cents
+	d.keep(d.id("re"), Object{
+		"object": "refund", "charge": charge["id"], "payment_intent": charge["payment_intent"], "amount": cents, "status": "succeeded",
+	})
+	d.notify(charge, "charge.refunded", charge)
+}
+
+// Dispute is what the payer's bank takes of it.
+func (d *Double) Dispute(session string, cents int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	charge := d.charge(session)
+	charge["disputed"] = true
+	made := d.keep(d.id("dp"), Object{
+		"object": "dispute", "charge": charge["id"], "payment_intent": charge["payment_intent"], "amount": cents, "status": "needs_response",
+	})
+	d.notify(charge, "charge.dispute.created", made)
+}
+
+func (d *Double) charge(session string) Object {
+	return d.of(d.of(d.objects[session], "payment_intent"), "charge")
+}
