@@ -56,7 +56,7 @@ type ledger struct{ *credits.Service }
 
 func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
 	now, err := l.Service.Balance(ctx, account)
-	return now.Credits, err
+	return now.Free(), err
 }
 
 // mailer is the configured mail server, else the outbox folder.
@@ -117,7 +117,7 @@ func scrollNeeds(w *workspace.Service, r *rules.Service, l *library.Service, s *
 
 // sandboxNeeds is everything that the sandbox asks of others.
 func sandboxNeeds(cfg Config, c *credits.Service, l *library.Service, h *pluginhost.Host, log *slog.Logger) sandbox.Needs {
-	return sandbox.Needs{Credits: c, Library: l, Programs: sandboxhost.New(h, cfg.Sandbox, log), Planner: NewPlanner(cfg.Planner)}
+	return sandbox.Needs{Credits: c, Holds: c, Library: l, Programs: sandboxhost.New(h, cfg.Sandbox, log), Planner: NewPlanner(cfg.Planner)}
 }
 
 // plans tells a scroll what the tenant of the context has paid for.

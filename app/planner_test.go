@@ -144,7 +144,7 @@ func TestAgentWithAnEndpoint(t *testing.T) {
 			cfg, endpoint, neighbours := sandbox.Defaults(), agent.Defaults(), &paper{}
 			cfg.Dir = t.TempDir()
 			endpoint.URL, endpoint.Model, endpoint.Key = server.URL+"/v1", "some-model", endpointKey
-			room, err := sandbox.New(cfg, db, sandbox.Needs{Credits: ledger, Library: neighbours, Programs: neighbours, Planner: app.NewPlanner(endpoint)})
+			room, err := sandbox.New(cfg, db, sandbox.Needs{Credits: ledger, Holds: ledger, Library: neighbours, Programs: neighbours, Planner: app.NewPlanner(endpoint)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,6 +29,7 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
+	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -78,6 +79,8 @@ type Client struct {
 	RuleItem *RuleItemClient
 	// Ruleset is the client for interacting with the Ruleset builders.
 	Ruleset *RulesetClient
+	// SandboxCall is the client for interacting with the SandboxCall builders.
+	SandboxCall *SandboxCallClient
 	// Scroll is the client for interacting with the Scroll builders.
 	Scroll *ScrollClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
@@ -124,6 +127,7 @@ func (c *Client) init() {
 	c.Recurrence = NewRecurrenceClient(c.config)
 	c.RuleItem = NewRuleItemClient(c.config)
 	c.Ruleset = NewRulesetClient(c.config)
+	c.SandboxCall = NewSandboxCallClient(c.config)
 	c.Scroll = NewScrollClient(c.config)
 	c.ScrollRecord = NewScrollRecordClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
@@ -241,6 +245,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Recurrence:    NewRecurrenceClient(cfg),
 		RuleItem:      NewRuleItemClient(cfg),
 		Ruleset:       NewRulesetClient(cfg),
+		SandboxCall:   NewSandboxCallClient(cfg),
 		Scroll:        NewScrollClient(cfg),
 		ScrollRecord:  NewScrollRecordClient(cfg),
 		Subscription:  NewSubscriptionClient(cfg),
@@ -285,6 +290,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Recurrence:    NewRecurrenceClient(cfg),
 		RuleItem:      NewRuleItemClient(cfg),
 		Ruleset:       NewRulesetClient(cfg),
+		SandboxCall:   NewSandboxCallClient(cfg),
 		Scroll:        NewScrollClient(cfg),
 		ScrollRecord:  NewScrollRecordClient(cfg),
 		Subscription:  NewSubscriptionClient(cfg),
@@ -326,9 +332,9 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
-		c.Recurrence, c.RuleItem, c.Ruleset, c.Scroll, c.ScrollRecord, c.Subscription,
-		c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video, c.VideoDoc,
-		c.Workspace,
+		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll, c.ScrollRecord,
+		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video,
+		c.VideoDoc, c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -340,9 +346,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
-		c.Recurrence, c.RuleItem, c.Ruleset, c.Scroll, c.ScrollRecord, c.Subscription,
-		c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video, c.VideoDoc,
-		c.Workspace,
+		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll, c.ScrollRecord,
+		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video,
+		c.VideoDoc, c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -381,6 +387,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.RuleItem.mutate(ctx, m)
 	case *RulesetMutation:
 		return c.Ruleset.mutate(ctx, m)
+	case *SandboxCallMutation:
+		return c.SandboxCall.mutate(ctx, m)
 	case *ScrollMutation:
 		return c.Scroll.mutate(ctx, m)
 	case *ScrollRecordMutation:
@@ -2421,6 +2429,141 @@ func (c *RulesetClient) mutate(ctx context.Context, m *RulesetMutation) (Value, 
 	}
 }
 
+// SandboxCallClient is a client for the SandboxCall schema.
+type SandboxCallClient struct {
+	config
+}
+
+// NewSandboxCallClient returns a client for the SandboxCall from the given config.
+func NewSandboxCallClient(c config) *SandboxCallClient {
+	return &SandboxCallClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `sandboxcall.Hooks(f(g(h())))`.
+func (c *SandboxCallClient) Use(hooks ...Hook) {
+	c.hooks.SandboxCall = append(c.hooks.SandboxCall, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `sandboxcall.Intercept(f(g(h())))`.
+func (c *SandboxCallClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SandboxCall = append(c.inters.SandboxCall, interceptors...)
+}
+
+// Create returns a builder for creating a SandboxCall entity.
+func (c *SandboxCallClient) Create() *SandboxCallCreate {
+	mutation := newSandboxCallMutation(c.config, OpCreate)
+	return &SandboxCallCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SandboxCall entities.
+func (c *SandboxCallClient) CreateBulk(builders ...*SandboxCallCreate) *SandboxCallCreateBulk {
+	return &SandboxCallCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SandboxCallClient) MapCreateBulk(slice any, setFunc func(*SandboxCallCreate, int)) *SandboxCallCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SandboxCallCreateBulk{err: fmt.Errorf("calling to SandboxCallClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SandboxCallCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SandboxCallCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SandboxCall.
+func (c *SandboxCallClient) Update() *SandboxCallUpdate {
+	mutation := newSandboxCallMutation(c.config, OpUpdate)
+	return &SandboxCallUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SandboxCallClient) UpdateOne(_m *SandboxCall) *SandboxCallUpdateOne {
+	mutation := newSandboxCallMutation(c.config, OpUpdateOne, withSandboxCall(_m))
+	return &SandboxCallUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SandboxCallClient) UpdateOneID(id int64) *SandboxCallUpdateOne {
+	mutation := newSandboxCallMutation(c.config, OpUpdateOne, withSandboxCallID(id))
+	return &SandboxCallUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SandboxCall.
+func (c *SandboxCallClient) Delete() *SandboxCallDelete {
+	mutation := newSandboxCallMutation(c.config, OpDelete)
+	return &SandboxCallDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SandboxCallClient) DeleteOne(_m *SandboxCall) *SandboxCallDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SandboxCallClient) DeleteOneID(id int64) *SandboxCallDeleteOne {
+	builder := c.Delete().Where(sandboxcall.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SandboxCallDeleteOne{builder}
+}
+
+// Query returns a query builder for SandboxCall.
+func (c *SandboxCallClient) Query() *SandboxCallQuery {
+	return &SandboxCallQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSandboxCall},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SandboxCall entity by its id.
+func (c *SandboxCallClient) Get(ctx context.Context, id int64) (*SandboxCall, error) {
+	return c.Query().Where(sandboxcall.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SandboxCallClient) GetX(ctx context.Context, id int64) *SandboxCall {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SandboxCallClient) Hooks() []Hook {
+	hooks := c.hooks.SandboxCall
+	return append(hooks[:len(hooks):len(hooks)], sandboxcall.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *SandboxCallClient) Interceptors() []Interceptor {
+	inters := c.inters.SandboxCall
+	return append(inters[:len(inters):len(inters)], sandboxcall.Interceptors[:]...)
+}
+
+func (c *SandboxCallClient) mutate(ctx context.Context, m *SandboxCallMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SandboxCallCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SandboxCallUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SandboxCallUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SandboxCallDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SandboxCall mutation op: %q", m.Op())
+	}
+}
+
 // ScrollClient is a client for the Scroll schema.
 type ScrollClient struct {
 	config
@@ -3773,15 +3916,15 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 type (
 	hooks struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
-		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset, Scroll,
-		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
-		Video, VideoDoc, Workspace []ent.Hook
+		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset,
+		SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
+		UsageCounter, UsageEvent, Video, VideoDoc, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
-		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset, Scroll,
-		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
-		Video, VideoDoc, Workspace []ent.Interceptor
+		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset,
+		SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
+		UsageCounter, UsageEvent, Video, VideoDoc, Workspace []ent.Interceptor
 	}
 )
 

@@ -18,8 +18,10 @@ type CreditBalance struct {
 	ID int64 `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
-	// Credits to spend.
+	// Sum of the entries.
 	Balance int64 `json:"balance,omitempty"`
+	// Credits of the balance that are spoken for: what is being used is an entry when it is known how much.
+	Held int64 `json:"held,omitempty"`
 	// Credits that were taken back after they were spent.
 	Owed int64 `json:"owed,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -32,7 +34,7 @@ func (*CreditBalance) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case creditbalance.FieldID, creditbalance.FieldAccountID, creditbalance.FieldBalance, creditbalance.FieldOwed, creditbalance.FieldUpdatedAt:
+		case creditbalance.FieldID, creditbalance.FieldAccountID, creditbalance.FieldBalance, creditbalance.FieldHeld, creditbalance.FieldOwed, creditbalance.FieldUpdatedAt:
 			values[i] = new(sql.NullInt64)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -66,6 +68,12 @@ func (_m *CreditBalance) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field balance", values[i])
 			} else if value.Valid {
 				_m.Balance = value.Int64
+			}
+		case creditbalance.FieldHeld:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field held", values[i])
+			} else if value.Valid {
+				_m.Held = value.Int64
 			}
 		case creditbalance.FieldOwed:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -120,6 +128,9 @@ func (_m *CreditBalance) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("balance=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Balance))
+	builder.WriteString(", ")
+	builder.WriteString("held=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Held))
 	builder.WriteString(", ")
 	builder.WriteString("owed=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Owed))

@@ -33,6 +33,20 @@ func (_c *CreditBalanceCreate) SetBalance(v int64) *CreditBalanceCreate {
 	return _c
 }
 
+// SetHeld sets the "held" field.
+func (_c *CreditBalanceCreate) SetHeld(v int64) *CreditBalanceCreate {
+	_c.mutation.SetHeld(v)
+	return _c
+}
+
+// SetNillableHeld sets the "held" field if the given value is not nil.
+func (_c *CreditBalanceCreate) SetNillableHeld(v *int64) *CreditBalanceCreate {
+	if v != nil {
+		_c.SetHeld(*v)
+	}
+	return _c
+}
+
 // SetOwed sets the "owed" field.
 func (_c *CreditBalanceCreate) SetOwed(v int64) *CreditBalanceCreate {
 	_c.mutation.SetOwed(v)
@@ -58,6 +72,9 @@ func (_c *CreditBalanceCreate) Mutation() *CreditBalanceMutation {
 
 // Save creates the CreditBalance in the database.
 func (_c *CreditBalanceCreate) Save(ctx context.Context) (*CreditBalance, error) {
+	if err := _c.defaults(); err != nil {
+		return nil, err
+	}
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -83,6 +100,15 @@ func (_c *CreditBalanceCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *CreditBalanceCreate) defaults() error {
+	if _, ok := _c.mutation.Held(); !ok {
+		v := creditbalance.DefaultHeld
+		_c.mutation.SetHeld(v)
+	}
+	return nil
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *CreditBalanceCreate) check() error {
 	if _, ok := _c.mutation.AccountID(); !ok {
@@ -90,6 +116,9 @@ func (_c *CreditBalanceCreate) check() error {
 	}
 	if _, ok := _c.mutation.Balance(); !ok {
 		return &ValidationError{Name: "balance", err: errors.New(`ent: missing required field "CreditBalance.balance"`)}
+	}
+	if _, ok := _c.mutation.Held(); !ok {
+		return &ValidationError{Name: "held", err: errors.New(`ent: missing required field "CreditBalance.held"`)}
 	}
 	if _, ok := _c.mutation.Owed(); !ok {
 		return &ValidationError{Name: "owed", err: errors.New(`ent: missing required field "CreditBalance.owed"`)}
@@ -137,6 +166,10 @@ func (_c *CreditBalanceCreate) createSpec() (*CreditBalance, *sqlgraph.CreateSpe
 	if value, ok := _c.mutation.Balance(); ok {
 		_spec.SetField(creditbalance.FieldBalance, field.TypeInt64, value)
 		_node.Balance = value
+	}
+	if value, ok := _c.mutation.Held(); ok {
+		_spec.SetField(creditbalance.FieldHeld, field.TypeInt64, value)
+		_node.Held = value
 	}
 	if value, ok := _c.mutation.Owed(); ok {
 		_spec.SetField(creditbalance.FieldOwed, field.TypeInt64, value)
@@ -213,6 +246,24 @@ func (u *CreditBalanceUpsert) UpdateBalance() *CreditBalanceUpsert {
 // AddBalance adds v to the "balance" field.
 func (u *CreditBalanceUpsert) AddBalance(v int64) *CreditBalanceUpsert {
 	u.Add(creditbalance.FieldBalance, v)
+	return u
+}
+
+// SetHeld sets the "held" field.
+func (u *CreditBalanceUpsert) SetHeld(v int64) *CreditBalanceUpsert {
+	u.Set(creditbalance.FieldHeld, v)
+	return u
+}
+
+// UpdateHeld sets the "held" field to the value that was provided on create.
+func (u *CreditBalanceUpsert) UpdateHeld() *CreditBalanceUpsert {
+	u.SetExcluded(creditbalance.FieldHeld)
+	return u
+}
+
+// AddHeld adds v to the "held" field.
+func (u *CreditBalanceUpsert) AddHeld(v int64) *CreditBalanceUpsert {
+	u.Add(creditbalance.FieldHeld, v)
 	return u
 }
 
@@ -324,6 +375,27 @@ func (u *CreditBalanceUpsertOne) UpdateBalance() *CreditBalanceUpsertOne {
 	})
 }
 
+// SetHeld sets the "held" field.
+func (u *CreditBalanceUpsertOne) SetHeld(v int64) *CreditBalanceUpsertOne {
+	return u.Update(func(s *CreditBalanceUpsert) {
+		s.SetHeld(v)
+	})
+}
+
+// AddHeld adds v to the "held" field.
+func (u *CreditBalanceUpsertOne) AddHeld(v int64) *CreditBalanceUpsertOne {
+	return u.Update(func(s *CreditBalanceUpsert) {
+		s.AddHeld(v)
+	})
+}
+
+// UpdateHeld sets the "held" field to the value that was provided on create.
+func (u *CreditBalanceUpsertOne) UpdateHeld() *CreditBalanceUpsertOne {
+	return u.Update(func(s *CreditBalanceUpsert) {
+		s.UpdateHeld()
+	})
+}
+
 // SetOwed sets the "owed" field.
 func (u *CreditBalanceUpsertOne) SetOwed(v int64) *CreditBalanceUpsertOne {
 	return u.Update(func(s *CreditBalanceUpsert) {
@@ -418,6 +490,7 @@ func (_c *CreditBalanceCreateBulk) Save(ctx context.Context) ([]*CreditBalance, 
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*CreditBalanceMutation)
 				if !ok {
@@ -600,6 +673,27 @@ func (u *CreditBalanceUpsertBulk) AddBalance(v int64) *CreditBalanceUpsertBulk {
 func (u *CreditBalanceUpsertBulk) UpdateBalance() *CreditBalanceUpsertBulk {
 	return u.Update(func(s *CreditBalanceUpsert) {
 		s.UpdateBalance()
+	})
+}
+
+// SetHeld sets the "held" field.
+func (u *CreditBalanceUpsertBulk) SetHeld(v int64) *CreditBalanceUpsertBulk {
+	return u.Update(func(s *CreditBalanceUpsert) {
+		s.SetHeld(v)
+	})
+}
+
+// AddHeld adds v to the "held" field.
+func (u *CreditBalanceUpsertBulk) AddHeld(v int64) *CreditBalanceUpsertBulk {
+	return u.Update(func(s *CreditBalanceUpsert) {
+		s.AddHeld(v)
+	})
+}
+
+// UpdateHeld sets the "held" field to the value that was provided on create.
+func (u *CreditBalanceUpsertBulk) UpdateHeld() *CreditBalanceUpsertBulk {
+	return u.Update(func(s *CreditBalanceUpsert) {
+		s.UpdateHeld()
 	})
 }
 

@@ -49,6 +49,27 @@ func (_u *CreditBalanceUpdate) AddBalance(v int64) *CreditBalanceUpdate {
 	return _u
 }
 
+// SetHeld sets the "held" field.
+func (_u *CreditBalanceUpdate) SetHeld(v int64) *CreditBalanceUpdate {
+	_u.mutation.ResetHeld()
+	_u.mutation.SetHeld(v)
+	return _u
+}
+
+// SetNillableHeld sets the "held" field if the given value is not nil.
+func (_u *CreditBalanceUpdate) SetNillableHeld(v *int64) *CreditBalanceUpdate {
+	if v != nil {
+		_u.SetHeld(*v)
+	}
+	return _u
+}
+
+// AddHeld adds value to the "held" field.
+func (_u *CreditBalanceUpdate) AddHeld(v int64) *CreditBalanceUpdate {
+	_u.mutation.AddHeld(v)
+	return _u
+}
+
 // SetOwed sets the "owed" field.
 func (_u *CreditBalanceUpdate) SetOwed(v int64) *CreditBalanceUpdate {
 	_u.mutation.ResetOwed()
@@ -144,6 +165,12 @@ func (_u *CreditBalanceUpdate) sqlSave(ctx context.Context) (_node int, err erro
 	if value, ok := _u.mutation.AddedBalance(); ok {
 		_spec.AddField(creditbalance.FieldBalance, field.TypeInt64, value)
 	}
+	if value, ok := _u.mutation.Held(); ok {
+		_spec.SetField(creditbalance.FieldHeld, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedHeld(); ok {
+		_spec.AddField(creditbalance.FieldHeld, field.TypeInt64, value)
+	}
 	if value, ok := _u.mutation.Owed(); ok {
 		_spec.SetField(creditbalance.FieldOwed, field.TypeInt64, value)
 	}
@@ -196,6 +223,27 @@ func (_u *CreditBalanceUpdateOne) SetNillableBalance(v *int64) *CreditBalanceUpd
 // AddBalance adds value to the "balance" field.
 func (_u *CreditBalanceUpdateOne) AddBalance(v int64) *CreditBalanceUpdateOne {
 	_u.mutation.AddBalance(v)
+	return _u
+}
+
+// SetHeld sets the "held" field.
+func (_u *CreditBalanceUpdateOne) SetHeld(v int64) *CreditBalanceUpdateOne {
+	_u.mutation.ResetHeld()
+	_u.mutation.SetHeld(v)
+	return _u
+}
+
+// SetNillableHeld sets the "held" field if the given value is not nil.
+func (_u *CreditBalanceUpdateOne) SetNillableHeld(v *int64) *CreditBalanceUpdateOne {
+	if v != nil {
+		_u.SetHeld(*v)
+	}
+	return _u
+}
+
+// AddHeld adds value to the "held" field.
+func (_u *CreditBalanceUpdateOne) AddHeld(v int64) *CreditBalanceUpdateOne {
+	_u.mutation.AddHeld(v)
 	return _u
 }
 
@@ -323,6 +371,12 @@ func (_u *CreditBalanceUpdateOne) sqlSave(ctx context.Context) (_node *CreditBal
 	}
 	if value, ok := _u.mutation.AddedBalance(); ok {
 		_spec.AddField(creditbalance.FieldBalance, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Held(); ok {
+		_spec.SetField(creditbalance.FieldHeld, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedHeld(); ok {
+		_spec.AddField(creditbalance.FieldHeld, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.Owed(); ok {
 		_spec.SetField(creditbalance.FieldOwed, field.TypeInt64, value)

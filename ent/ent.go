@@ -27,6 +27,7 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
+	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -112,6 +113,7 @@ func checkColumn(t, c string) error {
 			recurrence.Table:    recurrence.ValidColumn,
 			ruleitem.Table:      ruleitem.ValidColumn,
 			ruleset.Table:       ruleset.ValidColumn,
+			sandboxcall.Table:   sandboxcall.ValidColumn,
 			scroll.Table:        scroll.ValidColumn,
 			scrollrecord.Table:  scrollrecord.ValidColumn,
 			subscription.Table:  subscription.ValidColumn,

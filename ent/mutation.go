@@ -26,6 +26,7 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
+	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -62,6 +63,7 @@ const (
 	TypeRecurrence    = "Recurrence"
 	TypeRuleItem      = "RuleItem"
 	TypeRuleset       = "Ruleset"
+	TypeSandboxCall   = "SandboxCall"
 	TypeScroll        = "Scroll"
 	TypeScrollRecord  = "ScrollRecord"
 	TypeSubscription  = "Subscription"
@@ -4440,6 +4442,8 @@ type CreditBalanceMutation struct {
 	addaccount_id *int64
 	balance       *int64
 	addbalance    *int64
+	held          *int64
+	addheld       *int64
 	owed          *int64
 	addowed       *int64
 	updated_at    *int64
@@ -4666,6 +4670,62 @@ func (m *CreditBalanceMutation) ResetBalance() {
 	m.addbalance = nil
 }
 
+// SetHeld sets the "held" field.
+func (m *CreditBalanceMutation) SetHeld(i int64) {
+	m.held = &i
+	m.addheld = nil
+}
+
+// Held returns the value of the "held" field in the mutation.
+func (m *CreditBalanceMutation) Held() (r int64, exists bool) {
+	v := m.held
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeld returns the old "held" field's value of the CreditBalance entity.
+// If the CreditBalance object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreditBalanceMutation) OldHeld(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeld is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeld requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeld: %w", err)
+	}
+	return oldValue.Held, nil
+}
+
+// AddHeld adds i to the "held" field.
+func (m *CreditBalanceMutation) AddHeld(i int64) {
+	if m.addheld != nil {
+		*m.addheld += i
+	} else {
+		m.addheld = &i
+	}
+}
+
+// AddedHeld returns the value that was added to the "held" field in this mutation.
+func (m *CreditBalanceMutation) AddedHeld() (r int64, exists bool) {
+	v := m.addheld
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetHeld resets all changes to the "held" field.
+func (m *CreditBalanceMutation) ResetHeld() {
+	m.held = nil
+	m.addheld = nil
+}
+
 // SetOwed sets the "owed" field.
 func (m *CreditBalanceMutation) SetOwed(i int64) {
 	m.owed = &i
@@ -4812,12 +4872,15 @@ func (m *CreditBalanceMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CreditBalanceMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.account_id != nil {
 		fields = append(fields, creditbalance.FieldAccountID)
 	}
 	if m.balance != nil {
 		fields = append(fields, creditbalance.FieldBalance)
+	}
+	if m.held != nil {
+		fields = append(fields, creditbalance.FieldHeld)
 	}
 	if m.owed != nil {
 		fields = append(fields, creditbalance.FieldOwed)
@@ -4837,6 +4900,8 @@ func (m *CreditBalanceMutation) Field(name string) (ent.Value, bool) {
 		return m.AccountID()
 	case creditbalance.FieldBalance:
 		return m.Balance()
+	case creditbalance.FieldHeld:
+		return m.Held()
 	case creditbalance.FieldOwed:
 		return m.Owed()
 	case creditbalance.FieldUpdatedAt:
@@ -4854,6 +4919,8 @@ func (m *CreditBalanceMutation) OldField(ctx context.Context, name string) (ent.
 		return m.OldAccountID(ctx)
 	case creditbalance.FieldBalance:
 		return m.OldBalance(ctx)
+	case creditbalance.FieldHeld:
+		return m.OldHeld(ctx)
 	case creditbalance.FieldOwed:
 		return m.OldOwed(ctx)
 	case creditbalance.FieldUpdatedAt:
@@ -4880,6 +4947,13 @@ func (m *CreditBalanceMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetBalance(v)
+		return nil
+	case creditbalance.FieldHeld:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeld(v)
 		return nil
 	case creditbalance.FieldOwed:
 		v, ok := value.(int64)
@@ -4909,6 +4983,9 @@ func (m *CreditBalanceMutation) AddedFields() []string {
 	if m.addbalance != nil {
 		fields = append(fields, creditbalance.FieldBalance)
 	}
+	if m.addheld != nil {
+		fields = append(fields, creditbalance.FieldHeld)
+	}
 	if m.addowed != nil {
 		fields = append(fields, creditbalance.FieldOwed)
 	}
@@ -4927,6 +5004,8 @@ func (m *CreditBalanceMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedAccountID()
 	case creditbalance.FieldBalance:
 		return m.AddedBalance()
+	case creditbalance.FieldHeld:
+		return m.AddedHeld()
 	case creditbalance.FieldOwed:
 		return m.AddedOwed()
 	case creditbalance.FieldUpdatedAt:
@@ -4953,6 +5032,13 @@ func (m *CreditBalanceMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddBalance(v)
+		return nil
+	case creditbalance.FieldHeld:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHeld(v)
 		return nil
 	case creditbalance.FieldOwed:
 		v, ok := value.(int64)
@@ -5000,6 +5086,9 @@ func (m *CreditBalanceMutation) ResetField(name string) error {
 		return nil
 	case creditbalance.FieldBalance:
 		m.ResetBalance()
+		return nil
+	case creditbalance.FieldHeld:
+		m.ResetHeld()
 		return nil
 	case creditbalance.FieldOwed:
 		m.ResetOwed()
@@ -12149,6 +12238,863 @@ func (m *RulesetMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *RulesetMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Ruleset edge %s", name)
+}
+
+// SandboxCallMutation represents an operation that mutates the SandboxCall nodes in the graph.
+type SandboxCallMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	fee           *int64
+	addfee        *int64
+	runs          *int
+	addruns       *int
+	held          *int64
+	addheld       *int64
+	ran           *bool
+	beat_at       *int64
+	addbeat_at    *int64
+	created_at    *int64
+	addcreated_at *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*SandboxCall, error)
+	predicates    []predicate.SandboxCall
+}
+
+var _ ent.Mutation = (*SandboxCallMutation)(nil)
+
+// sandboxcallOption allows management of the mutation configuration using functional options.
+type sandboxcallOption func(*SandboxCallMutation)
+
+// newSandboxCallMutation creates new mutation for the SandboxCall entity.
+func newSandboxCallMutation(c config, op Op, opts ...sandboxcallOption) *SandboxCallMutation {
+	m := &SandboxCallMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSandboxCall,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSandboxCallID sets the ID field of the mutation.
+func withSandboxCallID(id int64) sandboxcallOption {
+	return func(m *SandboxCallMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SandboxCall
+		)
+		m.oldValue = func(ctx context.Context) (*SandboxCall, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SandboxCall.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSandboxCall sets the old SandboxCall of the mutation.
+func withSandboxCall(node *SandboxCall) sandboxcallOption {
+	return func(m *SandboxCallMutation) {
+		m.oldValue = func(context.Context) (*SandboxCall, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SandboxCallMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SandboxCallMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SandboxCall entities.
+func (m *SandboxCallMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SandboxCallMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SandboxCallMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SandboxCall.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SandboxCallMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SandboxCallMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the SandboxCall entity.
+// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SandboxCallMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *SandboxCallMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *SandboxCallMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SandboxCallMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetFee sets the "fee" field.
+func (m *SandboxCallMutation) SetFee(i int64) {
+	m.fee = &i
+	m.addfee = nil
+}
+
+// Fee returns the value of the "fee" field in the mutation.
+func (m *SandboxCallMutation) Fee() (r int64, exists bool) {
+	v := m.fee
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFee returns the old "fee" field's value of the SandboxCall entity.
+// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SandboxCallMutation) OldFee(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFee is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFee requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFee: %w", err)
+	}
+	return oldValue.Fee, nil
+}
+
+// AddFee adds i to the "fee" field.
+func (m *SandboxCallMutation) AddFee(i int64) {
+	if m.addfee != nil {
+		*m.addfee += i
+	} else {
+		m.addfee = &i
+	}
+}
+
+// AddedFee returns the value that was added to the "fee" field in this mutation.
+func (m *SandboxCallMutation) AddedFee() (r int64, exists bool) {
+	v := m.addfee
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFee resets all changes to the "fee" field.
+func (m *SandboxCallMutation) ResetFee() {
+	m.fee = nil
+	m.addfee = nil
+}
+
+// SetRuns sets the "runs" field.
+func (m *SandboxCallMutation) SetRuns(i int) {
+	m.runs = &i
+	m.addruns = nil
+}
+
+// Runs returns the value of the "runs" field in the mutation.
+func (m *SandboxCallMutation) Runs() (r int, exists bool) {
+	v := m.runs
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuns returns the old "runs" field's value of the SandboxCall entity.
+// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SandboxCallMutation) OldRuns(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuns is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuns requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuns: %w", err)
+	}
+	return oldValue.Runs, nil
+}
+
+// AddRuns adds i to the "runs" field.
+func (m *SandboxCallMutation) AddRuns(i int) {
+	if m.addruns != nil {
+		*m.addruns += i
+	} else {
+		m.addruns = &i
+	}
+}
+
+// AddedRuns returns the value that was added to the "runs" field in this mutation.
+func (m *SandboxCallMutation) AddedRuns() (r int, exists bool) {
+	v := m.addruns
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRuns resets all changes to the "runs" field.
+func (m *SandboxCallMutation) ResetRuns() {
+	m.runs = nil
+	m.addruns = nil
+}
+
+// SetHeld sets the "held" field.
+func (m *SandboxCallMutation) SetHeld(i int64) {
+	m.held = &i
+	m.addheld = nil
+}
+
+// Held returns the value of the "held" field in the mutation.
+func (m *SandboxCallMutation) Held() (r int64, exists bool) {
+	v := m.held
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeld returns the old "held" field's value of the SandboxCall entity.
+// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SandboxCallMutation) OldHeld(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeld is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeld requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeld: %w", err)
+	}
+	return oldValue.Held, nil
+}
+
+// AddHeld adds i to the "held" field.
+func (m *SandboxCallMutation) AddHeld(i int64) {
+	if m.addheld != nil {
+		*m.addheld += i
+	} else {
+		m.addheld = &i
+	}
+}
+
+// AddedHeld returns the value that was added to the "held" field in this mutation.
+func (m *SandboxCallMutation) AddedHeld() (r int64, exists bool) {
+	v := m.addheld
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetHeld resets all changes to the "held" field.
+func (m *SandboxCallMutation) ResetHeld() {
+	m.held = nil
+	m.addheld = nil
+}
+
+// SetRan sets the "ran" field.
+func (m *SandboxCallMutation) SetRan(b bool) {
+	m.ran = &b
+}
+
+// Ran returns the value of the "ran" field in the mutation.
+func (m *SandboxCallMutation) Ran() (r bool, exists bool) {
+	v := m.ran
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRan returns the old "ran" field's value of the SandboxCall entity.
+// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SandboxCallMutation) OldRan(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRan is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRan requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRan: %w", err)
+	}
+	return oldValue.Ran, nil
+}
+
+// ResetRan resets all changes to the "ran" field.
+func (m *SandboxCallMutation) ResetRan() {
+	m.ran = nil
+}
+
+// SetBeatAt sets the "beat_at" field.
+func (m *SandboxCallMutation) SetBeatAt(i int64) {
+	m.beat_at = &i
+	m.addbeat_at = nil
+}
+
+// BeatAt returns the value of the "beat_at" field in the mutation.
+func (m *SandboxCallMutation) BeatAt() (r int64, exists bool) {
+	v := m.beat_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBeatAt returns the old "beat_at" field's value of the SandboxCall entity.
+// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SandboxCallMutation) OldBeatAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBeatAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBeatAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBeatAt: %w", err)
+	}
+	return oldValue.BeatAt, nil
+}
+
+// AddBeatAt adds i to the "beat_at" field.
+func (m *SandboxCallMutation) AddBeatAt(i int64) {
+	if m.addbeat_at != nil {
+		*m.addbeat_at += i
+	} else {
+		m.addbeat_at = &i
+	}
+}
+
+// AddedBeatAt returns the value that was added to the "beat_at" field in this mutation.
+func (m *SandboxCallMutation) AddedBeatAt() (r int64, exists bool) {
+	v := m.addbeat_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBeatAt resets all changes to the "beat_at" field.
+func (m *SandboxCallMutation) ResetBeatAt() {
+	m.beat_at = nil
+	m.addbeat_at = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SandboxCallMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SandboxCallMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the SandboxCall entity.
+// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SandboxCallMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *SandboxCallMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *SandboxCallMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SandboxCallMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the SandboxCallMutation builder.
+func (m *SandboxCallMutation) Where(ps ...predicate.SandboxCall) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SandboxCallMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SandboxCallMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SandboxCall, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SandboxCallMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SandboxCallMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SandboxCall).
+func (m *SandboxCallMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SandboxCallMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.account_id != nil {
+		fields = append(fields, sandboxcall.FieldAccountID)
+	}
+	if m.fee != nil {
+		fields = append(fields, sandboxcall.FieldFee)
+	}
+	if m.runs != nil {
+		fields = append(fields, sandboxcall.FieldRuns)
+	}
+	if m.held != nil {
+		fields = append(fields, sandboxcall.FieldHeld)
+	}
+	if m.ran != nil {
+		fields = append(fields, sandboxcall.FieldRan)
+	}
+	if m.beat_at != nil {
+		fields = append(fields, sandboxcall.FieldBeatAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, sandboxcall.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SandboxCallMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case sandboxcall.FieldAccountID:
+		return m.AccountID()
+	case sandboxcall.FieldFee:
+		return m.Fee()
+	case sandboxcall.FieldRuns:
+		return m.Runs()
+	case sandboxcall.FieldHeld:
+		return m.Held()
+	case sandboxcall.FieldRan:
+		return m.Ran()
+	case sandboxcall.FieldBeatAt:
+		return m.BeatAt()
+	case sandboxcall.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SandboxCallMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case sandboxcall.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case sandboxcall.FieldFee:
+		return m.OldFee(ctx)
+	case sandboxcall.FieldRuns:
+		return m.OldRuns(ctx)
+	case sandboxcall.FieldHeld:
+		return m.OldHeld(ctx)
+	case sandboxcall.FieldRan:
+		return m.OldRan(ctx)
+	case sandboxcall.FieldBeatAt:
+		return m.OldBeatAt(ctx)
+	case sandboxcall.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown SandboxCall field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SandboxCallMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case sandboxcall.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case sandboxcall.FieldFee:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFee(v)
+		return nil
+	case sandboxcall.FieldRuns:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuns(v)
+		return nil
+	case sandboxcall.FieldHeld:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeld(v)
+		return nil
+	case sandboxcall.FieldRan:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRan(v)
+		return nil
+	case sandboxcall.FieldBeatAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBeatAt(v)
+		return nil
+	case sandboxcall.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SandboxCall field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SandboxCallMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, sandboxcall.FieldAccountID)
+	}
+	if m.addfee != nil {
+		fields = append(fields, sandboxcall.FieldFee)
+	}
+	if m.addruns != nil {
+		fields = append(fields, sandboxcall.FieldRuns)
+	}
+	if m.addheld != nil {
+		fields = append(fields, sandboxcall.FieldHeld)
+	}
+	if m.addbeat_at != nil {
+		fields = append(fields, sandboxcall.FieldBeatAt)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, sandboxcall.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SandboxCallMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case sandboxcall.FieldAccountID:
+		return m.AddedAccountID()
+	case sandboxcall.FieldFee:
+		return m.AddedFee()
+	case sandboxcall.FieldRuns:
+		return m.AddedRuns()
+	case sandboxcall.FieldHeld:
+		return m.AddedHeld()
+	case sandboxcall.FieldBeatAt:
+		return m.AddedBeatAt()
+	case sandboxcall.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SandboxCallMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case sandboxcall.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case sandboxcall.FieldFee:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFee(v)
+		return nil
+	case sandboxcall.FieldRuns:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRuns(v)
+		return nil
+	case sandboxcall.FieldHeld:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHeld(v)
+		return nil
+	case sandboxcall.FieldBeatAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBeatAt(v)
+		return nil
+	case sandboxcall.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SandboxCall numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SandboxCallMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SandboxCallMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SandboxCallMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown SandboxCall nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SandboxCallMutation) ResetField(name string) error {
+	switch name {
+	case sandboxcall.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case sandboxcall.FieldFee:
+		m.ResetFee()
+		return nil
+	case sandboxcall.FieldRuns:
+		m.ResetRuns()
+		return nil
+	case sandboxcall.FieldHeld:
+		m.ResetHeld()
+		return nil
+	case sandboxcall.FieldRan:
+		m.ResetRan()
+		return nil
+	case sandboxcall.FieldBeatAt:
+		m.ResetBeatAt()
+		return nil
+	case sandboxcall.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SandboxCall field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SandboxCallMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SandboxCallMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SandboxCallMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SandboxCallMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SandboxCallMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SandboxCallMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SandboxCallMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SandboxCall unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SandboxCallMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SandboxCall edge %s", name)
 }
 
 // ScrollMutation represents an operation that mutates the Scroll nodes in the graph.

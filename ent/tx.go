@@ -44,6 +44,8 @@ type Tx struct {
 	RuleItem *RuleItemClient
 	// Ruleset is the client for interacting with the Ruleset builders.
 	Ruleset *RulesetClient
+	// SandboxCall is the client for interacting with the SandboxCall builders.
+	SandboxCall *SandboxCallClient
 	// Scroll is the client for interacting with the Scroll builders.
 	Scroll *ScrollClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
@@ -210,6 +212,7 @@ func (tx *Tx) init() {
 	tx.Recurrence = NewRecurrenceClient(tx.config)
 	tx.RuleItem = NewRuleItemClient(tx.config)
 	tx.Ruleset = NewRulesetClient(tx.config)
+	tx.SandboxCall = NewSandboxCallClient(tx.config)
 	tx.Scroll = NewScrollClient(tx.config)
 	tx.ScrollRecord = NewScrollRecordClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)

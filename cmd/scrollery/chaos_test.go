@@ -41,6 +41,7 @@ const chaosVideos = 600
 const chaosConfig = `
 scrolls: {heartbeat: 100ms, stale: 400ms, rescue_every: 300ms, retry_after: 100ms, batch_size: 100}
 billing: {pro: {daily_units: 100000000, monthly_units: 100000000}}
+sandbox: {agent: {stale: 600ms}}
 `
 
 type chaos struct {
@@ -48,11 +49,12 @@ type chaos struct {
 	key string
 }
 
-func newChaos(t *testing.T, databaseURL string) *chaos {
+func newChaos(t *testing.T, databaseURL string, env ...string) *chaos {
+	t.Helper()
 	dir := t.TempDir()
 	feed := filepath.Join(dir, "feed")
 	writeChaosFeed(t, feed)
-	c := &chaos{served: newServed(t, dir, databaseURL, chaosConfig, "SCROLLERY_FEED_DIR="+feed)}
+	c := &chaos{served: newServed(t, dir, databaseURL, chaosConfig, append(env, "SCROLLERY_FEED_DIR="+feed)...)}
 	c.start(t)
 	create := program(t.Context(), dir, "keys", "create", "--email", "chaos@example.com", "--plan", "pro")
 	create.Env = append(create.Env, c.env...)

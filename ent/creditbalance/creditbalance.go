@@ -16,6 +16,8 @@ const (
 	FieldAccountID = "account_id"
 	// FieldBalance holds the string denoting the balance field in the database.
 	FieldBalance = "balance"
+	// FieldHeld holds the string denoting the held field in the database.
+	FieldHeld = "held"
 	// FieldOwed holds the string denoting the owed field in the database.
 	FieldOwed = "owed"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
@@ -29,6 +31,7 @@ var Columns = []string{
 	FieldID,
 	FieldAccountID,
 	FieldBalance,
+	FieldHeld,
 	FieldOwed,
 	FieldUpdatedAt,
 }
@@ -51,6 +54,8 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
+	// DefaultHeld holds the default value on creation for the "held" field.
+	DefaultHeld int64
 )
 
 // OrderOption defines the ordering options for the CreditBalance queries.
@@ -69,6 +74,11 @@ func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
 // ByBalance orders the results by the balance field.
 func ByBalance(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldBalance, opts...).ToFunc()
+}
+
+// ByHeld orders the results by the held field.
+func ByHeld(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHeld, opts...).ToFunc()
 }
 
 // ByOwed orders the results by the owed field.

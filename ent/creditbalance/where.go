@@ -62,6 +62,11 @@ func Balance(v int64) predicate.CreditBalance {
 	return predicate.CreditBalance(sql.FieldEQ(FieldBalance, v))
 }
 
+// Held applies equality check predicate on the "held" field. It's identical to HeldEQ.
+func Held(v int64) predicate.CreditBalance {
+	return predicate.CreditBalance(sql.FieldEQ(FieldHeld, v))
+}
+
 // Owed applies equality check predicate on the "owed" field. It's identical to OwedEQ.
 func Owed(v int64) predicate.CreditBalance {
 	return predicate.CreditBalance(sql.FieldEQ(FieldOwed, v))
@@ -150,6 +155,46 @@ func BalanceLT(v int64) predicate.CreditBalance {
 // BalanceLTE applies the LTE predicate on the "balance" field.
 func BalanceLTE(v int64) predicate.CreditBalance {
 	return predicate.CreditBalance(sql.FieldLTE(FieldBalance, v))
+}
+
+// HeldEQ applies the EQ predicate on the "held" field.
+func HeldEQ(v int64) predicate.CreditBalance {
+	return predicate.CreditBalance(sql.FieldEQ(FieldHeld, v))
+}
+
+// HeldNEQ applies the NEQ predicate on the "held" field.
+func HeldNEQ(v int64) predicate.CreditBalance {
+	return predicate.CreditBalance(sql.FieldNEQ(FieldHeld, v))
+}
+
+// HeldIn applies the In predicate on the "held" field.
+func HeldIn(vs ...int64) predicate.CreditBalance {
+	return predicate.CreditBalance(sql.FieldIn(FieldHeld, vs...))
+}
+
+// HeldNotIn applies the NotIn predicate on the "held" field.
+func HeldNotIn(vs ...int64) predicate.CreditBalance {
+	return predicate.CreditBalance(sql.FieldNotIn(FieldHeld, vs...))
+}
+
+// HeldGT applies the GT predicate on the "held" field.
+func HeldGT(v int64) predicate.CreditBalance {
+	return predicate.CreditBalance(sql.FieldGT(FieldHeld, v))
+}
+
+// HeldGTE applies the GTE predicate on the "held" field.
+func HeldGTE(v int64) predicate.CreditBalance {
+	return predicate.CreditBalance(sql.FieldGTE(FieldHeld, v))
+}
+
+// HeldLT applies the LT predicate on the "held" field.
+func HeldLT(v int64) predicate.CreditBalance {
+	return predicate.CreditBalance(sql.FieldLT(FieldHeld, v))
+}
+
+// HeldLTE applies the LTE predicate on the "held" field.
+func HeldLTE(v int64) predicate.CreditBalance {
+	return predicate.CreditBalance(sql.FieldLTE(FieldHeld, v))
 }
 
 // OwedEQ applies the EQ predicate on the "owed" field.

@@ -189,6 +189,18 @@ func (f RulesetFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RulesetMutation", m)
 }
 
+// The SandboxCallFunc type is an adapter to allow the use of ordinary
+// function as SandboxCall mutator.
+type SandboxCallFunc func(context.Context, *ent.SandboxCallMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SandboxCallFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SandboxCallMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SandboxCallMutation", m)
+}
+
 // The ScrollFunc type is an adapter to allow the use of ordinary
 // function as Scroll mutator.
 type ScrollFunc func(context.Context, *ent.ScrollMutation) (ent.Value, error)

@@ -24,6 +24,7 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
+	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -497,6 +498,33 @@ func (f TraverseRuleset) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.RulesetQuery", q)
 }
 
+// The SandboxCallFunc type is an adapter to allow the use of ordinary function as a Querier.
+type SandboxCallFunc func(context.Context, *ent.SandboxCallQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f SandboxCallFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.SandboxCallQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.SandboxCallQuery", q)
+}
+
+// The TraverseSandboxCall type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseSandboxCall func(context.Context, *ent.SandboxCallQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseSandboxCall) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseSandboxCall) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.SandboxCallQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.SandboxCallQuery", q)
+}
+
 // The ScrollFunc type is an adapter to allow the use of ordinary function as a Querier.
 type ScrollFunc func(context.Context, *ent.ScrollQuery) (ent.Value, error)
 
@@ -800,6 +828,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.RuleItemQuery, predicate.RuleItem, ruleitem.OrderOption]{typ: ent.TypeRuleItem, tq: q}, nil
 	case *ent.RulesetQuery:
 		return &query[*ent.RulesetQuery, predicate.Ruleset, ruleset.OrderOption]{typ: ent.TypeRuleset, tq: q}, nil
+	case *ent.SandboxCallQuery:
+		return &query[*ent.SandboxCallQuery, predicate.SandboxCall, sandboxcall.OrderOption]{typ: ent.TypeSandboxCall, tq: q}, nil
 	case *ent.ScrollQuery:
 		return &query[*ent.ScrollQuery, predicate.Scroll, scroll.OrderOption]{typ: ent.TypeScroll, tq: q}, nil
 	case *ent.ScrollRecordQuery:

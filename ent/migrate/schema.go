@@ -169,6 +169,7 @@ var (
 		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "balance", Type: field.TypeInt64},
+		{Name: "held", Type: field.TypeInt64, Default: 0},
 		{Name: "owed", Type: field.TypeInt64},
 		{Name: "updated_at", Type: field.TypeInt64},
 	}
@@ -421,6 +422,30 @@ var (
 				Name:    "ruleset_account_id_version",
 				Unique:  true,
 				Columns: []*schema.Column{RulesetsColumns[1], RulesetsColumns[2]},
+			},
+		},
+	}
+	// SandboxCallsColumns holds the columns for the "sandbox_calls" table.
+	SandboxCallsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "fee", Type: field.TypeInt64},
+		{Name: "runs", Type: field.TypeInt, Default: 0},
+		{Name: "held", Type: field.TypeInt64, Default: 0},
+		{Name: "ran", Type: field.TypeBool, Default: false},
+		{Name: "beat_at", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// SandboxCallsTable holds the schema information for the "sandbox_calls" table.
+	SandboxCallsTable = &schema.Table{
+		Name:       "sandbox_calls",
+		Columns:    SandboxCallsColumns,
+		PrimaryKey: []*schema.Column{SandboxCallsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "sandboxcall_beat_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{SandboxCallsColumns[6], SandboxCallsColumns[0]},
 			},
 		},
 	}
@@ -772,6 +797,7 @@ var (
 		RecurrencesTable,
 		RuleItemsTable,
 		RulesetsTable,
+		SandboxCallsTable,
 		ScrollsTable,
 		ScrollRecordsTable,
 		SubscriptionsTable,
@@ -789,6 +815,11 @@ func init() {
 	CreditBalancesTable.Annotation = &entsql.Annotation{}
 	CreditBalancesTable.Annotation.Checks = map[string]string{
 		"credit_balance_not_negative": "balance >= 0",
+		"credit_held_is_there":        "held >= 0 AND held <= balance",
 		"credit_owed_not_negative":    "owed >= 0",
+	}
+	SandboxCallsTable.Annotation = &entsql.Annotation{}
+	SandboxCallsTable.Annotation.Checks = map[string]string{
+		"sandbox_call_held_not_negative": "held >= 0",
 	}
 }

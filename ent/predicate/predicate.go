@@ -51,6 +51,9 @@ type RuleItem func(*sql.Selector)
 // Ruleset is the predicate function for ruleset builders.
 type Ruleset func(*sql.Selector)
 
+// SandboxCall is the predicate function for sandboxcall builders.
+type SandboxCall func(*sql.Selector)
+
 // Scroll is the predicate function for scroll builders.
 type Scroll func(*sql.Selector)
 

@@ -16,6 +16,7 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
+	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/schema"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
@@ -77,6 +78,12 @@ func init() {
 	creditbalance.Hooks[0] = creditbalanceMixinHooks0[0]
 	creditbalanceMixinInters0 := creditbalanceMixin[0].Interceptors()
 	creditbalance.Interceptors[0] = creditbalanceMixinInters0[0]
+	creditbalanceFields := schema.CreditBalance{}.Fields()
+	_ = creditbalanceFields
+	// creditbalanceDescHeld is the schema descriptor for held field.
+	creditbalanceDescHeld := creditbalanceFields[1].Descriptor()
+	// creditbalance.DefaultHeld holds the default value on creation for the held field.
+	creditbalance.DefaultHeld = creditbalanceDescHeld.Default.(int64)
 	creditentryMixin := schema.CreditEntry{}.Mixin()
 	creditentryMixinHooks0 := creditentryMixin[0].Hooks()
 	creditentry.Hooks[0] = creditentryMixinHooks0[0]
@@ -142,6 +149,25 @@ func init() {
 	ruleset.Hooks[0] = rulesetMixinHooks0[0]
 	rulesetMixinInters0 := rulesetMixin[0].Interceptors()
 	ruleset.Interceptors[0] = rulesetMixinInters0[0]
+	sandboxcallMixin := schema.SandboxCall{}.Mixin()
+	sandboxcallMixinHooks0 := sandboxcallMixin[0].Hooks()
+	sandboxcall.Hooks[0] = sandboxcallMixinHooks0[0]
+	sandboxcallMixinInters0 := sandboxcallMixin[0].Interceptors()
+	sandboxcall.Interceptors[0] = sandboxcallMixinInters0[0]
+	sandboxcallFields := schema.SandboxCall{}.Fields()
+	_ = sandboxcallFields
+	// sandboxcallDescRuns is the schema descriptor for runs field.
+	sandboxcallDescRuns := sandboxcallFields[1].Descriptor()
+	// sandboxcall.DefaultRuns holds the default value on creation for the runs field.
+	sandboxcall.DefaultRuns = sandboxcallDescRuns.Default.(int)
+	// sandboxcallDescHeld is the schema descriptor for held field.
+	sandboxcallDescHeld := sandboxcallFields[2].Descriptor()
+	// sandboxcall.DefaultHeld holds the default value on creation for the held field.
+	sandboxcall.DefaultHeld = sandboxcallDescHeld.Default.(int64)
+	// sandboxcallDescRan is the schema descriptor for ran field.
+	sandboxcallDescRan := sandboxcallFields[3].Descriptor()
+	// sandboxcall.DefaultRan holds the default value on creation for the ran field.
+	sandboxcall.DefaultRan = sandboxcallDescRan.Default.(bool)
 	scrollMixin := schema.Scroll{}.Mixin()
 	scrollMixinHooks0 := scrollMixin[0].Hooks()
 	scroll.Hooks[0] = scrollMixinHooks0[0]

@@ -18,7 +18,9 @@ func (CreditBalance) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 func (CreditBalance) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("balance").
-			Comment("Credits to spend."),
+			Comment("Sum of the entries."),
+		field.Int64("held").Default(0).
+			Comment("Credits of the balance that are spoken for: what is being used is an entry when it is known how much."),
 		field.Int64("owed").
 			Comment("Credits that were taken back after they were spent."),
 		field.Int64("updated_at"),
@@ -38,6 +40,7 @@ func (CreditBalance) Annotations() []schema.Annotation {
 		entsql.Checks(map[string]string{
 			"credit_balance_not_negative": "balance >= 0",
 			"credit_owed_not_negative":    "owed >= 0",
+			"credit_held_is_there":        "held >= 0 AND held <= balance",
 		}),
 	}
 }

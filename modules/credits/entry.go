@@ -33,8 +33,13 @@ type Entry struct {
 
 // Balance is where an account stands.
 type Balance struct {
-	// Credits can be spent.
+	// Credits are the sum of the entries.
 	Credits int64
+	// Held of them are spoken for, see [Service.Hold].
+	Held int64
 	// Owed were taken back after they were spent: the next credits settle them.
 	Owed int64
 }
+
+// Free is what can be spent.
+func (b Balance) Free() int64 { return b.Credits - b.Held }

@@ -5,7 +5,13 @@
 // changed; the same reference again is the same movement, and moves nothing. The
 // balance is the sum of the entries and never goes below zero, however many
 // calls race. Whoever spends brings the transaction, so what is paid for and the
-// payment happen together or not at all. The room sells nothing: billing does.
+// payment happen together or not at all.
+//
+// What is used up little by little is held meanwhile and paid in one entry at its
+// end. Held credits are nobody else's to spend or to take back, so what was used
+// can always be paid. Who holds remembers how many, in the same transaction.
+//
+// The room sells nothing: billing does.
 package credits
 
 import "go.uber.org/fx"

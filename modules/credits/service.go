@@ -31,15 +31,23 @@ func New(db *store.DB) *Service {
 // takes nothing again.
 func (s *Service) Spend(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error {
 	return s.move(ctx, tx, accountID, credits, reference, func(now Balance) ([]Entry, error) {
-		if now.Credits < credits {
-			return nil, &fault.Error{
-				Kind:     fault.PaymentRequired,
-				Message:  fmt.Sprintf("This takes %d credits and the balance is %d; top up first.", credits, now.Credits),
-				Required: credits, Balance: now.Credits,
-			}
+		if err := enough(now, credits); err != nil {
+			return nil, err
 		}
 		return []Entry{{Amount: -credits, Reason: reason, Reference: reference}}, nil
 	})
+}
+
+// enough refuses what the account cannot pay.
+func enough(now Balance, credits int64) error {
+	if now.Free() >= credits {
+		return nil
+	}
+	return &fault.Error{
+		Kind:     fault.PaymentRequired,
+		Message:  fmt.Sprintf("This takes %d credits and the balance is %d; top up first.", credits, now.Free()),
+		Required: credits, Balance: now.Free(),
+	}
 }
 
 // Return gives back what was spent for nothing.
@@ -59,10 +67,11 @@ func (s *Service) Add(ctx context.Context, tx *store.Tx, accountID, credits int6
 	})
 }
 
-// TakeBack undoes credits whose payment was undone: down to zero, the rest is owed.
+// TakeBack undoes credits whose payment was undone: down to zero, but for those
+// that are held; the rest is owed.
 func (s *Service) TakeBack(ctx context.Context, tx *store.Tx, accountID, credits int64, reference string) error {
 	return s.move(ctx, tx, accountID, credits, reference, func(now Balance) ([]Entry, error) {
-		taken := min(now.Credits, credits)
+		taken := min(now.Free(), credits)
 		return []Entry{{Amount: -taken, Owed: credits - taken, Reason: Reversal, Reference: reference}}, nil
 	})
 }

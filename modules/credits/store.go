@@ -28,7 +28,7 @@ func (e entries) balance(ctx context.Context, client *ent.Client, accountID int6
 	if err != nil {
 		return Balance{}, false, err
 	}
-	return Balance{Credits: row.Balance, Owed: row.Owed}, true, nil
+	return Balance{Credits: row.Balance, Held: row.Held, Owed: row.Owed}, true, nil
 }
 
 // begin writes the balance of an account that had none.
@@ -77,6 +77,18 @@ func (e entries) write(ctx context.Context, tx *store.Tx, accountID int64, entry
 		Save(ctx)
 	if err == nil && moved != 1 {
 		err = fmt.Errorf("the balance does not allow %+d", entry.Amount)
+	}
+	return err
+}
+
+// hold changes what is held, which the database keeps between zero and the balance.
+func (e entries) hold(ctx context.Context, tx *store.Tx, accountID, by int64, at time.Time) error {
+	changed, err := tx.Ent().CreditBalance.Update().
+		Where(creditbalance.AccountID(accountID), creditbalance.HeldGTE(-by)).
+		AddHeld(by).SetUpdatedAt(at.UnixMilli()).
+		Save(viewer.As(ctx, accountID))
+	if err == nil && changed != 1 {
+		err = fmt.Errorf("nobody holds %d", -by)
 	}
 	return err
 }

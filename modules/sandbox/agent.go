@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
 )
 
@@ -63,22 +61,23 @@ func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Agent.Time)
 	defer cancel()
-	reference := "agent:" + strconv.FormatInt(s.db.NewID(), 10)
-	if err := s.spend(limited, account, s.config.Agent.Fee, reference, reasonFee); err != nil {
+	t, err := s.open(limited, account)
+	if err != nil {
 		return Answer{}, err
 	}
-	answer, err := s.pursue(limited, &worker{service: s, account: account, left: s.config.Agent.Credits}, goal)
-	if err == nil {
+	alive, stop := t.keep(limited)
+	answer, err := s.pursue(alive, &worker{service: s, tab: t, left: s.config.Agent.Credits}, goal)
+	stop()
+	failed := t.close(ctx, err == nil)
+	switch {
+	case failed == nil && err == nil:
 		return answer, nil
-	}
-	if failed := s.giveBack(ctx, account, s.config.Agent.Fee, reference+":return"); failed != nil {
-		return Answer{}, errors.Join(err, failed)
-	}
-	if fault.As(err) != nil {
+	case failed == nil && fault.As(err) != nil:
 		return Answer{}, err
 	}
+	// A call that could not be closed is found later, as if this process was lost.
 	return Answer{}, &fault.Error{
-		Kind: fault.UpstreamError, Message: "The agent could not be run; its fee was returned.", Retryable: true, Cause: err,
+		Kind: fault.UpstreamError, Message: "The agent could not be run; its fee is returned.", Retryable: true, Cause: errors.Join(err, failed),
 	}
 }
 
@@ -148,31 +147,9 @@ const (
 	reasonRun = "run"
 )
 
-func (s *Service) spend(ctx context.Context, account, credits int64, reference, reason string) error {
-	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return s.credits.Spend(ctx, tx, account, credits, reference, reason)
-	})
-	if err != nil {
-		return fmt.Errorf("spend %d credits: %w", credits, err)
-	}
-	return nil
-}
-
-// patience is how long giving credits back may take, even where the caller and
-// the time are gone.
+// patience is how long settling may take, even where the caller and the time are
+// gone.
 const patience = 10 * time.Second
-
-func (s *Service) giveBack(ctx context.Context, account, credits int64, reference string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return s.credits.Return(ctx, tx, account, credits, reference)
-	})
-	if err != nil {
-		return fmt.Errorf("return %d credits: %w", credits, err)
-	}
-	return nil
-}
 
 // decode reads a call's arguments: exactly those that the tool has.
 func decode(arguments string, into any) error {

@@ -218,3 +218,26 @@ func TestTheLibraryTakesItsScope(t *testing.T) {
 		})
 	}
 }
+
+// What never started, since no place was free in time, costs the fee alone.
+func TestARunThatNeverStartedCostsNothing(t *testing.T) {
+	t.Parallel()
+	b, ctx := setup(t, func(cfg *Config, needs *Needs) {
+		cfg.Agent.Time = 200 * time.Millisecond
+		needs.Programs = noPlace{}
+	})
+	answer, err := b.RunAgent(ctx, "```js\nprint(1)\n```")
+	if err != nil || !strings.Contains(answer.Output, "The time of the goal was up") {
+		t.Errorf("%+v, %v", answer, err)
+	}
+	if b.ledger.String() != "fee-50" || b.ledger.held != 0 {
+		t.Errorf("ledger %q, %d held", b.ledger, b.ledger.held)
+	}
+}
+
+type noPlace struct{}
+
+func (noPlace) Run(ctx context.Context, _ string, _ Program, _ func()) (Result, error) {
+	<-ctx.Done()
+	return Result{}, context.Cause(ctx)
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -16,11 +15,11 @@ const Broke = "credits"
 
 var errSpent = errors.New("what a goal's programs may cost is used up")
 
-// metered runs a program for 1 credit a started second. Each second is paid as
-// it starts, so a run is never owed and a lost process takes nothing along; a
-// second that cannot be paid is not run. What was paid for a program that could
-// not be run at all is returned.
-func (s *Service) metered(ctx context.Context, account, most int64, program Program) (Result, int64, error) {
+// metered runs a program for 1 credit a started second. Each second's credit is
+// held as it starts, so a run is never owed and a second that cannot be paid is
+// not run; at the end all of them are one entry. A program that could not be run
+// at all costs nothing. It answers the seconds that were paid.
+func (s *Service) metered(ctx context.Context, t *tab, most int64, program Program) (Result, int64, error) {
 	dir, err := s.dir(ctx)
 	if err != nil {
 		return Result{}, 0, err
@@ -28,52 +27,75 @@ func (s *Service) metered(ctx context.Context, account, most int64, program Prog
 	if err := s.inFolder(ctx, nothing); err != nil { // it has to be there
 		return Result{}, 0, err
 	}
-	reference := "run:" + strconv.FormatInt(s.db.NewID(), 10)
-	pay := func(second int64) error {
-		if second > most {
-			return errSpent
-		}
-		return s.spend(ctx, account, 1, reference+":"+strconv.FormatInt(second, 10), reasonRun)
+	if err := t.hold(ctx, true); err != nil {
+		return Result{}, 0, fmt.Errorf("hold the first second: %w", err)
 	}
-	if err := pay(1); err != nil {
-		return Result{}, 0, err
-	}
-	paid := int64(1)
+	m := &meter{tab: t, most: most, second: s.second, ended: make(chan struct{})}
 	running, stop := context.WithCancelCause(ctx)
-	var meter sync.WaitGroup
-	ended := make(chan struct{})
-	var once sync.Once
-	started := func() {
-		once.Do(func() {
-			meter.Go(func() {
-				seconds := time.NewTicker(s.second)
-				defer seconds.Stop()
-				for {
-					select {
-					case <-ended:
-						return
-					case <-seconds.C:
-					}
-					if err := pay(paid + 1); err != nil {
-						stop(err)
-						return
-					}
-					paid++
-				}
-			})
-		})
-	}
-	result, err := s.programs.Run(running, dir, program, started)
-	close(ended)
-	meter.Wait()
+	result, err := s.programs.Run(running, dir, program, func() { m.start(ctx, stop) })
+	m.end()
 	stop(nil)
+	ended := errors.Is(err, errSpent) || fault.Is(err, fault.PaymentRequired) || ctx.Err() != nil
+	paid, failed := t.finish(ctx, err == nil || ended)
 	switch {
+	case failed != nil:
+		return Result{}, 0, errors.Join(failed, err)
 	case err == nil:
 		return result, paid, nil
-	case errors.Is(err, errSpent), fault.Is(err, fault.PaymentRequired):
-		return Result{Failure: Broke, Message: fmt.Sprintf("There were no credits for more than %d s.", paid)}, paid, nil
 	case ctx.Err() != nil:
 		return Result{Failure: "time", Message: "The time of the goal was up."}, paid, nil
+	case ended:
+		return Result{Failure: Broke, Message: fmt.Sprintf("There were no credits for more than %d s.", paid)}, paid, nil
 	}
-	return Result{}, 0, errors.Join(fmt.Errorf("run a program: %w", err), s.giveBack(ctx, account, paid, reference+":return"))
+	return Result{}, 0, fmt.Errorf("run a program: %w", err)
+}
+
+// meter holds a credit for each second that a program starts.
+type meter struct {
+	tab    *tab
+	most   int64
+	second time.Duration
+
+	once    sync.Once
+	ended   chan struct{}
+	running sync.WaitGroup
+}
+
+// start is called right before the program's first step; stop ends the program.
+func (m *meter) start(ctx context.Context, stop context.CancelCauseFunc) {
+	m.once.Do(func() {
+		if err := m.tab.stepped(ctx); err != nil {
+			stop(err)
+			return
+		}
+		m.running.Go(func() {
+			if err := m.run(ctx); err != nil {
+				stop(err)
+			}
+		})
+	})
+}
+
+// run returns when the program has ended, or may not begin another second.
+func (m *meter) run(ctx context.Context) error {
+	seconds := time.NewTicker(m.second)
+	defer seconds.Stop()
+	for held := int64(1); ; held++ {
+		select {
+		case <-m.ended:
+			return nil
+		case <-seconds.C:
+		}
+		if held >= m.most {
+			return errSpent
+		}
+		if err := m.tab.hold(ctx, false); err != nil {
+			return err
+		}
+	}
+}
+
+func (m *meter) end() {
+	close(m.ended)
+	m.running.Wait()
 }

@@ -6,8 +6,10 @@
 // need a data folder that they share.
 //
 // An agent works in a loop of plan, act and observe. Its planner chooses among
-// five tools and has no others; the fee and every second of a run are paid before
-// they are used, each as a movement of its own.
+// five tools and has no others. The fee is paid before it begins and a credit is
+// held for every second that a program starts, so nothing is ever owed; what a
+// call has run up is a row until it is answered, so a process that is lost takes
+// nobody's credits along.
 package sandbox
 
 import (
@@ -20,4 +22,5 @@ import (
 var Module = fx.Module("sandbox", fx.Provide(
 	New,
 	fx.Annotate(func(s *Service) door.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
+	fx.Annotate(Rescuer, fx.ResultTags(`group:"periodics"`)),
 ))

@@ -15,11 +15,18 @@ import (
 	"github.com/scrollery/scrollery/modules/viewer"
 )
 
-// Credits are what the agent and its runs are paid with. A reference moves
-// credits once.
+// Credits are what the agent is paid with. A reference moves credits once.
 type Credits interface {
 	Spend(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error
 	Return(ctx context.Context, tx *store.Tx, accountID, credits int64, reference string) error
+}
+
+// Holds are what its programs are paid with: credits held while they run, and paid
+// or released at the end.
+type Holds interface {
+	Hold(ctx context.Context, tx *store.Tx, accountID, credits int64) error
+	Pay(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error
+	Release(ctx context.Context, tx *store.Tx, accountID, credits int64, reference string) error
 }
 
 // Library shows the caller's own library: `hooks`, `outliers` or `trends`, as
@@ -31,6 +38,7 @@ type Library interface {
 // Needs are what the room asks of others.
 type Needs struct {
 	Credits  Credits
+	Holds    Holds
 	Library  Library
 	Programs Programs
 	// Planner is nil for the built-in one.
@@ -42,11 +50,13 @@ type Service struct {
 	config   Config
 	db       *store.DB
 	credits  Credits
+	holds    Holds
 	library  Library
 	programs Programs
 	planner  Planner
 	// second is what a run is metered in.
 	second time.Duration
+	now    func() time.Time
 }
 
 // New returns the room's service.
@@ -55,8 +65,8 @@ func New(cfg Config, db *store.DB, needs Needs) (*Service, error) {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	s := &Service{
-		config: cfg, db: db, credits: needs.Credits, library: needs.Library, programs: needs.Programs,
-		planner: needs.Planner, second: time.Second,
+		config: cfg, db: db, credits: needs.Credits, holds: needs.Holds, library: needs.Library,
+		programs: needs.Programs, planner: needs.Planner, second: time.Second, now: time.Now,
 	}
 	if s.planner == nil {
 		s.planner = builtin{}

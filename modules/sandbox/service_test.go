@@ -27,18 +27,23 @@ type bench struct {
 
 func setup(t *testing.T, change func(*Config, *Needs)) (*bench, context.Context) {
 	t.Helper()
+	return setupOn(t, storetest.SQLite(t), change)
+}
+
+func setupOn(t *testing.T, db *store.DB, change func(*Config, *Needs)) (*bench, context.Context) {
+	t.Helper()
 	cfg := Defaults()
 	cfg.Dir = t.TempDir()
 	b := &bench{
 		ledger: &ledger{balance: 100, moved: map[string]int64{}}, runner: &runner{},
 		views: map[string]string{"hooks": `{"hooks":[]}`, "outliers": `{"outliers":[]}`, "trends": `{"status":"insufficient_history","completedScrolls":1,"trends":[]}`},
 	}
-	needs := Needs{Credits: b.ledger, Library: b, Programs: b.runner}
+	needs := Needs{Credits: b.ledger, Holds: b.ledger, Library: b, Programs: b.runner}
 	if change != nil {
 		change(&cfg, &needs)
 	}
 	var err error
-	if b.Service, err = New(cfg, storetest.SQLite(t), needs); err != nil {
+	if b.Service, err = New(cfg, db, needs); err != nil {
 		t.Fatal(err)
 	}
 	b.second = 30 * time.Millisecond
@@ -54,6 +59,7 @@ func (b *bench) View(_ context.Context, name string) (json.RawMessage, error) {
 type ledger struct {
 	mu      sync.Mutex
 	balance int64
+	held    int64
 	moved   map[string]int64
 	log     []string
 }
@@ -61,10 +67,41 @@ type ledger struct {
 func (l *ledger) Spend(_ context.Context, _ *store.Tx, _, credits int64, reference, reason string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.balance < credits {
-		return &fault.Error{Kind: fault.PaymentRequired, Message: "too few", Required: credits, Balance: l.balance}
+	if err := l.enough(credits); err != nil {
+		return err
 	}
 	return l.move(-credits, reference, reason)
+}
+
+func (l *ledger) enough(credits int64) error {
+	if l.balance-l.held < credits {
+		return &fault.Error{Kind: fault.PaymentRequired, Message: "too few", Required: credits, Balance: l.balance - l.held}
+	}
+	return nil
+}
+
+func (l *ledger) Hold(_ context.Context, _ *store.Tx, _, credits int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.enough(credits); err != nil {
+		return err
+	}
+	l.held += credits
+	return nil
+}
+
+func (l *ledger) Pay(_ context.Context, _ *store.Tx, _, credits int64, reference, reason string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held -= credits
+	return l.move(-credits, reference, reason)
+}
+
+func (l *ledger) Release(_ context.Context, _ *store.Tx, _, credits int64, _ string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held -= credits
+	return nil
 }
 
 func (l *ledger) Return(_ context.Context, _ *store.Tx, _, credits int64, reference string) error {

@@ -29,7 +29,7 @@ func Views() []string { return []string{"hooks", "outliers", "trends"} }
 // worker makes the calls of one agent.
 type worker struct {
 	service *Service
-	account int64
+	tab     *tab
 	// left is what its runs may still cost.
 	left int64
 	// runs that were begun, and what the last printed.
@@ -126,7 +126,7 @@ func (w *worker) run(ctx context.Context, program Program) (string, error) {
 			program.Data[name] = string(text)
 		}
 	}
-	result, seconds, err := w.service.metered(ctx, w.account, w.left, program)
+	result, seconds, err := w.service.metered(ctx, w.tab, w.left, program)
 	w.left -= seconds
 	if err != nil {
 		return "", err

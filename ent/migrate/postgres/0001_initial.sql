@@ -32,7 +32,7 @@ CREATE UNIQUE INDEX "creator_account_id_platform_key" ON "creators" ("account_id
 -- create index "creator_account_id_platform_thin_id" to table: "creators"
 CREATE INDEX "creator_account_id_platform_thin_id" ON "creators" ("account_id", "platform", "thin", "id");
 -- create "credit_balances" table
-CREATE TABLE "credit_balances" ("id" bigint NOT NULL, "account_id" bigint NOT NULL, "balance" bigint NOT NULL, "owed" bigint NOT NULL, "updated_at" bigint NOT NULL, PRIMARY KEY ("id"), CONSTRAINT "credit_balance_not_negative" CHECK (balance >= 0), CONSTRAINT "credit_owed_not_negative" CHECK (owed >= 0));
+CREATE TABLE "credit_balances" ("id" bigint NOT NULL, "account_id" bigint NOT NULL, "balance" bigint NOT NULL, "held" bigint NOT NULL DEFAULT 0, "owed" bigint NOT NULL, "updated_at" bigint NOT NULL, PRIMARY KEY ("id"), CONSTRAINT "credit_balance_not_negative" CHECK (balance >= 0), CONSTRAINT "credit_held_is_there" CHECK ((held >= 0) AND (held <= balance)), CONSTRAINT "credit_owed_not_negative" CHECK (owed >= 0));
 -- create index "creditbalance_account_id" to table: "credit_balances"
 CREATE UNIQUE INDEX "creditbalance_account_id" ON "credit_balances" ("account_id");
 -- create "credit_entries" table
@@ -83,6 +83,10 @@ CREATE INDEX "ruleitem_account_id_archived_position_id" ON "rule_items" ("accoun
 CREATE TABLE "rulesets" ("id" bigint NOT NULL, "account_id" bigint NOT NULL, "version" bigint NOT NULL, "text" text NOT NULL, "created_at" bigint NOT NULL, PRIMARY KEY ("id"));
 -- create index "ruleset_account_id_version" to table: "rulesets"
 CREATE UNIQUE INDEX "ruleset_account_id_version" ON "rulesets" ("account_id", "version");
+-- create "sandbox_calls" table
+CREATE TABLE "sandbox_calls" ("id" bigint NOT NULL, "account_id" bigint NOT NULL, "fee" bigint NOT NULL, "runs" bigint NOT NULL DEFAULT 0, "held" bigint NOT NULL DEFAULT 0, "ran" boolean NOT NULL DEFAULT false, "beat_at" bigint NOT NULL, "created_at" bigint NOT NULL, PRIMARY KEY ("id"), CONSTRAINT "sandbox_call_held_not_negative" CHECK (held >= 0));
+-- create index "sandboxcall_beat_at_id" to table: "sandbox_calls"
+CREATE INDEX "sandboxcall_beat_at_id" ON "sandbox_calls" ("beat_at", "id");
 -- create "scrolls" table
 CREATE TABLE "scrolls" ("id" bigint NOT NULL, "account_id" bigint NOT NULL, "status" text NOT NULL, "stage" text NULL, "progress" text NOT NULL, "new_videos" bigint NOT NULL DEFAULT 0, "failure_code" text NULL, "schedule" bigint NULL, "template" text NULL, "prompt" text NULL, "rules_version" bigint NOT NULL DEFAULT 0, "subject" text NOT NULL, "idempotency_key" text NULL, "attempt" bigint NOT NULL DEFAULT 0, "heartbeat_at" bigint NOT NULL DEFAULT 0, "checkpoint" text NOT NULL DEFAULT '', "created_at" bigint NOT NULL, "updated_at" bigint NOT NULL, "started_at" bigint NULL, "completed_at" bigint NULL, PRIMARY KEY ("id"));
 -- create index "scroll_account_id_id" to table: "scrolls"

@@ -32,7 +32,7 @@ CREATE INDEX `creator_account_id_dirty_id` ON `creators` (`account_id`, `dirty`,
 -- create index "creator_account_id_platform_thin_id" to table: "creators"
 CREATE INDEX `creator_account_id_platform_thin_id` ON `creators` (`account_id`, `platform`, `thin`, `id`);
 -- create "credit_balances" table
-CREATE TABLE `credit_balances` (`id` integer NOT NULL, `account_id` integer NOT NULL, `balance` integer NOT NULL, `owed` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`), CONSTRAINT `credit_balance_not_negative` CHECK (balance >= 0), CONSTRAINT `credit_owed_not_negative` CHECK (owed >= 0));
+CREATE TABLE `credit_balances` (`id` integer NOT NULL, `account_id` integer NOT NULL, `balance` integer NOT NULL, `held` integer NOT NULL DEFAULT (0), `owed` integer NOT NULL, `updated_at` integer NOT NULL, PRIMARY KEY (`id`), CONSTRAINT `credit_balance_not_negative` CHECK (balance >= 0), CONSTRAINT `credit_held_is_there` CHECK (held >= 0 AND held <= balance), CONSTRAINT `credit_owed_not_negative` CHECK (owed >= 0));
 -- create index "creditbalance_account_id" to table: "credit_balances"
 CREATE UNIQUE INDEX `creditbalance_account_id` ON `credit_balances` (`account_id`);
 -- create "credit_entries" table
@@ -83,6 +83,10 @@ CREATE INDEX `ruleitem_account_id_archived_position_id` ON `rule_items` (`accoun
 CREATE TABLE `rulesets` (`id` integer NOT NULL, `account_id` integer NOT NULL, `version` integer NOT NULL, `text` text NOT NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "ruleset_account_id_version" to table: "rulesets"
 CREATE UNIQUE INDEX `ruleset_account_id_version` ON `rulesets` (`account_id`, `version`);
+-- create "sandbox_calls" table
+CREATE TABLE `sandbox_calls` (`id` integer NOT NULL, `account_id` integer NOT NULL, `fee` integer NOT NULL, `runs` integer NOT NULL DEFAULT (0), `held` integer NOT NULL DEFAULT (0), `ran` bool NOT NULL DEFAULT (false), `beat_at` integer NOT NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`), CONSTRAINT `sandbox_call_held_not_negative` CHECK (held >= 0));
+-- create index "sandboxcall_beat_at_id" to table: "sandbox_calls"
+CREATE INDEX `sandboxcall_beat_at_id` ON `sandbox_calls` (`beat_at`, `id`);
 -- create "scrolls" table
 CREATE TABLE `scrolls` (`id` integer NOT NULL, `account_id` integer NOT NULL, `status` text NOT NULL, `stage` text NULL, `progress` text NOT NULL, `new_videos` integer NOT NULL DEFAULT (0), `failure_code` text NULL, `schedule` integer NULL, `template` text NULL, `prompt` text NULL, `rules_version` integer NOT NULL DEFAULT (0), `subject` text NOT NULL, `idempotency_key` text NULL, `attempt` integer NOT NULL DEFAULT (0), `heartbeat_at` integer NOT NULL DEFAULT (0), `checkpoint` text NOT NULL DEFAULT (''), `created_at` integer NOT NULL, `updated_at` integer NOT NULL, `started_at` integer NULL, `completed_at` integer NULL, PRIMARY KEY (`id`));
 -- create index "scroll_account_id_idempotency_key" to table: "scrolls"

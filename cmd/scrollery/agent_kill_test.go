@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/credits"
+	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// TestServerKilledWhileTheAgentWorks kills the server with SIGKILL between the fee
+// and the answer, in each moment that there is: the fee comes back once, what ran
+// is paid once, and nothing stays held.
+func TestServerKilledWhileTheAgentWorks(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		killWhileTheAgentWorks(t, "")
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		killWhileTheAgentWorks(t, apptest.ScratchPostgres(t))
+	})
+}
+
+// moments are goals that the endpoint works towards until the moment has come.
+// Each says how many runs are to be paid.
+var moments = []struct {
+	goal string
+	runs int
+}{{"kill me while you plan", 0}, {"kill me while you run", 1}, {"kill me after a run", 1}}
+
+// endpoint is a chat endpoint that knows the moments. It tells on asked when one
+// of those has come that it can see.
+func endpoint(t *testing.T) (address string, asked chan string) {
+	asked = make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			Messages []struct{ Role, Content string }
+		}
+		_ = json.NewDecoder(r.Body).Decode(&request)
+		goal, source := request.Messages[1].Content, ""
+		switch {
+		case len(request.Messages) > 2 || goal == moments[0].goal:
+		case goal == moments[1].goal:
+			source = `files.write("on", ""); for (;;) {}`
+		default:
+			source = `print(42)`
+		}
+		if source == "" {
+			asked <- goal
+			<-r.Context().Done()
+			return
+		}
+		arguments, _ := json.Marshal(map[string]any{"source": source, "path": nil})
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":null,
+			"tool_calls":[{"id":"1","type":"function","function":{"name":"run_program","arguments":%q}}]}}],"usage":{"total_tokens":10}}`, arguments)
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
+	return server.URL + "/v1", asked
+}
+
+func killWhileTheAgentWorks(t *testing.T, databaseURL string) {
+	address, asked := endpoint(t)
+	c := newChaos(t, databaseURL, "SCROLLERY_AGENT_URL="+address, "SCROLLERY_AGENT_MODEL=some-model")
+	if got := c.command(t, "credits", "grant", "chaos@example.com", "--credits", "1000"); got.code != exitDone {
+		t.Fatal(got.stderr)
+	}
+	if databaseURL != "" { // a second replica, which looks for lost calls too
+		other := *c.served
+		other.base = "http://" + apptest.FreeAddress(t)
+		other.env = append(append([]string{}, c.env...), "SCROLLERY_ADDR="+strings.TrimPrefix(other.base, "http://"))
+		other.start(t)
+		t.Cleanup(other.kill)
+	}
+	runs := 0
+	for _, moment := range moments {
+		runs += moment.runs
+		go func() { _ = c.call(t.Context(), "POST", "/v1/agent", fmt.Sprintf(`{"goal":%q}`, moment.goal), nil) }()
+		if moment.goal == moments[1].goal {
+			awaitFile(t, filepath.Join(c.dir, "sandbox", "*", "files", "on"))
+		} else {
+			<-asked
+		}
+		c.kill()
+		c.start(t)
+	}
+	c.wantSettled(t, databaseURL, len(moments), runs)
+	c.kill()
+	c.start(t) // and nothing is returned again
+	time.Sleep(time.Second)
+	c.wantSettled(t, databaseURL, len(moments), runs)
+}
+
+func awaitFile(t *testing.T, pattern string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			_ = os.Remove(found[0])
+			return
+		}
+	}
+	t.Fatalf("no file %s", pattern)
+}
+
+// wantSettled waits until every fee is returned, and reads the ledger.
+func (c *chaos) wantSettled(t *testing.T, databaseURL string, calls, runs int) {
+	t.Helper()
+	_, shown, _ := strings.Cut(c.command(t, "accounts", "show", "chaos@example.com").stdout, "id")
+	account, ok := ident.Parse(ident.Account, strings.Fields(shown)[0])
+	if !ok {
+		t.Fatalf("no id: %s", shown)
+	}
+	cfg := store.Defaults()
+	cfg.DataDir, cfg.DatabaseURL = c.dir, databaseURL
+	ledger := credits.New(storetest.Open(t, cfg))
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		movements, err := ledger.Entries(t.Context(), account, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count, spent := map[string]int{}, int64(0)
+		for _, one := range movements {
+			count[one.Reason]++
+			if one.Reason == credits.Run {
+				spent -= one.Amount
+			}
+		}
+		if count[credits.Returned] < calls && time.Now().Before(deadline) {
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
+		now, err := ledger.Balance(t.Context(), account)
+		if err != nil || now != (credits.Balance{Credits: 1000 - spent}) ||
+			count[credits.Fee] != calls || count[credits.Returned] != calls || count[credits.Run] != runs {
+			t.Fatalf("%+v, %v, %d s were paid; want %d fees, as many returns, %d runs: %+v\n%s", now, err, spent, calls, runs, movements, c.stderr)
+		}
+		return
+	}
+}
