@@ -21,7 +21,9 @@ import (
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/webpage"
 	"github.com/scrollery/scrollery/modules/workspace"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // bindings answers what the rooms need of each other, a line a need. Where two
@@ -108,10 +110,10 @@ func (a workspaceSubject) Subject(ctx context.Context) (string, bool, error) {
 }
 
 // scrollNeeds is everything that a scroll asks of others.
-func scrollNeeds(w *workspace.Service, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
+func scrollNeeds(cfg Config, w *workspace.Service, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
 	return scrolls.Needs{
 		Workspaces: w, Rules: r, Plans: plans{s, u}, Charger: u,
-		Library: l, Archiver: archiver{l}, Sources: sources{h}, Filters: h,
+		Library: l, Archiver: archiver{l}, Sources: sources{h}, Filters: h, Planners: planners{h}, Pages: pages(cfg),
 	}
 }
 
@@ -151,6 +153,27 @@ func (a archiver) Archive(ctx context.Context, tx *store.Tx, batch scrolls.Batch
 
 func (a archiver) Score(ctx context.Context, scrollID int64) error {
 	return a.library.Score(ctx, scrollID)
+}
+
+// pages reads the tenants' own pages, unless the operator wants none read.
+func pages(cfg Config) scrolls.Pages {
+	if !cfg.ReadPages {
+		return nil
+	}
+	return webpage.New(cfg.Pages)
+}
+
+// planners are the plugin host's.
+type planners struct{ *pluginhost.Host }
+
+func (p planners) Searches(id string) bool {
+	plugin, known := p.Find(id)
+	return known && plugin.State == pluginhost.Ready && plugin.Kind == stage.SourceKind && plugin.Online
+}
+
+func (p planners) Planner(id string) bool {
+	plugin, known := p.Find(id)
+	return known && plugin.State == pluginhost.Ready && plugin.Kind == stage.PlanKind
 }
 
 // sources are the plugin host's, with what it says of each.

@@ -23,6 +23,7 @@ import (
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
+	"github.com/scrollery/scrollery/modules/webpage"
 	"github.com/scrollery/scrollery/plugins/agent"
 	"github.com/scrollery/scrollery/plugins/captions"
 	"github.com/scrollery/scrollery/plugins/feed"
@@ -53,6 +54,9 @@ type Config struct {
 	PluginDir string `yaml:"plugin_dir"`
 	// RateLimit turns request rates on.
 	RateLimit bool `yaml:"rate_limit"`
+	// ReadPages has the planner read the websites and app-store pages of workspaces
+	// for words, where a source goes by terms.
+	ReadPages bool `yaml:"read_pages"`
 	// TrustedProxies may say in X-Forwarded-For whom they speak for.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
 	// LogLevel is `debug`, `info`, `warn` or `error`.
@@ -84,6 +88,7 @@ type Config struct {
 	Sandbox sandbox.Config    `yaml:"sandbox"`
 	Planner agent.Config      `yaml:"planner"`
 	Plugins pluginhost.Config `yaml:"plugins"`
+	Pages   webpage.Config    `yaml:"pages"`
 }
 
 // Defaults returns the configuration of a process that nobody configured.
@@ -93,6 +98,7 @@ func Defaults() Config {
 		DataDir:   "./data",
 		Roles:     []string{"api", "worker"},
 		RateLimit: true,
+		ReadPages: true,
 		MailFrom:  "Scrollery <no-reply@localhost>",
 		Door:      door.Defaults(),
 		Keys:      keys.Defaults(),
@@ -103,6 +109,7 @@ func Defaults() Config {
 		Sandbox:   sandbox.Defaults(),
 		Planner:   agent.Defaults(),
 		Plugins:   pluginhost.Defaults(),
+		Pages:     webpage.Defaults(),
 	}
 }
 
@@ -131,6 +138,13 @@ func Settings() []Setting {
 				return fmt.Errorf("%q is neither on nor off", value)
 			}
 			c.RateLimit = value == "on"
+			return nil
+		}},
+		{Name: "READ_PAGES", Default: "on", Usage: "`on` or `off`: whether planning reads the workspaces' own pages for words", set: func(c *Config, value string) error {
+			if value != "on" && value != "off" {
+				return fmt.Errorf("%q is neither on nor off", value)
+			}
+			c.ReadPages = value == "on"
 			return nil
 		}},
 		{Name: "TRUSTED_PROXIES", Usage: "address ranges whose X-Forwarded-For counts, separated by commas", set: func(c *Config, value string) (err error) {
@@ -271,7 +285,7 @@ func (c *Config) Validate() error {
 	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"door": c.Door, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
-		"scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins,
+		"scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages,
 	} {
 		if err := part.Validate(); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", name, err))

@@ -55,6 +55,7 @@ func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger)
 	cfg.Addr = FreeAddress(t)
 	cfg.DataDir = t.TempDir()
 	cfg.RateLimit = false
+	cfg.ReadPages = false // tests reach no network
 	cfg.LogLevel = slog.LevelWarn
 	for _, change := range configure {
 		change(&cfg)

@@ -35,8 +35,10 @@ type Plugin struct {
 	Platforms []string
 	// Refreshes tells whether a source can read known videos again.
 	Refreshes bool
-	Builtin   bool
-	State     State
+	// Online tells whether it talks to any host.
+	Online  bool
+	Builtin bool
+	State   State
 	// Reason is why it is not ready.
 	Reason string
 }
@@ -76,7 +78,10 @@ func (h *Host) plugin(ctx context.Context, e *entry) Plugin {
 		Platforms: slices.Clone(e.spec.Platforms), Builtin: e.builtin, State: Ready,
 		Refreshes: e.refreshes || e.spec.Refresh != nil,
 	}
-	_, unset := h.give(e, e.spec, "")
+	given, unset := h.give(e, e.spec, "")
+	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {
+		return s.Endpoint && given.settings[s.Name] != ""
+	})
 	switch until := e.breaker.resting(time.Now()); {
 	case errors.Is(err, errDisabled):
 		p.State, p.Reason = Disabled, err.Error()

@@ -47,7 +47,7 @@ func seedInput(seeds []record.Seed) []*stagev1.Input {
 func (h *Host) Collect(ctx context.Context, id string, run record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error) {
 	return h.source(ctx, id, run, verb{
 		kind: stage.SourceKind, name: "Collect",
-		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Collect(ctx) },
+		open:    func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Collect(ctx) },
 		unasked: seedInput(seeds),
 		take:    takeRecords(emit),
 	})

@@ -4,7 +4,10 @@
 // strangers: it is data, never an address to fetch, a template or an instruction.
 package record
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Ref names a video on its platform.
 type Ref struct {
@@ -109,6 +112,11 @@ type Seed struct {
 	Term   string `json:"term,omitempty"`
 	// Limit is how many videos are asked for; 0 leaves it to the source.
 	Limit int `json:"limit,omitempty"`
+}
+
+// Same tells whether two seeds look in the same place.
+func (s Seed) Same(other Seed) bool {
+	return s.Platform == other.Platform && strings.EqualFold(s.Text(), other.Text()) && (s.Handle == "") == (other.Handle == "")
 }
 
 // Text is the seed as coverage shows it.

@@ -69,8 +69,10 @@ type Config struct {
 type Template struct {
 	// Kinds are the kinds of seeds it asks for and of new videos it keeps. Empty: all.
 	Kinds []string `yaml:"kinds"`
-	// Sources, Screens and Evidence are ids of stage plugins. Sources run side by
-	// side, screens one after another, and so does evidence.
+	// Plans, Sources, Screens and Evidence are ids of stage plugins. The first plan
+	// that finds terms decides; sources run side by side, screens one after another,
+	// and so does evidence.
+	Plans    []string `yaml:"plans"`
 	Sources  []string `yaml:"sources"`
 	Screens  []string `yaml:"screens"`
 	Evidence []string `yaml:"evidence"`

@@ -42,6 +42,10 @@ type world struct {
 	look     func(rec record.Record) *record.Finding
 	stageErr map[string]func(number int) error // by stage id; number counts its calls from 1
 	calls    map[string]int
+	planner  func(seeds []record.Seed) ([]record.Seed, error) // nil: there is none
+	pages    map[string]record.Page
+	read     []string // addresses that were asked for
+	offline  bool     // sources take what lies there
 	scores   []int64
 	scoreErr error
 }
@@ -86,7 +90,7 @@ func setup(t testing.TB, db *store.DB, cfg Config) *world {
 
 // another is the service of another process: it shares only the database.
 func (w *world) another(cfg Config) *Service {
-	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
+	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -407,4 +411,25 @@ func feed(parts ...[]record.Record) func() ([]record.Record, error) {
 		parts = parts[1:]
 		return part, nil
 	}
+}
+
+func (w *world) Searches(string) bool   { return !w.offline }
+func (w *world) Planner(id string) bool { return id == "model" && w.planner != nil }
+
+func (w *world) Plan(_ context.Context, _ string, _ record.Run, seeds []record.Seed) ([]record.Seed, error) {
+	w.mu.Lock()
+	w.calls["model"]++
+	w.mu.Unlock()
+	return w.planner(seeds)
+}
+
+func (w *world) Read(_ context.Context, address string) (record.Page, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.read = append(w.read, address)
+	page, ok := w.pages[address]
+	if !ok {
+		return page, errors.New("no such page")
+	}
+	return page, nil
 }

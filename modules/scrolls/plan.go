@@ -10,8 +10,8 @@ import (
 	"github.com/scrollery/scrollery/modules/store"
 )
 
-// prepare finds out what every start has to know again: nothing of it is kept
-// between starts, as the brief and the rules may have changed.
+// prepare finds out what every start has to know again: the brief and the rules
+// are as they are by then. Where to look is settled once, by plan.
 func (r *run) prepare(ctx context.Context) error {
 	brief, subject, ok, err := r.s.needs.Workspaces.Brief(ctx)
 	if err != nil {
@@ -28,15 +28,17 @@ func (r *run) prepare(ctx context.Context) error {
 	if r.call.Number, err = r.s.runNumber(ctx); err != nil {
 		return fmt.Errorf("count runs: %w", err)
 	}
-	r.seeds = seeds(brief, rules, r.call.Prompt, r.template, r.s.cfg.Terms)
+	if planned := r.state.progress.Plan; planned != nil {
+		r.seeds = planned.Seeds
+	}
 	if r.state.checkpoint == "" {
 		r.state.subject, r.state.rulesVersion = subject, version
 	}
 	return nil
 }
 
-// plan has nothing to work out that prepare did not: it makes sure that there is
-// somebody to ask, and writes down for which brief and rules the scroll runs.
+// plan makes sure that there is somebody to ask, settles where to look, and writes
+// down for which brief and rules the scroll runs.
 func (r *run) plan(ctx context.Context) error {
 	usable := func(id string) bool {
 		_, _, ok := r.s.needs.Sources.Source(id)
@@ -45,7 +47,18 @@ func (r *run) plan(ctx context.Context) error {
 	if !r.imported && !slices.ContainsFunc(r.template.Sources, usable) {
 		return &record.Error{Stage: Plan, Failure: record.NoSources, Cause: fmt.Errorf("template %q has no usable source", r.name)}
 	}
-	return r.finish(ctx, Plan, nil)
+	if r.imported {
+		return r.finish(ctx, Plan, nil)
+	}
+	planned, err := r.workOut(ctx)
+	if err != nil {
+		return err
+	}
+	r.seeds = planned.Seeds
+	return r.finish(ctx, Plan, func(_ context.Context, _ *store.Tx, next *state) error {
+		next.progress.Plan = planned
+		return nil
+	})
 }
 
 // known asks the library for some videos, in portions.
@@ -93,7 +106,7 @@ func (r *run) batches(ctx context.Context, ids []int64, do func(items []item) (g
 // clear empties the scroll's records for a stage that starts over.
 func (r *run) clear(ctx context.Context) error {
 	return r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
-		next.progress = Progress{Percent: next.progress.Percent}
+		next.progress = Progress{Percent: next.progress.Percent, Plan: next.progress.Plan}
 		return deleteRecords(ctx, tx, r.account, r.id)
 	})
 }

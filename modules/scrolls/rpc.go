@@ -118,6 +118,14 @@ func progress(s *Scroll) *scrolleryv1.Progress {
 		Percent: s.Progress.Percent, DispatchAttempts: int32(s.Attempts), Collected: int32(s.Progress.Collected),
 		Reobserved: int32(s.Progress.Reobserved), Dropped: int32(s.Progress.Dropped), UnclearRules: s.Progress.UnclearRules,
 	}
+	if plan := s.Progress.Plan; plan != nil {
+		p.Plan = &scrolleryv1.ScrollPlan{Method: plan.Method, Pages: plan.Pages, Notes: plan.Notes}
+		for _, seed := range plan.Seeds {
+			p.Plan.Seeds = append(p.Plan.Seeds, &scrolleryv1.Seed{
+				Kind: seed.Kind, Platform: seed.Platform, Handle: seed.Handle, Term: seed.Term,
+			})
+		}
+	}
 	for _, c := range s.Progress.Coverage {
 		p.Coverage = append(p.Coverage, &scrolleryv1.Coverage{
 			Seed: c.Seed, Platform: c.Platform, Outcome: c.Outcome, Asked: int32(c.Asked), Returned: int32(c.Returned),

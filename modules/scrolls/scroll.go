@@ -66,6 +66,8 @@ type Progress struct {
 	Coverage      []Coverage  `json:"coverage,omitempty"`
 	DroppedByRule []RuleDrops `json:"droppedByRule,omitempty"`
 	UnclearRules  []string    `json:"unclearRules,omitempty"`
+	// Plan is nil until the stage plan is through; it never changes then.
+	Plan *Planned `json:"plan,omitempty"`
 }
 
 // Coverage is what one seed brought on one platform.

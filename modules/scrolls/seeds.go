@@ -20,14 +20,11 @@ const (
 func seeds(brief record.Brief, rules []record.Rule, prompt string, template Template, terms int) []record.Seed {
 	var all []record.Seed
 	add := func(seed record.Seed) {
-		if len(template.Kinds) > 0 && !slices.Contains(template.Kinds, seed.Kind) {
+		if !template.wants(seed.Kind) {
 			return
 		}
 		seed.Limit = template.SeedLimit
-		same := func(s record.Seed) bool {
-			return s.Platform == seed.Platform && strings.EqualFold(s.Text(), seed.Text()) && (s.Handle == "") == (seed.Handle == "")
-		}
-		if seed.Text() != "" && !slices.ContainsFunc(all, same) {
+		if seed.Text() != "" && !slices.ContainsFunc(all, seed.Same) {
 			all = append(all, seed)
 		}
 	}

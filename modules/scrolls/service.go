@@ -90,6 +90,22 @@ type Sources interface {
 	Refresh(ctx context.Context, id string, run record.Run, refs []record.Ref, emit func([]record.Record) error) ([]record.Outcome, error)
 }
 
+// Planners is the room's need of plan plugins, and of what to know of sources to
+// plan for them.
+type Planners interface {
+	// Searches tells whether a source is usable and looks for what it is asked for,
+	// elsewhere; one that reads a folder takes what lies there.
+	Searches(source string) bool
+	// Planner tells whether a plan stage is usable.
+	Planner(id string) bool
+	Plan(ctx context.Context, id string, run record.Run, seeds []record.Seed) ([]record.Seed, error)
+}
+
+// Pages is the room's need of the tenant's own pages; nil reads none.
+type Pages interface {
+	Read(ctx context.Context, address string) (record.Page, error)
+}
+
 // Filters is the room's need of screen and evidence plugins. next ends with io.EOF.
 type Filters interface {
 	Screen(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error)
@@ -106,6 +122,8 @@ type Needs struct {
 	Archiver   Archiver
 	Sources    Sources
 	Filters    Filters
+	Planners   Planners
+	Pages      Pages
 }
 
 // Service starts scrolls, follows them and runs them.

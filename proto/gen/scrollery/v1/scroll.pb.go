@@ -181,7 +181,9 @@ type Progress struct {
 	// How many videos each rule dropped.
 	DroppedByRule []*RuleDrops `protobuf:"bytes,7,rep,name=dropped_by_rule,json=droppedByRule" json:"dropped_by_rule,omitempty"`
 	// Rules that no check could be made of; they dropped nothing.
-	UnclearRules  []string `protobuf:"bytes,8,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
+	UnclearRules []string `protobuf:"bytes,8,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
+	// Where the scroll looks; absent until that is settled, and for imports.
+	Plan          *ScrollPlan `protobuf:"bytes,9,opt,name=plan" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -272,6 +274,157 @@ func (x *Progress) GetUnclearRules() []string {
 	return nil
 }
 
+func (x *Progress) GetPlan() *ScrollPlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+// ScrollPlan is where a scroll looks, and how it came to look there.
+type ScrollPlan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `keywords`, or the id of the plan stage that found the terms.
+	Method string  `protobuf:"bytes,1,opt,name=method" json:"method,omitempty"`
+	Seeds  []*Seed `protobuf:"bytes,2,rep,name=seeds" json:"seeds,omitempty"`
+	// Addresses of the workspace that were read for words.
+	Pages []string `protobuf:"bytes,3,rep,name=pages" json:"pages,omitempty"`
+	// What was tried in vain.
+	Notes         []string `protobuf:"bytes,4,rep,name=notes" json:"notes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScrollPlan) Reset() {
+	*x = ScrollPlan{}
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScrollPlan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScrollPlan) ProtoMessage() {}
+
+func (x *ScrollPlan) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScrollPlan.ProtoReflect.Descriptor instead.
+func (*ScrollPlan) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ScrollPlan) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *ScrollPlan) GetSeeds() []*Seed {
+	if x != nil {
+		return x.Seeds
+	}
+	return nil
+}
+
+func (x *ScrollPlan) GetPages() []string {
+	if x != nil {
+		return x.Pages
+	}
+	return nil
+}
+
+func (x *ScrollPlan) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
+// Seed is where sources look: a handle or a term; untrusted.
+type Seed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `own`, `competitor` or `niche`.
+	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
+	// Empty for all platforms.
+	Platform string `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
+	// One of the two is empty.
+	Handle        string `protobuf:"bytes,3,opt,name=handle" json:"handle,omitempty"`
+	Term          string `protobuf:"bytes,4,opt,name=term" json:"term,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Seed) Reset() {
+	*x = Seed{}
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Seed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Seed) ProtoMessage() {}
+
+func (x *Seed) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Seed.ProtoReflect.Descriptor instead.
+func (*Seed) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Seed) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Seed) GetPlatform() string {
+	if x != nil {
+		return x.Platform
+	}
+	return ""
+}
+
+func (x *Seed) GetHandle() string {
+	if x != nil {
+		return x.Handle
+	}
+	return ""
+}
+
+func (x *Seed) GetTerm() string {
+	if x != nil {
+		return x.Term
+	}
+	return ""
+}
+
 // Coverage is what one seed brought on one platform.
 type Coverage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -294,7 +447,7 @@ type Coverage struct {
 
 func (x *Coverage) Reset() {
 	*x = Coverage{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -306,7 +459,7 @@ func (x *Coverage) String() string {
 func (*Coverage) ProtoMessage() {}
 
 func (x *Coverage) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -319,7 +472,7 @@ func (x *Coverage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Coverage.ProtoReflect.Descriptor instead.
 func (*Coverage) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{2}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Coverage) GetSeed() string {
@@ -396,7 +549,7 @@ type RuleDrops struct {
 
 func (x *RuleDrops) Reset() {
 	*x = RuleDrops{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -408,7 +561,7 @@ func (x *RuleDrops) String() string {
 func (*RuleDrops) ProtoMessage() {}
 
 func (x *RuleDrops) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -421,7 +574,7 @@ func (x *RuleDrops) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleDrops.ProtoReflect.Descriptor instead.
 func (*RuleDrops) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{3}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RuleDrops) GetRule() string {
@@ -449,7 +602,7 @@ type ResultCounts struct {
 
 func (x *ResultCounts) Reset() {
 	*x = ResultCounts{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -461,7 +614,7 @@ func (x *ResultCounts) String() string {
 func (*ResultCounts) ProtoMessage() {}
 
 func (x *ResultCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -474,7 +627,7 @@ func (x *ResultCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultCounts.ProtoReflect.Descriptor instead.
 func (*ResultCounts) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ResultCounts) GetVideos() int32 {
@@ -505,7 +658,7 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	" \x01(\x01R\tupdatedAt\x12$\n" +
 	"\n" +
 	"started_at\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x01R\tstartedAt\x12(\n" +
-	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xe5\x02\n" +
+	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\x9e\x03\n" +
 	"\bProgress\x121\n" +
 	"\apercent\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00Y@)\x00\x00\x00\x00\x00\x00\x00\x00R\apercent\x124\n" +
 	"\x11dispatch_attempts\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x10dispatchAttempts\x12\x1c\n" +
@@ -516,7 +669,19 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\adropped\x18\x05 \x01(\x05R\adropped\x122\n" +
 	"\bcoverage\x18\x06 \x03(\v2\x16.scrollery.v1.CoverageR\bcoverage\x12?\n" +
 	"\x0fdropped_by_rule\x18\a \x03(\v2\x17.scrollery.v1.RuleDropsR\rdroppedByRule\x12#\n" +
-	"\runclear_rules\x18\b \x03(\tR\funclearRules\"\xf8\x01\n" +
+	"\runclear_rules\x18\b \x03(\tR\funclearRules\x127\n" +
+	"\x04plan\x18\t \x01(\v2\x18.scrollery.v1.ScrollPlanB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x04plan\"z\n" +
+	"\n" +
+	"ScrollPlan\x12\x16\n" +
+	"\x06method\x18\x01 \x01(\tR\x06method\x12(\n" +
+	"\x05seeds\x18\x02 \x03(\v2\x12.scrollery.v1.SeedR\x05seeds\x12\x14\n" +
+	"\x05pages\x18\x03 \x03(\tR\x05pages\x12\x14\n" +
+	"\x05notes\x18\x04 \x03(\tR\x05notes\"b\n" +
+	"\x04Seed\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1a\n" +
+	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x16\n" +
+	"\x06handle\x18\x03 \x01(\tR\x06handle\x12\x12\n" +
+	"\x04term\x18\x04 \x01(\tR\x04term\"\xf8\x01\n" +
 	"\bCoverage\x12\x12\n" +
 	"\x04seed\x18\x01 \x01(\tR\x04seed\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x18\n" +
@@ -547,24 +712,28 @@ func file_scrollery_v1_scroll_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_scroll_proto_rawDescData
 }
 
-var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_scrollery_v1_scroll_proto_goTypes = []any{
 	(*Scroll)(nil),       // 0: scrollery.v1.Scroll
 	(*Progress)(nil),     // 1: scrollery.v1.Progress
-	(*Coverage)(nil),     // 2: scrollery.v1.Coverage
-	(*RuleDrops)(nil),    // 3: scrollery.v1.RuleDrops
-	(*ResultCounts)(nil), // 4: scrollery.v1.ResultCounts
+	(*ScrollPlan)(nil),   // 2: scrollery.v1.ScrollPlan
+	(*Seed)(nil),         // 3: scrollery.v1.Seed
+	(*Coverage)(nil),     // 4: scrollery.v1.Coverage
+	(*RuleDrops)(nil),    // 5: scrollery.v1.RuleDrops
+	(*ResultCounts)(nil), // 6: scrollery.v1.ResultCounts
 }
 var file_scrollery_v1_scroll_proto_depIdxs = []int32{
 	1, // 0: scrollery.v1.Scroll.progress:type_name -> scrollery.v1.Progress
-	4, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
-	2, // 2: scrollery.v1.Progress.coverage:type_name -> scrollery.v1.Coverage
-	3, // 3: scrollery.v1.Progress.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	6, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
+	4, // 2: scrollery.v1.Progress.coverage:type_name -> scrollery.v1.Coverage
+	5, // 3: scrollery.v1.Progress.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
+	2, // 4: scrollery.v1.Progress.plan:type_name -> scrollery.v1.ScrollPlan
+	3, // 5: scrollery.v1.ScrollPlan.seeds:type_name -> scrollery.v1.Seed
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_scroll_proto_init() }
@@ -579,7 +748,7 @@ func file_scrollery_v1_scroll_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_scroll_proto_rawDesc), len(file_scrollery_v1_scroll_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,130 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+func withPlanner() Config {
+	cfg := quick()
+	template := cfg.Templates[defaultTemplate]
+	template.Plans = []string{"missing", "model"}
+	cfg.Templates[defaultTemplate] = template
+	return cfg
+}
+
+func terms(seeds []record.Seed) (all []string) {
+	for _, seed := range seeds {
+		if seed.Kind == niche {
+			all = append(all, seed.Term)
+		}
+	}
+	return all
+}
+
+// TestPagesGiveTerms: what the tenant's own page says counts like the description.
+func TestPagesGiveTerms(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.brief.Website, w.brief.AppStoreURL = "https://beans.co", "https://apps.apple.com/app/id1"
+		w.pages = map[string]record.Page{"https://beans.co": {URL: "https://beans.co", Title: "Beans", Text: "Grinders for moka pots"}}
+		done := w.complete(w.create(Start{}).ID)
+		plan := done.Progress.Plan
+		if plan == nil || plan.Method != byKeywords || !slices.Equal(plan.Pages, []string{"https://beans.co"}) ||
+			!slices.Equal(plan.Notes, []string{"could not read https://apps.apple.com/app/id1"}) {
+			t.Fatalf("plan %+v", plan)
+		}
+		for _, word := range []string{"espresso", "moka"} {
+			if !slices.Contains(terms(plan.Seeds), word) {
+				t.Errorf("%q is not among %v", word, terms(plan.Seeds))
+			}
+		}
+		if asked := w.sources["feed"].seeds; !slices.Equal(asked, plan.Seeds) {
+			t.Errorf("the source was asked %v, planned were %v", asked, plan.Seeds)
+		}
+		w.read, w.offline = nil, true
+		if w.complete(w.create(Start{}).ID); len(w.read) > 0 {
+			t.Errorf("%v are read for a source that takes what lies there", w.read)
+		}
+	})
+}
+
+func TestPlanStage(t *testing.T) {
+	t.Parallel()
+	own := record.Seed{Kind: own, Term: "Beans"}
+	rival := record.Seed{Kind: competitor, Handle: "rival"}
+	term := func(text string) record.Seed { return record.Seed{Kind: niche, Term: text} }
+	cases := map[string]struct {
+		found  []record.Seed
+		err    error
+		method string
+		want   []record.Seed
+		notes  int
+	}{
+		"better terms": {
+			found: []record.Seed{term("latte art"), term("Latte Art"), {Kind: competitor, Handle: "stranger"}, {Kind: "own", Term: "me"}, term("moka")},
+			want:  []record.Seed{own, rival, term("latte art"), term("moka")}, method: "model",
+		},
+		"more than asked for": {
+			found: []record.Seed{term("1"), term("2"), term("3"), term("4"), term("5"), term("6"), term("7"), term("8"), term("9")},
+			want:  []record.Seed{own, rival, term("1"), term("2"), term("3"), term("4"), term("5"), term("6"), term("7"), term("8")}, method: "model",
+		},
+		"nothing": {want: []record.Seed{own, rival, term("espresso"), term("home")}, method: byKeywords, notes: 1},
+		"failure": {err: errors.New("down"), found: []record.Seed{term("half")}, want: []record.Seed{own, rival, term("espresso"), term("home")}, method: byKeywords, notes: 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t, storetest.SQLite(t), withPlanner())
+			w.planner = func(seeds []record.Seed) ([]record.Seed, error) {
+				if !slices.Contains(seeds, rival) {
+					t.Errorf("the stage does not see what is known: %v", seeds)
+				}
+				return c.found, c.err
+			}
+			plan := w.complete(w.create(Start{}).ID).Progress.Plan
+			if plan.Method != c.method || len(plan.Notes) != c.notes || !slices.Equal(plan.Seeds, c.want) {
+				t.Errorf("%+v, want %s, %d notes and %+v", plan, c.method, c.notes, c.want)
+			}
+		})
+	}
+}
+
+// TestPlanIsMadeOnce: another start looks where the first one did, and pays no model again.
+func TestPlanIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		cfg := withPlanner()
+		w := setup(t, db, cfg)
+		answers := [][]record.Seed{{{Kind: niche, Term: "first"}}, {{Kind: niche, Term: "second"}}}
+		w.planner = func([]record.Seed) ([]record.Seed, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			next := answers[0]
+			answers = answers[1:]
+			return next, nil
+		}
+		failed := false
+		cfg.Pause = func(_ context.Context, stage, point string) {
+			if stage == Collect && point == "end" && !failed {
+				failed = true
+				panic("cut off")
+			}
+		}
+		w.service = w.another(cfg)
+		done := w.complete(w.create(Start{}).ID)
+		if done.Status != Completed || done.Attempts != 2 || !slices.Equal(terms(done.Progress.Plan.Seeds), []string{"first"}) {
+			t.Errorf("%s after %d starts, planned %v", done.Status, done.Attempts, terms(done.Progress.Plan.Seeds))
+		}
+		if asked := w.sources["feed"].seeds; !slices.Equal(terms(asked), []string{"first"}) || w.calls["model"] != 1 {
+			t.Errorf("the source was asked %v, the model %d times", terms(asked), w.calls["model"])
+		}
+	})
+}
