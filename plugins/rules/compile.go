@@ -79,6 +79,8 @@ func (c *compiler) item(text, name string, prompt bool) (checks []Check, lost []
 	}
 	for i := range checks {
 		checks[i].Item = name
+		checks[i].Conditions = each(checks[i].Conditions, Condition.prepared)
+		checks[i].Unless = each(checks[i].Unless, Condition.prepared)
 	}
 	return checks, lost
 }

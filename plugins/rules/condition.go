@@ -48,6 +48,9 @@ type Condition struct {
 	At time.Time
 	// Not turns the condition round.
 	Not bool
+
+	// forms are how texts say the values.
+	forms map[string][]phrase
 }
 
 func (c Condition) numeric() bool { return c.Op != "" }

@@ -46,11 +46,7 @@ func (c Condition) ask(f *facts) answer {
 		}
 		return truth(slices.Contains(c.Values, f.kind))
 	case Language:
-		language := f.languageOf()
-		if language == "" {
-			return unknown
-		}
-		return truth(slices.Contains(c.Values, language))
+		return spoken(f.languagesOf(), c.Values)
 	case Text, Hashtag, Sound:
 		return c.words(f)
 	}
@@ -79,7 +75,7 @@ func (c Condition) words(f *facts) answer {
 			if f.tags[value[1:]] {
 				found++
 			}
-		case f.mentions(value):
+		case c.said(f, value) != "":
 			found++
 		}
 	}
@@ -87,6 +83,34 @@ func (c Condition) words(f *facts) answer {
 		return truth(found == len(c.Values))
 	}
 	return truth(found > 0)
+}
+
+// said is how the text has a value, or what the value is about; empty where it has not.
+func (c Condition) said(f *facts, value string) string {
+	forms := c.forms[value]
+	if forms == nil {
+		forms = formsOf(value)
+	}
+	for _, form := range forms {
+		if f.mentions(form) {
+			return form.said
+		}
+	}
+	return ""
+}
+
+// prepared is the condition with the forms of its values worked out.
+func (c Condition) prepared() Condition {
+	if c.Field != Text {
+		return c
+	}
+	c.forms = make(map[string][]phrase, len(c.Values))
+	for _, value := range c.Values {
+		if !strings.HasPrefix(value, "#") {
+			c.forms[value] = formsOf(value)
+		}
+	}
+	return c
 }
 
 func (c Condition) number(f *facts) answer {

@@ -3,7 +3,6 @@ package rules
 import (
 	"strings"
 	"time"
-	"unicode"
 
 	jsonx "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,11 +27,16 @@ type facts struct {
 	tags map[string]bool
 	// tagStems are the tags as phrases are compared with them.
 	tagStems map[string]bool
+	// tagText are the tags without digits at their end, a space around each.
+	tagText  string
 	declared string
-	language *string
+	// languages are worked out when they are first asked for.
+	languages []string
 	// stems are the stemmed words of the text, with a space around each.
 	stems string
 	words []string
+	// lower is the text in lower case.
+	lower string
 }
 
 // flexible is a JSON string or a number; anything else is empty.
@@ -158,45 +162,17 @@ func (f *facts) split() {
 		out.WriteString(w)
 		out.WriteByte(' ')
 	}
+	var tags strings.Builder
 	f.tagStems = make(map[string]bool, 2*len(f.tags))
 	for tag := range f.tags {
 		f.words = append(f.words, stem(tag))
 		f.tagStems[stem(tag)] = true
 		f.tagStems[stem(strings.ReplaceAll(tag, "_", ""))] = true
+		tags.WriteString(" " + strings.ReplaceAll(strings.TrimRight(tag, "0123456789"), "_", "") + " ")
 	}
+	f.tagText = tags.String()
 	f.stems = out.String()
-}
-
-// mentions tells whether the text has the phrase: its words in a row, whatever
-// their endings, or run together as a hashtag.
-func (f *facts) mentions(phrase string) bool {
-	if strings.HasPrefix(phrase, "@") {
-		return strings.Contains(strings.ToLower(f.text), phrase)
-	}
-	var stems []string
-	for _, w := range strings.FieldsFunc(phrase, func(r rune) bool { return !wordRune(r) && r != '\'' }) {
-		stems = append(stems, stem(w))
-	}
-	if len(stems) == 0 {
-		return phrase != "" && strings.Contains(strings.ToLower(f.text), phrase) // an emoji
-	}
-	if strings.Contains(f.stems, " "+strings.Join(stems, " ")+" ") {
-		return true
-	}
-	if f.tagStems[strings.Join(stems, "")] {
-		return true
-	}
-	return noSpaces(phrase) && strings.Contains(strings.ToLower(f.text), phrase)
-}
-
-// noSpaces tells scripts that put no spaces between words.
-func noSpaces(s string) bool {
-	for _, r := range s {
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
-			return true
-		}
-	}
-	return false
+	f.lower = strings.ToLower(f.text)
 }
 
 // rate is likes, or all reactions, by views.

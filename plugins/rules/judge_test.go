@@ -28,6 +28,11 @@ func video(change func(*stage.Record)) stage.Record {
 func TestRulesDrop(t *testing.T) {
 	t.Parallel()
 	noMetrics := func(r *stage.Record) { r.Metrics = stage.Metrics{} }
+	said := func(caption string) func(*stage.Record) {
+		return func(r *stage.Record) {
+			r.Metadata, _ = json.Marshal(map[string]string{"caption": caption}) //nolint:errchkjson // strings alone
+		}
+	}
 	for _, c := range []struct {
 		rule    string
 		change  func(*stage.Record)
@@ -39,7 +44,9 @@ func TestRulesDrop(t *testing.T) {
 		{"no #homebarista", nil, true},
 		{"no home barista", nil, true},
 		{"no cold brew", nil, true},
-		{"no barista", nil, false},
+		{"no barista", nil, true},
+		{"no home", nil, false},
+		{"no rista", nil, false},
 		{"only videos that mention espresso or latte", nil, false},
 		{"only videos that mention latte", nil, true},
 		{"must mention both espresso and latte", nil, true},
@@ -74,6 +81,11 @@ func TestRulesDrop(t *testing.T) {
 		{"German only", nil, true},
 		{"German only", func(r *stage.Record) { r.Metadata = json.RawMessage(`{"caption":"👀🔥"}`) }, false},
 		{"German only", func(r *stage.Record) { r.Metadata = json.RawMessage(`{"caption":"x","language":"de-AT"}`) }, false},
+		{"English or French only", said("Børn skal lege"), true}, // Danish or Norwegian
+		{"Danish only", said("Børn skal lege"), false},
+		{"Danish or Norwegian only", said("Børn skal lege"), false},
+		{"English only", said("මගේ අලුත් කෝපි"), true},
+		{"English only", said("#කෝපි #fyp"), false},
 		{"skip niche", nil, true},
 		{"only videos using the sound \"kettle\"", nil, false},
 		{"skip the sound \"kettle waltz\"", nil, true},
@@ -203,5 +215,22 @@ func BenchmarkJudge(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		p.Judge(rec, noon)
+	}
+}
+
+func TestDropsSayWhichWordWasFound(t *testing.T) {
+	t.Parallel()
+	for caption, want := range map[string]string{
+		"Déballage du nouveau moulin": `dropped: drop if text mentions "unboxings" (here "déballage")`,
+		"Unboxing time":               `dropped: drop if text mentions "unboxings"`,
+		"#espressounboxing":           `dropped: drop if text mentions "unboxings" (here "unboxing")`,
+	} {
+		metadata, err := json.Marshal(map[string]string{"caption": caption})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := compiled("", "No unboxings").Judge(stage.Record{Metadata: metadata}, noon); v.Reason != want {
+			t.Errorf("%q: %q, want %q", caption, v.Reason, want)
+		}
 	}
 }

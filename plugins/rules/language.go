@@ -1,21 +1,41 @@
 package rules
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
-// languageOf is the language that the source declares, else the one that the text
-// shows; empty where it cannot be told.
-func (f *facts) languageOf() string {
-	if f.language == nil {
-		language := code(f.declared)
-		if language == "" {
-			language = Detect(f.text)
+// languagesOf are the language that the source declares, else those that the text
+// may be in; none where it cannot be told.
+func (f *facts) languagesOf() []string {
+	if f.languages == nil {
+		if language := code(f.declared); language != "" {
+			f.languages = []string{language}
+		} else {
+			f.languages = append([]string{}, guess(f.text)...)
 		}
-		f.language = &language
 	}
-	return *f.language
+	return f.languages
+}
+
+// spoken compares what a text may be in with what is asked for: Danish or
+// Norwegian is surely not English, and surely one of Danish, Norwegian and Swedish.
+func spoken(possible, wanted []string) answer {
+	among := 0
+	for _, language := range possible {
+		if slices.Contains(wanted, language) {
+			among++
+		}
+	}
+	switch {
+	case len(possible) == 0 || among > 0 && among < len(possible):
+		return unknown
+	case among > 0:
+		return yes
+	}
+	return no
 }
 
 // code is the two letters of a declared language: `en-US` is en.
@@ -36,69 +56,96 @@ func code(declared string) string {
 // Detect tells the language of a text by its script and its commonest words. It
 // is careful: a text with few known words, or as many of two languages, has none.
 func Detect(text string) string {
-	counts := scripts(text)
-	letters := 0
-	for _, n := range counts {
-		letters += n
+	if languages := guess(text); len(languages) == 1 {
+		return languages[0]
 	}
-	if letters < 4 {
-		return ""
-	}
-	for _, s := range []struct{ script, language string }{
-		{"kana", "ja"}, {"hangul", "ko"}, {"thai", "th"}, {"hebrew", "he"}, {"greek", "el"}, {"devanagari", "hi"}, {"arabic", "ar"},
-	} {
-		if counts[s.script]*3 > letters {
-			if s.script == "arabic" && strings.ContainsAny(text, "پچژگٹڈڑ") {
-				return "" // Persian, Urdu and others share the script
-			}
-			return s.language
-		}
-	}
-	if counts["han"]*2 > letters {
-		if counts["kana"] > 0 {
-			return "ja"
-		}
-		return "zh"
-	}
-	if counts["cyrillic"]*2 > letters {
-		return cyrillic(strings.ToLower(text))
-	}
-	if counts["latin"]*2 <= letters {
-		return ""
-	}
-	return latin(text)
+	return ""
 }
 
-func scripts(text string) map[string]int {
-	counts := map[string]int{}
+// guess gives the languages that a text may be in, as two letters each.
+func guess(text string) []string {
+	counts := map[*script]int{}
+	letters, latins, han := 0, 0, 0
+	known := scripts()
 	for _, r := range text {
+		if !unicode.IsLetter(r) {
+			continue
+		}
+		letters++
 		switch {
-		case !unicode.IsLetter(r):
 		case r < 0x250 || unicode.Is(unicode.Latin, r):
-			counts["latin"]++
-		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-			counts["kana"]++
+			latins++
 		case unicode.Is(unicode.Han, r):
-			counts["han"]++
-		case unicode.Is(unicode.Hangul, r):
-			counts["hangul"]++
-		case unicode.Is(unicode.Cyrillic, r):
-			counts["cyrillic"]++
-		case unicode.Is(unicode.Arabic, r):
-			counts["arabic"]++
-		case unicode.Is(unicode.Hebrew, r):
-			counts["hebrew"]++
-		case unicode.Is(unicode.Thai, r):
-			counts["thai"]++
-		case unicode.Is(unicode.Greek, r):
-			counts["greek"]++
-		case unicode.Is(unicode.Devanagari, r):
-			counts["devanagari"]++
+			han++
 		default:
-			counts["other"]++
+			for i := range known {
+				if unicode.In(r, known[i].tables...) {
+					counts[&known[i]]++
+					break
+				}
+			}
 		}
 	}
-	return counts
+	if letters < 4 {
+		return nil
+	}
+	for i := range known {
+		if n := counts[&known[i]]; n*3 > letters && (!known[i].mixed || n*2 > letters) {
+			return known[i].tell(strings.ToLower(text))
+		}
+	}
+	switch {
+	case han*2 > letters && counts[&known[0]] > 0:
+		return []string{"ja"}
+	case han*2 > letters:
+		return []string{"zh"}
+	case latins*2 > letters:
+		return latin(text)
+	}
+	return nil
+}
+
+// script is one whose letters tell which languages they are of.
+type script struct {
+	tables    []*unicode.RangeTable
+	languages string
+	// mixed scripts stand in tags of texts in another language.
+	mixed bool
+	// narrow tells more of a text in lower case; nil where there is no more to tell.
+	narrow func(text string) string
+}
+
+func (s *script) tell(text string) []string {
+	languages := s.languages
+	if s.narrow != nil {
+		languages = s.narrow(text)
+	}
+	return strings.Fields(languages)
+}
+
+// scripts are those that are not Latin or Chinese, the Japanese first.
+var scripts = sync.OnceValue(func() []script {
+	of := func(languages string, tables ...*unicode.RangeTable) script {
+		return script{tables: tables, languages: languages}
+	}
+	all := []script{
+		of("ja", unicode.Hiragana, unicode.Katakana), of("ko", unicode.Hangul), of("th", unicode.Thai), of("he", unicode.Hebrew),
+		of("el", unicode.Greek), of("hi", unicode.Devanagari), of("si", unicode.Sinhala), of("ta", unicode.Tamil),
+		of("bn", unicode.Bengali), of("te", unicode.Telugu), of("kn", unicode.Kannada), of("ml", unicode.Malayalam),
+		of("gu", unicode.Gujarati), of("pa", unicode.Gurmukhi), of("km", unicode.Khmer), of("lo", unicode.Lao),
+		of("my", unicode.Myanmar), of("ka", unicode.Georgian), of("hy", unicode.Armenian), of("am", unicode.Ethiopic),
+	}
+	arabic, slavic := of("", unicode.Arabic), of("", unicode.Cyrillic)
+	arabic.narrow, slavic.narrow, slavic.mixed = arabian, cyrillic, true
+	return append(all, arabic, slavic)
+})
+
+// arabian knows Persian, Urdu and others by letters that Arabic does not have.
+func arabian(text string) string {
+	if strings.ContainsAny(text, "پچژگٹڈڑ") {
+		return "fa ur ps ku"
+	}
+	return "ar"
 }
 
 func cyrillic(text string) string {
@@ -108,7 +155,7 @@ func cyrillic(text string) string {
 	case strings.ContainsAny(text, "ыэё"):
 		return "ru"
 	case strings.ContainsAny(text, "ћђџљњјѓќѕўі"):
-		return ""
+		return "sr mk be uk"
 	}
 	for _, w := range strings.Fields(text) {
 		switch w {
@@ -116,11 +163,11 @@ func cyrillic(text string) string {
 			return "ru"
 		}
 	}
-	return ""
+	return "ru uk bg sr mk be"
 }
 
 // latin counts the words that are common in a language and rare in its neighbours.
-func latin(text string) string {
+func latin(text string) []string {
 	scores := map[string]int{}
 	words := 0
 	common := commonWords()
@@ -175,10 +222,19 @@ func latin(text string) string {
 	// Two known words, or one and a telling letter, and clearly more than any
 	// other. The languages of the north share most words: one of their own tells.
 	north := strings.Contains("da no sv", language) && strings.Contains("da no sv", other) && other != ""
-	if best < 3 || best == second || !north && best*2 < second*3 {
-		return ""
+	switch {
+	case best < 3:
+		return nil
+	case best > second && (north || best*2 >= second*3):
+		return []string{language}
 	}
-	return language
+	var close []string
+	for _, name := range latinNames {
+		if scores[name]*3 > best*2 {
+			close = append(close, name)
+		}
+	}
+	return close
 }
 
 var latinNames = [...]string{"en", "es", "fr", "de", "it", "pt", "nl", "da", "sv", "no", "fi", "pl", "tr", "id", "vi", "cs", "ro", "hu"}

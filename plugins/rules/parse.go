@@ -301,7 +301,7 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 			}
 		}
 	default:
-		out.conditions = append(out.conditions, Condition{Field: Text, Values: meanings(text)})
+		out.conditions = append(out.conditions, Condition{Field: Text, Values: adverts(text)})
 	}
 }
 
@@ -322,8 +322,8 @@ func (o *part) add(field Field, value string) {
 	o.conditions = append(o.conditions, Condition{Field: field, Values: []string{value}})
 }
 
-// meanings adds to advertising what advertising calls itself.
-func meanings(phrase string) []string {
+// adverts adds to advertising what advertising calls itself.
+func adverts(phrase string) []string {
 	switch phrase {
 	case "ad", "ads", "adverts", "advert", "advertisement", "advertisements", "advertising", "sponsored", "sponsors", "sponsorship", "sponsorships", "paid ads", "paid promotion", "paid promotions", "paid partnership", "paid partnerships":
 		return []string{"#ad", "#ads", "#sponsored", "sponsored", "paid partnership", "advertisement"}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,7 +55,7 @@ func (p *Program) Judge(rec stage.Record, now time.Time) stage.Verdict {
 	for _, group := range p.groups {
 		if check := group.drops(f); check != nil {
 			verdict.DroppedBy = check.Item
-			verdict.Reason = clip("dropped: "+check.String(), 500)
+			verdict.Reason = clip("dropped: "+check.String()+check.otherwise(f), 500)
 			return verdict
 		}
 	}
@@ -76,6 +77,25 @@ func (p *Program) Judge(rec stage.Record, now time.Time) stage.Verdict {
 	}
 	verdict.Reason = clip(reason, 500)
 	return verdict
+}
+
+// otherwise is what the record says where it does not use the rule's own words.
+func (c *Check) otherwise(f *facts) string {
+	var words []string
+	for _, condition := range c.Conditions {
+		if c.Effect != Drop || condition.Field != Text || condition.Not {
+			continue
+		}
+		for _, value := range condition.Values {
+			if said := condition.said(f, value); said != "" && said != value {
+				words = append(words, strconv.Quote(said))
+			}
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (here " + strings.Join(words, ", ") + ")"
 }
 
 // met is which share of a preference a record meets: of several words, the words
