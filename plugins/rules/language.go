@@ -64,6 +64,7 @@ func Detect(text string) string {
 
 // guess gives the languages that a text may be in, as two letters each.
 func guess(text string) []string {
+	text = withoutTags(text)
 	counts := map[*script]int{}
 	letters, latins, han := 0, 0, 0
 	known := scripts()
@@ -166,13 +167,13 @@ func cyrillic(text string) string {
 	return "ru uk bg sr mk be"
 }
 
-// latin counts the words that are common in a language and rare in its neighbours.
+// latin looks at a text without tags: it counts the words that are common in a language and rare in its neighbours.
 func latin(text string) []string {
 	scores := map[string]int{}
 	words := 0
 	common := commonWords()
 	seen := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(strings.ToLower(withoutTags(text)), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
 		words++
 		if words > 400 {
 			break
