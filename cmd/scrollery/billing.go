@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +44,9 @@ func subscriptionsCommand() *cobra.Command {
 				done, err := o.SyncSubscriptions(cmd.Context())
 				if err == nil || done.Checked > 0 {
 					fmt.Printf("%d checked, %d changed\n", done.Checked, done.Changed)
+				}
+				if done.Unknown > 0 {
+					fmt.Fprintf(os.Stderr, "%d are unknown to this Stripe account, and stay as they are.\n", done.Unknown)
 				}
 				return err
 			})

@@ -23,10 +23,13 @@ const (
 	// Processing is said by providers only, of a payment that is under way: the
 	// row stays open, past its time if need be.
 	Processing State = "processing"
-	Paid       State = "paid"
-	Claimed    State = "claimed"
-	Cancelled  State = "cancelled"
-	Expired    State = "expired"
+	// Unknown is said by providers only, of a checkout that they never heard of:
+	// it was opened with another one, or with another account. It ends nothing.
+	Unknown   State = "unknown"
+	Paid      State = "paid"
+	Claimed   State = "claimed"
+	Cancelled State = "cancelled"
+	Expired   State = "expired"
 )
 
 // Order is what a provider is asked to sell.
@@ -73,7 +76,8 @@ type Provider interface {
 	// Create opens a checkout, under an id that nobody can guess and an address
 	// at which to pay.
 	Create(ctx context.Context, order Order) (session, url string, err error)
-	// State says where it stands.
+	// State says where it stands. Whether an open one can still be paid is for the
+	// provider to tell: its clock and its bounds are not ours.
 	State(ctx context.Context, session string) (Payment, error)
 }
 

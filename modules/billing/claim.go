@@ -65,18 +65,16 @@ func (s *Service) claim(ctx context.Context, purpose, token string) (Claim, erro
 }
 
 // ask learns from the provider where a checkout stands, and keeps what ends it.
-// One that was paid in its last moment is paid, whatever the time is.
 func (s *Service) ask(ctx context.Context, found checkout) (Payment, error) {
 	payment, err := s.provider.State(ctx, found.session)
 	if err != nil {
 		return Payment{}, upstream(err)
 	}
-	now := s.now()
-	if payment.State == Open && !now.Before(found.expiresAt) {
-		payment.State = Expired
-	}
-	if payment.State == Cancelled || payment.State == Expired {
-		_, err = s.checkouts.settle(ctx, found.id, payment.State, "", now)
+	switch payment.State {
+	case Cancelled, Expired:
+		_, err = s.checkouts.settle(ctx, found.id, payment.State, "", s.now())
+	case Unknown:
+		s.log.WarnContext(ctx, "the payment provider does not know a checkout: is it another account's key?", "checkout", found.id)
 	}
 	return payment, err
 }

@@ -44,5 +44,5 @@ func Sweeper(s *Service) store.Periodic {
 
 // Reconciler returns what finds lost notices.
 func Reconciler(s *Service) store.Periodic {
-	return store.Periodic{Kind: "billing.reconcile", Every: 5 * time.Minute, Run: s.Reconcile}
+	return store.Periodic{Kind: "billing.reconcile", Every: s.cfg.ReconcileEvery, Run: s.Reconcile}
 }

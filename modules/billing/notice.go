@@ -86,12 +86,20 @@ func (s *Service) learnSubscription(ctx context.Context, id string) (change, err
 		return nil, upstream(err)
 	}
 	if !ok {
-		standing = Standing{ID: id, Status: StatusCancelled}
+		s.strange(ctx, id)
+		return nil, nil
 	}
 	return func(ctx context.Context, tx *store.Tx) error {
 		_, err := s.subscriptions.follow(ctx, tx, standing, asked)
 		return err
 	}, nil
+}
+
+// strange warns of a subscription that the provider never heard of. It stays as
+// it is: providers forget none, so the key is another account's, and to end what
+// customers pay for would be wrong.
+func (s *Service) strange(ctx context.Context, subscription string) {
+	s.log.WarnContext(ctx, "the payment provider does not know a subscription: is it another account's key?", "subscription", subscription)
 }
 
 // learnReversal asks how much of a charge was given back. Charges that bought

@@ -71,6 +71,12 @@ type Config struct {
 	Pro      Plan `yaml:"pro"`
 	// CheckoutTTL is how long a checkout can be paid. Default: 24 hours.
 	CheckoutTTL time.Duration `yaml:"checkout_ttl"`
+	// ReconcileEvery is how often the provider is asked unasked, ReconcileAfter how
+	// long its notices of a checkout get before that, and SyncAfter how long a
+	// subscription is believed. Default: 5 minutes, 10 minutes, 6 hours.
+	ReconcileEvery time.Duration `yaml:"reconcile_every"`
+	ReconcileAfter time.Duration `yaml:"reconcile_after"`
+	SyncAfter      time.Duration `yaml:"sync_after"`
 	// Stripe takes the payments; without its secret key the test checkout does.
 	Stripe StripeConfig `yaml:"stripe"`
 }
@@ -119,9 +125,10 @@ func (c StripeConfig) validate(plans ...Plan) error {
 // Defaults returns the configuration of a local server.
 func Defaults() Config {
 	return Config{
-		BaseURL:     "http://127.0.0.1:8080",
-		CheckoutTTL: 24 * time.Hour,
-		Stripe:      StripeConfig{Timeout: 10 * time.Second},
+		BaseURL:        "http://127.0.0.1:8080",
+		CheckoutTTL:    24 * time.Hour,
+		ReconcileEvery: 5 * time.Minute, ReconcileAfter: 10 * time.Minute, SyncAfter: 6 * time.Hour,
+		Stripe: StripeConfig{Timeout: 10 * time.Second},
 		Standard: Plan{
 			Key: "standard", Label: "Standard", MonthlyCents: 3900, AnnualCents: 39000,
 			MonthlyLookup: "scrollery_standard_monthly", AnnualLookup: "scrollery_standard_annual",
@@ -145,6 +152,9 @@ func (c Config) Validate() error {
 	}
 	if c.CheckoutTTL <= 0 {
 		faults = append(faults, fmt.Errorf("checkout lifetime %v: want more than 0", c.CheckoutTTL))
+	}
+	if c.ReconcileEvery <= 0 || c.ReconcileAfter <= 0 || c.SyncAfter <= 0 {
+		faults = append(faults, errors.New("reconcile every, reconcile after, sync after: want more than 0"))
 	}
 	if err := c.Stripe.validate(c.Standard, c.Pro); err != nil {
 		faults = append(faults, err)

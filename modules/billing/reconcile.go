@@ -12,100 +12,171 @@ import (
 )
 
 const (
-	// reconcileAge is how long notices get before the provider is asked without one.
-	reconcileAge = 10 * time.Minute
-	// syncAge is how long a subscription is believed without a notice.
-	syncAge = 6 * time.Hour
 	// reconcileBatch bounds what one run asks.
 	reconcileBatch = 200
+	// reversalWindow is how far back lost notices of refunds are looked for.
+	reversalWindow = 3 * 24 * time.Hour
+	// patience is how many questions in a row may go unanswered before a run takes
+	// the provider for down.
+	patience = 3
 )
 
-// Synced says what a reconciliation did.
-type Synced struct{ Checked, Changed int }
+// Synced says what a reconciliation did. Unknown are subscriptions that the
+// provider never heard of; they stay as they are.
+type Synced struct{ Checked, Changed, Unknown int }
 
 // Reconcile asks the provider about what it has long said nothing of: open
-// checkouts and paid subscriptions. So a lost notice costs minutes, and no money.
+// checkouts, paid subscriptions, and money that was given back. So a lost notice
+// costs minutes, and no money. What fails by itself holds up nothing else.
 func (s *Service) Reconcile(ctx context.Context) error {
 	if s.remote == nil {
 		return nil
 	}
 	ctx = audit.As(viewer.System(ctx), audit.Payment)
-	open, err := s.checkouts.waiting(ctx, s.now().Add(-reconcileAge), reconcileBatch)
+	open, err := s.checkouts.waiting(ctx, s.now().Add(-s.cfg.ReconcileAfter), reconcileBatch)
 	if err != nil {
 		return err
 	}
+	var run asking
 	for _, found := range open {
-		if err := s.reconcile(ctx, found); err != nil {
-			return fmt.Errorf("reconcile checkout %d: %w", found.id, err)
+		if !run.goesOn(ctx) {
+			break
 		}
+		run.note("checkout", found.id, s.reconcile(ctx, found))
 	}
-	stale, err := s.subscriptions.stale(ctx, s.now().Add(-syncAge), 0, reconcileBatch)
+	stale, err := s.subscriptions.stale(ctx, s.now().Add(-s.cfg.SyncAfter), 0, reconcileBatch)
 	if err != nil {
-		return err
+		return errors.Join(run.err(), err)
 	}
-	_, err = s.sync(ctx, stale)
-	return err
+	s.sync(ctx, stale, &run)
+	if run.goesOn(ctx) {
+		run.note("refunds and disputes", "", s.reconcileReversals(ctx, &run))
+	}
+	return run.err()
 }
 
-func (s *Service) reconcile(ctx context.Context, found checkout) error {
-	change, err := s.learnCheckout(ctx, found)
-	if err != nil || change == nil {
-		return err
+// asking is a row of questions to the provider. One that is refused fails alone.
+type asking struct {
+	faults []error
+	silent int // in a row
+}
+
+// goesOn is false once the provider is taken for down.
+func (a *asking) goesOn(ctx context.Context) bool { return a.silent < patience && ctx.Err() == nil }
+
+func (a *asking) note(what string, which any, err error) {
+	switch {
+	case err == nil, errors.Is(err, errRefused):
+		a.silent = 0
+	default:
+		a.silent++
 	}
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if err := s.checkouts.touch(ctx, tx, found.id, s.now()); err != nil {
+	if err != nil {
+		a.faults = append(a.faults, fmt.Errorf("reconcile %s %v: %w", what, which, err))
+	}
+}
+
+func (a *asking) err() error { return errors.Join(a.faults...) }
+
+// reconcile asks about a checkout. One that cannot be asked about goes to the end
+// of the queue.
+func (s *Service) reconcile(ctx context.Context, found checkout) error {
+	change, failed := s.learnCheckout(ctx, found)
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := s.checkouts.touch(ctx, tx, found.id, s.now()); err != nil || change == nil {
 			return err
 		}
 		return change(ctx, tx)
 	})
+	return errors.Join(failed, err)
+}
+
+// reconcileReversals applies what was given back without a notice.
+func (s *Service) reconcileReversals(ctx context.Context, run *asking) error {
+	reversals, err := s.remote.Reversals(ctx, s.now().Add(-reversalWindow))
+	if err != nil {
+		return upstream(err)
+	}
+	for _, one := range reversals {
+		if !run.goesOn(ctx) {
+			return nil
+		}
+		found, ok, err := s.checkouts.byPayment(ctx, one.Payment)
+		if err != nil {
+			return err
+		}
+		if ok && found.refunded >= one.Refunded && found.disputed >= one.Disputed {
+			continue
+		}
+		change, err := s.learnReversal(ctx, one.Charge)
+		if err == nil && change != nil {
+			err = s.db.Write(ctx, change)
+		}
+		run.note("charge", one.Charge, err)
+	}
+	return nil
 }
 
 // SyncAll asks the provider about every subscription that has not ended.
-func (s *Service) SyncAll(ctx context.Context) (Synced, error) {
-	var total Synced
+func (s *Service) SyncAll(ctx context.Context) (total Synced, err error) {
 	if s.remote == nil {
 		return total, errors.New("the test checkout renews nothing; set a Stripe secret key")
 	}
 	ctx = audit.As(viewer.System(ctx), audit.Payment)
-	for after := int64(0); ; {
+	var run asking
+	for after := int64(0); run.goesOn(ctx); {
 		batch, err := s.subscriptions.stale(ctx, s.now().Add(time.Minute), after, reconcileBatch)
 		if err != nil || len(batch) == 0 {
-			return total, err
+			return total, errors.Join(run.err(), err)
 		}
-		done, err := s.sync(ctx, batch)
+		done := s.sync(ctx, batch, &run)
 		total.Checked += done.Checked
 		total.Changed += done.Changed
-		if err != nil {
-			return total, err
-		}
+		total.Unknown += done.Unknown
 		after = batch[len(batch)-1].id
 	}
+	return total, errors.Join(run.err(), ctx.Err())
 }
 
-func (s *Service) sync(ctx context.Context, batch []staleSubscription) (done Synced, err error) {
+func (s *Service) sync(ctx context.Context, batch []staleSubscription, run *asking) (done Synced) {
 	for _, one := range batch {
-		asked := s.db.NewID()
-		standing, ok, err := s.remote.Subscription(ctx, one.external)
-		if err != nil {
-			return done, upstream(err)
+		if !run.goesOn(ctx) {
+			return done
 		}
-		if !ok {
-			standing = Standing{ID: one.external, Status: StatusCancelled}
-		}
-		var changed bool
-		err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-			changed, err = s.subscriptions.follow(ctx, tx, standing, asked)
-			return err
-		})
-		if err != nil {
-			return done, err
-		}
-		done.Checked++
-		if changed {
+		known, changed, err := s.syncOne(ctx, one.external)
+		run.note("subscription", one.external, err)
+		switch {
+		case err != nil:
+			continue
+		case !known:
+			done.Unknown++
+		case changed:
 			done.Changed++
 		}
+		done.Checked++
 	}
-	return done, nil
+	return done
+}
+
+// syncOne takes the provider's word for a subscription. One that it tells nothing
+// of is not asked about again for a while.
+func (s *Service) syncOne(ctx context.Context, external string) (known, changed bool, err error) {
+	asked := s.db.NewID()
+	standing, known, failed := s.remote.Subscription(ctx, external)
+	if failed != nil && !errors.Is(failed, errRefused) {
+		return false, false, upstream(failed)
+	}
+	if failed == nil && !known {
+		s.strange(ctx, external)
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+		if !known {
+			return s.subscriptions.seen(ctx, tx, external, asked)
+		}
+		changed, err = s.subscriptions.follow(ctx, tx, standing, asked)
+		return err
+	})
+	return known, changed, errors.Join(failed, err)
 }
 
 // SetUp makes what the provider has to know of the plans, and says what it did.

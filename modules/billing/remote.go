@@ -1,15 +1,26 @@
 package billing
 
-import "context"
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// errRefused is in the chain of a provider's error that no other try heals.
+var errRefused = errors.New("refused")
 
 // Remote is a provider whose truth lies elsewhere: it sends notices of changes,
 // and is asked for the state, so that it does not matter how notices arrive.
 type Remote interface {
 	Provider
-	// Subscription returns a subscription as it is; ok is false for an unknown one.
+	// Subscription returns a subscription as it is. Providers forget none: ok is
+	// false for one of another account.
 	Subscription(ctx context.Context, id string) (standing Standing, ok bool, err error)
 	// Reversal returns how much of a charge was given back.
 	Reversal(ctx context.Context, charge string) (Reversal, error)
+	// Reversals returns what was given back since a moment, a line a charge, and
+	// only of that time.
+	Reversals(ctx context.Context, since time.Time) ([]Reversal, error)
 	// SessionOf returns the checkout that a payment was made in, empty for none.
 	SessionOf(ctx context.Context, payment string) (session string, err error)
 	// End cancels a subscription at once; ended twice is once.
@@ -18,6 +29,7 @@ type Remote interface {
 
 // Reversal is what was given back of a charge, in US cents.
 type Reversal struct {
+	Charge string
 	// Payment that the charge belongs to.
 	Payment string
 	// Refunded by us, and Disputed by the payer unless we won.

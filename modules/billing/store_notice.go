@@ -20,7 +20,7 @@ func (c checkouts) byPayment(ctx context.Context, payment string) (checkout, boo
 func (c checkouts) mark(ctx context.Context, tx *store.Tx, id int64, payment Payment, at time.Time) error {
 	from := []string{string(Open)}
 	switch payment.State {
-	case Open, Processing:
+	case Open, Processing, Unknown:
 		return nil
 	case Cancelled: // also of a paid one that was given back before its claim
 		from = append(from, string(Paid))

@@ -68,6 +68,13 @@ func (s *Subscriptions) follow(ctx context.Context, tx *store.Tx, standing Stand
 	return changed, nil
 }
 
+// seen says that the provider was asked about a subscription, and told nothing.
+func (s *Subscriptions) seen(ctx context.Context, tx *store.Tx, external string, asked int64) error {
+	return tx.Ent().Subscription.Update().
+		Where(subscription.ExternalID(external), subscription.SyncedLT(asked)).
+		SetSynced(asked).Exec(viewer.System(ctx))
+}
+
 // note audits a change of a subscription.
 func (s *Subscriptions) note(ctx context.Context, tx *store.Tx, accountID int64, status, detail string) error {
 	return audit.Write(ctx, tx, s.db.NewID(), audit.Entry{

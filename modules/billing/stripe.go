@@ -14,6 +14,7 @@ import (
 	"github.com/stripe/stripe-go/v76/dispute"
 	"github.com/stripe/stripe-go/v76/price"
 	"github.com/stripe/stripe-go/v76/product"
+	"github.com/stripe/stripe-go/v76/refund"
 	"github.com/stripe/stripe-go/v76/subscription"
 )
 
@@ -22,7 +23,7 @@ const (
 	stripeTries = 3
 	// stripePause stands before the second try, and doubles.
 	stripePause = 200 * time.Millisecond
-	// stripeTotal bounds all tries of a request together.
+	// stripeTotal bounds all requests and tries of one question together.
 	stripeTotal = 20 * time.Second
 )
 
@@ -36,7 +37,9 @@ type Stripe struct {
 	subscriptions subscription.Client
 	charges       charge.Client
 	disputes      dispute.Client
+	refunds       refund.Client
 	now           func() time.Time
+	pause         time.Duration
 }
 
 var _ Remote = (*Stripe)(nil)
@@ -61,7 +64,9 @@ func NewStripe(cfg Config) *Stripe {
 		subscriptions: subscription.Client{B: backend, Key: key},
 		charges:       charge.Client{B: backend, Key: key},
 		disputes:      dispute.Client{B: backend, Key: key},
+		refunds:       refund.Client{B: backend, Key: key},
 		now:           time.Now,
+		pause:         stripePause,
 	}
 }
 
@@ -75,9 +80,12 @@ func (s *Stripe) try(ctx context.Context, what string, send func(ctx context.Con
 			return nil
 		}
 		if try == stripeTries || ctx.Err() != nil || !passing(err) {
+			if !passing(err) {
+				err = fmt.Errorf("%w: %w", errRefused, err)
+			}
 			return fmt.Errorf("stripe: %s: %w", what, err)
 		}
-		pause := stripePause << (try - 1)
+		pause := s.pause << (try - 1)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause/2 + rand.N(pause)):

@@ -17,6 +17,8 @@ const (
 // Create opens a Checkout Session: a subscription at the price with the plan's
 // lookup key, or one payment of credits.
 func (s *Stripe) Create(ctx context.Context, order Order) (id, url string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stripeTotal)
+	defer cancel()
 	now := s.now()
 	ends := now.Add(min(max(order.ExpiresAt.Sub(now), stripeShortest), stripeLongest))
 	marks := map[string]string{"scrollery_checkout": order.Reference, "scrollery_purpose": order.Purpose}
@@ -102,7 +104,7 @@ func (s *Stripe) State(ctx context.Context, id string) (Payment, error) {
 		return err
 	})
 	if missing(err) { // of another account, or of the test checkout
-		return Payment{State: Expired}, nil
+		return Payment{State: Unknown}, nil
 	}
 	if err != nil {
 		return Payment{}, err

@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -74,48 +75,13 @@ func (s *Stripe) End(ctx context.Context, id string) error {
 		_, err := s.subscriptions.Cancel(id, params)
 		return err
 	})
-	if missing(err) {
-		return nil // Stripe knows no way to cancel one twice
-	}
-	return err
-}
-
-// Reversal asks for a charge, and for what came of its disputes.
-func (s *Stripe) Reversal(ctx context.Context, id string) (Reversal, error) {
-	var found *stripe.Charge
-	err := s.try(ctx, "load a charge", func(ctx context.Context) (err error) {
-		params := &stripe.ChargeParams{}
-		params.Context = ctx
-		found, err = s.charges.Get(id, params)
+	if !missing(err) {
 		return err
-	})
-	if missing(err) {
-		return Reversal{}, nil
 	}
-	if err != nil || found.PaymentIntent == nil {
-		return Reversal{}, err
+	// Stripe knows no way to cancel one twice, nor one of another account.
+	standing, ok, failed := s.Subscription(ctx, id)
+	if failed == nil && ok && standing.Status == StatusCancelled {
+		return nil
 	}
-	reversal := Reversal{Payment: found.PaymentIntent.ID, Refunded: found.AmountRefunded}
-	if found.Disputed {
-		reversal.Disputed, err = s.disputed(ctx, id)
-	}
-	return reversal, err
-}
-
-// disputed sums up the disputes of a charge that took money, or will.
-func (s *Stripe) disputed(ctx context.Context, charge string) (cents int64, err error) {
-	err = s.try(ctx, "load the disputes of a charge", func(ctx context.Context) error {
-		params := &stripe.DisputeListParams{Charge: stripe.String(charge)}
-		params.Context = ctx
-		list := s.disputes.List(params)
-		cents = 0
-		for list.Next() {
-			switch one := list.Dispute(); one.Status {
-			case stripe.DisputeStatusNeedsResponse, stripe.DisputeStatusUnderReview, stripe.DisputeStatusLost:
-				cents += one.Amount
-			}
-		}
-		return list.Err()
-	})
-	return cents, err
+	return errors.Join(err, failed)
 }

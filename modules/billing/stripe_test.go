@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/billing/stripetest"
-	"github.com/scrollery/scrollery/modules/fault"
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/store/storetest"
@@ -30,7 +29,7 @@ type shop struct {
 	smith    *locksmith
 }
 
-func openShop(t testing.TB, db *store.DB) *shop {
+func openShop(t testing.TB, db *store.DB, change ...func(*Config)) *shop {
 	t.Helper()
 	s := &shop{
 		Double: stripetest.New(t), smith: &locksmith{db: db},
@@ -38,7 +37,11 @@ func openShop(t testing.TB, db *store.DB) *shop {
 	}
 	cfg := Defaults()
 	cfg.Stripe = StripeConfig{SecretKey: stripetest.SecretKey, WebhookSecret: stripetest.WebhookSecret, APIURL: s.URL, Timeout: 5 * time.Second}
+	for _, change := range change {
+		change(&cfg)
+	}
 	s.provider = NewStripe(cfg)
+	s.provider.pause = 5 * time.Millisecond
 	s.Service = New(db, cfg, s.smith, s.purse, s.provider, NewSubscriptions(db, cfg), storetest.Log(t))
 	s.hook = NewWebhook(s.Service, cfg, storetest.Log(t))
 	if _, err := s.provider.Setup(context.Background()); err != nil {
@@ -229,47 +232,4 @@ func TestStripeTopupsAndTheirEnds(t *testing.T) {
 		}
 		want("given back", 1600)
 	})
-}
-
-func TestStripeInTrouble(t *testing.T) {
-	t.Parallel()
-	s := openShop(t, storetest.SQLite(t))
-	ctx := viewer.As(context.Background(), 7)
-	url, err := s.Topup(ctx, 500)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Pay(stripetest.SessionOf(url), payer)
-	events := s.Take("")
-	for _, status := range []int{http.StatusTooManyRequests, http.StatusInternalServerError} {
-		start := s.Calls()
-		s.Breaks(func(r stripetest.Request) (trouble stripetest.Trouble) { // once
-			if r.Call == start+1 {
-				trouble.Status = status
-			}
-			return trouble
-		})
-		if _, err := s.Topup(ctx, 500); err != nil {
-			t.Errorf("%d once: %v", status, err)
-		}
-		s.Breaks(func(stripetest.Request) stripetest.Trouble { return stripetest.Trouble{Status: status} })
-		if _, _, err := s.ConfirmTopup(ctx, stripetest.SessionOf(url)); !fault.Is(err, fault.TemporaryServiceError) {
-			t.Errorf("%d always: %v", status, err)
-		}
-		s.deliver(t, http.StatusServiceUnavailable, events...)
-	}
-	s.provider.sessions.B = NewStripe(func() Config {
-		cfg := s.provider.cfg
-		cfg.Stripe.Timeout = 50 * time.Millisecond
-		return cfg
-	}()).sessions.B
-	s.Breaks(func(stripetest.Request) stripetest.Trouble { return stripetest.Trouble{Never: true} })
-	if _, _, err := s.ConfirmTopup(ctx, stripetest.SessionOf(url)); !fault.Is(err, fault.TemporaryServiceError) {
-		t.Errorf("never: %v", err)
-	}
-	s.Breaks(nil)
-	s.deliver(t, http.StatusOK, events...)
-	if got, _ := s.purse.Balance(ctx, 7); got != 500 {
-		t.Errorf("balance %d", got)
-	}
 }

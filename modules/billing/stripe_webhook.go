@@ -57,7 +57,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The event cannot be read.", status)
 		return
 	}
-	// A newer API version keeps the few ids that are read here.
+	// The few ids that are read here are found in every API version.
 	event, err := webhook.ConstructEventWithOptions(body, r.Header.Get("Stripe-Signature"), h.secret,
 		webhook.ConstructEventOptions{IgnoreAPIVersionMismatch: true})
 	if err != nil || event.ID == "" || event.Data == nil {
@@ -82,6 +82,11 @@ func noticeOf(event stripe.Event) Notice {
 		ID           string          `json:"id"`
 		Subscription json.RawMessage `json:"subscription"`
 		Charge       json.RawMessage `json:"charge"`
+		Parent       struct {        // of invoices, in API versions from 2025 on
+			Subscription struct {
+				Subscription json.RawMessage `json:"subscription"`
+			} `json:"subscription_details"`
+		} `json:"parent"`
 	}
 	if err := json.Unmarshal(event.Data.Raw, &object); err != nil {
 		return notice // it concerns nothing that is known here
@@ -92,6 +97,9 @@ func noticeOf(event stripe.Event) Notice {
 		notice.Session = object.ID
 	case stripe.EventTypeInvoicePaid, stripe.EventTypeInvoicePaymentFailed:
 		notice.Subscription = objectID(object.Subscription)
+		if notice.Subscription == "" {
+			notice.Subscription = objectID(object.Parent.Subscription.Subscription)
+		}
 	case stripe.EventTypeCustomerSubscriptionUpdated, stripe.EventTypeCustomerSubscriptionDeleted:
 		notice.Subscription = object.ID
 	case stripe.EventTypeChargeRefunded:

@@ -127,11 +127,15 @@ func (s *Subscriptions) Cancel(ctx context.Context, tx *store.Tx, accountID int6
 }
 
 // adopt records a subscription that the provider renews, as it stands. replaced
-// is the provider's id of an older one that has not ended.
+// is the provider's id of an older one that has not ended. One that is over before
+// it was claimed replaces nothing that is in force.
 func (s *Subscriptions) adopt(ctx context.Context, tx *store.Tx, accountID int64, plan, interval string, standing Standing) (replaced string, err error) {
 	old, err := s.find(ctx, tx.Ent(), accountID)
 	if err != nil {
 		return "", err
+	}
+	if standing.Status == StatusCancelled && (old.Status == StatusActive || old.Status == StatusPastDue) {
+		return "", nil
 	}
 	if old.External != standing.ID && old.Status != StatusCancelled {
 		replaced = old.External
