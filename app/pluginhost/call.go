@@ -19,7 +19,7 @@ import (
 
 type stream = grpc.BidiStreamingClient[stagev1.CallRequest, stagev1.CallResponse]
 
-// verb is what differs between the four kinds of calls. Its functions are called
+// verb is what differs between the kinds of calls. Its functions are called
 // from one goroutine, so that next and take may share what they like.
 type verb struct {
 	kind stage.Kind
@@ -27,6 +27,10 @@ type verb struct {
 	open func(context.Context, stagev1.StageServiceClient) (stream, error)
 	// most is what the call may emit; 0 leaves it to spec and config.
 	most int
+	// reads are paths that the stage may read, besides its own; the caller's media.
+	reads []string
+	// begun, if set, gets the process before anything is taken of it.
+	begun func(*process)
 	// unasked is the whole input of a source.
 	unasked []*stagev1.Input
 	// next is the input of the others, a batch at a time, nil after the last.
@@ -72,13 +76,14 @@ func (h *Host) notReady(ctx context.Context, e *entry, err error) error {
 
 // work starts the process, talks to it and ends it.
 func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*stagev1.Done, error) {
-	if e.spec.Kind != v.kind || (v.name == "Refresh" && !e.refreshes && e.spec.Refresh == nil) {
+	if !e.has(v) {
 		return nil, &record.Error{Stage: e.id, Failure: record.StageProtocol, Cause: fmt.Errorf("has no %s", v.name)}
 	}
 	given, err := h.give(e, e.spec, run.ScrollID)
 	if err != nil {
 		return nil, &record.Error{Stage: e.id, Failure: record.SourceUnavailable, Cause: err}
 	}
+	given.reads = v.reads
 	limit, cancelLimit := context.WithTimeoutCause(ctx, least(e.spec.Limits.Call, h.config.Call), errDeadline)
 	defer cancelLimit()
 	inner, cancel := context.WithCancelCause(limit)
@@ -88,6 +93,9 @@ func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*sta
 		return nil, h.notStarted(ctx, e, err)
 	}
 	defer p.stop()
+	if v.begun != nil {
+		v.begun(p)
+	}
 	t := &talk{
 		process: p, verb: v, cancel: cancel,
 		most:  int(least(int64(e.spec.Limits.Records), int64(h.config.Records))),
@@ -115,6 +123,20 @@ func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*sta
 		return done, reported(e.id, p.output, fault, time.Now())
 	}
 	return done, nil
+}
+
+// has tells whether the stage answers the verb.
+func (e *entry) has(v verb) bool {
+	if e.spec.Kind != v.kind {
+		return false
+	}
+	switch v.name {
+	case "Refresh":
+		return e.refreshes || e.spec.Refresh != nil
+	case "Media":
+		return e.fetches || e.spec.Media != nil
+	}
+	return true
 }
 
 // notStarted names the error, and refuses a binary that changed since it was pinned.

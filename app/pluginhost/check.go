@@ -134,11 +134,12 @@ func (c *checker) handshake(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("describe: %w", err)
 		}
-		var refreshes bool
-		c.spec, refreshes = decodeSpec(answer.GetDescription())
+		var also extras
+		c.spec, also = decodeSpec(answer.GetDescription())
 		c.report.Plugin = Plugin{
 			ID: c.spec.ID, Kind: c.spec.Kind, Version: c.spec.Version, Summary: c.spec.Summary,
-			Platforms: c.spec.Platforms, Refreshes: refreshes, Builtin: c.entry.builtin, State: Ready,
+			Platforms: c.spec.Platforms, Refreshes: also.refreshes, FetchesMedia: also.fetches,
+			NeedsMedia: c.spec.NeedsMedia, Builtin: c.entry.builtin, State: Ready,
 		}
 		return nil
 	})

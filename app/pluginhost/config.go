@@ -35,6 +35,10 @@ type Config struct {
 	Memory int64 `yaml:"memory"`
 	// Records is the most that one call may emit. 100,000 by default.
 	Records int `yaml:"records"`
+	// MediaFile and MediaTotal bound, in bytes, one fetched video and those that lie
+	// in scratch at once for one scroll. 64 MiB and 512 MiB by default.
+	MediaFile  int64 `yaml:"media_file"`
+	MediaTotal int64 `yaml:"media_total"`
 	// Crashes in a row rest a plugin for CoolDown. 3 and 1 min by default.
 	Crashes  int           `yaml:"crashes"`
 	CoolDown time.Duration `yaml:"cool_down"`
@@ -45,6 +49,7 @@ func Defaults() Config {
 	return Config{
 		Start: 10 * time.Second, Call: 30 * time.Minute, Stall: time.Minute,
 		Memory: 512 << 20, Records: 100_000, Crashes: 3, CoolDown: time.Minute,
+		MediaFile: 64 << 20, MediaTotal: 512 << 20,
 	}
 }
 
@@ -59,8 +64,8 @@ func (c Config) Validate() error {
 	if c.Memory != 0 && c.Memory < minMemory {
 		faults = append(faults, fmt.Errorf("plugins: memory: below %d bytes no stage starts", minMemory))
 	}
-	if c.Records < 0 || c.Crashes < 0 {
-		faults = append(faults, errors.New("plugins: records, crashes: below zero"))
+	if c.Records < 0 || c.Crashes < 0 || c.MediaFile < 0 || c.MediaTotal < 0 {
+		faults = append(faults, errors.New("plugins: records, crashes, media: below zero"))
 	}
 	seen := map[string]bool{}
 	for _, spec := range c.Builtins {
@@ -85,6 +90,8 @@ func (c Config) filled() Config {
 	fill(&c.Stall, d.Stall)
 	fill(&c.Memory, d.Memory)
 	fill(&c.Records, d.Records)
+	fill(&c.MediaFile, d.MediaFile)
+	fill(&c.MediaTotal, d.MediaTotal)
 	fill(&c.Crashes, d.Crashes)
 	fill(&c.CoolDown, d.CoolDown)
 	return c

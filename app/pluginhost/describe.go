@@ -13,7 +13,7 @@ import (
 
 // describe asks an external plugin what it is. It runs without settings, secrets
 // and network.
-func (h *Host) describe(ctx context.Context, e *entry) (stage.Spec, bool, error) {
+func (h *Host) describe(ctx context.Context, e *entry) (stage.Spec, extras, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, h.config.Start, errDeadline)
 	defer cancel()
 	p, err := h.start(ctx, e, stage.Spec{}, given{})
@@ -22,18 +22,18 @@ func (h *Host) describe(ctx context.Context, e *entry) (stage.Spec, bool, error)
 		if p := failedProcess(err); p != nil {
 			_, cause = h.classify(p, err)
 		}
-		return stage.Spec{}, false, fmt.Errorf("describe: %w", cause)
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", cause)
 	}
 	defer p.stop()
 	answer, err := p.stage.Describe(ctx, &stagev1.DescribeRequest{})
 	if err != nil {
-		return stage.Spec{}, false, fmt.Errorf("describe: %w", err)
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", err)
 	}
-	spec, refreshes := decodeSpec(answer.GetDescription())
+	spec, also := decodeSpec(answer.GetDescription())
 	if err := plausible(spec, e.id); err != nil {
-		return stage.Spec{}, false, fmt.Errorf("describe: %w", err)
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", err)
 	}
-	return spec, refreshes, nil
+	return spec, also, nil
 }
 
 func failedProcess(err error) *process {
@@ -73,7 +73,10 @@ func plausible(spec stage.Spec, id string) error {
 	return probe.Validate()
 }
 
-func decodeSpec(m *stagev1.Description) (stage.Spec, bool) {
+// extras are the verbs that a source may have.
+type extras struct{ refreshes, fetches bool }
+
+func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 	limits := m.GetLimits()
 	spec := stage.Spec{
 		ID: m.GetId(), Version: m.GetVersion(), Summary: m.GetSummary(), Kind: stage.Kind(m.GetKind()),
@@ -95,7 +98,8 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, bool) {
 			Name: q.GetName(), Limit: q.GetLimit(), Window: stage.Window(q.GetWindow()), Setting: q.GetSetting(),
 		})
 	}
-	return spec, m.GetRefreshes() && spec.Kind == stage.SourceKind
+	source := spec.Kind == stage.SourceKind
+	return spec, extras{refreshes: source && m.GetRefreshes(), fetches: source && m.GetFetchesMedia()}
 }
 
 func millis(n int64) time.Duration {
@@ -106,6 +110,7 @@ func millis(n int64) time.Duration {
 type given struct {
 	scroll            string
 	settings, secrets map[string]string
+	reads             []string // besides what settings name
 }
 
 // give picks the settings and secrets that the spec names. A manifest's settings

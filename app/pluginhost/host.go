@@ -143,9 +143,9 @@ type entry struct {
 	manifest manifest
 	path     string // of an external binary
 
-	mu        sync.Mutex
-	spec      stage.Spec // without functions for an external one
-	refreshes bool
+	mu   sync.Mutex
+	spec stage.Spec // without functions for an external one
+	extras
 	described bool
 	refused   string // why it is never started
 	// A plugin that could not say what it is is not asked again before the time.
@@ -170,14 +170,14 @@ func (h *Host) ready(ctx context.Context, e *entry) error {
 	if time.Now().Before(e.again) {
 		return e.undescribed
 	}
-	spec, refreshes, err := h.describe(ctx, e)
+	spec, also, err := h.describe(ctx, e)
 	if err != nil {
 		if ctx.Err() == nil {
 			e.undescribed, e.again = err, time.Now().Add(h.config.CoolDown)
 		}
 		return err
 	}
-	e.spec, e.refreshes, e.described = spec, refreshes, true
+	e.spec, e.extras, e.described = spec, also, true
 	return nil
 }
 

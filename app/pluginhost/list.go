@@ -35,6 +35,9 @@ type Plugin struct {
 	Platforms []string
 	// Refreshes tells whether a source can read known videos again.
 	Refreshes bool
+	// FetchesMedia tells whether a source can fetch videos themselves, NeedsMedia
+	// whether an evidence stage looks at them.
+	FetchesMedia, NeedsMedia bool
 	// Online tells whether it talks to any host.
 	Online  bool
 	Builtin bool
@@ -76,7 +79,8 @@ func (h *Host) plugin(ctx context.Context, e *entry) Plugin {
 	p := Plugin{
 		ID: e.id, Kind: e.spec.Kind, Version: e.spec.Version, Summary: e.spec.Summary,
 		Platforms: slices.Clone(e.spec.Platforms), Builtin: e.builtin, State: Ready,
-		Refreshes: e.refreshes || e.spec.Refresh != nil,
+		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
+		NeedsMedia: e.spec.NeedsMedia,
 	}
 	given, unset := h.give(e, e.spec, "")
 	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {

@@ -29,3 +29,25 @@ func lonelyHost(scratch string) {
 	fmt.Println(err)
 	time.Sleep(time.Hour)
 }
+
+// lonelyFetcher is one that is killed while it fetches media.
+func lonelyFetcher(scratch string) {
+	host, err := pluginhost.New(pluginhost.Config{Builtins: specs(), ScratchDir: scratch}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	folder, err := host.MediaFolder()
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	refs := []record.Ref{{Platform: "tiktok", ExternalID: "good=1"}, {Platform: "tiktok", ExternalID: "wait"}}
+	_, err = folder.Fetch(context.Background(), "fetcher", record.Run{}, refs, func(f record.File) error {
+		raw, err := os.ReadFile(f.Name)
+		fmt.Println(string(raw))
+		return err
+	})
+	fmt.Println(err)
+	time.Sleep(time.Hour)
+}

@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 		time.Sleep(time.Hour)
 	}
 	if len(os.Args) > 2 && os.Args[1] == "host" {
+		if len(os.Args) > 3 && os.Args[3] == "media" {
+			lonelyFetcher(os.Args[2])
+		}
 		lonelyHost(os.Args[2])
 	}
 	if pluginhost.Dispatch(os.Args, specs()) {
@@ -68,12 +71,15 @@ func specs() []stage.Spec {
 	source.Settings = []stage.Setting{{Name: "dir", Path: true}, {Name: "tone", Default: "calm"}}
 	source.Secrets = []string{"token"}
 	source.Refresh = refresh
+	fetcher := named("fetcher")
+	fetcher.Media = fetchMedia
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
-		source, online, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("hostile"),
+		source, online, fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("hostile"),
 		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
+		{ID: "watcher", Version: "1", Kind: stage.EvidenceKind, NeedsMedia: true, Evidence: watch},
 		{ID: "judge", Version: "1", Kind: stage.ScreenKind, Screen: judge},
 		{ID: "listener", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
 	}

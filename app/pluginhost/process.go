@@ -27,7 +27,8 @@ const maxFiles = 256
 // process is one started plugin.
 type process struct {
 	host       *Host
-	folder     string
+	scratch    *scratch
+	folder     string // the scratch folder's path
 	runner     *runner
 	client     *plugin.Client
 	output     *output
@@ -68,11 +69,12 @@ func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given
 // launch brings a process up in a folder of its own, with the command line that
 // argv makes for it. The caller stops it.
 func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, argv func(folder string) ([]string, error)) (*process, error) {
-	folder, err := os.MkdirTemp(h.scratch, scratchPrefix)
+	made, err := newScratch(h.scratch, scratchPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
 	}
-	p := &process{host: h, folder: folder, output: out}
+	folder := made.path
+	p := &process{host: h, scratch: made, folder: folder, output: out}
 	if err := os.Mkdir(p.work(), 0o700); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
@@ -166,7 +168,7 @@ func (p *process) connect(ctx context.Context, service string) error {
 func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string) ([]string, error) {
 	rules := policy{
 		Parent: os.Getpid(), Path: e.path, SHA256: e.manifest.SHA256, Files: maxFiles,
-		Memory: h.memory(spec), Scratch: folder,
+		Memory: h.memory(spec), Scratch: folder, Reads: given.reads,
 	}
 	if e.builtin {
 		if err := h.again(&rules, e.id); err != nil {
@@ -228,7 +230,7 @@ func (h *Host) memory(spec stage.Spec) int64 {
 	return h.config.Memory
 }
 
-func (p *process) work() string { return filepath.Join(p.folder, "work") }
+func (p *process) work() string { return filepath.Join(p.folder, workFolder) }
 
 // stop kills the process group, whatever the plugin thinks of it, waits for its
 // end and deletes its folder. A stage that is done has nothing left to do.
@@ -240,7 +242,7 @@ func (p *process) stop() {
 		p.client.Kill()
 	}
 	p.host.leave(p)
-	removeAll(p.folder)
+	p.scratch.remove()
 }
 
 // dispensed is the plugin as go-plugin wants it: its connection.

@@ -1,6 +1,7 @@
 package pluginhost
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -11,14 +12,55 @@ import (
 
 const (
 	scratchPrefix = "stage-"
+	mediaPrefix   = "media-"
+	// workFolder of a call is what its stage may write; the call's own folder has
+	// the sockets too.
+	workFolder = "work"
+	// mark is the file by which a host knows a folder as one of a host's.
+	mark = ".scrollery"
 	// socketTail is what go-plugin adds to a folder for its socket, and what we add
 	// for the call; a socket's path has at most 107 bytes.
 	socketTail = len("/stage-4294967295") + len("/plugin-dir4294967295") + len("/plugin4294967295")
 	socketPath = 107
+	// leftover is how old a folder must be to be taken for a dead host's where
+	// nothing else tells.
+	leftover = 24 * time.Hour
 )
 
-// scratchRoot is where calls get their folders. Leftovers of a host that was
-// killed go after a day.
+// scratch is one folder of the host, held as long as the host lives: another host
+// in the same place tells by the lock whether it may delete it.
+type scratch struct {
+	path string
+	lock *os.File
+}
+
+// newScratch makes a folder in root.
+func newScratch(root, prefix string) (*scratch, error) {
+	path, err := os.MkdirTemp(root, prefix)
+	if err != nil {
+		return nil, err
+	}
+	made := &scratch{path: path}
+	// The mark comes last: what has it is held, or its host is dead.
+	if made.lock, err = hold(path); err == nil {
+		err = os.WriteFile(filepath.Join(path, mark), nil, 0o600)
+	}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		made.remove()
+		return nil, err
+	}
+	return made, nil
+}
+
+func (s *scratch) remove() {
+	removeAll(s.path)
+	if s.lock != nil {
+		_ = s.lock.Close()
+	}
+}
+
+// scratchRoot is where calls get their folders. Those of a host that was killed
+// are deleted.
 func scratchRoot(dir string, log *slog.Logger) (string, error) {
 	if dir != "" {
 		abs, err := filepath.Abs(dir)
@@ -42,13 +84,31 @@ func scratchRoot(dir string, log *slog.Logger) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("scratch folder: %w", err)
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, scratchPrefix+"*"))
-	for _, path := range left {
-		if info, err := os.Lstat(path); err == nil && info.IsDir() && time.Since(info.ModTime()) > 24*time.Hour {
-			removeAll(path)
+	for _, prefix := range []string{scratchPrefix, mediaPrefix} {
+		left, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
+		for _, path := range left {
+			sweep(path)
 		}
 	}
 	return dir, nil
+}
+
+// sweep deletes a folder that no host holds any more.
+func sweep(path string) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() || !ours(info) {
+		return
+	}
+	if time.Since(info.ModTime()) > leftover {
+		removeAll(path)
+		return
+	}
+	if _, err := os.Lstat(filepath.Join(path, mark)); err != nil {
+		return
+	}
+	if lock, err := hold(path); err == nil {
+		(&scratch{path, lock}).remove()
+	}
 }
 
 // removeAll deletes a folder, even where a stage took the rights to it away.

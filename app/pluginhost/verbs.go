@@ -94,9 +94,13 @@ func (h *Host) Screen(ctx context.Context, id string, run record.Run, next func(
 
 // Evidence has a stage look for what the first seconds of videos show and say.
 func (h *Host) Evidence(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
+	return h.evidence(ctx, id, run, nil, next, emit)
+}
+
+func (h *Host) evidence(ctx context.Context, id string, run record.Run, reads []string, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
 	asked := newAsked()
 	_, err := h.call(ctx, id, run, verb{
-		kind: stage.EvidenceKind, name: "Evidence",
+		kind: stage.EvidenceKind, name: "Evidence", reads: reads,
 		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Evidence(ctx) },
 		next: asked.batches(next),
 		take: takeFindings(asked, emit),

@@ -75,8 +75,10 @@ func (r *Ref) Clean() error {
 }
 
 // Clean makes a record fit to be kept, or refuses it. What it repairs it counts.
+// Media is the house's to fill in.
 func (r *Record) Clean() (Repairs, error) {
 	var repairs Repairs
+	r.Media = ""
 	if err := r.Ref.Clean(); err != nil {
 		return repairs, err
 	}

@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +44,31 @@ func Refresh(t testing.TB, spec stage.Spec, call stage.Call, refs []stage.Ref) (
 	var sink records
 	outcomes, err := spec.Refresh(t.Context(), &call, refs, sink.emit(t))
 	return sink.all, clean(t, outcomes), err
+}
+
+// Media runs the spec's Media. A file that the host would not take fails the test;
+// the names of the others are still those within the call's scratch folder.
+func Media(t testing.TB, spec stage.Spec, call stage.Call, refs []stage.Ref) ([]stage.File, []stage.Outcome, error) {
+	t.Helper()
+	prepare(t, spec, stage.SourceKind, &call)
+	if spec.Media == nil {
+		t.Fatalf("%s has no Media", spec.ID)
+	}
+	var mu sync.Mutex
+	var files []stage.File
+	outcomes, err := spec.Media(t.Context(), &call, refs, func(f stage.File) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if !slices.Contains(refs, f.Ref) {
+			t.Errorf("%s/%s: nobody asked for it", f.Platform, f.ExternalID)
+		}
+		if info, err := os.Lstat(filepath.Join(call.Scratch, f.Name)); filepath.Base(f.Name) != f.Name || err != nil || !info.Mode().IsRegular() {
+			t.Errorf("%s/%s: %q is no plain file in the scratch folder", f.Platform, f.ExternalID, f.Name)
+		}
+		files = append(files, f)
+		return nil
+	})
+	return files, clean(t, outcomes), err
 }
 
 // Screen runs the spec's Screen. A record without a verdict, or with two, fails the test.

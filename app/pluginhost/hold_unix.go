@@ -1,0 +1,32 @@
+//go:build unix
+
+package pluginhost
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// hold locks a folder for as long as the file is open, which is at most until the
+// process ends. It does not wait.
+func hold(path string) (*os.File, error) {
+	folder, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = folder.Close()
+		return nil, err
+	}
+	return folder, nil
+}
+
+// ours tells a folder of this user from a stranger's of the same name, who may have
+// made it in a place that all share.
+func ours(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(stat.Uid) == os.Geteuid()
+}
