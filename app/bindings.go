@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"go.uber.org/fx"
 
@@ -113,7 +114,8 @@ func (a workspaceSubject) Subject(ctx context.Context) (string, bool, error) {
 func scrollNeeds(cfg Config, w *workspace.Service, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
 	return scrolls.Needs{
 		Workspaces: w, Rules: r, Plans: plans{s, u}, Charger: u,
-		Library: l, Archiver: archiver{l}, Sources: sources{h}, Filters: h, Planners: planners{h}, Pages: pages(cfg),
+		Library: l, Archiver: archiver{l}, Sources: sources{h}, Filters: filters{h}, Media: media{h},
+		Planners: planners{h}, Pages: pages(cfg),
 	}
 }
 
@@ -185,4 +187,38 @@ func (s sources) Source(id string) (platforms []string, refreshes, ok bool) {
 		return plugin.Platforms, plugin.Refreshes, true
 	}
 	return nil, false, false
+}
+
+// filters are the plugin host's, with what it says of each.
+type filters struct{ *pluginhost.Host }
+
+func (f filters) Looks(id string) (media, ok bool) {
+	plugin, known := f.Find(id)
+	// One that rests is asked all the same: the scroll shall say that it does.
+	return plugin.NeedsMedia, known && (plugin.State == pluginhost.Ready || plugin.State == pluginhost.Resting)
+}
+
+// media are fetched by sources into the host's folders.
+type media struct{ host *pluginhost.Host }
+
+func (m media) Folder() (scrolls.MediaFolder, error) { return m.host.MediaFolder() }
+
+func (m media) Fetchers(platform string, first []string) []string {
+	var ids []string
+	for _, plugin := range m.host.List() {
+		serves := len(plugin.Platforms) == 0 || slices.Contains(plugin.Platforms, platform)
+		if plugin.State == pluginhost.Ready && plugin.FetchesMedia && serves {
+			ids = append(ids, plugin.ID)
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b string) int { return before(first, a) - before(first, b) })
+	return ids
+}
+
+// before is 0 for what is in the list, else 1.
+func before(first []string, id string) int {
+	if slices.Contains(first, id) {
+		return 0
+	}
+	return 1
 }

@@ -31,6 +31,14 @@ type Config struct {
 	MaxRefresh int `yaml:"max_refresh"`
 	// MaxCoverage bounds the entries of progress.coverage. Default 500.
 	MaxCoverage int `yaml:"max_coverage"`
+	// MaxMedia bounds the videos whose media one scroll fetches for its evidence
+	// stages, the highest ranked first; 0 fetches none. Default 50.
+	MaxMedia int `yaml:"max_media"`
+	// MediaBatch is how many of them are fetched and looked at before they are deleted
+	// and the next come. Default 10.
+	MediaBatch int `yaml:"media_batch"`
+	// MediaWithin is how long a source may take for such a batch. Default 3 minutes.
+	MediaWithin time.Duration `yaml:"media_within"`
 	// BatchSize is how many videos one transaction writes. Default 200.
 	BatchSize int `yaml:"batch_size"`
 	// Terms is how many niche terms a brief yields. Default 8.
@@ -94,6 +102,7 @@ func Defaults() Config {
 			importTemplate:  {Evidence: []string{"captions"}},
 		},
 		MaxAttempts: 3, MaxRecords: 50_000, MaxRefresh: 500, MaxCoverage: 500,
+		MaxMedia: 50, MediaBatch: 10, MediaWithin: 3 * time.Minute,
 		BatchSize: 200, Terms: 8, Concurrency: 4, StartUnits: 100,
 		Heartbeat: 3 * time.Second, Stale: 15 * time.Second,
 		RescueEvery: 5 * time.Second, ScheduleEvery: 30 * time.Second,
@@ -124,7 +133,7 @@ func (c Config) Validate() error {
 		}
 	}
 	for name, value := range map[string]int{
-		"max attempts": c.MaxAttempts, "max records": c.MaxRecords, "batch size": c.BatchSize, "concurrency": c.Concurrency,
+		"max attempts": c.MaxAttempts, "max records": c.MaxRecords, "batch size": c.BatchSize, "media batch": c.MediaBatch, "concurrency": c.Concurrency,
 	} {
 		if value < 1 {
 			faults = append(faults, fmt.Errorf("%s: %d is less than 1", name, value))
@@ -132,6 +141,7 @@ func (c Config) Validate() error {
 	}
 	for name, value := range map[string]time.Duration{
 		"heartbeat": c.Heartbeat, "rescue every": c.RescueEvery, "schedule every": c.ScheduleEvery, "poll every": c.PollEvery,
+		"media within": c.MediaWithin,
 	} {
 		if value <= 0 {
 			faults = append(faults, fmt.Errorf("%s: %v is not positive", name, value))
@@ -140,8 +150,8 @@ func (c Config) Validate() error {
 	if c.BatchSize > maxBatch {
 		faults = append(faults, fmt.Errorf("batch size: %d is more than %d", c.BatchSize, maxBatch))
 	}
-	if c.MaxRefresh < 0 || c.MaxCoverage < 0 || c.Terms < 0 || c.StartUnits < 0 {
-		faults = append(faults, errors.New("max refresh, max coverage, terms, start units: negative"))
+	if c.MaxRefresh < 0 || c.MaxMedia < 0 || c.MaxCoverage < 0 || c.Terms < 0 || c.StartUnits < 0 {
+		faults = append(faults, errors.New("max refresh, max media, max coverage, terms, start units: negative"))
 	}
 	if c.Stale < 2*c.Heartbeat {
 		faults = append(faults, fmt.Errorf("stale: %v is less than two heartbeats", c.Stale))

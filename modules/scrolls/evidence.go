@@ -10,7 +10,9 @@ import (
 )
 
 // evidence has the first seconds of videos looked at: of the new ones that will be
-// archived, and of known ones that the library has no evidence of.
+// archived, and of known ones that the library has no evidence of. What cannot be
+// found out now is absent, with the reason in the log and in the progress; it never
+// fails the scroll, and a later one looks again.
 func (r *run) evidence(ctx context.Context) error {
 	if len(r.template.Evidence) == 0 {
 		return r.finish(ctx, Evidence, nil)
@@ -25,17 +27,23 @@ func (r *run) evidence(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids = append(ids, bare...)
-	found := map[record.Ref]*record.Finding{}
-	for n, id := range r.template.Evidence {
-		if err := r.look(ctx, id, n, ids, found); err != nil {
+	l := newLooking(r, ctx, append(ids, bare...))
+	defer l.cancel()
+	for n, id := range l.plain {
+		if err := l.pass(id, l.ids, nil, float64(n)/float64(len(l.plain)), 1/float64(len(l.plain))); err != nil {
 			return fmt.Errorf("evidence %s: %w", id, err)
 		}
 	}
-	if err := r.writeFindings(ctx, ids, found); err != nil {
+	if err := l.write(l.ids); err != nil {
 		return err
 	}
-	return r.finish(ctx, Evidence, nil)
+	if err := l.watch(); err != nil {
+		return fmt.Errorf("evidence: %w", err)
+	}
+	return r.finish(ctx, Evidence, func(_ context.Context, _ *store.Tx, next *state) error {
+		next.progress.Evidence = l.accounts
+		return nil
+	})
 }
 
 // withoutEvidence returns known items that the library has no evidence of.
@@ -57,44 +65,6 @@ func (r *run) withoutEvidence(ctx context.Context, limit int) (ids []int64, err 
 		return len(ids) < limit, nil
 	})
 	return ids, err
-}
-
-// look streams items through one stage; a later stage sees what those before found.
-func (r *run) look(ctx context.Context, id string, number int, ids []int64, found map[record.Ref]*record.Finding) error {
-	asked := make(map[record.Ref]bool, len(ids))
-	next := r.stream(ctx, ids, func(items []item, done float64) ([]record.Record, error) {
-		records := make([]record.Record, len(items))
-		for n, i := range items {
-			asked[i.record.Ref] = true
-			apply(&i.record, found[i.record.Ref])
-			records[n] = i.record
-		}
-		fraction := (float64(number) + done) / float64(len(r.template.Evidence))
-		return records, r.note(ctx, func(next *state) { next.progress.raise(percent(Evidence, 0.9*fraction)) })
-	})
-	fresh := map[record.Ref]*record.Finding{}
-	err := r.s.needs.Filters.Evidence(ctx, id, r.call, next, func(findings []record.Finding) error {
-		for _, f := range findings {
-			if asked[f.Ref] {
-				fresh[f.Ref] = &f
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for ref, f := range fresh {
-		if found[ref] == nil {
-			found[ref] = f
-			continue
-		}
-		var whole record.Record
-		apply(&whole, found[ref])
-		apply(&whole, f)
-		found[ref] = &record.Finding{Ref: ref, Evidence: *whole.Evidence, Keys: whole.Keys}
-	}
-	return nil
 }
 
 // apply adds a finding to a record. What the record has already stays: its source
@@ -122,19 +92,4 @@ func apply(rec *record.Record, f *record.Finding) {
 			rec.Keys = append(slices.Clip(rec.Keys), key)
 		}
 	}
-}
-
-// writeFindings commits findings in batches; doing it twice changes nothing.
-func (r *run) writeFindings(ctx context.Context, ids []int64, found map[record.Ref]*record.Finding) error {
-	return r.batches(ctx, ids, func(items []item) (bool, error) {
-		items = slices.DeleteFunc(items, func(i item) bool { return found[i.record.Ref] == nil })
-		for n := range items {
-			apply(&items[n].record, found[items[n].record.Ref])
-		}
-		err := r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, _ *state) error {
-			return r.updateRecords(ctx, tx, items)
-		})
-		r.pause(ctx, Evidence, "batch")
-		return true, err
-	})
 }

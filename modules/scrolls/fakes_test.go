@@ -40,6 +40,10 @@ type world struct {
 	sources  map[string]*source
 	screen   func(rec record.Record) record.Verdict
 	look     func(rec record.Record) *record.Finding
+	watchers []string // evidence stages that look at media
+	unusable []string
+	film     func(ref record.Ref) (ok bool, err error) // what a source can fetch
+	folders  []*folder
 	stageErr map[string]func(number int) error // by stage id; number counts its calls from 1
 	calls    map[string]int
 	planner  func(seeds []record.Seed) ([]record.Seed, error) // nil: there is none
@@ -90,7 +94,7 @@ func setup(t testing.TB, db *store.DB, cfg Config) *world {
 
 // another is the service of another process: it shares only the database.
 func (w *world) another(cfg Config) *Service {
-	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
+	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -359,11 +363,69 @@ func (w *world) Screen(_ context.Context, id string, _ record.Run, next func() (
 	return record.Summary{Unclear: []string{"be nice"}}, err
 }
 
-func (w *world) Evidence(_ context.Context, id string, _ record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
-	if err := w.call(id); err != nil {
+func (w *world) Looks(id string) (media, ok bool) {
+	return slices.Contains(w.watchers, id), !slices.Contains(w.unusable, id)
+}
+
+func (w *world) Fetchers(platform string, _ []string) []string {
+	if w.film == nil || platform == "radio" {
+		return nil
+	}
+	return []string{"fetcher"}
+}
+
+func (w *world) Folder() (MediaFolder, error) {
+	if err := w.call("folder"); err != nil {
+		return nil, err
+	}
+	w.folders = append(w.folders, &folder{world: w, id: len(w.folders)})
+	return w.folders[len(w.folders)-1], nil
+}
+
+// folder holds no files, but knows what would be in it.
+type folder struct {
+	*world
+	id      int
+	fetched []record.Ref
+	removed bool
+}
+
+func (f *folder) Fetch(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func(record.File) error) ([]record.Outcome, error) {
+	if err := f.call(id); err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		ok, err := f.film(ref)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		f.fetched = append(f.fetched, ref)
+		if err := emit(record.File{Ref: ref, Name: fmt.Sprintf("folder%d/%s", f.id, ref.ExternalID)}); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+func (f *folder) Remove() { f.removed = true }
+
+func (w *world) Evidence(ctx context.Context, id string, _ record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
+	err := w.call(id)
+	if errors.Is(err, errHangs) {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	if err != nil && !errors.Is(err, errHalfWay) {
 		return err
 	}
-	return each(next, func(rec record.Record) error {
+	done := 0
+	return errors.Join(each(next, func(rec record.Record) error {
+		if done++; err != nil && done > 3 {
+			return err
+		}
 		if w.look == nil {
 			return nil
 		}
@@ -371,8 +433,14 @@ func (w *world) Evidence(_ context.Context, id string, _ record.Run, next func()
 			return emit([]record.Finding{*finding})
 		}
 		return nil
-	})
+	}))
 }
+
+// How an evidence stage fails, besides at once.
+var (
+	errHangs   = errors.New("hangs")
+	errHalfWay = &record.Error{Stage: "x", Failure: record.StageCrashed, Retry: true, Cause: errors.New("after three records")}
+)
 
 func each(next func() ([]record.Record, error), do func(record.Record) error) error {
 	for {

@@ -132,6 +132,11 @@ func progress(s *Scroll) *scrolleryv1.Progress {
 			New: int32(c.New), Reobserved: int32(c.Reobserved), Dropped: int32(c.Dropped), RetryAt: number(c.RetryAt),
 		})
 	}
+	for _, l := range s.Progress.Evidence {
+		p.Evidence = append(p.Evidence, &scrolleryv1.Looked{
+			Stage: l.Stage, Outcome: l.Outcome, Asked: int32(l.Asked), Found: int32(l.Found), RetryAt: number(l.RetryAt),
+		})
+	}
 	for _, d := range s.Progress.DroppedByRule {
 		p.DroppedByRule = append(p.DroppedByRule, &scrolleryv1.RuleDrops{Rule: d.Rule, Videos: int32(d.Videos)})
 	}

@@ -151,8 +151,8 @@ func TestScrollFailures(t *testing.T) {
 		"screen breaks the protocol": {func(w *world) {
 			w.stageErr["rules"] = func(int) error { return failed(record.StageProtocol, false) }
 		}, "stage_protocol_error", 1},
-		"evidence times out": {func(w *world) {
-			w.stageErr["captions"] = func(int) error { return failed(record.StageTimeout, true) }
+		"screen times out": {func(w *world) {
+			w.stageErr["rules"] = func(int) error { return failed(record.StageTimeout, true) }
 		}, "stage_timeout", 3},
 		"our own fault":       {func(w *world) { w.scoreErr = errors.New("no more disk") }, "internal", 3},
 		"a stage panics":      {func(w *world) { w.screen = func(record.Record) record.Verdict { panic("bug") } }, "internal", 3},

@@ -66,6 +66,7 @@ type Progress struct {
 	Coverage      []Coverage  `json:"coverage,omitempty"`
 	DroppedByRule []RuleDrops `json:"droppedByRule,omitempty"`
 	UnclearRules  []string    `json:"unclearRules,omitempty"`
+	Evidence      []Looked    `json:"evidence,omitempty"`
 	// Plan is nil until the stage plan is through; it never changes then.
 	Plan *Planned `json:"plan,omitempty"`
 }

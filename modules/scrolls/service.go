@@ -109,7 +109,30 @@ type Pages interface {
 // Filters is the room's need of screen and evidence plugins. next ends with io.EOF.
 type Filters interface {
 	Screen(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error)
+	// Looks tells of an evidence stage whether it looks at media; ok is false for one
+	// that is unknown, not configured, or shut off.
+	Looks(id string) (media, ok bool)
 	Evidence(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error
+}
+
+// Media is the room's need of the videos themselves. They never leave the folder
+// that they are fetched into.
+type Media interface {
+	// Fetchers names the sources that can fetch videos of a platform, those in first
+	// before others.
+	Fetchers(platform string, first []string) []string
+	// Folder makes an empty one.
+	Folder() (MediaFolder, error)
+}
+
+// MediaFolder holds the media of some videos until Remove.
+type MediaFolder interface {
+	// Fetch has a source fetch videos. Files carry their path; what was emitted before
+	// an error stays good.
+	Fetch(ctx context.Context, source string, run record.Run, refs []record.Ref, emit func(record.File) error) ([]record.Outcome, error)
+	// Evidence is Filters' for records with Media.
+	Evidence(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error
+	Remove()
 }
 
 // Needs is everything that the room asks of others.
@@ -122,6 +145,7 @@ type Needs struct {
 	Archiver   Archiver
 	Sources    Sources
 	Filters    Filters
+	Media      Media
 	Planners   Planners
 	Pages      Pages
 }

@@ -183,7 +183,10 @@ type Progress struct {
 	// Rules that no check could be made of; they dropped nothing.
 	UnclearRules []string `protobuf:"bytes,8,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
 	// Where the scroll looks; absent until that is settled, and for imports.
-	Plan          *ScrollPlan `protobuf:"bytes,9,opt,name=plan" json:"plan,omitempty"`
+	Plan *ScrollPlan `protobuf:"bytes,9,opt,name=plan" json:"plan,omitempty"`
+	// What each evidence stage, and each source that was asked for media, found.
+	// Evidence that is absent fails no scroll; a later one looks again.
+	Evidence      []*Looked `protobuf:"bytes,10,rep,name=evidence" json:"evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -277,6 +280,13 @@ func (x *Progress) GetUnclearRules() []string {
 func (x *Progress) GetPlan() *ScrollPlan {
 	if x != nil {
 		return x.Plan
+	}
+	return nil
+}
+
+func (x *Progress) GetEvidence() []*Looked {
+	if x != nil {
+		return x.Evidence
 	}
 	return nil
 }
@@ -425,6 +435,88 @@ func (x *Seed) GetTerm() string {
 	return ""
 }
 
+// Looked is what came of one evidence stage, or of one source that was asked for media.
+type Looked struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The stage's id.
+	Stage string `protobuf:"bytes,1,opt,name=stage" json:"stage,omitempty"`
+	// As in Coverage; `partial` also where the time was up.
+	Outcome string `protobuf:"bytes,2,opt,name=outcome" json:"outcome,omitempty"`
+	// Videos it was asked about.
+	Asked int32 `protobuf:"varint,3,opt,name=asked" json:"asked,omitempty"`
+	// Videos that it found something out about, or fetched.
+	Found int32 `protobuf:"varint,4,opt,name=found" json:"found,omitempty"`
+	// When asking again can help, Unix milliseconds.
+	RetryAt       *float64 `protobuf:"fixed64,5,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Looked) Reset() {
+	*x = Looked{}
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Looked) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Looked) ProtoMessage() {}
+
+func (x *Looked) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Looked.ProtoReflect.Descriptor instead.
+func (*Looked) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Looked) GetStage() string {
+	if x != nil {
+		return x.Stage
+	}
+	return ""
+}
+
+func (x *Looked) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
+}
+
+func (x *Looked) GetAsked() int32 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *Looked) GetFound() int32 {
+	if x != nil {
+		return x.Found
+	}
+	return 0
+}
+
+func (x *Looked) GetRetryAt() float64 {
+	if x != nil && x.RetryAt != nil {
+		return *x.RetryAt
+	}
+	return 0
+}
+
 // Coverage is what one seed brought on one platform.
 type Coverage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -447,7 +539,7 @@ type Coverage struct {
 
 func (x *Coverage) Reset() {
 	*x = Coverage{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -459,7 +551,7 @@ func (x *Coverage) String() string {
 func (*Coverage) ProtoMessage() {}
 
 func (x *Coverage) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -472,7 +564,7 @@ func (x *Coverage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Coverage.ProtoReflect.Descriptor instead.
 func (*Coverage) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Coverage) GetSeed() string {
@@ -549,7 +641,7 @@ type RuleDrops struct {
 
 func (x *RuleDrops) Reset() {
 	*x = RuleDrops{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -561,7 +653,7 @@ func (x *RuleDrops) String() string {
 func (*RuleDrops) ProtoMessage() {}
 
 func (x *RuleDrops) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -574,7 +666,7 @@ func (x *RuleDrops) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleDrops.ProtoReflect.Descriptor instead.
 func (*RuleDrops) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RuleDrops) GetRule() string {
@@ -602,7 +694,7 @@ type ResultCounts struct {
 
 func (x *ResultCounts) Reset() {
 	*x = ResultCounts{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -614,7 +706,7 @@ func (x *ResultCounts) String() string {
 func (*ResultCounts) ProtoMessage() {}
 
 func (x *ResultCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -627,7 +719,7 @@ func (x *ResultCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultCounts.ProtoReflect.Descriptor instead.
 func (*ResultCounts) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ResultCounts) GetVideos() int32 {
@@ -658,7 +750,7 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	" \x01(\x01R\tupdatedAt\x12$\n" +
 	"\n" +
 	"started_at\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x01R\tstartedAt\x12(\n" +
-	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\x9e\x03\n" +
+	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xd0\x03\n" +
 	"\bProgress\x121\n" +
 	"\apercent\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00Y@)\x00\x00\x00\x00\x00\x00\x00\x00R\apercent\x124\n" +
 	"\x11dispatch_attempts\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x10dispatchAttempts\x12\x1c\n" +
@@ -670,7 +762,9 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\bcoverage\x18\x06 \x03(\v2\x16.scrollery.v1.CoverageR\bcoverage\x12?\n" +
 	"\x0fdropped_by_rule\x18\a \x03(\v2\x17.scrollery.v1.RuleDropsR\rdroppedByRule\x12#\n" +
 	"\runclear_rules\x18\b \x03(\tR\funclearRules\x127\n" +
-	"\x04plan\x18\t \x01(\v2\x18.scrollery.v1.ScrollPlanB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x04plan\"z\n" +
+	"\x04plan\x18\t \x01(\v2\x18.scrollery.v1.ScrollPlanB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x04plan\x120\n" +
+	"\bevidence\x18\n" +
+	" \x03(\v2\x14.scrollery.v1.LookedR\bevidence\"z\n" +
 	"\n" +
 	"ScrollPlan\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12(\n" +
@@ -681,7 +775,13 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x16\n" +
 	"\x06handle\x18\x03 \x01(\tR\x06handle\x12\x12\n" +
-	"\x04term\x18\x04 \x01(\tR\x04term\"\xf8\x01\n" +
+	"\x04term\x18\x04 \x01(\tR\x04term\"\x8a\x01\n" +
+	"\x06Looked\x12\x14\n" +
+	"\x05stage\x18\x01 \x01(\tR\x05stage\x12\x18\n" +
+	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x12\x14\n" +
+	"\x05asked\x18\x03 \x01(\x05R\x05asked\x12\x14\n" +
+	"\x05found\x18\x04 \x01(\x05R\x05found\x12$\n" +
+	"\bretry_at\x18\x05 \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\aretryAt\"\xf8\x01\n" +
 	"\bCoverage\x12\x12\n" +
 	"\x04seed\x18\x01 \x01(\tR\x04seed\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x18\n" +
@@ -712,28 +812,30 @@ func file_scrollery_v1_scroll_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_scroll_proto_rawDescData
 }
 
-var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_scrollery_v1_scroll_proto_goTypes = []any{
 	(*Scroll)(nil),       // 0: scrollery.v1.Scroll
 	(*Progress)(nil),     // 1: scrollery.v1.Progress
 	(*ScrollPlan)(nil),   // 2: scrollery.v1.ScrollPlan
 	(*Seed)(nil),         // 3: scrollery.v1.Seed
-	(*Coverage)(nil),     // 4: scrollery.v1.Coverage
-	(*RuleDrops)(nil),    // 5: scrollery.v1.RuleDrops
-	(*ResultCounts)(nil), // 6: scrollery.v1.ResultCounts
+	(*Looked)(nil),       // 4: scrollery.v1.Looked
+	(*Coverage)(nil),     // 5: scrollery.v1.Coverage
+	(*RuleDrops)(nil),    // 6: scrollery.v1.RuleDrops
+	(*ResultCounts)(nil), // 7: scrollery.v1.ResultCounts
 }
 var file_scrollery_v1_scroll_proto_depIdxs = []int32{
 	1, // 0: scrollery.v1.Scroll.progress:type_name -> scrollery.v1.Progress
-	6, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
-	4, // 2: scrollery.v1.Progress.coverage:type_name -> scrollery.v1.Coverage
-	5, // 3: scrollery.v1.Progress.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
+	7, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
+	5, // 2: scrollery.v1.Progress.coverage:type_name -> scrollery.v1.Coverage
+	6, // 3: scrollery.v1.Progress.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
 	2, // 4: scrollery.v1.Progress.plan:type_name -> scrollery.v1.ScrollPlan
-	3, // 5: scrollery.v1.ScrollPlan.seeds:type_name -> scrollery.v1.Seed
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	4, // 5: scrollery.v1.Progress.evidence:type_name -> scrollery.v1.Looked
+	3, // 6: scrollery.v1.ScrollPlan.seeds:type_name -> scrollery.v1.Seed
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_scroll_proto_init() }
@@ -748,7 +850,7 @@ func file_scrollery_v1_scroll_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_scroll_proto_rawDesc), len(file_scrollery_v1_scroll_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

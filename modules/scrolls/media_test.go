@@ -1,0 +1,209 @@
+package scrolls
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// filming is a world with media, an evidence stage without and two with them. Each
+// video's look says which media it had.
+func filming(t *testing.T, db *store.DB, change func(*Config)) *world {
+	cfg := quick()
+	cfg.Templates[defaultTemplate] = Template{Sources: []string{"feed"}, Screens: []string{"rules"}, Evidence: []string{"captions", "ocr", "vision"}}
+	cfg.MaxMedia, cfg.MediaBatch = 8, 3
+	if change != nil {
+		change(&cfg)
+	}
+	w := setup(t, db, cfg)
+	w.watchers = []string{"ocr", "vision"}
+	w.screen = rankByNumber(func(int) string { return "" })
+	w.film = func(record.Ref) (bool, error) { return true, nil }
+	w.look = func(rec record.Record) *record.Finding {
+		if rec.Media == "" {
+			return nil
+		}
+		return &record.Finding{Ref: rec.Ref, Evidence: record.Evidence{Spoken: ptr(rec.Media)}}
+	}
+	return w
+}
+
+// evidence returns the account of a stage.
+func (s *Scroll) evidence(id string) Looked {
+	at := slices.IndexFunc(s.Progress.Evidence, func(l Looked) bool { return l.Stage == id })
+	if at < 0 {
+		return Looked{}
+	}
+	return s.Progress.Evidence[at]
+}
+
+func TestMediaOfTheBestAreLookedAt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := filming(t, db, nil)
+		done := w.complete(w.create(Start{}).ID)
+		var sizes []int
+		for _, f := range w.folders {
+			sizes = append(sizes, len(f.fetched))
+			if !f.removed {
+				t.Errorf("folder %d is left", f.id)
+			}
+		}
+		if !slices.Equal(sizes, []int{3, 3, 2}) {
+			t.Errorf("fetched %v a batch", sizes)
+		}
+		if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'folder2/' || external_id AND external_id IN ('v0019', 'v0018')"); n != 2 {
+			t.Errorf("%d of the last batch have the right evidence", n)
+		}
+		if n := w.number("SELECT count(*) FROM fake_videos WHERE external_id >= 'v0018' AND evidence <> ''"); n != 8 {
+			t.Errorf("%d of the best 8 have evidence", n)
+		}
+		want := map[string]Looked{
+			"captions": {Stage: "captions", Outcome: "ok", Asked: 25}, "fetcher": {Stage: "fetcher", Outcome: "ok", Asked: 8, Found: 8},
+			"ocr": {Stage: "ocr", Outcome: "ok", Asked: 8, Found: 8}, "vision": {Stage: "vision", Outcome: "ok", Asked: 8, Found: 8},
+		}
+		for id, account := range want {
+			if got := done.evidence(id); got != account {
+				t.Errorf("%s: %+v, want %+v", id, got, account)
+			}
+		}
+	})
+}
+
+func TestMediaAreFetchedOnlyWhereTheyServe(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		arrange func(w *world)
+		change  func(*Config)
+		fetched int
+	}{
+		"nobody looks":     {func(w *world) { w.watchers = nil }, nil, 0},
+		"nobody can look":  {func(w *world) { w.unusable = []string{"ocr", "vision"} }, nil, 0},
+		"nobody fetches":   {func(w *world) { w.film = nil }, nil, 0},
+		"switched off":     {func(*world) {}, func(c *Config) { c.MaxMedia = 0 }, 0},
+		"another platform": {func(w *world) { w.sources["feed"].records = videos("radio", 1, 5) }, nil, 0},
+		"all is known": {func(w *world) {
+			for i := range w.sources["feed"].records[:24] {
+				w.sources["feed"].records[i].Evidence = &record.Evidence{Visual: []byte(`"v"`), Spoken: ptr("s"), OnScreenText: ptr("o")}
+			}
+		}, nil, 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := filming(t, storetest.SQLite(t), c.change)
+			c.arrange(w)
+			done := w.complete(w.create(Start{}).ID)
+			fetched := 0
+			for _, f := range w.folders {
+				fetched += len(f.fetched)
+			}
+			if done.Status != Completed || fetched != c.fetched || done.evidence("fetcher").Asked != c.fetched {
+				t.Errorf("%s, fetched %d, %+v", done.Status, fetched, done.Progress.Evidence)
+			}
+		})
+	}
+}
+
+// TestEvidenceMayBeAbsent has each of its parts fail in each way: the scroll goes
+// on, keeps what was found, and says what is missing.
+func TestEvidenceMayBeAbsent(t *testing.T) {
+	t.Parallel()
+	at := time.Now().Add(time.Hour).UnixMilli()
+	fail := func(err error) func(int) error { return func(int) error { return err } }
+	fault := func(failure record.Failure) error {
+		return &record.Error{Stage: "x", Failure: failure, RetryAt: &at, Cause: errors.New("because")}
+	}
+	cases := map[string]struct {
+		stage string
+		fail  func(number int) error
+		want  Looked
+		calls int
+		found int // videos that have evidence
+	}{
+		"captions crashes":           {"captions", fail(fault(record.StageCrashed)), Looked{Outcome: "blocked", RetryAt: &at}, 1, 8},
+		"captions hangs":             {"captions", fail(errHangs), Looked{Outcome: "partial"}, 1, 0},
+		"ocr crashes always":         {"ocr", fail(fault(record.StageCrashed)), Looked{Outcome: "blocked", RetryAt: &at}, 2, 8},
+		"ocr crashes once":           {"ocr", func(n int) error { return map[bool]error{true: fault(record.StageCrashed)}[n == 1] }, Looked{Outcome: "partial", Asked: 5, Found: 5, RetryAt: &at}, 3, 8},
+		"ocr hangs":                  {"ocr", fail(errHangs), Looked{Outcome: "partial"}, 1, 0},
+		"vision is out of quota":     {"vision", fail(fault(record.SourceQuota)), Looked{Outcome: "quota", RetryAt: &at}, 1, 8},
+		"vision is turned away":      {"vision", fail(fault(record.SourceUnauthorized)), Looked{Outcome: "misconfigured", RetryAt: &at}, 1, 8},
+		"fetcher crashes":            {"fetcher", fail(fault(record.StageTimeout)), Looked{Outcome: "blocked", Asked: 6, RetryAt: &at}, 2, 0},
+		"fetcher is out of quota":    {"fetcher", fail(fault(record.SourceQuota)), Looked{Outcome: "quota", Asked: 3, RetryAt: &at}, 1, 0},
+		"the host has no place left": {"fetcher", fail(errors.New("no space left on device")), Looked{Outcome: "blocked", Asked: 6}, 2, 0},
+		"the host has no folder":     {"folder", fail(errors.New("no space left on device")), Looked{}, 1, 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := filming(t, storetest.SQLite(t), func(cfg *Config) { cfg.Deadlines[Evidence] = 3 * time.Second })
+			w.stageErr[c.stage] = c.fail
+			done := w.complete(w.create(Start{}).ID)
+			if done.Status != Completed || done.Attempts != 1 || done.NewVideos != 25 {
+				t.Fatalf("%s after %d starts with %d videos", done.Status, done.Attempts, done.NewVideos)
+			}
+			got := done.evidence(c.stage)
+			if c.want.Asked == 0 {
+				got.Asked = 0 // how many a stage took before it failed is its own affair
+			}
+			if c.want.Outcome != "" {
+				c.want.Stage = c.stage
+			}
+			if fmt.Sprint(got.RetryAt != nil, got.Outcome, got.Asked, got.Found) != fmt.Sprint(c.want.RetryAt != nil, c.want.Outcome, c.want.Asked, c.want.Found) {
+				t.Errorf("%s: %+v, want %+v", c.stage, got, c.want)
+			}
+			if w.calls[c.stage] != c.calls {
+				t.Errorf("%s was called %d times, want %d", c.stage, w.calls[c.stage], c.calls)
+			}
+			if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence <> ''"); n != c.found {
+				t.Errorf("%d videos have evidence, want %d", n, c.found)
+			}
+		})
+	}
+}
+
+// TestEvidenceBeforeTheFailureStays has a stage crash in the middle of its work.
+func TestEvidenceBeforeTheFailureStays(t *testing.T) {
+	t.Parallel()
+	w := filming(t, storetest.SQLite(t), nil)
+	w.watchers = nil
+	w.look = func(rec record.Record) *record.Finding {
+		return &record.Finding{Ref: rec.Ref, Evidence: record.Evidence{Spoken: ptr("said")}}
+	}
+	for _, id := range []string{"captions", "ocr", "vision"} {
+		w.stageErr[id] = func(int) error { return errHalfWay }
+	}
+	done := w.complete(w.create(Start{}).ID)
+	if got := done.evidence("captions"); done.Status != Completed || got.Outcome != "partial" || got.Found != 3 {
+		t.Errorf("%s: %+v", done.Status, got)
+	}
+	if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'said'"); n != 3 {
+		t.Errorf("%d videos have evidence, want 3", n)
+	}
+}
+
+// TestVideosWithoutEvidenceAreLookedAtAgain lets the source fetch only in the
+// second scroll.
+func TestVideosWithoutEvidenceAreLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	w := filming(t, storetest.SQLite(t), nil)
+	w.film = func(record.Ref) (bool, error) { return false, nil }
+	first := w.complete(w.create(Start{}).ID)
+	if got := first.evidence("fetcher"); got.Outcome != "partial" || got.Asked != 8 || got.Found != 0 {
+		t.Errorf("first: %+v", got)
+	}
+	w.film = func(record.Ref) (bool, error) { return true, nil }
+	second := w.complete(w.create(Start{}).ID)
+	if got := second.evidence("ocr"); got.Outcome != "ok" || got.Found != 8 {
+		t.Errorf("second: %+v", got)
+	}
+	if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence <> ''"); n != 8 {
+		t.Errorf("%d videos have evidence", n)
+	}
+}
