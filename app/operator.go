@@ -23,7 +23,7 @@ import (
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
-	"github.com/scrollery/scrollery/plugins/feed"
+	"github.com/scrollery/scrollery/plugins/feed/formats"
 )
 
 // Operator is the command line's way to the rooms. It opens the database itself,
@@ -219,24 +219,25 @@ func (o *Operator) Import(ctx context.Context, email string, files []string) (Im
 	if err != nil {
 		return report, err
 	}
-	report.Skipped, report.Notes = reading.report.Skipped(), reading.report.Notes
+	report.Skipped, report.Notes = reading.skipped, reading.notes
 	return report, nil
 }
 
 // fileReading turns the feed reader's pushes into batches that are pulled.
 type fileReading struct {
-	pull   func() ([]record.Record, error, bool)
-	stop   func()
-	report feed.Report
+	pull    func() ([]record.Record, error, bool)
+	stop    func()
+	skipped int
+	notes   []string
 }
 
 func readFiles(ctx context.Context, files []string) *fileReading {
 	r := &fileReading{}
-	options := feed.Options{Now: time.Now().UnixMilli()}
+	options := formats.Options{Now: time.Now().UnixMilli()}
 	r.pull, r.stop = iter.Pull2(func(yield func([]record.Record, error) bool) {
 		var batch []record.Record
 		for _, file := range files {
-			report, err := feed.ReadFile(ctx, file, options, func(rec record.Record) error {
+			report, err := formats.ReadFile(ctx, file, options, func(rec record.Record) error {
 				if batch = append(batch, rec); len(batch) < importBatch {
 					return nil
 				}
@@ -247,9 +248,8 @@ func readFiles(ctx context.Context, files []string) *fileReading {
 				}
 				return nil
 			})
-			r.report.Broken += report.Broken
-			r.report.Long += report.Long
-			r.report.Notes = append(r.report.Notes, report.Notes...)
+			r.skipped += report.Skipped()
+			r.notes = append(r.notes, report.Notes...)
 			if err != nil {
 				yield(nil, fmt.Errorf("read %s: %w", file, err))
 				return

@@ -2,9 +2,11 @@ package feed
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/feed/formats"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -46,7 +48,7 @@ func (b *books) enter(rec stage.Record) *stage.Outcome {
 // counted on the `feed` entry of the platform with the most videos; handles that
 // were asked for on a platform and have no video are empty. With enough, the
 // house took no more, though the feed has more.
-func (b *books) outcomes(report Report, seeds []stage.Seed, enough bool) []stage.Outcome {
+func (b *books) outcomes(report formats.Report, seeds []stage.Seed, enough bool) []stage.Outcome {
 	for _, seed := range seeds {
 		key := account{seed.Platform, handleKey(seed.Handle)}
 		if seed.Platform != "" && key.handle != "" && b.of[key] == nil {
@@ -87,7 +89,7 @@ func (b *books) main() *stage.Outcome {
 		count[key.platform] += entry.Returned
 	}
 	platform := ""
-	for _, name := range sortedKeys(count) {
+	for _, name := range slices.Sorted(maps.Keys(count)) {
 		if platform == "" || count[name] > count[platform] {
 			platform = name
 		}

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/feed/formats"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -16,18 +19,18 @@ import (
 type source struct {
 	files   fs.FS
 	names   []string
-	options Options
+	options formats.Options
 }
 
 // open gives the files that the run of this call reads.
 func open(call *stage.Call) (*source, error) {
 	dir := call.Settings["dir"]
-	s := &source{options: Options{Now: call.Now}}
+	s := &source{options: formats.Options{Now: call.Now}}
 	switch dir {
 	case "":
 		return nil, stage.Misconfigured("the feed folder is not set")
 	case Sample:
-		s.files, s.options.sample = sampleFiles(), true
+		s.files, s.options.Sample = sampleFiles(), true
 	default:
 		info, err := os.Stat(dir)
 		if errors.Is(err, fs.ErrNotExist) || (err == nil && !info.IsDir()) {
@@ -46,19 +49,19 @@ func open(call *stage.Call) (*source, error) {
 }
 
 // settingMap is the map in the setting csv_map: JSON, or a file with it.
-func settingMap(setting string) (*Map, error) {
+func settingMap(setting string) (*formats.Map, error) {
 	setting = strings.TrimSpace(setting)
 	if setting == "" {
 		return nil, nil
 	}
 	if strings.HasPrefix(setting, "{") {
-		return ParseMap([]byte(setting))
+		return formats.ParseMap([]byte(setting))
 	}
 	text, err := os.ReadFile(setting)
 	if err != nil {
 		return nil, fmt.Errorf("column map: %w", err)
 	}
-	return ParseMap(text)
+	return formats.ParseMap(text)
 }
 
 // pick chooses one of the readings of each video: the newest, of equally new
@@ -154,7 +157,7 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 	}
 	tell(call, report)
 	var outcomes []stage.Outcome
-	for _, platform := range sortedKeys(asked) {
+	for _, platform := range slices.Sorted(maps.Keys(asked)) {
 		outcome := stage.Outcome{Seed: Seed, Platform: platform, Asked: asked[platform], Returned: found[platform], Status: stage.OK}
 		switch {
 		case outcome.Returned == 0:
@@ -168,9 +171,9 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 }
 
 // each gives the chosen reading of every video, or of those wanted.
-func (s *source) each(ctx context.Context, call *stage.Call, want map[stage.Ref]bool, emit func(stage.Record) error) (Report, error) {
+func (s *source) each(ctx context.Context, call *stage.Call, want map[stage.Ref]bool, emit func(stage.Record) error) (formats.Report, error) {
 	chosen := &pick{seed: maphash.MakeSeed(), best: map[uint64]sighting{}}
-	_, err := Read(ctx, s.files, s.names, s.options, func(rec stage.Record) error {
+	_, err := formats.Read(ctx, s.files, s.names, s.options, func(rec stage.Record) error {
 		if want == nil || want[rec.Ref] {
 			chosen.add(rec)
 		}
@@ -180,10 +183,10 @@ func (s *source) each(ctx context.Context, call *stage.Call, want map[stage.Ref]
 		return nil
 	})
 	if err != nil {
-		return Report{}, err
+		return formats.Report{}, err
 	}
 	chosen.next = 0
-	return Read(ctx, s.files, s.names, s.options, func(rec stage.Record) error {
+	return formats.Read(ctx, s.files, s.names, s.options, func(rec stage.Record) error {
 		if (want != nil && !want[rec.Ref]) || !chosen.wins(rec) {
 			return nil
 		}
@@ -192,12 +195,12 @@ func (s *source) each(ctx context.Context, call *stage.Call, want map[stage.Ref]
 }
 
 // tell puts what was left out into the log: places and reasons, not the lines.
-func tell(call *stage.Call, report Report) {
+func tell(call *stage.Call, report formats.Report) {
 	if call.Log == nil {
 		return
 	}
-	call.Log.Info("feed read", "files", report.Files, "videos", report.Videos, "broken", report.Broken, "long", report.Long,
-		"doubtful", report.Doubtful, "filtered", report.Filtered)
+	call.Log.Info("feed read", "files", report.Files, "videos", report.Videos, "broken", report.Skipped()-report.Count(formats.TooLong),
+		"long", report.Count(formats.TooLong), "doubtful", report.Doubtful, "filtered", report.Count(formats.Filtered))
 	for _, note := range report.Notes {
 		call.Log.Warn("feed: left out", "where", note)
 	}

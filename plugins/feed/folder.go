@@ -6,6 +6,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/scrollery/scrollery/plugins/feed/formats"
 )
 
 // folder gives the feed files of the run with this number, in order of name.
@@ -44,7 +46,7 @@ func folder(files fs.FS, number int) ([]string, error) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
-		case !entry.IsDir() && known(name) && isFile(files, name):
+		case !entry.IsDir() && formats.Known(name) && isFile(files, name):
 			names = append(names, name)
 		}
 		return nil

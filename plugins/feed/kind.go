@@ -61,3 +61,8 @@ func (k kinds) settle(rec *stage.Record) {
 	}
 	rec.Source = &source
 }
+
+// handleKey is a handle as handles are compared.
+func handleKey(handle string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.TrimSpace(handle), "@"))
+}

@@ -1,4 +1,4 @@
-package feed
+package formats
 
 import (
 	"bufio"
@@ -8,19 +8,23 @@ import (
 )
 
 // rows splits CSV as RFC 4180 has it, a record at a time: quoted fields may hold
-// line ends, doubled quotes and the delimiter. A record above lineLimit is given
+// line ends, doubled quotes and the delimiter. A record above limit is given
 // up at its first line, so that one lost quote does not swallow the file.
 type rows struct {
 	scan  *bufio.Scanner
 	comma byte
-	long  int
-	text  []byte
-	ends  []int
+	limit int
+	// long are the lines at which records began that were given up.
+	long []int
+	// line is where the present record began, from 1; passed counts the lines read.
+	line, passed int
+	text         []byte
+	ends         []int
 }
 
-func newRows(in io.Reader, comma byte) *rows {
-	r := &rows{comma: comma, scan: bufio.NewScanner(in)}
-	r.scan.Buffer(make([]byte, 0, 1<<16), lineLimit+2)
+func newRows(in io.Reader, comma byte, limit int) *rows {
+	r := &rows{comma: comma, limit: limit, scan: bufio.NewScanner(in)}
+	r.scan.Buffer(make([]byte, 0, 1<<16), limit+2)
 	r.scan.Split(r.split)
 	return r
 }
@@ -33,18 +37,28 @@ func (r *rows) split(data []byte, atEOF bool) (advance int, token []byte, err er
 	end, open := r.end(data)
 	switch {
 	case end >= 0:
+		r.pass(data[:end+1])
 		return end + 1, bytes.TrimSuffix(data[:end], []byte("\r")), nil
-	case !atEOF && len(data) < lineLimit+2:
+	case !atEOF && len(data) < r.limit+2:
 		return 0, nil, nil
 	case atEOF && !open:
+		r.pass(data)
 		return len(data), bytes.TrimSuffix(data, []byte("\r")), nil
 	}
 	// Too long, or a quote that never closes: only its first line is lost.
-	r.long++
-	if end := bytes.IndexByte(data, '\n'); end >= 0 {
-		return end + 1, nil, nil
+	end = bytes.IndexByte(data, '\n')
+	if end < 0 {
+		end = len(data) - 1
 	}
-	return len(data), nil, nil
+	r.pass(data[:end+1])
+	r.long = append(r.long, r.line)
+	return end + 1, nil, nil
+}
+
+// pass counts the lines of a record.
+func (r *rows) pass(record []byte) {
+	r.line = r.passed + 1
+	r.passed += bytes.Count(record, []byte("\n"))
 }
 
 // end is the place of the line end that ends the first record; -1 without one,

@@ -1,4 +1,4 @@
-package feed
+package formats
 
 import (
 	"encoding/json"

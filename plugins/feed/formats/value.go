@@ -1,4 +1,4 @@
-package feed
+package formats
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	jsonx "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -37,6 +38,8 @@ func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 type number struct {
 	value *int64
 	bad   bool
+	// hidden is -1, which some exports write for a count that is not shown.
+	hidden bool
 }
 
 func (n *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
@@ -64,7 +67,7 @@ func parseNumber(s string) number {
 	}
 	if v, err := strconv.ParseInt(s, 10, 64); err == nil {
 		if v < 0 || v > most {
-			return number{bad: true}
+			return number{bad: true, hidden: v == -1}
 		}
 		return number{value: &v}
 	}
@@ -75,6 +78,67 @@ func parseNumber(s string) number {
 	v := int64(f)
 	return number{value: &v}
 }
+
+// decimal is a number with a fraction, or one in quotes; 0 where there is none.
+type decimal float64
+
+func (n *decimal) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*n = 0
+	if kind := dec.PeekKind(); kind != '"' && kind != '0' {
+		return dec.SkipValue()
+	}
+	token, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	if f, err := strconv.ParseFloat(strings.TrimSpace(token.String()), 64); err == nil {
+		*n = decimal(f)
+	}
+	return nil
+}
+
+// flag is true, or absent.
+type flag bool
+
+func (b *flag) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*b = dec.PeekKind() == 't'
+	return dec.SkipValue()
+}
+
+// sub is an object; what is none is absent, and costs not more than itself.
+type sub[T any] struct{ v T }
+
+func (s *sub[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != '{' {
+		return dec.SkipValue()
+	}
+	return jsonx.UnmarshalDecode(dec, &s.v)
+}
+
+// many is a list; what is none is empty.
+type many[T any] []T
+
+func (m *many[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*m = nil
+	if dec.PeekKind() != '[' {
+		return dec.SkipValue()
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for dec.PeekKind() != ']' {
+		var one T
+		if err := jsonx.UnmarshalDecode(dec, &one); err != nil {
+			return err
+		}
+		*m = append(*m, one)
+	}
+	_, err := dec.ReadToken()
+	return err
+}
+
+// decode reads an object that is known to be valid.
+func decode(raw []byte, to any) error { return jsonx.Unmarshal(raw, to, lenient) }
 
 // moment is a time: Unix milliseconds, or an RFC 3339 string.
 type moment number
@@ -132,9 +196,4 @@ func webAddress(s string) string {
 		return ""
 	}
 	return s
-}
-
-// handleKey is a handle as handles are compared.
-func handleKey(handle string) string {
-	return strings.ToLower(strings.TrimPrefix(strings.TrimSpace(handle), "@"))
 }

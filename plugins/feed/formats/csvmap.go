@@ -1,4 +1,4 @@
-package feed
+package formats
 
 import (
 	"errors"
@@ -112,6 +112,9 @@ func plainMap(header []string) *Map {
 // findMap gives the map of a CSV file: the one beside it, in a folder above it,
 // or of the options; nil where there is none.
 func (r *reading) findMap(name string) (*Map, error) {
+	if r.files == nil || (r.options.MapFirst && r.options.Map != nil) {
+		return r.options.Map, nil
+	}
 	places := []string{name + ".map.json", strings.TrimSuffix(name, ".gz") + ".map.json"}
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
 		places = append(places, path.Join(dir, "feed.map.json"))

@@ -1,4 +1,4 @@
-package feed
+package formats
 
 import (
 	"context"
@@ -216,8 +216,8 @@ func TestYouTubeTechExports(t *testing.T) {
 				t.Errorf("%s: observed %d, want %s", rec.ExternalID, *rec.Metrics.ObservedAt, row["snapshot_utc"])
 			}
 		}
-		if len(got) != want || report.Filtered != len(rows)-want {
-			t.Errorf("%s: %d shorts and %d others, want %d and %d", file, len(got), report.Filtered, want, len(rows)-want)
+		if len(got) != want || report.Count(Filtered) != len(rows)-want {
+			t.Errorf("%s: %d shorts and %d others, want %d and %d", file, len(got), report.Count(Filtered), want, len(rows)-want)
 		}
 	}
 	both := 0
@@ -242,19 +242,6 @@ func BenchmarkCSV(b *testing.B) {
 	b.SetBytes(info.Size())
 	for b.Loop() {
 		if _, err := ReadFile(context.Background(), name, Options{Map: m}, func(stage.Record) error { return nil }); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkJSONLines(b *testing.B) {
-	text, err := sampleLibrary.ReadFile("sample/3/videos.jsonl")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := Read(context.Background(), sampleFiles(), []string{"3/videos.jsonl"}, Options{Now: now}, func(stage.Record) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,8 +1,7 @@
-package feed
+package formats
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	jsonx "github.com/go-json-experiment/json"
@@ -10,6 +9,26 @@ import (
 
 	"github.com/scrollery/scrollery/plugins/stage"
 )
+
+// fitsOwn takes whatever names a platform, so that one without an id is told so.
+func fitsOwn(s shape) bool { return s.has("externalId") || s.has("platform") && !s.has("id") }
+
+func readOwn(d *draft, raw []byte) error {
+	var own video
+	// Strict, as its metadata travel on byte for byte.
+	if err := jsonx.Unmarshal(raw, &own); err != nil {
+		return err
+	}
+	if own.Platform == "" && own.ExternalID == "" {
+		return errNoVideo
+	}
+	if !d.sample {
+		own.PostedDaysAgo = nil
+	}
+	var err error
+	d.rec, d.doubtful, err = own.record(d.now)
+	return err
+}
 
 // video is one video in the feed's own form.
 type video struct {
@@ -61,8 +80,8 @@ type sticker struct {
 }
 
 var (
-	errNoVideo = errors.New("platform or externalId is missing or unusable")
-	errTooDeep = errors.New("metadata is nested too deeply")
+	errNoVideo = &fault{NoID, "platform or externalId is missing or unusable"}
+	errTooDeep = &fault{Malformed, "metadata is nested too deeply"}
 )
 
 // record turns the video into what stages pass on. doubtful counts the values

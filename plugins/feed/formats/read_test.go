@@ -1,21 +1,19 @@
-package feed
+package formats
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/scrollery/scrollery/plugins/stage"
-	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )
+
+// now is a Friday noon, as good as any.
+const now = 1795262400000
 
 func readText(t testing.TB, name, text string) ([]stage.Record, Report) {
 	t.Helper()
@@ -34,6 +32,9 @@ func readFS(t testing.TB, files fs.FS, names ...string) ([]stage.Record, Report)
 	}
 	return recs, report
 }
+
+// broken are those that were no video and not too long.
+func (r Report) broken() int { return r.Skipped() - r.Count(TooLong) }
 
 // asJSON is a record as the tests compare it.
 func asJSON(t testing.TB, v any) string {
@@ -93,7 +94,7 @@ func TestBrokenLinesAreCounted(t *testing.T) {
 	lines := []string{
 		"\xef\xbb\xbf" + fmt.Sprintf(good, 1), "", "  ", `{"platform":"x"}`, `{"externalId":"1"}`, `{`, `[]`, `null`, `7`, fmt.Sprintf(good, 2) + " {}",
 		`{"platform":"a b","externalId":"1"}`, `{"platform":"x","externalId":"a b"}`, `{"platform":"x","externalId":1.5e1}`, fmt.Sprintf(good, 3),
-		`{"platform":"x","externalId":"long","creatorId":"` + strings.Repeat("a", lineLimit) + `"}`,
+		`{"platform":"x","externalId":"long","creatorId":"` + strings.Repeat("a", LineLimit) + `"}`,
 		`{"platform":"x","externalId":"deep","metadata":{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}}`,
 		fmt.Sprintf(good, 4),
 	}
@@ -102,8 +103,8 @@ func TestBrokenLinesAreCounted(t *testing.T) {
 	for _, rec := range recs {
 		ids += rec.ExternalID + " "
 	}
-	if ids != "1 1.5e1 3 4 " || report.Broken != 10 || report.Long != 1 {
-		t.Errorf("read %q, %d broken, %d long: %q", ids, report.Broken, report.Long, report.Notes)
+	if ids != "1 1.5e1 3 4 " || report.broken() != 10 || report.Count(TooLong) != 1 {
+		t.Errorf("read %q, %d broken, %d long: %q", ids, report.broken(), report.Count(TooLong), report.Notes)
 	}
 }
 
@@ -111,9 +112,9 @@ func TestLineOfExactlyOneMebibyte(t *testing.T) {
 	t.Parallel()
 	head, tail := `{"platform":"x","externalId":"1","note":"`, `"}`
 	for _, c := range []struct{ extra, want int }{{0, 1}, {1, 0}} {
-		line := head + strings.Repeat("a", lineLimit-len(head)-len(tail)+c.extra) + tail
+		line := head + strings.Repeat("a", LineLimit-len(head)-len(tail)+c.extra) + tail
 		recs, report := readText(t, "a.jsonl", line+"\r\n")
-		if len(recs) != c.want || report.Long != 1-c.want {
+		if len(recs) != c.want || report.Count(TooLong) != 1-c.want {
 			t.Errorf("%d bytes: %d records, %+v", len(line), len(recs), report)
 		}
 	}
@@ -174,7 +175,7 @@ func TestCSVWithMap(t *testing.T) {
 		`{"platform":"instagram","externalId":"a2","sourceUrl":"https://www.instagram.com/reel/a2/","source":{"kind":"competitor"},"metadata":{"caption":""},"metrics":{}}`,
 		`{"platform":"instagram","externalId":"a3","sourceUrl":"https://www.instagram.com/reel/a3/","source":{"kind":"competitor","handle":"@m"},"metadata":{"caption":"` + "\ufffd" + `","durationSeconds":88},"metrics":{}}`,
 	}
-	if len(recs) != len(want) || report.Broken != 3 || report.Doubtful != 2 {
+	if len(recs) != len(want) || report.broken() != 3 || report.Doubtful != 2 {
 		t.Fatalf("%d records, %+v", len(recs), report)
 	}
 	for i := range want {
@@ -191,7 +192,7 @@ func TestCSVWithoutMap(t *testing.T) {
 		t.Errorf("got %s", asJSON(t, recs))
 	}
 	recs, report := readText(t, "a.csv", "video,count\n7,8\n")
-	if len(recs) != 0 || report.Broken != 1 || !strings.Contains(strings.Join(report.Notes, ""), "column map is needed") {
+	if len(recs) != 0 || report.broken() != 1 || !strings.Contains(strings.Join(report.Notes, ""), "column map is needed") {
 		t.Errorf("%d records, %+v", len(recs), report)
 	}
 }
@@ -204,7 +205,7 @@ func TestLostQuoteCostsOneLine(t *testing.T) {
 		fmt.Fprintf(&text, "x,%d,some more text to fill the megabyte\n", i)
 	}
 	recs, report := readText(t, "a.csv", text.String())
-	if len(recs) != 39998 || report.Long != 1 {
+	if len(recs) != 39998 || report.Count(TooLong) != 1 {
 		t.Errorf("%d records, %+v", len(recs), report)
 	}
 }
@@ -222,109 +223,13 @@ func TestMapFaultsAreSaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestFolders(t *testing.T) {
-	t.Parallel()
-	line := &fstest.MapFile{Data: []byte("{}")}
-	numbered := fstest.MapFS{"1/a.jsonl": line, "2/a.jsonl": line, "2/sub/b.json.gz": line, "2/.hidden.jsonl": line, "2/notes.txt": line, "2/a.csv.map.json": line, "10/c.csv": line, "03/x.jsonl": line, "z.jsonl": line}
-	for _, c := range []struct {
-		files fstest.MapFS
-		run   int
-		want  string
-	}{
-		{numbered, 1, "1/a.jsonl"},
-		{numbered, 2, "2/a.jsonl 2/sub/b.json.gz"},
-		{numbered, 9, "2/a.jsonl 2/sub/b.json.gz"},
-		{numbered, 11, "10/c.csv"},
-		{fstest.MapFS{"b.jsonl": line, "a/x.csv": line}, 5, "a/x.csv b.jsonl"},
-		{fstest.MapFS{"4/b.jsonl": line}, 1, "4/b.jsonl"},
-		{fstest.MapFS{}, 1, ""},
-	} {
-		names, err := folder(c.files, c.run)
-		if got := strings.Join(names, " "); err != nil || got != c.want {
-			t.Errorf("run %d: %q, want %q (%v)", c.run, got, c.want, err)
-		}
-	}
-}
-
-func TestCollectFromFolder(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	if _, err := zip.Write([]byte(`{"platform":"tiktok","externalId":"3","source":{"handle":"@Rival"}}` + "\n" + `{"platform":"tiktok","externalId":"1","metrics":{"views":9,"observedAt":1767323045000}}`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := zip.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"a.jsonl":    `{"platform":"tiktok","externalId":"1","metrics":{"views":5}}` + "\nbroken\n" + `{"platform":"youtube","externalId":"2","source":{"handle":"Us","kind":"own"}}` + "\n" + `{"platform":"tiktok","externalId":"4","source":{"handle":"rival","kind":"niche"}}`,
-		"b.jsonl.gz": packed.String(),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	call := stage.Call{Run: stage.Run{Number: 1, Now: now, Brief: stage.Brief{Competitors: []string{"https://www.tiktok.com/@rival", "other"}}}, Settings: map[string]string{"dir": dir}}
-	recs, outcomes, err := stagetest.Collect(t, Spec(), call, []stage.Seed{{Kind: "competitor", Platform: "tiktok", Handle: "@gone"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := ""
-	for _, rec := range recs {
-		got += fmt.Sprintf("%s:%s:%s ", rec.ExternalID, rec.Source.Kind, rec.Seed)
-	}
-	if got != "2:own:Us 4:niche:rival 3:competitor:rival 1:niche:feed " {
-		t.Errorf("records %s", got)
-	}
-	got = ""
-	for _, o := range outcomes {
-		got += fmt.Sprintf("%s/%s %s %d/%d; ", o.Platform, o.Seed, o.Status, o.Returned, o.Asked)
-	}
-	if got != "tiktok/@gone empty 0/1; tiktok/feed partial 1/2; tiktok/rival ok 2/2; youtube/Us ok 1/1; " {
-		t.Errorf("outcomes %s", got)
-	}
-
-	recs, outcomes, err = stagetest.Refresh(t, Spec(), call, []stage.Ref{{Platform: "tiktok", ExternalID: "1"}, {Platform: "tiktok", ExternalID: "99"}, {Platform: "youtube", ExternalID: "77"}})
-	if err != nil || len(recs) != 1 || *recs[0].Metrics.Views != 9 {
-		t.Errorf("refreshed %s, %v", asJSON(t, recs), err)
-	}
-	got = asJSON(t, outcomes)
-	if got != `[{"seed":"feed","platform":"tiktok","status":"partial","asked":2,"returned":1},{"seed":"feed","platform":"youtube","status":"empty","asked":1,"returned":0}]` {
-		t.Errorf("outcomes %s", got)
-	}
-}
-
-func TestSampleFitsTheHouse(t *testing.T) {
-	t.Parallel()
-	recs, _, err := stagetest.Collect(t, Spec(), stage.Call{Run: stage.Run{Number: 3, Now: now}, Settings: map[string]string{"dir": Sample}}, nil)
-	if err != nil || len(recs) != 125 {
-		t.Errorf("%d records, %v", len(recs), err)
-	}
-}
-
-func TestMissingFolder(t *testing.T) {
-	t.Parallel()
-	_, _, err := stagetest.Collect(t, Spec(), stage.Call{Settings: map[string]string{"dir": filepath.Join(t.TempDir(), "gone")}}, nil)
-	var fault *stage.Error
-	if err == nil || !asFault(err, &fault) || fault.Fault != stage.FaultMisconfigured {
-		t.Errorf("got %v", err)
-	}
-}
-
-func asFault(err error, to **stage.Error) bool {
-	fault, ok := err.(*stage.Error)
-	*to = fault
-	return ok
-}
-
 func FuzzRead(f *testing.F) {
 	f.Add("a.jsonl", `{"platform":"x","externalId":"1","metadata":{"caption":"\ud800#a"}}`)
 	f.Add("a.json", infoJSON)
 	f.Add("a.json", `{"entries":[{"id":"1","ie_key":"TikTok"}]}`)
 	f.Add("a.csv", "platform,externalId,caption\nx,1,\"a\"\"b\n")
 	f.Fuzz(func(t *testing.T, name, text string) {
-		if form(name) == "" || !fs.ValidPath(name) {
+		if formOf(name) == "" || !fs.ValidPath(name) {
 			name = "a.jsonl"
 		}
 		recs, _ := readText(t, name, text)

@@ -1,4 +1,4 @@
-package feed
+package formats
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// table is a column map laid over the header of one file.
-type table struct {
+// rowTable is a column map laid over the header of one file.
+type rowTable struct {
 	*Map
 	// at is the place of each field's column.
 	at map[string]int
@@ -48,7 +48,7 @@ func (r *reading) csv(in io.Reader, name string) error {
 	if m != nil && m.Delimiter != "" {
 		comma = m.Delimiter[0]
 	}
-	rows := newRows(in, comma)
+	rows := newRows(in, comma, LineLimit)
 	head, err := rows.next()
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -60,31 +60,33 @@ func (r *reading) csv(in io.Reader, name string) error {
 	if err != nil {
 		return err
 	}
-	for number := 2; ; number++ {
+	for {
 		row, err := rows.next()
-		r.report.Long += rows.long
-		rows.long = 0
+		for _, line := range rows.long {
+			r.skip(TooLong, line, "a row of more than the limit, or a quote that is never closed")
+		}
+		rows.long = nil
 		var bad *fieldError
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &bad):
-			r.broken(fmt.Sprintf("row %d", number), err)
+			r.skip(Malformed, rows.line, err.Error())
 			continue
 		case err != nil:
 			return err
 		case len(row) != len(head):
-			r.broken(fmt.Sprintf("row %d", number), fmt.Errorf("%d fields under %d columns", len(row), len(head)))
+			r.skip(Malformed, rows.line, fmt.Sprintf("%d fields under %d columns", len(row), len(head)))
 			continue
 		}
 		t.row = row
-		if err := r.row(t, number); err != nil {
+		if err := r.row(t, rows.line); err != nil {
 			return err
 		}
 	}
 }
 
-func (r *reading) lay(m *Map, head [][]byte) (*table, error) {
+func (r *reading) lay(m *Map, head [][]byte) (*rowTable, error) {
 	header := make([]string, len(head))
 	for i, name := range head {
 		header[i] = strings.TrimSpace(cleanText(string(name)))
@@ -92,7 +94,7 @@ func (r *reading) lay(m *Map, head [][]byte) (*table, error) {
 	if m == nil {
 		m = plainMap(header)
 	}
-	t := &table{Map: m, at: map[string]int{}}
+	t := &rowTable{Map: m, at: map[string]int{}}
 	find := func(column string) int {
 		at := slices.Index(header, column)
 		if at < 0 {
@@ -137,7 +139,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // text is a field of the present row, or its constant.
-func (t *table) text(field string) string {
+func (t *rowTable) text(field string) string {
 	if at, ok := t.at[field]; ok && len(t.row[at]) > 0 {
 		return cleanText(string(t.row[at]))
 	}
@@ -145,10 +147,10 @@ func (t *table) text(field string) string {
 }
 
 // row takes one row; the error is emit's.
-func (r *reading) row(t *table, number int) error {
+func (r *reading) row(t *rowTable, line int) error {
 	for _, want := range t.equal {
 		if !slices.Contains(want.values, string(t.row[want.column])) {
-			r.report.Filtered++
+			r.skip(Filtered, line, "the map's filter")
 			return nil
 		}
 	}
@@ -156,20 +158,20 @@ func (r *reading) row(t *table, number int) error {
 	filter := t.Filter
 	if (filter.MaxDurationSeconds != nil && (!known || length > *filter.MaxDurationSeconds)) ||
 		(filter.MinDurationSeconds != nil && (!known || length < *filter.MinDurationSeconds)) {
-		r.report.Filtered++
+		r.skip(Filtered, line, "the map's filter")
 		return nil
 	}
 	rec := stage.Record{Ref: stage.Ref{Platform: platformName(t.text("platform")), ExternalID: strings.TrimSpace(t.text("externalId"))}}
 	if rec.Platform == "" || !usableID(rec.ExternalID) {
-		r.broken(fmt.Sprintf("row %d", number), errNoVideo)
+		r.skip(NoID, line, errNoVideo.detail)
 		return nil
 	}
 	r.fill(t, &rec)
 	rec.Metadata = t.metadata(length, known)
-	return r.take(rec)
+	return r.take(rec, CSV, line)
 }
 
-func (r *reading) fill(t *table, rec *stage.Record) {
+func (r *reading) fill(t *rowTable, rec *stage.Record) {
 	count := func(field string) *int64 {
 		n := parseNumber(t.text(field))
 		if n.bad {
@@ -205,7 +207,7 @@ func (r *reading) fill(t *table, rec *stage.Record) {
 }
 
 // address fills the names in the map's address.
-func (t *table) address(ref stage.Ref) string {
+func (t *rowTable) address(ref stage.Ref) string {
 	out := t.SourceURL
 	for name, value := range map[string]string{
 		"{platform}": ref.Platform, "{externalId}": url.PathEscape(ref.ExternalID), "{handle}": url.PathEscape(strings.TrimPrefix(t.text("handle"), "@")),
@@ -215,7 +217,7 @@ func (t *table) address(ref stage.Ref) string {
 	return out
 }
 
-func (t *table) evidence() *stage.Evidence {
+func (t *rowTable) evidence() *stage.Evidence {
 	var e stage.Evidence
 	if spoken := t.text("spoken"); spoken != "" {
 		e.Spoken = &spoken
@@ -236,7 +238,7 @@ func (t *table) evidence() *stage.Evidence {
 	return &e
 }
 
-func (t *table) metadata(length float64, known bool) json.RawMessage {
+func (t *rowTable) metadata(length float64, known bool) json.RawMessage {
 	var out properties
 	caption, title := t.text("caption"), t.text("title")
 	_, given := t.at["caption"]

@@ -1,4 +1,4 @@
-package feed
+package formats
 
 import (
 	"encoding/json"
@@ -48,6 +48,46 @@ type info struct {
 	Artist    text `json:"artist"`
 	Language  text `json:"language"`
 	MediaType text `json:"media_type"`
+}
+
+func fitsYTDLP(s shape) bool {
+	return s.has("id") && s.any("extractor", "extractor_key", "ie_key", "_type", "webpage_url")
+}
+
+func readYTDLP(d *draft, raw []byte) error {
+	var found info
+	if err := decode(raw, &found); err != nil {
+		return err
+	}
+	switch {
+	case found.collects():
+		return skipped(NotVideo, "a playlist or a channel")
+	case found.Title == "[Private video]" || found.Title == "[Deleted video]":
+		return skipped(Unavailable, "a video that is private or deleted")
+	}
+	if d.scope.list != nil {
+		found.inherit(d.scope.list)
+	}
+	if found.platform() == "" {
+		return skipped(UnknownForm, "an object in no known format")
+	}
+	var err error
+	d.rec, d.doubtful, err = found.record()
+	return err
+}
+
+// collects tells a playlist, and the entry that stands for one, from a video.
+func (v *info) collects() bool {
+	if v.Type == "playlist" || v.Type == "multi_video" {
+		return true
+	}
+	key := strings.ToLower(first(v.IEKey, v.ExtractorKey))
+	for _, end := range []string{"tab", "playlist", "user", "search", "tag"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // inherit fills what a flat entry leaves to its playlist.

@@ -1,0 +1,159 @@
+package formats
+
+import (
+	"html"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// draft is a record while its format reads it.
+type draft struct {
+	rec stage.Record
+	// doubtful counts values that made no sense and were left out.
+	doubtful int
+	meta     properties
+	now      int64
+	sample   bool
+	scope    scope
+}
+
+// count is a count, null where there is none.
+func (d *draft) count(n number) *int64 {
+	if n.bad {
+		d.doubtful++
+	}
+	return n.value
+}
+
+// open is a count for which -1 means that it is hidden.
+func (d *draft) open(n number) *int64 {
+	if n.hidden {
+		return nil
+	}
+	return d.count(n)
+}
+
+// first is the first of some counts that is there.
+func (d *draft) first(all ...number) *int64 {
+	for _, n := range all {
+		if value := d.open(n); value != nil {
+			return value
+		}
+	}
+	return nil
+}
+
+// ref names the video; ids of TikTok are digits.
+func (d *draft) ref(platform string, id text) error {
+	d.rec.Ref = stage.Ref{Platform: platform, ExternalID: strings.TrimSpace(string(id))}
+	if !usableID(d.rec.ExternalID) || (platform == "tiktok" && strings.Trim(d.rec.ExternalID, "0123456789") != "") {
+		return skipped(NoID, "no usable id")
+	}
+	return nil
+}
+
+func (d *draft) handle(handle string) {
+	if handle = strings.TrimPrefix(strings.TrimSpace(handle), "@"); handle != "" {
+		d.rec.Source = &stage.Source{Handle: handle}
+	}
+}
+
+// address takes the first that is a page's address.
+func (d *draft) address(addresses ...text) {
+	for _, address := range addresses {
+		if d.rec.SourceURL == "" {
+			d.rec.SourceURL = webAddress(string(address))
+		}
+	}
+}
+
+// caption keeps the text and the tags: those listed, else those in the text.
+func (d *draft) caption(caption text, listed []string) {
+	d.meta.text("caption", string(caption))
+	d.tags(listed, string(caption))
+}
+
+func (d *draft) tags(listed []string, caption string) {
+	var tags []string
+	seen := map[string]bool{"": true}
+	for _, tag := range listed {
+		tag = strings.TrimLeft(strings.TrimSpace(tag), "#＃")
+		if !seen[fold(tag)] {
+			seen[fold(tag)] = true
+			tags = append(tags, tag)
+		}
+	}
+	if len(tags) == 0 {
+		tags = Hashtags(caption)
+	}
+	d.meta.list("hashtags", tags)
+}
+
+func (d *draft) sound(id, title, artist text) {
+	if id != "0" {
+		d.meta.text("soundId", string(id))
+	}
+	d.meta.text("soundTitle", string(title))
+	d.meta.text("soundArtist", string(artist))
+}
+
+// length keeps a duration; none is 0 seconds long.
+func (d *draft) length(seconds decimal) {
+	if seconds > 0 && seconds < 1e9 {
+		d.meta.number("durationSeconds", float64(seconds))
+	}
+}
+
+// posted takes the first time that is there: Unix seconds, or milliseconds from
+// 10^11 on, or ISO 8601.
+func (d *draft) posted(times ...text) {
+	for _, t := range times {
+		if d.rec.PostedAt == nil && t != "" {
+			if d.rec.PostedAt = instant(string(t)); d.rec.PostedAt == nil {
+				d.doubtful++
+			}
+		}
+	}
+}
+
+// instant is a time in Unix milliseconds; nil where it is none. Zero is none.
+func instant(s string) *int64 {
+	if n := parseNumber(s); n.value != nil {
+		switch {
+		case *n.value == 0:
+			return nil
+		case *n.value < 1e11:
+			return millis(n.value)
+		}
+		return n.value
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05-0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02"} {
+		if at, err := time.Parse(layout, s); err == nil && at.UnixMilli() > 0 {
+			ms := at.UnixMilli()
+			return &ms
+		}
+	}
+	return nil
+}
+
+// unescaped is text of an API that writes it for web pages.
+func unescaped(t text) text { return text(html.UnescapeString(string(t))) }
+
+// rounding is an id as programs in JavaScript write it: as a number they round it
+// from 2^53 on, and a rounded id is another's.
+type rounding text
+
+func (id *rounding) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	number := dec.PeekKind() == '0'
+	if err := (*text)(id).UnmarshalJSONFrom(dec); err != nil {
+		return err
+	}
+	if number && parseNumber(string(*id)).bad {
+		*id = ""
+	}
+	return nil
+}

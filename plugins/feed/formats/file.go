@@ -1,0 +1,103 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"path"
+	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Known tells whether the name is that of a file which may hold videos.
+func Known(name string) bool { return formOf(name) != "" }
+
+// What a file is by its name.
+const (
+	linesForm = "lines"
+	jsonForm  = "json"
+	tableForm = "csv"
+)
+
+// formOf is the form of a file by its name; empty for others.
+func formOf(name string) string {
+	name = strings.TrimSuffix(strings.ToLower(path.Base(name)), ".gz")
+	switch {
+	case strings.HasPrefix(name, "."), strings.HasSuffix(name, ".map.json"):
+		return ""
+	case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".ndjson"):
+		return linesForm
+	case strings.HasSuffix(name, ".json"):
+		return jsonForm
+	case strings.HasSuffix(name, ".csv"), strings.HasSuffix(name, ".tsv"):
+		return tableForm
+	}
+	return ""
+}
+
+// guess is the form of a file by its first character.
+func guess(in *bufio.Reader) string {
+	start, _ := in.Peek(512)
+	start = bytes.TrimLeft(start, " \t\r\n\x00\x1e")
+	if len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+		return jsonForm
+	}
+	return tableForm
+}
+
+// unpack undoes gzip, takes away a byte order mark and makes UTF-8 of UTF-16,
+// which is what the shell of Windows writes.
+func unpack(in *bufio.Reader) (*bufio.Reader, error) {
+	magic, _ := in.Peek(6)
+	for start, name := range map[string]string{"PK\x03\x04": "zip", "\xfd7zXZ\x00": "xz", "\x28\xb5\x2f\xfd": "zstd", "BZh": "bzip2"} {
+		if bytes.HasPrefix(magic, []byte(start)) {
+			return nil, fmt.Errorf("packed with %s: unpack it first", name)
+		}
+	}
+	if bytes.HasPrefix(magic, []byte("\x1f\x8b")) {
+		packed, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		in = bufio.NewReaderSize(packed, 1<<16)
+		magic, _ = in.Peek(3)
+	}
+	switch {
+	case bytes.HasPrefix(magic, []byte("\xff\xfe")), bytes.HasPrefix(magic, []byte("\xfe\xff")):
+		wide := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
+		return bufio.NewReaderSize(wide.Reader(in), sniffed), nil
+	case bytes.HasPrefix(magic, []byte("\xef\xbb\xbf")):
+		_, _ = in.Discard(3) // they were seen to be there
+	}
+	return bufio.NewReaderSize(in, sniffed), nil
+}
+
+// size is about how many bytes a record takes on its way.
+func size(rec stage.Record) int {
+	n := len(rec.SourceURL) + len(rec.CreatorID) + len(rec.Metadata) + 24*(len(rec.Cues)+len(rec.Stickers)+len(rec.Keys))
+	if rec.Source != nil {
+		n += len(rec.Source.Handle) + len(rec.Source.Kind) + len(rec.Source.SeededBy)
+	}
+	if e := rec.Evidence; e != nil {
+		n += len(e.Visual)
+		for _, text := range []*string{e.Spoken, e.OnScreenText} {
+			if text != nil {
+				n += len(*text)
+			}
+		}
+	}
+	for _, cue := range rec.Cues {
+		n += len(cue.Text)
+	}
+	for _, sticker := range rec.Stickers {
+		n += len(sticker.Text)
+	}
+	for _, key := range rec.Keys {
+		n += len(key.Key) + len(key.Label)
+	}
+	return n
+}

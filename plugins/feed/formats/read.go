@@ -1,0 +1,217 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Options of a reading.
+type Options struct {
+	// Map reads CSV files that have no map beside or above them.
+	Map *Map
+	// MapFirst has Map read those too that have one.
+	MapFirst bool
+	// Now is the time of the run in Unix milliseconds.
+	Now int64
+	// Format is the only one that is read; empty takes all.
+	Format Format
+	// ObservedAt is when the counts were read, in Unix milliseconds, of videos whose
+	// file does not say it. Nil leaves that open.
+	ObservedAt *int64
+	// LineLimit is the longest line that is read; 0 is [LineLimit].
+	LineLimit int
+	// Sample counts `postedDaysAgo` back from the day of Now.
+	Sample bool
+	// Watch, if set, is told of every portion of a file that was read, as it lies there.
+	Watch func(bytes int)
+}
+
+// ReadFile reads one file of any form; see [Read].
+func ReadFile(ctx context.Context, name string, options Options, emit func(stage.Record) error) (Report, error) {
+	dir, file := filepath.Split(name)
+	if dir == "" {
+		dir = "."
+	}
+	if _, err := os.Stat(name); err != nil {
+		return Report{}, err
+	}
+	return Read(ctx, os.DirFS(dir), []string{file}, options, emit)
+}
+
+// Read reads files one after the other and emits their videos as they come,
+// repeated ones too. Whatever is wrong inside a file is counted in the report;
+// the error is that of ctx or emit.
+func Read(ctx context.Context, files fs.FS, names []string, options Options, emit func(stage.Record) error) (Report, error) {
+	r := newReading(ctx, options, emit)
+	r.files = files
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return r.report, err
+		}
+		if err := r.file(name); err != nil {
+			return r.report, err
+		}
+	}
+	return r.report, nil
+}
+
+// ReadStream reads what has no file, such as a pipe. Its name serves the notes.
+func ReadStream(ctx context.Context, in io.Reader, name string, options Options, emit func(stage.Record) error) (Report, error) {
+	r := newReading(ctx, options, emit)
+	err := r.stream(in, name)
+	return r.report, err
+}
+
+// reading is one pass over some files.
+type reading struct {
+	ctx     context.Context
+	files   fs.FS
+	options Options
+	emit    func(stage.Record) error
+	report  Report
+	name    string
+	// ended says that the file is at its end, wherever in a list that is.
+	ended bool
+
+	table   table
+	members shape
+	decoder *jsontext.Decoder
+	text    bytes.Reader
+}
+
+func newReading(ctx context.Context, options Options, emit func(stage.Record) error) *reading {
+	return &reading{
+		ctx: ctx, options: options, table: all(), members: shape{}, decoder: new(jsontext.Decoder),
+		report: Report{Formats: map[string]int{}, Skips: map[Reason]Skip{}},
+		emit: func(rec stage.Record) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return emit(rec)
+		},
+	}
+}
+
+func (r *reading) lineLimit() int {
+	if r.options.LineLimit > 0 {
+		return r.options.LineLimit
+	}
+	return LineLimit
+}
+
+// emitError is an error that ends the whole reading.
+type emitError struct{ cause error }
+
+func (e *emitError) Error() string { return e.cause.Error() }
+func (e *emitError) Unwrap() error { return e.cause }
+
+// recordLimit leaves room for what a record's form adds to its texts.
+const recordLimit = LineLimit - 64<<10
+
+// draft finishes a record and takes it.
+func (r *reading) draft(d *draft, name Format, line int) error {
+	if d.rec.Metadata == nil {
+		d.rec.Metadata = d.meta.object()
+	}
+	if d.rec.Metrics.ObservedAt == nil {
+		d.rec.Metrics.ObservedAt = d.scope.observed
+	}
+	r.report.Doubtful += d.doubtful
+	return r.take(d.rec, name, line)
+}
+
+func (r *reading) take(rec stage.Record, name Format, line int) error {
+	if size(rec) > recordLimit {
+		r.skip(TooLong, line, "a video of more than a record may hold")
+		return nil
+	}
+	if rec.Metrics.ObservedAt == nil {
+		rec.Metrics.ObservedAt = r.options.ObservedAt
+	}
+	r.report.Videos++
+	r.report.Formats[string(name)]++
+	if err := r.emit(rec); err != nil {
+		return &emitError{err}
+	}
+	return nil
+}
+
+func (r *reading) skip(reason Reason, line int, detail string) {
+	r.report.skip(r.name, reason, line, detail)
+}
+
+func (r *reading) file(name string) error {
+	r.name = name
+	file, err := r.files.Open(name)
+	if err != nil {
+		r.skip(Unreadable, 0, "open: "+err.Error())
+		return nil
+	}
+	defer func() { _ = file.Close() }() // only read
+	return r.stream(file, name)
+}
+
+func (r *reading) stream(in io.Reader, name string) error {
+	r.name, r.ended = name, false
+	r.report.Files++
+	err := r.content(&watched{r, in}, name)
+	var refused *emitError
+	switch {
+	case errors.As(err, &refused):
+		return refused.cause
+	case r.ctx.Err() != nil:
+		return r.ctx.Err()
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		r.skip(Truncated, 0, "the file is not whole: "+err.Error())
+	case err != nil:
+		r.skip(Unreadable, 0, err.Error())
+	}
+	return nil
+}
+
+// watched tells of what is read, and stops when the reading is to stop.
+type watched struct {
+	r  *reading
+	in io.Reader
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	if err := w.r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := w.in.Read(p)
+	if w.r.options.Watch != nil && n > 0 {
+		w.r.options.Watch(n)
+	}
+	return n, err
+}
+
+func (r *reading) content(file io.Reader, name string) error {
+	in, err := unpack(bufio.NewReaderSize(file, 1<<16))
+	if err != nil {
+		return err
+	}
+	form := formOf(name)
+	switch {
+	case r.options.Format == CSV:
+		form = tableForm
+	case r.options.Format != "" && form == tableForm, form == "":
+		form = guess(in)
+	}
+	switch form {
+	case tableForm:
+		return r.csv(in, name)
+	default:
+		return r.json(in, form == linesForm)
+	}
+}
