@@ -27,6 +27,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/agent"
 	"github.com/scrollery/scrollery/plugins/captions"
 	"github.com/scrollery/scrollery/plugins/feed"
+	"github.com/scrollery/scrollery/plugins/model"
+	"github.com/scrollery/scrollery/plugins/plan"
 	rulestage "github.com/scrollery/scrollery/plugins/rules"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -77,6 +79,12 @@ type Config struct {
 	AgentURL   string `yaml:"agent_url"`
 	AgentModel string `yaml:"agent_model"`
 	AgentKey   string `yaml:"agent_key"`
+
+	// ModelURL, Model and ModelKey name a chat endpoint of the same kind for the
+	// stages that can ask one: plan, rules and vision. The plugins' own settings win.
+	ModelURL string `yaml:"model_url"`
+	Model    string `yaml:"model"`
+	ModelKey string `yaml:"model_key"`
 
 	// The parts of the rooms. What stands above wins over what they repeat.
 	Door    door.Config       `yaml:"door"`
@@ -159,6 +167,9 @@ func Settings() []Setting {
 		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
 		{Name: "AGENT_MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.AgentModel })},
 		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
+		{Name: "MODEL_URL", Default: "none: rules and keywords decide", Usage: "base address of the chat endpoint that stages ask", set: text(func(c *Config) *string { return &c.ModelURL })},
+		{Name: "MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.Model })},
+		{Name: "MODEL_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.ModelKey })},
 		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
 			return c.LogLevel.UnmarshalText([]byte(value))
 		}},
@@ -205,6 +216,14 @@ func (c *Config) Complete() error {
 		c.FeedDir = folder
 	}
 	c.Plugins.Settings = withSetting(c.Plugins.Settings, "feed", "dir", c.FeedDir)
+	for _, id := range []string{"plan", "rules", "vision"} {
+		if _, own := c.Plugins.Settings[id][model.EndpointSetting]; own {
+			continue
+		}
+		c.Plugins.Settings = withSetting(c.Plugins.Settings, id, model.EndpointSetting, c.ModelURL)
+		c.Plugins.Settings = withSetting(c.Plugins.Settings, id, model.ModelSetting, c.Model)
+		c.Plugins.Secrets = withSetting(c.Plugins.Secrets, id, model.KeySecret, c.ModelKey)
+	}
 	// The file names the templates and deadlines that it changes; the others stay.
 	known := scrolls.Defaults()
 	maps.Copy(known.Templates, c.Scrolls.Templates)
@@ -238,7 +257,7 @@ func withSetting(settings map[string]map[string]string, plugin, name, value stri
 
 // Stages are the stage plugins that come with the binary.
 func Stages() []stage.Spec {
-	return []stage.Spec{feed.Spec(), captions.Spec(), rulestage.Spec()}
+	return []stage.Spec{feed.Spec(), captions.Spec(), rulestage.Spec(), plan.Spec()}
 }
 
 // API and Worker tell what this process does.
@@ -263,6 +282,12 @@ func (c *Config) Validate() error {
 	}
 	if c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
 		fault("DATABASE_URL", "not a postgres:// address; leave it empty for SQLite")
+	}
+	if address, err := url.Parse(c.ModelURL); c.ModelURL != "" && (err != nil || address.Host == "" || address.User != nil || address.Scheme != "https" && address.Scheme != "http") {
+		fault("MODEL_URL", "not an http or https address without credentials")
+	}
+	if c.ModelURL != "" && c.Model == "" {
+		fault("MODEL", "needed with %sMODEL_URL", Prefix)
 	}
 	if c.SMTPURL != "" {
 		if _, err := mail.NewSMTP(c.SMTPURL, c.MailFrom); err != nil {

@@ -16,6 +16,7 @@ type (
 	Seed     = record.Seed
 	Run      = record.Run
 	Brief    = record.Brief
+	Page     = record.Page
 	Rule     = record.Rule
 	Status   = record.Status
 	Outcome  = record.Outcome

@@ -24,6 +24,21 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage/wire"
 )
 
+// Plan runs the spec's Plan on seeds that the house would have found.
+func Plan(t testing.TB, spec stage.Spec, call stage.Call, known []stage.Seed) ([]stage.Seed, error) {
+	t.Helper()
+	prepare(t, spec, stage.PlanKind, &call)
+	var found []stage.Seed
+	err := spec.Plan(t.Context(), &call, known, func(seed stage.Seed) error {
+		if _, fault := seed.Clean(); fault != nil {
+			t.Errorf("seed %+v: the host would refuse it: %v", seed, fault)
+		}
+		found = append(found, seed)
+		return nil
+	})
+	return found, err
+}
+
 // Collect runs the spec's Collect. What call leaves empty is filled in: defaults
 // of settings, a scratch folder, a log that ends up in the test's, the time.
 func Collect(t testing.TB, spec stage.Spec, call stage.Call, seeds []stage.Seed) ([]stage.Record, []stage.Outcome, error) {
