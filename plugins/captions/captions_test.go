@@ -28,6 +28,8 @@ func TestSpoken(t *testing.T) {
 		{"out of order", []stage.Cue{{Start: 2000, Text: "b"}, {Start: 1000, Text: "a"}}, "a b"},
 		{"markup", []stage.Cue{{Start: 0, Text: "<c.yellow>salt</c> &amp;<00:00:01.000> 1 < 2 {\\an8}pepper"}}, "salt & 1 < 2 pepper"},
 		{"too long", []stage.Cue{{Start: 0, Text: long}}, strings.TrimSpace(strings.Repeat("word ", 56))},
+		{"a line that rolled up", []stage.Cue{{Start: 0, Text: "you"}, {Start: 10, Text: "you\nhave been"}, {Start: 900, Text: "have been\n"}, {Start: 1800, Text: "have been\nthere"}}, "you have been there"},
+		{"a line said again below another", []stage.Cue{{Start: 0, Text: "no"}, {Start: 900, Text: "oh\nno"}}, "no oh no"},
 		{"before the start", []stage.Cue{{Start: -5, Text: "x"}}, ""},
 	} {
 		if got := spoken(c.cues); got != c.want {
@@ -76,6 +78,83 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// automatic are captions as YouTube writes them: two lines that roll, with the times
+// of words, and a line of one space where nothing is said yet.
+const automatic = `WEBVTT
+Kind: captions
+Language: en
+
+STYLE
+::cue { color: white }
+
+00:00:00.160 --> 00:00:02.149 align:start position:0%
+ 
+you<00:00:00.400><c> have</c><00:00:00.600><c> been</c>
+
+00:00:02.149 --> 00:00:02.159 align:start position:0%
+you have been
+ 
+
+00:00:02.159 --> 00:00:04.000 align:start position:0%
+you have been
+filling<00:00:03.000><c> it</c>
+
+00:00:04.000 --> 00:00:04.010 align:start position:0%
+filling it
+ 
+
+00:00:04.010 --> 00:00:06.000 align:start position:0%
+filling it
+wrong
+
+00:00:06.010 --> 00:00:07.000 align:start position:0%
+wrong
+all the time
+`
+
+func TestSpokenInFiles(t *testing.T) {
+	t.Parallel()
+	const timed = `{"wireMagic":"pb3","pens":[{}],"events":[
+		{"tStartMs":0,"dDurationMs":60000,"id":1,"wpWinPosId":1},
+		{"tStartMs":160,"dDurationMs":3000,"wWinId":1,"segs":[{"utf8":"you"},{"utf8":" have","tOffsetMs":240}]},
+		{"tStartMs":2000,"dDurationMs":1000,"wWinId":1,"aAppend":1,"segs":[{"utf8":"\n"}]},
+		{"tStartMs":"2010","dDurationMs":"3000","wWinId":1,"segs":[{"utf8":"been filling"}]},
+		{"tStartMs":[],"segs":[{"utf8":"no time"}]},
+		{"tStartMs":2500,"segs":"no segments"},
+		7,
+		{"tStartMs":2900,"aAppend":1,"segs":[{"utf8":" it"}]},
+		{"tStartMs":5000,"segs":[{"utf8":"late"}]}]}`
+	for name, c := range map[string]struct{ text, want string }{
+		"automatic":               {automatic, "you have been filling it wrong"},
+		"json3":                   {timed, "you have been filling it"},
+		"json3 breaks off":        {timed[:strings.Index(timed, `"2010"`)], "you have"},
+		"json3 without times":     {`{"events":[{"segs":[{"utf8":"at once"}]}]}`, "at once"},
+		"json3 of other things":   {`{"events":{"segs":1},"x":[]}`, ""},
+		"srt with spaces between": {"1\n00:00:00,160 --> 00:00:03,540\nHi\n \n2\n00:00:04,000 --> 00:00:06,000\nthere\n \nagain\n\t", "Hi there again"},
+		"srt without numbers":     {"00:00:00,160 --> 00:00:03,540\nHi\n\n00:00:04,000 --> 00:00:06,000\nthere\n", "Hi there"},
+		"one bad time":            {"WEBVTT\n\n00:00:xx.500 --> 00:00:04.000\nbad\n\n00:00:04,900 --> 00:00:06.000\ngood\n", "good"},
+		"breaks off":              {"WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nok\n\n00:00:03.000 -->", "ok"},
+		"carriage returns":        {"WEBVTT\r\r00:00:01.000 --> 00:00:02.000\rok\r", "ok"},
+		"a line of 100 kB":        {"WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nok " + strings.Repeat("x", 100_000) + "\n", "ok " + strings.Repeat("x", 277)},
+	} {
+		if got := spoken(Parse(c.text)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestParseIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"vtt":   strings.Repeat("00:01.000 --> 00:02.000\nx\n\n", maxCues+100),
+		"json3": `{"events":[` + strings.Repeat(`{"tStartMs":1,"segs":[{"utf8":"x"}]},`, maxCues+100) + `{}]}`,
+	} {
+		if got := len(Parse(text)); got != maxCues {
+			t.Errorf("%s: %d cues", name, got)
+		}
+	}
+}
+
 // TestSharedSubtitles reads recorded caption files where they are at hand.
 func TestSharedSubtitles(t *testing.T) {
 	t.Parallel()
@@ -83,17 +162,23 @@ func TestSharedSubtitles(t *testing.T) {
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "api-shapes", "subtitles_no_index.vtt"))
-	if err != nil {
-		t.Skip("the shared caption files are not on this machine")
-	}
-	cues := Parse(string(text))
-	if len(cues) != strings.Count(string(text), "-->") {
-		t.Errorf("%d cues, want %d", len(cues), strings.Count(string(text), "-->"))
-	}
-	want := "Hi I’m John Green and this is Crash Course European History. Last time, we looked at how the monarchs did--and didn’t--incorporate the ideas of the Enlightenment"
-	if got := spoken(cues); got != want {
-		t.Errorf("%q", got)
+	for name, want := range map[string]string{"subtitles_no_index.vtt": "Hi I’m John Green and this is Crash Course European History. Last time, we looked at how the monarchs did--and didn’t--incorporate the ideas of the Enlightenment", "subtitles_with_note.vtt": ""} {
+		text, err := os.ReadFile(filepath.Join(dir, "api-shapes", name))
+		if err != nil {
+			t.Skip("the shared caption files are not on this machine")
+		}
+		cues := Parse(string(text))
+		if len(cues) != strings.Count(string(text), "-->") {
+			t.Errorf("%s: %d cues, want %d", name, len(cues), strings.Count(string(text), "-->"))
+		}
+		for _, cue := range cues {
+			if strings.Contains(cue.Text, "NOTE") {
+				t.Errorf("%s: a remark is taken for a cue: %q", name, cue.Text)
+			}
+		}
+		if got := spoken(cues); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 
@@ -159,6 +244,9 @@ func TestEvidence(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(vtt)
 	f.Add("1\n00:00:00,160 --> 00:00:03,540\nx")
+	f.Add(automatic)
+	f.Add("00:00.000 --> 00:01.000\n \nno\n \n2\n")
+	f.Add(`{"events":[{"tStartMs":"7","aAppend":1,"segs":[{"utf8":"no\nno"}]},{`)
 	f.Add(`{"events":[{"tStartMs":1e99,"segs":[{"utf8":"<c"}]}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		cues := Parse(text)

@@ -26,12 +26,17 @@ func spoken(cues []stage.Cue) string {
 			opening = append(opening, cue)
 		}
 	}
-	slices.SortStableFunc(opening, func(a, b stage.Cue) int { return int(a.Start - b.Start) })
-	var said []string
+	slices.SortStableFunc(opening, func(a, b stage.Cue) int { return compare(a.Start, b.Start) })
+	var said, shown []string // shown is the last line that was on the screen
 	length := 0
 	for _, cue := range opening {
-		words := strings.Fields(plain(within(cue.Text, 16<<10)))
-		for _, word := range words[overlap(said, words):] {
+		lines := words(plain(within(cue.Text, 16<<10)))
+		if len(lines) == 0 {
+			continue
+		}
+		next := slices.Concat(rolled(shown, lines)...)
+		shown = lines[len(lines)-1]
+		for _, word := range next[overlap(said, next):] {
 			said = append(said, word)
 			length += utf8.RuneCountInString(word) + 1
 		}
@@ -40,6 +45,25 @@ func spoken(cues []stage.Cue) string {
 		}
 	}
 	return cut(strings.Join(said, " "), spokenLength)
+}
+
+// words of each line that has any.
+func words(text string) (lines [][]string) {
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			lines = append(lines, fields)
+		}
+	}
+	return lines
+}
+
+// rolled leaves out the upper line of two where it is what the last cue ended
+// with: there it rolled up, however few its words are.
+func rolled(shown []string, lines [][]string) [][]string {
+	if len(lines) > 1 && slices.EqualFunc(shown, lines[0], strings.EqualFold) {
+		return lines[1:]
+	}
+	return lines
 }
 
 // within bounds a text before it is looked at closely.

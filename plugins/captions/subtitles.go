@@ -91,35 +91,51 @@ func datas(list []file) []string {
 }
 
 // Parse reads the text of a caption file: WebVTT, SubRip, or YouTube's json3,
-// told apart by their form. What is no cue is left out.
+// told apart by their form. What is no cue is left out, and a file that breaks off
+// or breaks the rules gives the cues that it has: the known libraries give none then.
 func Parse(text string) []stage.Cue {
 	text = strings.TrimPrefix(text, "\ufeff")
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return parseJSON3(text)
 	}
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"), "\n")
 	var cues []stage.Cue
 	var open *stage.Cue
-	for line := range strings.SplitSeq(text, "\n") {
+	for n, line := range lines {
 		if start, end, ok := timing(line); ok {
+			if len(cues) == maxCues {
+				break
+			}
 			cues = append(cues, stage.Cue{Start: start, End: end})
 			open = &cues[len(cues)-1]
 			continue
 		}
 		switch {
-		case strings.TrimSpace(line) == "":
-			open = nil
 		case open == nil:
+		case strings.TrimSpace(line) == "":
+			if closes(lines[n:]) {
+				open = nil
+			}
 		case open.Text == "":
 			open.Text = line
 		default:
 			open.Text += "\n" + line
 		}
-		if len(cues) > maxCues {
-			break
-		}
 	}
 	return slices.DeleteFunc(cues, func(c stage.Cue) bool { return strings.TrimSpace(c.Text) == "" })
+}
+
+// closes tells whether a line without text ends a cue. An empty one does. One of
+// spaces stands in cues of automatic captions for the line that is still empty;
+// in files that were edited by hand it is followed by a number or the next times.
+func closes(lines []string) bool {
+	if lines[0] == "" || len(lines) < 2 {
+		return true
+	}
+	next := strings.TrimSpace(lines[1])
+	_, err := strconv.ParseUint(next, 10, 32)
+	_, _, times := timing(next)
+	return next == "" || times || err == nil
 }
 
 // maxCues bounds what is held of one file; the opening is far before it.
@@ -161,34 +177,4 @@ func clock(s string) (ms int64, ok bool) {
 		ms += int64(n)
 	}
 	return ms, true
-}
-
-// parseJSON3 reads YouTube's caption events.
-func parseJSON3(text string) []stage.Cue {
-	var doc struct {
-		Events []struct {
-			Start    float64 `json:"tStartMs"`
-			Duration float64 `json:"dDurationMs"`
-			Segments []struct {
-				Text string `json:"utf8"`
-			} `json:"segs"`
-		} `json:"events"`
-	}
-	if json.Unmarshal([]byte(text), &doc) != nil {
-		return nil
-	}
-	var cues []stage.Cue
-	for _, event := range doc.Events {
-		var said strings.Builder
-		for _, segment := range event.Segments {
-			said.WriteString(segment.Text)
-		}
-		const day = 24 * 3600 * 1000
-		if strings.TrimSpace(said.String()) == "" || !(event.Start >= 0 && event.Start < day) {
-			continue
-		}
-		length := min(max(event.Duration, 0), day)
-		cues = append(cues, stage.Cue{Start: int64(event.Start), End: int64(event.Start + length), Text: said.String()})
-	}
-	return cues
 }
