@@ -31,6 +31,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/plan"
 	rulestage "github.com/scrollery/scrollery/plugins/rules"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/tiktok"
 )
 
 // Config is everything that an operator can settle, a part for each room.
@@ -85,6 +86,12 @@ type Config struct {
 	ModelURL string `yaml:"model_url"`
 	Model    string `yaml:"model"`
 	ModelKey string `yaml:"model_key"`
+
+	// TikTokEligible states, with the word `yes`, that TikTok has approved the operator
+	// for its Research API; TikTokClientKey and TikTokClientSecret are what it gave.
+	TikTokEligible     string `yaml:"tiktok_eligible"`
+	TikTokClientKey    string `yaml:"tiktok_client_key"`
+	TikTokClientSecret string `yaml:"tiktok_client_secret"`
 
 	// The parts of the rooms. What stands above wins over what they repeat.
 	Door    door.Config       `yaml:"door"`
@@ -170,6 +177,9 @@ func Settings() []Setting {
 		{Name: "MODEL_URL", Default: "none: rules and keywords decide", Usage: "base address of the chat endpoint that stages ask", set: text(func(c *Config) *string { return &c.ModelURL })},
 		{Name: "MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.Model })},
 		{Name: "MODEL_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.ModelKey })},
+		{Name: "TIKTOK_ELIGIBLE", Default: "the source is off", Usage: "`yes` states that TikTok has approved you for its Research API", set: text(func(c *Config) *string { return &c.TikTokEligible })},
+		{Name: "TIKTOK_CLIENT_KEY", Secret: true, Usage: "client key of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientKey })},
+		{Name: "TIKTOK_CLIENT_SECRET", Secret: true, Usage: "client secret of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientSecret })},
 		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
 			return c.LogLevel.UnmarshalText([]byte(value))
 		}},
@@ -224,6 +234,9 @@ func (c *Config) Complete() error {
 		c.Plugins.Settings = withSetting(c.Plugins.Settings, id, model.ModelSetting, c.Model)
 		c.Plugins.Secrets = withSetting(c.Plugins.Secrets, id, model.KeySecret, c.ModelKey)
 	}
+	c.Plugins.Settings = withSetting(c.Plugins.Settings, "tiktok", "eligible", c.TikTokEligible)
+	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_key", c.TikTokClientKey)
+	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_secret", c.TikTokClientSecret)
 	// The file names the templates and deadlines that it changes; the others stay.
 	known := scrolls.Defaults()
 	maps.Copy(known.Templates, c.Scrolls.Templates)
@@ -257,7 +270,7 @@ func withSetting(settings map[string]map[string]string, plugin, name, value stri
 
 // Stages are the stage plugins that come with the binary.
 func Stages() []stage.Spec {
-	return []stage.Spec{feed.Spec(), captions.Spec(), rulestage.Spec(), plan.Spec()}
+	return []stage.Spec{feed.Spec(), captions.Spec(), rulestage.Spec(), plan.Spec(), tiktok.Spec()}
 }
 
 // API and Worker tell what this process does.

@@ -1,0 +1,51 @@
+// Package sitetest has a clock that nobody needs to wait for.
+package sitetest
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Clock moves when somebody sleeps, and then at once.
+type Clock struct {
+	mu    sync.Mutex
+	now   time.Time
+	slept []time.Duration
+}
+
+// NewClock begins at a time.
+func NewClock(now time.Time) *Clock { return &Clock{now: now} }
+
+// Now is the time so far.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Sleep moves the clock on.
+func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	c.slept = append(c.slept, d)
+	return nil
+}
+
+// Waited is the sum of all sleeps of at least a second: what is shorter is the
+// pause between two requests.
+func (c *Clock) Waited() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var sum time.Duration
+	for _, d := range c.slept {
+		if d >= time.Second {
+			sum += d
+		}
+	}
+	return sum
+}

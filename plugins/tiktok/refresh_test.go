@@ -1,0 +1,80 @@
+package tiktok
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/stagetest"
+	"github.com/scrollery/scrollery/plugins/tiktok/tiktoktest"
+)
+
+func refs(videos []tiktoktest.Video) []stage.Ref {
+	var all []stage.Ref
+	for _, v := range videos {
+		all = append(all, stage.Ref{Platform: platform, ExternalID: strconv.FormatInt(v.ID, 10)})
+	}
+	return all
+}
+
+// spread are n videos over the last 200 days.
+func spread(n int) []tiktoktest.Video {
+	videos := clips("kettle.co", n)
+	for i := range videos {
+		videos[i].Created = time.Now().Add(-time.Duration(i) * 200 * 24 * time.Hour / time.Duration(n))
+		videos[i].ID = tiktoktest.At(videos[i].Created, i)
+	}
+	return videos
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	videos := spread(240)
+	b := setup(t, videos...)
+	b.Drop(videos[3].ID)
+	b.Drop(videos[200].ID)
+	asked := append(refs(videos), refs(videos[:2])...)
+	asked = append(asked, stage.Ref{Platform: platform, ExternalID: "not-a-number"}, stage.Ref{Platform: platform, ExternalID: "12"})
+	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call, asked)
+	if err != nil || len(records) != 238 || len(outcomes) != 242 {
+		t.Fatalf("%d records, %d outcomes, %v", len(records), len(outcomes), err)
+	}
+	count := map[stage.Status]int{}
+	for _, o := range outcomes {
+		count[o.Status]++
+		if o.Status == stage.Missing && o.Seed != strconv.FormatInt(videos[3].ID, 10) && o.Seed != strconv.FormatInt(videos[200].ID, 10) {
+			t.Errorf("%s is not gone", o.Seed)
+		}
+	}
+	if count[stage.OK] != 238 || count[stage.Missing] != 2 || count[stage.Unsupported] != 2 {
+		t.Errorf("%v", count)
+	}
+	if n := len(b.Asked()); n > 12 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// TestRefreshKnowsWhatItDoesNotKnow: a video that could not be looked up is not gone.
+func TestRefreshKnowsWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	videos := spread(60)
+	b := setup(t, videos...)
+	n := 0
+	b.Intercept = func(w http.ResponseWriter, _ *http.Request, _ tiktoktest.Query) bool {
+		if n++; n > 2 {
+			tiktoktest.Fail(w, 429, "daily_quota_limit_exceeded", "x")
+		}
+		return n > 2
+	}
+	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call, refs(videos))
+	if err != nil || len(outcomes) != 60 || len(records) == 0 || len(records) == 60 || len(b.Asked()) != 3 {
+		t.Fatalf("%d records, %d outcomes, %v, asked %d", len(records), len(outcomes), err, len(b.Asked()))
+	}
+	for _, o := range outcomes {
+		if o.Status != stage.OK && (o.Status != stage.OverQuota || o.RetryAt == nil) {
+			t.Fatalf("%+v", o)
+		}
+	}
+}

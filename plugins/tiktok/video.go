@@ -1,0 +1,88 @@
+package tiktok
+
+import (
+	"encoding/json"
+	"regexp"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site"
+)
+
+// fields are what is asked of each video.
+const fields = "id,video_description,create_time,region_code,share_count,view_count,like_count,comment_count,music_id," +
+	"hashtag_names,username,effect_ids,playlist_id,voice_to_text,is_stem_verified,favourites_count,video_duration," +
+	"hashtag_info_list,video_mention_list,video_label"
+
+// video is one as the interface sends it. Absent fields are normal, and likes
+// above views too: the counts are not of one moment.
+type video struct {
+	ID          site.ID         `json:"id"`
+	Description site.Text       `json:"video_description"`
+	Created     site.Count      `json:"create_time"`
+	Region      site.Text       `json:"region_code"`
+	Shares      site.Count      `json:"share_count"`
+	Views       site.Count      `json:"view_count"`
+	Likes       site.Count      `json:"like_count"`
+	Comments    site.Count      `json:"comment_count"`
+	Music       site.ID         `json:"music_id"`
+	Hashtags    site.Texts      `json:"hashtag_names"`
+	Username    site.Text       `json:"username"`
+	Effects     site.Texts      `json:"effect_ids"`
+	Playlist    site.ID         `json:"playlist_id"`
+	Voice       site.Text       `json:"voice_to_text"`
+	Favourites  site.Count      `json:"favourites_count"`
+	Duration    site.Count      `json:"video_duration"`
+	Mentions    site.Texts      `json:"video_mention_list"`
+	Label       json.RawMessage `json:"video_label"`
+}
+
+// metadata is what the library keeps of it, under the library's names.
+type metadata struct {
+	Caption   string          `json:"caption"`
+	Hashtags  []string        `json:"hashtags,omitempty"`
+	SoundID   string          `json:"soundId,omitempty"`
+	Duration  *int64          `json:"durationSeconds,omitempty"`
+	Region    string          `json:"region,omitempty"`
+	Effects   []string        `json:"effectIds,omitempty"`
+	Playlist  string          `json:"playlistId,omitempty"`
+	Mentions  []string        `json:"mentions,omitempty"`
+	Label     json.RawMessage `json:"label,omitempty"`
+	Interface string          `json:"interface"`
+}
+
+// maxLabel is what of the label is kept, in bytes.
+const maxLabel = 4 << 10
+
+// usernameForm is what can stand in a video's address.
+var usernameForm = regexp.MustCompile(`^[A-Za-z0-9_.]{1,40}$`)
+
+func (v video) record() stage.Record {
+	record := stage.Record{
+		Ref: stage.Ref{Platform: platform, ExternalID: string(v.ID)},
+		Metrics: stage.Metrics{
+			Views: v.Views.N, Likes: v.Likes.N, Comments: v.Comments.N, Shares: v.Shares.N, Saves: v.Favourites.N,
+			Semantics: "lagged",
+		},
+	}
+	if name := string(v.Username); usernameForm.MatchString(name) {
+		record.Source = &stage.Source{Handle: name}
+		record.SourceURL = "https://www.tiktok.com/@" + name + "/video/" + string(v.ID)
+	}
+	if v.Created.N != nil {
+		at := *v.Created.N * 1000
+		record.PostedAt = &at
+	}
+	if said := string(v.Voice); said != "" {
+		record.Evidence = &stage.Evidence{Spoken: &said}
+	}
+	kept := metadata{
+		Caption: string(v.Description), Hashtags: v.Hashtags, SoundID: string(v.Music), Duration: v.Duration.N,
+		Region: string(v.Region), Effects: v.Effects, Playlist: string(v.Playlist), Mentions: v.Mentions,
+		Interface: "research",
+	}
+	if len(v.Label) > 0 && v.Label[0] == '{' && len(v.Label) <= maxLabel {
+		kept.Label = v.Label
+	}
+	record.Metadata, _ = json.Marshal(kept) // text, numbers and valid JSON always encode
+	return record
+}
