@@ -32,6 +32,7 @@ import (
 	rulestage "github.com/scrollery/scrollery/plugins/rules"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/tiktok"
+	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
 // Config is everything that an operator can settle, a part for each room.
@@ -81,6 +82,8 @@ type Config struct {
 	AgentModel string `yaml:"agent_model"`
 	AgentKey   string `yaml:"agent_key"`
 
+	// YTDLP turns the source ytdlp on: `yes`.
+	YTDLP string `yaml:"ytdlp"`
 	// ModelURL, Model and ModelKey name a chat endpoint of the same kind for the
 	// stages that can ask one: plan, rules and vision. The plugins' own settings win.
 	ModelURL string `yaml:"model_url"`
@@ -174,6 +177,7 @@ func Settings() []Setting {
 		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
 		{Name: "AGENT_MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.AgentModel })},
 		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
+		{Name: "YTDLP", Default: "off", Usage: "`yes` turns the source ytdlp on, which is no official interface: the platforms' terms apply", set: text(func(c *Config) *string { return &c.YTDLP })},
 		{Name: "MODEL_URL", Default: "none: rules and keywords decide", Usage: "base address of the chat endpoint that stages ask", set: text(func(c *Config) *string { return &c.ModelURL })},
 		{Name: "MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.Model })},
 		{Name: "MODEL_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.ModelKey })},
@@ -226,6 +230,7 @@ func (c *Config) Complete() error {
 		c.FeedDir = folder
 	}
 	c.Plugins.Settings = withSetting(c.Plugins.Settings, "feed", "dir", c.FeedDir)
+	c.Plugins.Settings = withSetting(c.Plugins.Settings, "ytdlp", "enabled", c.YTDLP)
 	for _, id := range []string{"plan", "rules", "vision"} {
 		if _, own := c.Plugins.Settings[id][model.EndpointSetting]; own {
 			continue
@@ -270,7 +275,14 @@ func withSetting(settings map[string]map[string]string, plugin, name, value stri
 
 // Stages are the stage plugins that come with the binary.
 func Stages() []stage.Spec {
-	return []stage.Spec{feed.Spec(), captions.Spec(), rulestage.Spec(), plan.Spec(), tiktok.Spec()}
+	return []stage.Spec{
+		plan.Spec(),
+		feed.Spec(),
+		tiktok.Spec(),
+		ytdlp.Spec(),
+		rulestage.Spec(),
+		captions.Spec(),
+	}
 }
 
 // API and Worker tell what this process does.
@@ -295,6 +307,9 @@ func (c *Config) Validate() error {
 	}
 	if c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
 		fault("DATABASE_URL", "not a postgres:// address; leave it empty for SQLite")
+	}
+	if c.YTDLP != "" && c.YTDLP != "yes" {
+		fault("YTDLP", "%q is not yes; leave it empty to keep the source off", c.YTDLP)
 	}
 	if address, err := url.Parse(c.ModelURL); c.ModelURL != "" && (err != nil || address.Host == "" || address.User != nil || address.Scheme != "https" && address.Scheme != "http") {
 		fault("MODEL_URL", "not an http or https address without credentials")

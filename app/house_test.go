@@ -46,6 +46,7 @@ var rules = []rule{
 	{"plugins/sandbox", []string{"modules/folder", "proto/gen/"}, "a program's process knows the account's folder and nothing else"},
 	{"plugins/agent", nil, "the planner's client knows an endpoint and nothing of the service"},
 	{"plugins/model", []string{"plugins/stage"}, "whoever asks an endpoint asks it in the same way"},
+	{"plugins/ytdlp", []string{"plugins/stage", "plugins/feed/formats"}, "what yt-dlp writes is read as from its files"},
 	{"plugins/", []string{"plugins/stage", "plugins/model", "modules/record", "modules/address"}, "a stage knows its kit and nothing of the service"},
 	{"ent/schema", []string{"ent", "modules/viewer"}, "the tenant rule asks who is asking"},
 	{"ent", []string{"ent", "modules/viewer"}, "generated"},

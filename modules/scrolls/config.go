@@ -91,7 +91,19 @@ type Template struct {
 // Defaults returns the configuration of a fresh installation.
 func Defaults() Config {
 	pipeline := func(kinds ...string) Template {
-		return Template{Kinds: kinds, Plans: []string{"plan"}, Sources: []string{"feed", "tiktok"}, Screens: []string{"rules"}, Evidence: []string{"captions"}}
+		return Template{
+			Kinds: kinds,
+			Plans: []string{"plan"},
+			Sources: []string{
+				"feed",
+				"tiktok",
+				"ytdlp",
+			},
+			Screens: []string{"rules"},
+			Evidence: []string{
+				"captions",
+			},
+		}
 	}
 	return Config{
 		Templates: map[string]Template{

@@ -1,0 +1,166 @@
+package ytdlp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+const (
+	// defaultLimit is how many videos are asked of a seed that does not say.
+	defaultLimit = 50
+	// maxLimit is the most that is ever asked of one.
+	maxLimit = 500
+	// maxTerm is the longest search, in bytes.
+	maxTerm = 200
+)
+
+var (
+	handleForm  = regexp.MustCompile(`^[\pL\pN][\pL\pM\pN._·-]{0,59}$`)
+	channelForm = regexp.MustCompile(`^UC[A-Za-z0-9_-]{22}$`)
+)
+
+// target is what to ask for a seed on one platform; empty where the program has no
+// way to find it.
+func target(seed stage.Seed, platform string, limit int) (address string) {
+	switch {
+	case platform == youtube && channelForm.MatchString(seed.Handle):
+		return "https://www.youtube.com/channel/" + seed.Handle + "/shorts"
+	case platform == youtube && handleForm.MatchString(seed.Handle):
+		return "https://www.youtube.com/@" + url.PathEscape(seed.Handle) + "/shorts"
+	case platform == tiktok && handleForm.MatchString(seed.Handle):
+		return "https://www.tiktok.com/@" + url.PathEscape(seed.Handle)
+	case platform == youtube && seed.Term != "" && len(seed.Term) <= maxTerm:
+		return "ytsearch" + strconv.Itoa(limit) + ":" + strings.Join(strings.Fields(seed.Term), " ")
+	}
+	return ""
+}
+
+// collect asks for one seed after the other: a site is asked one thing at a time.
+func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) ([]stage.Outcome, error) {
+	if err := allowed(call); err != nil {
+		return nil, err
+	}
+	t, err := find(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	var outcomes []stage.Outcome
+	turnedAway := map[string]stage.Outcome{}
+	for _, seed := range seeds {
+		for _, platform := range Spec().Platforms {
+			if seed.Platform != "" && seed.Platform != platform {
+				continue
+			}
+			limit := defaultLimit
+			if seed.Limit > 0 {
+				limit = min(seed.Limit, maxLimit)
+			}
+			address := target(seed, platform, limit)
+			if address == "" {
+				outcomes = append(outcomes, stage.Outcome{Seed: seed.Text(), Platform: platform, Status: stage.Unsupported})
+				continue
+			}
+			// A site that has had enough is left alone for the rest of the call.
+			if before, ok := turnedAway[platform]; ok {
+				before.Seed, before.Asked = seed.Text(), limit
+				outcomes = append(outcomes, before)
+				continue
+			}
+			o, err := t.list(ctx, seed, platform, address, limit, emit)
+			outcomes = append(outcomes, o)
+			if err != nil {
+				return outcomes, err
+			}
+			if o.Status == stage.OverQuota {
+				turnedAway[platform] = o
+			}
+		}
+	}
+	return outcomes, nil
+}
+
+// list emits the videos behind one address.
+func (t *tool) list(ctx context.Context, seed stage.Seed, platform, address string, limit int, emit func(stage.Record) error) (stage.Outcome, error) {
+	args := append(slices.Clone(t.flags), "--dump-json", "--flat-playlist", "--playlist-items", "1:"+strconv.Itoa(limit), "--", address)
+	returned := 0
+	enough := false
+	r := t.read(ctx, args, func(rec stage.Record) error {
+		if rec.Platform != platform || (platform == youtube && seed.Term != "" && !strings.Contains(rec.SourceURL, "/shorts/")) {
+			return nil
+		}
+		finish(&rec, seed)
+		err := emit(rec)
+		if errors.Is(err, stage.ErrEnough) {
+			enough = true
+		}
+		if err == nil {
+			returned++
+		}
+		return err
+	})
+	if enough {
+		return stage.Outcome{Seed: seed.Text(), Platform: platform, Status: stage.Partial, Asked: limit, Returned: returned}, stage.ErrEnough
+	}
+	return t.outcome(seed, platform, limit, returned, r), fatal(ctx, r)
+}
+
+// read runs the program and emits the videos of its output.
+func (t *tool) read(ctx context.Context, args []string, emit func(stage.Record) error) result {
+	now := time.Now().UnixMilli()
+	return t.run(ctx, args, func(out io.Reader) error {
+		report, err := formats.ReadStream(ctx, out, program, formats.Options{Format: formats.YTDLP, Now: now, ObservedAt: &now}, emit)
+		if n := report.Skipped(); n > 0 {
+			t.call.Log.Warn("yt-dlp wrote what is no video", "version", t.version, "count", n)
+		}
+		return err
+	})
+}
+
+// finish makes a record the house's own: its address is built here.
+func finish(rec *stage.Record, seed stage.Seed) {
+	rec.Seed = seed.Text()
+	if rec.Source == nil {
+		rec.Source = &stage.Source{}
+	}
+	if rec.Source.Handle == "" {
+		rec.Source.Handle = seed.Handle
+	}
+	rec.SourceURL = page(rec.Ref, rec.Source.Handle)
+	if rec.Metrics.Semantics == "" {
+		rec.Metrics.Semantics = "exact"
+		if rec.Platform == tiktok {
+			rec.Metrics.Semantics = "rounded"
+		}
+	}
+}
+
+// page is the address of a video; empty for an id that is none.
+func page(ref stage.Ref, handle string) string {
+	if !idForm.MatchString(ref.ExternalID) {
+		return ""
+	}
+	switch ref.Platform {
+	case youtube:
+		return "https://www.youtube.com/shorts/" + ref.ExternalID
+	case tiktok:
+		if !handleForm.MatchString(handle) {
+			handle = "_"
+		}
+		return "https://www.tiktok.com/@" + url.PathEscape(handle) + "/video/" + ref.ExternalID
+	case instagram:
+		return "https://www.instagram.com/reel/" + ref.ExternalID + "/"
+	}
+	return ""
+}
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

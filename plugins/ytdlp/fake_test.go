@@ -1,0 +1,173 @@
+package ytdlp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/stagetest"
+)
+
+func prepared(t *testing.T, call stage.Call) *stage.Call {
+	t.Helper()
+	if call.Scratch == "" {
+		call.Scratch = t.TempDir()
+	}
+	call.Log = slog.New(slog.DiscardHandler)
+	return &call
+}
+
+var beans = []stage.Seed{{Kind: "competitor", Platform: "tiktok", Handle: "beans"}}
+
+const video = `{"_type":"url","id":"7411111111111111111","ie_key":"TikTok","extractor_key":"TikTokUser","url":"https://evil.example/x","view_count":1200,"like_count":7,"save_count":3,"repost_count":2,"comment_count":null,"timestamp":1780000000,"uploader":"beans","title":"Hi #espresso"}`
+
+func TestFlatTikTok(t *testing.T) {
+	call := fake(t, "cat <<'X'\n"+video+"\nX")
+	records, outcomes, err := stagetest.Collect(t, Spec(), call, beans)
+	if err != nil || len(records) != 1 || outcomes[0].Status != stage.OK {
+		t.Fatalf("%v %+v %v", records, outcomes, err)
+	}
+	got := records[0]
+	if got.SourceURL != "https://www.tiktok.com/@beans/video/7411111111111111111" {
+		t.Errorf("the address is the tool's: %s", got.SourceURL)
+	}
+	m := got.Metrics
+	if *m.Views != 1200 || *m.Likes != 7 || *m.Shares != 2 || *m.Saves != 3 || m.Comments != nil || *got.PostedAt != 1780000000000 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestHowRunsEnd: what came is kept, whatever the program says of itself then.
+func TestHowRunsEnd(t *testing.T) {
+	cases := map[string]struct {
+		script  string
+		records int
+		status  stage.Status
+	}{
+		"error after some":      {"echo '" + video + "'; echo 'ERROR: HTTP Error 500' >&2; exit 1", 1, stage.Partial},
+		"same page again":       {"echo 'ERROR: TikTok keeps sending the same page' >&2; exit 1", 0, stage.Partial},
+		"private":               {"echo 'ERROR: This account is private' >&2; exit 1", 0, stage.Empty},
+		"needs login":           {"echo 'ERROR: Requested content is not available, rate-limit reached or login required' >&2; exit 1", 0, stage.Blocked},
+		"page has changed":      {"echo 'ERROR: Unable to extract secondary user ID; please report this issue' >&2; exit 1", 0, stage.Changed},
+		"is asked too often":    {"echo 'ERROR: Unable to download webpage: HTTP Error 429: Too Many Requests' >&2; exit 1", 0, stage.OverQuota},
+		"crash":                 {"echo 'Traceback (most recent call last):' >&2; echo \"KeyError: 'entries'\" >&2; exit 1", 0, stage.Changed},
+		"options unknown":       {"echo 'yt-dlp: error: no such option: --sleep-requests' >&2; exit 2", 0, stage.BadlySetUp},
+		"nothing at all":        {"exit 0", 0, stage.Empty},
+		"no sense":              {"echo '<html>'; exit 0", 0, stage.Empty},
+		"half a line":           {"printf '%s' '{\"id\":\"74\",\"ie_key\":\"Tik'; exit 1", 0, stage.Changed},
+		"limit reached":         {"echo '" + video + "'; exit 101", 1, stage.OK},
+		"other platform's":      {"echo '" + strings.ReplaceAll(video, "TikTok", "Vimeo") + "'; exit 0", 0, stage.Empty},
+		"killed":                {"kill -9 $$", 0, stage.Changed},
+		"floods with complaint": {"i=0; while [ $i -lt 3000 ]; do echo 'WARNING: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' >&2; i=$((i+1)); done; echo 'ERROR: HTTP Error 403' >&2; exit 1", 0, stage.Blocked},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			call := fake(t, c.script)
+			records, outcomes, err := stagetest.Collect(t, Spec(), call, beans)
+			if err != nil || len(records) != c.records || len(outcomes) != 1 || outcomes[0].Status != c.status || outcomes[0].Returned != c.records {
+				t.Errorf("%d records, %+v, %v; want %d and %s", len(records), outcomes, err, c.records, c.status)
+			}
+			if o := outcomes[0]; o.Status != stage.OK && o.Status != stage.Empty && !strings.Contains(o.Detail, "2031.01.02") {
+				t.Errorf("the version is not told: %q", o.Detail)
+			}
+		})
+	}
+}
+
+func TestProgramThatHangs(t *testing.T) {
+	call := fake(t, "echo '"+video+"'; exec sleep 60")
+	tl, err := find(t.Context(), prepared(t, call))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl.silence = 300 * time.Millisecond
+	began := time.Now()
+	o, err := tl.list(t.Context(), beans[0], tiktok, "https://www.tiktok.com/@beans", 5, func(stage.Record) error { return nil })
+	if err != nil || o.Status != stage.Partial || o.Returned != 1 || time.Since(began) > 20*time.Second || !strings.Contains(o.Detail, "said nothing") {
+		t.Errorf("%+v, %v after %v", o, err, time.Since(began))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := tl.list(ctx, beans[0], tiktok, "https://www.tiktok.com/@beans", 5, func(stage.Record) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestProgramThatIsMissingOrOff(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var fault *stage.Error
+	call := stage.Call{Settings: map[string]string{"enabled": "yes"}}
+	if _, _, err := stagetest.Collect(t, Spec(), call, beans); !errors.As(err, &fault) || fault.Fault != stage.FaultMisconfigured {
+		t.Errorf("missing: %v", err)
+	}
+	fault = nil
+	if _, _, err := stagetest.Collect(t, Spec(), stage.Call{Settings: map[string]string{"enabled": "no"}}, beans); !errors.As(err, &fault) || !strings.Contains(fault.Message, "terms") {
+		t.Errorf("off: %v", err)
+	}
+}
+
+// TestArguments: no seed becomes an option, and no option of ours is left out.
+func TestArguments(t *testing.T) {
+	folder := t.TempDir()
+	call := fake(t, `for a in "$@"; do printf '%s\n' "$a"; done >> `+folder+`/args; env > `+folder+`/env; exit 0`)
+	call.Secrets = map[string]string{"token": "t0ken"}
+	t.Setenv("SCROLLERY_DATABASE_URL", "postgres://secret")
+	_, _, err := stagetest.Collect(t, Spec(), call, []stage.Seed{
+		{Kind: "niche", Platform: "youtube", Term: "--exec rm\n-rf"},
+		{Kind: "competitor", Platform: "tiktok", Handle: "--exec"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := os.ReadFile(filepath.Join(folder, "args"))
+	args := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	at := len(args) - 2
+	if at < 0 || args[at] != "--" || args[at+1] != "ytsearch50:--exec rm -rf" {
+		t.Errorf("arguments %q", args)
+	}
+	for _, flag := range append([]string{"--no-plugin-dirs"}, always...) {
+		if !strings.Contains(string(raw), flag+"\n") {
+			t.Errorf("%s is missing in %q", flag, args)
+		}
+	}
+	env, _ := os.ReadFile(filepath.Join(folder, "env"))
+	if strings.Contains(string(env), "secret") || strings.Contains(string(env), "t0ken") {
+		t.Errorf("environment %s", env)
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	call := fake(t, `case "$*" in *7411111111111111111*) echo '`+video+`';; *) echo 'ERROR: Video not available' >&2; exit 1;; esac`)
+	refs := []stage.Ref{{Platform: "tiktok", ExternalID: "7411111111111111111"}, {Platform: "tiktok", ExternalID: "2"}}
+	records, outcomes, err := stagetest.Refresh(t, Spec(), call, refs)
+	if err != nil || len(records) != 1 || len(outcomes) != 1 || outcomes[0].Status != stage.Partial || outcomes[0].Asked != 2 || outcomes[0].Returned != 1 {
+		t.Errorf("%v %+v %v", records, outcomes, err)
+	}
+}
+
+func TestMedia(t *testing.T) {
+	call := fake(t, `while [ $# -gt 0 ]; do [ "$1" = --output ] && out=$2; url=$1; shift; done
+case "$url" in *gone*) echo 'ERROR: Video unavailable' >&2; exit 1;; esac
+printf moving > "${out%.*}.mp4"`)
+	ready := prepared(t, call)
+	var files []stage.File
+	outcomes, err := media(t.Context(), ready, []stage.Ref{{Platform: "tiktok", ExternalID: "gone"}, {Platform: "youtube", ExternalID: "abc"}}, func(f stage.File) error {
+		files = append(files, f)
+		return nil
+	})
+	if err != nil || len(files) != 1 || files[0] != (stage.File{Ref: stage.Ref{Platform: "youtube", ExternalID: "abc"}, Name: "media-2.mp4"}) {
+		t.Fatalf("%+v %v", files, err)
+	}
+	if raw, err := os.ReadFile(filepath.Join(ready.Scratch, files[0].Name)); err != nil || string(raw) != "moving" {
+		t.Errorf("%q, %v", raw, err)
+	}
+	if len(outcomes) != 2 || outcomes[0].Status != stage.Missing || outcomes[1].Status != stage.OK {
+		t.Errorf("%+v", outcomes)
+	}
+}

@@ -1,0 +1,141 @@
+package ytdlp
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+const (
+	// maxRefresh is how many videos one call looks up: each costs a page.
+	maxRefresh = 100
+	// maxMedia is the most bytes of one video.
+	maxMedia = "40M"
+	// mediaDeadline is how long the fetching of one may take.
+	mediaDeadline = 2 * time.Minute
+)
+
+// account sums up the videos of one platform.
+type account struct {
+	asked, returned int
+	worst           stage.Outcome
+}
+
+// refresh looks up known videos, each on its own page.
+func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
+	return each(ctx, call, refs[:min(len(refs), maxRefresh)], func(t *tool, ref stage.Ref, address string) (result, int, error) {
+		args := append(slices.Clone(t.flags), "--dump-json", "--skip-download", "--no-playlist", "--", address)
+		returned := 0
+		r := t.read(ctx, args, func(rec stage.Record) error {
+			if rec.Ref != ref || returned > 0 {
+				return nil
+			}
+			finish(&rec, stage.Seed{})
+			rec.Seed = ""
+			if err := emit(rec); err != nil {
+				return err
+			}
+			returned++
+			return nil
+		})
+		return r, returned, fatal(ctx, r)
+	})
+}
+
+// media fetches videos, each in the smallest form that has picture and sound.
+func media(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error) {
+	n := 0
+	return each(ctx, call, refs, func(t *tool, ref stage.Ref, address string) (result, int, error) {
+		n++
+		name := "media-" + strconv.Itoa(n)
+		limit, cancel := context.WithTimeout(ctx, mediaDeadline)
+		defer cancel()
+		args := append(slices.Clone(t.flags),
+			"--no-playlist", "--format", "worst[ext=mp4][acodec!=none][vcodec!=none]/worst[ext=mp4]/worst",
+			"--max-filesize", maxMedia, "--no-part", "--no-mtime", "--no-continue", "--force-overwrites", "--newline",
+			"--output", filepath.Join(call.Scratch, name+".%(ext)s"), "--", address)
+		r := t.run(limit, args, discard)
+		found, err := filepath.Glob(filepath.Join(call.Scratch, name+".*"))
+		if err != nil || len(found) == 0 || r.code != 0 {
+			removeAll(found)
+			if limit.Err() != nil && ctx.Err() == nil {
+				r.err = errSilent
+			}
+			return r, 0, fatal(ctx, r)
+		}
+		if err := emit(stage.File{Ref: ref, Name: filepath.Base(found[0])}); err != nil {
+			return r, 0, err
+		}
+		return r, 1, nil
+	})
+}
+
+func removeAll(paths []string) {
+	for _, path := range paths {
+		_ = os.Remove(path)
+	}
+}
+
+// each does one thing with one video after the other, and gives one outcome a
+// platform: the worst that happened, where anything is missing.
+func each(ctx context.Context, call *stage.Call, refs []stage.Ref, do func(t *tool, ref stage.Ref, address string) (result, int, error)) ([]stage.Outcome, error) {
+	if err := allowed(call); err != nil {
+		return nil, err
+	}
+	t, err := find(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	accounts := map[string]*account{}
+	defer call.Progress("done")
+	for _, ref := range refs {
+		address := page(ref, "")
+		a := accounts[ref.Platform]
+		if a == nil {
+			a = &account{}
+			accounts[ref.Platform] = a
+		}
+		a.asked++
+		if address == "" || a.worst.Status == stage.OverQuota {
+			continue
+		}
+		r, returned, err := do(t, ref, address)
+		a.returned += returned
+		if errors.Is(err, stage.ErrEnough) {
+			break
+		}
+		if err != nil {
+			return outcomes(accounts), err
+		}
+		if returned == 0 {
+			a.worst = t.outcome(stage.Seed{Term: program}, ref.Platform, 0, 0, r)
+		}
+	}
+	return outcomes(accounts), nil
+}
+
+func outcomes(accounts map[string]*account) []stage.Outcome {
+	var all []stage.Outcome
+	for platform, a := range accounts {
+		o := a.worst
+		o.Seed, o.Platform, o.Asked, o.Returned = program, platform, a.asked, a.returned
+		switch {
+		case a.returned == a.asked:
+			o.Status, o.RetryAt, o.Detail = stage.OK, nil, ""
+		case a.returned > 0:
+			o.Status = stage.Partial
+		case o.Status == "":
+			o.Status = stage.Unsupported
+		}
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b stage.Outcome) int { return strings.Compare(a.Platform, b.Platform) })
+	return all
+}
