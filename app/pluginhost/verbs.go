@@ -3,6 +3,7 @@ package pluginhost
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -89,7 +90,7 @@ func (h *Host) Screen(ctx context.Context, id string, run record.Run, next func(
 		next: asked.batches(next),
 		take: takeVerdicts(asked, emit),
 	})
-	return record.Summary{Unclear: capped(done.GetUnclearRules())}, err
+	return record.Summary{Unclear: capped(done.GetUnclearRules()), Notes: notes(done.GetNotes())}, err
 }
 
 // Evidence has a stage look for what the first seconds of videos show and say.
@@ -120,6 +121,15 @@ func chunks[M any](items []M, wrap func(batch []M, last bool) *stagev1.Input) []
 }
 
 // capped keeps a stage from naming more than a ruleset can hold.
+// notes are few and short: people read them.
+func notes(texts []string) []string {
+	texts = texts[:min(len(texts), 20)]
+	for i, text := range texts {
+		texts[i] = strings.ToValidUTF8(text[:min(len(text), record.MaxLabel)], "")
+	}
+	return texts
+}
+
 func capped(ids []string) []string { return ids[:min(len(ids), 10_000)] }
 
 func quote(text string) string {

@@ -114,6 +114,7 @@ func (v *Verdict) Clean() (Repairs, error) {
 		return repairs, err
 	}
 	repairs.text(&v.DroppedBy, MaxLabel)
+	repairs.text(&v.RuleID, MaxLabel)
 	repairs.text(&v.Reason, MaxLabel)
 	if math.IsNaN(v.Rank) || math.IsInf(v.Rank, 0) {
 		v.Rank = 0

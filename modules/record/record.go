@@ -201,6 +201,8 @@ type Verdict struct {
 	Ref
 	// DroppedBy is the rule item (or `prompt`) that dropped it; empty keeps it.
 	DroppedBy string `json:"droppedBy,omitempty"`
+	// RuleID is the id of that item; empty for the prompt, and where unknown.
+	RuleID string `json:"ruleId,omitempty"`
 	// Rank orders what is kept, highest first.
 	Rank float64 `json:"rank"`
 	// Reason explains both for a person.
@@ -218,6 +220,8 @@ type Finding struct {
 type Summary struct {
 	// Unclear are the rule items that no check could be made of.
 	Unclear []string `json:"unclear,omitempty"`
+	// Notes are what the tenant should know of how the records were judged.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Failure is why a scroll failed, as `failureCode` shows it.

@@ -117,6 +117,7 @@ func progress(s *Scroll) *scrolleryv1.Progress {
 	p := &scrolleryv1.Progress{
 		Percent: s.Progress.Percent, DispatchAttempts: int32(s.Attempts), Collected: int32(s.Progress.Collected),
 		Reobserved: int32(s.Progress.Reobserved), Dropped: int32(s.Progress.Dropped), UnclearRules: s.Progress.UnclearRules,
+		ScreenNotes: s.Progress.ScreenNotes,
 	}
 	if plan := s.Progress.Plan; plan != nil {
 		p.Plan = &scrolleryv1.ScrollPlan{Method: plan.Method, Pages: plan.Pages, Notes: plan.Notes}

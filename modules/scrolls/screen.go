@@ -26,6 +26,7 @@ type screening struct {
 	verdicts map[int64]*verdict
 	byRef    map[record.Ref]int64
 	unclear  []string
+	notes    []string
 }
 
 // screen has new videos judged by each screen in turn; what one dropped the next
@@ -76,12 +77,18 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 	if err != nil {
 		return fmt.Errorf("screen %s: %w", id, err)
 	}
-	for _, rule := range summary.Unclear {
-		if !slices.Contains(s.unclear, rule) {
-			s.unclear = append(s.unclear, rule)
+	s.unclear, s.notes = union(s.unclear, summary.Unclear), union(s.notes, summary.Notes)
+	return nil
+}
+
+// union adds what is not there yet.
+func union(all, more []string) []string {
+	for _, one := range more {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
 		}
 	}
-	return nil
+	return all
 }
 
 // write commits the verdicts in batches; doing it twice changes nothing.
@@ -119,7 +126,7 @@ func (s *screening) sum(_ context.Context, _ *store.Tx, next *state) error {
 	slices.SortFunc(next.progress.DroppedByRule, func(a, b RuleDrops) int {
 		return cmp.Or(cmp.Compare(b.Videos, a.Videos), cmp.Compare(a.Rule, b.Rule))
 	})
-	next.progress.UnclearRules = s.unclear
+	next.progress.UnclearRules, next.progress.ScreenNotes = s.unclear, s.notes
 	return nil
 }
 

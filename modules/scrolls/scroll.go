@@ -67,6 +67,7 @@ type Progress struct {
 	DroppedByRule []RuleDrops `json:"droppedByRule,omitempty"`
 	UnclearRules  []string    `json:"unclearRules,omitempty"`
 	Evidence      []Looked    `json:"evidence,omitempty"`
+	ScreenNotes   []string    `json:"screenNotes,omitempty"`
 	// Plan is nil until the stage plan is through; it never changes then.
 	Plan *Planned `json:"plan,omitempty"`
 }

@@ -14,9 +14,19 @@ type Program struct {
 	Checks []Check
 	// Unclear are the rule items, or parts of them, that no check could be made of.
 	Unclear []string
+	// Open are the items that a model decides better: those that are unclear, and
+	// those of which the checks only compare words.
+	Open []openItem
 
 	groups []group
 	query  []term
+}
+
+// openItem is a rule, or the part of one, that no exact check decides.
+type openItem struct {
+	stage.Rule
+	// undecided is the part, where the rest is decided.
+	undecided string
 }
 
 // PromptItem names the prompt where it drops a record.
@@ -29,15 +39,22 @@ func Compile(run stage.Run) *Program {
 	c := &compiler{lexicon: english(), now: time.UnixMilli(run.Now).UTC()}
 	p := &Program{}
 	for _, rule := range run.Rules {
-		checks, lost := c.item(rule.Text, rule.Text, false)
+		checks, lost := c.item(rule.Text, rule, false)
 		p.Checks = append(p.Checks, checks...)
+		worded := slices.ContainsFunc(checks, func(c Check) bool { return c.Effect != Prefer && !c.exact() })
+		switch {
+		case worded || len(lost) > 0 && len(checks) == 0:
+			p.Open = append(p.Open, openItem{Rule: rule})
+		case len(lost) > 0:
+			p.Open = append(p.Open, openItem{rule, strings.Join(lost, "; ")})
+		}
 		if len(lost) > 0 {
 			p.Unclear = append(p.Unclear, unclear(rule.Text, checks, lost))
 		}
 	}
 	p.groups = grouped(p.Checks)
 	if run.Prompt != "" {
-		checks, _ := c.item(run.Prompt, PromptItem, true)
+		checks, _ := c.item(run.Prompt, stage.Rule{Text: PromptItem}, true)
 		p.Checks = append(p.Checks, checks...)
 		p.groups = append(p.groups, grouped(checks)...)
 	}
@@ -59,7 +76,7 @@ type compiler struct {
 }
 
 // item makes checks of one rule; lost are the parts without one.
-func (c *compiler) item(text, name string, prompt bool) (checks []Check, lost []string) {
+func (c *compiler) item(text string, name stage.Rule, prompt bool) (checks []Check, lost []string) {
 	tokens := lex(text)
 	for len(tokens) > 0 && (tokens[0].kind == mark && strings.Contains("-*•·‣◦", tokens[0].text) || tokens[0].kind == number && len(tokens) > 1 && tokens[1].kind == mark && strings.Contains(".)", tokens[1].text)) {
 		tokens = tokens[1:] // a bullet or the number of a line
@@ -78,7 +95,7 @@ func (c *compiler) item(text, name string, prompt bool) (checks []Check, lost []
 		lost = []string{text}
 	}
 	for i := range checks {
-		checks[i].Item = name
+		checks[i].Item, checks[i].ID = name.Text, name.ID
 		checks[i].Conditions = each(checks[i].Conditions, Condition.prepared)
 		checks[i].Unless = each(checks[i].Unless, Condition.prepared)
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -122,12 +123,21 @@ const (
 // not known of a record (no views, no date, a language that cannot be told) never
 // drops it.
 type Check struct {
-	// Item is the rule's text, as verdicts name it.
-	Item       string
+	// Item is the rule's text, as verdicts name it, and ID its id.
+	Item, ID   string
 	Effect     Effect
 	Conditions []Condition
 	// Unless keeps a record that meets one of them.
 	Unless []Condition
+}
+
+// exact tells checks of what is simply known of a record. What its words say, and
+// in which language, is found by comparing words: that only comes close to a rule.
+func (c Check) exact() bool {
+	return !slices.ContainsFunc(slices.Concat(c.Conditions, c.Unless), func(c Condition) bool {
+		tags := !slices.ContainsFunc(c.Values, func(value string) bool { return !strings.HasPrefix(value, "#") })
+		return c.Field == Text && !tags || c.Field == Language
+	})
 }
 
 // String is the check as people read it.

@@ -216,14 +216,27 @@ func grouped(checks []Check) []group {
 	return groups
 }
 
-// drops gives the check that drops the record, if one does.
-func (g group) drops(f *facts) *Check {
+// drops gives the check that drops the record, if one does. What a model said of
+// an item stands for its checks that are not exact.
+func (g group) drops(f *facts, said opinion) *Check {
 	for i := range g.checks {
-		if !g.checks[i].drops(f) {
+		check := &g.checks[i]
+		broken, told := said[check.Item]
+		if !told || check.exact() {
+			broken = check.drops(f)
+		}
+		if !broken {
 			return nil
 		}
 	}
 	return &g.checks[0]
+}
+
+// settled tells records that exact checks drop: nobody else need be asked.
+func (p *Program) settled(f *facts) bool {
+	return slices.ContainsFunc(p.groups, func(g group) bool {
+		return !slices.ContainsFunc(g.checks, func(c Check) bool { return !c.exact() }) && g.drops(f, nil) != nil
+	})
 }
 
 func (c *Check) drops(f *facts) bool {

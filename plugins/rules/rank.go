@@ -50,12 +50,31 @@ func (c *compiler) terms(run stage.Run) []term {
 
 // Judge gives the verdict on one record.
 func (p *Program) Judge(rec stage.Record, now time.Time) stage.Verdict {
-	f := look(rec, now)
-	verdict := stage.Verdict{Ref: rec.Ref}
+	return p.judge(rec.Ref, look(rec, now), nil)
+}
+
+// opinion is what a model says of one record: for the text of each item that it was
+// asked about, whether the record breaks it. Nil where it said nothing.
+type opinion map[string]bool
+
+func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
+	verdict := stage.Verdict{Ref: ref}
 	for _, group := range p.groups {
-		if check := group.drops(f); check != nil {
-			verdict.DroppedBy = check.Item
+		check := group.drops(f, said)
+		if check == nil {
+			continue
+		}
+		verdict.DroppedBy, verdict.RuleID = check.Item, check.ID
+		if _, told := said[check.Item]; told && !check.exact() {
+			verdict.Reason = byModel
+		} else {
 			verdict.Reason = clip("dropped: "+check.String()+check.otherwise(f), 500)
+		}
+		return verdict
+	}
+	for _, item := range p.Open {
+		if said[item.Text] && !p.decidedInGroups(item) {
+			verdict.DroppedBy, verdict.RuleID, verdict.Reason = item.Text, item.ID, byModel
 			return verdict
 		}
 	}
@@ -77,6 +96,20 @@ func (p *Program) Judge(rec stage.Record, now time.Time) stage.Verdict {
 	}
 	verdict.Reason = clip(reason, 500)
 	return verdict
+}
+
+// byModel is the reason of a drop that no check stands behind.
+const byModel = "dropped: the model says that it breaks this rule"
+
+// decidedInGroups tells items of which a group has the last word: an allowance is
+// no reason to drop what another of its group allows.
+func (p *Program) decidedInGroups(item openItem) bool {
+	for _, group := range p.groups {
+		if len(group.checks) > 1 && slices.ContainsFunc(group.checks, func(c Check) bool { return c.Item == item.Text && !c.exact() }) {
+			return true
+		}
+	}
+	return false
 }
 
 // otherwise is what the record says where it does not use the rule's own words.

@@ -4,22 +4,48 @@
 // rule that no check could be made of is reported, never passed over in silence.
 // What is not known of a video never drops it. What remains is ranked by the
 // words of the prompt and the brief. Texts of records are only ever searched.
+//
+// Where the operator names a chat endpoint, its model decides what checks cannot:
+// rules that none could be made of, and those that only compare words. It chooses
+// among the rules that it is given, about one video at a time, so that a text which
+// talks it round changes the verdict on its own video at most.
 package rules
 
 import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// The settings and the secret of the model.
+const (
+	urlSetting      = "url"
+	modelSetting    = "model"
+	batchSetting    = "batch"
+	parallelSetting = "parallel"
+	requestsSetting = "requests"
+	tokensSetting   = "tokens"
+	minutesSetting  = "minutes"
+	keySecret       = "key"
 )
 
 // Spec is the rules stage.
 func Spec() stage.Spec {
 	return stage.Spec{
-		ID: "rules", Version: "1.0.0", Kind: stage.ScreenKind,
+		ID: "rules", Version: "1.1.0", Kind: stage.ScreenKind,
 		Summary: "Drops what the ruleset does not want and ranks the rest by relevance.",
+		Settings: []stage.Setting{
+			{Name: urlSetting, Endpoint: true, Help: "Base address of an OpenAI-compatible endpoint, such as https://api.example.com/v1; empty for compiled rules alone."},
+			{Name: modelSetting, Help: "The endpoint's name for the model."},
+			{Name: batchSetting, Default: "1", Help: "Videos a request, 1 to 20. Above 1 is cheaper, but a text may then sway the verdicts of those asked about with it."},
+			{Name: parallelSetting, Default: "8", Help: "Requests at a time, 1 to 32."},
+			{Name: requestsSetting, Default: "5000", Help: "Requests a scroll."},
+			{Name: tokensSetting, Default: "2000000", Help: "Tokens a scroll."},
+			{Name: minutesSetting, Default: "10", Help: "Minutes a scroll, 1 to 25."},
+		},
+		Secrets: []string{keySecret},
 		Screen:  screen,
 	}
 }
@@ -34,21 +60,31 @@ func screen(ctx context.Context, call *stage.Call, next func() (stage.Record, er
 			call.Log.Warn("rule not understood", "rule", item)
 		}
 	}
-	now := time.UnixMilli(call.Now).UTC()
-	summary := stage.Summary{Unclear: program.Unclear}
-	for {
-		rec, err := next()
-		if errors.Is(err, io.EOF) {
-			return summary, nil
-		}
-		if err != nil {
-			return summary, err
+	p := newPanel(call, program)
+	for ended := false; !ended; {
+		var records []stage.Record
+		for len(records) < window {
+			rec, err := next()
+			if ended = errors.Is(err, io.EOF); ended {
+				break
+			}
+			if err != nil {
+				return p.summary(), err
+			}
+			records = append(records, rec)
 		}
 		if err := ctx.Err(); err != nil {
-			return summary, err
+			return p.summary(), err
 		}
-		if err := emit(program.Judge(rec, now)); err != nil {
-			return summary, err
+		verdicts, err := p.judge(ctx, records)
+		if err != nil {
+			return p.summary(), err
+		}
+		for _, verdict := range verdicts {
+			if err := emit(verdict); err != nil {
+				return p.summary(), err
+			}
 		}
 	}
+	return p.summary(), nil
 }

@@ -93,7 +93,7 @@ func (s *service) Screen(stream stream) error {
 	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
 		emit := func(v Verdict) error { return w.verdicts.emit(wire.EncodeVerdict(&v)) }
 		summary, err := s.spec.Screen(ctx, w.call, w.input.next, emit)
-		return &stagev1.Done{UnclearRules: summary.Unclear}, err
+		return &stagev1.Done{UnclearRules: summary.Unclear, Notes: summary.Notes}, err
 	})
 }
 

@@ -7,12 +7,12 @@ import (
 
 // EncodeVerdict makes a verdict a message.
 func EncodeVerdict(v *record.Verdict) *stagev1.Verdict {
-	return &stagev1.Verdict{Ref: EncodeRef(v.Ref), DroppedBy: v.DroppedBy, Rank: v.Rank, Reason: v.Reason}
+	return &stagev1.Verdict{Ref: EncodeRef(v.Ref), DroppedBy: v.DroppedBy, Rank: v.Rank, Reason: v.Reason, RuleId: v.RuleID}
 }
 
 // DecodeVerdict reads a verdict.
 func DecodeVerdict(m *stagev1.Verdict) record.Verdict {
-	return record.Verdict{Ref: DecodeRef(m.GetRef()), DroppedBy: m.GetDroppedBy(), Rank: m.GetRank(), Reason: m.GetReason()}
+	return record.Verdict{Ref: DecodeRef(m.GetRef()), DroppedBy: m.GetDroppedBy(), Rank: m.GetRank(), Reason: m.GetReason(), RuleID: m.GetRuleId()}
 }
 
 // EncodeFinding makes a finding a message.

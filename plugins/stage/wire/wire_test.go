@@ -87,7 +87,7 @@ func TestRecord(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	verdict := whole(t, record.Verdict{Ref: ref, DroppedBy: "rule_1", Rank: -0.5, Reason: "because"})
+	verdict := whole(t, record.Verdict{Ref: ref, DroppedBy: "rule_1", Rank: -0.5, Reason: "because", RuleID: "rule_1"})
 	same(t, wire.DecodeVerdict(through(t, wire.EncodeVerdict(&verdict))), verdict)
 	finding := whole(t, record.Finding{Ref: ref, Evidence: evidence, Keys: keys})
 	same(t, wire.DecodeFinding(through(t, wire.EncodeFinding(&finding))), finding)

@@ -186,7 +186,10 @@ type Progress struct {
 	Plan *ScrollPlan `protobuf:"bytes,9,opt,name=plan" json:"plan,omitempty"`
 	// What each evidence stage, and each source that was asked for media, found.
 	// Evidence that is absent fails no scroll; a later one looks again.
-	Evidence      []*Looked `protobuf:"bytes,10,rep,name=evidence" json:"evidence,omitempty"`
+	Evidence []*Looked `protobuf:"bytes,10,rep,name=evidence" json:"evidence,omitempty"`
+	// What the screens have to say of how they judged, such as a model that did not
+	// answer, so that the compiled rules decided.
+	ScreenNotes   []string `protobuf:"bytes,11,rep,name=screen_notes,json=screenNotes" json:"screen_notes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -287,6 +290,13 @@ func (x *Progress) GetPlan() *ScrollPlan {
 func (x *Progress) GetEvidence() []*Looked {
 	if x != nil {
 		return x.Evidence
+	}
+	return nil
+}
+
+func (x *Progress) GetScreenNotes() []string {
+	if x != nil {
+		return x.ScreenNotes
 	}
 	return nil
 }
@@ -750,7 +760,7 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	" \x01(\x01R\tupdatedAt\x12$\n" +
 	"\n" +
 	"started_at\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x01R\tstartedAt\x12(\n" +
-	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xd0\x03\n" +
+	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xf3\x03\n" +
 	"\bProgress\x121\n" +
 	"\apercent\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00Y@)\x00\x00\x00\x00\x00\x00\x00\x00R\apercent\x124\n" +
 	"\x11dispatch_attempts\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x10dispatchAttempts\x12\x1c\n" +
@@ -764,7 +774,8 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\runclear_rules\x18\b \x03(\tR\funclearRules\x127\n" +
 	"\x04plan\x18\t \x01(\v2\x18.scrollery.v1.ScrollPlanB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x04plan\x120\n" +
 	"\bevidence\x18\n" +
-	" \x03(\v2\x14.scrollery.v1.LookedR\bevidence\"z\n" +
+	" \x03(\v2\x14.scrollery.v1.LookedR\bevidence\x12!\n" +
+	"\fscreen_notes\x18\v \x03(\tR\vscreenNotes\"z\n" +
 	"\n" +
 	"ScrollPlan\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12(\n" +

@@ -676,8 +676,10 @@ type Verdict struct {
 	// The rule, or `prompt`, that dropped it; empty keeps it.
 	DroppedBy string `protobuf:"bytes,2,opt,name=dropped_by,json=droppedBy" json:"dropped_by,omitempty"`
 	// Orders what is kept, highest first.
-	Rank          float64 `protobuf:"fixed64,3,opt,name=rank" json:"rank,omitempty"`
-	Reason        string  `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
+	Rank   float64 `protobuf:"fixed64,3,opt,name=rank" json:"rank,omitempty"`
+	Reason string  `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
+	// The id of the rule that dropped it; empty for the prompt, or where unknown.
+	RuleId        string `protobuf:"bytes,5,opt,name=rule_id,json=ruleId" json:"rule_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -736,6 +738,13 @@ func (x *Verdict) GetRank() float64 {
 func (x *Verdict) GetReason() string {
 	if x != nil {
 		return x.Reason
+	}
+	return ""
+}
+
+func (x *Verdict) GetRuleId() string {
+	if x != nil {
+		return x.RuleId
 	}
 	return ""
 }
@@ -858,13 +867,14 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\x05label\x18\x02 \x01(\tR\x05label\"E\n" +
 	"\x04File\x12)\n" +
 	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"\x7f\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\x98\x01\n" +
 	"\aVerdict\x12)\n" +
 	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x12\x1d\n" +
 	"\n" +
 	"dropped_by\x18\x02 \x01(\tR\tdroppedBy\x12\x12\n" +
 	"\x04rank\x18\x03 \x01(\x01R\x04rank\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x9b\x01\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x17\n" +
+	"\arule_id\x18\x05 \x01(\tR\x06ruleId\"\x9b\x01\n" +
 	"\aFinding\x12)\n" +
 	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x128\n" +
 	"\bevidence\x18\x02 \x01(\v2\x1c.scrollery.stage.v1.EvidenceR\bevidence\x12+\n" +

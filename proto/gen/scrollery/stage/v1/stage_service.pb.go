@@ -959,8 +959,10 @@ type Done struct {
 	// Collect and Refresh: one for each seed and platform.
 	Outcomes []*Outcome `protobuf:"bytes,1,rep,name=outcomes" json:"outcomes,omitempty"`
 	// Screen: the ids of rules that no check could be made of.
-	UnclearRules  []string `protobuf:"bytes,2,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
-	Error         *Error   `protobuf:"bytes,3,opt,name=error" json:"error,omitempty"`
+	UnclearRules []string `protobuf:"bytes,2,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
+	Error        *Error   `protobuf:"bytes,3,opt,name=error" json:"error,omitempty"`
+	// Screen: what the tenant should know of how the records were judged.
+	Notes         []string `protobuf:"bytes,4,rep,name=notes" json:"notes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1012,6 +1014,13 @@ func (x *Done) GetUnclearRules() []string {
 func (x *Done) GetError() *Error {
 	if x != nil {
 		return x.Error
+	}
+	return nil
+}
+
+func (x *Done) GetNotes() []string {
+	if x != nil {
+		return x.Notes
 	}
 	return nil
 }
@@ -1077,11 +1086,12 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x04item\x18\x03 \x01(\tR\x04item\"2\n" +
 	"\bProgress\x12\x12\n" +
 	"\x04note\x18\x01 \x01(\tR\x04note\x12\x12\n" +
-	"\x04want\x18\x02 \x01(\x05R\x04want\"\x95\x01\n" +
+	"\x04want\x18\x02 \x01(\x05R\x04want\"\xab\x01\n" +
 	"\x04Done\x127\n" +
 	"\boutcomes\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.OutcomeR\boutcomes\x12#\n" +
 	"\runclear_rules\x18\x02 \x03(\tR\funclearRules\x12/\n" +
-	"\x05error\x18\x03 \x01(\v2\x19.scrollery.stage.v1.ErrorR\x05error2\xcc\x04\n" +
+	"\x05error\x18\x03 \x01(\v2\x19.scrollery.stage.v1.ErrorR\x05error\x12\x14\n" +
+	"\x05notes\x18\x04 \x03(\tR\x05notes2\xcc\x04\n" +
 	"\fStageService\x12U\n" +
 	"\bDescribe\x12#.scrollery.stage.v1.DescribeRequest\x1a$.scrollery.stage.v1.DescribeResponse\x12M\n" +
 	"\x04Plan\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12P\n" +
