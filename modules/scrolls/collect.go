@@ -19,6 +19,8 @@ var errFull = errors.New("the scroll has all the records it may have")
 // collector gathers what the sources deliver side by side.
 type collector struct {
 	r *run
+	// last is what came of the same seeds before.
+	last waits
 
 	mu       sync.Mutex
 	seen     map[record.Ref]bool
@@ -43,7 +45,11 @@ func (r *run) collect(ctx context.Context) error {
 	if err := r.clear(ctx); err != nil {
 		return err
 	}
-	c := &collector{r: r, seen: map[record.Ref]bool{}, returned: tally{}}
+	last, err := r.s.last(ctx, r)
+	if err != nil {
+		return fmt.Errorf("last coverage: %w", err)
+	}
+	c := &collector{r: r, last: last, seen: map[record.Ref]bool{}, returned: tally{}}
 	if r.imported {
 		if err := c.read(ctx); err != nil {
 			return err
@@ -79,9 +85,11 @@ func (c *collector) ask(ctx context.Context) []*delivery {
 
 // run takes what one source sends, and writes it in batches.
 func (c *collector) run(ctx context.Context, d *delivery, serves []string) {
-	seeds := slices.DeleteFunc(slices.Clone(c.r.seeds), func(s record.Seed) bool {
-		return s.Platform != "" && len(serves) > 0 && !slices.Contains(serves, s.Platform)
-	})
+	seeds, waiting := c.last.due(served(c.r.seeds, serves), serves, c.r.call.Now)
+	if len(waiting) > 0 && len(seeds) == 0 {
+		d.outcomes = waiting
+		return
+	}
 	var batch []item
 	flush := func() error {
 		err := c.write(ctx, batch)
@@ -97,6 +105,7 @@ func (c *collector) run(ctx context.Context, d *delivery, serves []string) {
 		}
 		return errors.Join(flush(), err)
 	})
+	d.outcomes = append(d.outcomes, waiting...)
 	if err := flush(); err != nil {
 		d.err = errors.Join(err, d.err)
 	}
@@ -255,6 +264,7 @@ func (c *collector) finish(ctx context.Context, deliveries []*delivery) error {
 	}
 	return c.r.finish(ctx, Collect, func(_ context.Context, _ *store.Tx, next *state) error {
 		next.progress.Coverage = unanswered(coverage(outcomes, c.returned, planned, before), c.asked(deliveries), before, silent)
+		c.last.postpone(next.progress.Coverage, c.r.call.Now)
 		return nil
 	})
 }

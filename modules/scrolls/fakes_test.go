@@ -48,8 +48,9 @@ type world struct {
 	calls    map[string]int
 	planner  func(seeds []record.Seed) ([]record.Seed, error) // nil: there is none
 	pages    map[string]record.Page
-	read     []string // addresses that were asked for
-	offline  bool     // sources take what lies there
+	read     []string            // addresses that were asked for
+	offline  bool                // sources take what lies there
+	serves   map[string][]string // platforms of a source; missing: any
 	scores   []int64
 	scoreErr error
 }
@@ -318,7 +319,7 @@ func (w *world) call(id string) error {
 
 func (w *world) Source(id string) ([]string, bool, bool) {
 	s, ok := w.sources[id]
-	return nil, ok && s.refreshes != nil, ok
+	return w.serves[id], ok && s.refreshes != nil, ok
 }
 
 func (w *world) Collect(ctx context.Context, id string, _ record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error) {
@@ -335,7 +336,15 @@ func (w *world) Collect(ctx context.Context, id string, _ record.Run, seeds []re
 			return nil, err
 		}
 	}
-	return s.outcomes, errors.Join(fault, s.err)
+	outcomes := slices.Clone(s.outcomes)
+	if w.serves[id] != nil { // it answers for what it was asked
+		outcomes = slices.DeleteFunc(outcomes, func(o record.Outcome) bool {
+			return !slices.ContainsFunc(seeds, func(s record.Seed) bool {
+				return s.Text() == o.Seed && (s.Platform == "" || s.Platform == o.Platform)
+			})
+		})
+	}
+	return outcomes, errors.Join(fault, s.err)
 }
 
 func (w *world) Refresh(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func([]record.Record) error) ([]record.Outcome, error) {

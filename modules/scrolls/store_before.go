@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/scroll"
 )
 
@@ -22,12 +23,8 @@ func (s *Service) runNumber(ctx context.Context) (int, error) {
 // coverageBefore is what the seeds of this subject and template brought in completed
 // scrolls, an entry a seed and platform; the newest that brought something counts.
 func (s *Service) coverageBefore(ctx context.Context, r *run) ([]Coverage, error) {
-	same := scroll.TemplateEQ(r.name)
-	if r.name == defaultTemplate {
-		same = scroll.Or(same, scroll.TemplateIsNil())
-	}
 	rows, err := s.db.Ent().Scroll.Query().
-		Where(scroll.Status(Completed), scroll.Subject(r.snapshot().subject), same).
+		Where(scroll.Status(Completed), scroll.Subject(r.snapshot().subject), sameTemplate(r.name)).
 		Order(ent.Desc(scroll.FieldID)).Limit(lookBack).
 		Select(scroll.FieldProgress).All(ctx)
 	if err != nil {
@@ -52,4 +49,12 @@ func (s *Service) coverageBefore(ctx context.Context, r *run) ([]Coverage, error
 		}
 	}
 	return all, nil
+}
+
+// sameTemplate finds scrolls of a template by its name.
+func sameTemplate(name string) predicate.Scroll {
+	if name == defaultTemplate {
+		return scroll.Or(scroll.TemplateEQ(name), scroll.TemplateIsNil())
+	}
+	return scroll.TemplateEQ(name)
 }

@@ -1,0 +1,97 @@
+package scrolls
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// TestSeedsAreNotAskedBeforeTheirTime: what a site said of waiting holds for the
+// next scroll too, and who is not there is not looked for every day.
+func TestSeedsAreNotAskedBeforeTheirTime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.brief = record.Brief{Name: "Beans", Competitors: []string{"@gone", "youtube:@busy", "@fine"}}
+		w.serves = map[string][]string{"feed": {"tiktok", "youtube"}}
+		now := time.Now()
+		w.service.now = func() time.Time { return now }
+		later := now.Add(time.Hour).UnixMilli()
+		outcome := func(seed, platform string, status record.Status, at *int64) record.Outcome {
+			return record.Outcome{Seed: seed, Platform: platform, Status: status, RetryAt: at}
+		}
+		w.sources["feed"].outcomes = []record.Outcome{
+			outcome("gone", "tiktok", record.NotFound, nil), outcome("gone", "youtube", record.Empty, nil),
+			outcome("busy", "youtube", record.Quota, &later), outcome("fine", "tiktok", record.OK, nil),
+		}
+		asked := func() (all []string) {
+			for _, seed := range w.sources["feed"].seeds {
+				if seed.Handle != "" {
+					all = append(all, seed.Platform+"@"+seed.Handle)
+				}
+			}
+			return all
+		}
+		entry := func(s *Scroll, seed, platform string) Coverage {
+			for _, c := range s.Progress.Coverage {
+				if c.Seed == seed && c.Platform == platform {
+					return c
+				}
+			}
+			t.Errorf("no entry for %s on %s: %+v", seed, platform, s.Progress.Coverage)
+			return Coverage{}
+		}
+		first := w.complete(w.create(Start{}).ID)
+		if want := []string{"@gone", "youtube@busy", "@fine"}; !slices.Equal(asked(), want) {
+			t.Errorf("asked first: %v, want %v", asked(), want)
+		}
+		day := now.Add(24 * time.Hour).UnixMilli()
+		if c := entry(first, "gone", "tiktok"); c.RetryAt == nil || *c.RetryAt != day {
+			t.Errorf("gone: %+v", c)
+		}
+		second := w.complete(w.create(Start{}).ID)
+		if want := []string{"youtube@gone", "@fine"}; !slices.Equal(asked(), want) {
+			t.Errorf("asked at once: %v, want %v", asked(), want)
+		}
+		if c := entry(second, "busy", "youtube"); c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != later {
+			t.Errorf("busy waits: %+v", c)
+		}
+		if c := entry(second, "gone", "tiktok"); c.Outcome != "not_found" || *c.RetryAt != day {
+			t.Errorf("gone waits: %+v", c)
+		}
+		now = now.Add(25 * time.Hour)
+		third := w.complete(w.create(Start{}).ID)
+		if want := []string{"@gone", "youtube@busy", "@fine"}; !slices.Equal(asked(), want) {
+			t.Errorf("asked a day later: %v, want %v", asked(), want)
+		}
+		if c := entry(third, "gone", "tiktok"); *c.RetryAt != now.Add(7*24*time.Hour).UnixMilli() {
+			t.Errorf("gone again: %+v", c)
+		}
+	})
+}
+
+// TestASourceThatOnlyWaitsIsNotAsked at all, and does not stop the others.
+func TestASourceThatOnlyWaitsIsNotAsked(t *testing.T) {
+	t.Parallel()
+	cfg := quick()
+	template := cfg.Templates[defaultTemplate]
+	template.Sources = []string{"feed", "api"}
+	cfg.Templates[defaultTemplate] = template
+	w := setup(t, storetest.SQLite(t), cfg)
+	w.brief = record.Brief{Name: "Beans"}
+	w.serves = map[string][]string{"api": {"youtube"}}
+	later := time.Now().Add(time.Hour).UnixMilli()
+	w.sources["api"] = &source{outcomes: []record.Outcome{{Seed: "Beans", Platform: "youtube", Status: record.Quota, RetryAt: &later}}}
+	for range 2 {
+		if done := w.complete(w.create(Start{}).ID); done.Status != Completed {
+			t.Fatalf("%s: %v", done.Status, done.FailureCode)
+		}
+	}
+	if w.calls["api"] != 1 || w.calls["feed"] != 2 {
+		t.Errorf("calls %v", w.calls)
+	}
+}
