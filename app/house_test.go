@@ -29,6 +29,7 @@ type rule struct {
 // The first rule whose folder fits decides.
 var rules = []rule{
 	{"cmd/", []string{"app", "plugins/", "modules/"}, "cmd starts what app puts together"},
+	{"app/pluginhost/egress", []string{"modules/address"}, "the way out knows which addresses are public, and nothing of stages"},
 	{"app/pluginhost", []string{"app/pluginhost", "modules/record", "plugins/stage", "proto/gen/"}, "the host knows the protocol, no room"},
 	{"app/demo", nil, "the demonstration is a client: it speaks HTTP only"},
 	{"app", []string{"app", "modules/", "plugins/", "ent", "proto/gen"}, "app alone knows every room"},

@@ -199,7 +199,7 @@ func (t *talk) run(ctx context.Context, run record.Run, given given) (*stagev1.D
 	}
 	opening := &stagev1.Open{
 		Run: wire.EncodeRun(run), Settings: given.settings, Secrets: given.secrets,
-		Scratch: t.process.work(), MaxRecords: int64(t.most),
+		Scratch: t.process.work(), MaxRecords: int64(t.most), Proxy: t.process.way.url(),
 	}
 	if err := t.send(&stagev1.CallRequest{Message: &stagev1.CallRequest_Open{Open: opening}}); err != nil {
 		return nil, err

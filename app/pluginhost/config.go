@@ -1,8 +1,10 @@
 package pluginhost
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -39,16 +41,22 @@ type Config struct {
 	// in scratch at once for one scroll. 64 MiB and 512 MiB by default.
 	MediaFile  int64 `yaml:"media_file"`
 	MediaTotal int64 `yaml:"media_total"`
+	// Traffic is how many bytes a call may send and receive in all. 1 GiB by default.
+	Traffic int64 `yaml:"traffic"`
+	// Connections is how many a call may have at once; one more waits. 32 by default.
+	Connections int `yaml:"connections"`
 	// Crashes in a row rest a plugin for CoolDown. 3 and 1 min by default.
 	Crashes  int           `yaml:"crashes"`
 	CoolDown time.Duration `yaml:"cool_down"`
+	// Lookup resolves the names of hosts for plugins; nil asks the system.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error) `yaml:"-"`
 }
 
 // Defaults is the config where nobody says otherwise.
 func Defaults() Config {
 	return Config{
 		Start: 10 * time.Second, Call: 30 * time.Minute, Stall: time.Minute,
-		Memory: 512 << 20, Records: 100_000, Crashes: 3, CoolDown: time.Minute,
+		Memory: 512 << 20, Records: 100_000, Traffic: 1 << 30, Connections: 32, Crashes: 3, CoolDown: time.Minute,
 		MediaFile: 64 << 20, MediaTotal: 512 << 20,
 	}
 }
@@ -64,8 +72,8 @@ func (c Config) Validate() error {
 	if c.Memory != 0 && c.Memory < minMemory {
 		faults = append(faults, fmt.Errorf("plugins: memory: below %d bytes no stage starts", minMemory))
 	}
-	if c.Records < 0 || c.Crashes < 0 || c.MediaFile < 0 || c.MediaTotal < 0 {
-		faults = append(faults, errors.New("plugins: records, crashes, media: below zero"))
+	if c.Records < 0 || c.Crashes < 0 || c.MediaFile < 0 || c.MediaTotal < 0 || c.Traffic < 0 || c.Connections < 0 {
+		faults = append(faults, errors.New("plugins: records, crashes, media, traffic, connections: below zero"))
 	}
 	seen := map[string]bool{}
 	for _, spec := range c.Builtins {
@@ -92,6 +100,8 @@ func (c Config) filled() Config {
 	fill(&c.Records, d.Records)
 	fill(&c.MediaFile, d.MediaFile)
 	fill(&c.MediaTotal, d.MediaTotal)
+	fill(&c.Traffic, d.Traffic)
+	fill(&c.Connections, d.Connections)
 	fill(&c.Crashes, d.Crashes)
 	fill(&c.CoolDown, d.CoolDown)
 	return c

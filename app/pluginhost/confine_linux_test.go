@@ -1,7 +1,6 @@
 package pluginhost_test
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,29 +57,5 @@ func TestPathSettingThatNamesNoFile(t *testing.T) {
 	})
 	if text := b.found(t, "probe", "given"); !strings.Contains(text, `"dir":"sample"`) {
 		t.Error(text)
-	}
-}
-
-func TestNetwork(t *testing.T) {
-	t.Parallel()
-	landlock(t, 4)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	address := listener.Addr().String()
-	specs := specs()
-	specs[1].Hosts = []string{address}
-	b := setup(t, func(c *pluginhost.Config) { c.Builtins = specs })
-	for _, c := range []struct{ id, term, want string }{
-		{"online", "dial:tcp," + address, "ok"},
-		{"online", "dial:tcp,127.0.0.1:22", "permission denied"},
-		{"probe", "dial:tcp," + address, "permission denied"},
-		{"probe", "dial:udp,127.0.0.1:53", "permission denied"},
-	} {
-		if got := b.found(t, c.id, c.term); !strings.Contains(got, c.want) {
-			t.Errorf("%s %s: %q, want %q", c.id, c.term, got, c.want)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/scrollery/scrollery/app/pluginhost/egress"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -111,6 +112,9 @@ type given struct {
 	scroll            string
 	settings, secrets map[string]string
 	reads             []string // besides what settings name
+	// endpoints are the `host:port` that the operator's own settings lead to; own
+	// are those of a spec's defaults, which are the plugin's word and no more.
+	endpoints, own []string
 }
 
 // give picks the settings and secrets that the spec names. A manifest's settings
@@ -118,14 +122,17 @@ type given struct {
 func (h *Host) give(e *entry, spec stage.Spec, scroll string) (given, error) {
 	g := given{scroll: scroll, settings: map[string]string{}, secrets: map[string]string{}}
 	for _, setting := range spec.Settings {
-		value := setting.Default
+		value, operator := setting.Default, false
 		for _, from := range []map[string]string{h.config.Settings[e.id], e.manifest.Settings} {
 			if v, ok := from[setting.Name]; ok {
-				value = v
+				value, operator = v, true
 			}
 		}
 		if value != "" {
 			g.settings[setting.Name] = value
+			if err := g.lead(setting, value, operator); err != nil {
+				return g, err
+			}
 		} else if setting.Required {
 			return g, stage.Misconfigured("setting %q is missing", setting.Name)
 		}
@@ -136,5 +143,27 @@ func (h *Host) give(e *entry, spec stage.Spec, scroll string) (given, error) {
 			g.secrets[name] = value
 		}
 	}
+	for _, program := range spec.Programs {
+		if !installed(program) {
+			return g, stage.Misconfigured("program %q is not installed in any of %s", program, programPath)
+		}
+	}
 	return g, nil
+}
+
+// lead notes where a setting that is an endpoint leads.
+func (g *given) lead(setting stage.Setting, value string, operator bool) error {
+	if !setting.Endpoint {
+		return nil
+	}
+	target, err := egress.Endpoint(value)
+	switch {
+	case err != nil:
+		return stage.Misconfigured("setting %q: %v", setting.Name, err)
+	case operator:
+		g.endpoints = append(g.endpoints, target)
+	default:
+		g.own = append(g.own, target)
+	}
+	return nil
 }

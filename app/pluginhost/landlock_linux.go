@@ -26,12 +26,14 @@ func landlocked(p policy) error {
 		landlock.RODirs("/lib", "/lib64", "/usr/lib", "/usr/lib64").IgnoreIfMissing(),
 		landlock.ROFiles("/etc/ld.so.cache", "/etc/ld.so.conf").IgnoreIfMissing(),
 		landlock.RODirs("/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/zoneinfo", "/usr/share/ca-certificates").IgnoreIfMissing(),
-		landlock.ROFiles("/etc/localtime", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services").IgnoreIfMissing(),
+		landlock.ROFiles("/etc/localtime", "/etc/nsswitch.conf", "/etc/services").IgnoreIfMissing(),
 		landlock.RWFiles("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random").IgnoreIfMissing(),
 	}
-	if p.SHA256 != "" {
-		// One that is not ours may need an interpreter.
-		rules = append(rules, landlock.RODirs("/usr", "/bin", "/sbin").IgnoreIfMissing())
+	if p.SHA256 != "" || p.Programs {
+		// One that is not ours may need an interpreter; a program needs its data,
+		// and Debian keeps some of what belongs to it elsewhere.
+		rules = append(rules, landlock.RODirs("/usr", "/bin", "/sbin", "/etc/alternatives", "/etc/fonts", "/etc/python3").IgnoreIfMissing(),
+			landlock.ROFiles("/etc/mime.types").IgnoreIfMissing())
 	}
 	if len(p.Writes) > 0 {
 		// Files there may change their folder.
@@ -40,12 +42,8 @@ func landlocked(p policy) error {
 	for _, path := range p.Reads {
 		rules = append(rules, readable(path))
 	}
-	if len(p.Ports) > 0 {
-		// Names are resolved over TCP where an answer is long.
-		rules = append(rules, landlock.ConnectTCP(53), landlock.BindUDP(0), landlock.ConnectSendUDP(53))
-	}
-	for _, port := range p.Ports {
-		rules = append(rules, landlock.ConnectTCP(port))
+	if p.Proxy != 0 {
+		rules = append(rules, landlock.ConnectTCP(p.Proxy))
 	}
 	return landlock.V11.BestEffort().Restrict(rules...)
 }

@@ -72,8 +72,10 @@ type policy struct {
 	Scratch string   `json:"scratch"`
 	Writes  []string `json:"writes,omitempty"`
 	Reads   []string `json:"reads,omitempty"`
-	// Ports it may connect to; none is no network.
-	Ports []uint16 `json:"ports,omitempty"`
+	// Proxy is the one port that it may connect to; 0 is no network.
+	Proxy uint16 `json:"proxy,omitempty"`
+	// Programs tells whether it runs programs of the system.
+	Programs bool `json:"programs,omitempty"`
 }
 
 // Launch checks the plugin's hash, takes rights and resources away from this

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ type process struct {
 	client     *plugin.Client
 	output     *output
 	connection *grpc.ClientConn
+	way        *wayOut
 	stage      stagev1.StageServiceClient // of a stage
 }
 
@@ -56,8 +58,13 @@ func stageContract() contract {
 // stops it.
 func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given) (*process, error) {
 	out := &output{log: h.log.With("plugin", e.id, "scroll", given.scroll), redact: redactor(given.secrets)}
-	p, err := h.launch(ctx, e.id, h.config.Memory, stageContract(), out, func(folder string) ([]string, error) {
-		return h.argv(e, spec, given, folder)
+	declared, endpoints := reach(spec, given)
+	way, err := h.wayOut(out, declared, endpoints, least(spec.Limits.Call, h.config.Call))
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.launch(ctx, e.id, h.config.Memory, stageContract(), out, way, func(folder string) ([]string, error) {
+		return h.argv(e, spec, given, folder, way.port())
 	})
 	if err != nil {
 		return nil, err
@@ -67,14 +74,15 @@ func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given
 }
 
 // launch brings a process up in a folder of its own, with the command line that
-// argv makes for it. The caller stops it.
-func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, argv func(folder string) ([]string, error)) (*process, error) {
+// argv makes for it, and its way out, which ends with it. The caller stops it.
+func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, way *wayOut, argv func(folder string) ([]string, error)) (*process, error) {
 	made, err := newScratch(h.scratch, scratchPrefix)
 	if err != nil {
+		way.close()
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
 	}
 	folder := made.path
-	p := &process{host: h, scratch: made, folder: folder, output: out}
+	p := &process{host: h, scratch: made, folder: folder, output: out, way: way}
 	if err := os.Mkdir(p.work(), 0o700); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
@@ -114,7 +122,7 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract) *plugin.Cl
 			grpc.WithNoProxy(),
 		},
 		RunnerFunc: func(_ hclog.Logger, command *exec.Cmd, sockets string) (goplugin.Runner, error) {
-			p.runner.command.Env = append(environment(p.work(), memory), command.Env...)
+			p.runner.command.Env = slices.Concat(environment(p.work(), memory), p.way.environment(), command.Env)
 			p.runner.sockets = sockets
 			return p.runner, nil
 		},
@@ -124,7 +132,7 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract) *plugin.Cl
 // environment is all that a plugin gets to see, besides what go-plugin adds.
 func environment(work string, memory int64) []string {
 	return []string{
-		"HOME=" + work, "TMPDIR=" + work, "LANG=C.UTF-8", "TZ=UTC", "PATH=/usr/bin:/bin",
+		"HOME=" + work, "TMPDIR=" + work, "LANG=C.UTF-8", "TZ=UTC", "PATH=" + programPath,
 		"GOMEMLIMIT=" + strconv.FormatInt(memory/10*8, 10),
 	}
 }
@@ -165,10 +173,10 @@ func (p *process) connect(ctx context.Context, service string) error {
 }
 
 // argv is the launcher's command line.
-func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string) ([]string, error) {
+func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string, proxy uint16) ([]string, error) {
 	rules := policy{
 		Parent: os.Getpid(), Path: e.path, SHA256: e.manifest.SHA256, Files: maxFiles,
-		Memory: h.memory(spec), Scratch: folder, Reads: given.reads,
+		Memory: h.memory(spec), Scratch: folder, Reads: given.reads, Proxy: proxy, Programs: len(spec.Programs) > 0,
 	}
 	if e.builtin {
 		if err := h.again(&rules, e.id); err != nil {
@@ -190,13 +198,6 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string) ([]st
 		}
 		given.settings[setting.Name] = path
 		rules.Reads = append(rules.Reads, path)
-	}
-	for _, host := range spec.Hosts {
-		port, err := stage.Port(host)
-		if err != nil {
-			return nil, fmt.Errorf("host %q: %w", host, err)
-		}
-		rules.Ports = append(rules.Ports, port)
 	}
 	return h.launcher(rules)
 }
@@ -241,6 +242,7 @@ func (p *process) stop() {
 	if p.client != nil {
 		p.client.Kill()
 	}
+	p.way.close()
 	p.host.leave(p)
 	p.scratch.remove()
 }

@@ -25,8 +25,9 @@ type Program struct {
 	Memory int64
 	// Writes are the folders that it may write, besides its scratch folder.
 	Writes []string
-	// Ports that it may connect to; none is no network.
-	Ports []uint16
+	// Hosts that it reaches, as a stage's; Endpoints are addresses that the operator
+	// set, which may lie in a private network. None of both is no network.
+	Hosts, Endpoints []string
 	// Secrets are left out of what it writes into the log.
 	Secrets map[string]string
 }
@@ -38,10 +39,14 @@ type Running struct{ process *process }
 func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, error) {
 	terms := contract{handshake: program.Handshake, service: program.Service, maxMessage: program.MaxMessage}
 	out := &output{log: h.log.With("plugin", program.ID), redact: redactor(program.Secrets)}
-	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, func(folder string) ([]string, error) {
+	way, err := h.wayOut(out, program.Hosts, program.Endpoints, h.config.Call)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, way, func(folder string) ([]string, error) {
 		rules := policy{
 			Parent: os.Getpid(), Files: maxFiles, Memory: program.Memory, Scratch: folder,
-			Writes: program.Writes, Ports: program.Ports,
+			Writes: program.Writes, Proxy: way.port(),
 		}
 		if err := h.again(&rules, program.ID); err != nil {
 			return nil, err
@@ -56,6 +61,11 @@ func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, err
 
 // Connection is how to speak with the program.
 func (r *Running) Connection() grpc.ClientConnInterface { return r.process.connection }
+
+// Proxy is the address through which the program reaches its hosts, credential
+// included; empty where it has none. It stands in its environment too, which Go's
+// own client disregards for addresses of this machine.
+func (r *Running) Proxy() string { return r.process.way.url() }
 
 // Stop kills the process and whatever it started, and deletes its scratch folder.
 func (r *Running) Stop() { r.process.stop() }

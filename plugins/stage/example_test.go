@@ -24,7 +24,7 @@ func Example() {
 func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) ([]stage.Outcome, error) {
 	var outcomes []stage.Outcome
 	for _, seed := range seeds {
-		videos, err := ask(ctx, call.Secrets["token"], seed)
+		videos, err := ask(ctx, call, seed)
 		if err != nil {
 			return outcomes, err
 		}
@@ -38,14 +38,14 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 	return outcomes, nil
 }
 
-func ask(ctx context.Context, token string, seed stage.Seed) ([]stage.Record, error) {
+func ask(ctx context.Context, call *stage.Call, seed stage.Seed) ([]stage.Record, error) {
 	address := "https://api.acme.example/v1/videos?of=" + url.QueryEscape(seed.Text())
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
+	request.Header.Set("Authorization", "Bearer "+call.Secrets["token"])
+	response, err := call.HTTP().Do(request)
 	if err != nil {
 		return nil, stage.Busy(time.Minute, "acme: %v", err)
 	}

@@ -26,6 +26,11 @@ func TestValidate(t *testing.T) {
 	if err := fit().Validate(); err != nil {
 		t.Fatal(err)
 	}
+	well := fit()
+	well.Hosts = []string{"*.acme.example:443", "[2001:db8::1]:80", "192.0.2.1:80", "localhost:9", "xn--bcher-kva.example:443"}
+	if err := well.Validate(); err != nil {
+		t.Error(err)
+	}
 	for want, change := range map[string]func(*stage.Spec){
 		`id "Acme"`:         func(s *stage.Spec) { s.ID = "Acme" },
 		`version ""`:        func(s *stage.Spec) { s.Version = "" },
@@ -38,6 +43,9 @@ func TestValidate(t *testing.T) {
 		`host "acme"`:       func(s *stage.Spec) { s.Hosts = []string{"acme"} },
 		`host "acme:0"`:     func(s *stage.Spec) { s.Hosts = []string{"acme:0"} },
 		`host "acme:65536"`: func(s *stage.Spec) { s.Hosts = []string{"acme:65536"} },
+		`host "*.com:443"`:  func(s *stage.Spec) { s.Hosts = []string{"*.com:443"} },
+		`host "a.*.com:1"`:  func(s *stage.Spec) { s.Hosts = []string{"a.*.com:1"} },
+		`host "*:443"`:      func(s *stage.Spec) { s.Hosts = []string{"*:443"} },
 		`limits`:            func(s *stage.Spec) { s.Limits.Stall = -1 },
 		`kind "source"`:     func(s *stage.Spec) { s.Collect = nil },
 		`kind "screen"`:     func(s *stage.Spec) { s.Kind = stage.ScreenKind },

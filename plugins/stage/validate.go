@@ -13,6 +13,8 @@ var (
 	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 	platform    = regexp.MustCompile(`^[a-z0-9_]{1,40}$`)
 	programForm = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,39}$`)
+	// An address of either version, a name, or all names below one.
+	hostForm    = regexp.MustCompile(`^(\[[0-9a-fA-F:.]+\]|[0-9A-Za-z_.-]+|\*(\.[0-9A-Za-z_-]+){2,}):[0-9]+$`)
 	versionForm = regexp.MustCompile(`^[0-9A-Za-z.+_-]{1,40}$`)
 )
 
@@ -60,6 +62,7 @@ func (s Spec) Validate() error {
 	for _, address := range s.Hosts {
 		_, err := Port(address)
 		add(err != nil, "host %q: %v", address, err)
+		add(err == nil && !hostForm.MatchString(address), "host %q: a star stands before a domain of two names, or nowhere", address)
 	}
 	limits := s.Limits
 	add(limits.Memory < 0 || limits.Call < 0 || limits.Stall < 0 || limits.Records < 0, "limits: below zero")

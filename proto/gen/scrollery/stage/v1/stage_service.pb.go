@@ -231,8 +231,9 @@ type Open struct {
 	Scratch string `protobuf:"bytes,4,opt,name=scratch" json:"scratch,omitempty"`
 	// How many records the call may emit; one more ends it as a fault of the stage.
 	MaxRecords int64 `protobuf:"varint,5,opt,name=max_records,json=maxRecords" json:"max_records,omitempty"`
-	// The HTTP proxy that leads to the declared hosts, as `http://host:port`; empty
-	// where none are declared.
+	// The HTTP proxy that leads to the declared hosts, as `http://user:word@host:port`;
+	// it wants the two as Basic credentials. Empty where none are declared. It stands
+	// in HTTPS_PROXY, HTTP_PROXY and ALL_PROXY too.
 	Proxy         string `protobuf:"bytes,6,opt,name=proxy" json:"proxy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

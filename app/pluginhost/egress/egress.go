@@ -1,0 +1,169 @@
+// Package egress is the one way out that a plugin has: an HTTP proxy on a loopback
+// port, opened for one call and closed with it.
+//
+// It lets through what the plugin's spec names and the operator's endpoints,
+// resolves names itself, and looks at the very address that it dials, so that no
+// name and no later answer of a name server leads into a private network. It looks
+// into nothing that passes through a tunnel: who shares an address with an allowed
+// host is reached as well.
+package egress
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/address"
+)
+
+// Config is what one call may reach, and how much of it.
+type Config struct {
+	// Hosts that may be reached, as `host:port` or `*.host:port`, at public addresses.
+	Hosts []string
+	// Endpoints are `host:port` that may also lie in a private network: the operator
+	// named them, and no one else.
+	Endpoints []string
+	// Connections at once; one too many waits for half a minute. 32 by default.
+	Connections int
+	// Bytes of all connections together, in both directions. 1 GiB by default.
+	Bytes int64
+	// Idle is how long a connection may be silent. 5 min by default.
+	Idle time.Duration
+	// Total is how long one connection may last. 30 min by default.
+	Total time.Duration
+	// Lookup resolves a name; nil asks the system.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	Log    *slog.Logger
+}
+
+// Traffic is what went through a proxy.
+type Traffic struct {
+	// Connections that were made, and requests that were denied.
+	Connections, Denied int64
+	// Sent and Received in bytes, as the plugin sees it.
+	Sent, Received int64
+}
+
+const (
+	headerTime = 10 * time.Second
+	headerSize = 64 << 10
+	slotTime   = 30 * time.Second
+	dialTime   = 10 * time.Second
+	// strangers is how many connections of whoever finds the port are kept, until
+	// they have shown the credential.
+	strangers = 256
+)
+
+// Proxy serves one call.
+type Proxy struct {
+	config   Config
+	allowed  hosts
+	token    string
+	listener net.Listener
+	server   *http.Server
+	forward  http.RoundTripper
+	slots    chan struct{}
+	public   func(netip.Addr) bool
+
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	left                      atomic.Int64
+	opened, sent, got, denied atomic.Int64
+
+	mu     sync.Mutex
+	closed bool
+	open   map[*metered]struct{}
+	told   map[string]bool // hosts whose denial is in the log
+	spent  bool            // as is the end of the allowance
+}
+
+// Open listens. The caller closes it.
+func Open(config Config) (*Proxy, error) {
+	allowed, err := newHosts(config.Hosts, config.Endpoints)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("open the way out: %w", err)
+	}
+	config.Connections = cmp.Or(config.Connections, 32)
+	config.Bytes = cmp.Or(config.Bytes, 1<<30)
+	config.Idle = cmp.Or(config.Idle, 5*time.Minute)
+	config.Total = cmp.Or(config.Total, 30*time.Minute)
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	p := &Proxy{
+		config: config, allowed: allowed, token: rand.Text(), listener: listener, public: address.PublicIP,
+		slots: make(chan struct{}, config.Connections), open: map[*metered]struct{}{}, told: map[string]bool{},
+	}
+	p.left.Store(config.Bytes)
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.forward = p.transport()
+	p.server = &http.Server{
+		Handler: p, ReadHeaderTimeout: headerTime, IdleTimeout: config.Idle, MaxHeaderBytes: headerSize,
+		ErrorLog: slog.NewLogLogger(config.Log.Handler(), slog.LevelDebug),
+	}
+	go func() { _ = p.server.Serve(&limited{listener, make(chan struct{}, strangers)}) }()
+	return p, nil
+}
+
+// URL is the proxy's address with the credential without which it serves nobody.
+func (p *Proxy) URL() string {
+	return (&url.URL{Scheme: "http", User: url.UserPassword(user, p.token), Host: p.listener.Addr().String()}).String()
+}
+
+// Port is the one port that the plugin needs.
+func (p *Proxy) Port() uint16 { return p.listener.Addr().(*net.TCPAddr).AddrPort().Port() }
+
+// Close ends all connections and tells what went through. It may be called twice.
+func (p *Proxy) Close() Traffic {
+	p.mu.Lock()
+	p.closed = true
+	open := p.open
+	p.open = map[*metered]struct{}{}
+	p.mu.Unlock()
+	p.cancel()
+	for c := range open {
+		_ = c.Close()
+	}
+	_ = p.server.Close()
+	return Traffic{Connections: p.opened.Load(), Denied: p.denied.Load(), Sent: p.sent.Load(), Received: p.got.Load()}
+}
+
+// maxTold bounds how many hosts a call can write into the log.
+const maxTold = 20
+
+// refuse counts a denial, and logs the first of each host.
+func (p *Proxy) refuse(target string, reason error) {
+	p.denied.Add(1)
+	p.mu.Lock()
+	first := !p.told[target] && len(p.told) < maxTold
+	if first {
+		p.told[target] = true
+	}
+	p.mu.Unlock()
+	if first {
+		p.config.Log.Warn("plugin was kept from a host", "host", target, "reason", reason.Error())
+	}
+}
+
+// The reasons that a plugin gets to hear.
+var (
+	errUndeclared = errors.New("the stage did not declare this host")
+	errPrivate    = errors.New("the host has no public address")
+	errSpent      = errors.New("the call's traffic is used up")
+	errClosed     = errors.New("the call is over")
+)

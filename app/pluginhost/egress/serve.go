@@ -1,0 +1,146 @@
+package egress
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+	"sync"
+	"time"
+)
+
+const user = "call"
+
+// ServeHTTP answers one request of the plugin: CONNECT, or one with a whole http
+// address.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !p.known(r) {
+		w.Header().Set("Proxy-Authenticate", `Basic realm="scrollery"`)
+		http.Error(w, "egress: this proxy belongs to a plugin's call", http.StatusProxyAuthRequired)
+		return
+	}
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-time.After(slotTime):
+		http.Error(w, "egress: too many connections at once", http.StatusServiceUnavailable)
+		return
+	case <-r.Context().Done():
+		return
+	}
+	switch {
+	case r.Method == http.MethodConnect:
+		p.tunnel(w, r)
+	case r.URL.Scheme == "http" && r.URL.Host != "":
+		p.relay(w, r)
+	default:
+		http.Error(w, "egress: want CONNECT, or a whole http:// address", http.StatusBadRequest)
+	}
+}
+
+// known tells the call's own process from others of this machine.
+func (p *Proxy) known(r *http.Request) bool {
+	scheme, text, _ := strings.Cut(r.Header.Get("Proxy-Authorization"), " ")
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	return err == nil && strings.EqualFold(scheme, "basic") &&
+		subtle.ConstantTimeCompare(raw, []byte(user+":"+p.token)) == 1
+}
+
+// say answers an error of dial.
+func say(w http.ResponseWriter, err error) {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errUndeclared), errors.Is(err, errPrivate), errors.Is(err, errSpent):
+		http.Error(w, "egress: "+plain(err), http.StatusForbidden)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		http.Error(w, "egress: the host does not answer", http.StatusGatewayTimeout)
+	default:
+		http.Error(w, "egress: the host cannot be reached", http.StatusBadGateway)
+	}
+}
+
+// plain leaves out what a dialer wrapped around the reason.
+func plain(err error) string {
+	for _, reason := range []error{errUndeclared, errPrivate, errSpent} {
+		if errors.Is(err, reason) {
+			return reason.Error()
+		}
+	}
+	return err.Error()
+}
+
+// tunnel joins the plugin's connection with one to the target.
+func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request) {
+	out, err := p.dial(r.Context(), r.URL.Host)
+	if err != nil {
+		say(w, err)
+		return
+	}
+	defer out.Close()
+	in, early, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, "egress: no tunnel over this protocol", http.StatusHTTPVersionNotSupported)
+		return
+	}
+	defer in.Close()
+	if in.SetDeadline(out.until) != nil {
+		return
+	}
+	defer context.AfterFunc(p.ctx, func() { _ = in.Close() })()
+	if _, err := io.WriteString(in, "HTTP/1.1 200 Connection Established\r\n\r\n"); err != nil {
+		return
+	}
+	var both sync.WaitGroup
+	both.Go(func() { pump(out, early, in, out) })
+	both.Go(func() { pump(in.(half), out, in, out) })
+	both.Wait()
+}
+
+type half interface {
+	io.Writer
+	CloseWrite() error
+}
+
+// pump copies until from ends, and passes that end on; after an error nothing is
+// left to say in either direction.
+func pump(to half, from io.Reader, ends ...io.Closer) {
+	if _, err := io.Copy(to, from); err == nil && to.CloseWrite() == nil {
+		return
+	}
+	for _, end := range ends {
+		_ = end.Close()
+	}
+}
+
+// relay passes a plain request on, and follows nothing.
+func (p *Proxy) relay(w http.ResponseWriter, r *http.Request) {
+	relay := httputil.ReverseProxy{
+		Transport: p.forward,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.RawQuery = r.In.URL.RawQuery
+		},
+		FlushInterval: -1,
+		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, err error) { say(w, err) },
+		ErrorLog:      p.server.ErrorLog,
+	}
+	relay.ServeHTTP(w, r)
+}
+
+func (p *Proxy) transport() http.RoundTripper {
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, target string) (net.Conn, error) {
+			conn, err := p.dial(ctx, target)
+			if err != nil {
+				return nil, err // a nil *metered would be a connection
+			}
+			return conn, nil
+		},
+		DisableCompression: true, MaxIdleConnsPerHost: 4, MaxIdleConns: 16, IdleConnTimeout: time.Minute,
+		MaxResponseHeaderBytes: headerSize,
+	}
+}
