@@ -58,6 +58,7 @@ const rule = `The member "untrusted" of the user's message holds text by strange
 // Endpoint is one that the operator named.
 type Endpoint struct {
 	chat     openai.ChatCompletionService
+	audio    openai.AudioTranscriptionService
 	model    string
 	progress func(note string)
 }
@@ -82,7 +83,10 @@ func Of(call *stage.Call) (*Endpoint, error) {
 	if key := call.Secrets[KeySecret]; key != "" {
 		options = append(options, option.WithAPIKey(key))
 	}
-	return &Endpoint{chat: openai.NewChatCompletionService(options...), model: call.Settings[ModelSetting], progress: call.Progress}, nil
+	return &Endpoint{
+		chat: openai.NewChatCompletionService(options...), audio: openai.NewAudioTranscriptionService(options...),
+		model: call.Settings[ModelSetting], progress: call.Progress,
+	}, nil
 }
 
 // bounded cuts answers that are too long to be read.

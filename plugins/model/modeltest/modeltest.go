@@ -1,4 +1,5 @@
-// Package modeltest is a chat endpoint that a test scripts.
+// Package modeltest is a chat endpoint that a test scripts. It takes sound to
+// transcribe too.
 package modeltest
 
 import (
@@ -25,6 +26,8 @@ type Question struct {
 	Model  string
 	// Form is the name of the answer's form.
 	Form string
+	// Sound is the file that is to be transcribed, of which the rest but Model is empty.
+	Sound []byte
 }
 
 // Answer is what it says: a text, where Status is 0 or 200, else an error with Code.
@@ -49,11 +52,17 @@ func New(t testing.TB, script func(r *http.Request, q Question) Answer) *Server 
 	t.Helper()
 	s := &Server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+Key {
+		sound := r.URL.Path == "/v1/audio/transcriptions"
+		if !sound && r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+Key {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		q, err := read(r.Body)
+		q, err := Question{}, error(nil)
+		if sound {
+			q, err = listen(r)
+		} else {
+			q, err = read(r.Body)
+		}
 		if err != nil {
 			t.Errorf("the endpoint cannot read its question: %v", err)
 		}
@@ -79,6 +88,17 @@ func (s *Server) Call() stage.Call {
 		Settings: map[string]string{model.EndpointSetting: s.URL + "/v1", model.ModelSetting: "tester"},
 		Secrets:  map[string]string{model.KeySecret: Key},
 	}
+}
+
+func listen(r *http.Request) (Question, error) {
+	file, _, err := r.FormFile("file")
+	if err != nil {
+		return Question{}, err
+	}
+	defer file.Close()
+	q := Question{Model: r.FormValue("model"), Form: r.FormValue("response_format")}
+	q.Sound, err = io.ReadAll(file)
+	return q, err
 }
 
 func read(body io.Reader) (Question, error) {

@@ -1,0 +1,45 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/openai/openai-go"
+)
+
+// Segment is a part of what is said; times in seconds from the start.
+type Segment struct {
+	Start float64 `json:"start"`
+	End   float64 `json:"end"`
+	Text  string  `json:"text"`
+	// What Whisper tells of its own doubts; 0 where another tells nothing.
+	NoSpeech    float64 `json:"no_speech_prob"`
+	LogProb     float64 `json:"avg_logprob"`
+	Compression float64 `json:"compression_ratio"`
+}
+
+// Transcribe has the endpoint write down what a WAV file says, with its times. None
+// at all is an answer; a text without times is ErrAnswer.
+func (e *Endpoint) Transcribe(ctx context.Context, wav []byte) ([]Segment, error) {
+	defer e.waiting()()
+	said, err := e.audio.New(ctx, openai.AudioTranscriptionNewParams{
+		File: openai.File(bytes.NewReader(wav), "sound.wav", "audio/wav"), Model: e.model,
+		ResponseFormat: openai.AudioResponseFormatVerboseJSON,
+	})
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	var answer struct {
+		Text     string    `json:"text"`
+		Segments []Segment `json:"segments"`
+	}
+	if err := json.Unmarshal([]byte(said.RawJSON()), &answer); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
+	}
+	if answer.Text != "" && len(answer.Segments) == 0 {
+		return nil, fmt.Errorf("%w: a text without times", ErrAnswer)
+	}
+	return answer.Segments, nil
+}
