@@ -51,7 +51,7 @@ func newEndpoint(call *stage.Call) (*endpoint, error) {
 	}
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Scheme != "https" && parsed.Scheme != "http" {
-		return nil, errors.New("url: want an http or https address without credentials")
+		return nil, errors.New("endpoint: want an http or https address without credentials")
 	}
 	if model == "" {
 		return nil, errors.New("model: needed with an endpoint")

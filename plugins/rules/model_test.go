@@ -168,7 +168,7 @@ func withModel(t *testing.T, o *oracle, settings map[string]string) stage.Call {
 	t.Cleanup(server.Close)
 	call := stage.Call{
 		Run:      stage.Run{Now: noon.UnixMilli(), Rules: modelRules},
-		Settings: map[string]string{"url": server.URL + "/v1", "model": "judge-1"}, Secrets: map[string]string{"key": testKey},
+		Settings: map[string]string{"endpoint": server.URL + "/v1", "model": "judge-1"}, Secrets: map[string]string{"key": testKey},
 	}
 	maps.Copy(call.Settings, settings)
 	return call
@@ -258,7 +258,7 @@ func TestCompiledRulesDecideWhereTheModelDoesNot(t *testing.T) {
 		"too long":         {answer: always(`{"verdicts":[{"ref":"v1","breaks":[` + strings.Repeat(`"r1",`, 300_000) + `"r1"]}]}`), note: "an answer that does not fit (5)"},
 		"no model named":   {answer: honest, settings: map[string]string{"model": ""}, note: "The model is not set up rightly (model: needed with an endpoint): the compiled rules decided."},
 		"a bad limit":      {answer: honest, settings: map[string]string{"batch": "100"}, note: "(batch: want a number from 1 to 20)"},
-		"a bad address":    {answer: honest, settings: map[string]string{"url": "ftp://x"}, note: "want an http or https address"},
+		"a bad address":    {answer: honest, settings: map[string]string{"endpoint": "ftp://x"}, note: "want an http or https address"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,7 @@ import (
 
 // The settings and the secret of the model.
 const (
-	urlSetting      = "url"
+	urlSetting      = "endpoint"
 	modelSetting    = "model"
 	batchSetting    = "batch"
 	parallelSetting = "parallel"
