@@ -27,6 +27,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/agent"
 	"github.com/scrollery/scrollery/plugins/captions"
 	"github.com/scrollery/scrollery/plugins/feed"
+	"github.com/scrollery/scrollery/plugins/instagram"
 	"github.com/scrollery/scrollery/plugins/model"
 	"github.com/scrollery/scrollery/plugins/plan"
 	rulestage "github.com/scrollery/scrollery/plugins/rules"
@@ -95,6 +96,11 @@ type Config struct {
 	TikTokEligible     string `yaml:"tiktok_eligible"`
 	TikTokClientKey    string `yaml:"tiktok_client_key"`
 	TikTokClientSecret string `yaml:"tiktok_client_secret"`
+
+	// InstagramUserID is the operator's own professional account, in whose name
+	// InstagramToken asks.
+	InstagramUserID string `yaml:"instagram_user_id"`
+	InstagramToken  string `yaml:"instagram_token"`
 
 	// The parts of the rooms. What stands above wins over what they repeat.
 	Door    door.Config       `yaml:"door"`
@@ -184,6 +190,8 @@ func Settings() []Setting {
 		{Name: "TIKTOK_ELIGIBLE", Default: "the source is off", Usage: "`yes` states that TikTok has approved you for its Research API", set: text(func(c *Config) *string { return &c.TikTokEligible })},
 		{Name: "TIKTOK_CLIENT_KEY", Secret: true, Usage: "client key of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientKey })},
 		{Name: "TIKTOK_CLIENT_SECRET", Secret: true, Usage: "client secret of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientSecret })},
+		{Name: "INSTAGRAM_USER_ID", Default: "the source is off", Usage: "id of your own professional account on Instagram", set: text(func(c *Config) *string { return &c.InstagramUserID })},
+		{Name: "INSTAGRAM_TOKEN", Secret: true, Usage: "access token of the Graph API for that account", set: text(func(c *Config) *string { return &c.InstagramToken })},
 		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
 			return c.LogLevel.UnmarshalText([]byte(value))
 		}},
@@ -242,6 +250,8 @@ func (c *Config) Complete() error {
 	c.Plugins.Settings = withSetting(c.Plugins.Settings, "tiktok", "eligible", c.TikTokEligible)
 	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_key", c.TikTokClientKey)
 	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_secret", c.TikTokClientSecret)
+	c.Plugins.Settings = withSetting(c.Plugins.Settings, "instagram", "user_id", c.InstagramUserID)
+	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "instagram", "access_token", c.InstagramToken)
 	// The file names the templates and deadlines that it changes; the others stay.
 	known := scrolls.Defaults()
 	maps.Copy(known.Templates, c.Scrolls.Templates)
@@ -279,6 +289,7 @@ func Stages() []stage.Spec {
 		plan.Spec(),
 		feed.Spec(),
 		tiktok.Spec(),
+		instagram.Spec(),
 		ytdlp.Spec(),
 		rulestage.Spec(),
 		captions.Spec(),

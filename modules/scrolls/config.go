@@ -97,6 +97,7 @@ func Defaults() Config {
 			Sources: []string{
 				"feed",
 				"tiktok",
+				"instagram",
 				"ytdlp",
 			},
 			Screens: []string{"rules"},

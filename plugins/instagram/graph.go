@@ -1,0 +1,164 @@
+package instagram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site"
+)
+
+const (
+	// maxTries is how often the same is asked for while the site fails.
+	maxTries = 4
+	// maxLost is after how many seeds in a row the site counts as down.
+	maxLost = 3
+	// down is when another try makes sense after that.
+	down = 15 * time.Minute
+	// throttled is how long a limit lasts that does not say so: they are hourly.
+	throttled = time.Hour
+)
+
+// graph is one call's talk with the interface.
+type graph struct {
+	site *site.Site
+	call *stage.Call
+	base string
+	user string
+
+	// spent is set once the interface says that it has answered enough.
+	spent *site.Stop
+	// tries is how often a seed may ask a site that fails; lost counts the seeds in
+	// a row that gave up over it.
+	tries, lost int
+}
+
+// fault is the error object of an answer.
+type fault struct {
+	Message   site.Text  `json:"message"`
+	Code      site.Count `json:"code"`
+	Subcode   site.Count `json:"error_subcode"`
+	Transient bool       `json:"is_transient"`
+}
+
+// errTransient is a failure that another try may get past.
+type errTransient struct{ detail string }
+
+func (e *errTransient) Error() string { return e.detail }
+
+// get asks until there is an answer. The token travels in a header: as a parameter
+// it would end up in the logs of whoever is on the way. The error is a *site.Stop
+// or the context's.
+func (g *graph) get(ctx context.Context, path string, parameters url.Values) (json.RawMessage, error) {
+	for failed := 1; ; failed++ {
+		if g.spent != nil {
+			return nil, g.spent
+		}
+		body, err := g.once(ctx, path, parameters)
+		var passing *errTransient
+		if !errors.As(err, &passing) {
+			if err == nil {
+				g.tries, g.lost = maxTries, 0
+			}
+			return body, err
+		}
+		if failed >= g.tries {
+			return nil, g.lose(passing)
+		}
+		wait := 5 * time.Second << (failed - 1)
+		if err := g.site.Wait(ctx, wait, "waiting for Instagram"); errors.Is(err, site.ErrPatience) {
+			return nil, &site.Stop{Status: stage.Blocked, RetryAt: g.site.Now().Add(down), Detail: passing.detail, Scope: site.All}
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lose gives the seed up. The next ones get one try each, and after some the site
+// counts as down.
+func (g *graph) lose(e *errTransient) error {
+	g.tries = 1
+	g.lost++
+	stop := &site.Stop{Status: stage.Blocked, RetryAt: g.site.Now().Add(down), Detail: e.detail}
+	if g.lost >= maxLost {
+		stop.Scope = site.All
+	}
+	return stop
+}
+
+func (g *graph) once(ctx context.Context, path string, parameters url.Values) (json.RawMessage, error) {
+	answer, err := g.site.Ask(ctx, site.Request{
+		Method: http.MethodGet, URL: g.base + path + "?" + parameters.Encode(),
+		Header: http.Header{"Authorization": {"Bearer " + g.call.Secrets["access_token"]}},
+	})
+	var lost *site.Unreachable
+	if errors.As(err, &lost) {
+		return nil, &errTransient{"Instagram: " + lost.Reason}
+	}
+	if err != nil {
+		return nil, err
+	}
+	used := usageOf(answer.Header)
+	g.pace(used)
+	var envelope struct {
+		Error *fault `json:"error"`
+	}
+	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
+		return nil, g.judge(answer.Status, fault{Message: "the answer is no whole JSON"}, used)
+	}
+	if envelope.Error != nil {
+		return nil, g.judge(answer.Status, *envelope.Error, used)
+	}
+	if answer.Status != http.StatusOK {
+		return nil, g.judge(answer.Status, fault{Message: "an answer without a reason"}, used)
+	}
+	return answer.Body, nil
+}
+
+// judge says what an error means. The code decides; the HTTP status only where
+// there is none.
+func (g *graph) judge(status int, f fault, used usage) error {
+	code := -1
+	if f.Code.N != nil && *f.Code.N < 1<<31 {
+		code = int(*f.Code.N)
+	}
+	detail := g.site.Clean(fmt.Sprintf("Instagram answers %d code %d: %s", status, code, string(f.Message)))
+	stop := func(status stage.Status, scope site.Scope) error {
+		return &site.Stop{Status: status, Detail: detail, Scope: scope}
+	}
+	switch {
+	case code == 4, code == 17, code == 32, code == 613, code == 80002, code < 0 && status == http.StatusTooManyRequests:
+		g.spent = &site.Stop{Status: stage.OverQuota, RetryAt: used.until(g.site.Now()), Detail: detail, Scope: site.All}
+		return g.spent
+	case code == 190, code < 0 && (status == http.StatusUnauthorized || status == http.StatusForbidden):
+		return stop(stage.BadlySetUp, site.All)
+	case code == 10, code >= 200 && code <= 299, code == 100 && aboutRights(string(f.Message)):
+		return stop(stage.BadlySetUp, site.Kind)
+	case code == 110, code == 24:
+		return stop(stage.Missing, site.Seed)
+	case code == 18: // too many different hashtags, says who uses it
+		return &site.Stop{Status: stage.OverQuota, RetryAt: g.site.Now().Add(24 * time.Hour), Detail: detail, Scope: site.Kind}
+	case code == 368:
+		return stop(stage.Blocked, site.All)
+	case code == 1, code == 2, f.Transient, code < 0 && (status >= 500 || status == http.StatusOK):
+		return &errTransient{detail}
+	}
+	return stop(stage.Changed, site.Seed)
+}
+
+// aboutRights tells a missing permission from a wrong question: both have code 100.
+func aboutRights(message string) bool {
+	message = strings.ToLower(message)
+	for _, word := range []string{"permission", "feature", "app token", "secret proof"} {
+		if strings.Contains(message, word) {
+			return true
+		}
+	}
+	return false
+}

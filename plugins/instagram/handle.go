@@ -1,0 +1,108 @@
+package instagram
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site"
+)
+
+// maxPages bounds the requests for one seed: an account may have posted pictures
+// for years before its last reel.
+const maxPages = 10
+
+// creator is whose posts they are.
+type creator struct {
+	ID        site.ID    `json:"id"`
+	Username  site.Text  `json:"username"`
+	Followers site.Count `json:"followers_count"`
+}
+
+// posts is a page of posts. Its paging also has whole addresses, with the token in
+// them: only the cursor is ever used.
+type posts struct {
+	Data   *[]json.RawMessage `json:"data"`
+	Paging struct {
+		Cursors struct {
+			After site.Text `json:"after"`
+		} `json:"cursors"`
+	} `json:"paging"`
+}
+
+var (
+	handleForm = regexp.MustCompile(`^[A-Za-z0-9_.]{1,30}$`)
+	// cursorForm keeps a cursor from saying more than a cursor may: it stands within
+	// the list of fields.
+	cursorForm = regexp.MustCompile(`^[A-Za-z0-9_=+/|.-]{1,1000}$`)
+)
+
+const (
+	mediaFields = "id,shortcode,caption,permalink,timestamp,media_type,media_product_type,view_count,like_count,comments_count"
+	perPage     = 50
+)
+
+// reels reads the reels of a handle, the newest first, through business discovery.
+func (g *graph) reels(ctx context.Context, handle string, h *haul, pages int) error {
+	name := strings.TrimLeft(strings.TrimSpace(handle), "@")
+	if !handleForm.MatchString(name) {
+		return &site.Stop{Status: stage.Unsupported, Detail: "no account of Instagram can have this name"}
+	}
+	after := ""
+	for range pages {
+		by, page, err := g.discover(ctx, name, after)
+		if err != nil {
+			return err
+		}
+		if page.Data == nil {
+			return nil // an account without a post has no list of them
+		}
+		if _, err := h.keep(*page.Data, by, h.reel); err != nil || h.full() {
+			return err
+		}
+		next := string(page.Paging.Cursors.After)
+		if next == "" || len(*page.Data) == 0 {
+			return nil
+		}
+		if next == after || !cursorForm.MatchString(next) {
+			return &site.Stop{Status: stage.Partial, Detail: "Instagram says that there is more, and does not give it"}
+		}
+		after = next
+	}
+	return &site.Stop{Status: stage.Partial, Detail: fmt.Sprintf("there is more after %d requests", pages)}
+}
+
+// discover reads one page of an account's posts.
+func (g *graph) discover(ctx context.Context, name, after string) (creator, posts, error) {
+	from := ""
+	if after != "" {
+		from = ".after(" + after + ")"
+	}
+	fields := fmt.Sprintf("business_discovery.username(%s){id,username,followers_count,media_count,media%s.limit(%d){%s}}", name, from, perPage, mediaFields)
+	body, err := g.get(ctx, g.user, url.Values{"fields": {fields}})
+	if err != nil {
+		return creator{}, posts{}, err
+	}
+	var answer struct {
+		Discovery *struct {
+			creator
+			MediaCount site.Count `json:"media_count"`
+			Media      posts      `json:"media"`
+		} `json:"business_discovery"`
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.Discovery == nil {
+		return creator{}, posts{}, &site.Stop{Status: stage.Changed, Detail: "Instagram's answer has no account"}
+	}
+	found := answer.Discovery
+	if n := found.MediaCount.N; found.Media.Data == nil && n != nil && *n > 0 {
+		return creator{}, posts{}, &site.Stop{Status: stage.Changed, Detail: "Instagram's answer has no list of posts"}
+	}
+	if !handleForm.MatchString(string(found.Username)) {
+		found.Username = site.Text(name)
+	}
+	return found.creator, found.Media, nil
+}

@@ -1,0 +1,207 @@
+// Package instagramtest is a double of Instagram's Graph API, for tests.
+//
+// It takes the nested fields of business discovery apart as the real one does,
+// sends what is asked for and no other field, leaves hidden counts out, and puts
+// the token into the addresses of its paging. Intercept puts a fault in its way.
+package instagramtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// What the double takes.
+const (
+	Token   = "EAAGtoken/of+the=double"
+	User    = "17841406338772941"
+	Version = "v25.0"
+)
+
+// Post is a post's fields, as they are sent.
+type Post map[string]any
+
+// Account is a professional account.
+type Account struct {
+	ID        string
+	Followers int
+	Posts     []Post // the newest first
+}
+
+// Server is the double.
+type Server struct {
+	*httptest.Server
+	Accounts map[string]Account
+	// Tags are the posts of each hashtag.
+	Tags map[string][]Post
+	// Header is sent with every answer.
+	Header http.Header
+	// Intercept may answer in the double's place, and then says so.
+	Intercept func(w http.ResponseWriter, r *http.Request) bool
+
+	mu    sync.Mutex
+	asked []string
+}
+
+// New starts a double.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{Accounts: map[string]Account{}, Tags: map[string][]Post{}, Header: http.Header{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /"+Version+"/"+User, s.discovery)
+	mux.HandleFunc("GET /"+Version+"/ig_hashtag_search", s.search)
+	mux.HandleFunc("GET /"+Version+"/{tag}/{list}", s.tagged)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.asked = append(s.asked, r.URL.RequestURI())
+		s.mu.Unlock()
+		maps.Copy(w.Header(), s.Header)
+		if s.Intercept != nil && s.Intercept(w, r) {
+			return
+		}
+		if r.Header.Get("Authorization") != "Bearer "+Token {
+			Fail(w, 400, 190, "Invalid OAuth access token - Cannot parse access token")
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+// Asked are the addresses asked for so far.
+func (s *Server) Asked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+// Fail answers with an error as the interface does.
+func Fail(w http.ResponseWriter, status, code int, message string) {
+	w.WriteHeader(status)
+	text, _ := json.Marshal(map[string]any{"error": map[string]any{
+		"message": message, "type": "OAuthException", "code": code, "fbtrace_id": "Adouble",
+	}})
+	_, _ = w.Write(text)
+}
+
+// Reel is a reel with all of its counts; n makes it one of its own.
+func Reel(n int, posted time.Time) Post {
+	code := "Cdouble" + strconv.Itoa(n)
+	return Post{
+		"id": strconv.Itoa(17885103395504675 + n), "shortcode": code, "caption": fmt.Sprintf("Kettle no. %d #kettle #Tea", n),
+		"permalink": "https://www.instagram.com/reel/" + code + "/", "timestamp": posted.UTC().Format("2006-01-02T15:04:05+0000"),
+		"media_type": "VIDEO", "media_product_type": "REELS", "view_count": 1000 + n, "like_count": 50 + n, "comments_count": n,
+	}
+}
+
+var discoveryForm = regexp.MustCompile(`^business_discovery\.username\(([A-Za-z0-9_.]+)\)\{id,username,followers_count,media_count,media(?:\.after\(([^)]*)\))?\.limit\((\d+)\)\{([a-z_,]+)\}\}$`)
+
+func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
+	parts := discoveryForm.FindStringSubmatch(r.URL.Query().Get("fields"))
+	if parts == nil {
+		Fail(w, 400, 100, "(#100) Tried accessing nonexisting field")
+		return
+	}
+	account, ok := s.Accounts[strings.ToLower(parts[1])]
+	if !ok {
+		Fail(w, 400, 110, "Invalid user id")
+		return
+	}
+	limit, _ := strconv.Atoi(parts[3])
+	page, err := paged(account.Posts, parts[2], limit, parts[4])
+	if err != nil {
+		Fail(w, 400, 100, err.Error())
+		return
+	}
+	found := map[string]any{
+		"id": account.ID, "username": strings.ToLower(parts[1]), "followers_count": account.Followers, "media_count": len(account.Posts),
+	}
+	if len(account.Posts) > 0 {
+		found["media"] = page
+	}
+	send(w, map[string]any{"business_discovery": found, "id": User})
+}
+
+func (s *Server) search(w http.ResponseWriter, r *http.Request) {
+	tag := r.URL.Query().Get("q")
+	if _, ok := s.Tags[tag]; !ok || r.URL.Query().Get("user_id") != User {
+		Fail(w, 400, 24, "The requested resource does not exist")
+		return
+	}
+	names := slices.Sorted(maps.Keys(s.Tags))
+	send(w, map[string]any{"data": []any{map[string]any{"id": strconv.Itoa(17841562426109234 + slices.Index(names, tag))}}})
+}
+
+func (s *Server) tagged(w http.ResponseWriter, r *http.Request) {
+	n, _ := strconv.Atoi(r.PathValue("tag"))
+	names := slices.Sorted(maps.Keys(s.Tags))
+	if n -= 17841562426109234; n < 0 || n >= len(names) || !slices.Contains([]string{"top_media", "recent_media"}, r.PathValue("list")) {
+		Fail(w, 400, 100, "Unsupported get request")
+		return
+	}
+	query := r.URL.Query()
+	for field := range strings.SplitSeq(query.Get("fields"), ",") {
+		if slices.Contains([]string{"username", "view_count", "shortcode", "media_product_type"}, field) {
+			Fail(w, 400, 100, "(#100) Tried accessing nonexisting field ("+field+")")
+			return
+		}
+	}
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	page, err := paged(s.Tags[names[n]], query.Get("after"), limit, query.Get("fields"))
+	if err != nil {
+		Fail(w, 400, 100, err.Error())
+		return
+	}
+	send(w, page)
+}
+
+// paged is one page: of each post the fields asked for that it has.
+func paged(posts []Post, after string, limit int, fields string) (map[string]any, error) {
+	from := 0
+	if after != "" {
+		if _, err := fmt.Sscanf(after, "QVFI%dZD", &from); err != nil || from > len(posts) {
+			return nil, fmt.Errorf("(#100) Invalid cursor %s", after)
+		}
+	}
+	to := min(from+max(min(limit, 50), 1), len(posts))
+	data := []any{}
+	for _, post := range posts[from:to] {
+		if raw, ok := post["raw"]; ok {
+			data = append(data, raw)
+			continue
+		}
+		sent := Post{}
+		for field := range strings.SplitSeq(fields, ",") {
+			if value, ok := post[field]; ok {
+				sent[field] = value
+			}
+		}
+		data = append(data, sent)
+	}
+	page := map[string]any{"data": data}
+	if to < len(posts) {
+		page["paging"] = map[string]any{
+			"cursors": map[string]any{"after": fmt.Sprintf("QVFI%dZD", to)},
+			"next":    "https://graph.facebook.com/v25.0/x?access_token=" + Token,
+		}
+	}
+	return page, nil
+}
+
+func send(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	_ = json.NewEncoder(w).Encode(value)
+}

@@ -1,0 +1,143 @@
+package instagram
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site"
+)
+
+// media is one post as the interface sends it. A count that its creator hides is
+// left out.
+type media struct {
+	ID        site.ID    `json:"id"`
+	Shortcode site.Text  `json:"shortcode"`
+	Caption   site.Text  `json:"caption"`
+	Permalink site.Text  `json:"permalink"`
+	Timestamp site.Text  `json:"timestamp"`
+	Type      site.Text  `json:"media_type"`
+	Product   site.Text  `json:"media_product_type"`
+	Views     site.Count `json:"view_count"`
+	Likes     site.Count `json:"like_count"`
+	Comments  site.Count `json:"comments_count"`
+}
+
+// metadata is what the library keeps of it, under the library's names.
+type metadata struct {
+	Caption   string   `json:"caption"`
+	Hashtags  []string `json:"hashtags,omitempty"`
+	MediaID   string   `json:"mediaId,omitempty"`
+	Followers *int64   `json:"creatorFollowers,omitempty"`
+	Interface string   `json:"interface"`
+}
+
+// stampLayout has no colon in the zone.
+const stampLayout = "2006-01-02T15:04:05-0700"
+
+var (
+	codeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{5,40}$`)
+	linkForm = regexp.MustCompile(`instagram\.com/(?:[A-Za-z0-9_.]+/)?(?:reels?|p|tv)/([A-Za-z0-9_-]{5,40})`)
+)
+
+// code names a post to everybody; the id names it to the asker alone. Empty where
+// there is none.
+func (m media) code() string {
+	if code := string(m.Shortcode); codeForm.MatchString(code) {
+		return code
+	}
+	if parts := linkForm.FindStringSubmatch(string(m.Permalink)); parts != nil {
+		return parts[1]
+	}
+	return ""
+}
+
+// record is the post as stages pass it on. Shares and saves of others' posts are
+// known to nobody; views are paid and organic ones together.
+func (m media) record(by creator) stage.Record {
+	record := stage.Record{
+		Ref:       stage.Ref{Platform: platform, ExternalID: m.code()},
+		SourceURL: "https://www.instagram.com/reel/" + m.code() + "/",
+		CreatorID: string(by.ID),
+		Metrics:   stage.Metrics{Views: m.Views.N, Likes: m.Likes.N, Comments: m.Comments.N},
+	}
+	if m.Views.N != nil {
+		record.Metrics.Semantics = "paid_and_organic"
+	}
+	if by.Username != "" {
+		record.Source = &stage.Source{Handle: string(by.Username)}
+	}
+	if at, err := time.Parse(stampLayout, string(m.Timestamp)); err == nil {
+		posted := at.UnixMilli()
+		record.PostedAt = &posted
+	}
+	record.Metadata, _ = json.Marshal(metadata{
+		Caption: string(m.Caption), Hashtags: formats.Hashtags(string(m.Caption)), MediaID: string(m.ID),
+		Followers: by.Followers.N, Interface: "graph",
+	}) // text and numbers always encode
+	return record
+}
+
+// haul is what one seed brings.
+type haul struct {
+	limit int
+	take  func(stage.Record) error
+
+	seen    map[string]bool
+	unnamed int
+	// untyped counts videos of which the interface does not say whether they are reels.
+	untyped int
+}
+
+func (h *haul) full() bool { return len(h.seen) >= h.limit }
+
+// keep takes the fitting posts of a page; fresh counts those not seen before.
+func (h *haul) keep(page []json.RawMessage, by creator, fits func(media) bool) (fresh int, err error) {
+	for _, raw := range page {
+		var m media
+		if json.Unmarshal(raw, &m) != nil {
+			h.unnamed++
+			continue
+		}
+		if !fits(m) {
+			continue
+		}
+		code := m.code()
+		if code == "" {
+			h.unnamed++
+			continue
+		}
+		if h.seen[code] || h.full() {
+			continue
+		}
+		if err := h.take(m.record(by)); err != nil {
+			return fresh, err
+		}
+		h.seen[code] = true
+		fresh++
+	}
+	return fresh, nil
+}
+
+// missing says what could not be read.
+func (h *haul) missing() error {
+	switch {
+	case h.untyped > 0 && len(h.seen) == 0:
+		return &site.Stop{Status: stage.Changed, Detail: fmt.Sprintf("Instagram does not say which of %d videos are reels", h.untyped)}
+	case h.unnamed+h.untyped > 0:
+		return &site.Stop{Status: stage.Partial, Detail: fmt.Sprintf("%d posts had no code, or no kind, that could be read", h.unnamed+h.untyped)}
+	}
+	return nil
+}
+
+// reel tells the reels; it counts videos of which nobody knows.
+func (h *haul) reel(m media) bool {
+	if m.Product == "" && strings.EqualFold(string(m.Type), "VIDEO") {
+		h.untyped++
+	}
+	return m.Product == "REELS"
+}
