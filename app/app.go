@@ -25,6 +25,7 @@ import (
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/modules/workspace"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 const (
@@ -87,13 +88,32 @@ func openHost(lifecycle fx.Lifecycle, cfg Config, log *slog.Logger) (*pluginhost
 	return host, nil
 }
 
-// knownStages refuses a template that names a stage which nobody installed.
+// knownStages refuses a template that names a stage which nobody installed, or one
+// in a place that is not its own. What an external one is turns out later.
 func knownStages(templates map[string]scrolls.Template, host *pluginhost.Host) error {
 	var faults []error
 	for name, template := range templates {
-		for _, id := range slices.Concat(template.Sources, template.Screens, template.Evidence) {
+		for kind, ids := range map[stage.Kind][]string{
+			stage.PlanKind: template.Plans, stage.SourceKind: template.Sources,
+			stage.ScreenKind: template.Screens, stage.EvidenceKind: template.Evidence,
+		} {
+			for _, id := range ids {
+				if !host.Has(id) {
+					faults = append(faults, fmt.Errorf("template %s: there is no stage %q; see `scrollery plugins list`", name, id))
+				} else if is := host.Builtin(id); is != nil && is.Kind != kind {
+					faults = append(faults, fmt.Errorf("template %s: stage %q is for %s, not for %s", name, id, is.Kind, kind))
+				}
+			}
+		}
+		for id, settings := range template.Settings {
+			is := host.Builtin(id)
 			if !host.Has(id) {
-				faults = append(faults, fmt.Errorf("template %s: there is no stage %q; see `scrollery plugins list`", name, id))
+				faults = append(faults, fmt.Errorf("template %s: settings of %q: there is no such stage", name, id))
+			}
+			for setting := range settings {
+				if is != nil && !slices.ContainsFunc(is.Settings, func(s stage.Setting) bool { return s.Name == setting }) {
+					faults = append(faults, fmt.Errorf("template %s: stage %q has no setting %q", name, id, setting))
+				}
 			}
 		}
 	}

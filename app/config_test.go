@@ -1,12 +1,16 @@
 package app_test
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/scrolls"
 )
 
 func TestTheFileChangesWhatItNames(t *testing.T) {
@@ -65,5 +69,39 @@ func TestAFileThatNamesNothingChangesNothing(t *testing.T) {
 	}
 	if got, err := load("# first\nbilling:\n  pro: {label: Best, monthly_cents: 5}\n"); err != nil || got.Billing.Pro.Label != "Best" || got.Billing.Pro.AnnualCents != want.Billing.Pro.AnnualCents || got.Billing.Standard != want.Billing.Standard {
 		t.Errorf("%v %+v", err, got.Billing)
+	}
+}
+
+// TestTemplatesAreJudgedAtStart: a pipeline that cannot work is no surprise later.
+func TestTemplatesAreJudgedAtStart(t *testing.T) {
+	t.Parallel()
+	start := func(template scrolls.Template) error {
+		cfg := app.Defaults()
+		cfg.Addr, cfg.DataDir = apptest.FreeAddress(t), t.TempDir()
+		cfg.Scrolls.Templates = map[string]scrolls.Template{"mine": template}
+		if err := cfg.Complete(); err != nil {
+			t.Fatal(err)
+		}
+		service, err := app.Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
+		if err == nil {
+			err = service.Stop()
+		}
+		return err
+	}
+	settings := map[string]map[string]string{"feed": {"csv_map": "{}"}}
+	good := scrolls.Template{Sources: []string{"feed"}, Screens: []string{"rules"}, Evidence: []string{"captions"}, Settings: settings}
+	if err := start(good); err != nil {
+		t.Errorf("a good template: %v", err)
+	}
+	for want, template := range map[string]scrolls.Template{
+		`there is no stage "fed"`:                      {Sources: []string{"fed"}},
+		`stage "rules" is for screen, not for source`:  {Sources: []string{"rules"}},
+		`stage "feed" is for source, not for evidence`: {Sources: []string{"feed"}, Evidence: []string{"feed"}},
+		`stage "feed" has no setting "folder"`:         {Sources: []string{"feed"}, Settings: map[string]map[string]string{"feed": {"folder": "x"}}},
+		`settings of "nobody"`:                         {Sources: []string{"feed"}, Settings: map[string]map[string]string{"nobody": {"a": "b"}}},
+	} {
+		if err := start(template); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", template, err, want)
+		}
 	}
 }

@@ -79,7 +79,7 @@ func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*sta
 	if !e.has(v) {
 		return nil, &record.Error{Stage: e.id, Failure: record.StageProtocol, Cause: fmt.Errorf("has no %s", v.name)}
 	}
-	given, err := h.give(e, e.spec, run.ScrollID)
+	given, err := h.give(e, e.spec, run)
 	if err != nil {
 		return nil, &record.Error{Stage: e.id, Failure: record.SourceUnavailable, Cause: err}
 	}

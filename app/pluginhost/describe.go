@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost/egress"
+	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -118,12 +119,12 @@ type given struct {
 }
 
 // give picks the settings and secrets that the spec names. A manifest's settings
-// win over the config's, and without its grant no secret leaves the house.
-func (h *Host) give(e *entry, spec stage.Spec, scroll string) (given, error) {
-	g := given{scroll: scroll, settings: map[string]string{}, secrets: map[string]string{}}
+// win over the config's, the template's over both, and without its grant no secret leaves the house.
+func (h *Host) give(e *entry, spec stage.Spec, run record.Run) (given, error) {
+	g := given{scroll: run.ScrollID, settings: map[string]string{}, secrets: map[string]string{}}
 	for _, setting := range spec.Settings {
 		value, operator := setting.Default, false
-		for _, from := range []map[string]string{h.config.Settings[e.id], e.manifest.Settings} {
+		for _, from := range []map[string]string{h.config.Settings[e.id], e.manifest.Settings, run.Settings[e.id]} {
 			if v, ok := from[setting.Name]; ok {
 				value, operator = v, true
 			}

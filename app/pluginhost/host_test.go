@@ -333,3 +333,27 @@ func within(t *testing.T, limit time.Duration, what string, do func()) {
 		t.Errorf("%s took %v, want at most %v", what, took, limit)
 	}
 }
+
+// TestTemplatesSettingsWin over the operator's general ones, for the named stage alone.
+func TestTemplatesSettingsWin(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.Settings = map[string]map[string]string{"probe": {"tone": "loud"}} })
+	tone := func(settings map[string]map[string]string) any {
+		var said struct {
+			Found struct{ Settings map[string]string }
+		}
+		_, err := b.Collect(t.Context(), "probe", record.Run{Settings: settings}, []record.Seed{{Kind: "niche", Term: "given"}}, func(batch []record.Record) error {
+			return json.Unmarshal(batch[0].Metadata, &said)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said.Found.Settings["tone"]
+	}
+	if got := tone(nil); got != "loud" {
+		t.Errorf("without a template: %q", got)
+	}
+	if got := tone(map[string]map[string]string{"probe": {"tone": "low", "unknown": "x"}, "other": {"tone": "no"}}); got != "low" {
+		t.Errorf("with one: %q", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -61,6 +62,14 @@ func (h *Host) List() []Plugin {
 // Has tells whether a plugin of that id is installed, in whatever state.
 func (h *Host) Has(id string) bool { return h.entries[id] != nil }
 
+// Builtin is the spec of a stage that is compiled in; nil for any other id.
+func (h *Host) Builtin(id string) *stage.Spec {
+	if e := h.entries[id]; e != nil && e.builtin {
+		return &e.spec
+	}
+	return nil
+}
+
 // Find shows one plugin; ok is false for an unknown id.
 func (h *Host) Find(id string) (plugin Plugin, ok bool) {
 	e := h.entries[id]
@@ -82,7 +91,7 @@ func (h *Host) plugin(ctx context.Context, e *entry) Plugin {
 		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
 		NeedsMedia: e.spec.NeedsMedia,
 	}
-	given, unset := h.give(e, e.spec, "")
+	given, unset := h.give(e, e.spec, record.Run{})
 	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {
 		return s.Endpoint && given.settings[s.Name] != ""
 	})

@@ -140,6 +140,9 @@ type Run struct {
 	// Pages are what the tenant's own website and app say of themselves, where the
 	// planner could read them.
 	Pages []Page `json:"pages,omitempty"`
+	// Settings are what the run's template sets for stages, by stage, then by name.
+	// They are for the host: a stage gets its own among its settings.
+	Settings map[string]map[string]string `json:"-"`
 	// Now is the time of the run in Unix milliseconds.
 	Now int64 `json:"now"`
 }

@@ -69,7 +69,7 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 	return &run{
 		s: s, id: row.ID, account: row.Account, attempt: row.Attempt + 1, limits: limits,
 		name: name, imported: name == importTemplate, template: s.cfg.Templates[name],
-		call: record.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli()},
+		call: record.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli(), Settings: s.cfg.Templates[name].Settings},
 		state: state{
 			checkpoint: row.Checkpoint, newVideos: row.NewVideos, progress: row.Progress,
 			subject: row.Subject, rulesVersion: row.RulesVersion,

@@ -84,6 +84,8 @@ type Template struct {
 	Sources  []string `yaml:"sources"`
 	Screens  []string `yaml:"screens"`
 	Evidence []string `yaml:"evidence"`
+	// Settings of stages that are different in this pipeline, by stage, then by name.
+	Settings map[string]map[string]string `yaml:"settings"`
 	// SeedLimit is how many videos are asked of a seed; 0 leaves it to the source.
 	SeedLimit int `yaml:"seed_limit"`
 }

@@ -103,9 +103,11 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	run := whole(t, record.Run{
 		ScrollID: "scr_1", Number: 3, Prompt: "p", Pages: []record.Page{{URL: "https://a.example", Title: "t", Text: "x"}}, Now: 99,
-		Brief: record.Brief{Name: "n", Description: "d", Website: "w", AppStoreURL: "a", Competitors: []string{"c"}},
-		Rules: []record.Rule{{ID: "rule_1", Text: "t"}},
+		Brief:    record.Brief{Name: "n", Description: "d", Website: "w", AppStoreURL: "a", Competitors: []string{"c"}},
+		Rules:    []record.Rule{{ID: "rule_1", Text: "t"}},
+		Settings: map[string]map[string]string{"feed": {"dir": "x"}},
 	})
+	run.Settings = nil // the host's, and not a stage's business
 	same(t, wire.DecodeRun(through(t, wire.EncodeRun(run))), run)
 	same(t, wire.DecodeRun(nil), record.Run{})
 	seed := whole(t, record.Seed{Kind: "niche", Platform: "tiktok", Handle: "h", Term: "t", Limit: 5})
