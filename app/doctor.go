@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/store"
@@ -53,6 +54,12 @@ func Doctor(ctx context.Context, cfg Config, out io.Writer) error {
 				}
 			}
 			return fmt.Sprintf("%d found", len(plugins)), err
+		}},
+		{"confinement", func() (string, error) {
+			if gaps := pluginhost.Gaps(); len(gaps) > 0 {
+				return "this system does not keep plugins from " + strings.Join(gaps, "; "), nil
+			}
+			return "plugins reach what they declare, and no more", nil
 		}},
 	}
 	failed := 0

@@ -8,7 +8,7 @@
 //	  └──────── one gRPC stream, mutual TLS, Unix socket ─┘
 //
 // A stage is not trusted. It sees no environment, no file but its own, those that
-// its settings name and its scratch folder, and no port that it did not declare;
+// its settings name and its scratch folder, and no host that it did not declare;
 // what it sends is bounded, cleaned and counted; and its process group is killed
 // when the call ends, however it ends.
 package pluginhost
@@ -31,6 +31,7 @@ type Host struct {
 	log     *slog.Logger
 	self    []string
 	scratch string
+	watches bool // connections of plugins, where the system can
 	starter *starter
 	entries map[string]*entry
 	order   []string
@@ -49,7 +50,7 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 	}
 	h := &Host{
 		config: config.filled(), log: log, self: config.Self,
-		entries: map[string]*entry{}, live: map[*process]struct{}{},
+		watches: canWatch(), entries: map[string]*entry{}, live: map[*process]struct{}{},
 	}
 	if len(h.self) == 0 {
 		path, err := running()
@@ -70,8 +71,8 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 			return nil, err
 		}
 	}
-	if version := Confinement(); version < 4 {
-		log.Warn("this kernel confines plugins only in part", "landlock", version, "wanted", 4)
+	if gaps := Gaps(); len(gaps) > 0 {
+		log.Warn("this system confines plugins only in part", "not_kept_from", gaps)
 	}
 	h.starter = newStarter()
 	return h, nil

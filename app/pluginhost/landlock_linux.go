@@ -1,18 +1,34 @@
 package pluginhost
 
 import (
+	"runtime"
+
 	"github.com/landlock-lsm/go-landlock/landlock"
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// Confinement is how far this kernel can confine plugins: 0 is not at all, from 4
-// on it includes the ports.
-func Confinement() int {
+// Gaps names what this system cannot keep a plugin from; none is a good answer.
+func Gaps() []string {
 	version, err := llsys.LandlockGetABIVersion()
 	if err != nil {
-		return 0
+		version = 0
 	}
-	return version
+	watched, filtered := canWatch(), runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
+	var gaps []string
+	for _, gap := range []struct {
+		open bool
+		what string
+	}{
+		{version < 1, "files that the host's user can read"},
+		{version < 4 && !(watched && filtered), "hosts that it did not declare"},
+		{version < 9 && !(watched && filtered), "sockets of this machine, by their path"},
+		{!filtered, "system calls that it has no use for"},
+	} {
+		if gap.open {
+			gaps = append(gaps, gap.what)
+		}
+	}
+	return gaps
 }
 
 // landlocked leaves the process its own binary, the system's read-only folders,

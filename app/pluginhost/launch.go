@@ -74,6 +74,8 @@ type policy struct {
 	Reads   []string `json:"reads,omitempty"`
 	// Proxy is the one port that it may connect to; 0 is no network.
 	Proxy uint16 `json:"proxy,omitempty"`
+	// Watched has the host connect the process's sockets for it.
+	Watched bool `json:"watched,omitempty"`
 	// Programs tells whether it runs programs of the system.
 	Programs bool `json:"programs,omitempty"`
 }

@@ -42,7 +42,7 @@ func become(p policy) error {
 	if err := landlocked(p); err != nil {
 		return fmt.Errorf("enter Landlock: %w", err)
 	}
-	if err := filterCalls(p.Proxy != 0); err != nil {
+	if err := filterCalls(p); err != nil {
 		return fmt.Errorf("filter system calls: %w", err)
 	}
 	argv := append([]string{p.Path}, p.Args...)

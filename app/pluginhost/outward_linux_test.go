@@ -127,7 +127,9 @@ func (b *bundle) attempts(t *testing.T, id string, terms ...string) []string {
 // set, and neither others, nor the database, nor the host's files.
 func TestEgress(t *testing.T) {
 	t.Parallel()
-	landlock(t, 4)
+	if gaps := pluginhost.Gaps(); len(gaps) > 0 {
+		t.Skipf("this system does not keep plugins from %q", gaps)
+	}
 	o := newOutside(t)
 	b := o.setup(t)
 	double := strings.TrimPrefix(o.double.URL, "http://")
@@ -166,7 +168,8 @@ func TestEgress(t *testing.T) {
 		{"fastopen:" + o.other, "permission denied"},
 		{"resolve:example.com", "denied"},
 		{"datagram:" + datagram, "permission denied"},
-		{"dial:unix," + abstract, "permitted"},
+		{"dial:unix," + abstract, "denied"},
+		{"dial:unix," + o.database, "denied"},
 		{"read:/etc/passwd", "permission denied"},
 		{"read:" + o.secret, "permission denied"},
 		{fmt.Sprintf("read:/proc/%d/environ", os.Getpid()), "permission denied"},

@@ -64,7 +64,7 @@ func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given
 		return nil, err
 	}
 	p, err := h.launch(ctx, e.id, h.config.Memory, stageContract(), out, way, func(folder string) ([]string, error) {
-		return h.argv(e, spec, given, folder, way.port())
+		return h.argv(e, spec, given, folder, way)
 	})
 	if err != nil {
 		return nil, err
@@ -93,6 +93,7 @@ func (h *Host) launch(ctx context.Context, id string, memory int64, terms contra
 		return nil, err
 	}
 	p.runner = newRunner(id, line, p.work(), h.starter, p.output)
+	p.runner.command.ExtraFiles = way.files()
 	if err := h.enter(p); err != nil {
 		p.stop()
 		return nil, err
@@ -173,10 +174,10 @@ func (p *process) connect(ctx context.Context, service string) error {
 }
 
 // argv is the launcher's command line.
-func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string, proxy uint16) ([]string, error) {
+func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string, way *wayOut) ([]string, error) {
 	rules := policy{
 		Parent: os.Getpid(), Path: e.path, SHA256: e.manifest.SHA256, Files: maxFiles,
-		Memory: h.memory(spec), Scratch: folder, Reads: given.reads, Proxy: proxy, Programs: len(spec.Programs) > 0,
+		Memory: h.memory(spec), Scratch: folder, Reads: given.reads, Proxy: way.port(), Watched: way.watched(), Programs: len(spec.Programs) > 0,
 	}
 	if e.builtin {
 		if err := h.again(&rules, e.id); err != nil {

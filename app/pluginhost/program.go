@@ -46,7 +46,7 @@ func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, err
 	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, way, func(folder string) ([]string, error) {
 		rules := policy{
 			Parent: os.Getpid(), Files: maxFiles, Memory: program.Memory, Scratch: folder,
-			Writes: program.Writes, Proxy: way.port(),
+			Writes: program.Writes, Proxy: way.port(), Watched: way.watched(),
 		}
 		if err := h.again(&rules, program.ID); err != nil {
 			return nil, err

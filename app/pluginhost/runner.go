@@ -75,6 +75,9 @@ func (r *runner) Start(context.Context) error {
 	r.command.Stdout, r.command.Stderr = theirs[0], theirs[1]
 	err = r.starter.start(r.command)
 	_, _ = theirs[0].Close(), theirs[1].Close()
+	for _, file := range r.command.ExtraFiles {
+		_ = file.Close()
+	}
 	if err != nil {
 		_, _ = r.stdout.Close(), r.stderr.Close()
 		return fmt.Errorf("start the process: %w", err)

@@ -17,7 +17,7 @@ const (
 // work handed to the kernel past its checks, other processes' memory, and the way
 // out of the process group. A process without network connects to nothing at all.
 // Elsewhere than on the two common architectures it does nothing.
-func filterCalls(network bool) error {
+func filterCalls(p policy) error {
 	var arch uint32
 	switch runtime.GOARCH {
 	case "amd64":
@@ -27,7 +27,15 @@ func filterCalls(network bool) error {
 	default:
 		return nil
 	}
-	program := callFilter(arch, network)
+	if p.Watched {
+		program := callFilter(arch, p)
+		err := handOver(&unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]})
+		if err != unix.EBUSY {
+			return err
+		}
+		p.Watched = false // whoever confines the host watches already, and there is one listener only
+	}
+	program := callFilter(arch, p)
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&filter)), 0, 0)
 	if err == unix.EINVAL {
@@ -49,7 +57,7 @@ const (
 	callFlags3 = 40
 )
 
-func callFilter(arch uint32, network bool) []unix.SockFilter {
+func callFilter(arch uint32, p policy) []unix.SockFilter {
 	deny := func(errno unix.Errno) unix.SockFilter { return answer(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
 	allow := answer(unix.SECCOMP_RET_ALLOW)
 	program := []unix.SockFilter{
@@ -64,8 +72,11 @@ func callFilter(arch uint32, network bool) []unix.SockFilter {
 	} {
 		program = append(program, unlessEqual(number, 1), deny(unix.EPERM))
 	}
-	if !network {
+	switch {
+	case p.Proxy == 0:
 		program = append(program, unlessEqual(unix.SYS_CONNECT, 1), deny(unix.EACCES))
+	case p.Watched:
+		program = append(program, unlessEqual(unix.SYS_CONNECT, 1), answer(unix.SECCOMP_RET_USER_NOTIF))
 	}
 	for _, send := range []struct{ number, flags uint32 }{
 		{unix.SYS_SENDTO, callFlags3}, {unix.SYS_SENDMMSG, callFlags3}, {unix.SYS_SENDMSG, callFlags2},
@@ -75,7 +86,7 @@ func callFilter(arch uint32, network bool) []unix.SockFilter {
 	program = append(program, when(unix.SYS_SOCKETPAIR, []unix.SockFilter{
 		load(callType), lowest(socketTypes), unlessEqual(unix.SOCK_DGRAM, 1), deny(unix.EACCES), allow,
 	})...)
-	program = append(program, when(unix.SYS_SOCKET, sockets(network, allow, deny))...)
+	program = append(program, when(unix.SYS_SOCKET, sockets(p.Proxy != 0, allow, deny))...)
 	return append(program, allow)
 }
 

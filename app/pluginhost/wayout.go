@@ -15,6 +15,7 @@ import (
 // wayOut is how one process reaches its hosts; nil is no network at all.
 type wayOut struct {
 	proxy  *egress.Proxy
+	watch  *watcher // nil where the system has none
 	output *output
 	once   sync.Once
 }
@@ -31,7 +32,14 @@ func (h *Host) wayOut(out *output, declared, endpoints []string, total time.Dura
 	if err != nil {
 		return nil, fmt.Errorf("way out: %w", err)
 	}
-	return &wayOut{proxy: proxy, output: out}, nil
+	w := &wayOut{proxy: proxy, output: out}
+	if h.watches {
+		if w.watch, err = newWatcher(proxy.Address(), out.log); err != nil {
+			proxy.Close()
+			return nil, err
+		}
+	}
+	return w, nil
 }
 
 // reach is what a stage may talk to in a call.
@@ -50,7 +58,18 @@ func (w *wayOut) port() uint16 {
 	if w == nil {
 		return 0
 	}
-	return w.proxy.Port()
+	return w.proxy.Address().Port()
+}
+
+// watched tells whether the host connects the process's sockets.
+func (w *wayOut) watched() bool { return w != nil && w.watch != nil }
+
+// files are what the process starts with, besides the usual three.
+func (w *wayOut) files() []*os.File {
+	if !w.watched() {
+		return nil
+	}
+	return []*os.File{w.watch.file()}
 }
 
 // environment tells the process's children, and stages in other languages, what
@@ -71,6 +90,9 @@ func (w *wayOut) close() {
 		return
 	}
 	w.once.Do(func() {
+		if w.watch != nil {
+			w.watch.close()
+		}
 		if t := w.proxy.Close(); t != (egress.Traffic{}) {
 			w.output.log.Info("plugin used the network", "connections", t.Connections, "denied", t.Denied,
 				"sent", t.Sent, "received", t.Received)

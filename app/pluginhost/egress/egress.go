@@ -125,8 +125,11 @@ func (p *Proxy) URL() string {
 	return (&url.URL{Scheme: "http", User: url.UserPassword(user, p.token), Host: p.listener.Addr().String()}).String()
 }
 
-// Port is the one port that the plugin needs.
-func (p *Proxy) Port() uint16 { return p.listener.Addr().(*net.TCPAddr).AddrPort().Port() }
+// Address is all that the plugin needs to connect to; an IPv4 one.
+func (p *Proxy) Address() netip.AddrPort {
+	at := p.listener.Addr().(*net.TCPAddr).AddrPort()
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+}
 
 // Close ends all connections and tells what went through. It may be called twice.
 func (p *Proxy) Close() Traffic {
