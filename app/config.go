@@ -29,10 +29,13 @@ import (
 	"github.com/scrollery/scrollery/plugins/feed"
 	"github.com/scrollery/scrollery/plugins/instagram"
 	"github.com/scrollery/scrollery/plugins/model"
+	"github.com/scrollery/scrollery/plugins/ocr"
 	"github.com/scrollery/scrollery/plugins/plan"
 	rulestage "github.com/scrollery/scrollery/plugins/rules"
+	"github.com/scrollery/scrollery/plugins/speech"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/tiktok"
+	"github.com/scrollery/scrollery/plugins/vision"
 	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
@@ -90,6 +93,11 @@ type Config struct {
 	ModelURL string `yaml:"model_url"`
 	Model    string `yaml:"model"`
 	ModelKey string `yaml:"model_key"`
+	// SpeechURL, SpeechModel and SpeechKey name an endpoint that writes down what is
+	// said, for the stage speech; without a URL it is off.
+	SpeechURL   string `yaml:"speech_url"`
+	SpeechModel string `yaml:"speech_model"`
+	SpeechKey   string `yaml:"speech_key"`
 
 	// TikTokEligible states, with the word `yes`, that TikTok has approved the operator
 	// for its Research API; TikTokClientKey and TikTokClientSecret are what it gave.
@@ -187,6 +195,9 @@ func Settings() []Setting {
 		{Name: "MODEL_URL", Default: "none: rules and keywords decide", Usage: "base address of the chat endpoint that stages ask", set: text(func(c *Config) *string { return &c.ModelURL })},
 		{Name: "MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.Model })},
 		{Name: "MODEL_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.ModelKey })},
+		{Name: "SPEECH_URL", Default: "none: only captions tell what is said", Usage: "base address of the endpoint that transcribes", set: text(func(c *Config) *string { return &c.SpeechURL })},
+		{Name: "SPEECH_MODEL", Default: "whisper-1", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.SpeechModel })},
+		{Name: "SPEECH_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.SpeechKey })},
 		{Name: "TIKTOK_ELIGIBLE", Default: "the source is off", Usage: "`yes` states that TikTok has approved you for its Research API", set: text(func(c *Config) *string { return &c.TikTokEligible })},
 		{Name: "TIKTOK_CLIENT_KEY", Secret: true, Usage: "client key of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientKey })},
 		{Name: "TIKTOK_CLIENT_SECRET", Secret: true, Usage: "client secret of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientSecret })},
@@ -240,13 +251,9 @@ func (c *Config) Complete() error {
 	c.Plugins.Settings = withSetting(c.Plugins.Settings, "feed", "dir", c.FeedDir)
 	c.Plugins.Settings = withSetting(c.Plugins.Settings, "ytdlp", "enabled", c.YTDLP)
 	for _, id := range []string{"plan", "rules", "vision"} {
-		if _, own := c.Plugins.Settings[id][model.EndpointSetting]; own {
-			continue
-		}
-		c.Plugins.Settings = withSetting(c.Plugins.Settings, id, model.EndpointSetting, c.ModelURL)
-		c.Plugins.Settings = withSetting(c.Plugins.Settings, id, model.ModelSetting, c.Model)
-		c.Plugins.Secrets = withSetting(c.Plugins.Secrets, id, model.KeySecret, c.ModelKey)
+		c.endpoint(id, c.ModelURL, c.Model, c.ModelKey)
 	}
+	c.endpoint("speech", c.SpeechURL, c.SpeechModel, c.SpeechKey)
 	c.Plugins.Settings = withSetting(c.Plugins.Settings, "tiktok", "eligible", c.TikTokEligible)
 	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_key", c.TikTokClientKey)
 	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_secret", c.TikTokClientSecret)
@@ -263,6 +270,16 @@ func (c *Config) Complete() error {
 	}
 	c.Sandbox.Dir = filepath.Join(data, "sandbox")
 	return c.Validate()
+}
+
+// endpoint gives a stage the endpoint that it asks, where it has none of its own.
+func (c *Config) endpoint(id, address, name, key string) {
+	if _, own := c.Plugins.Settings[id][model.EndpointSetting]; own {
+		return
+	}
+	c.Plugins.Settings = withSetting(c.Plugins.Settings, id, model.EndpointSetting, address)
+	c.Plugins.Settings = withSetting(c.Plugins.Settings, id, model.ModelSetting, name)
+	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, id, model.KeySecret, key)
 }
 
 // withSetting returns settings with one value more, where it is not empty.
@@ -293,6 +310,9 @@ func Stages() []stage.Spec {
 		ytdlp.Spec(),
 		rulestage.Spec(),
 		captions.Spec(),
+		ocr.Spec(),
+		vision.Spec(),
+		speech.Spec(),
 	}
 }
 
@@ -322,8 +342,10 @@ func (c *Config) Validate() error {
 	if c.YTDLP != "" && c.YTDLP != "yes" {
 		fault("YTDLP", "%q is not yes; leave it empty to keep the source off", c.YTDLP)
 	}
-	if address, err := url.Parse(c.ModelURL); c.ModelURL != "" && (err != nil || address.Host == "" || address.User != nil || address.Scheme != "https" && address.Scheme != "http") {
-		fault("MODEL_URL", "not an http or https address without credentials")
+	for name, value := range map[string]string{"MODEL_URL": c.ModelURL, "SPEECH_URL": c.SpeechURL} {
+		if address, err := url.Parse(value); value != "" && (err != nil || address.Host == "" || address.User != nil || address.Scheme != "https" && address.Scheme != "http") {
+			fault(name, "not an http or https address without credentials")
+		}
 	}
 	if c.ModelURL != "" && c.Model == "" {
 		fault("MODEL", "needed with %sMODEL_URL", Prefix)

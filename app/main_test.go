@@ -1,9 +1,18 @@
 package app_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-func TestMain(m *testing.M) { apptest.Main(m) }
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == films {
+		stage.Main(filmSource())
+		return
+	}
+	apptest.Main(m)
+}

@@ -268,6 +268,10 @@ type Scroll struct {
 			Asked, Returned, New, Reobserved, Dropped int
 		}
 		UnclearRules []string
+		Evidence     []struct {
+			Stage, Outcome string
+			Asked, Found   int
+		}
 	}
 	ResultCounts struct{ Videos int }
 }

@@ -105,6 +105,9 @@ func Defaults() Config {
 			Screens: []string{"rules"},
 			Evidence: []string{
 				"captions",
+				"ocr",
+				"vision",
+				"speech",
 			},
 		}
 	}

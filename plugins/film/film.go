@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -63,6 +64,7 @@ func Frames(ctx context.Context, call *stage.Call, path string, moments int, for
 }
 
 // Sound is that of the first seconds, as WAV: one channel, 16,000 samples a second.
+// It is empty where the video has none.
 func Sound(ctx context.Context, call *stage.Call, path string, seconds int) ([]byte, error) {
 	file, err := os.CreateTemp(call.Scratch, "sound-*.wav")
 	if err != nil {
@@ -72,7 +74,11 @@ func Sound(ctx context.Context, call *stage.Call, path string, seconds int) ([]b
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	if _, err := FFmpeg(ctx, call, path, float64(seconds), "-map", "0:a:0", "-vn", "-sn", "-dn", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le", "-f", "wav", file.Name()); err != nil {
+	_, err = FFmpeg(ctx, call, path, float64(seconds), "-map", "0:a:0", "-vn", "-sn", "-dn", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le", "-f", "wav", file.Name())
+	if Unreadable(err) && strings.Contains(err.Error(), "matches no streams") {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	return os.ReadFile(file.Name())

@@ -33,7 +33,7 @@ func Spec() stage.Spec {
 			Name: "language", Default: "eng",
 			Help: "Languages of tesseract that are installed, such as eng or eng+deu.",
 		}},
-		Limits:   stage.Limits{Stall: 3 * time.Minute, Call: 10 * time.Minute},
+		Limits:   stage.Limits{Call: 10 * time.Minute},
 		Evidence: evidence,
 	}
 }

@@ -45,7 +45,7 @@ func Spec() stage.Spec {
 		ID: "speech", Version: "1.0.0", Kind: stage.EvidenceKind, NeedsMedia: true,
 		Summary:  "Has a transcription endpoint write down what the first seconds say.",
 		Programs: []string{"ffmpeg"}, Settings: settings, Secrets: []string{model.KeySecret},
-		Limits:   stage.Limits{Stall: 4 * time.Minute, Call: 10 * time.Minute},
+		Limits:   stage.Limits{Call: 10 * time.Minute},
 		Evidence: evidence,
 	}
 }
@@ -64,7 +64,7 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 			return nil
 		}
 		wav, err := film.Sound(ctx, call, rec.Media, heard)
-		if err != nil {
+		if err != nil || len(wav) == 0 {
 			return err
 		}
 		segments, err := endpoint.Transcribe(ctx, wav)

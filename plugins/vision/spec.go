@@ -25,7 +25,7 @@ func Spec() stage.Spec {
 		Programs: []string{"ffmpeg"},
 		Settings: model.Settings("it describes what the frames of a video show."),
 		Secrets:  []string{model.KeySecret},
-		Limits:   stage.Limits{Stall: 4 * time.Minute, Call: 10 * time.Minute},
+		Limits:   stage.Limits{Call: 10 * time.Minute},
 		Evidence: evidence,
 	}
 }
