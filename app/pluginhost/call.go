@@ -52,6 +52,11 @@ func (h *Host) call(ctx context.Context, id string, run record.Run, v verb) (*st
 	if err := h.ready(ctx, e); err != nil {
 		return nil, h.notReady(ctx, e, err)
 	}
+	leave, err := e.turns.enter(ctx, e.spec.Limits.Calls)
+	if err != nil {
+		return nil, fmt.Errorf("stage %s: %w", id, err)
+	}
+	defer leave()
 	done, err := h.work(ctx, e, run, v)
 	switch {
 	case counts(err):

@@ -85,7 +85,7 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 		Platforms: m.GetPlatforms(), Secrets: m.GetSecrets(), Hosts: m.GetHosts(),
 		NeedsMedia: m.GetNeedsMedia(), Programs: m.GetPrograms(),
 		Limits: stage.Limits{
-			Memory: limits.GetMemoryBytes(), Records: int(limits.GetRecords()),
+			Memory: limits.GetMemoryBytes(), Records: int(limits.GetRecords()), Calls: int(min(max(limits.GetCalls(), 0), maxTurns)),
 			Call: millis(limits.GetCallMillis()), Stall: millis(limits.GetStallMillis()),
 		},
 	}

@@ -153,6 +153,7 @@ type entry struct {
 	undescribed error
 	again       time.Time
 	breaker     breaker
+	turns       turns
 }
 
 // ready makes sure that the entry may be called and its spec is known.

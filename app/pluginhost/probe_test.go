@@ -73,10 +73,12 @@ func specs() []stage.Spec {
 	source.Refresh = refresh
 	fetcher := named("fetcher")
 	fetcher.Media = fetchMedia
+	shy := named("shy")
+	shy.Limits.Calls = 1
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
-		source, online, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("hostile"),
+		source, online, shy, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("hostile"),
 		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
 		{ID: "watcher", Version: "1", Kind: stage.EvidenceKind, NeedsMedia: true, Evidence: watch},
@@ -141,6 +143,12 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 	case "crash":
 		_ = many(120, emit)
 		os.Exit(3)
+	case "linger":
+		if err := emit(one("1", "here")); err != nil {
+			return nil, err
+		}
+		time.Sleep(400 * time.Millisecond) // longer than a record waits for company
+		return nil, nil
 	case "panic":
 		panic("out of cheese")
 	case "gopanic":

@@ -11,6 +11,7 @@ func describe(s Spec) *stagev1.Description {
 		Limits: &stagev1.Limits{
 			MemoryBytes: s.Limits.Memory, CallMillis: s.Limits.Call.Milliseconds(),
 			StallMillis: s.Limits.Stall.Milliseconds(), Records: int64(s.Limits.Records),
+			Calls: int64(s.Limits.Calls),
 		},
 	}
 	for _, setting := range s.Settings {

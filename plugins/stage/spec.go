@@ -137,4 +137,8 @@ type Limits struct {
 	Stall time.Duration
 	// Records is how many a call may emit.
 	Records int
+	// Calls is how many may run at once in one process of the house, for all tenants
+	// together: what a polite visitor of its site would do. Others wait their turn.
+	// Zero is any number.
+	Calls int
 }

@@ -65,7 +65,7 @@ func (s Spec) Validate() error {
 		add(err == nil && !hostForm.MatchString(address), "host %q: a star stands before a domain of two names, or nowhere", address)
 	}
 	limits := s.Limits
-	add(limits.Memory < 0 || limits.Call < 0 || limits.Stall < 0 || limits.Records < 0, "limits: below zero")
+	add(limits.Memory < 0 || limits.Call < 0 || limits.Stall < 0 || limits.Records < 0 || limits.Calls < 0, "limits: below zero")
 	add(!s.verbsFit(), "kind %q: does not fit the functions that are set", s.Kind)
 	return errors.Join(faults...)
 }

@@ -20,7 +20,7 @@ func shortsPage(n int) string {
 		id := fmt.Sprintf("short%06d", i)
 		items = append(items, map[string]any{"richItemRenderer": map[string]any{"content": map[string]any{"reelItemRenderer": map[string]any{
 			"videoId": id, "headline": map[string]any{"simpleText": fmt.Sprintf("Short %d #beans", i)},
-			"viewCountText": map[string]any{"simpleText": "1.2M views"},
+			"viewCountText":      map[string]any{"simpleText": "1.2M views"},
 			"navigationEndpoint": map[string]any{"commandMetadata": map[string]any{"webCommandMetadata": map[string]any{"url": "/shorts/" + id}}},
 		}}}})
 	}

@@ -43,10 +43,11 @@ func Spec() stage.Spec {
 			"instagram.com:443", "*.instagram.com:443", "*.cdninstagram.com:443", "*.fbcdn.net:443",
 		},
 		Programs: []string{program},
-		Limits:   stage.Limits{Call: 25 * time.Minute},
-		Collect:  collect,
-		Refresh:  refresh,
-		Media:    media,
+		// A site is asked one thing at a time, whoever wants it.
+		Limits:  stage.Limits{Call: 25 * time.Minute, Calls: 1},
+		Collect: collect,
+		Refresh: refresh,
+		Media:   media,
 	}
 }
 

@@ -342,11 +342,14 @@ func (x *Setting) GetEndpoint() bool {
 
 // Limits that the stage asks for; 0 takes the house's.
 type Limits struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	MemoryBytes   int64                  `protobuf:"varint,1,opt,name=memory_bytes,json=memoryBytes" json:"memory_bytes,omitempty"`
-	CallMillis    int64                  `protobuf:"varint,2,opt,name=call_millis,json=callMillis" json:"call_millis,omitempty"`
-	StallMillis   int64                  `protobuf:"varint,3,opt,name=stall_millis,json=stallMillis" json:"stall_millis,omitempty"`
-	Records       int64                  `protobuf:"varint,4,opt,name=records" json:"records,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	MemoryBytes int64                  `protobuf:"varint,1,opt,name=memory_bytes,json=memoryBytes" json:"memory_bytes,omitempty"`
+	CallMillis  int64                  `protobuf:"varint,2,opt,name=call_millis,json=callMillis" json:"call_millis,omitempty"`
+	StallMillis int64                  `protobuf:"varint,3,opt,name=stall_millis,json=stallMillis" json:"stall_millis,omitempty"`
+	Records     int64                  `protobuf:"varint,4,opt,name=records" json:"records,omitempty"`
+	// How many calls of the stage may run at once in one process of the house; 0 is
+	// any number.
+	Calls         int64 `protobuf:"varint,5,opt,name=calls" json:"calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -405,6 +408,13 @@ func (x *Limits) GetStallMillis() int64 {
 func (x *Limits) GetRecords() int64 {
 	if x != nil {
 		return x.Records
+	}
+	return 0
+}
+
+func (x *Limits) GetCalls() int64 {
+	if x != nil {
+		return x.Calls
 	}
 	return 0
 }
@@ -970,13 +980,14 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\brequired\x18\x03 \x01(\bR\brequired\x12\x12\n" +
 	"\x04path\x18\x04 \x01(\bR\x04path\x12\x12\n" +
 	"\x04help\x18\x05 \x01(\tR\x04help\x12\x1a\n" +
-	"\bendpoint\x18\x06 \x01(\bR\bendpoint\"\x89\x01\n" +
+	"\bendpoint\x18\x06 \x01(\bR\bendpoint\"\x9f\x01\n" +
 	"\x06Limits\x12!\n" +
 	"\fmemory_bytes\x18\x01 \x01(\x03R\vmemoryBytes\x12\x1f\n" +
 	"\vcall_millis\x18\x02 \x01(\x03R\n" +
 	"callMillis\x12!\n" +
 	"\fstall_millis\x18\x03 \x01(\x03R\vstallMillis\x12\x18\n" +
-	"\arecords\x18\x04 \x01(\x03R\arecords\"R\n" +
+	"\arecords\x18\x04 \x01(\x03R\arecords\x12\x14\n" +
+	"\x05calls\x18\x05 \x01(\x03R\x05calls\"R\n" +
 	"\x05Error\x12\x14\n" +
 	"\x05fault\x18\x01 \x01(\tR\x05fault\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x19\n" +

@@ -1,0 +1,58 @@
+package pluginhost_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/record"
+)
+
+// TestCallsWaitTheirTurn: a stage that wants one call at a time gets one, and who
+// gives up waiting is gone.
+func TestCallsWaitTheirTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	var mu sync.Mutex
+	at, most, done := 0, 0, 0
+	collect := func(ctx context.Context) error {
+		inside := false
+		_, err := b.Collect(ctx, "shy", record.Run{}, []record.Seed{{Kind: "niche", Term: "linger"}}, func([]record.Record) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if !inside {
+				inside = true
+				at++
+				most = max(most, at)
+			}
+			return nil
+		})
+		mu.Lock()
+		defer mu.Unlock()
+		if inside {
+			at--
+			done++
+		}
+		return err
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if err := collect(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	time.Sleep(50 * time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := collect(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("who gives up: %v", err)
+	}
+	all.Wait()
+	if most != 1 || done != 4 {
+		t.Errorf("%d at once, %d done", most, done)
+	}
+}
