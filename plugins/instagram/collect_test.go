@@ -34,7 +34,7 @@ type bundle struct {
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{Server: instagramtest.New(t), clock: sitetest.NewClock(time.Now()), tags: map[string]bool{}, most: 30}
-	b.spec = source{site.Options{Clock: b.clock, Timeout: 300 * time.Millisecond}}.spec()
+	b.timeout(10 * time.Second)
 	b.call = stage.Call{
 		Settings: map[string]string{"user_id": instagramtest.User, "api_url": b.URL},
 		Secrets:  map[string]string{"access_token": instagramtest.Token},
@@ -53,6 +53,11 @@ func (b *bundle) grant(_ context.Context, quota string, units int64, item string
 	}
 	b.tags[item] = true
 	return nil
+}
+
+// timeout is how long an answer may take, of real time.
+func (b *bundle) timeout(d time.Duration) {
+	b.spec = source{site.Options{Clock: b.clock, Timeout: d}}.spec()
 }
 
 func handle(name string, limit int) stage.Seed {
@@ -284,6 +289,9 @@ func TestRecordedPages(t *testing.T) {
 	want(t, outcomes[0], stage.Partial, 1) // the recorded pages lead on to themselves
 	want(t, outcomes[1], stage.Changed, 0)
 	want(t, outcomes[2], stage.Empty, 0) // five pictures
+	if n := len(b.Asked()); n != 2+1+1+2+2 {
+		t.Errorf("asked %d times", n)
+	}
 	if r := records[0]; r.ExternalID != "CSZsJf-iJLj" || *r.Metrics.Likes != 86 || r.Metrics.Views != nil || r.Metrics.Semantics != "" || *r.PostedAt != 1628614662000 {
 		t.Errorf("%+v", r)
 	}

@@ -33,6 +33,6 @@ func FuzzPosts(f *testing.F) {
 			}
 			return nil
 		}
-		_, _ = h.keep(*page.Data, creator{}, func(media) bool { return true })
+		_ = h.keep(*page.Data, creator{}, func(media) bool { return true })
 	})
 }

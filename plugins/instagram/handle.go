@@ -61,7 +61,7 @@ func (g *graph) reels(ctx context.Context, handle string, h *haul, pages int) er
 		if page.Data == nil {
 			return nil // an account without a post has no list of them
 		}
-		if _, err := h.keep(*page.Data, by, h.reel); err != nil || h.full() {
+		if err := h.keep(*page.Data, by, h.reel); err != nil || h.full() {
 			return err
 		}
 		next := string(page.Paging.Cursors.After)

@@ -94,7 +94,7 @@ func (g *graph) list(ctx context.Context, path string, h *haul) error {
 			return &site.Stop{Status: stage.Changed, Detail: "Instagram's answer has no list of posts"}
 		}
 		video := func(m media) bool { return strings.EqualFold(string(m.Type), "VIDEO") }
-		if _, err := h.keep(*page.Data, creator{}, video); err != nil || h.full() {
+		if err := h.keep(*page.Data, creator{}, video); err != nil || h.full() {
 			return err
 		}
 		next := string(page.Paging.Cursors.After)

@@ -85,7 +85,8 @@ func (m media) record(by creator) stage.Record {
 // haul is what one seed brings.
 type haul struct {
 	limit int
-	take  func(stage.Record) error
+	// take is given a post as often as it comes.
+	take func(stage.Record) error
 
 	seen    map[string]bool
 	unnamed int
@@ -95,8 +96,8 @@ type haul struct {
 
 func (h *haul) full() bool { return len(h.seen) >= h.limit }
 
-// keep takes the fitting posts of a page; fresh counts those not seen before.
-func (h *haul) keep(page []json.RawMessage, by creator, fits func(media) bool) (fresh int, err error) {
+// keep takes the fitting posts of a page.
+func (h *haul) keep(page []json.RawMessage, by creator, fits func(media) bool) error {
 	for _, raw := range page {
 		var m media
 		if json.Unmarshal(raw, &m) != nil {
@@ -111,16 +112,15 @@ func (h *haul) keep(page []json.RawMessage, by creator, fits func(media) bool) (
 			h.unnamed++
 			continue
 		}
-		if h.seen[code] || h.full() {
-			continue
+		if h.full() {
+			return nil
 		}
 		if err := h.take(m.record(by)); err != nil {
-			return fresh, err
+			return err
 		}
 		h.seen[code] = true
-		fresh++
 	}
-	return fresh, nil
+	return nil
 }
 
 // missing says what could not be read.

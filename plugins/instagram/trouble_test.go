@@ -81,6 +81,9 @@ func TestFaultsThatPass(t *testing.T) {
 			b := setup(t)
 			b.Accounts["kettle"] = instagramtest.Account{ID: "1", Posts: feed(9)}
 			b.Intercept = times(c.n, c.fault)
+			if strings.HasSuffix(name, "answer") {
+				b.timeout(time.Second)
+			}
 			records, outcomes := b.collect(t, handle("kettle", 0))
 			want(t, outcomes[0], stage.OK, 6)
 			if len(records) != 6 || b.clock.Waited() != c.waited {
@@ -126,6 +129,9 @@ func TestFaultsThatStay(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			b.Intercept = times(forever, c.fault)
+			if name == "no answer" {
+				b.timeout(200 * time.Millisecond)
+			}
 			records, outcomes := b.collect(t, handle("one", 0), handle("two", 0), term("three"), term("four"))
 			for _, o := range outcomes {
 				want(t, o, c.status, 0)
@@ -225,14 +231,16 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestCursorThatIsNone(t *testing.T) {
+func TestCursorsThatLeadNowhere(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.Intercept = times(forever, text(200, `{"business_discovery":{"id":"1","username":"kettle","media":{"data":[{"shortcode":"Cgood1","media_product_type":"REELS"}],"paging":{"cursors":{"after":"x).limit(1){id},name"}}}}}`))
-	records, outcomes := b.collect(t, handle("kettle", 0))
-	want(t, outcomes[0], stage.Partial, 1)
-	if len(records) != 1 || len(b.Asked()) != 1 {
-		t.Errorf("%d records, asked %d times", len(records), len(b.Asked()))
+	for cursor, asked := range map[string]int{"x).limit(1){id},name": 1, "same": 2} {
+		b := setup(t)
+		b.Intercept = times(forever, text(200, `{"business_discovery":{"id":"1","username":"kettle","media":{"data":[{"shortcode":"Cgood1","media_product_type":"REELS"}],"paging":{"cursors":{"after":"`+cursor+`"}}}}}`))
+		records, outcomes := b.collect(t, handle("kettle", 0))
+		want(t, outcomes[0], stage.Partial, 1)
+		if len(records) != 1 || len(b.Asked()) != asked {
+			t.Errorf("%q: %d records, asked %d times", cursor, len(records), len(b.Asked()))
+		}
 	}
 }
 

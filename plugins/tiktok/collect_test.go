@@ -31,7 +31,7 @@ type bundle struct {
 func setup(t *testing.T, videos ...tiktoktest.Video) *bundle {
 	t.Helper()
 	b := &bundle{Server: tiktoktest.New(t, videos...), clock: sitetest.NewClock(time.Now()), spent: map[string]int64{}}
-	b.spec = source{site.Options{Clock: b.clock, Timeout: 300 * time.Millisecond}}.spec()
+	b.timeout(10 * time.Second)
 	b.call = stage.Call{
 		Settings: map[string]string{"eligible": "yes", "api_url": b.URL},
 		Secrets:  map[string]string{"client_key": tiktoktest.Key, "client_secret": tiktoktest.Secret},
@@ -39,6 +39,11 @@ func setup(t *testing.T, videos ...tiktoktest.Video) *bundle {
 	}
 	b.call.Grant = b.grant
 	return b
+}
+
+// timeout is how long an answer may take, of real time.
+func (b *bundle) timeout(d time.Duration) {
+	b.spec = source{site.Options{Clock: b.clock, Timeout: d}}.spec()
 }
 
 func handle(name string, limit int) stage.Seed {

@@ -77,7 +77,7 @@ func TestFaultsThatPass(t *testing.T) {
 		"internal error":       {1, failing(500, "internal_error", "Something went wrong"), 30 * time.Second},
 		"internal error, long": {4, failing(500, "internal_error", "Something went wrong"), (30 + 60 + 120 + 120) * time.Second},
 		"bad gateway":          {2, text(502, "<html>502</html>"), 90 * time.Second},
-		"rate":                 {2, failing(429, "rate_limit_exceeded", "slow down"), 2 * time.Minute},
+		"rate":                 {2, failing(400, "rate_limit_exceeded", "slow down"), 2 * time.Minute},
 		"search id":            {3, failing(400, "invalid_params", "Search Id 7 is invalid or expired"), 30 * time.Second},
 		"search id for good":   {6, failing(400, "invalid_params", "Invalid count or cursor"), 75 * time.Second},
 		"cut JSON":             {2, text(200, `{"data":{"videos":[{"id":732`), 15 * time.Second},
@@ -91,6 +91,9 @@ func TestFaultsThatPass(t *testing.T) {
 			t.Parallel()
 			b := setup(t, clips("kettle.co", 7)...)
 			b.Intercept = times(c.n, c.fault)
+			if strings.HasSuffix(name, "answer") {
+				b.timeout(time.Second)
+			}
 			records, outcomes := b.collect(t, handle("kettle.co", 0))
 			want(t, outcomes[0], stage.OK, 7)
 			if len(records) != 7 || b.clock.Waited() != c.waited {
@@ -133,6 +136,9 @@ func TestFaultsThatStay(t *testing.T) {
 			t.Parallel()
 			b := setup(t, clips("kettle.co", 7)...)
 			b.Intercept = times(forever, c.fault)
+			if name == "no answer" {
+				b.timeout(200 * time.Millisecond)
+			}
 			b.call.Settings["patience"] = "10h"
 			records, outcomes := b.collect(t, handle("kettle.co", 0), handle("two", 0), term("three"))
 			for _, o := range outcomes {
@@ -271,4 +277,61 @@ func TestTokenEndsOnTheWay(t *testing.T) {
 	if b.Tokens() != 2 {
 		t.Errorf("%d tokens", b.Tokens())
 	}
+}
+
+// TestForgottenSearch: one that does not come back is begun anew, and loses nothing.
+func TestForgottenSearch(t *testing.T) {
+	t.Parallel()
+	b := setup(t, clips("kettle.co", 150)...)
+	first := ""
+	b.Intercept = func(w http.ResponseWriter, _ *http.Request, q tiktoktest.Query) bool {
+		if first == "" {
+			first = q.SearchID
+		}
+		if q.SearchID == "" || q.SearchID != first {
+			return false
+		}
+		tiktoktest.Fail(w, 400, "invalid_params", "Search Id "+first+" is invalid or expired")
+		return true
+	}
+	records, outcomes := b.collect(t, handle("kettle.co", 150))
+	want(t, outcomes[0], stage.OK, 150)
+	if len(records) != 150 || b.clock.Waited() != 75*time.Second {
+		t.Errorf("%d records, waited %v", len(records), b.clock.Waited())
+	}
+}
+
+// TestComesBack: a site that failed one seed and answered the next has all its
+// tries again.
+func TestComesBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t, append(clips("two", 3), clips("three", 4)...)...)
+	b.call.Settings["patience"] = "10h"
+	n := 0
+	b.Intercept = func(w http.ResponseWriter, _ *http.Request, q tiktoktest.Query) bool {
+		name := q.Query.And[0].Values[0]
+		if name == "three" {
+			n++
+		}
+		if name != "one" && (name != "three" || n > 3) {
+			return false
+		}
+		tiktoktest.Fail(w, 500, "internal_error", "x")
+		return true
+	}
+	_, outcomes := b.collect(t, handle("one", 0), handle("two", 0), handle("three", 0))
+	want(t, outcomes[0], stage.Blocked, 0)
+	want(t, outcomes[1], stage.OK, 3)
+	want(t, outcomes[2], stage.OK, 4)
+}
+
+func TestTokenIsNotTold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Intercept = func(w http.ResponseWriter, r *http.Request, _ tiktoktest.Query) bool {
+		tiktoktest.Fail(w, 403, "scope_permission_missed", "not for "+r.Header.Get("Authorization"))
+		return true
+	}
+	_, outcomes := b.collect(t, handle("one", 0)) // looks for the token
+	want(t, outcomes[0], stage.BadlySetUp, 0)
 }
