@@ -80,3 +80,33 @@ func TestParsedProgressIsNeverStale(t *testing.T) {
 		t.Error("broken progress is read")
 	}
 }
+
+// TestNothingHereIsNoWordOnElsewhere: of two sources for a platform, one that has
+// nothing does not hide that the other was kept from looking.
+func TestNothingHereIsNoWordOnElsewhere(t *testing.T) {
+	t.Parallel()
+	at := int64(7)
+	outcome := func(status record.Status, returned int) record.Outcome {
+		o := record.Outcome{Seed: "ada", Platform: "tiktok", Status: status, Returned: returned}
+		if status == record.Blocked {
+			o.RetryAt = &at
+		}
+		return o
+	}
+	for _, c := range []struct {
+		one, other record.Outcome
+		want       record.Status
+	}{
+		{outcome(record.Empty, 0), outcome(record.Blocked, 0), record.Blocked},
+		{outcome(record.NotFound, 0), outcome(record.Quota, 0), record.Quota},
+		{outcome(record.Unsupported, 0), outcome(record.Empty, 0), record.Empty},
+		{outcome(record.Blocked, 0), outcome(record.OK, 3), record.OK},
+	} {
+		for _, both := range [][]record.Outcome{{c.one, c.other}, {c.other, c.one}} {
+			merged := merge(both)[coverageKey{"ada", "tiktok"}]
+			if merged.Status != c.want || merged.Returned != c.one.Returned+c.other.Returned || (merged.RetryAt != nil) != (c.want == record.Blocked) {
+				t.Errorf("%s and %s are %+v", c.one.Status, c.other.Status, merged)
+			}
+		}
+	}
+}

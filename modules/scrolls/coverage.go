@@ -47,12 +47,13 @@ func (t tally) into(p *Progress, field func(*Coverage) *int) {
 	}
 }
 
-// better tells whether an outcome says more good of a seed than another: two
-// sources may both have tried it.
+// better tells whether an outcome says more of a seed than another: two sources may
+// both have tried it. Videos come first, then trouble: a source that has nothing
+// does not speak for one that was kept from looking.
 func better(a, b record.Status) bool {
 	order := []record.Status{
-		record.OK, record.Partial, record.Empty, record.Changed, record.Quota, record.Blocked,
-		record.Misconfigured, record.NotFound, record.Unsupported,
+		record.OK, record.Partial, record.Changed, record.Quota, record.Blocked, record.Misconfigured,
+		record.Empty, record.NotFound, record.Unsupported,
 	}
 	return slices.Index(order, a) < slices.Index(order, b)
 }
