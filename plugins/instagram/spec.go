@@ -39,7 +39,6 @@ func (s source) spec() stage.Spec {
 		Secrets: []string{"access_token"},
 		Hosts:   []string{"graph.facebook.com:443"},
 		Quotas:  []stage.Allowance{{Name: "hashtags", Limit: 30, Setting: "hashtags_per_week", Window: stage.Week}},
-		Limits:  stage.Limits{Stall: time.Minute + 45*time.Second},
 		Collect: s.collect,
 		Refresh: s.refresh,
 	}

@@ -25,8 +25,8 @@ import (
 const (
 	// Body is the most bytes that an answer may have.
 	Body = 8 << 20
-	// Timeout of one request and its answer.
-	Timeout = time.Minute
+	// Timeout of one request and its answer: well below what the house takes for a stall.
+	Timeout = 45 * time.Second
 	// Gap is the least time between two requests.
 	Gap = 250 * time.Millisecond
 	// Patience is how long all waits of a call may take together.
@@ -127,6 +127,7 @@ func (s *Site) Ask(ctx context.Context, r Request) (Answer, error) {
 	}
 	s.progress("asking")
 	answer, err := s.ask(ctx, r)
+	s.progress("answered")
 	s.next = s.options.Clock.Now().Add(s.options.Gap)
 	if err == nil {
 		return answer, nil

@@ -107,6 +107,9 @@ func TestWaitKnowsItsBounds(t *testing.T) {
 	if err := s.Wait(t.Context(), 50*time.Second, ""); err != nil || clock.Waited() != 50*time.Second {
 		t.Errorf("%v, waited %v", err, clock.Waited())
 	}
+	if longest := clock.Longest(); longest > 10*time.Second {
+		t.Errorf("no sign of life for %v", longest)
+	}
 	if err := s.Wait(t.Context(), 11*time.Second, ""); !errors.Is(err, site.ErrPatience) {
 		t.Errorf("%v", err)
 	}

@@ -49,3 +49,14 @@ func (c *Clock) Waited() time.Duration {
 	}
 	return sum
 }
+
+// Longest is the longest sleep.
+func (c *Clock) Longest() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var longest time.Duration
+	for _, d := range c.slept {
+		longest = max(longest, d)
+	}
+	return longest
+}
