@@ -39,6 +39,7 @@ func (s source) spec() stage.Spec {
 		Secrets: []string{"access_token"},
 		Hosts:   []string{"graph.facebook.com:443"},
 		Quotas:  []stage.Allowance{{Name: "hashtags", Limit: 30, Setting: "hashtags_per_week", Window: stage.Week}},
+		Limits:  stage.Limits{Calls: 2},
 		Collect: s.collect,
 		Refresh: s.refresh,
 	}

@@ -48,6 +48,7 @@ func (s source) spec() stage.Spec {
 			{Name: "requests", Limit: 1000, Setting: "requests_per_day", Window: stage.UTCDay},
 			{Name: "records", Limit: 100_000, Setting: "records_per_day", Window: stage.UTCDay},
 		},
+		Limits:  stage.Limits{Calls: 2},
 		Collect: s.collect,
 		Refresh: s.refresh,
 	}
