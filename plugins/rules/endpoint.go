@@ -45,7 +45,7 @@ type endpoint struct {
 
 // newEndpoint is nil where none is set.
 func newEndpoint(call *stage.Call) (*endpoint, error) {
-	address, model, key := call.Settings[urlSetting], call.Settings[modelSetting], call.Secrets[keySecret]
+	address, model, key := call.Settings[endpointSetting], call.Settings[modelSetting], call.Secrets[keySecret]
 	if address == "" {
 		return nil, nil
 	}

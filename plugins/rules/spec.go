@@ -21,7 +21,7 @@ import (
 
 // The settings and the secret of the model.
 const (
-	urlSetting      = "endpoint"
+	endpointSetting      = "endpoint"
 	modelSetting    = "model"
 	batchSetting    = "batch"
 	parallelSetting = "parallel"
@@ -37,7 +37,7 @@ func Spec() stage.Spec {
 		ID: "rules", Version: "1.1.0", Kind: stage.ScreenKind,
 		Summary: "Drops what the ruleset does not want and ranks the rest by relevance.",
 		Settings: []stage.Setting{
-			{Name: urlSetting, Endpoint: true, Help: "Base address of an OpenAI-compatible endpoint, such as https://api.example.com/v1; empty for compiled rules alone."},
+			{Name: endpointSetting, Endpoint: true, Help: "Base address of an OpenAI-compatible endpoint, such as https://api.example.com/v1; empty for compiled rules alone."},
 			{Name: modelSetting, Help: "The endpoint's name for the model."},
 			{Name: batchSetting, Default: "1", Help: "Videos a request, 1 to 20. Above 1 is cheaper, but a text may then sway the verdicts of those asked about with it."},
 			{Name: parallelSetting, Default: "8", Help: "Requests at a time, 1 to 32."},

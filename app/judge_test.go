@@ -1,0 +1,76 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+)
+
+// TestModelJudgesRulesOverTheHousesProxy has the real process of the rules stage ask
+// an endpoint of this machine, which it can only reach by the house's leave.
+func TestModelJudgesRulesOverTheHousesProxy(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	var down atomic.Bool
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := asked.Add(1)
+		if r.Header.Get("Authorization") != "Bearer "+endpointKey {
+			t.Errorf("asked with %q", r.Header.Get("Authorization"))
+		}
+		if down.Load() {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		verdict := `{"verdicts":[{"ref":"v1","breaks":[]}]}`
+		if n%3 == 0 {
+			verdict = `{"verdicts":[{"ref":"v1","breaks":["r1"]}]}`
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, says(verdict))
+	}))
+	t.Cleanup(endpoint.Close)
+	running := apptest.Start(t, sampleFeed, func(cfg *app.Config) {
+		cfg.Plugins.Settings = map[string]map[string]string{"rules": {"endpoint": endpoint.URL, "model": "judge-1"}}
+		cfg.Plugins.Secrets = map[string]map[string]string{"rules": {"key": endpointKey}}
+	})
+	scroll := func() (*apptest.Caller, screened) {
+		t.Helper()
+		account := running.Account(t, "pro")
+		account.Get(t, setBrief, &struct{}{})
+		account.Get(t, `PUT /v1/rules {"text":"Be kind"}`, &struct{}{})
+		done := account.Scroll(t, "{}")
+		var got struct {
+			Scroll struct{ Progress screened }
+		}
+		if err := json.Unmarshal(account.Do(t, "GET /v1/scrolls?id="+done.ID, "").Body, &got); err != nil || done.Status != "completed" {
+			t.Fatal(done, err)
+		}
+		return account, got.Scroll.Progress
+	}
+	_, with := scroll()
+	if with.Dropped == 0 || int64(with.Dropped) != asked.Load()/3 || len(with.DroppedByRule) != 1 || with.DroppedByRule[0].Rule != "Be kind" || len(with.UnclearRules)+len(with.ScreenNotes) > 0 {
+		t.Errorf("with a model: %+v after %d questions", with, asked.Load())
+	}
+	down.Store(true)
+	_, without := scroll()
+	if without.Dropped != 0 || len(without.UnclearRules) != 1 || !strings.Contains(strings.Join(without.ScreenNotes, ""), "status 404") {
+		t.Errorf("without its answers: %+v", without)
+	}
+}
+
+// screened is what a scroll tells of its screens.
+type screened struct {
+	Dropped       int
+	DroppedByRule []struct {
+		Rule   string
+		Videos int
+	}
+	UnclearRules, ScreenNotes []string
+}
