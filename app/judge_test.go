@@ -54,9 +54,24 @@ func TestModelJudgesRulesOverTheHousesProxy(t *testing.T) {
 		}
 		return account, got.Scroll.Progress
 	}
-	_, with := scroll()
+	account, with := scroll()
 	if with.Dropped == 0 || int64(with.Dropped) != asked.Load()/3 || len(with.DroppedByRule) != 1 || with.DroppedByRule[0].Rule != "Be kind" || len(with.UnclearRules)+len(with.ScreenNotes) > 0 {
 		t.Errorf("with a model: %+v after %d questions", with, asked.Load())
+	}
+	var listed struct {
+		Verdicts []struct {
+			Platform, ExternalID, Rule, RuleID, Reason, ScrollID string
+			Dropped                                              bool
+		}
+	}
+	answer := account.Do(t, `POST /scrollery.v1.ScrollsService/ListVerdicts {"dropped":true,"pageSize":100}`, "")
+	if err := json.Unmarshal(answer.Body, &listed); err != nil || len(listed.Verdicts) != with.Dropped {
+		t.Fatalf("verdicts: %v, %s", err, answer.Body)
+	}
+	for _, v := range listed.Verdicts {
+		if !v.Dropped || v.Rule != "Be kind" || !strings.HasPrefix(v.RuleID, "rule_") || !strings.Contains(v.Reason, "model") || v.ExternalID == "" || !strings.HasPrefix(v.ScrollID, "scr_") {
+			t.Errorf("verdict: %+v", v)
+		}
 	}
 	down.Store(true)
 	_, without := scroll()

@@ -175,6 +175,41 @@ func (o *Operator) Scrolls(ctx context.Context, email string) ([]ScrollLine, err
 	return lines, nil
 }
 
+// VerdictLine is what the screens said of a video, as a list shows it.
+type VerdictLine struct {
+	Platform, ExternalID string
+	// Verdict is `kept` or `dropped`.
+	Verdict, Rule, Reason string
+	Rank                  float64
+}
+
+// listedVerdicts is how many verdicts a list shows.
+const listedVerdicts = 1000
+
+// Verdicts shows an account's newest verdicts, or those of one scroll.
+func (o *Operator) Verdicts(ctx context.Context, email, scroll string, droppedOnly bool, show func(VerdictLine)) error {
+	ctx, err := o.tenant(ctx, email)
+	if err != nil {
+		return err
+	}
+	filter := scrolls.VerdictFilter{Scroll: scroll}
+	if droppedOnly {
+		filter.Dropped = &droppedOnly
+	}
+	found, _, err := o.scrolls.Verdicts(ctx, filter, listedVerdicts, "")
+	if err != nil {
+		return err
+	}
+	for _, v := range found {
+		line := VerdictLine{Platform: v.Platform, ExternalID: v.ExternalID, Verdict: "kept", Rule: v.DroppedBy, Reason: v.Reason, Rank: v.Rank}
+		if v.DroppedBy != "" {
+			line.Verdict = "dropped"
+		}
+		show(line)
+	}
+	return nil
+}
+
 // CancelScroll cancels a scroll of any account.
 func (o *Operator) CancelScroll(ctx context.Context, id string) error {
 	scroll, err := o.scrolls.Cancel(viewer.System(ctx), id)

@@ -37,6 +37,7 @@ import (
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
+	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/ent/workspace"
@@ -95,6 +96,8 @@ type Client struct {
 	UsageCounter *UsageCounterClient
 	// UsageEvent is the client for interacting with the UsageEvent builders.
 	UsageEvent *UsageEventClient
+	// Verdict is the client for interacting with the Verdict builders.
+	Verdict *VerdictClient
 	// Video is the client for interacting with the Video builders.
 	Video *VideoClient
 	// VideoDoc is the client for interacting with the VideoDoc builders.
@@ -135,6 +138,7 @@ func (c *Client) init() {
 	c.TrendWindow = NewTrendWindowClient(c.config)
 	c.UsageCounter = NewUsageCounterClient(c.config)
 	c.UsageEvent = NewUsageEventClient(c.config)
+	c.Verdict = NewVerdictClient(c.config)
 	c.Video = NewVideoClient(c.config)
 	c.VideoDoc = NewVideoDocClient(c.config)
 	c.Workspace = NewWorkspaceClient(c.config)
@@ -253,6 +257,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		TrendWindow:   NewTrendWindowClient(cfg),
 		UsageCounter:  NewUsageCounterClient(cfg),
 		UsageEvent:    NewUsageEventClient(cfg),
+		Verdict:       NewVerdictClient(cfg),
 		Video:         NewVideoClient(cfg),
 		VideoDoc:      NewVideoDocClient(cfg),
 		Workspace:     NewWorkspaceClient(cfg),
@@ -298,6 +303,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		TrendWindow:   NewTrendWindowClient(cfg),
 		UsageCounter:  NewUsageCounterClient(cfg),
 		UsageEvent:    NewUsageEventClient(cfg),
+		Verdict:       NewVerdictClient(cfg),
 		Video:         NewVideoClient(cfg),
 		VideoDoc:      NewVideoDocClient(cfg),
 		Workspace:     NewWorkspaceClient(cfg),
@@ -333,8 +339,8 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
 		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video,
-		c.VideoDoc, c.Workspace,
+		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent,
+		c.Verdict, c.Video, c.VideoDoc, c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -347,8 +353,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
 		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Video,
-		c.VideoDoc, c.Workspace,
+		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent,
+		c.Verdict, c.Video, c.VideoDoc, c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -403,6 +409,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.UsageCounter.mutate(ctx, m)
 	case *UsageEventMutation:
 		return c.UsageEvent.mutate(ctx, m)
+	case *VerdictMutation:
+		return c.Verdict.mutate(ctx, m)
 	case *VideoMutation:
 		return c.Video.mutate(ctx, m)
 	case *VideoDocMutation:
@@ -3507,6 +3515,141 @@ func (c *UsageEventClient) mutate(ctx context.Context, m *UsageEventMutation) (V
 	}
 }
 
+// VerdictClient is a client for the Verdict schema.
+type VerdictClient struct {
+	config
+}
+
+// NewVerdictClient returns a client for the Verdict from the given config.
+func NewVerdictClient(c config) *VerdictClient {
+	return &VerdictClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `verdict.Hooks(f(g(h())))`.
+func (c *VerdictClient) Use(hooks ...Hook) {
+	c.hooks.Verdict = append(c.hooks.Verdict, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `verdict.Intercept(f(g(h())))`.
+func (c *VerdictClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Verdict = append(c.inters.Verdict, interceptors...)
+}
+
+// Create returns a builder for creating a Verdict entity.
+func (c *VerdictClient) Create() *VerdictCreate {
+	mutation := newVerdictMutation(c.config, OpCreate)
+	return &VerdictCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Verdict entities.
+func (c *VerdictClient) CreateBulk(builders ...*VerdictCreate) *VerdictCreateBulk {
+	return &VerdictCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *VerdictClient) MapCreateBulk(slice any, setFunc func(*VerdictCreate, int)) *VerdictCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &VerdictCreateBulk{err: fmt.Errorf("calling to VerdictClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*VerdictCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &VerdictCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Verdict.
+func (c *VerdictClient) Update() *VerdictUpdate {
+	mutation := newVerdictMutation(c.config, OpUpdate)
+	return &VerdictUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *VerdictClient) UpdateOne(_m *Verdict) *VerdictUpdateOne {
+	mutation := newVerdictMutation(c.config, OpUpdateOne, withVerdict(_m))
+	return &VerdictUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *VerdictClient) UpdateOneID(id int64) *VerdictUpdateOne {
+	mutation := newVerdictMutation(c.config, OpUpdateOne, withVerdictID(id))
+	return &VerdictUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Verdict.
+func (c *VerdictClient) Delete() *VerdictDelete {
+	mutation := newVerdictMutation(c.config, OpDelete)
+	return &VerdictDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *VerdictClient) DeleteOne(_m *Verdict) *VerdictDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *VerdictClient) DeleteOneID(id int64) *VerdictDeleteOne {
+	builder := c.Delete().Where(verdict.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &VerdictDeleteOne{builder}
+}
+
+// Query returns a query builder for Verdict.
+func (c *VerdictClient) Query() *VerdictQuery {
+	return &VerdictQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeVerdict},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Verdict entity by its id.
+func (c *VerdictClient) Get(ctx context.Context, id int64) (*Verdict, error) {
+	return c.Query().Where(verdict.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *VerdictClient) GetX(ctx context.Context, id int64) *Verdict {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *VerdictClient) Hooks() []Hook {
+	hooks := c.hooks.Verdict
+	return append(hooks[:len(hooks):len(hooks)], verdict.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *VerdictClient) Interceptors() []Interceptor {
+	inters := c.inters.Verdict
+	return append(inters[:len(inters):len(inters)], verdict.Interceptors[:]...)
+}
+
+func (c *VerdictClient) mutate(ctx context.Context, m *VerdictMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&VerdictCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&VerdictUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&VerdictUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&VerdictDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Verdict mutation op: %q", m.Op())
+	}
+}
+
 // VideoClient is a client for the Video schema.
 type VideoClient struct {
 	config
@@ -3918,13 +4061,13 @@ type (
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
 		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset,
 		SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
-		UsageCounter, UsageEvent, Video, VideoDoc, Workspace []ent.Hook
+		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
 		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset,
 		SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
-		UsageCounter, UsageEvent, Video, VideoDoc, Workspace []ent.Interceptor
+		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Workspace []ent.Interceptor
 	}
 )
 

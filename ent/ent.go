@@ -35,6 +35,7 @@ import (
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
+	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/ent/workspace"
@@ -121,6 +122,7 @@ func checkColumn(t, c string) error {
 			trendwindow.Table:   trendwindow.ValidColumn,
 			usagecounter.Table:  usagecounter.ValidColumn,
 			usageevent.Table:    usageevent.ValidColumn,
+			verdict.Table:       verdict.ValidColumn,
 			video.Table:         video.ValidColumn,
 			videodoc.Table:      videodoc.ValidColumn,
 			workspace.Table:     workspace.ValidColumn,

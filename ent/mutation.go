@@ -34,6 +34,7 @@ import (
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
+	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/ent/workspace"
@@ -71,6 +72,7 @@ const (
 	TypeTrendWindow   = "TrendWindow"
 	TypeUsageCounter  = "UsageCounter"
 	TypeUsageEvent    = "UsageEvent"
+	TypeVerdict       = "Verdict"
 	TypeVideo         = "Video"
 	TypeVideoDoc      = "VideoDoc"
 	TypeWorkspace     = "Workspace"
@@ -19965,6 +19967,905 @@ func (m *UsageEventMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *UsageEventMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown UsageEvent edge %s", name)
+}
+
+// VerdictMutation represents an operation that mutates the Verdict nodes in the graph.
+type VerdictMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	platform      *string
+	external_id   *string
+	scroll_id     *int64
+	addscroll_id  *int64
+	dropped_by    *string
+	rule_id       *string
+	rank          *float64
+	addrank       *float64
+	reason        *string
+	judged_at     *int64
+	addjudged_at  *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Verdict, error)
+	predicates    []predicate.Verdict
+}
+
+var _ ent.Mutation = (*VerdictMutation)(nil)
+
+// verdictOption allows management of the mutation configuration using functional options.
+type verdictOption func(*VerdictMutation)
+
+// newVerdictMutation creates new mutation for the Verdict entity.
+func newVerdictMutation(c config, op Op, opts ...verdictOption) *VerdictMutation {
+	m := &VerdictMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeVerdict,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withVerdictID sets the ID field of the mutation.
+func withVerdictID(id int64) verdictOption {
+	return func(m *VerdictMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Verdict
+		)
+		m.oldValue = func(ctx context.Context) (*Verdict, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Verdict.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withVerdict sets the old Verdict of the mutation.
+func withVerdict(node *Verdict) verdictOption {
+	return func(m *VerdictMutation) {
+		m.oldValue = func(context.Context) (*Verdict, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m VerdictMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m VerdictMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Verdict entities.
+func (m *VerdictMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *VerdictMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *VerdictMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Verdict.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *VerdictMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *VerdictMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *VerdictMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *VerdictMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *VerdictMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetPlatform sets the "platform" field.
+func (m *VerdictMutation) SetPlatform(s string) {
+	m.platform = &s
+}
+
+// Platform returns the value of the "platform" field in the mutation.
+func (m *VerdictMutation) Platform() (r string, exists bool) {
+	v := m.platform
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPlatform returns the old "platform" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldPlatform(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPlatform is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPlatform requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPlatform: %w", err)
+	}
+	return oldValue.Platform, nil
+}
+
+// ResetPlatform resets all changes to the "platform" field.
+func (m *VerdictMutation) ResetPlatform() {
+	m.platform = nil
+}
+
+// SetExternalID sets the "external_id" field.
+func (m *VerdictMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *VerdictMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldExternalID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *VerdictMutation) ResetExternalID() {
+	m.external_id = nil
+}
+
+// SetScrollID sets the "scroll_id" field.
+func (m *VerdictMutation) SetScrollID(i int64) {
+	m.scroll_id = &i
+	m.addscroll_id = nil
+}
+
+// ScrollID returns the value of the "scroll_id" field in the mutation.
+func (m *VerdictMutation) ScrollID() (r int64, exists bool) {
+	v := m.scroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScrollID returns the old "scroll_id" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldScrollID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScrollID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScrollID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScrollID: %w", err)
+	}
+	return oldValue.ScrollID, nil
+}
+
+// AddScrollID adds i to the "scroll_id" field.
+func (m *VerdictMutation) AddScrollID(i int64) {
+	if m.addscroll_id != nil {
+		*m.addscroll_id += i
+	} else {
+		m.addscroll_id = &i
+	}
+}
+
+// AddedScrollID returns the value that was added to the "scroll_id" field in this mutation.
+func (m *VerdictMutation) AddedScrollID() (r int64, exists bool) {
+	v := m.addscroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetScrollID resets all changes to the "scroll_id" field.
+func (m *VerdictMutation) ResetScrollID() {
+	m.scroll_id = nil
+	m.addscroll_id = nil
+}
+
+// SetDroppedBy sets the "dropped_by" field.
+func (m *VerdictMutation) SetDroppedBy(s string) {
+	m.dropped_by = &s
+}
+
+// DroppedBy returns the value of the "dropped_by" field in the mutation.
+func (m *VerdictMutation) DroppedBy() (r string, exists bool) {
+	v := m.dropped_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDroppedBy returns the old "dropped_by" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldDroppedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDroppedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDroppedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDroppedBy: %w", err)
+	}
+	return oldValue.DroppedBy, nil
+}
+
+// ResetDroppedBy resets all changes to the "dropped_by" field.
+func (m *VerdictMutation) ResetDroppedBy() {
+	m.dropped_by = nil
+}
+
+// SetRuleID sets the "rule_id" field.
+func (m *VerdictMutation) SetRuleID(s string) {
+	m.rule_id = &s
+}
+
+// RuleID returns the value of the "rule_id" field in the mutation.
+func (m *VerdictMutation) RuleID() (r string, exists bool) {
+	v := m.rule_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuleID returns the old "rule_id" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldRuleID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuleID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuleID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuleID: %w", err)
+	}
+	return oldValue.RuleID, nil
+}
+
+// ResetRuleID resets all changes to the "rule_id" field.
+func (m *VerdictMutation) ResetRuleID() {
+	m.rule_id = nil
+}
+
+// SetRank sets the "rank" field.
+func (m *VerdictMutation) SetRank(f float64) {
+	m.rank = &f
+	m.addrank = nil
+}
+
+// Rank returns the value of the "rank" field in the mutation.
+func (m *VerdictMutation) Rank() (r float64, exists bool) {
+	v := m.rank
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRank returns the old "rank" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldRank(ctx context.Context) (v float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRank is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRank requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRank: %w", err)
+	}
+	return oldValue.Rank, nil
+}
+
+// AddRank adds f to the "rank" field.
+func (m *VerdictMutation) AddRank(f float64) {
+	if m.addrank != nil {
+		*m.addrank += f
+	} else {
+		m.addrank = &f
+	}
+}
+
+// AddedRank returns the value that was added to the "rank" field in this mutation.
+func (m *VerdictMutation) AddedRank() (r float64, exists bool) {
+	v := m.addrank
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRank resets all changes to the "rank" field.
+func (m *VerdictMutation) ResetRank() {
+	m.rank = nil
+	m.addrank = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *VerdictMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *VerdictMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *VerdictMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetJudgedAt sets the "judged_at" field.
+func (m *VerdictMutation) SetJudgedAt(i int64) {
+	m.judged_at = &i
+	m.addjudged_at = nil
+}
+
+// JudgedAt returns the value of the "judged_at" field in the mutation.
+func (m *VerdictMutation) JudgedAt() (r int64, exists bool) {
+	v := m.judged_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldJudgedAt returns the old "judged_at" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldJudgedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldJudgedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldJudgedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldJudgedAt: %w", err)
+	}
+	return oldValue.JudgedAt, nil
+}
+
+// AddJudgedAt adds i to the "judged_at" field.
+func (m *VerdictMutation) AddJudgedAt(i int64) {
+	if m.addjudged_at != nil {
+		*m.addjudged_at += i
+	} else {
+		m.addjudged_at = &i
+	}
+}
+
+// AddedJudgedAt returns the value that was added to the "judged_at" field in this mutation.
+func (m *VerdictMutation) AddedJudgedAt() (r int64, exists bool) {
+	v := m.addjudged_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetJudgedAt resets all changes to the "judged_at" field.
+func (m *VerdictMutation) ResetJudgedAt() {
+	m.judged_at = nil
+	m.addjudged_at = nil
+}
+
+// Where appends a list predicates to the VerdictMutation builder.
+func (m *VerdictMutation) Where(ps ...predicate.Verdict) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the VerdictMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *VerdictMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Verdict, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *VerdictMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *VerdictMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Verdict).
+func (m *VerdictMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *VerdictMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.account_id != nil {
+		fields = append(fields, verdict.FieldAccountID)
+	}
+	if m.platform != nil {
+		fields = append(fields, verdict.FieldPlatform)
+	}
+	if m.external_id != nil {
+		fields = append(fields, verdict.FieldExternalID)
+	}
+	if m.scroll_id != nil {
+		fields = append(fields, verdict.FieldScrollID)
+	}
+	if m.dropped_by != nil {
+		fields = append(fields, verdict.FieldDroppedBy)
+	}
+	if m.rule_id != nil {
+		fields = append(fields, verdict.FieldRuleID)
+	}
+	if m.rank != nil {
+		fields = append(fields, verdict.FieldRank)
+	}
+	if m.reason != nil {
+		fields = append(fields, verdict.FieldReason)
+	}
+	if m.judged_at != nil {
+		fields = append(fields, verdict.FieldJudgedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *VerdictMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case verdict.FieldAccountID:
+		return m.AccountID()
+	case verdict.FieldPlatform:
+		return m.Platform()
+	case verdict.FieldExternalID:
+		return m.ExternalID()
+	case verdict.FieldScrollID:
+		return m.ScrollID()
+	case verdict.FieldDroppedBy:
+		return m.DroppedBy()
+	case verdict.FieldRuleID:
+		return m.RuleID()
+	case verdict.FieldRank:
+		return m.Rank()
+	case verdict.FieldReason:
+		return m.Reason()
+	case verdict.FieldJudgedAt:
+		return m.JudgedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *VerdictMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case verdict.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case verdict.FieldPlatform:
+		return m.OldPlatform(ctx)
+	case verdict.FieldExternalID:
+		return m.OldExternalID(ctx)
+	case verdict.FieldScrollID:
+		return m.OldScrollID(ctx)
+	case verdict.FieldDroppedBy:
+		return m.OldDroppedBy(ctx)
+	case verdict.FieldRuleID:
+		return m.OldRuleID(ctx)
+	case verdict.FieldRank:
+		return m.OldRank(ctx)
+	case verdict.FieldReason:
+		return m.OldReason(ctx)
+	case verdict.FieldJudgedAt:
+		return m.OldJudgedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Verdict field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *VerdictMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case verdict.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case verdict.FieldPlatform:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPlatform(v)
+		return nil
+	case verdict.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
+		return nil
+	case verdict.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScrollID(v)
+		return nil
+	case verdict.FieldDroppedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDroppedBy(v)
+		return nil
+	case verdict.FieldRuleID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuleID(v)
+		return nil
+	case verdict.FieldRank:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRank(v)
+		return nil
+	case verdict.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case verdict.FieldJudgedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetJudgedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Verdict field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *VerdictMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, verdict.FieldAccountID)
+	}
+	if m.addscroll_id != nil {
+		fields = append(fields, verdict.FieldScrollID)
+	}
+	if m.addrank != nil {
+		fields = append(fields, verdict.FieldRank)
+	}
+	if m.addjudged_at != nil {
+		fields = append(fields, verdict.FieldJudgedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *VerdictMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case verdict.FieldAccountID:
+		return m.AddedAccountID()
+	case verdict.FieldScrollID:
+		return m.AddedScrollID()
+	case verdict.FieldRank:
+		return m.AddedRank()
+	case verdict.FieldJudgedAt:
+		return m.AddedJudgedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *VerdictMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case verdict.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case verdict.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddScrollID(v)
+		return nil
+	case verdict.FieldRank:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRank(v)
+		return nil
+	case verdict.FieldJudgedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddJudgedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Verdict numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *VerdictMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *VerdictMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *VerdictMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Verdict nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *VerdictMutation) ResetField(name string) error {
+	switch name {
+	case verdict.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case verdict.FieldPlatform:
+		m.ResetPlatform()
+		return nil
+	case verdict.FieldExternalID:
+		m.ResetExternalID()
+		return nil
+	case verdict.FieldScrollID:
+		m.ResetScrollID()
+		return nil
+	case verdict.FieldDroppedBy:
+		m.ResetDroppedBy()
+		return nil
+	case verdict.FieldRuleID:
+		m.ResetRuleID()
+		return nil
+	case verdict.FieldRank:
+		m.ResetRank()
+		return nil
+	case verdict.FieldReason:
+		m.ResetReason()
+		return nil
+	case verdict.FieldJudgedAt:
+		m.ResetJudgedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Verdict field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *VerdictMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *VerdictMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *VerdictMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *VerdictMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *VerdictMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *VerdictMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *VerdictMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Verdict unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *VerdictMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Verdict edge %s", name)
 }
 
 // VideoMutation represents an operation that mutates the Video nodes in the graph.

@@ -60,6 +60,8 @@ type Tx struct {
 	UsageCounter *UsageCounterClient
 	// UsageEvent is the client for interacting with the UsageEvent builders.
 	UsageEvent *UsageEventClient
+	// Verdict is the client for interacting with the Verdict builders.
+	Verdict *VerdictClient
 	// Video is the client for interacting with the Video builders.
 	Video *VideoClient
 	// VideoDoc is the client for interacting with the VideoDoc builders.
@@ -220,6 +222,7 @@ func (tx *Tx) init() {
 	tx.TrendWindow = NewTrendWindowClient(tx.config)
 	tx.UsageCounter = NewUsageCounterClient(tx.config)
 	tx.UsageEvent = NewUsageEventClient(tx.config)
+	tx.Verdict = NewVerdictClient(tx.config)
 	tx.Video = NewVideoClient(tx.config)
 	tx.VideoDoc = NewVideoDocClient(tx.config)
 	tx.Workspace = NewWorkspaceClient(tx.config)

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +14,7 @@ import (
 )
 
 func scrollsCommand() *cobra.Command {
-	return group("scrolls", "List and cancel scrolls", scrollsList(), scrollsCancel())
+	return group("scrolls", "List and cancel scrolls, and what they judged", scrollsList(), scrollsVerdicts(), scrollsCancel())
 }
 
 func scrollsList() *cobra.Command {
@@ -52,4 +54,44 @@ func scrollsCancel() *cobra.Command {
 			return operate(cmd, func(o *app.Operator) error { return o.CancelScroll(cmd.Context(), args[0]) })
 		},
 	}
+}
+
+func scrollsVerdicts() *cobra.Command {
+	var email, scroll string
+	var dropped bool
+	command := &cobra.Command{
+		Use:   "verdicts --email A",
+		Short: "List what the screens said of an account's videos, and why",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if email == "" {
+				return fmt.Errorf("%w: --email is needed", errUse)
+			}
+			return operate(cmd, func(o *app.Operator) error {
+				w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(w, "PLATFORM\tVIDEO\tVERDICT\tRANK\tRULE\tREASON")
+				err := o.Verdicts(cmd.Context(), email, scroll, dropped, func(v app.VerdictLine) {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%s\t%s\n", plain(v.Platform), plain(v.ExternalID), v.Verdict, v.Rank, plain(v.Rule), plain(v.Reason))
+				})
+				if err != nil {
+					return err
+				}
+				return w.Flush()
+			})
+		},
+	}
+	command.Flags().StringVar(&email, "email", "", "address of the account")
+	command.Flags().StringVar(&scroll, "scroll", "", "only what this scroll judged last")
+	command.Flags().BoolVar(&dropped, "dropped", false, "only what was dropped")
+	return command
+}
+
+// plain keeps strangers' text from writing to the terminal as anything but text.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }

@@ -285,6 +285,18 @@ func (f UsageEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UsageEventMutation", m)
 }
 
+// The VerdictFunc type is an adapter to allow the use of ordinary
+// function as Verdict mutator.
+type VerdictFunc func(context.Context, *ent.VerdictMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f VerdictFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.VerdictMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.VerdictMutation", m)
+}
+
 // The VideoFunc type is an adapter to allow the use of ordinary
 // function as Video mutator.
 type VideoFunc func(context.Context, *ent.VideoMutation) (ent.Value, error)

@@ -32,6 +32,7 @@ import (
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
+	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/ent/workspace"
@@ -714,6 +715,33 @@ func (f TraverseUsageEvent) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.UsageEventQuery", q)
 }
 
+// The VerdictFunc type is an adapter to allow the use of ordinary function as a Querier.
+type VerdictFunc func(context.Context, *ent.VerdictQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f VerdictFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.VerdictQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.VerdictQuery", q)
+}
+
+// The TraverseVerdict type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseVerdict func(context.Context, *ent.VerdictQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseVerdict) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseVerdict) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.VerdictQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.VerdictQuery", q)
+}
+
 // The VideoFunc type is an adapter to allow the use of ordinary function as a Querier.
 type VideoFunc func(context.Context, *ent.VideoQuery) (ent.Value, error)
 
@@ -844,6 +872,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.UsageCounterQuery, predicate.UsageCounter, usagecounter.OrderOption]{typ: ent.TypeUsageCounter, tq: q}, nil
 	case *ent.UsageEventQuery:
 		return &query[*ent.UsageEventQuery, predicate.UsageEvent, usageevent.OrderOption]{typ: ent.TypeUsageEvent, tq: q}, nil
+	case *ent.VerdictQuery:
+		return &query[*ent.VerdictQuery, predicate.Verdict, verdict.OrderOption]{typ: ent.TypeVerdict, tq: q}, nil
 	case *ent.VideoQuery:
 		return &query[*ent.VideoQuery, predicate.Video, video.OrderOption]{typ: ent.TypeVideo, tq: q}, nil
 	case *ent.VideoDocQuery:

@@ -662,6 +662,47 @@ var (
 			},
 		},
 	}
+	// VerdictsColumns holds the columns for the "verdicts" table.
+	VerdictsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "platform", Type: field.TypeString, Size: 2147483647},
+		{Name: "external_id", Type: field.TypeString, Size: 2147483647},
+		{Name: "scroll_id", Type: field.TypeInt64},
+		{Name: "dropped_by", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "rule_id", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "rank", Type: field.TypeFloat64, Default: 0},
+		{Name: "reason", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "judged_at", Type: field.TypeInt64},
+	}
+	// VerdictsTable holds the schema information for the "verdicts" table.
+	VerdictsTable = &schema.Table{
+		Name:       "verdicts",
+		Columns:    VerdictsColumns,
+		PrimaryKey: []*schema.Column{VerdictsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "verdict_account_id_platform_external_id",
+				Unique:  true,
+				Columns: []*schema.Column{VerdictsColumns[1], VerdictsColumns[2], VerdictsColumns[3]},
+			},
+			{
+				Name:    "verdict_account_id_scroll_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{VerdictsColumns[1], VerdictsColumns[4], VerdictsColumns[0]},
+			},
+			{
+				Name:    "verdict_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{VerdictsColumns[1], VerdictsColumns[0]},
+			},
+			{
+				Name:    "verdict_judged_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{VerdictsColumns[9], VerdictsColumns[0]},
+			},
+		},
+	}
 	// VideosColumns holds the columns for the "videos" table.
 	VideosColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -805,6 +846,7 @@ var (
 		TrendWindowsTable,
 		UsageCountersTable,
 		UsageEventsTable,
+		VerdictsTable,
 		VideosTable,
 		VideoDocsTable,
 		WorkspacesTable,

@@ -75,6 +75,9 @@ type UsageCounter func(*sql.Selector)
 // UsageEvent is the predicate function for usageevent builders.
 type UsageEvent func(*sql.Selector)
 
+// Verdict is the predicate function for verdict builders.
+type Verdict func(*sql.Selector)
+
 // Video is the predicate function for video builders.
 type Video func(*sql.Selector)
 

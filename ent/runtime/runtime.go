@@ -24,6 +24,7 @@ import (
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/usagecounter"
+	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/ent/workspace"
@@ -244,6 +245,29 @@ func init() {
 	usagecounter.Hooks[0] = usagecounterMixinHooks0[0]
 	usagecounterMixinInters0 := usagecounterMixin[0].Interceptors()
 	usagecounter.Interceptors[0] = usagecounterMixinInters0[0]
+	verdictMixin := schema.Verdict{}.Mixin()
+	verdictMixinHooks0 := verdictMixin[0].Hooks()
+	verdict.Hooks[0] = verdictMixinHooks0[0]
+	verdictMixinInters0 := verdictMixin[0].Interceptors()
+	verdict.Interceptors[0] = verdictMixinInters0[0]
+	verdictFields := schema.Verdict{}.Fields()
+	_ = verdictFields
+	// verdictDescDroppedBy is the schema descriptor for dropped_by field.
+	verdictDescDroppedBy := verdictFields[3].Descriptor()
+	// verdict.DefaultDroppedBy holds the default value on creation for the dropped_by field.
+	verdict.DefaultDroppedBy = verdictDescDroppedBy.Default.(string)
+	// verdictDescRuleID is the schema descriptor for rule_id field.
+	verdictDescRuleID := verdictFields[4].Descriptor()
+	// verdict.DefaultRuleID holds the default value on creation for the rule_id field.
+	verdict.DefaultRuleID = verdictDescRuleID.Default.(string)
+	// verdictDescRank is the schema descriptor for rank field.
+	verdictDescRank := verdictFields[5].Descriptor()
+	// verdict.DefaultRank holds the default value on creation for the rank field.
+	verdict.DefaultRank = verdictDescRank.Default.(float64)
+	// verdictDescReason is the schema descriptor for reason field.
+	verdictDescReason := verdictFields[6].Descriptor()
+	// verdict.DefaultReason holds the default value on creation for the reason field.
+	verdict.DefaultReason = verdictDescReason.Default.(string)
 	videoMixin := schema.Video{}.Mixin()
 	videoMixinHooks0 := videoMixin[0].Hooks()
 	video.Hooks[0] = videoMixinHooks0[0]

@@ -64,8 +64,11 @@ type Config struct {
 	// RetryWithin is the longest wait that a source may ask for; one that asks for
 	// more fails the scroll. Default 10 minutes.
 	RetryWithin time.Duration `yaml:"retry_within"`
+	// KeepDrops is how long the verdict on a dropped video is kept; 0 is for ever.
+	// Default 90 days.
+	KeepDrops time.Duration `yaml:"keep_drops"`
 	// Deadlines ends each stage that takes longer. A stage that is not named has
-	// 5 minutes; default: collect 30, observe and evidence 15.
+	// 5 minutes; default: collect 30, observe, screen and evidence 15.
 	Deadlines map[string]time.Duration `yaml:"deadlines"`
 	// Pause, if set, is called where a test wants to step in: as a stage begins
 	// (`begin`), after each batch it committed (`batch`), and when its work is done
@@ -125,9 +128,9 @@ func Defaults() Config {
 		Heartbeat: 3 * time.Second, Stale: 15 * time.Second,
 		RescueEvery: 5 * time.Second, ScheduleEvery: 30 * time.Second,
 		ProgressEvery: 500 * time.Millisecond, PollEvery: time.Second,
-		RetryAfter: 5 * time.Second, RetryWithin: 10 * time.Minute,
+		RetryAfter: 5 * time.Second, RetryWithin: 10 * time.Minute, KeepDrops: 90 * day,
 		Deadlines: map[string]time.Duration{
-			Collect: 30 * time.Minute, Observe: 15 * time.Minute, Evidence: 15 * time.Minute,
+			Collect: 30 * time.Minute, Observe: 15 * time.Minute, Screen: 15 * time.Minute, Evidence: 15 * time.Minute,
 		},
 	}
 }
@@ -167,6 +170,9 @@ func (c Config) Validate() error {
 	}
 	if c.BatchSize > maxBatch {
 		faults = append(faults, fmt.Errorf("batch size: %d is more than %d", c.BatchSize, maxBatch))
+	}
+	if c.KeepDrops < 0 {
+		faults = append(faults, fmt.Errorf("keep drops: %v is negative", c.KeepDrops))
 	}
 	if c.MaxRefresh < 0 || c.MaxMedia < 0 || c.MaxCoverage < 0 || c.Terms < 0 || c.StartUnits < 0 {
 		faults = append(faults, errors.New("max refresh, max media, max coverage, terms, start units: negative"))

@@ -16,6 +16,7 @@ const (
 	runJob      = "scrolls.run"
 	rescueJob   = "scrolls.rescue"
 	scheduleJob = "scrolls.schedule"
+	sweepJob    = "scrolls.sweep"
 )
 
 // jobArgs say which scroll to start.
@@ -58,6 +59,7 @@ func (s *Service) Periodics() []store.Periodic {
 	return []store.Periodic{
 		{Kind: rescueJob, Every: s.cfg.RescueEvery, Run: s.Rescue},
 		{Kind: scheduleJob, Every: s.cfg.ScheduleEvery, Run: s.StartDue},
+		{Kind: sweepJob, Every: day, Run: s.SweepVerdicts},
 	}
 }
 

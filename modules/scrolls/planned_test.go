@@ -41,7 +41,7 @@ func TestPagesGiveTerms(t *testing.T) {
 			!slices.Equal(plan.Notes, []string{"could not read https://apps.apple.com/app/id1"}) {
 			t.Fatalf("plan %+v", plan)
 		}
-		for _, word := range []string{"espresso", "moka"} {
+		for _, word := range []string{"espresso", "moka pots"} {
 			if !slices.Contains(terms(plan.Seeds), word) {
 				t.Errorf("%q is not among %v", word, terms(plan.Seeds))
 			}

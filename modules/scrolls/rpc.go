@@ -22,6 +22,7 @@ func Operations(s *Service) door.Operations {
 		door.Unary(mux, "CreateScroll", rpc.create)
 		door.Unary(mux, "GetScroll", rpc.get)
 		door.Unary(mux, "ListScrolls", rpc.list)
+		door.Unary(mux, "ListVerdicts", rpc.verdicts)
 		door.Stream(mux, "WatchScroll", rpc.watch)
 		door.Unary(mux, "CancelScroll", rpc.cancel)
 		door.Unary(mux, "StopSchedule", rpc.stopSchedule)
@@ -68,6 +69,26 @@ func (r *rpc) list(ctx context.Context, req *scrolleryv1.ListScrollsRequest) (*s
 	resp := &scrolleryv1.ListScrollsResponse{NextPageToken: next}
 	for _, scroll := range scrolls {
 		resp.Scrolls = append(resp.Scrolls, message(scroll))
+	}
+	return resp, nil
+}
+
+func (r *rpc) verdicts(ctx context.Context, req *scrolleryv1.ListVerdictsRequest) (*scrolleryv1.ListVerdictsResponse, error) {
+	size := defaultPage
+	if req.PageSize != nil {
+		size = int(*req.PageSize)
+	}
+	filter := VerdictFilter{Scroll: req.GetScrollId(), Dropped: req.Dropped, ExternalID: req.GetExternalId()}
+	verdicts, next, err := r.service.Verdicts(ctx, filter, size, req.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	resp := &scrolleryv1.ListVerdictsResponse{NextPageToken: next}
+	for _, v := range verdicts {
+		resp.Verdicts = append(resp.Verdicts, &scrolleryv1.Verdict{
+			Platform: v.Platform, ExternalId: v.ExternalID, Dropped: v.DroppedBy != "", Rule: v.DroppedBy, RuleId: v.RuleID,
+			Rank: v.Rank, Reason: v.Reason, ScrollId: ident.Format(ident.Scroll, v.ScrollID), JudgedAt: float64(v.JudgedAt),
+		})
 	}
 	return resp, nil
 }

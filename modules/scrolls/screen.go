@@ -13,9 +13,22 @@ import (
 
 // verdict is what all screens together say of one item.
 type verdict struct {
-	key       coverageKey
-	droppedBy string
-	rank      float64
+	key               coverageKey
+	ref               record.Ref
+	droppedBy, ruleID string
+	rank              float64
+	reasons           []string
+}
+
+// take adds what one screen says; a drop is the last word.
+func (v *verdict) take(said record.Verdict) {
+	v.droppedBy, v.ruleID, v.rank = said.DroppedBy, said.RuleID, v.rank+said.Rank
+	if said.DroppedBy != "" {
+		v.reasons = nil
+	}
+	if said.Reason != "" {
+		v.reasons = append(v.reasons, said.Reason)
+	}
 }
 
 // screening gathers verdicts. They are written when all screens are through, so a
@@ -59,7 +72,7 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 		for n, i := range items {
 			s.byRef[i.record.Ref] = i.id
 			if s.verdicts[i.id] == nil {
-				s.verdicts[i.id] = &verdict{key: i.key()}
+				s.verdicts[i.id] = &verdict{key: i.key(), ref: i.record.Ref}
 			}
 			records[n] = i.record
 		}
@@ -69,7 +82,7 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 	summary, err := s.r.s.needs.Filters.Screen(ctx, id, s.r.call, next, func(verdicts []record.Verdict) error {
 		for _, said := range verdicts {
 			if v := s.verdicts[s.byRef[said.Ref]]; v != nil {
-				v.droppedBy, v.rank = said.DroppedBy, v.rank+said.Rank
+				v.take(said)
 			}
 		}
 		return nil
@@ -96,7 +109,10 @@ func (s *screening) write(ctx context.Context) error {
 	judged := slices.DeleteFunc(slices.Clone(s.ids), func(id int64) bool { return s.verdicts[id] == nil })
 	for part := range slices.Chunk(judged, s.r.s.cfg.BatchSize) {
 		err := s.r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, _ *state) error {
-			return s.r.updateVerdicts(ctx, tx, part, s.verdicts)
+			if err := s.r.updateVerdicts(ctx, tx, part, s.verdicts); err != nil {
+				return err
+			}
+			return s.r.keepVerdicts(ctx, tx, part, s.verdicts)
 		})
 		if err != nil {
 			return err

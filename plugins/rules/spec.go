@@ -21,7 +21,7 @@ import (
 
 // The settings and the secret of the model.
 const (
-	endpointSetting      = "endpoint"
+	endpointSetting = "endpoint"
 	modelSetting    = "model"
 	batchSetting    = "batch"
 	parallelSetting = "parallel"
@@ -43,7 +43,7 @@ func Spec() stage.Spec {
 			{Name: parallelSetting, Default: "8", Help: "Requests at a time, 1 to 32."},
 			{Name: requestsSetting, Default: "5000", Help: "Requests a scroll."},
 			{Name: tokensSetting, Default: "2000000", Help: "Tokens a scroll."},
-			{Name: minutesSetting, Default: "10", Help: "Minutes a scroll, 1 to 25."},
+			{Name: minutesSetting, Default: "10", Help: "Minutes a scroll, 1 to 25; fewer than the deadline of the stage screen."},
 		},
 		Secrets: []string{keySecret},
 		Screen:  screen,

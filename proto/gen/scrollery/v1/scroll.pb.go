@@ -693,6 +693,120 @@ func (x *RuleDrops) GetVideos() int32 {
 	return 0
 }
 
+// Verdict is what the screens said of one video.
+type Verdict struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Platform   string                 `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
+	ExternalId string                 `protobuf:"bytes,2,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
+	Dropped    bool                   `protobuf:"varint,3,opt,name=dropped" json:"dropped,omitempty"`
+	// The words of the rule that dropped it, or `prompt`; empty where it was kept.
+	Rule string `protobuf:"bytes,4,opt,name=rule" json:"rule,omitempty"`
+	// That rule's id; empty for the prompt.
+	RuleId string `protobuf:"bytes,5,opt,name=rule_id,json=ruleId" json:"rule_id,omitempty"`
+	// Orders what was kept, highest first.
+	Rank float64 `protobuf:"fixed64,6,opt,name=rank" json:"rank,omitempty"`
+	// Why, for people.
+	Reason   string `protobuf:"bytes,7,opt,name=reason" json:"reason,omitempty"`
+	ScrollId string `protobuf:"bytes,8,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
+	// Unix milliseconds.
+	JudgedAt      float64 `protobuf:"fixed64,9,opt,name=judged_at,json=judgedAt" json:"judged_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Verdict) Reset() {
+	*x = Verdict{}
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Verdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Verdict) ProtoMessage() {}
+
+func (x *Verdict) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
+func (*Verdict) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Verdict) GetPlatform() string {
+	if x != nil {
+		return x.Platform
+	}
+	return ""
+}
+
+func (x *Verdict) GetExternalId() string {
+	if x != nil {
+		return x.ExternalId
+	}
+	return ""
+}
+
+func (x *Verdict) GetDropped() bool {
+	if x != nil {
+		return x.Dropped
+	}
+	return false
+}
+
+func (x *Verdict) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *Verdict) GetRuleId() string {
+	if x != nil {
+		return x.RuleId
+	}
+	return ""
+}
+
+func (x *Verdict) GetRank() float64 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *Verdict) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Verdict) GetScrollId() string {
+	if x != nil {
+		return x.ScrollId
+	}
+	return ""
+}
+
+func (x *Verdict) GetJudgedAt() float64 {
+	if x != nil {
+		return x.JudgedAt
+	}
+	return 0
+}
+
 // ResultCounts is what a scroll added.
 type ResultCounts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -704,7 +818,7 @@ type ResultCounts struct {
 
 func (x *ResultCounts) Reset() {
 	*x = ResultCounts{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -716,7 +830,7 @@ func (x *ResultCounts) String() string {
 func (*ResultCounts) ProtoMessage() {}
 
 func (x *ResultCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -729,7 +843,7 @@ func (x *ResultCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultCounts.ProtoReflect.Descriptor instead.
 func (*ResultCounts) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ResultCounts) GetVideos() int32 {
@@ -807,7 +921,18 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\bretry_at\x18\t \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\aretryAt\"7\n" +
 	"\tRuleDrops\x12\x12\n" +
 	"\x04rule\x18\x01 \x01(\tR\x04rule\x12\x16\n" +
-	"\x06videos\x18\x02 \x01(\x05R\x06videos\"/\n" +
+	"\x06videos\x18\x02 \x01(\x05R\x06videos\"\xf3\x01\n" +
+	"\aVerdict\x12\x1a\n" +
+	"\bplatform\x18\x01 \x01(\tR\bplatform\x12\x1f\n" +
+	"\vexternal_id\x18\x02 \x01(\tR\n" +
+	"externalId\x12\x18\n" +
+	"\adropped\x18\x03 \x01(\bR\adropped\x12\x12\n" +
+	"\x04rule\x18\x04 \x01(\tR\x04rule\x12\x17\n" +
+	"\arule_id\x18\x05 \x01(\tR\x06ruleId\x12\x12\n" +
+	"\x04rank\x18\x06 \x01(\x01R\x04rank\x12\x16\n" +
+	"\x06reason\x18\a \x01(\tR\x06reason\x12\x1b\n" +
+	"\tscroll_id\x18\b \x01(\tR\bscrollId\x12\x1b\n" +
+	"\tjudged_at\x18\t \x01(\x01R\bjudgedAt\"/\n" +
 	"\fResultCounts\x12\x1f\n" +
 	"\x06videos\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x06videosBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -823,7 +948,7 @@ func file_scrollery_v1_scroll_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_scroll_proto_rawDescData
 }
 
-var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_scrollery_v1_scroll_proto_goTypes = []any{
 	(*Scroll)(nil),       // 0: scrollery.v1.Scroll
 	(*Progress)(nil),     // 1: scrollery.v1.Progress
@@ -832,11 +957,12 @@ var file_scrollery_v1_scroll_proto_goTypes = []any{
 	(*Looked)(nil),       // 4: scrollery.v1.Looked
 	(*Coverage)(nil),     // 5: scrollery.v1.Coverage
 	(*RuleDrops)(nil),    // 6: scrollery.v1.RuleDrops
-	(*ResultCounts)(nil), // 7: scrollery.v1.ResultCounts
+	(*Verdict)(nil),      // 7: scrollery.v1.Verdict
+	(*ResultCounts)(nil), // 8: scrollery.v1.ResultCounts
 }
 var file_scrollery_v1_scroll_proto_depIdxs = []int32{
 	1, // 0: scrollery.v1.Scroll.progress:type_name -> scrollery.v1.Progress
-	7, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
+	8, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
 	5, // 2: scrollery.v1.Progress.coverage:type_name -> scrollery.v1.Coverage
 	6, // 3: scrollery.v1.Progress.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
 	2, // 4: scrollery.v1.Progress.plan:type_name -> scrollery.v1.ScrollPlan
@@ -861,7 +987,7 @@ func file_scrollery_v1_scroll_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_scroll_proto_rawDesc), len(file_scrollery_v1_scroll_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

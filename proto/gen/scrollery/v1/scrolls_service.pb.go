@@ -350,6 +350,139 @@ func (x *ListScrollsResponse) GetNextPageToken() string {
 	return ""
 }
 
+type ListVerdictsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only those of this scroll.
+	ScrollId *string `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
+	// Only the dropped, or only the kept.
+	Dropped *bool `protobuf:"varint,2,opt,name=dropped" json:"dropped,omitempty"`
+	// Only that of the video with this id on its platform.
+	ExternalId *string `protobuf:"bytes,3,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
+	// 25 when absent.
+	PageSize      *int32  `protobuf:"varint,4,opt,name=page_size,json=pageSize" json:"page_size,omitempty"`
+	PageToken     *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListVerdictsRequest) Reset() {
+	*x = ListVerdictsRequest{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListVerdictsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListVerdictsRequest) ProtoMessage() {}
+
+func (x *ListVerdictsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListVerdictsRequest.ProtoReflect.Descriptor instead.
+func (*ListVerdictsRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListVerdictsRequest) GetScrollId() string {
+	if x != nil && x.ScrollId != nil {
+		return *x.ScrollId
+	}
+	return ""
+}
+
+func (x *ListVerdictsRequest) GetDropped() bool {
+	if x != nil && x.Dropped != nil {
+		return *x.Dropped
+	}
+	return false
+}
+
+func (x *ListVerdictsRequest) GetExternalId() string {
+	if x != nil && x.ExternalId != nil {
+		return *x.ExternalId
+	}
+	return ""
+}
+
+func (x *ListVerdictsRequest) GetPageSize() int32 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+func (x *ListVerdictsRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
+	}
+	return ""
+}
+
+type ListVerdictsResponse struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Verdicts []*Verdict             `protobuf:"bytes,1,rep,name=verdicts" json:"verdicts,omitempty"`
+	// Empty at the end.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListVerdictsResponse) Reset() {
+	*x = ListVerdictsResponse{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListVerdictsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListVerdictsResponse) ProtoMessage() {}
+
+func (x *ListVerdictsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListVerdictsResponse.ProtoReflect.Descriptor instead.
+func (*ListVerdictsResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ListVerdictsResponse) GetVerdicts() []*Verdict {
+	if x != nil {
+		return x.Verdicts
+	}
+	return nil
+}
+
+func (x *ListVerdictsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 type WatchScrollRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            *string                `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
@@ -359,7 +492,7 @@ type WatchScrollRequest struct {
 
 func (x *WatchScrollRequest) Reset() {
 	*x = WatchScrollRequest{}
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[6]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -371,7 +504,7 @@ func (x *WatchScrollRequest) String() string {
 func (*WatchScrollRequest) ProtoMessage() {}
 
 func (x *WatchScrollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[6]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -384,7 +517,7 @@ func (x *WatchScrollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchScrollRequest.ProtoReflect.Descriptor instead.
 func (*WatchScrollRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WatchScrollRequest) GetId() string {
@@ -403,7 +536,7 @@ type WatchScrollResponse struct {
 
 func (x *WatchScrollResponse) Reset() {
 	*x = WatchScrollResponse{}
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[7]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -415,7 +548,7 @@ func (x *WatchScrollResponse) String() string {
 func (*WatchScrollResponse) ProtoMessage() {}
 
 func (x *WatchScrollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[7]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -428,7 +561,7 @@ func (x *WatchScrollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchScrollResponse.ProtoReflect.Descriptor instead.
 func (*WatchScrollResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *WatchScrollResponse) GetScroll() *Scroll {
@@ -447,7 +580,7 @@ type CancelScrollRequest struct {
 
 func (x *CancelScrollRequest) Reset() {
 	*x = CancelScrollRequest{}
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[8]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -459,7 +592,7 @@ func (x *CancelScrollRequest) String() string {
 func (*CancelScrollRequest) ProtoMessage() {}
 
 func (x *CancelScrollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[8]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -472,7 +605,7 @@ func (x *CancelScrollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelScrollRequest.ProtoReflect.Descriptor instead.
 func (*CancelScrollRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CancelScrollRequest) GetId() string {
@@ -493,7 +626,7 @@ type CancelScrollResponse struct {
 
 func (x *CancelScrollResponse) Reset() {
 	*x = CancelScrollResponse{}
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[9]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -505,7 +638,7 @@ func (x *CancelScrollResponse) String() string {
 func (*CancelScrollResponse) ProtoMessage() {}
 
 func (x *CancelScrollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[9]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -518,7 +651,7 @@ func (x *CancelScrollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelScrollResponse.ProtoReflect.Descriptor instead.
 func (*CancelScrollResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CancelScrollResponse) GetFound() bool {
@@ -543,7 +676,7 @@ type StopScheduleRequest struct {
 
 func (x *StopScheduleRequest) Reset() {
 	*x = StopScheduleRequest{}
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[10]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -555,7 +688,7 @@ func (x *StopScheduleRequest) String() string {
 func (*StopScheduleRequest) ProtoMessage() {}
 
 func (x *StopScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[10]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -568,7 +701,7 @@ func (x *StopScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopScheduleRequest.ProtoReflect.Descriptor instead.
 func (*StopScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{12}
 }
 
 type StopScheduleResponse struct {
@@ -581,7 +714,7 @@ type StopScheduleResponse struct {
 
 func (x *StopScheduleResponse) Reset() {
 	*x = StopScheduleResponse{}
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[11]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -593,7 +726,7 @@ func (x *StopScheduleResponse) String() string {
 func (*StopScheduleResponse) ProtoMessage() {}
 
 func (x *StopScheduleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[11]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -606,7 +739,7 @@ func (x *StopScheduleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopScheduleResponse.ProtoReflect.Descriptor instead.
 func (*StopScheduleResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StopScheduleResponse) GetStopped() bool {
@@ -642,6 +775,18 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\tpageToken\"t\n" +
 	"\x13ListScrollsResponse\x12.\n" +
 	"\ascrolls\x18\x01 \x03(\v2\x14.scrollery.v1.ScrollR\ascrolls\x12-\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\rnextPageToken\"\xd5\x01\n" +
+	"\x13ListVerdictsRequest\x12&\n" +
+	"\tscroll_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\bscrollId\x12\x18\n" +
+	"\adropped\x18\x02 \x01(\bR\adropped\x12+\n" +
+	"\vexternal_id\x18\x03 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xe8\aR\n" +
+	"externalId\x12&\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x01R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\tpageToken\"x\n" +
+	"\x14ListVerdictsResponse\x121\n" +
+	"\bverdicts\x18\x01 \x03(\v2\x15.scrollery.v1.VerdictR\bverdicts\x12-\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\rnextPageToken\"0\n" +
 	"\x12WatchScrollRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
@@ -656,14 +801,16 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\x06scroll\x18\x02 \x01(\v2\x14.scrollery.v1.ScrollR\x06scroll\"\x15\n" +
 	"\x13StopScheduleRequest\"7\n" +
 	"\x14StopScheduleResponse\x12\x1f\n" +
-	"\astopped\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\astopped2\xd7\x06\n" +
+	"\astopped\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\astopped2\xda\a\n" +
 	"\x0eScrollsService\x12\xc0\x01\n" +
 	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"i\xca\xda\x18e\n" +
 	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01\x12\x86\x01\n" +
 	"\tGetScroll\x12\x1e.scrollery.v1.GetScrollRequest\x1a\x1f.scrollery.v1.GetScrollResponse\"8\xca\xda\x181\n" +
 	"\tgetScroll\x12\x03GET\x1a\v/v1/scrolls \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12|\n" +
 	"\vListScrolls\x12 .scrollery.v1.ListScrollsRequest\x1a!.scrollery.v1.ListScrollsResponse\"(\xca\xda\x18!\n" +
-	"\vlistScrolls \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12{\n" +
+	"\vlistScrolls \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x80\x01\n" +
+	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\")\xca\xda\x18\"\n" +
+	"\flistVerdicts \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12{\n" +
 	"\vWatchScroll\x12 .scrollery.v1.WatchScrollRequest\x1a!.scrollery.v1.WatchScrollResponse\"%\xca\xda\x18!\n" +
 	"\vwatchScroll \x02*\fscrolls:read0\x018\x010\x01\x12~\n" +
 	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"'\xca\xda\x18#\n" +
@@ -683,7 +830,7 @@ func file_scrollery_v1_scrolls_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_scrolls_service_proto_rawDescData
 }
 
-var file_scrollery_v1_scrolls_service_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_scrollery_v1_scrolls_service_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_scrollery_v1_scrolls_service_proto_goTypes = []any{
 	(*CreateScrollRequest)(nil),  // 0: scrollery.v1.CreateScrollRequest
 	(*CreateScrollResponse)(nil), // 1: scrollery.v1.CreateScrollResponse
@@ -691,37 +838,43 @@ var file_scrollery_v1_scrolls_service_proto_goTypes = []any{
 	(*GetScrollResponse)(nil),    // 3: scrollery.v1.GetScrollResponse
 	(*ListScrollsRequest)(nil),   // 4: scrollery.v1.ListScrollsRequest
 	(*ListScrollsResponse)(nil),  // 5: scrollery.v1.ListScrollsResponse
-	(*WatchScrollRequest)(nil),   // 6: scrollery.v1.WatchScrollRequest
-	(*WatchScrollResponse)(nil),  // 7: scrollery.v1.WatchScrollResponse
-	(*CancelScrollRequest)(nil),  // 8: scrollery.v1.CancelScrollRequest
-	(*CancelScrollResponse)(nil), // 9: scrollery.v1.CancelScrollResponse
-	(*StopScheduleRequest)(nil),  // 10: scrollery.v1.StopScheduleRequest
-	(*StopScheduleResponse)(nil), // 11: scrollery.v1.StopScheduleResponse
-	(*Scroll)(nil),               // 12: scrollery.v1.Scroll
+	(*ListVerdictsRequest)(nil),  // 6: scrollery.v1.ListVerdictsRequest
+	(*ListVerdictsResponse)(nil), // 7: scrollery.v1.ListVerdictsResponse
+	(*WatchScrollRequest)(nil),   // 8: scrollery.v1.WatchScrollRequest
+	(*WatchScrollResponse)(nil),  // 9: scrollery.v1.WatchScrollResponse
+	(*CancelScrollRequest)(nil),  // 10: scrollery.v1.CancelScrollRequest
+	(*CancelScrollResponse)(nil), // 11: scrollery.v1.CancelScrollResponse
+	(*StopScheduleRequest)(nil),  // 12: scrollery.v1.StopScheduleRequest
+	(*StopScheduleResponse)(nil), // 13: scrollery.v1.StopScheduleResponse
+	(*Scroll)(nil),               // 14: scrollery.v1.Scroll
+	(*Verdict)(nil),              // 15: scrollery.v1.Verdict
 }
 var file_scrollery_v1_scrolls_service_proto_depIdxs = []int32{
-	12, // 0: scrollery.v1.CreateScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	12, // 1: scrollery.v1.GetScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	12, // 2: scrollery.v1.ListScrollsResponse.scrolls:type_name -> scrollery.v1.Scroll
-	12, // 3: scrollery.v1.WatchScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	12, // 4: scrollery.v1.CancelScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	0,  // 5: scrollery.v1.ScrollsService.CreateScroll:input_type -> scrollery.v1.CreateScrollRequest
-	2,  // 6: scrollery.v1.ScrollsService.GetScroll:input_type -> scrollery.v1.GetScrollRequest
-	4,  // 7: scrollery.v1.ScrollsService.ListScrolls:input_type -> scrollery.v1.ListScrollsRequest
-	6,  // 8: scrollery.v1.ScrollsService.WatchScroll:input_type -> scrollery.v1.WatchScrollRequest
-	8,  // 9: scrollery.v1.ScrollsService.CancelScroll:input_type -> scrollery.v1.CancelScrollRequest
-	10, // 10: scrollery.v1.ScrollsService.StopSchedule:input_type -> scrollery.v1.StopScheduleRequest
-	1,  // 11: scrollery.v1.ScrollsService.CreateScroll:output_type -> scrollery.v1.CreateScrollResponse
-	3,  // 12: scrollery.v1.ScrollsService.GetScroll:output_type -> scrollery.v1.GetScrollResponse
-	5,  // 13: scrollery.v1.ScrollsService.ListScrolls:output_type -> scrollery.v1.ListScrollsResponse
-	7,  // 14: scrollery.v1.ScrollsService.WatchScroll:output_type -> scrollery.v1.WatchScrollResponse
-	9,  // 15: scrollery.v1.ScrollsService.CancelScroll:output_type -> scrollery.v1.CancelScrollResponse
-	11, // 16: scrollery.v1.ScrollsService.StopSchedule:output_type -> scrollery.v1.StopScheduleResponse
-	11, // [11:17] is the sub-list for method output_type
-	5,  // [5:11] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	14, // 0: scrollery.v1.CreateScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	14, // 1: scrollery.v1.GetScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	14, // 2: scrollery.v1.ListScrollsResponse.scrolls:type_name -> scrollery.v1.Scroll
+	15, // 3: scrollery.v1.ListVerdictsResponse.verdicts:type_name -> scrollery.v1.Verdict
+	14, // 4: scrollery.v1.WatchScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	14, // 5: scrollery.v1.CancelScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	0,  // 6: scrollery.v1.ScrollsService.CreateScroll:input_type -> scrollery.v1.CreateScrollRequest
+	2,  // 7: scrollery.v1.ScrollsService.GetScroll:input_type -> scrollery.v1.GetScrollRequest
+	4,  // 8: scrollery.v1.ScrollsService.ListScrolls:input_type -> scrollery.v1.ListScrollsRequest
+	6,  // 9: scrollery.v1.ScrollsService.ListVerdicts:input_type -> scrollery.v1.ListVerdictsRequest
+	8,  // 10: scrollery.v1.ScrollsService.WatchScroll:input_type -> scrollery.v1.WatchScrollRequest
+	10, // 11: scrollery.v1.ScrollsService.CancelScroll:input_type -> scrollery.v1.CancelScrollRequest
+	12, // 12: scrollery.v1.ScrollsService.StopSchedule:input_type -> scrollery.v1.StopScheduleRequest
+	1,  // 13: scrollery.v1.ScrollsService.CreateScroll:output_type -> scrollery.v1.CreateScrollResponse
+	3,  // 14: scrollery.v1.ScrollsService.GetScroll:output_type -> scrollery.v1.GetScrollResponse
+	5,  // 15: scrollery.v1.ScrollsService.ListScrolls:output_type -> scrollery.v1.ListScrollsResponse
+	7,  // 16: scrollery.v1.ScrollsService.ListVerdicts:output_type -> scrollery.v1.ListVerdictsResponse
+	9,  // 17: scrollery.v1.ScrollsService.WatchScroll:output_type -> scrollery.v1.WatchScrollResponse
+	11, // 18: scrollery.v1.ScrollsService.CancelScroll:output_type -> scrollery.v1.CancelScrollResponse
+	13, // 19: scrollery.v1.ScrollsService.StopSchedule:output_type -> scrollery.v1.StopScheduleResponse
+	13, // [13:20] is the sub-list for method output_type
+	6,  // [6:13] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_scrolls_service_proto_init() }
@@ -737,7 +890,7 @@ func file_scrollery_v1_scrolls_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_scrolls_service_proto_rawDesc), len(file_scrollery_v1_scrolls_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -42,6 +42,9 @@ const (
 	// ScrollsServiceListScrollsProcedure is the fully-qualified name of the ScrollsService's
 	// ListScrolls RPC.
 	ScrollsServiceListScrollsProcedure = "/scrollery.v1.ScrollsService/ListScrolls"
+	// ScrollsServiceListVerdictsProcedure is the fully-qualified name of the ScrollsService's
+	// ListVerdicts RPC.
+	ScrollsServiceListVerdictsProcedure = "/scrollery.v1.ScrollsService/ListVerdicts"
 	// ScrollsServiceWatchScrollProcedure is the fully-qualified name of the ScrollsService's
 	// WatchScroll RPC.
 	ScrollsServiceWatchScrollProcedure = "/scrollery.v1.ScrollsService/WatchScroll"
@@ -61,6 +64,9 @@ type ScrollsServiceClient interface {
 	GetScroll(context.Context, *v1.GetScrollRequest) (*v1.GetScrollResponse, error)
 	// Lists scrolls, newest first.
 	ListScrolls(context.Context, *v1.ListScrollsRequest) (*v1.ListScrollsResponse, error)
+	// Lists what the screens said last of each video, kept or dropped, and why; the
+	// videos that were first judged last come first.
+	ListVerdicts(context.Context, *v1.ListVerdictsRequest) (*v1.ListVerdictsResponse, error)
 	// Streams a scroll as it changes, until it ends.
 	WatchScroll(context.Context, *v1.WatchScrollRequest) (*connect.ServerStreamForClient[v1.WatchScrollResponse], error)
 	// Cancels a scroll that has not ended.
@@ -100,6 +106,13 @@ func NewScrollsServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		listVerdicts: connect.NewClient[v1.ListVerdictsRequest, v1.ListVerdictsResponse](
+			httpClient,
+			baseURL+ScrollsServiceListVerdictsProcedure,
+			connect.WithSchema(scrollsServiceMethods.ByName("ListVerdicts")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		watchScroll: connect.NewClient[v1.WatchScrollRequest, v1.WatchScrollResponse](
 			httpClient,
 			baseURL+ScrollsServiceWatchScrollProcedure,
@@ -126,6 +139,7 @@ type scrollsServiceClient struct {
 	createScroll *connect.Client[v1.CreateScrollRequest, v1.CreateScrollResponse]
 	getScroll    *connect.Client[v1.GetScrollRequest, v1.GetScrollResponse]
 	listScrolls  *connect.Client[v1.ListScrollsRequest, v1.ListScrollsResponse]
+	listVerdicts *connect.Client[v1.ListVerdictsRequest, v1.ListVerdictsResponse]
 	watchScroll  *connect.Client[v1.WatchScrollRequest, v1.WatchScrollResponse]
 	cancelScroll *connect.Client[v1.CancelScrollRequest, v1.CancelScrollResponse]
 	stopSchedule *connect.Client[v1.StopScheduleRequest, v1.StopScheduleResponse]
@@ -152,6 +166,15 @@ func (c *scrollsServiceClient) GetScroll(ctx context.Context, req *v1.GetScrollR
 // ListScrolls calls scrollery.v1.ScrollsService.ListScrolls.
 func (c *scrollsServiceClient) ListScrolls(ctx context.Context, req *v1.ListScrollsRequest) (*v1.ListScrollsResponse, error) {
 	response, err := c.listScrolls.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListVerdicts calls scrollery.v1.ScrollsService.ListVerdicts.
+func (c *scrollsServiceClient) ListVerdicts(ctx context.Context, req *v1.ListVerdictsRequest) (*v1.ListVerdictsResponse, error) {
+	response, err := c.listVerdicts.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -189,6 +212,9 @@ type ScrollsServiceHandler interface {
 	GetScroll(context.Context, *v1.GetScrollRequest) (*v1.GetScrollResponse, error)
 	// Lists scrolls, newest first.
 	ListScrolls(context.Context, *v1.ListScrollsRequest) (*v1.ListScrollsResponse, error)
+	// Lists what the screens said last of each video, kept or dropped, and why; the
+	// videos that were first judged last come first.
+	ListVerdicts(context.Context, *v1.ListVerdictsRequest) (*v1.ListVerdictsResponse, error)
 	// Streams a scroll as it changes, until it ends.
 	WatchScroll(context.Context, *v1.WatchScrollRequest, *connect.ServerStream[v1.WatchScrollResponse]) error
 	// Cancels a scroll that has not ended.
@@ -224,6 +250,13 @@ func NewScrollsServiceHandler(svc ScrollsServiceHandler, opts ...connect.Handler
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	scrollsServiceListVerdictsHandler := connect.NewUnaryHandlerSimple(
+		ScrollsServiceListVerdictsProcedure,
+		svc.ListVerdicts,
+		connect.WithSchema(scrollsServiceMethods.ByName("ListVerdicts")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	scrollsServiceWatchScrollHandler := connect.NewServerStreamHandlerSimple(
 		ScrollsServiceWatchScrollProcedure,
 		svc.WatchScroll,
@@ -250,6 +283,8 @@ func NewScrollsServiceHandler(svc ScrollsServiceHandler, opts ...connect.Handler
 			scrollsServiceGetScrollHandler.ServeHTTP(w, r)
 		case ScrollsServiceListScrollsProcedure:
 			scrollsServiceListScrollsHandler.ServeHTTP(w, r)
+		case ScrollsServiceListVerdictsProcedure:
+			scrollsServiceListVerdictsHandler.ServeHTTP(w, r)
 		case ScrollsServiceWatchScrollProcedure:
 			scrollsServiceWatchScrollHandler.ServeHTTP(w, r)
 		case ScrollsServiceCancelScrollProcedure:
@@ -275,6 +310,10 @@ func (UnimplementedScrollsServiceHandler) GetScroll(context.Context, *v1.GetScro
 
 func (UnimplementedScrollsServiceHandler) ListScrolls(context.Context, *v1.ListScrollsRequest) (*v1.ListScrollsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.ScrollsService.ListScrolls is not implemented"))
+}
+
+func (UnimplementedScrollsServiceHandler) ListVerdicts(context.Context, *v1.ListVerdictsRequest) (*v1.ListVerdictsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.ScrollsService.ListVerdicts is not implemented"))
 }
 
 func (UnimplementedScrollsServiceHandler) WatchScroll(context.Context, *v1.WatchScrollRequest, *connect.ServerStream[v1.WatchScrollResponse]) error {

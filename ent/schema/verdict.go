@@ -1,0 +1,40 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Verdict is what the screens said last of a video, kept or dropped. Belongs to the room scrolls.
+type Verdict struct{ ent.Schema }
+
+// Mixin makes it tenant-private.
+func (Verdict) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
+
+// Fields of Verdict.
+func (Verdict) Fields() []ent.Field {
+	return []ent.Field{
+		field.Text("platform").Immutable(),
+		field.Text("external_id").Immutable(),
+		field.Int64("scroll_id").
+			Comment("The scroll that judged it last."),
+		field.Text("dropped_by").Default("").
+			Comment("The words of the rule that dropped it; empty where it was kept."),
+		field.Text("rule_id").Default("").
+			Comment("The public id of that rule; empty for the prompt, and where unknown."),
+		field.Float("rank").Default(0),
+		field.Text("reason").Default(""),
+		field.Int64("judged_at"),
+	}
+}
+
+// Indexes of Verdict.
+func (Verdict) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id", "platform", "external_id").Unique(),
+		index.Fields("account_id", "scroll_id", "id"),
+		index.Fields("account_id", "id"),
+		index.Fields("judged_at", "id"),
+	}
+}
