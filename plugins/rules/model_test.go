@@ -214,6 +214,15 @@ func TestModelDecidesWhatChecksCannot(t *testing.T) {
 		if got := droppedBy(verdicts); !maps.Equal(got, want) {
 			t.Errorf("batch %s: %v", batch, got)
 		}
+		for _, v := range verdicts {
+			want := map[string]string{
+				"kept": "the model sees no rule broken; relevance", "notreally": "the model sees no rule broken; relevance",
+				"worded": byModel, "unworded": byModel, "unkind": byModel, "few": "dropped: require views >= 1000",
+			}[v.ExternalID]
+			if !strings.HasPrefix(v.Reason, want) {
+				t.Errorf("batch %s: %s: reason %q, want %q", batch, v.ExternalID, v.Reason, want)
+			}
+		}
 		if len(summary.Notes)+len(summary.Unclear) > 0 {
 			t.Errorf("batch %s: %+v", batch, summary)
 		}
@@ -449,4 +458,35 @@ func everything(n int, breaks, more string) string {
 		all = append(all, fmt.Sprintf(`{"ref":"v%d","breaks":[%s]%s}`, i+1, breaks, more))
 	}
 	return `{"verdicts":[` + strings.Join(all, ",") + `]}`
+}
+
+// FuzzAnswers: whatever a model answers, an opinion is of all that was asked and of
+// nothing else, and none comes of an answer in another form.
+func FuzzAnswers(f *testing.F) {
+	for _, answer := range []string{
+		everything(2, `"r1"`, ""), everything(3, "", ""), everything(1, `"r9"`, ""), everything(1, "", `,"x":1`), "", "null", "[]", `{"verdicts":null}`, `{"verdicts":[{}]}`,
+	} {
+		f.Add(answer)
+	}
+	p := Compile(stage.Run{Now: noon.UnixMilli(), Rules: modelRules})
+	q := newQuestion(p.Open, []*facts{look(judged[0], noon), look(judged[1], noon)})
+	f.Fuzz(func(t *testing.T, answer string) {
+		opinions := q.read(answer)
+		if len(opinions) != 2 {
+			t.Fatalf("%d opinions", len(opinions))
+		}
+		for _, one := range opinions {
+			if one == nil {
+				continue
+			}
+			if len(one) != len(p.Open) || !json.Valid([]byte(answer)) {
+				t.Errorf("%v of %q", one, answer)
+			}
+			for _, item := range p.Open {
+				if _, ok := one[item.Text]; !ok {
+					t.Errorf("%q is not in %v", item.Text, one)
+				}
+			}
+		}
+	})
 }

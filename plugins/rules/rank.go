@@ -94,6 +94,9 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 			reason += "; preferred: " + clip(join(check.Conditions, " and "), 120)
 		}
 	}
+	if said != nil {
+		reason = "the model sees no rule broken; " + reason
+	}
 	verdict.Reason = clip(reason, 500)
 	return verdict
 }
@@ -142,7 +145,7 @@ func (c *Check) met(f *facts) float64 {
 	if one := c.Conditions[0]; one.Field == Text && !one.Not && len(one.Values) > 1 {
 		found := 0
 		for _, value := range one.Values {
-			if (Condition{Field: Text, Values: []string{value}}).holds(f) == yes {
+			if (Condition{Field: Text, Values: []string{value}, forms: one.forms}).holds(f) == yes {
 				found++
 			}
 		}
