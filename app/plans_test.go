@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/usage"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// TestBudgetSpentIsOfThePlan: a scheduled start is held against the budget of the
+// tenant's own plan, daily and monthly.
+func TestBudgetSpentIsOfThePlan(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		cfg := billing.Defaults()
+		p := plans{billing.NewSubscriptions(db, cfg), usage.New(db, usage.Defaults(), cfg)}
+		const poor, rich = 1, 2
+		change := func(do func(ctx context.Context, tx *store.Tx) error) {
+			t.Helper()
+			if err := db.Write(viewer.System(context.Background()), do); err != nil {
+				t.Fatal(err)
+			}
+		}
+		change(func(ctx context.Context, tx *store.Tx) error {
+			if err := p.subscriptions.Grant(ctx, tx, poor, cfg.Standard.Key); err != nil {
+				return err
+			}
+			return p.subscriptions.Grant(ctx, tx, rich, cfg.Pro.Key)
+		})
+		spend := func(units int64) {
+			t.Helper()
+			for _, account := range []int64{poor, rich} {
+				change(func(ctx context.Context, tx *store.Tx) error { return p.usage.Charge(ctx, tx, account, int(units)) })
+			}
+		}
+		want := func(account int64, spent bool) {
+			t.Helper()
+			if got, err := p.BudgetSpent(viewer.As(context.Background(), account)); err != nil || got != spent {
+				t.Errorf("account %d: spent %v, %v, want %v", account, got, err, spent)
+			}
+		}
+		spend(cfg.Standard.DailyUnits - 1)
+		want(poor, false)
+		spend(1)
+		want(poor, true)
+		want(rich, false)
+		spend(cfg.Pro.DailyUnits - cfg.Standard.DailyUnits)
+		want(rich, true)
+	})
+}
