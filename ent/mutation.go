@@ -19981,6 +19981,7 @@ type VerdictMutation struct {
 	external_id   *string
 	scroll_id     *int64
 	addscroll_id  *int64
+	dropped       *bool
 	dropped_by    *string
 	rule_id       *string
 	rank          *float64
@@ -20282,6 +20283,42 @@ func (m *VerdictMutation) ResetScrollID() {
 	m.addscroll_id = nil
 }
 
+// SetDropped sets the "dropped" field.
+func (m *VerdictMutation) SetDropped(b bool) {
+	m.dropped = &b
+}
+
+// Dropped returns the value of the "dropped" field in the mutation.
+func (m *VerdictMutation) Dropped() (r bool, exists bool) {
+	v := m.dropped
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDropped returns the old "dropped" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldDropped(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDropped is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDropped requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDropped: %w", err)
+	}
+	return oldValue.Dropped, nil
+}
+
+// ResetDropped resets all changes to the "dropped" field.
+func (m *VerdictMutation) ResetDropped() {
+	m.dropped = nil
+}
+
 // SetDroppedBy sets the "dropped_by" field.
 func (m *VerdictMutation) SetDroppedBy(s string) {
 	m.dropped_by = &s
@@ -20536,7 +20573,7 @@ func (m *VerdictMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VerdictMutation) Fields() []string {
-	fields := make([]string, 0, 9)
+	fields := make([]string, 0, 10)
 	if m.account_id != nil {
 		fields = append(fields, verdict.FieldAccountID)
 	}
@@ -20548,6 +20585,9 @@ func (m *VerdictMutation) Fields() []string {
 	}
 	if m.scroll_id != nil {
 		fields = append(fields, verdict.FieldScrollID)
+	}
+	if m.dropped != nil {
+		fields = append(fields, verdict.FieldDropped)
 	}
 	if m.dropped_by != nil {
 		fields = append(fields, verdict.FieldDroppedBy)
@@ -20580,6 +20620,8 @@ func (m *VerdictMutation) Field(name string) (ent.Value, bool) {
 		return m.ExternalID()
 	case verdict.FieldScrollID:
 		return m.ScrollID()
+	case verdict.FieldDropped:
+		return m.Dropped()
 	case verdict.FieldDroppedBy:
 		return m.DroppedBy()
 	case verdict.FieldRuleID:
@@ -20607,6 +20649,8 @@ func (m *VerdictMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldExternalID(ctx)
 	case verdict.FieldScrollID:
 		return m.OldScrollID(ctx)
+	case verdict.FieldDropped:
+		return m.OldDropped(ctx)
 	case verdict.FieldDroppedBy:
 		return m.OldDroppedBy(ctx)
 	case verdict.FieldRuleID:
@@ -20653,6 +20697,13 @@ func (m *VerdictMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetScrollID(v)
+		return nil
+	case verdict.FieldDropped:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDropped(v)
 		return nil
 	case verdict.FieldDroppedBy:
 		v, ok := value.(string)
@@ -20800,6 +20851,9 @@ func (m *VerdictMutation) ResetField(name string) error {
 		return nil
 	case verdict.FieldScrollID:
 		m.ResetScrollID()
+		return nil
+	case verdict.FieldDropped:
+		m.ResetDropped()
 		return nil
 	case verdict.FieldDroppedBy:
 		m.ResetDroppedBy()

@@ -24,6 +24,8 @@ type Verdict struct {
 	ExternalID string `json:"external_id,omitempty"`
 	// The scroll that judged it last.
 	ScrollID int64 `json:"scroll_id,omitempty"`
+	// Dropped holds the value of the "dropped" field.
+	Dropped bool `json:"dropped,omitempty"`
 	// The words of the rule that dropped it; empty where it was kept.
 	DroppedBy string `json:"dropped_by,omitempty"`
 	// The public id of that rule; empty for the prompt, and where unknown.
@@ -42,6 +44,8 @@ func (*Verdict) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case verdict.FieldDropped:
+			values[i] = new(sql.NullBool)
 		case verdict.FieldRank:
 			values[i] = new(sql.NullFloat64)
 		case verdict.FieldID, verdict.FieldAccountID, verdict.FieldScrollID, verdict.FieldJudgedAt:
@@ -92,6 +96,12 @@ func (_m *Verdict) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field scroll_id", values[i])
 			} else if value.Valid {
 				_m.ScrollID = value.Int64
+			}
+		case verdict.FieldDropped:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field dropped", values[i])
+			} else if value.Valid {
+				_m.Dropped = value.Bool
 			}
 		case verdict.FieldDroppedBy:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -170,6 +180,9 @@ func (_m *Verdict) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("scroll_id=")
 	builder.WriteString(fmt.Sprintf("%v", _m.ScrollID))
+	builder.WriteString(", ")
+	builder.WriteString("dropped=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Dropped))
 	builder.WriteString(", ")
 	builder.WriteString("dropped_by=")
 	builder.WriteString(_m.DroppedBy)

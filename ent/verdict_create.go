@@ -45,6 +45,20 @@ func (_c *VerdictCreate) SetScrollID(v int64) *VerdictCreate {
 	return _c
 }
 
+// SetDropped sets the "dropped" field.
+func (_c *VerdictCreate) SetDropped(v bool) *VerdictCreate {
+	_c.mutation.SetDropped(v)
+	return _c
+}
+
+// SetNillableDropped sets the "dropped" field if the given value is not nil.
+func (_c *VerdictCreate) SetNillableDropped(v *bool) *VerdictCreate {
+	if v != nil {
+		_c.SetDropped(*v)
+	}
+	return _c
+}
+
 // SetDroppedBy sets the "dropped_by" field.
 func (_c *VerdictCreate) SetDroppedBy(v string) *VerdictCreate {
 	_c.mutation.SetDroppedBy(v)
@@ -150,6 +164,10 @@ func (_c *VerdictCreate) ExecX(ctx context.Context) {
 
 // defaults sets the default values of the builder before save.
 func (_c *VerdictCreate) defaults() error {
+	if _, ok := _c.mutation.Dropped(); !ok {
+		v := verdict.DefaultDropped
+		_c.mutation.SetDropped(v)
+	}
 	if _, ok := _c.mutation.DroppedBy(); !ok {
 		v := verdict.DefaultDroppedBy
 		_c.mutation.SetDroppedBy(v)
@@ -182,6 +200,9 @@ func (_c *VerdictCreate) check() error {
 	}
 	if _, ok := _c.mutation.ScrollID(); !ok {
 		return &ValidationError{Name: "scroll_id", err: errors.New(`ent: missing required field "Verdict.scroll_id"`)}
+	}
+	if _, ok := _c.mutation.Dropped(); !ok {
+		return &ValidationError{Name: "dropped", err: errors.New(`ent: missing required field "Verdict.dropped"`)}
 	}
 	if _, ok := _c.mutation.DroppedBy(); !ok {
 		return &ValidationError{Name: "dropped_by", err: errors.New(`ent: missing required field "Verdict.dropped_by"`)}
@@ -246,6 +267,10 @@ func (_c *VerdictCreate) createSpec() (*Verdict, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.ScrollID(); ok {
 		_spec.SetField(verdict.FieldScrollID, field.TypeInt64, value)
 		_node.ScrollID = value
+	}
+	if value, ok := _c.mutation.Dropped(); ok {
+		_spec.SetField(verdict.FieldDropped, field.TypeBool, value)
+		_node.Dropped = value
 	}
 	if value, ok := _c.mutation.DroppedBy(); ok {
 		_spec.SetField(verdict.FieldDroppedBy, field.TypeString, value)
@@ -334,6 +359,18 @@ func (u *VerdictUpsert) UpdateScrollID() *VerdictUpsert {
 // AddScrollID adds v to the "scroll_id" field.
 func (u *VerdictUpsert) AddScrollID(v int64) *VerdictUpsert {
 	u.Add(verdict.FieldScrollID, v)
+	return u
+}
+
+// SetDropped sets the "dropped" field.
+func (u *VerdictUpsert) SetDropped(v bool) *VerdictUpsert {
+	u.Set(verdict.FieldDropped, v)
+	return u
+}
+
+// UpdateDropped sets the "dropped" field to the value that was provided on create.
+func (u *VerdictUpsert) UpdateDropped() *VerdictUpsert {
+	u.SetExcluded(verdict.FieldDropped)
 	return u
 }
 
@@ -484,6 +521,20 @@ func (u *VerdictUpsertOne) AddScrollID(v int64) *VerdictUpsertOne {
 func (u *VerdictUpsertOne) UpdateScrollID() *VerdictUpsertOne {
 	return u.Update(func(s *VerdictUpsert) {
 		s.UpdateScrollID()
+	})
+}
+
+// SetDropped sets the "dropped" field.
+func (u *VerdictUpsertOne) SetDropped(v bool) *VerdictUpsertOne {
+	return u.Update(func(s *VerdictUpsert) {
+		s.SetDropped(v)
+	})
+}
+
+// UpdateDropped sets the "dropped" field to the value that was provided on create.
+func (u *VerdictUpsertOne) UpdateDropped() *VerdictUpsertOne {
+	return u.Update(func(s *VerdictUpsert) {
+		s.UpdateDropped()
 	})
 }
 
@@ -812,6 +863,20 @@ func (u *VerdictUpsertBulk) AddScrollID(v int64) *VerdictUpsertBulk {
 func (u *VerdictUpsertBulk) UpdateScrollID() *VerdictUpsertBulk {
 	return u.Update(func(s *VerdictUpsert) {
 		s.UpdateScrollID()
+	})
+}
+
+// SetDropped sets the "dropped" field.
+func (u *VerdictUpsertBulk) SetDropped(v bool) *VerdictUpsertBulk {
+	return u.Update(func(s *VerdictUpsert) {
+		s.SetDropped(v)
+	})
+}
+
+// UpdateDropped sets the "dropped" field to the value that was provided on create.
+func (u *VerdictUpsertBulk) UpdateDropped() *VerdictUpsertBulk {
+	return u.Update(func(s *VerdictUpsert) {
+		s.UpdateDropped()
 	})
 }
 

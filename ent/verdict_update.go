@@ -49,6 +49,20 @@ func (_u *VerdictUpdate) AddScrollID(v int64) *VerdictUpdate {
 	return _u
 }
 
+// SetDropped sets the "dropped" field.
+func (_u *VerdictUpdate) SetDropped(v bool) *VerdictUpdate {
+	_u.mutation.SetDropped(v)
+	return _u
+}
+
+// SetNillableDropped sets the "dropped" field if the given value is not nil.
+func (_u *VerdictUpdate) SetNillableDropped(v *bool) *VerdictUpdate {
+	if v != nil {
+		_u.SetDropped(*v)
+	}
+	return _u
+}
+
 // SetDroppedBy sets the "dropped_by" field.
 func (_u *VerdictUpdate) SetDroppedBy(v string) *VerdictUpdate {
 	_u.mutation.SetDroppedBy(v)
@@ -186,6 +200,9 @@ func (_u *VerdictUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedScrollID(); ok {
 		_spec.AddField(verdict.FieldScrollID, field.TypeInt64, value)
 	}
+	if value, ok := _u.mutation.Dropped(); ok {
+		_spec.SetField(verdict.FieldDropped, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.DroppedBy(); ok {
 		_spec.SetField(verdict.FieldDroppedBy, field.TypeString, value)
 	}
@@ -247,6 +264,20 @@ func (_u *VerdictUpdateOne) SetNillableScrollID(v *int64) *VerdictUpdateOne {
 // AddScrollID adds value to the "scroll_id" field.
 func (_u *VerdictUpdateOne) AddScrollID(v int64) *VerdictUpdateOne {
 	_u.mutation.AddScrollID(v)
+	return _u
+}
+
+// SetDropped sets the "dropped" field.
+func (_u *VerdictUpdateOne) SetDropped(v bool) *VerdictUpdateOne {
+	_u.mutation.SetDropped(v)
+	return _u
+}
+
+// SetNillableDropped sets the "dropped" field if the given value is not nil.
+func (_u *VerdictUpdateOne) SetNillableDropped(v *bool) *VerdictUpdateOne {
+	if v != nil {
+		_u.SetDropped(*v)
+	}
 	return _u
 }
 
@@ -416,6 +447,9 @@ func (_u *VerdictUpdateOne) sqlSave(ctx context.Context) (_node *Verdict, err er
 	}
 	if value, ok := _u.mutation.AddedScrollID(); ok {
 		_spec.AddField(verdict.FieldScrollID, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Dropped(); ok {
+		_spec.SetField(verdict.FieldDropped, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.DroppedBy(); ok {
 		_spec.SetField(verdict.FieldDroppedBy, field.TypeString, value)

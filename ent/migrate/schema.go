@@ -669,6 +669,7 @@ var (
 		{Name: "platform", Type: field.TypeString, Size: 2147483647},
 		{Name: "external_id", Type: field.TypeString, Size: 2147483647},
 		{Name: "scroll_id", Type: field.TypeInt64},
+		{Name: "dropped", Type: field.TypeBool, Default: false},
 		{Name: "dropped_by", Type: field.TypeString, Size: 2147483647, Default: ""},
 		{Name: "rule_id", Type: field.TypeString, Size: 2147483647, Default: ""},
 		{Name: "rank", Type: field.TypeFloat64, Default: 0},
@@ -697,9 +698,9 @@ var (
 				Columns: []*schema.Column{VerdictsColumns[1], VerdictsColumns[0]},
 			},
 			{
-				Name:    "verdict_judged_at_id",
+				Name:    "verdict_dropped_judged_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{VerdictsColumns[9], VerdictsColumns[0]},
+				Columns: []*schema.Column{VerdictsColumns[5], VerdictsColumns[10], VerdictsColumns[0]},
 			},
 		},
 	}

@@ -252,20 +252,24 @@ func init() {
 	verdict.Interceptors[0] = verdictMixinInters0[0]
 	verdictFields := schema.Verdict{}.Fields()
 	_ = verdictFields
+	// verdictDescDropped is the schema descriptor for dropped field.
+	verdictDescDropped := verdictFields[3].Descriptor()
+	// verdict.DefaultDropped holds the default value on creation for the dropped field.
+	verdict.DefaultDropped = verdictDescDropped.Default.(bool)
 	// verdictDescDroppedBy is the schema descriptor for dropped_by field.
-	verdictDescDroppedBy := verdictFields[3].Descriptor()
+	verdictDescDroppedBy := verdictFields[4].Descriptor()
 	// verdict.DefaultDroppedBy holds the default value on creation for the dropped_by field.
 	verdict.DefaultDroppedBy = verdictDescDroppedBy.Default.(string)
 	// verdictDescRuleID is the schema descriptor for rule_id field.
-	verdictDescRuleID := verdictFields[4].Descriptor()
+	verdictDescRuleID := verdictFields[5].Descriptor()
 	// verdict.DefaultRuleID holds the default value on creation for the rule_id field.
 	verdict.DefaultRuleID = verdictDescRuleID.Default.(string)
 	// verdictDescRank is the schema descriptor for rank field.
-	verdictDescRank := verdictFields[5].Descriptor()
+	verdictDescRank := verdictFields[6].Descriptor()
 	// verdict.DefaultRank holds the default value on creation for the rank field.
 	verdict.DefaultRank = verdictDescRank.Default.(float64)
 	// verdictDescReason is the schema descriptor for reason field.
-	verdictDescReason := verdictFields[6].Descriptor()
+	verdictDescReason := verdictFields[7].Descriptor()
 	// verdict.DefaultReason holds the default value on creation for the reason field.
 	verdict.DefaultReason = verdictDescReason.Default.(string)
 	videoMixin := schema.Video{}.Mixin()

@@ -19,6 +19,7 @@ func (Verdict) Fields() []ent.Field {
 		field.Text("external_id").Immutable(),
 		field.Int64("scroll_id").
 			Comment("The scroll that judged it last."),
+		field.Bool("dropped").Default(false),
 		field.Text("dropped_by").Default("").
 			Comment("The words of the rule that dropped it; empty where it was kept."),
 		field.Text("rule_id").Default("").
@@ -35,6 +36,6 @@ func (Verdict) Indexes() []ent.Index {
 		index.Fields("account_id", "platform", "external_id").Unique(),
 		index.Fields("account_id", "scroll_id", "id"),
 		index.Fields("account_id", "id"),
-		index.Fields("judged_at", "id"),
+		index.Fields("dropped", "judged_at", "id"),
 	}
 }

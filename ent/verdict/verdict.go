@@ -20,6 +20,8 @@ const (
 	FieldExternalID = "external_id"
 	// FieldScrollID holds the string denoting the scroll_id field in the database.
 	FieldScrollID = "scroll_id"
+	// FieldDropped holds the string denoting the dropped field in the database.
+	FieldDropped = "dropped"
 	// FieldDroppedBy holds the string denoting the dropped_by field in the database.
 	FieldDroppedBy = "dropped_by"
 	// FieldRuleID holds the string denoting the rule_id field in the database.
@@ -41,6 +43,7 @@ var Columns = []string{
 	FieldPlatform,
 	FieldExternalID,
 	FieldScrollID,
+	FieldDropped,
 	FieldDroppedBy,
 	FieldRuleID,
 	FieldRank,
@@ -66,6 +69,8 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
+	// DefaultDropped holds the default value on creation for the "dropped" field.
+	DefaultDropped bool
 	// DefaultDroppedBy holds the default value on creation for the "dropped_by" field.
 	DefaultDroppedBy string
 	// DefaultRuleID holds the default value on creation for the "rule_id" field.
@@ -102,6 +107,11 @@ func ByExternalID(opts ...sql.OrderTermOption) OrderOption {
 // ByScrollID orders the results by the scroll_id field.
 func ByScrollID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldScrollID, opts...).ToFunc()
+}
+
+// ByDropped orders the results by the dropped field.
+func ByDropped(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDropped, opts...).ToFunc()
 }
 
 // ByDroppedBy orders the results by the dropped_by field.

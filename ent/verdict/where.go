@@ -72,6 +72,11 @@ func ScrollID(v int64) predicate.Verdict {
 	return predicate.Verdict(sql.FieldEQ(FieldScrollID, v))
 }
 
+// Dropped applies equality check predicate on the "dropped" field. It's identical to DroppedEQ.
+func Dropped(v bool) predicate.Verdict {
+	return predicate.Verdict(sql.FieldEQ(FieldDropped, v))
+}
+
 // DroppedBy applies equality check predicate on the "dropped_by" field. It's identical to DroppedByEQ.
 func DroppedBy(v string) predicate.Verdict {
 	return predicate.Verdict(sql.FieldEQ(FieldDroppedBy, v))
@@ -305,6 +310,16 @@ func ScrollIDLT(v int64) predicate.Verdict {
 // ScrollIDLTE applies the LTE predicate on the "scroll_id" field.
 func ScrollIDLTE(v int64) predicate.Verdict {
 	return predicate.Verdict(sql.FieldLTE(FieldScrollID, v))
+}
+
+// DroppedEQ applies the EQ predicate on the "dropped" field.
+func DroppedEQ(v bool) predicate.Verdict {
+	return predicate.Verdict(sql.FieldEQ(FieldDropped, v))
+}
+
+// DroppedNEQ applies the NEQ predicate on the "dropped" field.
+func DroppedNEQ(v bool) predicate.Verdict {
+	return predicate.Verdict(sql.FieldNEQ(FieldDropped, v))
 }
 
 // DroppedByEQ applies the EQ predicate on the "dropped_by" field.

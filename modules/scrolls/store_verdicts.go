@@ -18,7 +18,7 @@ func (r *run) keepVerdicts(ctx context.Context, tx *store.Tx, ids []int64, verdi
 	if len(ids) == 0 {
 		return nil
 	}
-	const width = 10
+	const width = 11
 	args := make([]any, 0, len(ids)*width)
 	now := r.s.now().UnixMilli()
 	// In one order, or two scrolls that judge the same videos wait for each other.
@@ -30,11 +30,11 @@ func (r *run) keepVerdicts(ctx context.Context, tx *store.Tx, ids []int64, verdi
 	for _, id := range ids {
 		v := verdicts[id]
 		reason := strings.Join(v.reasons, "; ")
-		args = append(args, r.s.db.NewID(), r.account, v.ref.Platform, v.ref.ExternalID, r.id, v.droppedBy, v.ruleID, v.rank, reason, now)
+		args = append(args, r.s.db.NewID(), r.account, v.ref.Platform, v.ref.ExternalID, r.id, v.droppedBy != "", v.droppedBy, v.ruleID, v.rank, reason, now)
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO verdicts (id, account_id, platform, external_id, scroll_id, dropped_by, rule_id, rank, reason, judged_at)
+	_, err := tx.Exec(ctx, `INSERT INTO verdicts (id, account_id, platform, external_id, scroll_id, dropped, dropped_by, rule_id, rank, reason, judged_at)
 		VALUES `+tuples(len(ids), width, "")+` ON CONFLICT (account_id, platform, external_id) DO UPDATE SET scroll_id = excluded.scroll_id,
-		dropped_by = excluded.dropped_by, rule_id = excluded.rule_id, rank = excluded.rank, reason = excluded.reason, judged_at = excluded.judged_at`, args...)
+		dropped = excluded.dropped, dropped_by = excluded.dropped_by, rule_id = excluded.rule_id, rank = excluded.rank, reason = excluded.reason, judged_at = excluded.judged_at`, args...)
 	if err != nil {
 		return fmt.Errorf("keep verdicts: %w", err)
 	}
@@ -47,11 +47,8 @@ func (s *Service) pageOfVerdicts(ctx context.Context, scroll int64, filter Verdi
 	if scroll != 0 {
 		query.Where(entverdict.ScrollID(scroll))
 	}
-	if filter.Dropped != nil && *filter.Dropped {
-		query.Where(entverdict.DroppedByNEQ(""))
-	}
-	if filter.Dropped != nil && !*filter.Dropped {
-		query.Where(entverdict.DroppedBy(""))
+	if filter.Dropped != nil {
+		query.Where(entverdict.Dropped(*filter.Dropped))
 	}
 	if filter.ExternalID != "" {
 		query.Where(entverdict.ExternalID(filter.ExternalID))
@@ -75,7 +72,7 @@ func (s *Service) pageOfVerdicts(ctx context.Context, scroll int64, filter Verdi
 
 // forgetDrops removes at most limit old drops, of all tenants.
 func (s *Service) forgetDrops(ctx context.Context, below int64, limit int) (removed int, err error) {
-	ids, err := s.db.Ent().Verdict.Query().Where(entverdict.JudgedAtLT(below), entverdict.DroppedByNEQ("")).
+	ids, err := s.db.Ent().Verdict.Query().Where(entverdict.Dropped(true), entverdict.JudgedAtLT(below)).
 		Order(ent.Asc(entverdict.FieldJudgedAt, entverdict.FieldID)).Limit(limit).IDs(ctx)
 	if err != nil || len(ids) == 0 {
 		return 0, err

@@ -128,15 +128,15 @@ CREATE TABLE "usage_events" ("id" bigint NOT NULL, "account_id" bigint NULL, "ke
 -- create index "usageevent_key_id_id" to table: "usage_events"
 CREATE INDEX "usageevent_key_id_id" ON "usage_events" ("key_id", "id");
 -- create "verdicts" table
-CREATE TABLE "verdicts" ("id" bigint NOT NULL, "account_id" bigint NOT NULL, "platform" text NOT NULL, "external_id" text NOT NULL, "scroll_id" bigint NOT NULL, "dropped_by" text NOT NULL DEFAULT '', "rule_id" text NOT NULL DEFAULT '', "rank" double precision NOT NULL DEFAULT 0, "reason" text NOT NULL DEFAULT '', "judged_at" bigint NOT NULL, PRIMARY KEY ("id"));
+CREATE TABLE "verdicts" ("id" bigint NOT NULL, "account_id" bigint NOT NULL, "platform" text NOT NULL, "external_id" text NOT NULL, "scroll_id" bigint NOT NULL, "dropped" boolean NOT NULL DEFAULT false, "dropped_by" text NOT NULL DEFAULT '', "rule_id" text NOT NULL DEFAULT '', "rank" double precision NOT NULL DEFAULT 0, "reason" text NOT NULL DEFAULT '', "judged_at" bigint NOT NULL, PRIMARY KEY ("id"));
 -- create index "verdict_account_id_id" to table: "verdicts"
 CREATE INDEX "verdict_account_id_id" ON "verdicts" ("account_id", "id");
 -- create index "verdict_account_id_platform_external_id" to table: "verdicts"
 CREATE UNIQUE INDEX "verdict_account_id_platform_external_id" ON "verdicts" ("account_id", "platform", "external_id");
 -- create index "verdict_account_id_scroll_id_id" to table: "verdicts"
 CREATE INDEX "verdict_account_id_scroll_id_id" ON "verdicts" ("account_id", "scroll_id", "id");
--- create index "verdict_judged_at_id" to table: "verdicts"
-CREATE INDEX "verdict_judged_at_id" ON "verdicts" ("judged_at", "id");
+-- create index "verdict_dropped_judged_at_id" to table: "verdicts"
+CREATE INDEX "verdict_dropped_judged_at_id" ON "verdicts" ("dropped", "judged_at", "id");
 -- create "videos" table
 CREATE TABLE "videos" ("id" bigint NOT NULL, "account_id" bigint NOT NULL, "platform" text NOT NULL, "external_id" text NOT NULL, "creator_id" bigint NULL, "kind" text NOT NULL DEFAULT '', "subject" text NOT NULL, "scroll_id" bigint NOT NULL, "posted_at" bigint NULL, "first_seen_at" bigint NOT NULL, "observed_at" bigint NOT NULL, "usable_views" bigint NULL, "usable_at" bigint NULL, "digest" bigint NOT NULL, "archived" bigint NOT NULL DEFAULT 0, "hook_archived" bigint NOT NULL DEFAULT 0, "hook_hidden" bigint NOT NULL DEFAULT 0, "seen_order" bytea NOT NULL, "hook_order" bytea NULL, "outlier_order" bytea NULL, PRIMARY KEY ("id"));
 -- create index "video_account_id_archived_kind_outlier_order" to table: "videos"

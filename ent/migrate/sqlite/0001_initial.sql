@@ -128,15 +128,15 @@ CREATE TABLE `usage_events` (`id` integer NOT NULL, `account_id` integer NULL, `
 -- create index "usageevent_key_id_id" to table: "usage_events"
 CREATE INDEX `usageevent_key_id_id` ON `usage_events` (`key_id`, `id`);
 -- create "verdicts" table
-CREATE TABLE `verdicts` (`id` integer NOT NULL, `account_id` integer NOT NULL, `platform` text NOT NULL, `external_id` text NOT NULL, `scroll_id` integer NOT NULL, `dropped_by` text NOT NULL DEFAULT (''), `rule_id` text NOT NULL DEFAULT (''), `rank` real NOT NULL DEFAULT (0), `reason` text NOT NULL DEFAULT (''), `judged_at` integer NOT NULL, PRIMARY KEY (`id`));
+CREATE TABLE `verdicts` (`id` integer NOT NULL, `account_id` integer NOT NULL, `platform` text NOT NULL, `external_id` text NOT NULL, `scroll_id` integer NOT NULL, `dropped` bool NOT NULL DEFAULT (false), `dropped_by` text NOT NULL DEFAULT (''), `rule_id` text NOT NULL DEFAULT (''), `rank` real NOT NULL DEFAULT (0), `reason` text NOT NULL DEFAULT (''), `judged_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "verdict_account_id_platform_external_id" to table: "verdicts"
 CREATE UNIQUE INDEX `verdict_account_id_platform_external_id` ON `verdicts` (`account_id`, `platform`, `external_id`);
 -- create index "verdict_account_id_scroll_id_id" to table: "verdicts"
 CREATE INDEX `verdict_account_id_scroll_id_id` ON `verdicts` (`account_id`, `scroll_id`, `id`);
 -- create index "verdict_account_id_id" to table: "verdicts"
 CREATE INDEX `verdict_account_id_id` ON `verdicts` (`account_id`, `id`);
--- create index "verdict_judged_at_id" to table: "verdicts"
-CREATE INDEX `verdict_judged_at_id` ON `verdicts` (`judged_at`, `id`);
+-- create index "verdict_dropped_judged_at_id" to table: "verdicts"
+CREATE INDEX `verdict_dropped_judged_at_id` ON `verdicts` (`dropped`, `judged_at`, `id`);
 -- create "videos" table
 CREATE TABLE `videos` (`id` integer NOT NULL, `account_id` integer NOT NULL, `platform` text NOT NULL, `external_id` text NOT NULL, `creator_id` integer NULL, `kind` text NOT NULL DEFAULT (''), `subject` text NOT NULL, `scroll_id` integer NOT NULL, `posted_at` integer NULL, `first_seen_at` integer NOT NULL, `observed_at` integer NOT NULL, `usable_views` integer NULL, `usable_at` integer NULL, `digest` integer NOT NULL, `archived` integer NOT NULL DEFAULT (0), `hook_archived` integer NOT NULL DEFAULT (0), `hook_hidden` integer NOT NULL DEFAULT (0), `seen_order` blob NOT NULL, `hook_order` blob NULL, `outlier_order` blob NULL, PRIMARY KEY (`id`));
 -- create index "video_account_id_platform_external_id" to table: "videos"
