@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
+	"runtime/debug"
 
+	"github.com/scrollery/scrollery/app/kit"
 	"github.com/scrollery/scrollery/app/pluginhost"
 	sandboxplugin "github.com/scrollery/scrollery/plugins/sandbox"
 )
@@ -44,4 +47,27 @@ func CheckPlugin(ctx context.Context, path string, out io.Writer) error {
 		return errors.New("the plugin does not keep the protocol's rules")
 	}
 	return nil
+}
+
+// NewPlugin writes a plugin of one's own to begin with, and prints its files. The
+// module that it requires is the running one, where that has a released version.
+func NewPlugin(plan kit.Plan, out io.Writer) error {
+	for _, spec := range Stages() {
+		if spec.ID == plan.Name {
+			return fmt.Errorf("name %q: a stage of that name comes with the binary", plan.Name)
+		}
+	}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		plan.Version = build.Main.Version
+	}
+	files, err := kit.New(plan)
+	for _, name := range files {
+		fmt.Fprintln(out, filepath.Join(plan.Dir, name))
+	}
+	return err
+}
+
+// PinPlugin writes a binary's hash into its manifest, and prints what it wants.
+func PinPlugin(ctx context.Context, path, manifest string, out io.Writer) error {
+	return kit.Pin(ctx, path, manifest, out)
 }

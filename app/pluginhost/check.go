@@ -50,24 +50,55 @@ const patience = 2 * time.Second
 // Check tries the plugin at path as the host would use it: confined, without
 // settings, secrets and records of anybody. It needs no manifest.
 func Check(ctx context.Context, path string) (Report, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return Report{}, err
-	}
-	hash, err := hashFile(path)
-	if err != nil {
-		return Report{}, err
-	}
 	output := &tail{}
-	h, err := New(Config{}, slog.New(slog.NewTextHandler(output, nil)))
+	h, _, err := hostOf(path, output)
 	if err != nil {
 		return Report{}, err
 	}
 	defer h.Close()
-	h.add(&entry{id: "checked", enabled: true, path: path, manifest: manifest{ID: "checked", SHA256: hash}})
-	report := h.Check(ctx, "checked")
+	report := h.Check(ctx, checkedID)
 	report.Output = output.String()
 	return report, nil
+}
+
+// Describe starts the plugin at path to learn what it says of itself, without its
+// functions, and answers the hash of its file in hexadecimal.
+func Describe(ctx context.Context, path string) (stage.Spec, string, error) {
+	output := &tail{}
+	h, hash, err := hostOf(path, output)
+	if err != nil {
+		return stage.Spec{}, "", err
+	}
+	defer h.Close()
+	c := &checker{host: h, entry: h.entries[checkedID]}
+	err = c.handshake(ctx)
+	if err == nil {
+		err = c.describes(ctx)
+	}
+	if err != nil {
+		return stage.Spec{}, "", fmt.Errorf("%s does not say what it is: %w\n%s", path, err, output)
+	}
+	return c.spec, hash, nil
+}
+
+const checkedID = "checked"
+
+// hostOf is a host that has the plugin at path and no other.
+func hostOf(path string, output io.Writer) (*Host, string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, "", err
+	}
+	hash, err := hashFile(path)
+	if err != nil {
+		return nil, "", err
+	}
+	h, err := New(Config{}, slog.New(slog.NewTextHandler(output, nil)))
+	if err != nil {
+		return nil, "", err
+	}
+	h.add(&entry{id: checkedID, enabled: true, path: path, manifest: manifest{ID: checkedID, SHA256: hash}})
+	return h, hash, nil
 }
 
 // Check tries one of the host's own plugins.

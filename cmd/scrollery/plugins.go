@@ -9,10 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/kit"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func pluginsCommand() *cobra.Command {
-	return group("plugins", "List and check stage plugins", pluginsList(), pluginsCheck())
+	return group("plugins", "List, check and pin stage plugins, and begin new ones", pluginsList(), pluginsCheck(), pluginsPin(), pluginsNew())
 }
 
 func pluginsList() *cobra.Command {
@@ -48,4 +50,39 @@ func pluginsCheck() *cobra.Command {
 			return app.CheckPlugin(cmd.Context(), args[0], os.Stdout)
 		},
 	}
+}
+
+func pluginsPin() *cobra.Command {
+	var manifest string
+	command := &cobra.Command{
+		Use:   "pin BINARY",
+		Short: "Write a plugin's hash into its manifest, and say what it wants",
+		Args:  oneArg("the path of a plugin"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return app.PinPlugin(cmd.Context(), args[0], manifest, os.Stdout)
+		},
+	}
+	command.Flags().StringVar(&manifest, "manifest", "", "the manifest; plugin.yaml beside the binary by default")
+	return command
+}
+
+func pluginsNew() *cobra.Command {
+	var plan kit.Plan
+	var kind string
+	command := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Write a whole plugin to begin with: source, test, Makefile, manifest",
+		Args:  oneArg("a name for the plugin"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			plan.Name, plan.Kind = args[0], stage.Kind(kind)
+			if plan.Dir == "" {
+				plan.Dir = plan.Name
+			}
+			return app.NewPlugin(plan, os.Stdout)
+		},
+	}
+	command.Flags().StringVar(&kind, "kind", string(stage.SourceKind), "source, screen or evidence")
+	command.Flags().StringVar(&plan.Dir, "dir", "", "an empty folder, or one to be made; the name by default")
+	command.Flags().StringVar(&plan.Replace, "replace", "", "build against this checkout of Scrollery")
+	return command
 }

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app/apptest"
+)
+
+// TestExtendPage runs every command of docs/extend.md, as it stands there, in an
+// empty folder: the kit's plugin is built, tested, checked, pinned and installed,
+// and a scroll has its work.
+func TestExtendPage(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"go", "make", "curl", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil && os.Getenv("CI") == "" {
+			t.Skipf("%s is not installed", tool)
+		}
+	}
+	page, err := os.ReadFile("../../docs/extend.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script strings.Builder
+	script.WriteString("set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n")
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	for _, block := range blocks {
+		script.WriteString(block[1])
+	}
+	if len(blocks) < 6 || strings.Count(script.String(), "scrollery") < 6 {
+		t.Fatalf("the page has no commands any more: %s", script.String())
+	}
+	address := apptest.FreeAddress(t)
+	text := strings.ReplaceAll(script.String(), "127.0.0.1:8080", address)
+	out := inKit(t, t.TempDir(), text, "SCROLLERY_ADDR="+address)
+	for _, want := range []string{"ok   lets go of a cancelled call", "ready", "acme: a video of 21 seconds"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the commands did not print %q:\n%s", want, out)
+		}
+	}
+}
+
+// TestKitOfEachKind builds, tests and checks what `plugins new` writes.
+func TestKitOfEachKind(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("make"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("make is not installed")
+	}
+	out := inKit(t, t.TempDir(), `set -euo pipefail
+for kind in source screen; do
+  scrollery plugins new "my-$kind" --kind $kind --replace "$CHECKOUT"
+  make -C "my-$kind" test install PLUGINS="$PWD/plugins"
+done
+test -z "$(gofmt -l .)"
+scrollery plugins new my-source --replace "$CHECKOUT" && exit 1
+SCROLLERY_PLUGIN_DIR="$PWD/plugins" scrollery plugins list
+echo tampered >> plugins/my-screen/my-screen
+SCROLLERY_PLUGIN_DIR="$PWD/plugins" scrollery plugins list
+`)
+	for _, want := range []string{
+		"reaches: api.example.com:443", "wants the secrets: token", "my-source is not empty",
+		"refused", "not the pinned one",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in the output:\n%s", want, out)
+		}
+	}
+	if ready := regexp.MustCompile(`(?m)^my-(source|screen) +\w+ +0\.1\.0 +ready`).FindAllString(out, -1); len(ready) != 3 {
+		t.Errorf("ready: %q\n%s", ready, out)
+	}
+}
+
+// inKit runs a script with `scrollery` on its path, and the checkout named.
+func inKit(t *testing.T, dir, script string, env ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	wrapper := "#!/bin/sh\n" + asProgram + "=1 exec '" + self + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "scrollery"), []byte(wrapper), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "bash", "-c", script)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "CHECKOUT="+checkout, "SCROLLERY_LOG_LEVEL=warn", "SCROLLERY_RATE_LIMIT=off")
+	command.Env = append(command.Env, env...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.WaitDelay = time.Minute
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
