@@ -1,0 +1,134 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/plugins/instagram/instagramtest"
+	"github.com/scrollery/scrollery/plugins/tiktok/tiktoktest"
+)
+
+// platforms are doubles of the sites, which real, confined plugins ask.
+type platforms struct {
+	tiktok    *tiktoktest.Server
+	instagram *instagramtest.Server
+	feed      string // a folder, for the third platform
+}
+
+func newPlatforms(t *testing.T) *platforms {
+	t.Helper()
+	p := &platforms{instagram: instagramtest.New(t), feed: t.TempDir()}
+	var videos []tiktoktest.Video
+	for i := range 5 {
+		at := time.Now().Add(-time.Duration(i+1) * time.Hour)
+		videos = append(videos, tiktoktest.Video{ID: tiktoktest.At(at, i), Username: "kettle.co", Created: at, Caption: "A kettle that sings"})
+	}
+	p.tiktok = tiktoktest.New(t, videos...)
+	var lines strings.Builder
+	for i := range 3 {
+		fmt.Fprintf(&lines, `{"platform":"youtube","externalId":"video%d","source":{"handle":"kettle.co"},"metrics":{"views":%d}}`+"\n", i, 100*(i+1))
+	}
+	if err := os.WriteFile(filepath.Join(p.feed, "videos.jsonl"), []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reels := []instagramtest.Post{}
+	for i := range 4 {
+		reels = append(reels, instagramtest.Reel(i, time.Now().Add(-time.Hour)))
+	}
+	p.instagram.Accounts["kettle.co"] = instagramtest.Account{ID: "17841407673135339", Followers: 5, Posts: reels}
+	p.instagram.Tags["kettle"] = []instagramtest.Post{instagramtest.Reel(40, time.Now().Add(-time.Hour))}
+	return p
+}
+
+// configure leads the plugins to the doubles; they never wait.
+func (p *platforms) configure(cfg *app.Config) {
+	cfg.FeedDir = p.feed
+	cfg.TikTokEligible, cfg.TikTokClientKey, cfg.TikTokClientSecret = "yes", tiktoktest.Key, tiktoktest.Secret
+	cfg.InstagramUserID, cfg.InstagramToken = instagramtest.User, instagramtest.Token
+	cfg.Plugins.Settings = map[string]map[string]string{
+		"tiktok":    {"api_url": p.tiktok.URL, "patience": "0s"},
+		"instagram": {"api_url": p.instagram.URL, "patience": "0s"},
+	}
+}
+
+// told is an entry of a scroll's coverage.
+type told struct {
+	Seed, Platform, Outcome string
+	Returned                int
+	RetryAt                 *int64
+}
+
+// scroll makes one, for a brief with a competitor on each platform.
+func (p *platforms) scroll(t *testing.T, account *apptest.Caller) (coverage []told, seen map[string]int) {
+	t.Helper()
+	account.Get(t, `POST /v1/workspace {"description":"kettle","competitors":["tiktok:kettle.co","instagram:kettle.co","youtube:kettle.co"]}`, &struct{}{})
+	scroll := account.Scroll(t, "{}")
+	if scroll.Status != "completed" {
+		t.Fatalf("%+v", scroll)
+	}
+	var got struct {
+		Scroll struct{ Progress struct{ Coverage []told } }
+	}
+	account.Get(t, "GET /v1/scrolls?id="+scroll.ID, &got)
+	var library struct{ Videos []struct{ Platform string } }
+	account.Get(t, "GET /v1/library?limit=25", &library)
+	seen = map[string]int{}
+	for _, item := range library.Videos {
+		seen[item.Platform]++
+	}
+	return got.Scroll.Progress.Coverage, seen
+}
+
+// on is the coverage of a platform; it must tell of each seed there.
+func on(t *testing.T, coverage []told, platform string) map[string]told {
+	t.Helper()
+	entries := map[string]told{}
+	for _, c := range coverage {
+		if c.Platform == platform {
+			entries[c.Seed] = c
+		}
+	}
+	if _, ok := entries["kettle.co"]; !ok {
+		t.Fatalf("nothing is told of kettle.co on %s: %+v", platform, coverage)
+	}
+	return entries
+}
+
+func TestOneIsDownOneIsSpentOneAnswers(t *testing.T) {
+	t.Parallel()
+	p := newPlatforms(t)
+	p.tiktok.Close() // nobody listens there any more
+	p.instagram.Header.Set("X-Business-Use-Case-Usage", `{"1":[{"type":"instagram","call_count":100,"estimated_time_to_regain_access":19}]}`)
+	p.instagram.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+		instagramtest.Fail(w, 400, 4, "(#4) Application request limit reached")
+		return true
+	}
+	running := apptest.Start(t, p.configure)
+	coverage, seen := p.scroll(t, running.Account(t, "pro"))
+	for seed, c := range on(t, coverage, "tiktok") {
+		if c.Outcome != "blocked" || c.Returned != 0 || c.RetryAt == nil {
+			t.Errorf("%s on tiktok: %+v", seed, c)
+		}
+	}
+	for seed, c := range on(t, coverage, "instagram") {
+		if c.Outcome != "quota" || c.Returned != 0 || c.RetryAt == nil || (time.Until(time.UnixMilli(*c.RetryAt))-19*time.Minute).Abs() > 2*time.Minute {
+			t.Errorf("%s on instagram: %+v", seed, c)
+		}
+	}
+	if c := on(t, coverage, "youtube")["kettle.co"]; c.Outcome != "ok" || c.Returned != 3 || c.RetryAt != nil {
+		t.Errorf("on youtube: %+v", c)
+	}
+	if seen["youtube"] != 3 || len(seen) != 1 {
+		t.Errorf("the library has %v", seen)
+	}
+	if n := len(p.instagram.Asked()); n != 1 {
+		t.Errorf("a site that had enough was asked %d times", n)
+	}
+}
