@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/modules/door"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
@@ -57,6 +58,7 @@ func rooms(cfg Config, log *slog.Logger) fx.Option {
 		keys.Module,
 		billing.Module,
 		credits.Module,
+		quota.Module,
 		workspace.Module,
 		rules.Module,
 		scrolls.Module,
@@ -76,8 +78,10 @@ func graph(cfg Config, log *slog.Logger) fx.Option {
 	)
 }
 
-func openHost(lifecycle fx.Lifecycle, cfg Config, log *slog.Logger) (*pluginhost.Host, error) {
-	host, err := pluginhost.New(cfg.Plugins, log)
+func openHost(lifecycle fx.Lifecycle, cfg Config, quotas pluginhost.Quotas, log *slog.Logger) (*pluginhost.Host, error) {
+	part := cfg.Plugins
+	part.Quotas = quotas
+	host, err := pluginhost.New(part, log)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"time"
 
 	"go.uber.org/fx"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/mail"
+	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
@@ -47,6 +49,7 @@ var bindings = fx.Options(
 		func(h *scrolls.History) library.Scrolls { return h },
 		scrollNeeds,
 		sandboxNeeds,
+		func(s *quota.Service) pluginhost.Quotas { return purse{s} },
 		func(a *admission) door.Admitter { return a },
 	),
 	fx.Invoke(func(n *neighbours, w *workspace.Service, r *rules.Service, l *library.Service) {
@@ -60,6 +63,18 @@ type ledger struct{ *credits.Service }
 func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
 	now, err := l.Service.Balance(ctx, account)
 	return now.Free(), err
+}
+
+// purse lets stages spend what sites allow.
+type purse struct{ ledger *quota.Service }
+
+func (p purse) Spend(ctx context.Context, plugin string, a stage.Allowance, units int64, item string) (bool, time.Time, error) {
+	answer, err := p.ledger.Spend(ctx, quotaOf(plugin, a), units, item)
+	return answer.Granted, answer.RetryAt, err
+}
+
+func quotaOf(plugin string, a stage.Allowance) quota.Allowance {
+	return quota.Allowance{Plugin: plugin, Name: a.Name, Limit: a.Limit, Window: quota.Window(a.Window)}
 }
 
 // mailer is the configured mail server, else the outbox folder.

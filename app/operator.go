@@ -14,11 +14,13 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/credits"
 	"github.com/scrollery/scrollery/modules/ident"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/mail"
+	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/store"
@@ -36,12 +38,14 @@ type Operator struct {
 	billing *billing.Service
 	subs    *billing.Subscriptions
 	credits *credits.Service
+	quotas  *quota.Service
+	host    *pluginhost.Host
 }
 
 // NewOperator opens the database and brings it to this version's schema.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	o := &Operator{}
-	o.graph = fx.New(rooms(cfg, log), fx.Populate(&o.db, &o.keys, &o.scrolls, &o.billing, &o.subs, &o.credits))
+	o.graph = fx.New(rooms(cfg, log), fx.Populate(&o.db, &o.keys, &o.scrolls, &o.billing, &o.subs, &o.credits, &o.quotas, &o.host))
 	if err := o.graph.Err(); err != nil {
 		return nil, cause(err)
 	}
@@ -222,6 +226,19 @@ func (o *Operator) CancelScroll(ctx context.Context, id string) error {
 		return fmt.Errorf("scroll %s has already %s", id, scroll.Status)
 	}
 	return nil
+}
+
+// Quotas tells how much is used of what sites allow.
+func (o *Operator) Quotas(ctx context.Context) ([]quota.Status, error) {
+	var all []quota.Status
+	for _, q := range o.host.Quotas() {
+		status, err := o.quotas.Status(ctx, quotaOf(q.Plugin, q.Allowance))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, status)
+	}
+	return all, nil
 }
 
 // ImportReport says what an import did.

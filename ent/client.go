@@ -26,6 +26,7 @@ import (
 	"github.com/scrollery/scrollery/ent/library"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/paymentevent"
+	"github.com/scrollery/scrollery/ent/quotaentry"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
@@ -74,6 +75,8 @@ type Client struct {
 	Observation *ObservationClient
 	// PaymentEvent is the client for interacting with the PaymentEvent builders.
 	PaymentEvent *PaymentEventClient
+	// QuotaEntry is the client for interacting with the QuotaEntry builders.
+	QuotaEntry *QuotaEntryClient
 	// Recurrence is the client for interacting with the Recurrence builders.
 	Recurrence *RecurrenceClient
 	// RuleItem is the client for interacting with the RuleItem builders.
@@ -127,6 +130,7 @@ func (c *Client) init() {
 	c.Library = NewLibraryClient(c.config)
 	c.Observation = NewObservationClient(c.config)
 	c.PaymentEvent = NewPaymentEventClient(c.config)
+	c.QuotaEntry = NewQuotaEntryClient(c.config)
 	c.Recurrence = NewRecurrenceClient(c.config)
 	c.RuleItem = NewRuleItemClient(c.config)
 	c.Ruleset = NewRulesetClient(c.config)
@@ -246,6 +250,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Library:       NewLibraryClient(cfg),
 		Observation:   NewObservationClient(cfg),
 		PaymentEvent:  NewPaymentEventClient(cfg),
+		QuotaEntry:    NewQuotaEntryClient(cfg),
 		Recurrence:    NewRecurrenceClient(cfg),
 		RuleItem:      NewRuleItemClient(cfg),
 		Ruleset:       NewRulesetClient(cfg),
@@ -292,6 +297,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Library:       NewLibraryClient(cfg),
 		Observation:   NewObservationClient(cfg),
 		PaymentEvent:  NewPaymentEventClient(cfg),
+		QuotaEntry:    NewQuotaEntryClient(cfg),
 		Recurrence:    NewRecurrenceClient(cfg),
 		RuleItem:      NewRuleItemClient(cfg),
 		Ruleset:       NewRulesetClient(cfg),
@@ -338,9 +344,9 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
-		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent,
-		c.Verdict, c.Video, c.VideoDoc, c.Workspace,
+		c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll,
+		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
+		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -352,9 +358,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
-		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent,
-		c.Verdict, c.Video, c.VideoDoc, c.Workspace,
+		c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll,
+		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
+		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -387,6 +393,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Observation.mutate(ctx, m)
 	case *PaymentEventMutation:
 		return c.PaymentEvent.mutate(ctx, m)
+	case *QuotaEntryMutation:
+		return c.QuotaEntry.mutate(ctx, m)
 	case *RecurrenceMutation:
 		return c.Recurrence.mutate(ctx, m)
 	case *RuleItemMutation:
@@ -2029,6 +2037,139 @@ func (c *PaymentEventClient) mutate(ctx context.Context, m *PaymentEventMutation
 		return (&PaymentEventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown PaymentEvent mutation op: %q", m.Op())
+	}
+}
+
+// QuotaEntryClient is a client for the QuotaEntry schema.
+type QuotaEntryClient struct {
+	config
+}
+
+// NewQuotaEntryClient returns a client for the QuotaEntry from the given config.
+func NewQuotaEntryClient(c config) *QuotaEntryClient {
+	return &QuotaEntryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `quotaentry.Hooks(f(g(h())))`.
+func (c *QuotaEntryClient) Use(hooks ...Hook) {
+	c.hooks.QuotaEntry = append(c.hooks.QuotaEntry, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `quotaentry.Intercept(f(g(h())))`.
+func (c *QuotaEntryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.QuotaEntry = append(c.inters.QuotaEntry, interceptors...)
+}
+
+// Create returns a builder for creating a QuotaEntry entity.
+func (c *QuotaEntryClient) Create() *QuotaEntryCreate {
+	mutation := newQuotaEntryMutation(c.config, OpCreate)
+	return &QuotaEntryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of QuotaEntry entities.
+func (c *QuotaEntryClient) CreateBulk(builders ...*QuotaEntryCreate) *QuotaEntryCreateBulk {
+	return &QuotaEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *QuotaEntryClient) MapCreateBulk(slice any, setFunc func(*QuotaEntryCreate, int)) *QuotaEntryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &QuotaEntryCreateBulk{err: fmt.Errorf("calling to QuotaEntryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*QuotaEntryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &QuotaEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for QuotaEntry.
+func (c *QuotaEntryClient) Update() *QuotaEntryUpdate {
+	mutation := newQuotaEntryMutation(c.config, OpUpdate)
+	return &QuotaEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *QuotaEntryClient) UpdateOne(_m *QuotaEntry) *QuotaEntryUpdateOne {
+	mutation := newQuotaEntryMutation(c.config, OpUpdateOne, withQuotaEntry(_m))
+	return &QuotaEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *QuotaEntryClient) UpdateOneID(id int64) *QuotaEntryUpdateOne {
+	mutation := newQuotaEntryMutation(c.config, OpUpdateOne, withQuotaEntryID(id))
+	return &QuotaEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for QuotaEntry.
+func (c *QuotaEntryClient) Delete() *QuotaEntryDelete {
+	mutation := newQuotaEntryMutation(c.config, OpDelete)
+	return &QuotaEntryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *QuotaEntryClient) DeleteOne(_m *QuotaEntry) *QuotaEntryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *QuotaEntryClient) DeleteOneID(id int64) *QuotaEntryDeleteOne {
+	builder := c.Delete().Where(quotaentry.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &QuotaEntryDeleteOne{builder}
+}
+
+// Query returns a query builder for QuotaEntry.
+func (c *QuotaEntryClient) Query() *QuotaEntryQuery {
+	return &QuotaEntryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeQuotaEntry},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a QuotaEntry entity by its id.
+func (c *QuotaEntryClient) Get(ctx context.Context, id int64) (*QuotaEntry, error) {
+	return c.Query().Where(quotaentry.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *QuotaEntryClient) GetX(ctx context.Context, id int64) *QuotaEntry {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *QuotaEntryClient) Hooks() []Hook {
+	return c.hooks.QuotaEntry
+}
+
+// Interceptors returns the client interceptors.
+func (c *QuotaEntryClient) Interceptors() []Interceptor {
+	return c.inters.QuotaEntry
+}
+
+func (c *QuotaEntryClient) mutate(ctx context.Context, m *QuotaEntryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&QuotaEntryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&QuotaEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&QuotaEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&QuotaEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown QuotaEntry mutation op: %q", m.Op())
 	}
 }
 
@@ -4059,14 +4200,14 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 type (
 	hooks struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
-		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset,
-		SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
+		Key, Library, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem,
+		Ruleset, SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
 		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
-		Key, Library, Observation, PaymentEvent, Recurrence, RuleItem, Ruleset,
-		SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
+		Key, Library, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem,
+		Ruleset, SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
 		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Workspace []ent.Interceptor
 	}
 )

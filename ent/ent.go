@@ -24,6 +24,7 @@ import (
 	"github.com/scrollery/scrollery/ent/library"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/paymentevent"
+	"github.com/scrollery/scrollery/ent/quotaentry"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
@@ -111,6 +112,7 @@ func checkColumn(t, c string) error {
 			library.Table:       library.ValidColumn,
 			observation.Table:   observation.ValidColumn,
 			paymentevent.Table:  paymentevent.ValidColumn,
+			quotaentry.Table:    quotaentry.ValidColumn,
 			recurrence.Table:    recurrence.ValidColumn,
 			ruleitem.Table:      ruleitem.ValidColumn,
 			ruleset.Table:       ruleset.ValidColumn,

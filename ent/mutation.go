@@ -23,6 +23,7 @@ import (
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/predicate"
+	"github.com/scrollery/scrollery/ent/quotaentry"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
@@ -61,6 +62,7 @@ const (
 	TypeLibrary       = "Library"
 	TypeObservation   = "Observation"
 	TypePaymentEvent  = "PaymentEvent"
+	TypeQuotaEntry    = "QuotaEntry"
 	TypeRecurrence    = "Recurrence"
 	TypeRuleItem      = "RuleItem"
 	TypeRuleset       = "Ruleset"
@@ -10106,6 +10108,884 @@ func (m *PaymentEventMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *PaymentEventMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown PaymentEvent edge %s", name)
+}
+
+// QuotaEntryMutation represents an operation that mutates the QuotaEntry nodes in the graph.
+type QuotaEntryMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	plugin        *string
+	quota         *string
+	account_id    *int64
+	addaccount_id *int64
+	item          *string
+	units         *int64
+	addunits      *int64
+	asked         *int64
+	addasked      *int64
+	asked_at      *int64
+	addasked_at   *int64
+	ends_at       *int64
+	addends_at    *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*QuotaEntry, error)
+	predicates    []predicate.QuotaEntry
+}
+
+var _ ent.Mutation = (*QuotaEntryMutation)(nil)
+
+// quotaentryOption allows management of the mutation configuration using functional options.
+type quotaentryOption func(*QuotaEntryMutation)
+
+// newQuotaEntryMutation creates new mutation for the QuotaEntry entity.
+func newQuotaEntryMutation(c config, op Op, opts ...quotaentryOption) *QuotaEntryMutation {
+	m := &QuotaEntryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeQuotaEntry,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withQuotaEntryID sets the ID field of the mutation.
+func withQuotaEntryID(id int64) quotaentryOption {
+	return func(m *QuotaEntryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *QuotaEntry
+		)
+		m.oldValue = func(ctx context.Context) (*QuotaEntry, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().QuotaEntry.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withQuotaEntry sets the old QuotaEntry of the mutation.
+func withQuotaEntry(node *QuotaEntry) quotaentryOption {
+	return func(m *QuotaEntryMutation) {
+		m.oldValue = func(context.Context) (*QuotaEntry, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m QuotaEntryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m QuotaEntryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of QuotaEntry entities.
+func (m *QuotaEntryMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *QuotaEntryMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *QuotaEntryMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().QuotaEntry.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPlugin sets the "plugin" field.
+func (m *QuotaEntryMutation) SetPlugin(s string) {
+	m.plugin = &s
+}
+
+// Plugin returns the value of the "plugin" field in the mutation.
+func (m *QuotaEntryMutation) Plugin() (r string, exists bool) {
+	v := m.plugin
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPlugin returns the old "plugin" field's value of the QuotaEntry entity.
+// If the QuotaEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *QuotaEntryMutation) OldPlugin(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPlugin is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPlugin requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPlugin: %w", err)
+	}
+	return oldValue.Plugin, nil
+}
+
+// ResetPlugin resets all changes to the "plugin" field.
+func (m *QuotaEntryMutation) ResetPlugin() {
+	m.plugin = nil
+}
+
+// SetQuota sets the "quota" field.
+func (m *QuotaEntryMutation) SetQuota(s string) {
+	m.quota = &s
+}
+
+// Quota returns the value of the "quota" field in the mutation.
+func (m *QuotaEntryMutation) Quota() (r string, exists bool) {
+	v := m.quota
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldQuota returns the old "quota" field's value of the QuotaEntry entity.
+// If the QuotaEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *QuotaEntryMutation) OldQuota(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldQuota is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldQuota requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldQuota: %w", err)
+	}
+	return oldValue.Quota, nil
+}
+
+// ResetQuota resets all changes to the "quota" field.
+func (m *QuotaEntryMutation) ResetQuota() {
+	m.quota = nil
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *QuotaEntryMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *QuotaEntryMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the QuotaEntry entity.
+// If the QuotaEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *QuotaEntryMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *QuotaEntryMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *QuotaEntryMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *QuotaEntryMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetItem sets the "item" field.
+func (m *QuotaEntryMutation) SetItem(s string) {
+	m.item = &s
+}
+
+// Item returns the value of the "item" field in the mutation.
+func (m *QuotaEntryMutation) Item() (r string, exists bool) {
+	v := m.item
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldItem returns the old "item" field's value of the QuotaEntry entity.
+// If the QuotaEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *QuotaEntryMutation) OldItem(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldItem is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldItem requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldItem: %w", err)
+	}
+	return oldValue.Item, nil
+}
+
+// ResetItem resets all changes to the "item" field.
+func (m *QuotaEntryMutation) ResetItem() {
+	m.item = nil
+}
+
+// SetUnits sets the "units" field.
+func (m *QuotaEntryMutation) SetUnits(i int64) {
+	m.units = &i
+	m.addunits = nil
+}
+
+// Units returns the value of the "units" field in the mutation.
+func (m *QuotaEntryMutation) Units() (r int64, exists bool) {
+	v := m.units
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUnits returns the old "units" field's value of the QuotaEntry entity.
+// If the QuotaEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *QuotaEntryMutation) OldUnits(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUnits is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUnits requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUnits: %w", err)
+	}
+	return oldValue.Units, nil
+}
+
+// AddUnits adds i to the "units" field.
+func (m *QuotaEntryMutation) AddUnits(i int64) {
+	if m.addunits != nil {
+		*m.addunits += i
+	} else {
+		m.addunits = &i
+	}
+}
+
+// AddedUnits returns the value that was added to the "units" field in this mutation.
+func (m *QuotaEntryMutation) AddedUnits() (r int64, exists bool) {
+	v := m.addunits
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUnits resets all changes to the "units" field.
+func (m *QuotaEntryMutation) ResetUnits() {
+	m.units = nil
+	m.addunits = nil
+}
+
+// SetAsked sets the "asked" field.
+func (m *QuotaEntryMutation) SetAsked(i int64) {
+	m.asked = &i
+	m.addasked = nil
+}
+
+// Asked returns the value of the "asked" field in the mutation.
+func (m *QuotaEntryMutation) Asked() (r int64, exists bool) {
+	v := m.asked
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAsked returns the old "asked" field's value of the QuotaEntry entity.
+// If the QuotaEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *QuotaEntryMutation) OldAsked(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAsked is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAsked requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAsked: %w", err)
+	}
+	return oldValue.Asked, nil
+}
+
+// AddAsked adds i to the "asked" field.
+func (m *QuotaEntryMutation) AddAsked(i int64) {
+	if m.addasked != nil {
+		*m.addasked += i
+	} else {
+		m.addasked = &i
+	}
+}
+
+// AddedAsked returns the value that was added to the "asked" field in this mutation.
+func (m *QuotaEntryMutation) AddedAsked() (r int64, exists bool) {
+	v := m.addasked
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAsked resets all changes to the "asked" field.
+func (m *QuotaEntryMutation) ResetAsked() {
+	m.asked = nil
+	m.addasked = nil
+}
+
+// SetAskedAt sets the "asked_at" field.
+func (m *QuotaEntryMutation) SetAskedAt(i int64) {
+	m.asked_at = &i
+	m.addasked_at = nil
+}
+
+// AskedAt returns the value of the "asked_at" field in the mutation.
+func (m *QuotaEntryMutation) AskedAt() (r int64, exists bool) {
+	v := m.asked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAskedAt returns the old "asked_at" field's value of the QuotaEntry entity.
+// If the QuotaEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *QuotaEntryMutation) OldAskedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAskedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAskedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAskedAt: %w", err)
+	}
+	return oldValue.AskedAt, nil
+}
+
+// AddAskedAt adds i to the "asked_at" field.
+func (m *QuotaEntryMutation) AddAskedAt(i int64) {
+	if m.addasked_at != nil {
+		*m.addasked_at += i
+	} else {
+		m.addasked_at = &i
+	}
+}
+
+// AddedAskedAt returns the value that was added to the "asked_at" field in this mutation.
+func (m *QuotaEntryMutation) AddedAskedAt() (r int64, exists bool) {
+	v := m.addasked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAskedAt resets all changes to the "asked_at" field.
+func (m *QuotaEntryMutation) ResetAskedAt() {
+	m.asked_at = nil
+	m.addasked_at = nil
+}
+
+// SetEndsAt sets the "ends_at" field.
+func (m *QuotaEntryMutation) SetEndsAt(i int64) {
+	m.ends_at = &i
+	m.addends_at = nil
+}
+
+// EndsAt returns the value of the "ends_at" field in the mutation.
+func (m *QuotaEntryMutation) EndsAt() (r int64, exists bool) {
+	v := m.ends_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndsAt returns the old "ends_at" field's value of the QuotaEntry entity.
+// If the QuotaEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *QuotaEntryMutation) OldEndsAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndsAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndsAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndsAt: %w", err)
+	}
+	return oldValue.EndsAt, nil
+}
+
+// AddEndsAt adds i to the "ends_at" field.
+func (m *QuotaEntryMutation) AddEndsAt(i int64) {
+	if m.addends_at != nil {
+		*m.addends_at += i
+	} else {
+		m.addends_at = &i
+	}
+}
+
+// AddedEndsAt returns the value that was added to the "ends_at" field in this mutation.
+func (m *QuotaEntryMutation) AddedEndsAt() (r int64, exists bool) {
+	v := m.addends_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEndsAt resets all changes to the "ends_at" field.
+func (m *QuotaEntryMutation) ResetEndsAt() {
+	m.ends_at = nil
+	m.addends_at = nil
+}
+
+// Where appends a list predicates to the QuotaEntryMutation builder.
+func (m *QuotaEntryMutation) Where(ps ...predicate.QuotaEntry) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the QuotaEntryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *QuotaEntryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.QuotaEntry, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *QuotaEntryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *QuotaEntryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (QuotaEntry).
+func (m *QuotaEntryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *QuotaEntryMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.plugin != nil {
+		fields = append(fields, quotaentry.FieldPlugin)
+	}
+	if m.quota != nil {
+		fields = append(fields, quotaentry.FieldQuota)
+	}
+	if m.account_id != nil {
+		fields = append(fields, quotaentry.FieldAccountID)
+	}
+	if m.item != nil {
+		fields = append(fields, quotaentry.FieldItem)
+	}
+	if m.units != nil {
+		fields = append(fields, quotaentry.FieldUnits)
+	}
+	if m.asked != nil {
+		fields = append(fields, quotaentry.FieldAsked)
+	}
+	if m.asked_at != nil {
+		fields = append(fields, quotaentry.FieldAskedAt)
+	}
+	if m.ends_at != nil {
+		fields = append(fields, quotaentry.FieldEndsAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *QuotaEntryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case quotaentry.FieldPlugin:
+		return m.Plugin()
+	case quotaentry.FieldQuota:
+		return m.Quota()
+	case quotaentry.FieldAccountID:
+		return m.AccountID()
+	case quotaentry.FieldItem:
+		return m.Item()
+	case quotaentry.FieldUnits:
+		return m.Units()
+	case quotaentry.FieldAsked:
+		return m.Asked()
+	case quotaentry.FieldAskedAt:
+		return m.AskedAt()
+	case quotaentry.FieldEndsAt:
+		return m.EndsAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *QuotaEntryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case quotaentry.FieldPlugin:
+		return m.OldPlugin(ctx)
+	case quotaentry.FieldQuota:
+		return m.OldQuota(ctx)
+	case quotaentry.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case quotaentry.FieldItem:
+		return m.OldItem(ctx)
+	case quotaentry.FieldUnits:
+		return m.OldUnits(ctx)
+	case quotaentry.FieldAsked:
+		return m.OldAsked(ctx)
+	case quotaentry.FieldAskedAt:
+		return m.OldAskedAt(ctx)
+	case quotaentry.FieldEndsAt:
+		return m.OldEndsAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown QuotaEntry field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *QuotaEntryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case quotaentry.FieldPlugin:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPlugin(v)
+		return nil
+	case quotaentry.FieldQuota:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetQuota(v)
+		return nil
+	case quotaentry.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case quotaentry.FieldItem:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetItem(v)
+		return nil
+	case quotaentry.FieldUnits:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUnits(v)
+		return nil
+	case quotaentry.FieldAsked:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAsked(v)
+		return nil
+	case quotaentry.FieldAskedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAskedAt(v)
+		return nil
+	case quotaentry.FieldEndsAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndsAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown QuotaEntry field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *QuotaEntryMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, quotaentry.FieldAccountID)
+	}
+	if m.addunits != nil {
+		fields = append(fields, quotaentry.FieldUnits)
+	}
+	if m.addasked != nil {
+		fields = append(fields, quotaentry.FieldAsked)
+	}
+	if m.addasked_at != nil {
+		fields = append(fields, quotaentry.FieldAskedAt)
+	}
+	if m.addends_at != nil {
+		fields = append(fields, quotaentry.FieldEndsAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *QuotaEntryMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case quotaentry.FieldAccountID:
+		return m.AddedAccountID()
+	case quotaentry.FieldUnits:
+		return m.AddedUnits()
+	case quotaentry.FieldAsked:
+		return m.AddedAsked()
+	case quotaentry.FieldAskedAt:
+		return m.AddedAskedAt()
+	case quotaentry.FieldEndsAt:
+		return m.AddedEndsAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *QuotaEntryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case quotaentry.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case quotaentry.FieldUnits:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUnits(v)
+		return nil
+	case quotaentry.FieldAsked:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAsked(v)
+		return nil
+	case quotaentry.FieldAskedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAskedAt(v)
+		return nil
+	case quotaentry.FieldEndsAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEndsAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown QuotaEntry numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *QuotaEntryMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *QuotaEntryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *QuotaEntryMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown QuotaEntry nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *QuotaEntryMutation) ResetField(name string) error {
+	switch name {
+	case quotaentry.FieldPlugin:
+		m.ResetPlugin()
+		return nil
+	case quotaentry.FieldQuota:
+		m.ResetQuota()
+		return nil
+	case quotaentry.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case quotaentry.FieldItem:
+		m.ResetItem()
+		return nil
+	case quotaentry.FieldUnits:
+		m.ResetUnits()
+		return nil
+	case quotaentry.FieldAsked:
+		m.ResetAsked()
+		return nil
+	case quotaentry.FieldAskedAt:
+		m.ResetAskedAt()
+		return nil
+	case quotaentry.FieldEndsAt:
+		m.ResetEndsAt()
+		return nil
+	}
+	return fmt.Errorf("unknown QuotaEntry field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *QuotaEntryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *QuotaEntryMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *QuotaEntryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *QuotaEntryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *QuotaEntryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *QuotaEntryMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *QuotaEntryMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown QuotaEntry unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *QuotaEntryMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown QuotaEntry edge %s", name)
 }
 
 // RecurrenceMutation represents an operation that mutates the Recurrence nodes in the graph.

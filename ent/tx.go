@@ -38,6 +38,8 @@ type Tx struct {
 	Observation *ObservationClient
 	// PaymentEvent is the client for interacting with the PaymentEvent builders.
 	PaymentEvent *PaymentEventClient
+	// QuotaEntry is the client for interacting with the QuotaEntry builders.
+	QuotaEntry *QuotaEntryClient
 	// Recurrence is the client for interacting with the Recurrence builders.
 	Recurrence *RecurrenceClient
 	// RuleItem is the client for interacting with the RuleItem builders.
@@ -211,6 +213,7 @@ func (tx *Tx) init() {
 	tx.Library = NewLibraryClient(tx.config)
 	tx.Observation = NewObservationClient(tx.config)
 	tx.PaymentEvent = NewPaymentEventClient(tx.config)
+	tx.QuotaEntry = NewQuotaEntryClient(tx.config)
 	tx.Recurrence = NewRecurrenceClient(tx.config)
 	tx.RuleItem = NewRuleItemClient(tx.config)
 	tx.Ruleset = NewRulesetClient(tx.config)

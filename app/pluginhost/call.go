@@ -105,6 +105,7 @@ func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*sta
 		process: p, verb: v, cancel: cancel,
 		most:  int(least(int64(e.spec.Limits.Records), int64(h.config.Records))),
 		stall: least(e.spec.Limits.Stall, h.config.Stall),
+		purse: spender{plugin: e.id, spec: e.spec, settings: given.settings, quotas: h.config.Quotas},
 	}
 	if v.most > 0 {
 		t.most = v.most
@@ -190,6 +191,7 @@ type talk struct {
 	cancel  context.CancelCauseFunc
 	most    int
 	stall   time.Duration
+	purse   spender
 
 	stream stream
 	total  tally
@@ -219,6 +221,12 @@ func (t *talk) run(ctx context.Context, run record.Run, given given) (*stagev1.D
 		message, err := t.receive()
 		if err != nil {
 			return nil, err
+		}
+		if wish := message.GetSpend(); wish != nil {
+			if err := t.grant(ctx, wish); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		done, err := t.handle(message)
 		if done != nil || err != nil {
@@ -251,6 +259,16 @@ func (t *talk) handle(message *stagev1.CallResponse) (*stagev1.Done, error) {
 		return nil, protocol("sent more than the %d records that a call may have", t.most)
 	}
 	return nil, nil
+}
+
+// grant answers a wish before anything else is read, so that answers keep the
+// order of wishes.
+func (t *talk) grant(ctx context.Context, wish *stagev1.Spend) error {
+	grant, err := t.purse.spend(ctx, wish)
+	if err != nil {
+		return err
+	}
+	return t.send(&stagev1.CallRequest{Message: &stagev1.CallRequest_Grant{Grant: grant}})
 }
 
 // feed sends the batches that were asked for.

@@ -233,7 +233,7 @@ func (c *checker) converse(ctx context.Context, input []record.Record) error {
 		v, answered := c.verb(asked, next)
 		inner, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		t := &talk{process: p, verb: v, cancel: cancel, most: c.host.config.Records, stall: c.host.config.Start}
+		t := &talk{process: p, verb: v, cancel: cancel, most: c.host.config.Records, stall: c.host.config.Start, purse: spender{spec: c.spec}}
 		done, err := t.run(inner, record.Run{Number: 1, Now: time.Now().UnixMilli()}, given{})
 		if err != nil {
 			_, cause := c.host.classify(p, err)

@@ -23,6 +23,8 @@ type Config struct {
 	// spec names; a secret only where its manifest grants it too.
 	Settings map[string]map[string]string `yaml:"settings"`
 	Secrets  map[string]map[string]string `yaml:"secrets"`
+	// Quotas keeps the allowances that stages spend; nil grants everything.
+	Quotas Quotas `yaml:"-"`
 	// ScratchDir is where calls get their folder; empty, or a path too long for a
 	// socket, is the system's folder for temporary files.
 	ScratchDir string `yaml:"scratch_dir"`

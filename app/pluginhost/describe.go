@@ -1,6 +1,7 @@
 package pluginhost
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,8 +120,10 @@ type given struct {
 }
 
 // give picks the settings and secrets that the spec names. A manifest's settings
-// win over the config's, the template's over both, and without its grant no secret leaves the house.
+// win over the config's, the template's over both, and without its grant no secret
+// leaves the house. What is set is given even where something else is missing.
 func (h *Host) give(e *entry, spec stage.Spec, run record.Run) (given, error) {
+	var missing error
 	g := given{scroll: run.ScrollID, settings: map[string]string{}, secrets: map[string]string{}}
 	for _, setting := range spec.Settings {
 		value, operator := setting.Default, false
@@ -131,11 +134,9 @@ func (h *Host) give(e *entry, spec stage.Spec, run record.Run) (given, error) {
 		}
 		if value != "" {
 			g.settings[setting.Name] = value
-			if err := g.lead(setting, value, operator); err != nil {
-				return g, err
-			}
+			missing = cmp.Or(missing, g.lead(setting, value, operator))
 		} else if setting.Required {
-			return g, stage.Misconfigured("setting %q is missing", setting.Name)
+			missing = cmp.Or(missing, stage.Misconfigured("setting %q is missing", setting.Name))
 		}
 	}
 	for _, name := range spec.Secrets {
@@ -146,10 +147,10 @@ func (h *Host) give(e *entry, spec stage.Spec, run record.Run) (given, error) {
 	}
 	for _, program := range spec.Programs {
 		if !installed(program) {
-			return g, stage.Misconfigured("program %q is not installed in any of %s", program, programPath)
+			missing = cmp.Or(missing, stage.Misconfigured("program %q is not installed in any of %s", program, programPath))
 		}
 	}
-	return g, nil
+	return g, missing
 }
 
 // lead notes where a setting that is an endpoint leads.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -68,13 +69,17 @@ func specs() []stage.Spec {
 	named := func(id string) stage.Spec { s := bare; s.ID = id; return s }
 	source := named("probe")
 	source.Platforms = []string{"tiktok"}
-	source.Settings = []stage.Setting{{Name: "dir", Path: true}, {Name: "tone", Default: "calm"}}
+	source.Settings = []stage.Setting{{Name: "dir", Path: true}, {Name: "tone", Default: "calm"}, {Name: "daily"}}
 	source.Secrets = []string{"token"}
 	source.Refresh = refresh
 	fetcher := named("fetcher")
 	fetcher.Media = fetchMedia
 	shy := named("shy")
 	shy.Limits.Calls = 1
+	source.Quotas = []stage.Allowance{
+		{Name: "units", Limit: 100, Setting: "daily", Window: stage.PacificDay},
+		{Name: "tags", Limit: 30, Window: stage.Week},
+	}
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
@@ -231,6 +236,10 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 		return nil, emit(one("1", len(hoard)))
 	case "busy":
 		return nil, stage.Busy(time.Minute, "the site is busy, token %s", call.Secrets["token"])
+	case "spent":
+		return nil, call.Spend(ctx, arg, 1)
+	case "spend":
+		return nil, spend(ctx, call, arg, emit)
 	case "quota":
 		return nil, fmt.Errorf("page 2: %w", stage.Quota(time.Now().Add(time.Hour), "spent"))
 	case "refused":
@@ -239,6 +248,33 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 		return nil, errors.New("broke")
 	}
 	return nil, stage.Misconfigured("unknown term %q", seeds[0].Term)
+}
+
+// spend asks for quotas as `units,3;tags,espresso` says, all at once, and tells
+// of each what came of it.
+func spend(ctx context.Context, call *stage.Call, wishes string, emit func(stage.Record) error) error {
+	var all sync.WaitGroup
+	failed := make(chan error, 100)
+	for wish := range strings.SplitSeq(wishes, ";") {
+		all.Go(func() {
+			quota, what, _ := strings.Cut(wish, ",")
+			var err error
+			if units, parsed := strconv.ParseInt(what, 10, 64); parsed == nil {
+				err = call.Spend(ctx, quota, units)
+			} else {
+				err = call.SpendOn(ctx, quota, what)
+			}
+			failed <- emit(one(wish, verdict(err)))
+		})
+	}
+	all.Wait()
+	close(failed)
+	for err := range failed {
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 func oddities(emit func(stage.Record) error) error {

@@ -68,7 +68,7 @@ func newRoot() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(serveCommand(), demoCommand(), migrateCommand(), doctorCommand(), versionCommand(),
-		keysCommand(), importCommand(), scrollsCommand(), pluginsCommand(),
+		keysCommand(), importCommand(), scrollsCommand(), quotasCommand(), pluginsCommand(),
 		accountsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand())
 	return root
 }

@@ -153,6 +153,18 @@ func (f PaymentEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PaymentEventMutation", m)
 }
 
+// The QuotaEntryFunc type is an adapter to allow the use of ordinary
+// function as QuotaEntry mutator.
+type QuotaEntryFunc func(context.Context, *ent.QuotaEntryMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f QuotaEntryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.QuotaEntryMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.QuotaEntryMutation", m)
+}
+
 // The RecurrenceFunc type is an adapter to allow the use of ordinary
 // function as Recurrence mutator.
 type RecurrenceFunc func(context.Context, *ent.RecurrenceMutation) (ent.Value, error)

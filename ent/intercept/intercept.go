@@ -21,6 +21,7 @@ import (
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/predicate"
+	"github.com/scrollery/scrollery/ent/quotaentry"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
@@ -416,6 +417,33 @@ func (f TraversePaymentEvent) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.PaymentEventQuery", q)
+}
+
+// The QuotaEntryFunc type is an adapter to allow the use of ordinary function as a Querier.
+type QuotaEntryFunc func(context.Context, *ent.QuotaEntryQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f QuotaEntryFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.QuotaEntryQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.QuotaEntryQuery", q)
+}
+
+// The TraverseQuotaEntry type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseQuotaEntry func(context.Context, *ent.QuotaEntryQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseQuotaEntry) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseQuotaEntry) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.QuotaEntryQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.QuotaEntryQuery", q)
 }
 
 // The RecurrenceFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -850,6 +878,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.ObservationQuery, predicate.Observation, observation.OrderOption]{typ: ent.TypeObservation, tq: q}, nil
 	case *ent.PaymentEventQuery:
 		return &query[*ent.PaymentEventQuery, predicate.PaymentEvent, paymentevent.OrderOption]{typ: ent.TypePaymentEvent, tq: q}, nil
+	case *ent.QuotaEntryQuery:
+		return &query[*ent.QuotaEntryQuery, predicate.QuotaEntry, quotaentry.OrderOption]{typ: ent.TypeQuotaEntry, tq: q}, nil
 	case *ent.RecurrenceQuery:
 		return &query[*ent.RecurrenceQuery, predicate.Recurrence, recurrence.OrderOption]{typ: ent.TypeRecurrence, tq: q}, nil
 	case *ent.RuleItemQuery:

@@ -353,6 +353,36 @@ var (
 			},
 		},
 	}
+	// QuotaEntriesColumns holds the columns for the "quota_entries" table.
+	QuotaEntriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "plugin", Type: field.TypeString, Size: 2147483647},
+		{Name: "quota", Type: field.TypeString, Size: 2147483647},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "item", Type: field.TypeString, Size: 2147483647},
+		{Name: "units", Type: field.TypeInt64},
+		{Name: "asked", Type: field.TypeInt64},
+		{Name: "asked_at", Type: field.TypeInt64},
+		{Name: "ends_at", Type: field.TypeInt64},
+	}
+	// QuotaEntriesTable holds the schema information for the "quota_entries" table.
+	QuotaEntriesTable = &schema.Table{
+		Name:       "quota_entries",
+		Columns:    QuotaEntriesColumns,
+		PrimaryKey: []*schema.Column{QuotaEntriesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "quotaentry_plugin_quota_ends_at_account_id_item",
+				Unique:  true,
+				Columns: []*schema.Column{QuotaEntriesColumns[1], QuotaEntriesColumns[2], QuotaEntriesColumns[8], QuotaEntriesColumns[3], QuotaEntriesColumns[4]},
+			},
+			{
+				Name:    "quotaentry_ends_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{QuotaEntriesColumns[8], QuotaEntriesColumns[0]},
+			},
+		},
+	}
 	// RecurrencesColumns holds the columns for the "recurrences" table.
 	RecurrencesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -836,6 +866,7 @@ var (
 		LibrariesTable,
 		ObservationsTable,
 		PaymentEventsTable,
+		QuotaEntriesTable,
 		RecurrencesTable,
 		RuleItemsTable,
 		RulesetsTable,

@@ -42,6 +42,9 @@ type Observation func(*sql.Selector)
 // PaymentEvent is the predicate function for paymentevent builders.
 type PaymentEvent func(*sql.Selector)
 
+// QuotaEntry is the predicate function for quotaentry builders.
+type QuotaEntry func(*sql.Selector)
+
 // Recurrence is the predicate function for recurrence builders.
 type Recurrence func(*sql.Selector)
 

@@ -51,6 +51,30 @@ func (s *Service) coverageBefore(ctx context.Context, r *run) ([]Coverage, error
 	return all, nil
 }
 
+// last is what the seeds of this subject and template brought in the scroll that
+// was completed last.
+func (s *Service) last(ctx context.Context, r *run) (waits, error) {
+	row, err := s.db.Ent().Scroll.Query().
+		Where(scroll.Status(Completed), scroll.Subject(r.snapshot().subject), sameTemplate(r.name)).
+		Order(ent.Desc(scroll.FieldID)).
+		Select(scroll.FieldProgress).First(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	progress, err := parseProgress([]byte(row.Progress))
+	if err != nil {
+		return nil, err
+	}
+	all := waits{}
+	for _, c := range progress.Coverage {
+		all[keyOf(c.Seed, c.Platform)] = c
+	}
+	return all, nil
+}
+
 // sameTemplate finds scrolls of a template by its name.
 func sameTemplate(name string) predicate.Scroll {
 	if name == defaultTemplate {

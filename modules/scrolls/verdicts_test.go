@@ -53,8 +53,12 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 			filter VerdictFilter
 			want   int
 		}{
-			{VerdictFilter{Dropped: &yes}, 8}, {VerdictFilter{Dropped: &no}, 17}, {VerdictFilter{Scroll: id}, 25}, {VerdictFilter{Scroll: "scr_0"}, 0},
-			{VerdictFilter{ExternalID: "v0006"}, 1}, {VerdictFilter{ExternalID: "v0006", Dropped: &no}, 0},
+			{VerdictFilter{Dropped: &yes}, 8},
+			{VerdictFilter{Dropped: &no}, 17},
+			{VerdictFilter{Scroll: id}, 25},
+			{VerdictFilter{Scroll: "scr_0"}, 0},
+			{VerdictFilter{ExternalID: "v0006"}, 1},
+			{VerdictFilter{ExternalID: "v0006", Dropped: &no}, 0},
 		} {
 			if got := list(c.filter, 100); len(got) != c.want {
 				t.Errorf("%+v: %d verdicts, want %d", c.filter, len(got), c.want)

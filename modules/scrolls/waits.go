@@ -1,13 +1,10 @@
 package scrolls
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/scrollery/scrollery/ent"
-	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/modules/record"
 )
 
@@ -23,30 +20,6 @@ type waits map[coverageKey]Coverage
 
 func keyOf(seed, platform string) coverageKey {
 	return coverageKey{strings.ToLower(bare(seed)), platform}
-}
-
-// last is what the seeds of this subject and template brought in the scroll that
-// was completed last.
-func (s *Service) last(ctx context.Context, r *run) (waits, error) {
-	row, err := s.db.Ent().Scroll.Query().
-		Where(scroll.Status(Completed), scroll.Subject(r.snapshot().subject), sameTemplate(r.name)).
-		Order(ent.Desc(scroll.FieldID)).
-		Select(scroll.FieldProgress).First(ctx)
-	if ent.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	progress, err := parseProgress([]byte(row.Progress))
-	if err != nil {
-		return nil, err
-	}
-	all := waits{}
-	for _, c := range progress.Coverage {
-		all[keyOf(c.Seed, c.Platform)] = c
-	}
-	return all, nil
 }
 
 // due splits what a source is asked: the seeds whose time has come, and outcomes

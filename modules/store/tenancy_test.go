@@ -26,6 +26,7 @@ func withoutTenantRule() map[string]string {
 		"Code":         "is asked for by a visitor who has lost the key; found by address",
 		"Job":          "belongs to the queue, which works for all",
 		"PaymentEvent": "is a provider's event, which nobody owns; only whether it was seen is ever asked",
+		"QuotaEntry":   "is what the operator may ask of a site; only sums of all tenants are ever read",
 		"UsageEvent":   "may belong to nobody, for a public call; read by the id of a key",
 	}
 }

@@ -69,6 +69,12 @@ CREATE TABLE "payment_events" ("id" bigint NOT NULL, "event" text NOT NULL, "kin
 CREATE INDEX "paymentevent_created_at_id" ON "payment_events" ("created_at", "id");
 -- create index "paymentevent_event" to table: "payment_events"
 CREATE UNIQUE INDEX "paymentevent_event" ON "payment_events" ("event");
+-- create "quota_entries" table
+CREATE TABLE "quota_entries" ("id" bigint NOT NULL, "plugin" text NOT NULL, "quota" text NOT NULL, "account_id" bigint NOT NULL, "item" text NOT NULL, "units" bigint NOT NULL, "asked" bigint NOT NULL, "asked_at" bigint NOT NULL, "ends_at" bigint NOT NULL, PRIMARY KEY ("id"));
+-- create index "quotaentry_ends_at_id" to table: "quota_entries"
+CREATE INDEX "quotaentry_ends_at_id" ON "quota_entries" ("ends_at", "id");
+-- create index "quotaentry_plugin_quota_ends_at_account_id_item" to table: "quota_entries"
+CREATE UNIQUE INDEX "quotaentry_plugin_quota_ends_at_account_id_item" ON "quota_entries" ("plugin", "quota", "ends_at", "account_id", "item");
 -- create "recurrences" table
 CREATE TABLE "recurrences" ("id" bigint NOT NULL, "account_id" bigint NOT NULL, "every_days" bigint NOT NULL, "prompt" text NULL, "template" text NULL, "next_at" bigint NOT NULL, "created_at" bigint NOT NULL, PRIMARY KEY ("id"));
 -- create index "recurrence_account_id" to table: "recurrences"

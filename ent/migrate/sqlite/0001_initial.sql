@@ -69,6 +69,12 @@ CREATE TABLE `payment_events` (`id` integer NOT NULL, `event` text NOT NULL, `ki
 CREATE UNIQUE INDEX `paymentevent_event` ON `payment_events` (`event`);
 -- create index "paymentevent_created_at_id" to table: "payment_events"
 CREATE INDEX `paymentevent_created_at_id` ON `payment_events` (`created_at`, `id`);
+-- create "quota_entries" table
+CREATE TABLE `quota_entries` (`id` integer NOT NULL, `plugin` text NOT NULL, `quota` text NOT NULL, `account_id` integer NOT NULL, `item` text NOT NULL, `units` integer NOT NULL, `asked` integer NOT NULL, `asked_at` integer NOT NULL, `ends_at` integer NOT NULL, PRIMARY KEY (`id`));
+-- create index "quotaentry_plugin_quota_ends_at_account_id_item" to table: "quota_entries"
+CREATE UNIQUE INDEX `quotaentry_plugin_quota_ends_at_account_id_item` ON `quota_entries` (`plugin`, `quota`, `ends_at`, `account_id`, `item`);
+-- create index "quotaentry_ends_at_id" to table: "quota_entries"
+CREATE INDEX `quotaentry_ends_at_id` ON `quota_entries` (`ends_at`, `id`);
 -- create "recurrences" table
 CREATE TABLE `recurrences` (`id` integer NOT NULL, `account_id` integer NOT NULL, `every_days` integer NOT NULL, `prompt` text NULL, `template` text NULL, `next_at` integer NOT NULL, `created_at` integer NOT NULL, PRIMARY KEY (`id`));
 -- create index "recurrence_account_id" to table: "recurrences"

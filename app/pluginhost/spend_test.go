@@ -1,0 +1,127 @@
+package pluginhost_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// purse grants until it is empty, and remembers who asked for what.
+type purse struct {
+	mu    sync.Mutex
+	left  int64
+	asked []string
+	err   error
+}
+
+var renewal = time.Now().Add(time.Hour).Truncate(time.Millisecond)
+
+func (p *purse) Spend(_ context.Context, plugin string, a stage.Allowance, units int64, item string) (bool, time.Time, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, fmt.Sprintf("%s %s of %d a %s: %d %s", plugin, a.Name, a.Limit, a.Window, units, item))
+	if p.err != nil || units > p.left {
+		return false, renewal, p.err
+	}
+	p.left -= units
+	return true, time.Time{}, nil
+}
+
+func withPurse(p *purse, daily string) func(*pluginhost.Config) {
+	return func(c *pluginhost.Config) {
+		c.Quotas = p
+		c.Settings = map[string]map[string]string{"probe": {"daily": daily}}
+	}
+}
+
+func TestSpend(t *testing.T) {
+	t.Parallel()
+	for daily, limit := range map[string]string{"": "100", "250": "250", "-1": "100", "many": "100"} {
+		p := &purse{left: 9}
+		records, err := setup(t, withPurse(p, daily)).probe(t.Context(), "probe", "spend:units,3;units,5;tags,espresso;units,7")
+		if err != nil || len(records) != 4 {
+			t.Fatalf("%d records, %v", len(records), err)
+		}
+		// Nothing is left of the first three or less is than the last wants, in
+		// whatever order they came.
+		slices.Sort(p.asked)
+		want := []string{
+			"probe tags of 30 a week: 1 espresso", "probe units of " + limit + " a pacific_day: 3 ",
+			"probe units of " + limit + " a pacific_day: 5 ", "probe units of " + limit + " a pacific_day: 7 ",
+		}
+		if !slices.Equal(p.asked, want) {
+			t.Errorf("asked for %q, want %q", p.asked, want)
+		}
+		granted := int64(0)
+		for _, r := range records {
+			switch text := found(t, r); text {
+			case "ok":
+				granted += map[string]int64{"units,3": 3, "units,5": 5, "units,7": 7, "tags,espresso": 1}[r.ExternalID]
+			case "quota units is used up", "quota tags is used up":
+			default:
+				t.Errorf("%s: %s", r.ExternalID, text)
+			}
+		}
+		if granted != 9-p.left {
+			t.Errorf("the stage was granted %d, the purse gave %d", granted, 9-p.left)
+		}
+	}
+}
+
+func TestSpendEndsACallThatReturnsIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t, withPurse(&purse{}, ""))
+	_, err := b.probe(t.Context(), "probe", "spent:units")
+	failure := wantFailure(t, err, record.SourceQuota)
+	if failure.RetryAt == nil || *failure.RetryAt != renewal.UnixMilli() {
+		t.Errorf("%+v, want a retry at the renewal", failure)
+	}
+}
+
+func TestSpendWithoutALedger(t *testing.T) {
+	t.Parallel()
+	if text := setup(t, nil).found(t, "probe", "spend:units,1000000"); text != "ok" {
+		t.Error(text)
+	}
+}
+
+// What a stage may not ask for is its own mistake, whether or not there is a ledger.
+func TestSpendOfWhatIsNotDeclared(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*pluginhost.Config){nil, withPurse(&purse{left: 1000}, "")} {
+		for _, wish := range []string{"others,1", "units,0", "units,-4", "tags," + strings.Repeat("x", 501)} {
+			_, err := setup(t, change).probe(t.Context(), "probe", "spend:"+wish)
+			wantFailure(t, err, record.StageProtocol)
+		}
+	}
+}
+
+func TestSpendWhenTheLedgerFails(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("no database")
+	_, err := setup(t, withPurse(&purse{err: broken}, "")).probe(t.Context(), "probe", "spend:units,1")
+	if !errors.Is(err, broken) {
+		t.Errorf("%v, want the ledger's own error", err)
+	}
+}
+
+func TestQuotas(t *testing.T) {
+	t.Parallel()
+	b := setup(t, withPurse(&purse{}, "7"))
+	want := []pluginhost.Quota{
+		{Plugin: "probe", Allowance: stage.Allowance{Name: "units", Limit: 7, Setting: "daily", Window: stage.PacificDay}},
+		{Plugin: "probe", Allowance: stage.Allowance{Name: "tags", Limit: 30, Window: stage.Week}},
+	}
+	if got := b.Quotas(); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,39 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// QuotaEntry is what one tenant asked and got of a site's allowance, which is the
+// operator's: all tenants share it. Belongs to the room quota.
+type QuotaEntry struct{ ent.Schema }
+
+// Fields of QuotaEntry.
+func (QuotaEntry) Fields() []ent.Field {
+	return []ent.Field{
+		assignedID(),
+		field.Text("plugin").Immutable(),
+		field.Text("quota").Immutable(),
+		field.Int64("account_id").Immutable().
+			Comment("0 for the operator's own commands."),
+		field.Text("item").Immutable().
+			Comment("What was bought, where the quota counts different things; else empty."),
+		field.Int64("units").
+			Comment("Granted."),
+		field.Int64("asked").
+			Comment("Asked for, refused ones included."),
+		field.Int64("asked_at"),
+		field.Int64("ends_at").Immutable().
+			Comment("From then on the units count no more."),
+	}
+}
+
+// Indexes of QuotaEntry.
+func (QuotaEntry) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("plugin", "quota", "ends_at", "account_id", "item").Unique(),
+		index.Fields("ends_at", "id"),
+	}
+}

@@ -1,0 +1,12 @@
+package quota
+
+import (
+	"time"
+
+	"github.com/scrollery/scrollery/modules/store"
+)
+
+// Sweeper returns the room's housekeeping.
+func Sweeper(s *Service) store.Periodic {
+	return store.Periodic{Kind: "quota.sweep", Every: 6 * time.Hour, Run: s.Sweep}
+}

@@ -1,0 +1,177 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/viewer"
+)
+
+// Allowance is one quota of one plugin.
+type Allowance struct {
+	Plugin, Name string
+	// Limit in units a window, at least 1.
+	Limit  int64
+	Window Window
+}
+
+// Answer is whether units may be spent.
+type Answer struct {
+	Granted bool
+	// RetryAt is when a refused request is worth repeating; zero where it never is,
+	// as it asks for more than the whole limit.
+	RetryAt time.Time
+}
+
+// Status is how much of an allowance is used.
+type Status struct {
+	Allowance
+	Used int64
+	// Tenants asked for it in this window or the one before.
+	Tenants int
+	// RenewsAt is when something is available again that is not now: the end of the
+	// day, or when the oldest spending of a week falls out. Zero where nothing is used.
+	RenewsAt time.Time
+}
+
+// Service keeps the ledger.
+type Service struct {
+	db      *store.DB
+	entries entries
+	pacific *time.Location
+	now     func() time.Time
+}
+
+// New returns the ledger kept in db.
+func New(db *store.DB) (*Service, error) {
+	pacific, err := time.LoadLocation("America/Los_Angeles")
+	if err != nil {
+		return nil, fmt.Errorf("quota: %w", err)
+	}
+	return &Service{db: db, entries: entries{db}, pacific: pacific, now: time.Now}, nil
+}
+
+var (
+	errUnits  = errors.New("ask for at least one unit, of a limit of at least one")
+	errNobody = errors.New("no viewer in the context: a share is a tenant's")
+)
+
+// Spend asks for units on behalf of the context's tenant. With an item, the same
+// item asked for again within the window, by whomever, is granted for nothing.
+func (s *Service) Spend(ctx context.Context, a Allowance, units int64, item string) (Answer, error) {
+	account, _, ok := viewer.Tenant(ctx)
+	if !ok {
+		return Answer{}, fmt.Errorf("spend %s of %s: %w", a.Name, a.Plugin, errNobody)
+	}
+	if units < 1 || a.Limit < 1 {
+		return Answer{}, fmt.Errorf("spend %d %s of %s: %w", units, a.Name, a.Plugin, errUnits)
+	}
+	var answer Answer
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+		if err := tx.Lock(ctx, "quota/"+a.Plugin+"/"+a.Name, 0); err != nil {
+			return err
+		}
+		// Read once the lock is held: who waited long may be in another window.
+		p, err := a.Window.at(s.now(), s.pacific)
+		if err != nil {
+			return err
+		}
+		answer, err = s.spend(ctx, tx, request{Allowance: a, period: p, account: account, units: units, item: item})
+		return err
+	})
+	if err != nil {
+		return Answer{}, fmt.Errorf("spend %d %s of %s: %w", units, a.Name, a.Plugin, err)
+	}
+	return answer, nil
+}
+
+// request is one wish, at one moment.
+type request struct {
+	Allowance
+	period
+	account int64
+	units   int64
+	item    string
+}
+
+// spend decides, and writes down what was asked and what was granted.
+func (s *Service) spend(ctx context.Context, tx *store.Tx, r request) (Answer, error) {
+	if r.item != "" {
+		if bought, err := s.entries.bought(ctx, tx, r); err != nil || bought {
+			return Answer{Granted: bought}, err
+		}
+	}
+	tenants, err := s.entries.tenants(ctx, tx, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	reason := r.judge(tenants)
+	if reason == granted {
+		return Answer{Granted: true}, s.entries.add(ctx, tx, r, r.units)
+	}
+	if err := s.entries.add(ctx, tx, r, 0); err != nil {
+		return Answer{}, err
+	}
+	at, err := s.retryAt(ctx, tx, r, reason, tenants)
+	return Answer{RetryAt: at}, err
+}
+
+// retryAt is when a refused request may fare better.
+func (s *Service) retryAt(ctx context.Context, tx *store.Tx, r request, why verdict, tenants map[int64]tenant) (time.Time, error) {
+	switch {
+	case why == never:
+		return time.Time{}, nil
+	case r.Window == Week && why == usedUp:
+		return s.entries.freed(ctx, tx, r, r.units-(r.Limit-used(tenants)))
+	case r.Window == Week:
+		return s.entries.freed(ctx, tx, r, 0)
+	case why == claimed:
+		return r.free, nil
+	}
+	return r.end, nil
+}
+
+// Status tells how much of an allowance is used now.
+func (s *Service) Status(ctx context.Context, a Allowance) (Status, error) {
+	p, err := a.Window.at(s.now(), s.pacific)
+	if err != nil {
+		return Status{}, err
+	}
+	status := Status{Allowance: a}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		r := request{Allowance: a, period: p}
+		tenants, err := s.entries.tenants(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		status.Used, status.Tenants = used(tenants), len(tenants)
+		if status.Used > 0 {
+			status.RenewsAt, err = s.entries.freed(ctx, tx, r, 1)
+		}
+		return err
+	})
+	if err != nil {
+		return Status{}, fmt.Errorf("status of quota %s of %s: %w", a.Name, a.Plugin, err)
+	}
+	return status, nil
+}
+
+const (
+	// kept is how long an entry stays after it has ended; claims need a week.
+	kept = 30 * 24 * time.Hour
+	// swept is how many entries one transaction removes.
+	swept = 1000
+)
+
+// Sweep removes entries that nothing asks about any more.
+func (s *Service) Sweep(ctx context.Context) error {
+	for {
+		removed, err := s.entries.sweep(ctx, s.now().Add(-kept), swept)
+		if err != nil || removed < swept {
+			return err
+		}
+	}
+}

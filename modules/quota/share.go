@@ -1,0 +1,71 @@
+package quota
+
+import "time"
+
+// midst is how long after its last request a tenant may be in the midst of its work.
+const midst = time.Hour
+
+// tenant is where one of them stands.
+type tenant struct {
+	// used in this window, asked in the one before.
+	used, asked int64
+	last        time.Time
+}
+
+// claims is what of its share the tenant has a right to and did not use yet.
+func (t tenant) claims(share int64, now time.Time) int64 {
+	claim := min(share, t.asked)
+	if now.Sub(t.last) < midst {
+		claim = share
+	}
+	return max(claim-t.used, 0)
+}
+
+func used(tenants map[int64]tenant) (sum int64) {
+	for _, t := range tenants {
+		sum += t.used
+	}
+	return sum
+}
+
+type verdict int
+
+const (
+	granted verdict = iota
+	// claimed: the rest belongs to others for now.
+	claimed
+	// usedUp: there is not so much left.
+	usedUp
+	// never: the limit is smaller than what is asked for.
+	never
+)
+
+// judge applies the rule of the package comment.
+func (r request) judge(tenants map[int64]tenant) verdict {
+	count := int64(len(tenants))
+	self, known := tenants[r.account]
+	if !known {
+		count++
+	}
+	share := r.Limit / count
+	left := r.Limit - used(tenants)
+	switch {
+	case r.units > r.Limit:
+		return never
+	case r.units > left:
+		return usedUp
+	case self.used+r.units <= share:
+		return granted
+	case !r.free.IsZero() && !r.now.Before(r.free):
+		return granted
+	}
+	for account, other := range tenants {
+		if account != r.account {
+			left -= other.claims(share, r.now)
+		}
+	}
+	if r.units > left {
+		return claimed
+	}
+	return granted
+}
