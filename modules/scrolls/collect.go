@@ -31,6 +31,8 @@ type collector struct {
 // delivery is what came of one source.
 type delivery struct {
 	source   string
+	serves   []string
+	seeds    []record.Seed // it was asked for these
 	records  int
 	outcomes []record.Outcome
 	err      error
@@ -90,6 +92,7 @@ func (c *collector) run(ctx context.Context, d *delivery, serves []string) {
 		d.outcomes = waiting
 		return
 	}
+	d.serves, d.seeds = serves, seeds
 	var batch []item
 	flush := func() error {
 		err := c.write(ctx, batch)
@@ -257,7 +260,7 @@ func (c *collector) finish(ctx context.Context, deliveries []*delivery) error {
 	for _, d := range deliveries {
 		outcomes = append(outcomes, d.outcomes...)
 		if d.err != nil {
-			outcomes = append(outcomes, lostSeeds(d, c.r.seeds)...)
+			outcomes = append(outcomes, lostSeeds(d)...)
 			silent = d.loss()
 			before = nil // silence says nothing while a source is out
 		}

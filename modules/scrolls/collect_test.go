@@ -1,6 +1,7 @@
 package scrolls
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -108,5 +109,25 @@ func TestNothingHereIsNoWordOnElsewhere(t *testing.T) {
 				t.Errorf("%s and %s are %+v", c.one.Status, c.other.Status, merged)
 			}
 		}
+	}
+}
+
+// TestAFailedSourceSpeaksForItself: what it did not account for is lost on the
+// platforms that it serves, and on no other.
+func TestAFailedSourceSpeaksForItself(t *testing.T) {
+	t.Parallel()
+	all := []record.Seed{
+		{Handle: "ada", Platform: "tiktok"}, {Handle: "ada", Platform: "instagram"}, {Handle: "bob", Platform: "instagram"}, {Term: "kettle", Limit: 5},
+	}
+	d := &delivery{
+		source: "instagram", serves: []string{"instagram"}, seeds: served(all, []string{"instagram"}), err: errors.New("broken"),
+		outcomes: []record.Outcome{{Seed: "bob", Platform: "instagram", Status: record.OK}},
+	}
+	var got []string
+	for _, o := range lostSeeds(d) {
+		got = append(got, fmt.Sprintf("%s on %s: %s of %d", o.Seed, o.Platform, o.Status, o.Asked))
+	}
+	if want := []string{"ada on instagram: blocked of 0", "kettle on instagram: blocked of 5"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

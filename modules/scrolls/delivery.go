@@ -82,17 +82,23 @@ func (d *delivery) loss() record.Outcome {
 	return lost
 }
 
-// lostSeeds are the outcomes of the seeds that a failed source did not account for.
-func lostSeeds(d *delivery, seeds []record.Seed) []record.Outcome {
+// lostSeeds are the outcomes of the seeds that a failed source was asked for and did
+// not account for, on each platform that it serves.
+func lostSeeds(d *delivery) []record.Outcome {
 	lost := d.loss()
 	var outcomes []record.Outcome
-	for _, seed := range seeds {
-		told := slices.ContainsFunc(d.outcomes, func(o record.Outcome) bool { return o.Seed == seed.Text() })
-		if told || seed.Platform == "" {
-			continue // other sources may answer for it; see unanswered
+	for _, seed := range d.seeds {
+		platforms := d.serves // of a source for any platform nobody can say where; see unanswered
+		if seed.Platform != "" {
+			platforms = []string{seed.Platform}
 		}
-		lost.Seed, lost.Platform, lost.Asked = seed.Text(), seed.Platform, seed.Limit
-		outcomes = append(outcomes, lost)
+		for _, platform := range platforms {
+			told := slices.ContainsFunc(d.outcomes, func(o record.Outcome) bool { return o.Seed == seed.Text() && o.Platform == platform })
+			if !told {
+				lost.Seed, lost.Platform, lost.Asked = seed.Text(), platform, seed.Limit
+				outcomes = append(outcomes, lost)
+			}
+		}
 	}
 	if len(outcomes) == 0 {
 		lost.Seed = d.source
