@@ -24,18 +24,16 @@ var meanings = sync.OnceValue(func() map[string][]string {
 // are compared by their stems, so that one form of each is enough.
 const meaningLists = `unboxing, unbox: unboxing, déballage, déballe, desempaquetado, desempaquetando, desembalando, auspacken, ausgepackt, uitpakken, udpakning, uppackning, spacchettamento, rozpakowanie, 開封, 开箱, 언박싱, распаковка
 giveaway, contest, sweepstake, raffle: giveaway, sweepstakes, raffle, concours, jeu concours, sorteo, sorteio, gewinnspiel, verlosung, winactie, konkurrence, konkurranse, tävling, konkurs, çekiliş, розыгрыш, プレゼント企画
-politics, political, politician, election: politics, political, politician, politic, politik, politiker, politisk, politique, politicien, política, político, politica, politico, politiek, polityka, politiikka, politiktok, policy, parliament, parlament, parlement, parlamento, folketing, folketinget, riksdag, bundestag, minister, ministre, ministro, statsminister, prime minister, government, gouvernement, regering, regierung, gobierno, governo, election, election day, élection, elecciones, eleições, elezioni, bundestagswahl, landtagswahl, kommunalwahl, wahlkampf, valg, valget, valgkamp, folketingsvalg, kommunalvalg, regionsrådsvalg, valgplakat, val2026, verkiezingen, wybory, dkpol, svpol, norskpol, uspol, ukpol, auspol, cdnpoli, nzpol
+politics, political, politician, election: politics, political, politician, politic, politik, politiker, politisk, politique, politicien, política, político, politica, politico, politiek, polityka, politiikka, politiktok, parliament, parlament, parlement, parlamento, folketing, folketinget, riksdag, bundestag, minister, ministre, ministro, statsminister, prime minister, government, gouvernement, regering, regierung, gobierno, governo, election, election day, élection, elecciones, eleições, elezioni, bundestagswahl, landtagswahl, kommunalwahl, wahlkampf, valgkamp, folketingsvalg, kommunalvalg, regionsrådsvalg, valgplakat, verkiezingen, wybory, dkpol, svpol, norskpol, uspol, ukpol, auspol, cdnpoli, nzpol
 gaming, video game, videogame, gamer: gaming, gamer, video game, videogame, jeux vidéo, jeu vidéo, jeuxvidéo, jeuvidéo, videojuego, videospiel, videogioco, videojogo, videospil, tv-spel, game console, console portable, playstation, ps4, ps5, xbox, nintendo, steam deck, esports, esport, fortnite, minecraft, roblox, csgo, call of duty, league of legends, valorant, gta
 recipe: recipe, recette, receta, receita, rezept, ricetta, opskrift, oppskrift, przepis, tarifi, рецепт, レシピ, 레시피
 tutorial, how-to, how to: tutorial, how to, tuto, tutoriel, anleitung, handleiding, vejledning, туториал
 news: news, breaking news, nyheder, nyheter, nieuws, nachrichten, noticias, notícias, actualités, actu, notizie, haberler, новости, ニュース, 뉴스
 football, soccer: football, soccer, fútbol, futbol, futebol, fußball, fodbold, fotboll, fotball, voetbal, calcio, piłka nożna, футбол, サッカー, 축구
-haul: haul, shopping haul
-sale, discount, discount code, promo code, promo, coupon: discount, promo code, coupon, code promo, bon plan, bons plans, soldes, rabatt, rabattcode, rabat, rabatkode, korting, kortingscode, descuento, cupón, desconto, cupom, sconto, codice sconto, rabat, indirim, скидка
+sale, discount, discount code, promo code, promo, coupon: discount, promo code, coupon, code promo, bon plan, bons plans, soldes, rabatt, rabattcode, rabat, rabatkode, korting, kortingscode, descuento, cupón, desconto, cupom, sconto, codice sconto, indirim, скидка
 duet: duet, dueto, duett, duetto
-stitch: stitch
 prank: prank, broma, pegadinha, scherzo, streich
 vlog, day in my life: vlog, day in my life, day in the life, mini vlog
 workout, fitness: workout, fitness, gym, entrenamiento, entraînement, trainingsplan, treino, allenamento, træning, träning, trening
-dance, dancing: dance, dancing, danse, baile, bailando, dança, tanz, tanzen, dans, dansen, ballo
+dance, dancing: dance, dancing, danse, baile, bailando, dança, tanz, tanzen, dansen, ballo
 `

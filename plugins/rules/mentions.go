@@ -7,12 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// The shortest words that are found at the start and at the end of a tag that runs
-// words together. Ends are the more treacherous: #pineapple, #seahorse.
-const (
-	shortestHead = 5
-	shortestTail = 6
-)
+// shortestPart is the length of the shortest words that are found at the start or
+// the end of a tag that runs words together. Shorter ones are parts of too many
+// other words: #pineapple, #horsepower, #watchthis.
+const shortestPart = 6
 
 // phrase is what a text is searched for.
 type phrase struct {
@@ -83,8 +81,7 @@ func (f *facts) mentions(p phrase) bool {
 
 // inTag finds words that a tag runs together with others: #samsungtips, #pcgaming.
 func (f *facts) inTag(joined string) bool {
-	n := utf8.RuneCountInString(joined)
-	return n >= shortestHead && strings.Contains(f.tagText, " "+joined) || n >= shortestTail && strings.Contains(f.tagText, joined+" ")
+	return utf8.RuneCountInString(joined) >= shortestPart && (strings.Contains(f.tagText, " "+joined) || strings.Contains(f.tagText, joined+" "))
 }
 
 // noSpaces tells scripts that put no spaces between words.
