@@ -34,6 +34,8 @@ type facts struct {
 	languages []string
 	// stems are the stemmed words of the text, with a space around each.
 	stems string
+	// plain are the same words as they are written, in lower case.
+	plain string
 	words []string
 	// lower is the text in lower case.
 	lower string
@@ -154,9 +156,12 @@ func (f *facts) tag(list jsontext.Value, keys []stage.Key) {
 
 // split makes the stemmed words of the text.
 func (f *facts) split() {
-	var out strings.Builder
+	var out, plain strings.Builder
 	out.WriteByte(' ')
+	plain.WriteByte(' ')
 	for _, w := range strings.FieldsFunc(f.text, func(r rune) bool { return !wordRune(r) && r != '\'' && r != '’' }) {
+		plain.WriteString(strings.ToLower(w))
+		plain.WriteByte(' ')
 		w = stem(w)
 		f.words = append(f.words, w)
 		out.WriteString(w)
@@ -171,7 +176,7 @@ func (f *facts) split() {
 		tags.WriteString(" " + strings.ReplaceAll(strings.TrimRight(tag, "0123456789"), "_", "") + " ")
 	}
 	f.tagText = tags.String()
-	f.stems = out.String()
+	f.stems, f.plain = out.String(), plain.String()
 	f.lower = strings.ToLower(f.text)
 }
 

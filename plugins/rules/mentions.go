@@ -18,6 +18,11 @@ type phrase struct {
 	said string
 	// stems are its stemmed words with a space around each; empty for emoji and handles.
 	stems string
+	// literal phrases are other words for what was said: English endings mean nothing
+	// in them (baile is no bailing), but for a plural's s.
+	literal bool
+	// plain and plural are its words with a space around each, without stems.
+	plain, plural string
 	// joined are its words, run together as in a tag, and their stem.
 	joined, joinedStem string
 	// anywhere is for scripts that put no spaces between words.
@@ -29,7 +34,9 @@ func formsOf(value string) []phrase {
 	all := []phrase{newPhrase(value)}
 	for _, other := range meanings()[stems(value)] {
 		if other != value {
-			all = append(all, newPhrase(other))
+			p := newPhrase(other)
+			p.literal = true
+			all = append(all, p)
 		}
 	}
 	return all
@@ -44,6 +51,8 @@ func newPhrase(said string) phrase {
 	if len(words) == 0 {
 		return p
 	}
+	p.plain = " " + strings.Join(words, " ") + " "
+	p.plural = strings.TrimSuffix(p.plain, " ") + "s "
 	p.joined = strings.Join(words, "")
 	p.joinedStem = strings.Join(each(words, stem), "")
 	p.stems = stems(said)
@@ -74,6 +83,10 @@ func stems(phrase string) string {
 func (f *facts) mentions(p phrase) bool {
 	if p.stems == "" {
 		return p.said != "" && strings.Contains(f.lower, p.said) // a handle, an emoji
+	}
+	if p.literal {
+		return strings.Contains(f.plain, p.plain) || strings.Contains(f.plain, p.plural) || f.tags[p.joined] || f.tags[p.joined+"s"] ||
+			f.inTag(p.joined) || p.anywhere && strings.Contains(f.lower, p.said)
 	}
 	return strings.Contains(f.stems, p.stems) || f.tagStems[p.joinedStem] || f.inTag(p.joined) ||
 		p.anywhere && strings.Contains(f.lower, p.said)
