@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/scrollery/scrollery/app/agenthost"
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/app/sandboxhost"
 	"github.com/scrollery/scrollery/modules/billing"
@@ -136,7 +137,7 @@ func scrollNeeds(cfg Config, w *workspace.Service, r *rules.Service, l *library.
 
 // sandboxNeeds is everything that the sandbox asks of others.
 func sandboxNeeds(cfg Config, c *credits.Service, l *library.Service, h *pluginhost.Host, log *slog.Logger) sandbox.Needs {
-	return sandbox.Needs{Credits: c, Holds: c, Library: l, Programs: sandboxhost.New(h, cfg.Sandbox, log), Planner: NewPlanner(cfg.Planner)}
+	return sandbox.Needs{Credits: c, Holds: c, Library: l, Programs: sandboxhost.New(h, cfg.Sandbox, log), Planner: agenthost.New(h, cfg.Planner)}
 }
 
 // plans tells a scroll what the tenant of the context has paid for.

@@ -45,7 +45,7 @@ var rules = []rule{
 	{"modules/", append([]string{"ent", "proto/gen"}, ground...), "rooms stand side by side: a need is an interface that app answers"},
 	{"plugins/stage", []string{"plugins/stage", "modules/record", "proto/gen/"}, "authors outside import it: it brings nothing along"},
 	{"plugins/sandbox", []string{"modules/folder", "proto/gen/"}, "a program's process knows the account's folder and nothing else"},
-	{"plugins/agent", nil, "the planner's client knows an endpoint and nothing of the service"},
+	{"plugins/agent", []string{"proto/gen/"}, "the planner's process knows an endpoint and nothing of the service"},
 	{"plugins/model", []string{"plugins/stage"}, "whoever asks an endpoint asks it in the same way"},
 	{"plugins/ytdlp", []string{"plugins/stage", "plugins/feed/formats"}, "what yt-dlp writes is read as from its files"},
 	{"plugins/instagram", []string{"plugins/stage", "plugins/feed/formats"}, "hashtags are read out of captions as the feed does it"},

@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
-	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/agenthost"
+	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/credits"
 	"github.com/scrollery/scrollery/modules/fault"
 	"github.com/scrollery/scrollery/modules/sandbox"
+	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/store/storetest"
 	"github.com/scrollery/scrollery/modules/viewer"
 	"github.com/scrollery/scrollery/plugins/agent"
@@ -131,36 +135,59 @@ func TestAgentWithAnEndpoint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &script{answers: c.answers}
-			server := httptest.NewServer(s)
-			t.Cleanup(server.Close)
-			db := storetest.SQLite(t)
-			ledger := credits.New(db)
-			account := db.NewID()
-			ctx := viewer.NewContext(t.Context(), &viewer.Viewer{AccountID: account, Scopes: viewer.AllScopes(), Status: "active"})
-			if _, err := ledger.Grant(ctx, account, 100, "start"); err != nil {
-				t.Fatal(err)
-			}
-			cfg, endpoint, neighbours := sandbox.Defaults(), agent.Defaults(), &paper{}
-			cfg.Dir = t.TempDir()
-			endpoint.URL, endpoint.Model, endpoint.Key = server.URL+"/v1", "some-model", endpointKey
-			room, err := sandbox.New(cfg, db, sandbox.Needs{Credits: ledger, Holds: ledger, Library: neighbours, Programs: neighbours, Planner: app.NewPlanner(endpoint)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer, err := room.RunAgent(ctx, "find the answer")
-			if c.failed != fault.Is(err, fault.UpstreamError) || !c.failed && err != nil {
-				t.Fatalf("%+v, %v", answer, err)
-			}
-			if !strings.Contains(answer.Output, c.output) || answer.Steps != c.steps {
-				t.Errorf("%d steps: %s", answer.Steps, answer.Output)
-			}
-			if now, err := ledger.Balance(ctx, account); err != nil || now.Credits != c.left {
-				t.Errorf("%d credits left, want %d, %v", now.Credits, c.left, err)
-			}
-			s.check(t, c.asked)
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				s := &script{answers: c.answers}
+				server := httptest.NewServer(s)
+				t.Cleanup(server.Close)
+				b := newAgentBench(t, db, server.URL)
+				answer, err := b.room.RunAgent(b.ctx, "find the answer")
+				if c.failed != fault.Is(err, fault.UpstreamError) || !c.failed && err != nil {
+					t.Fatalf("%+v, %v", answer, err)
+				}
+				if !strings.Contains(answer.Output, c.output) || answer.Steps != c.steps {
+					t.Errorf("%d steps: %s", answer.Steps, answer.Output)
+				}
+				if now, err := b.ledger.Balance(b.ctx, b.account); err != nil || now != (credits.Balance{Credits: c.left}) {
+					t.Errorf("%+v left, want %d, %v", now, c.left, err)
+				}
+				s.check(t, c.asked)
+			})
 		})
 	}
+}
+
+// agentBench is the room with a real ledger, a real process for the planner, and
+// neighbours of paper.
+type agentBench struct {
+	*paper
+	room    *sandbox.Service
+	ledger  *credits.Service
+	account int64
+	ctx     context.Context
+}
+
+func newAgentBench(t *testing.T, db *store.DB, endpointURL string) *agentBench {
+	t.Helper()
+	b := &agentBench{paper: &paper{}, ledger: credits.New(db), account: db.NewID()}
+	b.ctx = viewer.NewContext(t.Context(), &viewer.Viewer{AccountID: b.account, Scopes: viewer.AllScopes(), Status: "active"})
+	if _, err := b.ledger.Grant(b.ctx, b.account, 100, "start"); err != nil {
+		t.Fatal(err)
+	}
+	plugins, err := pluginhost.New(pluginhost.Config{Start: time.Minute}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = plugins.Close() })
+	cfg, endpoint := sandbox.Defaults(), agent.Defaults()
+	cfg.Dir = t.TempDir()
+	endpoint.URL, endpoint.Model, endpoint.Key = endpointURL+"/v1", "some-model", endpointKey
+	b.room, err = sandbox.New(cfg, db, sandbox.Needs{
+		Credits: b.ledger, Holds: b.ledger, Library: b, Programs: b, Planner: agenthost.New(plugins, endpoint),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // check holds what the endpoint was told against the rules.

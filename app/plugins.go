@@ -11,13 +11,16 @@ import (
 
 	"github.com/scrollery/scrollery/app/kit"
 	"github.com/scrollery/scrollery/app/pluginhost"
+	agentplugin "github.com/scrollery/scrollery/plugins/agent"
 	sandboxplugin "github.com/scrollery/scrollery/plugins/sandbox"
 )
 
 // RunPlugin becomes a plugin's process where args, as in os.Args, ask for one;
 // it does not return then. It must be called before anything else.
 func RunPlugin(args []string) {
-	pluginhost.Dispatch(args, Stages(), pluginhost.Main{ID: sandboxplugin.ID, Serve: sandboxplugin.Main})
+	pluginhost.Dispatch(args, Stages(),
+		pluginhost.Main{ID: sandboxplugin.ID, Serve: sandboxplugin.Main},
+		pluginhost.Main{ID: agentplugin.ID, Serve: agentplugin.Main})
 }
 
 // Plugins lists what a server with this configuration would use and refuse.

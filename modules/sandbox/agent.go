@@ -17,9 +17,10 @@ type Planner interface {
 }
 
 // Session is the planner's side of one call. Next gets what came of the calls of
-// the move before, in their order; none at first.
+// the move before, in their order; none at first. Close is called once, last.
 type Session interface {
 	Next(ctx context.Context, seen []Observation) (Move, error)
+	Close()
 }
 
 // Move is what a planner wants: calls of tools, or, where there are none, the
@@ -84,6 +85,7 @@ func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 // pursue is the loop: plan, act, observe. Hitting a bound is an answer too.
 func (s *Service) pursue(ctx context.Context, w *worker, goal string) (Answer, error) {
 	session := s.planner.Begin(goal)
+	defer session.Close()
 	var seen []Observation
 	var tokens int64
 	for step := 1; ; step++ {

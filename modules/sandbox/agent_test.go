@@ -110,6 +110,7 @@ type scripted struct {
 }
 
 func (s *scripted) Begin(string) Session { return s }
+func (s *scripted) Close()               {}
 
 func (s *scripted) Next(_ context.Context, seen []Observation) (Move, error) {
 	s.seen = append(s.seen, seen)

@@ -107,6 +107,9 @@ func (p *plan) Next(_ context.Context, seen []Observation) (Move, error) {
 	return Move{Answer: strings.Join(parts, "\n\n")}, nil
 }
 
+// Close has nothing to end.
+func (*plan) Close() {}
+
 func whole(seen Observation) string {
 	if seen.Text == "" {
 		return "The program printed nothing."

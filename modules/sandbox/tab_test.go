@@ -24,6 +24,7 @@ func newWaiting(first ...Call) *waiting {
 }
 
 func (w *waiting) Begin(string) Session { return w }
+func (w *waiting) Close()               {}
 
 func (w *waiting) Next(ctx context.Context, seen []Observation) (Move, error) {
 	if len(w.first) > 0 && len(seen) == 0 {

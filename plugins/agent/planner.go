@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
+	"time"
 
 	"github.com/openai/openai-go"
 	"github.com/openai/openai-go/option"
+
+	agentv1 "github.com/scrollery/scrollery/proto/gen/scrollery/agent/v1"
 )
 
 // instructions are all that the endpoint is told besides the goal.
@@ -28,43 +32,31 @@ const (
 	bytesToken = 4
 )
 
-// Move is what the endpoint wants: calls of tools, or the answer.
-type Move struct {
-	Calls  []Call
-	Answer string
-	Tokens int64
-}
-
-// Call of a tool, as the endpoint wrote it.
-type Call struct{ ID, Tool, Arguments string }
-
-// Observation is what came of a call.
-type Observation struct {
-	ID, Text string
-	Failed   bool
-}
-
-// Planner asks one endpoint.
-type Planner struct {
-	config Config
-	chat   openai.ChatCompletionService
-}
-
-// New returns a planner. It reads no environment.
-func New(cfg Config) *Planner {
+// client asks one endpoint, through the proxy that it was told of. It reads no
+// environment.
+func client(endpoint *agentv1.Endpoint) (openai.ChatCompletionService, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil
+	if endpoint.GetProxy() != "" {
+		proxy, err := url.Parse(endpoint.GetProxy())
+		if err != nil {
+			return openai.ChatCompletionService{}, errors.New("the proxy's address cannot be read")
+		}
+		transport.Proxy = http.ProxyURL(proxy)
+	}
 	client := &http.Client{
-		Transport: bounded{http.DefaultTransport},
+		Transport: bounded{transport},
 		// The key goes to the address that was configured, and nowhere else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	options := []option.RequestOption{
-		option.WithBaseURL(strings.TrimRight(cfg.URL, "/") + "/"), option.WithHTTPClient(client),
-		option.WithMaxRetries(1), option.WithRequestTimeout(cfg.Timeout),
+		option.WithBaseURL(strings.TrimRight(endpoint.GetUrl(), "/") + "/"), option.WithHTTPClient(client),
+		option.WithMaxRetries(1),
 	}
-	if cfg.Key != "" {
-		options = append(options, option.WithAPIKey(cfg.Key))
+	if endpoint.GetKey() != "" {
+		options = append(options, option.WithAPIKey(endpoint.GetKey()))
 	}
-	return &Planner{config: cfg, chat: openai.NewChatCompletionService(options...)}
+	return openai.NewChatCompletionService(options...), nil
 }
 
 // bounded cuts answers that are too long to be read.
@@ -81,68 +73,99 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// Conversation is the work towards one goal.
-type Conversation struct {
-	planner *Planner
+// conversation is the work towards one goal.
+type conversation struct {
+	chat    openai.ChatCompletionService
+	timeout time.Duration
 	params  openai.ChatCompletionNewParams
 	bytes   int
 }
 
-// Begin starts one. It asks nothing yet.
-func (p *Planner) Begin(goal string) *Conversation {
-	return &Conversation{planner: p, bytes: len(instructions) + len(goal), params: openai.ChatCompletionNewParams{
-		Model:               p.config.Model,
-		Messages:            []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(instructions), openai.UserMessage(goal)},
-		Tools:               tools(),
-		MaxCompletionTokens: openai.Int(p.config.AnswerTokens),
-	}}
+// begun starts one. It asks nothing yet.
+func begun(begin *agentv1.Begin) (*conversation, error) {
+	endpoint, goal := begin.GetEndpoint(), begin.GetGoal()
+	chat, err := client(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	return &conversation{
+		chat: chat, timeout: timeout(endpoint), bytes: len(instructions) + len(goal),
+		params: openai.ChatCompletionNewParams{
+			Model:               endpoint.GetModel(),
+			Messages:            []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(instructions), openai.UserMessage(goal)},
+			Tools:               tools(),
+			MaxCompletionTokens: openai.Int(endpoint.GetAnswerTokens()),
+		},
+	}, nil
 }
 
-var errNothing = errors.New("the endpoint answered nothing")
+var (
+	errNothing = errors.New("the endpoint answered nothing")
+	errSilent  = errors.New("the endpoint took too long")
+)
 
-// Next tells the endpoint what came of its calls, and asks on.
-func (c *Conversation) Next(ctx context.Context, seen []Observation) (Move, error) {
+// next tells the endpoint what came of its calls, and asks on. The time is for all
+// tries together: an endpoint that hangs must not take the whole goal's.
+func (c *conversation) next(ctx context.Context, seen []*agentv1.Observation) (*agentv1.Move, error) {
 	for _, one := range seen {
 		text, err := result(one)
 		if err != nil {
-			return Move{}, err
+			return nil, err
 		}
 		c.bytes += len(text)
-		c.params.Messages = append(c.params.Messages, openai.ToolMessage(text, one.ID))
+		c.params.Messages = append(c.params.Messages, openai.ToolMessage(text, one.GetId()))
 	}
-	answer, err := c.planner.chat.New(ctx, c.params)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errSilent)
+	defer cancel()
+	answer, err := c.chat.New(ctx, c.params)
 	if err != nil {
-		return Move{}, fmt.Errorf("ask the endpoint: %w", err)
+		return nil, failure(ctx, err)
 	}
 	if len(answer.Choices) == 0 {
-		return Move{}, errNothing
+		return nil, errNothing
 	}
 	message := answer.Choices[0].Message
-	move := Move{Answer: message.Content, Tokens: answer.Usage.TotalTokens}
+	move := &agentv1.Move{Answer: strings.ToValidUTF8(message.Content, "\ufffd"), Tokens: answer.Usage.TotalTokens}
 	for _, call := range message.ToolCalls {
-		move.Calls = append(move.Calls, Call{ID: call.ID, Tool: call.Function.Name, Arguments: call.Function.Arguments})
+		move.Calls = append(move.Calls, &agentv1.Call{
+			Id: strings.ToValidUTF8(call.ID, ""), Tool: strings.ToValidUTF8(call.Function.Name, "\ufffd"),
+			Arguments: strings.ToValidUTF8(call.Function.Arguments, "\ufffd"),
+		})
 		c.bytes += len(call.Function.Arguments)
 	}
 	c.bytes += len(message.Content)
-	if move.Answer == "" && len(move.Calls) == 0 {
-		return Move{}, errNothing
+	if move.GetAnswer() == "" && len(move.GetCalls()) == 0 {
+		return nil, errNothing
 	}
-	if move.Tokens <= 0 {
+	if move.GetTokens() <= 0 {
 		move.Tokens = int64(c.bytes / bytesToken)
 	}
 	c.params.Messages = append(c.params.Messages, message.ToParam())
 	return move, nil
 }
 
+// failure says what is wrong with an endpoint. What it answered is left out: it
+// may repeat what it was asked, the key and strangers' text.
+func failure(ctx context.Context, err error) error {
+	var refused *openai.Error
+	switch {
+	case errors.As(err, &refused):
+		return fmt.Errorf("the endpoint answered %d", refused.StatusCode)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("ask the endpoint: %w", err)
+}
+
 // result marks what a tool answered as what it is.
-func result(seen Observation) (string, error) {
-	text := seen.Text
+func result(seen *agentv1.Observation) (string, error) {
+	text := seen.GetText()
 	if len(text) > maxResult {
 		text = strings.ToValidUTF8(text[:maxResult], "") + "… (cut)"
 	}
 	raw, err := json.Marshal(struct {
 		OK        bool   `json:"ok"`
 		Untrusted string `json:"untrusted"`
-	}{!seen.Failed, text})
+	}{!seen.GetFailed(), text})
 	return string(raw), err
 }
