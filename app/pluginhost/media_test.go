@@ -34,6 +34,8 @@ func fetchMedia(ctx context.Context, call *stage.Call, refs []stage.Ref, emit fu
 		case "symlink":
 			err = os.Symlink(arg, at("symlink"))
 			file.Name = "symlink"
+		case "inner":
+			err = errors.Join(os.WriteFile(at("film"), []byte("film"), 0o600), os.Symlink("film", at("inner")))
 		case "pipe":
 			err = syscall.Mkfifo(at("pipe"), 0o600)
 		case "folder":
@@ -146,7 +148,7 @@ func TestMediaIsTakenFromScratchAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{
-		"symlink=" + outside, "symlink=good=1", "pipe", "folder", "missing", "name=inner/file", "name=../x", "name=.", "name=..", "name=",
+		"symlink=" + outside, "inner", "pipe", "folder", "missing", "name=inner/file", "name=../x", "name=.", "name=..", "name=",
 		`name=inner\file`, "name=/etc/passwd", "stranger", "swap=" + outside, "swap=/etc/hostname",
 	} {
 		t.Run(id, func(t *testing.T) {
