@@ -35,14 +35,17 @@ func FFmpeg(ctx context.Context, call *stage.Call, path string, seconds float64,
 
 // Frames are pictures of the moments 0 s, 1 s, … as files in a folder of their own;
 // fewer where the video is shorter. form is `png` or `jpg`, width the most pixels
-// across. Remove deletes the folder.
-func Frames(ctx context.Context, call *stage.Call, path string, moments int, form string, width int) (files []string, remove func(), err error) {
+// across, filter what ffmpeg makes of each, or empty. Remove deletes the folder.
+func Frames(ctx context.Context, call *stage.Call, path string, moments int, form string, width int, filter string) (files []string, remove func(), err error) {
 	dir, err := os.MkdirTemp(call.Scratch, "frames-")
 	if err != nil {
 		return nil, nil, err
 	}
 	remove = func() { _ = os.RemoveAll(dir) }
 	pick := fmt.Sprintf("select='gte(t,selected_n)*lt(selected_n,%d)',scale='min(%d,iw)':-2", moments, width)
+	if filter != "" {
+		pick += "," + filter
+	}
 	_, err = FFmpeg(ctx, call, path, float64(moments), "-map", "0:v:0", "-an", "-sn", "-dn", "-vf", pick,
 		"-fps_mode", "passthrough", "-q:v", "4", filepath.Join(dir, "%d."+form))
 	if err == nil {

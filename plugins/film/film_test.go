@@ -34,7 +34,7 @@ func TestFrames(t *testing.T) {
 	t.Parallel()
 	call := newCall(t)
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1, Colour: red}, filmtest.Scene{Seconds: 1.2, Colour: color.Black}, filmtest.Scene{Seconds: 2, Colour: color.White})
-	files, remove, err := film.Frames(t.Context(), call, clip, 3, "png", 100)
+	files, remove, err := film.Frames(t.Context(), call, clip, 3, "png", 100, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestFrames(t *testing.T) {
 func TestShortClipHasFewerFrames(t *testing.T) {
 	t.Parallel()
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1.5, Colour: red})
-	files, remove, err := film.Frames(t.Context(), newCall(t), clip, 3, "jpg", 100)
+	files, remove, err := film.Frames(t.Context(), newCall(t), clip, 3, "jpg", 100, "")
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%v, %v", files, err)
 	}
@@ -148,7 +148,7 @@ func TestBadFiles(t *testing.T) {
 
 func wantUnreadable(t *testing.T, call *stage.Call, path string) {
 	t.Helper()
-	files, _, err := film.Frames(t.Context(), call, path, 3, "png", 100)
+	files, _, err := film.Frames(t.Context(), call, path, 3, "png", 100, "")
 	if !film.Unreadable(err) {
 		t.Errorf("%d frames, %v", len(files), err)
 	}
@@ -166,7 +166,7 @@ func TestPlaylistsAreNotFollowed(t *testing.T) {
 	beside := filepath.Join(call.Scratch, "part.ts")
 	filmtest.FFmpeg(t, "-f", "lavfi", "-i", "color=red:duration=2:size=100x100", "-c:v", "mpeg2video", "-f", "mpegts", beside)
 	// It is a clip that ffmpeg reads where it is handed over itself.
-	if files, _, err := film.Frames(t.Context(), call, beside, 3, "png", 100); err != nil || len(files) == 0 {
+	if files, _, err := film.Frames(t.Context(), call, beside, 3, "png", 100, ""); err != nil || len(files) == 0 {
 		t.Fatalf("the clip beside: %v, %v", files, err)
 	}
 	for _, target := range []string{"part.ts", "file://" + beside, beside, server.URL + "/part.ts", "file:///etc/passwd", "concat:" + beside, "subfile,,start,0,end,0,,:" + beside} {
@@ -182,7 +182,7 @@ func TestPlaylistsAreNotFollowed(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if files, _, err := film.Frames(t.Context(), call, path, 3, "png", 100); !film.Unreadable(err) {
+			if files, _, err := film.Frames(t.Context(), call, path, 3, "png", 100, ""); !film.Unreadable(err) {
 				t.Errorf("%s of %s: %v, %v", form, target, files, err)
 			}
 		}

@@ -41,11 +41,16 @@ func Unreadable(err error) bool {
 // Run has a program of the system do something in the call's scratch folder, and
 // returns what it writes. It is killed at the end of its time.
 func Run(ctx context.Context, call *stage.Call, program string, args ...string) ([]byte, error) {
+	return RunWithin(ctx, call, timeout, program, args...)
+}
+
+// RunWithin is Run for a program that gets a time of its own.
+func RunWithin(ctx context.Context, call *stage.Call, most time.Duration, program string, args ...string) ([]byte, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		return nil, stage.Misconfigured("%s is not installed", program)
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	command := exec.CommandContext(limited, path, args...)
 	command.Dir = call.Scratch
@@ -58,7 +63,7 @@ func Run(ctx context.Context, call *stage.Call, program string, args ...string) 
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case limited.Err() != nil:
-		return nil, &Error{program, fmt.Sprintf("took longer than %v", timeout)}
+		return nil, &Error{program, fmt.Sprintf("took longer than %v", most)}
 	case out.over:
 		return nil, &Error{program, fmt.Sprintf("wrote more than %d bytes", maxOutput)}
 	case err != nil:

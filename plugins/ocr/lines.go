@@ -9,10 +9,12 @@ import (
 // What tesseract is not sure of is mostly no text at all, but a pattern of the
 // picture. Confidence is 0 to 100.
 const (
-	minWord = 50
-	minLine = 65
+	minWord = 60
+	minLine = 72
 	// minLetters is the least a line has of letters and digits.
-	minLetters = 2
+	minLetters = 3
+	// smallest is the part of a picture's height that a word has at least.
+	smallest = 1.0 / 70
 	// maxLines of so many characters are kept of one frame.
 	maxLines  = 50
 	maxLength = 200
@@ -30,6 +32,7 @@ func lines(table string) []line {
 	var all []line
 	var words []word
 	var place string
+	least := 0.0
 	flush := func() {
 		if one, ok := join(words); ok && len(all) < maxLines {
 			all = append(all, one)
@@ -38,7 +41,14 @@ func lines(table string) []line {
 	}
 	for row := range strings.Lines(table) {
 		columns := strings.SplitN(strings.TrimRight(row, "\r\n"), "\t", 12)
-		if len(columns) < 12 || columns[0] != "5" {
+		if len(columns) < 12 {
+			continue
+		}
+		height, _ := strconv.ParseFloat(columns[9], 64)
+		if columns[0] == "1" {
+			least = height * smallest // the page
+		}
+		if columns[0] != "5" {
 			continue
 		}
 		if here := strings.Join(columns[1:5], " "); here != place {
@@ -46,7 +56,7 @@ func lines(table string) []line {
 			place = here
 		}
 		confidence, err := strconv.ParseFloat(columns[10], 64)
-		if text := printable(columns[11]); err == nil && text != "" && confidence >= minWord {
+		if text := printable(columns[11]); err == nil && text != "" && confidence >= minWord && height >= least {
 			words = append(words, word{text, confidence})
 		}
 	}
@@ -91,25 +101,47 @@ func printable(text string) string {
 	}, text))
 }
 
-// merge adds the lines of a later frame. A line that is there already, or was read
-// a little differently, is kept once, as it was read best.
+// merge adds the lines of another picture. A line that is there already, was read
+// a little differently, or is a part of another is kept once, as it was read best.
 func merge(have, more []line) []line {
 	for _, one := range more {
-		at := -1
-		for i, old := range have {
-			if alike(old.text, one.text) {
-				at = i
-				break
-			}
-		}
-		switch {
-		case at < 0:
+		if !replace(have, one) {
 			have = append(have, one)
-		case one.confidence > have[at].confidence:
-			have[at] = one
 		}
 	}
-	return have
+	return whole(have)
+}
+
+// replace tells whether a line is among others, and keeps the better reading.
+func replace(have []line, one line) bool {
+	for i, old := range have {
+		if alike(old.text, one.text) {
+			if one.confidence > old.confidence {
+				have[i] = one
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// whole leaves out what is a part of another line.
+func whole(all []line) []line {
+	bares := make([]string, len(all))
+	for i, one := range all {
+		bares[i] = string(bare(one.text))
+	}
+	var kept []line
+	for i, one := range all {
+		part := false
+		for j, other := range bares {
+			part = part || i != j && strings.Contains(other, bares[i]) && (len(other) > len(bares[i]) || j < i)
+		}
+		if !part {
+			kept = append(kept, one)
+		}
+	}
+	return kept
 }
 
 // alike tells whether two lines are the same but for an error of reading or two.

@@ -47,6 +47,27 @@ func TestTextOfClips(t *testing.T) {
 	}
 }
 
+// TestTextOverPatterns reads white text over what would be letters to tesseract.
+func TestTextOverPatterns(t *testing.T) {
+	t.Parallel()
+	filmtest.Need(t, "ffmpeg", "tesseract")
+	for behind, lines := range map[string][]string{
+		"mandelbrot": {"POV: you own"}, "gradients=c0=orange:c1=blue": {"POV: you own", "a small cafe"},
+	} {
+		clip := filmtest.Over(t, behind, lines...)
+		findings, err := stagetest.Evidence(t, Spec(), stage.Call{}, []stage.Record{{Ref: ref("1"), Media: clip}})
+		if err != nil || len(findings) != 1 {
+			t.Fatalf("%s: %+v, %v", behind, findings, err)
+		}
+		text := *findings[0].Evidence.OnScreenText
+		for _, line := range lines {
+			if !strings.Contains(text, line) {
+				t.Errorf("%s: %q is not in %q", behind, line, text)
+			}
+		}
+	}
+}
+
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	filmtest.Need(t, "ffmpeg", "tesseract")
@@ -68,7 +89,7 @@ func table(rows ...string) string {
 }
 
 func row(line, confidence, text string) string {
-	return strings.Join([]string{"5", "1", "1", "1", line, "1", "0", "0", "9", "9", confidence, text}, "\t")
+	return strings.Join([]string{"5", "1", "1", "1", line, "1", "0", "0", "90", "40", confidence, text}, "\t")
 }
 
 func TestNoiseIsLeftOut(t *testing.T) {
@@ -80,9 +101,10 @@ func TestNoiseIsLeftOut(t *testing.T) {
 		"words of a line":     {[]string{row("1", "96.1", "Stop"), row("1", "91", "scrolling")}, "Stop scrolling"},
 		"two lines":           {[]string{row("1", "96", "Stop"), row("2", "91", "now")}, "Stop|now"},
 		"an unsure word":      {[]string{row("1", "96", "Stop"), row("1", "12", "|}")}, "Stop"},
-		"an unsure line":      {[]string{row("1", "60", "ee"), row("1", "55", "oe")}, ""},
+		"an unsure line":      {[]string{row("1", "64", "eee"), row("1", "71", "oe")}, ""},
 		"signs":               {[]string{row("1", "95", "~~—")}, ""},
-		"one letter":          {[]string{row("1", "95", "a")}, ""},
+		"two letters":         {[]string{row("1", "95", "ab")}, ""},
+		"too small":           {[]string{strings.Replace(row("1", "95", "Stop"), "\t40\t", "\t9\t", 1)}, ""},
 		"mostly signs":        {[]string{row("1", "95", "a_-=.b")}, ""},
 		"another script":      {[]string{row("1", "95", "為什麼")}, "為什麼"},
 		"control characters":  {[]string{row("1", "95", "St\u0007op\u200b")}, "Stop"},
@@ -109,7 +131,8 @@ func TestLinesOfSeveralFrames(t *testing.T) {
 		"read better later":     {line{"Numiber two", 70}, line{"Number two", 96}, "Number two"},
 		"another number":        {line{"Day 1 of the challenge", 90}, line{"Day 2 of the challenge", 90}, "Day 1 of the challenge|Day 2 of the challenge"},
 		"short ones are strict": {line{"left", 90}, line{"lift", 90}, "left|lift"},
-		"more words":            {line{"Stop", 90}, line{"Stop scrolling", 90}, "Stop|Stop scrolling"},
+		"more words":            {line{"Stop", 90}, line{"Stop scrolling", 80}, "Stop scrolling"},
+		"a part":                {line{"Stop scrolling", 80}, line{"olling", 95}, "Stop scrolling"},
 	} {
 		var got []string
 		for _, one := range merge(merge(nil, []line{c.a}), []line{c.b}) {

@@ -18,7 +18,13 @@ const (
 	// moments are the frames that are read, a second apart.
 	moments = 3
 	// width is the most pixels across that are read; letters are large in short videos.
-	width = 1080
+	width = 720
+	// patience is how long one picture may take: one that takes longer is a pattern
+	// in which tesseract finds letters everywhere.
+	patience = 8 * time.Second
+	// bright leaves of a picture what is nearly white, in black on white: most text in
+	// short videos is white, over whatever moves behind it.
+	bright = "format=gray,lutyuv=y='if(gt(val,215),16,235)'"
 	// maxText is the most characters of a video that are kept.
 	maxText = 2000
 )
@@ -57,28 +63,43 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 	})
 }
 
-// read returns the lines of a video's first frames, each once.
+// read returns the lines of a video's first frames, each once: those in white and
+// those in any colour.
 func read(ctx context.Context, call *stage.Call, path, language string) (string, error) {
-	frames, remove, err := film.Frames(ctx, call, path, moments, "png", width)
-	if err != nil {
-		return "", err
-	}
-	defer remove()
 	var all []line
-	for _, frame := range frames {
-		call.Progress("reading a frame")
-		// Sparse text (11): words stand anywhere in a picture.
-		table, err := film.Run(ctx, call, "tesseract", frame, "stdout", "-l", language, "--psm", "11", "tsv")
+	for _, filter := range []string{bright, ""} {
+		frames, remove, err := film.Frames(ctx, call, path, moments, "png", width, filter)
 		if err != nil {
-			return "", languageFault(err)
+			return "", err
 		}
-		all = merge(all, lines(string(table)))
+		defer remove()
+		for _, frame := range frames {
+			found, err := readFrame(ctx, call, frame, language)
+			if err != nil {
+				return "", err
+			}
+			all = merge(all, found)
+		}
 	}
 	texts := make([]string, len(all))
 	for i, one := range all {
 		texts[i] = one.text
 	}
 	return within(strings.Join(texts, "\n"), maxText), nil
+}
+
+func readFrame(ctx context.Context, call *stage.Call, frame, language string) ([]line, error) {
+	call.Progress("reading a frame")
+	// Sparse text (11): words stand anywhere in a picture.
+	table, err := film.RunWithin(ctx, call, patience, "tesseract", frame, "stdout", "-l", language, "--psm", "11", "tsv")
+	switch err = languageFault(err); {
+	case film.Unreadable(err):
+		call.Log.Debug("frame cannot be read", "error", err)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return lines(string(table)), nil
 }
 
 // languageFault tells a language that is not installed from a picture's trouble.

@@ -96,7 +96,7 @@ type description struct {
 }
 
 func (a *asker) ask(ctx context.Context, rec stage.Record, measured Facts) (description, error) {
-	files, remove, err := film.Frames(ctx, a.call, rec.Media, moments, "jpg", width)
+	files, remove, err := film.Frames(ctx, a.call, rec.Media, moments, "jpg", width, "")
 	if err != nil {
 		return description{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/image/font"
@@ -74,6 +75,25 @@ func Clip(t testing.TB, sound string, scenes ...Scene) string {
 	path := filepath.Join(dir, "clip.mp4")
 	FFmpeg(t, append(args, "-c:v", "mpeg4", "-q:v", "3", path)...)
 	return path
+}
+
+// Over makes a clip of three seconds with lines over one of ffmpeg's sources of
+// pictures, such as mandelbrot.
+func Over(t testing.TB, source string, lines ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	words, clip := filepath.Join(dir, "words.png"), filepath.Join(dir, "clip.mp4")
+	if err := os.WriteFile(words, Scene{Colour: color.Transparent, Lines: lines}.picture(t, 0), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	join := ":"
+	if !strings.Contains(source, "=") {
+		join = "="
+	}
+	source += fmt.Sprintf("%ssize=%dx%d:rate=%d", join, Width, Height, Rate)
+	FFmpeg(t, "-f", "lavfi", "-i", source, "-i", words, "-filter_complex", "[0:v][1:v]overlay,format=yuv420p",
+		"-t", "3", "-c:v", "mpeg4", "-q:v", "4", clip)
+	return clip
 }
 
 // FFmpeg runs it, quietly.
