@@ -71,7 +71,7 @@ func TestMakeTargetsExist(t *testing.T) {
 	t.Parallel()
 	// docs/extend.md speaks of the kit's Makefile too.
 	makefile := read(t, "../Makefile") + read(t, "../app/kit/templates/common/Makefile.tmpl")
-	target := regexp.MustCompile("`make ([a-z-]+)`|(?m)^    make ([a-z-]+)|^make ([a-z-]+)")
+	target := regexp.MustCompile("(?m)`make (?:-C [a-z]+ )?([a-z][a-z-]*)`|^    make (?:-C [a-z]+ )?([a-z][a-z-]*)|^make (?:-C [a-z]+ )?([a-z][a-z-]*)")
 	for _, page := range documents(t) {
 		for _, match := range target.FindAllStringSubmatch(read(t, page), -1) {
 			name := match[1] + match[2] + match[3]
