@@ -1,17 +1,11 @@
 package pluginhost
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/record"
@@ -47,60 +41,6 @@ func (r Report) OK() bool {
 // patience is how long a stage may take to notice that a call is cancelled.
 const patience = 2 * time.Second
 
-// Check tries the plugin at path as the host would use it: confined, without
-// settings, secrets and records of anybody. It needs no manifest.
-func Check(ctx context.Context, path string) (Report, error) {
-	output := &tail{}
-	h, _, err := hostOf(path, output)
-	if err != nil {
-		return Report{}, err
-	}
-	defer h.Close()
-	report := h.Check(ctx, checkedID)
-	report.Output = output.String()
-	return report, nil
-}
-
-// Describe starts the plugin at path to learn what it says of itself, without its
-// functions, and answers the hash of its file in hexadecimal.
-func Describe(ctx context.Context, path string) (stage.Spec, string, error) {
-	output := &tail{}
-	h, hash, err := hostOf(path, output)
-	if err != nil {
-		return stage.Spec{}, "", err
-	}
-	defer h.Close()
-	c := &checker{host: h, entry: h.entries[checkedID]}
-	err = c.handshake(ctx)
-	if err == nil {
-		err = c.describes(ctx)
-	}
-	if err != nil {
-		return stage.Spec{}, "", fmt.Errorf("%s does not say what it is: %w\n%s", path, err, output)
-	}
-	return c.spec, hash, nil
-}
-
-const checkedID = "checked"
-
-// hostOf is a host that has the plugin at path and no other.
-func hostOf(path string, output io.Writer) (*Host, string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, "", err
-	}
-	hash, err := hashFile(path)
-	if err != nil {
-		return nil, "", err
-	}
-	h, err := New(Config{}, slog.New(slog.NewTextHandler(output, nil)))
-	if err != nil {
-		return nil, "", err
-	}
-	h.add(&entry{id: checkedID, enabled: true, path: path, manifest: manifest{ID: checkedID, SHA256: hash}})
-	return h, hash, nil
-}
-
 // Check tries one of the host's own plugins.
 func (h *Host) Check(ctx context.Context, id string) Report {
 	e := h.entries[id]
@@ -112,6 +52,7 @@ func (h *Host) Check(ctx context.Context, id string) Report {
 	if c.failed {
 		return c.report
 	}
+	c.check("serves no one but the house", c.stranger(ctx))
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -121,6 +62,8 @@ func (h *Host) Check(ctx context.Context, id string) Report {
 		{"asks for no odd secrets", c.secrets},
 		{"answers an empty call", c.empty},
 		{"answers records", c.records},
+		{"has the other verbs that it says it has", c.others},
+		{"keeps its secrets to itself", c.discreet},
 		{"refuses a call that does not open", c.unopened},
 		{"lets go of a cancelled call", c.cancelled},
 	} {
@@ -133,6 +76,7 @@ type checker struct {
 	host   *Host
 	entry  *entry
 	spec   stage.Spec
+	also   extras
 	report Report
 	failed bool
 }
@@ -167,6 +111,7 @@ func (c *checker) handshake(ctx context.Context) error {
 		}
 		var also extras
 		c.spec, also = decodeSpec(answer.GetDescription())
+		c.also = also
 		c.report.Plugin = Plugin{
 			ID: c.spec.ID, Kind: c.spec.Kind, Version: c.spec.Version, Summary: c.spec.Summary,
 			Platforms: c.spec.Platforms, Refreshes: also.refreshes, FetchesMedia: also.fetches,
@@ -188,7 +133,8 @@ func (c *checker) limits(context.Context) error {
 }
 
 func (c *checker) secrets(context.Context) error {
-	if len(c.spec.Secrets) > 0 && len(c.spec.Hosts) == 0 {
+	endpoint := slices.ContainsFunc(c.spec.Settings, func(s stage.Setting) bool { return s.Endpoint })
+	if len(c.spec.Secrets) > 0 && len(c.spec.Hosts) == 0 && !endpoint {
 		return errors.New("wants secrets, but names no host to use them at")
 	}
 	return nil
@@ -208,50 +154,69 @@ func (c *checker) open(ctx context.Context, p *process) (stream, error) {
 	}
 }
 
-func (c *checker) empty(ctx context.Context) error { return c.converse(ctx, nil) }
+func (c *checker) empty(ctx context.Context) error {
+	return c.with(ctx, func(ctx context.Context, p *process) error { return c.converse(ctx, p, nil, given{}, nil) })
+}
 
 func (c *checker) records(ctx context.Context) error {
 	if c.spec.Kind == stage.SourceKind || c.spec.Kind == stage.PlanKind {
 		return nil
 	}
-	return c.converse(ctx, samples())
+	return c.with(ctx, func(ctx context.Context, p *process) error { return c.converse(ctx, p, samples(), given{}, nil) })
 }
 
-// converse has a whole call. An error that the stage reports is an answer too: it
-// has no settings here.
-func (c *checker) converse(ctx context.Context, input []record.Record) error {
-	return c.with(ctx, func(ctx context.Context, p *process) error {
-		asked := newAsked()
-		fed := false
-		next := asked.batches(func() ([]record.Record, error) {
-			if fed {
-				return nil, io.EOF
-			}
-			fed = true
-			return input, nil
-		})
-		v, answered := c.verb(asked, next)
-		inner, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		t := &talk{process: p, verb: v, cancel: cancel, most: c.host.config.Records, stall: c.host.config.Start, purse: spender{spec: c.spec}}
-		done, err := t.run(inner, record.Run{Number: 1, Now: time.Now().UnixMilli()}, given{})
-		if err != nil {
-			_, cause := c.host.classify(p, err)
-			return cause
+// converse has a whole call of the stage's own verb. What comes back is shown to
+// hear, where it is not nil.
+func (c *checker) converse(ctx context.Context, p *process, input []record.Record, given given, hear func(*stagev1.CallResponse)) error {
+	asked := newAsked()
+	fed := false
+	next := asked.batches(func() ([]record.Record, error) {
+		if fed {
+			return nil, io.EOF
 		}
-		if fault := done.GetError(); fault != nil {
-			if err := reported(c.spec.ID, p.output, fault, time.Now()); err.Failure == record.StageCrashed {
-				return fmt.Errorf("broke: %w", err.Cause)
-			}
-		}
-		if t.total.refused > 0 {
-			return fmt.Errorf("%d of its answers would be refused", t.total.refused)
-		}
-		if c.spec.Kind == stage.ScreenKind && done.GetError() == nil && *answered != len(input) {
-			return fmt.Errorf("gave %d verdicts for %d records", *answered, len(input))
-		}
-		return nil
+		fed = true
+		return input, nil
 	})
+	v, answered := c.verb(asked, next)
+	if take := v.take; hear != nil {
+		v.take = func(message *stagev1.CallResponse) (tally, error) {
+			hear(message)
+			return take(message)
+		}
+	}
+	done, err := c.talk(ctx, p, v, given)
+	if err != nil {
+		return err
+	}
+	if hear != nil {
+		hear(&stagev1.CallResponse{Message: &stagev1.CallResponse_Done{Done: done}})
+	}
+	if c.spec.Kind == stage.ScreenKind && done.GetError() == nil && *answered != len(input) {
+		return fmt.Errorf("gave %d verdicts for %d records", *answered, len(input))
+	}
+	return nil
+}
+
+// talk has one call. An error that the stage reports is an answer too: it has no
+// settings here.
+func (c *checker) talk(ctx context.Context, p *process, v verb, given given) (*stagev1.Done, error) {
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	t := &talk{process: p, verb: v, cancel: cancel, most: c.host.config.Records, stall: c.host.config.Start, purse: spender{spec: c.spec}}
+	done, err := t.run(inner, record.Run{Number: 1, Now: time.Now().UnixMilli()}, given)
+	if err != nil {
+		_, cause := c.host.classify(p, err)
+		return nil, cause
+	}
+	if fault := done.GetError(); fault != nil {
+		if err := reported(c.spec.ID, p.output, fault, time.Now()); err.Failure == record.StageCrashed {
+			return nil, fmt.Errorf("broke: %w", err.Cause)
+		}
+	}
+	if t.total.refused > 0 {
+		return nil, fmt.Errorf("%d of its answers would be refused", t.total.refused)
+	}
+	return done, nil
 }
 
 func (c *checker) verb(asked *asked, next func() (*stagev1.Input, error)) (verb, *int) {
@@ -335,53 +300,4 @@ func (c *checker) alive(ctx context.Context, p *process) error {
 		return fmt.Errorf("is no longer there: %w", cause)
 	}
 	return nil
-}
-
-// samples are records of nobody, as odd as real ones.
-func samples() []record.Record {
-	views, posted := int64(1234), int64(1_780_000_000_000)
-	return []record.Record{
-		{Ref: record.Ref{Platform: "tiktok", ExternalID: "1"}},
-		{
-			Ref: record.Ref{Platform: "youtube", ExternalID: "-_x"}, PostedAt: &posted,
-			Metadata: []byte(`{"caption":"Größe 🎈 #ad","hashtags":["ad"],"n":12345678901234567890}`),
-			Metrics:  record.Metrics{Views: &views},
-			Cues:     []record.Cue{{Start: 0, End: 900, Text: "hello"}},
-		},
-	}
-}
-
-func hashFile(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// tail keeps the end of what is written.
-type tail struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf.Write(p)
-	if over := t.buf.Len() - 16<<10; over > 0 {
-		t.buf.Next(over)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.buf.String()
 }

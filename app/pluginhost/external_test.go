@@ -133,6 +133,21 @@ func TestCheck(t *testing.T) {
 	if report, err = pluginhost.Check(t.Context(), dir+"/noise"); err != nil || report.OK() {
 		t.Errorf("a noisy plugin passes: %+v, %v", report, err)
 	}
+	for name, want := range map[string]string{
+		"eager": "serves no one but the house", "leaky": "keeps its secrets to itself", "idler": "has the other verbs that it says it has",
+	} {
+		install(t, dir, name)
+		report, err := pluginhost.Check(t.Context(), dir+"/"+name)
+		var failed []string
+		for _, c := range report.Checks {
+			if c.Err != nil {
+				failed = append(failed, c.Name)
+			}
+		}
+		if err != nil || len(failed) != 1 || failed[0] != want {
+			t.Errorf("%s fails %q, want %q: %v %s", name, failed, want, err, report.Output)
+		}
+	}
 	if _, err = pluginhost.Check(t.Context(), dir+"/nothing"); err == nil {
 		t.Error("a missing plugin passes")
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/wire"
 )
 
 // TestMain makes the test binary its own plugins.
@@ -27,7 +28,11 @@ func TestMain(m *testing.M) {
 		rude(os.Args[2])
 	}
 	switch name := filepath.Base(os.Args[0]); name {
-	case "acme", "changed", "mute", "noise", "dead":
+	case "eager": // serves whoever starts it
+		_ = os.Setenv(wire.CookieKey, wire.CookieValue)
+		external(name)
+		return
+	case "acme", "changed", "mute", "noise", "dead", "leaky", "idler":
 		rude(name)
 		external(name)
 		return
@@ -58,6 +63,9 @@ func external(id string) {
 }
 
 func collectExternal(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) ([]stage.Outcome, error) {
+	if token := call.Secrets["token"]; token != "" && filepath.Base(os.Args[0]) == "leaky" {
+		call.Log.Info("asking", "with", token)
+	}
 	if len(seeds) == 0 {
 		return nil, nil
 	}
@@ -289,6 +297,9 @@ func oddities(emit func(stage.Record) error) error {
 }
 
 func refresh(_ context.Context, _ *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
+	if filepath.Base(os.Args[0]) == "idler" {
+		_ = emit(stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: "unasked"}})
+	}
 	for _, ref := range refs {
 		if err := emit(stage.Record{Ref: ref}); err != nil {
 			return nil, err

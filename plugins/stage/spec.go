@@ -1,23 +1,3 @@
-// Package stage is what the author of a stage imports.
-//
-// A stage is a process of its own that takes a stream and gives a stream: a
-// source turns seeds into records, a screen judges records, an evidence stage
-// finds out what their first seconds show and say. Its author fills in one Spec
-// and calls Main:
-//
-//	func main() {
-//		stage.Main(stage.Spec{
-//			ID: "acme", Version: "1.0.0", Kind: stage.SourceKind,
-//			Platforms: []string{"tiktok"},
-//			Secrets:   []string{"token"},
-//			Hosts:     []string{"api.acme.example:443"},
-//			Collect:   collect,
-//		})
-//	}
-//
-// How records travel, and how the process is confined, is not the author's
-// concern. A stage that is written in another language speaks the protocol in
-// proto/scrollery/stage/v1.
 package stage
 
 import (
