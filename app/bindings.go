@@ -169,6 +169,10 @@ func (a archiver) Archive(ctx context.Context, tx *store.Tx, batch scrolls.Batch
 	return a.library.Archive(ctx, tx, library.Batch(batch))
 }
 
+func (a archiver) Renew(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (changed int, err error) {
+	return a.library.Renew(ctx, tx, library.Batch(batch))
+}
+
 func (a archiver) Score(ctx context.Context, scrollID int64) error {
 	return a.library.Score(ctx, scrollID)
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -21,11 +18,9 @@ import (
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/mail"
 	"github.com/scrollery/scrollery/modules/quota"
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
-	"github.com/scrollery/scrollery/plugins/feed/formats"
 )
 
 // Operator is the command line's way to the rooms. It opens the database itself,
@@ -239,85 +234,4 @@ func (o *Operator) Quotas(ctx context.Context) ([]quota.Status, error) {
 		all = append(all, status)
 	}
 	return all, nil
-}
-
-// ImportReport says what an import did.
-type ImportReport struct {
-	// Read videos, of which New were not in the library and Reobserved were.
-	Read, New, Reobserved int
-	// Skipped counts what could not be read as a video; Notes say where.
-	Skipped int
-	Notes   []string
-}
-
-// importBatch is how many videos are handed over at once.
-const importBatch = 200
-
-// Import loads feed files into the library of an address.
-func (o *Operator) Import(ctx context.Context, email string, files []string) (ImportReport, error) {
-	ctx, err := o.tenant(ctx, email)
-	if err != nil {
-		return ImportReport{}, err
-	}
-	for _, file := range files {
-		if _, err := os.Stat(file); err != nil {
-			return ImportReport{}, err
-		}
-	}
-	reading := readFiles(ctx, files)
-	defer reading.stop()
-	done, err := o.scrolls.Import(ctx, reading.next)
-	report := ImportReport{Read: done.Read, New: done.Added, Reobserved: done.Reobserved}
-	if err != nil {
-		return report, err
-	}
-	report.Skipped, report.Notes = reading.skipped, reading.notes
-	return report, nil
-}
-
-// fileReading turns the feed reader's pushes into batches that are pulled.
-type fileReading struct {
-	pull    func() ([]record.Record, error, bool)
-	stop    func()
-	skipped int
-	notes   []string
-}
-
-func readFiles(ctx context.Context, files []string) *fileReading {
-	r := &fileReading{}
-	options := formats.Options{Now: time.Now().UnixMilli()}
-	r.pull, r.stop = iter.Pull2(func(yield func([]record.Record, error) bool) {
-		var batch []record.Record
-		for _, file := range files {
-			report, err := formats.ReadFile(ctx, file, options, func(rec record.Record) error {
-				if batch = append(batch, rec); len(batch) < importBatch {
-					return nil
-				}
-				full := batch
-				batch = nil
-				if !yield(full, nil) {
-					return context.Canceled
-				}
-				return nil
-			})
-			r.skipped += report.Skipped()
-			r.notes = append(r.notes, report.Notes...)
-			if err != nil {
-				yield(nil, fmt.Errorf("read %s: %w", file, err))
-				return
-			}
-		}
-		if len(batch) > 0 {
-			yield(batch, nil)
-		}
-	})
-	return r
-}
-
-func (r *fileReading) next() ([]record.Record, error) {
-	batch, err, more := r.pull()
-	if !more {
-		return nil, io.EOF
-	}
-	return batch, err
 }

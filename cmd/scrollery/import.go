@@ -1,39 +1,181 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/plugins/feed/formats"
 )
 
 func importCommand() *cobra.Command {
-	var email string
+	var flags importFlags
 	command := &cobra.Command{
-		Use:   "import --email A FILE…",
-		Short: "Load feed files into an account's library",
-		Args: func(cmd *cobra.Command, args []string) error {
+		Use:   "import --email A FILE|FOLDER|- …",
+		Short: "Load videos that you have in files into an account's library",
+		Long:  "Load videos that you have in files into an account's library.\n\nWhat is read:\n" + listFormats() + "\nEach object is told by its members; --format reads one format alone.",
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%w: name at least one file", errUse)
+				return fmt.Errorf("%w: name at least one file, a folder, or - for the input", errUse)
+			}
+			if slices.Index(args, "-") != lastIndex(args, "-") {
+				return fmt.Errorf("%w: the input can be read once", errUse)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if email == "" {
-				return fmt.Errorf("%w: --email is needed", errUse)
+			order, err := flags.order(args)
+			if err != nil {
+				return fmt.Errorf("%w: %w", errUse, err)
 			}
-			return operate(cmd, func(o *app.Operator) error {
-				report, err := o.Import(cmd.Context(), email, args)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(os.Stderr, "%d videos read, %d new, %d seen again, %d lines skipped\n", report.Read, report.New, report.Reobserved, report.Skipped)
-				return nil
-			})
+			return operate(cmd, func(o *app.Operator) error { return runImport(cmd, o, order, flags.json) })
 		},
 	}
-	command.Flags().StringVar(&email, "email", "", "address of the account")
+	f := command.Flags()
+	f.StringVar(&flags.email, "email", "", "address of the account")
+	f.StringVar(&flags.columns, "map", "", "column map for all CSV files, instead of those beside them")
+	f.StringVar(&flags.format, "format", "", "the only format to read")
+	f.StringVar(&flags.observed, "observed-at", "", "when the counts were read that do not say it, as 2026-01-31 or 2026-01-31T12:00:00Z (default: the file's time)")
+	f.BoolVar(&flags.json, "json", false, "print the report as JSON")
 	return command
+}
+
+func lastIndex(all []string, s string) int {
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i] == s {
+			return i
+		}
+	}
+	return -1
+}
+
+func listFormats() string {
+	var out strings.Builder
+	names, about := formats.Formats()
+	for i, name := range names {
+		fmt.Fprintf(&out, "  %-18s %s\n", name, about[i])
+	}
+	return out.String()
+}
+
+// importFlags are the command's own flags as they were given.
+type importFlags struct {
+	email, columns, format, observed string
+	json                             bool
+}
+
+func (f importFlags) order(paths []string) (app.ImportOrder, error) {
+	order := app.ImportOrder{Email: f.email, Paths: paths, Input: os.Stdin, Format: formats.Format(f.format)}
+	var faults []error
+	if f.email == "" {
+		faults = append(faults, errors.New("--email is needed"))
+	}
+	if names, _ := formats.Formats(); f.format != "" && !slices.Contains(names, order.Format) {
+		faults = append(faults, fmt.Errorf("--format: there is no %q; there are %v", f.format, names))
+	}
+	if f.columns != "" {
+		text, err := os.ReadFile(f.columns)
+		if err == nil {
+			order.Map, err = formats.ParseMap(text)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--map: %w", err))
+		}
+	}
+	if f.observed != "" {
+		at, err := time.Parse(time.RFC3339, f.observed)
+		if err != nil {
+			at, err = time.Parse(time.DateOnly, f.observed)
+		}
+		if ms := at.UnixMilli(); err != nil || at.Year() < 2000 || at.After(time.Now()) {
+			faults = append(faults, fmt.Errorf("--observed-at: %q is no past day or time", f.observed))
+		} else {
+			order.ObservedAt = &ms
+		}
+	}
+	return order, errors.Join(faults...)
+}
+
+func runImport(cmd *cobra.Command, o *app.Operator, order app.ImportOrder, asJSON bool) error {
+	progress := newProgress(os.Stderr)
+	order.Begin, order.Watch = progress.begin, progress.read
+	report, err := o.Import(cmd.Context(), order)
+	progress.end()
+	if len(report.Files) == 0 {
+		return err
+	}
+	if printErr := printImport(os.Stdout, report, asJSON); err == nil {
+		err = printErr
+	}
+	if err != nil {
+		return fmt.Errorf("%w; what was imported stays, and the same command goes on from there", err)
+	}
+	if report.Total.Read == 0 && slices.ContainsFunc(report.Total.Skipped, func(s formats.Skip) bool { return s.Reason.Unread() }) {
+		return errors.New("no video could be read")
+	}
+	return nil
+}
+
+func printImport(out io.Writer, report app.ImportReport, asJSON bool) error {
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(report)
+	}
+	var text strings.Builder
+	for _, file := range report.Files {
+		fmt.Fprintf(&text, "%s: %s\n", plain(file.File), countsOf(file))
+		for _, skip := range file.Skipped {
+			fmt.Fprintf(&text, "  skipped %d: %s%s\n", skip.Count, skip.Reason, firstOf(skip))
+		}
+	}
+	if len(report.Files) > 1 {
+		fmt.Fprintf(&text, "%d files: %s\n", len(report.Files), countsOf(report.Total))
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+func countsOf(file app.ImportedFile) string {
+	var names []string
+	for name, n := range file.Formats {
+		if n > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	form := strings.Join(names, " + ")
+	if form == "" {
+		form = "no videos"
+	}
+	skipped := 0
+	for _, skip := range file.Skipped {
+		skipped += skip.Count
+	}
+	text := fmt.Sprintf("%s; %d read, %d new, %d seen again, %d already there, %d skipped", form, file.Read, file.New, file.SeenAgain, file.AlreadyThere, skipped)
+	if file.Repeated > 0 {
+		text += fmt.Sprintf(", %d further readings of a video left out", file.Repeated)
+	}
+	if file.Doubtful > 0 {
+		text += fmt.Sprintf(", %d values made no sense", file.Doubtful)
+	}
+	return text
+}
+
+func firstOf(skip formats.Skip) string {
+	switch {
+	case skip.Line > 0:
+		return fmt.Sprintf(", first in line %d: %s", skip.Line, plain(skip.Detail))
+	case skip.Detail != "":
+		return ": " + plain(skip.Detail)
+	}
+	return ""
 }

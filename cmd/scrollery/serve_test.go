@@ -53,11 +53,11 @@ func TestCommandsWorkBesideAServer(t *testing.T) {
 	put("feed.map.json", `{"columns":{"externalId":"video","views":"seen"},"constants":{"platform":"youtube"}}`)
 
 	got := c.command(t, "import", "--email", "chaos@example.com", lines, table)
-	if got.code != exitDone || !strings.Contains(got.stderr, "4 new") || !strings.Contains(got.stderr, "1 lines skipped") {
-		t.Errorf("import: exit %d: %s", got.code, got.stderr)
+	if got.code != exitDone || !strings.Contains(got.stdout, "4 new") || !strings.Contains(got.stdout, "skipped 1: malformed, first in line 2") {
+		t.Errorf("import: exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
-	if got = c.command(t, "import", "--email", "chaos@example.com", lines); !strings.Contains(got.stderr, "0 new, 2 seen again") {
-		t.Errorf("import again: exit %d: %s", got.code, got.stderr)
+	if got = c.command(t, "import", "--email", "chaos@example.com", lines); !strings.Contains(got.stdout, "0 new, 0 seen again, 2 already there") {
+		t.Errorf("import again: exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	if videos := c.countVideos(t); videos != 4 {
 		t.Errorf("the server shows %d videos, want 4", videos)

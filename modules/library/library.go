@@ -27,6 +27,9 @@ type Batch struct {
 	Stage string
 	// At is the time of the run in Unix milliseconds.
 	At int64
+	// Once leaves out an observation of the very time at which a video was observed
+	// last: it is the same reading, come again.
+	Once bool
 	// Records may be of any number; 100 to 200 make a good transaction. A video
 	// that stands in it twice counts once, the later record filling the earlier.
 	Records []record.Record

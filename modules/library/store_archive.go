@@ -163,12 +163,18 @@ func (s *Service) lookUp(ctx context.Context, tx *store.Tx, account int64, recor
 // insertObservations adds one observation a video and marks the rows that got one:
 // a video has at most one in each scroll, the first.
 func (s *Service) insertObservations(ctx context.Context, tx *store.Tx, account int64, batch Batch, all []*row) error {
-	values := make([][]any, len(all))
+	values := make([][]any, 0, len(all))
 	byID := make(map[int64]*row, len(all))
-	for i, v := range all {
+	for _, v := range all {
 		m := v.record.Metrics
-		values[i] = []any{s.db.NewID(), account, v.id, batch.ScrollID, batch.Stage, m.Views, m.Likes, m.Comments, m.Shares, m.Saves, observedAt(v.record, batch.At)}
+		if batch.Once && !v.isNew && m.ObservedAt != nil && *m.ObservedAt == v.observedAt {
+			continue
+		}
+		values = append(values, []any{s.db.NewID(), account, v.id, batch.ScrollID, batch.Stage, m.Views, m.Likes, m.Comments, m.Shares, m.Saves, observedAt(v.record, batch.At)})
 		byID[v.id] = v
+	}
+	if len(values) == 0 {
+		return nil
 	}
 	err := s.write("INSERT INTO observations (id, account_id, video_id, scroll_id, stage, views, likes, comments, shares, saves, observed_at) VALUES ").
 		rows(values).add(" ON CONFLICT (scroll_id, video_id) DO NOTHING RETURNING video_id").

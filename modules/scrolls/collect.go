@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -41,8 +40,8 @@ type delivery struct {
 // collect asks all sources of the template. It starts over where a start before was
 // cut off: what a source had sent by then is not known to be whole.
 func (r *run) collect(ctx context.Context) error {
-	if r.imported && r.feed == nil {
-		return errors.New("the command that imported is gone")
+	if r.imported {
+		return r.collectImport(ctx)
 	}
 	if err := r.clear(ctx); err != nil {
 		return err
@@ -52,12 +51,6 @@ func (r *run) collect(ctx context.Context) error {
 		return fmt.Errorf("last coverage: %w", err)
 	}
 	c := &collector{r: r, last: last, seen: map[record.Ref]bool{}, returned: tally{}}
-	if r.imported {
-		if err := c.read(ctx); err != nil {
-			return err
-		}
-		return c.finish(ctx, nil)
-	}
 	deliveries := c.ask(ctx)
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -121,28 +114,6 @@ func (c *collector) run(ctx context.Context, d *delivery, serves []string) {
 	for _, o := range d.outcomes {
 		if o.Detail != "" {
 			c.r.log.Info("source told", "source", d.source, "seed", o.Seed, "platform", o.Platform, "outcome", o.Status, "detail", o.Detail)
-		}
-	}
-}
-
-// read takes what an import brings.
-func (c *collector) read(ctx context.Context) error {
-	for {
-		records, err := c.r.feed()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read import: %w", err)
-		}
-		fresh, full := c.admit(records, importTemplate)
-		for part := range slices.Chunk(fresh, c.r.s.cfg.BatchSize) {
-			if err := c.write(ctx, part); err != nil {
-				return err
-			}
-		}
-		if full != nil {
-			return fmt.Errorf("read import: %w", full)
-		}
-		if err != nil {
-			return nil
 		}
 	}
 }

@@ -29,6 +29,7 @@ type world struct {
 	service *Service
 
 	mu       sync.Mutex
+	renewed  int // records that were to renew documents
 	brief    record.Brief
 	subject  string
 	briefed  bool
@@ -86,7 +87,7 @@ func setup(t testing.TB, db *store.DB, cfg Config) *world {
 	}
 	w.exec(`CREATE TABLE fake_videos (account_id bigint, platform text, external_id text, scroll_id bigint, evidence text,
 		PRIMARY KEY (account_id, platform, external_id))`)
-	w.exec(`CREATE TABLE fake_observations (scroll_id bigint, platform text, external_id text, stage text,
+	w.exec(`CREATE TABLE fake_observations (scroll_id bigint, platform text, external_id text, stage text, observed_at bigint,
 		PRIMARY KEY (scroll_id, platform, external_id))`)
 	w.exec(`CREATE TABLE fake_charges (units bigint)`)
 	w.service = w.another(cfg)
@@ -247,6 +248,53 @@ func (w *world) Known(ctx context.Context, refs []record.Ref) (map[record.Ref]bo
 	return known, rows.Err()
 }
 
+func observedAt(rec record.Record, at int64) int64 {
+	if rec.Metrics.ObservedAt != nil {
+		return *rec.Metrics.ObservedAt
+	}
+	return at
+}
+
+func (w *world) LastObserved(ctx context.Context, refs []record.Ref) (map[record.Ref]int64, error) {
+	all, err := w.ObservedIn(ctx, nil, refs)
+	last := map[record.Ref]int64{}
+	for ref, times := range all {
+		for _, at := range times {
+			last[ref] = max(last[ref], at)
+		}
+	}
+	return last, err
+}
+
+// ObservedIn with no scrolls is about all of them.
+func (w *world) ObservedIn(ctx context.Context, scrolls []int64, refs []record.Ref) (map[record.Ref]map[int64]int64, error) {
+	rows, err := w.db.PrepareSystem("SELECT scroll_id, platform, external_id, observed_at FROM fake_observations").Query(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := map[record.Ref]map[int64]int64{}
+	for rows.Next() {
+		var scroll, at int64
+		var ref record.Ref
+		if err := rows.Scan(&scroll, &ref.Platform, &ref.ExternalID, &at); err != nil {
+			return nil, err
+		}
+		if slices.Contains(refs, ref) && (scrolls == nil || slices.Contains(scrolls, scroll)) {
+			if found[ref] == nil {
+				found[ref] = map[int64]int64{}
+			}
+			found[ref][scroll] = at
+		}
+	}
+	return found, rows.Err()
+}
+
+func (w *world) Renew(_ context.Context, _ *store.Tx, batch Batch) (int, error) {
+	w.renewed += len(batch.Records)
+	return 0, nil
+}
+
 func (w *world) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []record.Ref, next int64, err error) {
 	rows, err := w.db.PrepareSystem("SELECT external_id FROM fake_videos WHERE platform = $1 ORDER BY external_id").Query(ctx, platform)
 	if err != nil {
@@ -287,8 +335,8 @@ func (w *world) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, 
 				return 0, 0, err
 			}
 		}
-		result, err = tx.Exec(ctx, "INSERT INTO fake_observations VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-			batch.ScrollID, rec.Platform, rec.ExternalID, batch.Stage)
+		result, err = tx.Exec(ctx, "INSERT INTO fake_observations VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+			batch.ScrollID, rec.Platform, rec.ExternalID, batch.Stage, observedAt(rec, batch.At))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -479,14 +527,17 @@ func rankByNumber(pass func(n int) string) func(record.Record) record.Verdict {
 func ptr[T any](value T) *T { return &value }
 
 // feed reads parts one after another.
-func feed(parts ...[]record.Record) func() ([]record.Record, error) {
-	return func() ([]record.Record, error) {
-		if len(parts) == 0 {
+func feed(parts ...[]record.Record) func() ([]Reading, error) {
+	at := -1
+	return func() ([]Reading, error) {
+		if at++; at == len(parts) {
 			return nil, io.EOF
 		}
-		part := parts[0]
-		parts = parts[1:]
-		return part, nil
+		readings := make([]Reading, len(parts[at]))
+		for i, rec := range parts[at] {
+			readings[i] = Reading{rec, at}
+		}
+		return readings, nil
 	}
 }
 

@@ -4,26 +4,43 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/viewer"
 )
 
 // Imported is what an import did.
 type Imported struct {
-	// ScrollID is the scroll that stands for it.
+	// ScrollID is the scroll that stands for it; 0 where it brought nothing new.
 	ScrollID int64
-	// Read, Added and Reobserved count videos; each is counted once.
-	Read, Added, Reobserved int
+	// Parts are the tallies by [Reading.Part].
+	Parts []Tally
 }
 
-// Import loads records into the tenant's library, by way of a scroll that has them
+// Sum is the tally of all parts.
+func (i Imported) Sum() (sum Tally) {
+	for _, t := range i.Parts {
+		sum.New += t.New
+		sum.Again += t.Again
+		sum.Same += t.Same
+		sum.Repeated += t.Repeated
+		sum.Refused += t.Refused
+	}
+	return sum
+}
+
+// Import loads readings into the tenant's library, by way of a scroll that has them
 // for its only source: so they are observed, rated and counted like any others. No
-// rule, no limit and no budget applies. It returns when the scroll has ended; next
-// ends with io.EOF. An import that breaks off is failed, and can be made again.
-func (s *Service) Import(ctx context.Context, next func() ([]record.Record, error)) (done Imported, err error) {
+// rule, no limit and no budget applies. next ends with io.EOF.
+//
+// It can be made again, whatever became of it: a reading that the library has is
+// not added twice, and an import of the tenant that was cut off is ended first. One
+// that brings nothing new leaves no scroll, since an empty one would tell of no
+// growth. It returns when the scroll has ended.
+func (s *Service) Import(ctx context.Context, next func() ([]Reading, error)) (done Imported, err error) {
 	account, _, ok := viewer.Tenant(ctx)
 	if !ok || account == 0 {
 		return done, errors.New("import: no tenant in the context")
@@ -35,39 +52,101 @@ func (s *Service) Import(ctx context.Context, next func() ([]record.Record, erro
 	case !briefed:
 		return done, fault.New(fault.WorkspaceRequired, "Set a workspace before you import videos.")
 	}
-	running, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r, err := s.beginImport(ctx, account, subject)
+	if err := s.pickUp(ctx, account); err != nil {
+		return done, fmt.Errorf("import: end an earlier one: %w", err)
+	}
+	row := &claimRow{ID: s.db.NewID(), Account: account, Status: Running, Template: importTemplate, Subject: subject}
+	r := s.newRun(row, Limits{})
+	in, err := s.newIntake(ctx, r, next)
 	if err != nil {
 		return done, fmt.Errorf("import: %w", err)
 	}
+	switch err := in.look(ctx); {
+	case errors.Is(err, io.EOF):
+		return Imported{Parts: in.tallies}, nil
+	case err != nil:
+		return Imported{Parts: in.tallies}, fmt.Errorf("import: %w", err)
+	}
+	err = s.runImport(ctx, r, row, in)
+	return Imported{ScrollID: r.id, Parts: in.tallies}, err
+}
+
+// runImport goes through the stages of an import that has something to bring.
+func (s *Service) runImport(ctx context.Context, r *run, row *claimRow, in *intake) error {
+	running, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := s.insertImport(ctx, tx, row); err != nil {
+			return err
+		}
+		return startRow(ctx, tx, row, Plan, s.now().UnixMilli())
+	})
+	if err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	r.state.stage, r.intake = Plan, in
 	if end, ok := s.signals.begin(r.id, cancel); ok {
 		defer end()
 	}
-	r.feed = next
 	if err := r.execute(running, cancel); err != nil {
-		return done, errors.Join(fmt.Errorf("import: %w", err), r.abandon(ctx))
+		return errors.Join(fmt.Errorf("import: %w", err), r.abandon(ctx))
 	}
-	progress := r.snapshot().progress
-	return Imported{r.id, progress.Collected, r.snapshot().newVideos, progress.Reobserved}, nil
+	return nil
 }
 
-// beginImport writes a scroll that is running already, so no worker takes it.
-func (s *Service) beginImport(ctx context.Context, account int64, subject string) (r *run, err error) {
-	template := importTemplate
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		row, err := s.insertImport(ctx, tx, account, subject, template)
+// abandon leaves an import that did not come to its end to whoever picks it up, as
+// soon as it has put something away; else it has failed.
+func (r *run) abandon(ctx context.Context) error {
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if r.snapshot().checkpoint == "" || r.snapshot().checkpoint == Plan {
+		return r.fail(after, internalFailure)
+	}
+	return ignoreLost(r.s.db.Write(after, func(ctx context.Context, tx *store.Tx) error {
+		return r.putDown(ctx, tx, r.attempt)
+	}))
+}
+
+// pickUp ends the tenant's imports whose command was lost. What such a one has put
+// away is archived by it, so that it counts as one scroll's; what it had not yet
+// read comes with the next. It waits for a pulse where one may still come.
+func (s *Service) pickUp(ctx context.Context, account int64) error {
+	rows, err := s.runningImports(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		lost, err := s.silent(ctx, row.ID, row.HeartbeatAt)
 		if err != nil {
 			return err
 		}
-		r = s.newRun(row, Limits{})
-		r.state.stage = Plan
-		return startRow(ctx, tx, row, Plan, s.now().UnixMilli())
-	})
-	return r, err
+		if !lost {
+			continue
+		}
+		s.log.Info("an import was cut off: ending it", "scroll", row.ID)
+		if err := s.work(ctx, jobArgs{account, row.ID, row.Attempt + 1}); err != nil {
+			s.log.Warn("could not end an import that was cut off", "scroll", row.ID, "error", err)
+		}
+	}
+	return nil
 }
 
-// abandon fails an import that did not come to its end.
-func (r *run) abandon(ctx context.Context) error {
-	return r.fail(context.WithoutCancel(ctx), internalFailure)
+// silent waits until a running import has shown a pulse, or was too long without one.
+func (s *Service) silent(ctx context.Context, id, first int64) (bool, error) {
+	for {
+		row, err := s.importPulse(ctx, id)
+		switch {
+		case err != nil:
+			return false, err
+		case row == nil || row.HeartbeatAt != first:
+			return false, nil
+		case first == 0 || s.now().Sub(time.UnixMilli(first)) > s.cfg.Stale:
+			return true, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case <-time.After(min(s.cfg.Heartbeat, 500*time.Millisecond)):
+		}
+	}
 }

@@ -53,7 +53,7 @@ func (r *run) shelve(ctx context.Context, items []item, reached float64, mark fu
 }
 
 func (r *run) batch(from *state, stage string, items []item) Batch {
-	batch := Batch{ScrollID: r.id, Subject: from.subject, Stage: stage, At: r.call.Now, Records: make([]record.Record, len(items))}
+	batch := Batch{ScrollID: r.id, Subject: from.subject, Stage: stage, At: r.call.Now, Once: r.imported, Records: make([]record.Record, len(items))}
 	for i := range items {
 		batch.Records[i] = items[i].record
 	}

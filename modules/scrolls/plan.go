@@ -31,6 +31,9 @@ func (r *run) prepare(ctx context.Context) error {
 	if planned := r.state.progress.Plan; planned != nil {
 		r.seeds = planned.Seeds
 	}
+	if r.imported { // its files may hold what the brief's competitors posted
+		r.seeds = seeds(brief, rules, "", r.template, 0)
+	}
 	if r.state.checkpoint == "" {
 		r.state.subject, r.state.rulesVersion = subject, version
 	}

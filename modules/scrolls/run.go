@@ -24,10 +24,10 @@ type run struct {
 	template Template
 	call     record.Run
 	seeds    []record.Seed
-	// imported tells an import from a scroll that has sources. feed is what it reads,
-	// nil once its command is lost.
+	// imported tells an import from a scroll that has sources. intake is what it
+	// reads, nil once its command is lost.
 	imported bool
-	feed     func() ([]record.Record, error)
+	intake   *intake
 	log      *slog.Logger
 
 	mu      sync.Mutex // guards what follows
@@ -55,8 +55,11 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 		if err := r.perform(ctx, stage); err != nil {
 			return err
 		}
-		if stage == Score {
+		switch {
+		case stage == Score:
 			return nil
+		case stage == Archive && r.intake != nil && r.intake.more():
+			stage = Plan // the next portion of an import is collected
 		}
 	}
 }

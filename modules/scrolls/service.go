@@ -57,6 +57,10 @@ type Library interface {
 	// Tracked returns videos of a platform worth a fresh look, the most worthwhile
 	// first. after is 0 at first, then the next of the call before; 0 again at the end.
 	Tracked(ctx context.Context, platform string, after int64, limit int) (refs []record.Ref, next int64, err error)
+	// LastObserved tells of those videos that the library has when each was observed last.
+	LastObserved(ctx context.Context, refs []record.Ref) (map[record.Ref]int64, error)
+	// ObservedIn tells when some scrolls, at most 100, observed videos: scroll to time.
+	ObservedIn(ctx context.Context, scrolls []int64, refs []record.Ref) (map[record.Ref]map[int64]int64, error)
 }
 
 // Archiver is the room's need of the library's shelves.
@@ -64,6 +68,8 @@ type Archiver interface {
 	// Archive writes videos and their observations. A video that the scroll has
 	// already observed gets no second observation.
 	Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, reobserved int, err error)
+	// Renew brings documents of known videos up to date without an observation.
+	Renew(ctx context.Context, tx *store.Tx, batch Batch) (changed int, err error)
 	// Score computes outliers and trends as they are with this scroll, which is not
 	// completed yet. Doing it twice changes nothing.
 	Score(ctx context.Context, scrollID int64) error
@@ -77,7 +83,9 @@ type Batch struct {
 	// Stage is Observe or Archive.
 	Stage string
 	// At stands for the time of records without one, in Unix milliseconds.
-	At      int64
+	At int64
+	// Once leaves out an observation of the very time at which a video was observed last.
+	Once    bool
 	Records []record.Record
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/scrollery/scrollery/modules/fault"
 	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/store/storetest"
 	"github.com/scrollery/scrollery/modules/viewer"
@@ -263,37 +262,5 @@ func TestRecurrence(t *testing.T) {
 			}
 		}
 		due(30, 5)
-	})
-}
-
-func TestImport(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		w := setup(t, db, quick())
-		w.setLimits(Limits{}) // an operator's command asks for no subscription
-		load := func(parts ...[]record.Record) (Imported, error) {
-			return w.service.Import(tenant(), feed(parts...))
-		}
-		done, err := load(videos("tiktok", 1, 300), videos("tiktok", 290, 20))
-		if err != nil || done.Read != 309 || done.Added != 309 || done.Reobserved != 0 {
-			t.Errorf("first: %+v, %v", done, err)
-		}
-		done, err = load(videos("tiktok", 300, 20))
-		if err != nil || done.Read != 20 || done.Added != 10 || done.Reobserved != 10 {
-			t.Errorf("second: %+v, %v", done, err)
-		}
-		if scroll := w.load(done.ScrollID); scroll.Status != Completed || *scroll.Template != importTemplate {
-			t.Errorf("scroll: %+v", scroll)
-		}
-		if n := w.count("fake_charges"); n != 0 || w.count("scroll_records") != 0 {
-			t.Errorf("%d charges", n)
-		}
-		if total, _, err := w.history.Completed(tenant(), w.subject, 5); err != nil || total != 2 {
-			t.Errorf("completed: %d, %v", total, err)
-		}
-		w.briefed = false
-		if _, err := load(nil); !fault.Is(err, fault.WorkspaceRequired) {
-			t.Errorf("without a workspace: %v", err)
-		}
 	})
 }

@@ -52,13 +52,3 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, account int64, subje
 	}
 	return scroll, s.enqueue(ctx, tx, account, scroll.ID, 1, s.now())
 }
-
-// insertImport writes the scroll of an import. There is no job: its command runs it.
-func (s *Service) insertImport(ctx context.Context, tx *store.Tx, account int64, subject, template string) (*claimRow, error) {
-	now := s.now().UnixMilli()
-	row := &claimRow{ID: s.db.NewID(), Account: account, Status: Running, Template: template, Subject: subject}
-	_, err := tx.Exec(ctx, `INSERT INTO scrolls (id, account_id, status, progress, new_videos, template, rules_version, subject,
-		attempt, heartbeat_at, checkpoint, created_at, updated_at) VALUES ($1, $2, 'running', '`+noProgress+`', 0, $3, 0, $4, 0, $5, '', $6, $7)`,
-		row.ID, account, template, subject, now, now, now)
-	return row, err
-}

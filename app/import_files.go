@@ -1,0 +1,89 @@
+package app
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/scrollery/scrollery/plugins/feed/formats"
+)
+
+// importFile is one file of an import.
+type importFile struct {
+	// dir is the folder that was named, or the file's own; nil for the input.
+	dir fs.FS
+	// name is the file's in it.
+	name, shown string
+	size        int64
+	// modified in Unix milliseconds; 0 for the input.
+	modified int64
+}
+
+// findFiles lists the files of some paths: a file as it is, of a folder all that
+// may hold videos, in the order of their names. Hidden ones are left out there.
+func findFiles(paths []string) (files []importFile, err error) {
+	for _, path := range paths {
+		if path == "-" {
+			files = append(files, importFile{shown: "-", size: -1})
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			dir, name := filepath.Split(path)
+			if dir == "" {
+				dir = "."
+			}
+			files = append(files, importFile{os.DirFS(dir), name, path, info.Size(), info.ModTime().UnixMilli()})
+			continue
+		}
+		found, err := inFolder(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: no .jsonl, .ndjson, .json, .csv or .tsv file in it, packed by gzip or not", path)
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+func inFolder(root string) (files []importFile, err error) {
+	dir := os.DirFS(root)
+	err = fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir() || !formats.Known(name):
+			return nil
+		}
+		info, err := fs.Stat(dir, name) // follows links
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		files = append(files, importFile{dir, name, filepath.Join(root, filepath.FromSlash(name)), info.Size(), info.ModTime().UnixMilli()})
+		return nil
+	})
+	return files, err
+}
+
+// sizeOf is how many bytes there are to read; -1 where nobody knows.
+func sizeOf(files []importFile) (sum int64) {
+	for _, file := range files {
+		if file.size < 0 {
+			return -1
+		}
+		sum += file.size
+	}
+	return sum
+}

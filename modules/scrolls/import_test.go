@@ -1,0 +1,180 @@
+package scrolls
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// read makes readings of a time.
+func read(at int64, records []record.Record) []record.Record {
+	for i := range records {
+		records[i].Metrics.ObservedAt = &at
+	}
+	return records
+}
+
+const (
+	firstTime  = 1_760_000_000_000
+	secondTime = 1_770_000_000_000
+)
+
+func TestImport(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.setLimits(Limits{}) // an operator's command asks for no subscription
+		load := func(want Tally, scroll bool, parts ...[]record.Record) Imported {
+			t.Helper()
+			done, err := w.service.Import(tenant(), feed(parts...))
+			if err != nil || done.Sum() != want || (done.ScrollID != 0) != scroll {
+				t.Errorf("%+v in scroll %d, %v; want %+v", done.Sum(), done.ScrollID, err, want)
+			}
+			return done
+		}
+		done := load(Tally{New: 309, Repeated: 11}, true, videos("tiktok", 1, 300), videos("tiktok", 290, 20))
+		if done.Parts[0] != (Tally{New: 300}) || done.Parts[1] != (Tally{New: 9, Repeated: 11}) {
+			t.Errorf("parts: %+v", done.Parts)
+		}
+		if scroll := w.load(done.ScrollID); scroll.Status != Completed || *scroll.Template != importTemplate || scroll.NewVideos != 309 {
+			t.Errorf("scroll: %+v", scroll)
+		}
+		load(Tally{New: 10, Again: 10}, true, read(firstTime, videos("tiktok", 300, 20)))
+		load(Tally{Again: 20}, true, read(secondTime, videos("tiktok", 300, 20)))
+		n := w.count("scrolls")
+		load(Tally{Same: 20}, false, read(secondTime, videos("tiktok", 300, 20)))
+		load(Tally{Same: 20}, false, read(firstTime, videos("tiktok", 300, 20))) // older than the last
+		if w.count("scrolls") != n || w.renewed != 40 {
+			t.Errorf("%d scrolls after %d, %d renewed", w.count("scrolls"), n, w.renewed)
+		}
+		load(Tally{New: 1, Refused: 2}, true, []record.Record{{Ref: record.Ref{Platform: "x", ExternalID: "1"}}, {}, {Ref: record.Ref{Platform: "x", ExternalID: "\x00"}}})
+		if n := w.count("fake_charges"); n != 0 || w.count("scroll_records") != 0 {
+			t.Errorf("%d charges", n)
+		}
+		if total, _, err := w.history.Completed(tenant(), w.subject, 5); err != nil || total != 4 {
+			t.Errorf("completed: %d, %v", total, err)
+		}
+		w.briefed = false
+		if _, err := w.service.Import(tenant(), feed(nil)); !fault.Is(err, fault.WorkspaceRequired) {
+			t.Errorf("without a workspace: %v", err)
+		}
+	})
+}
+
+func TestImportKeepsTheNewestReading(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		done, err := w.service.Import(tenant(), feed(
+			read(firstTime, videos("tiktok", 1, 30)), read(secondTime, videos("tiktok", 1, 30)), read(firstTime+1, videos("tiktok", 1, 30))))
+		if err != nil || len(done.Parts) != 3 || done.Parts[0] != (Tally{Repeated: 30}) || done.Parts[1] != (Tally{New: 30}) || done.Parts[2] != (Tally{Repeated: 30}) {
+			t.Errorf("%+v, %v", done, err)
+		}
+		if n := w.number("SELECT count(*) FROM fake_observations WHERE observed_at = $1", secondTime); n != 30 || w.count("fake_observations") != 30 {
+			t.Errorf("%d of %d observations are the newest", n, w.count("fake_observations"))
+		}
+	})
+}
+
+func TestImportGoesInPortions(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		cfg := quick()
+		cfg.MaxRecords = 40
+		most := 0
+		w := setup(t, db, cfg)
+		w.service.cfg.Pause = func(_ context.Context, stage, point string) {
+			if stage == Collect && point == "end" {
+				most = max(most, w.count("scroll_records"))
+			}
+		}
+		again := videos("tiktok", 1, 5)
+		done, err := w.service.Import(tenant(), feed(read(firstTime, videos("tiktok", 1, 205)), read(secondTime, again)))
+		if err != nil || done.Sum() != (Tally{New: 205, Repeated: 5}) {
+			t.Errorf("%+v, %v", done.Sum(), err)
+		}
+		if scroll := w.load(done.ScrollID); scroll.Status != Completed || scroll.NewVideos != 205 {
+			t.Errorf("%+v", scroll)
+		}
+		if w.count("fake_videos") != 205 || w.count("fake_observations") != 205 || most == 0 || most > 50 {
+			t.Errorf("%d videos, %d observations, %d under way at once", w.count("fake_videos"), w.count("fake_observations"), most)
+		}
+		if len(w.scores) != 1 {
+			t.Errorf("scored %d times", len(w.scores))
+		}
+	})
+}
+
+// TestImportCutOff loses the command at points where it may be, and imports again.
+func TestImportCutOff(t *testing.T) {
+	t.Parallel()
+	for _, at := range []struct {
+		stage, point string
+		portion      int
+	}{
+		{Collect, "batch", 1},
+		{Collect, "end", 1},
+		{Archive, "batch", 1},
+		{Collect, "batch", 2},
+		{Observe, "begin", 2},
+		{Archive, "end", 2},
+		{Score, "end", 2},
+	} {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, db *store.DB) { importCutOff(t, db, at.stage, at.point, at.portion) })
+		})
+	}
+}
+
+func importCutOff(t *testing.T, db *store.DB, stage, point string, portion int) {
+	cfg := quick()
+	cfg.MaxRecords, cfg.Heartbeat, cfg.Stale = 40, 30*time.Millisecond, 90*time.Millisecond
+	w := setup(t, db, cfg)
+	records := func() func() ([]Reading, error) {
+		return feed(read(firstTime, videos("tiktok", 1, 50)), read(firstTime, videos("tiktok", 51, 30)))
+	}
+	lost := w.another(cfg)
+	lost.cfg.Heartbeat = time.Hour
+	reached, goOn := make(chan struct{}), make(chan struct{})
+	portions, once := 0, sync.Once{}
+	lost.cfg.Pause = func(_ context.Context, s, p string) {
+		if s == Collect && p == "begin" {
+			portions++
+		}
+		if s == stage && p == point && portions >= portion {
+			once.Do(func() { close(reached) })
+			<-goOn
+		}
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		if _, err := lost.Import(tenant(), records()); err == nil {
+			t.Error("the lost command ends well")
+		}
+	})
+	<-reached
+	done, err := w.service.Import(tenant(), records())
+	if err != nil {
+		t.Error(err)
+	}
+	close(goOn)
+	all.Wait()
+	if videos, observations := w.count("fake_videos"), w.count("fake_observations"); videos != 80 || observations != 80 {
+		t.Errorf("%d videos, %d observations, want 80 each", videos, observations)
+	}
+	if n := w.number("SELECT count(*) FROM scrolls WHERE status = 'running'"); n != 0 {
+		t.Errorf("%d scrolls are still running", n)
+	}
+	n := w.number("SELECT count(*) FROM fake_observations o JOIN scrolls s ON s.id = o.scroll_id WHERE s.status = 'completed'")
+	if sum := done.Sum(); n != 80 || sum.New+sum.Same != 80 {
+		t.Errorf("%d observations are of completed scrolls; %+v", n, done)
+	}
+}
