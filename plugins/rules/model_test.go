@@ -193,6 +193,7 @@ var judged = []stage.Record{
 	captioned("unworded", "Tag a friend and win a mug", 5000),
 	captioned("unkind", "How cruel can one be to a donkey", 5000),
 	captioned("few", "Latte art, nothing wrong with it", 10),
+	{Ref: stage.Ref{Platform: "tiktok", ExternalID: "wordless"}, Metrics: stage.Metrics{Views: ptr[int64](5000)}},
 }
 
 func TestModelDecidesWhatChecksCannot(t *testing.T) {
@@ -210,14 +211,14 @@ func TestModelDecidesWhatChecksCannot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string]string{"kept": "", "worded": "rule_giveaway", "notreally": "", "unworded": "rule_giveaway", "unkind": "rule_kind", "few": "rule_views"}
+		want := map[string]string{"kept": "", "worded": "rule_giveaway", "notreally": "", "unworded": "rule_giveaway", "unkind": "rule_kind", "few": "rule_views", "wordless": ""}
 		if got := droppedBy(verdicts); !maps.Equal(got, want) {
 			t.Errorf("batch %s: %v", batch, got)
 		}
 		for _, v := range verdicts {
 			want := map[string]string{
 				"kept": "the model sees no rule broken; relevance", "notreally": "the model sees no rule broken; relevance",
-				"worded": byModel, "unworded": byModel, "unkind": byModel, "few": "dropped: require views >= 1000",
+				"worded": byModel, "unworded": byModel, "unkind": byModel, "few": "dropped: require views >= 1000", "wordless": "relevance",
 			}[v.ExternalID]
 			if !strings.HasPrefix(v.Reason, want) {
 				t.Errorf("batch %s: %s: reason %q, want %q", batch, v.ExternalID, v.Reason, want)
@@ -234,7 +235,7 @@ func TestModelDecidesWhatChecksCannot(t *testing.T) {
 
 func TestCompiledRulesDecideWhereTheModelDoesNot(t *testing.T) {
 	t.Parallel()
-	compiledWant := map[string]string{"kept": "", "worded": "rule_giveaway", "notreally": "rule_giveaway", "unworded": "", "unkind": "", "few": "rule_views"}
+	compiledWant := map[string]string{"kept": "", "worded": "rule_giveaway", "notreally": "rule_giveaway", "unworded": "", "unkind": "", "few": "rule_views", "wordless": ""}
 	always := func(text string) func(int, question) string {
 		return func(int, question) string { return text }
 	}

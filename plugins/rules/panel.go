@@ -120,11 +120,12 @@ func (p *panel) judge(ctx context.Context, records []stage.Record) ([]stage.Verd
 	return verdicts, nil
 }
 
-// consult asks the model about the records that no exact check drops.
+// consult asks the model about the records that no exact check drops. Of one whose
+// words are not known there is nothing to ask: a model would make something up.
 func (p *panel) consult(ctx context.Context, about []*facts, said []opinion) error {
 	var open []int
 	for i, f := range about {
-		if !p.program.settled(f) {
+		if f.told && !p.program.settled(f) {
 			open = append(open, i)
 		}
 	}
