@@ -128,7 +128,7 @@ func (e *Endpoint) Ask(ctx context.Context, q Question, answer any) error {
 	if err != nil {
 		return err
 	}
-	parts := []openai.ChatCompletionContentPartUnionParam{openai.TextContentPart(string(data))}
+	parts := []openai.ChatCompletionContentPartUnionParam{openai.TextContentPart(Visible(data))}
 	for _, jpeg := range q.JPEGs {
 		parts = append(parts, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: dataURL(jpeg), Detail: "low"}))
 	}

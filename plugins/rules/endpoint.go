@@ -37,7 +37,10 @@ const (
 	bytesToken = 4
 )
 
-// endpoint is any chat endpoint that speaks as OpenAI's does.
+// endpoint is any chat endpoint that speaks as OpenAI's does. It is not the one of
+// plugins/model: the rules stand beside what is untrusted, tokens are counted against
+// what a scroll may spend, the answer's text is judged before it is read, and an
+// error tells whether a video can have brought it about.
 type endpoint struct {
 	chat  openai.ChatCompletionService
 	model string

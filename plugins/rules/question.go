@@ -8,9 +8,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf16"
+
+	"github.com/scrollery/scrollery/plugins/model"
 )
 
 // The bounds of what is told of one video, in bytes.
@@ -72,25 +71,13 @@ func newQuestion(items []openItem, about []*facts) *question {
 	return q
 }
 
-// text is the question as JSON of plain sight: marks that look like a turn of the
-// conversation lose their brackets to escapes, and what no eye can see (zero width,
-// reversed, tagged letters) stands there as its number.
+// text is the question as JSON in which nothing hides.
 func (q *question) text() (string, error) {
 	raw, err := json.Marshal(q)
 	if err != nil {
 		return "", fmt.Errorf("write the question: %w", err)
 	}
-	var out strings.Builder
-	for _, r := range string(raw) {
-		if !unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector) {
-			out.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&out, `\u%04x`, unit)
-		}
-	}
-	return out.String(), nil
+	return model.Visible(raw), nil
 }
 
 // schema allows one entry for each ref, of the ids that were given, and nothing else.

@@ -16,19 +16,20 @@ import (
 	"errors"
 	"io"
 
+	"github.com/scrollery/scrollery/plugins/model"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // The settings and the secret of the model.
 const (
-	endpointSetting = "endpoint"
-	modelSetting    = "model"
+	endpointSetting = model.EndpointSetting
+	modelSetting    = model.ModelSetting
 	batchSetting    = "batch"
 	parallelSetting = "parallel"
 	requestsSetting = "requests"
 	tokensSetting   = "tokens"
 	minutesSetting  = "minutes"
-	keySecret       = "key"
+	keySecret       = model.KeySecret
 )
 
 // Spec is the rules stage.
