@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -274,6 +275,62 @@ func TestSubscriptionThroughStripe(t *testing.T) {
 			if !strings.Contains(shown, want) {
 				t.Errorf("no %s in\n%s", want, shown)
 			}
+		}
+	})
+}
+
+// TestSubscribingAgain subscribes with the key of an account: it keeps its data, and
+// the older subscription ends in Stripe, however often that is tried.
+func TestSubscribingAgain(t *testing.T) {
+	t.Parallel()
+	eachBusiness(t, "billing: {stripe: {timeout: 200ms}}", func(t *testing.T, b *business) {
+		buy := func(key, plan string) (claim reply, sub string) {
+			t.Helper()
+			start := b.must(t, 200, key, "POST", "/v1/subscribe", `{"billingInterval":"monthly","plan":"`+plan+`"}`)
+			session := stripetest.SessionOf(start.text("url"))
+			b.stripe.Pay(session, "eve@example.com")
+			claim = b.must(t, 200, "", "POST", "/v1/subscribe/claim", `{"claimToken":"`+start.text("claimToken")+`"}`)
+			if claim.text("status") != "completed" {
+				t.Fatal(claim.body)
+			}
+			return claim, b.stripe.Text(session, "subscription")
+		}
+		first, old := buy("", "standard")
+		key := first.text("apiKey")
+		var removals atomic.Int32
+		b.stripe.Breaks(func(r stripetest.Request) (trouble stripetest.Trouble) {
+			if r.Method == http.MethodDelete && removals.Add(1) <= 4 { // more than one run of the job tries
+				trouble.Status = http.StatusInternalServerError
+			}
+			return trouble
+		})
+		second, current := buy(key, "pro")
+		if second.text("accountId") != first.text("accountId") {
+			t.Fatalf("another account: %v, %v", first.body, second.body)
+		}
+		b.must(t, 200, key, "GET", "/v1/hooks", "")
+		deadline := time.Now().Add(30 * time.Second)
+		for b.stripe.Text(old, "status") != "canceled" && time.Now().Before(deadline) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if got := b.stripe.Text(old, "status") + " " + b.stripe.Text(current, "status"); got != "canceled active" || removals.Load() < 5 {
+			t.Errorf("%s after %d tries\n%s", got, removals.Load(), b.stderr)
+		}
+		b.deliver(t) // that the old one ended does not end the new one
+		b.must(t, 200, key, "GET", "/v1/hooks", "")
+
+		b.stripe.Set(current, "canceled")
+		b.deliver(t)
+		b.must(t, 402, key, "GET", "/v1/hooks", "")
+		third, _ := buy(key, "pro") // one that has ended comes back the same way
+		if third.text("accountId") != first.text("accountId") {
+			t.Fatalf("another account: %v, %v", first.body, third.body)
+		}
+		b.must(t, 200, key, "GET", "/v1/hooks", "")
+
+		stranger, _ := buy("scr_live_unknown", "pro")
+		if stranger.text("accountId") == first.text("accountId") {
+			t.Error("a stranger subscribed for somebody's account")
 		}
 	})
 }

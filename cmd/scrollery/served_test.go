@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -47,23 +48,29 @@ func newServed(t *testing.T, dir, databaseURL, config string, env ...string) *se
 
 func (s *served) start(t *testing.T) {
 	t.Helper()
-	s.server = program(context.WithoutCancel(t.Context()), s.dir, "serve")
+	if err := s.launch(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// launch starts the server and returns when it answers.
+func (s *served) launch() error {
+	s.server = program(context.Background(), s.dir, "serve")
 	s.server.Env = append(s.server.Env, s.env...)
 	s.stderr = &lockedBuffer{}
 	s.server.Stderr = s.stderr
 	if err := s.server.Start(); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	deadline := time.Now().Add(30 * time.Second)
 	for time.Now().Before(deadline) {
 		response, err := s.client.Get(s.base + "/v1/health")
 		if err == nil {
-			response.Body.Close()
-			return
+			return response.Body.Close()
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatalf("the server does not answer: %s", s.stderr)
+	return fmt.Errorf("the server does not answer: %s", s.stderr)
 }
 
 // kill is kill -9.

@@ -111,7 +111,7 @@ func (s *Service) sell(ctx context.Context, order Order, account int64) (url, to
 
 // payingAccount is the account that a checkout is for, 0 for a new one.
 func payingAccount(ctx context.Context) int64 {
-	caller := viewer.FromContext(ctx)
+	caller := viewer.Known(ctx)
 	if caller == nil || caller.AccountID == 0 || caller.Session {
 		return 0
 	}

@@ -42,7 +42,7 @@ func (c *call) admit(ctx context.Context) error {
 }
 
 // identify finds out who is calling. A public operation is served whatever the
-// key; a valid one only attributes its event.
+// key; a valid one attributes its event, and may be asked for with viewer.Known.
 func (c *call) identify(ctx context.Context) (*Caller, error) {
 	secret, sent := bearer(c.request.Header["Authorization"])
 	if secret == "" {
@@ -69,6 +69,18 @@ func (c *call) identify(ctx context.Context) (*Caller, error) {
 	}
 	c.viewer = caller.Viewer
 	return caller, nil
+}
+
+// asking tells the operation who calls. A public one learns it without acting as
+// the caller.
+func (c *call) asking(ctx context.Context) context.Context {
+	switch {
+	case c.viewer == nil:
+		return ctx
+	case c.op.public():
+		return viewer.WithKnown(ctx, c.viewer)
+	}
+	return viewer.NewContext(ctx, c.viewer)
 }
 
 // bearer takes the secret out of the Authorization header; sent tells whether

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/viewer"
 )
 
 // keptBuffer is the largest buffer that goes back to the pool.
@@ -49,9 +48,7 @@ func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b 
 	if err := c.admit(ctx); err != nil {
 		return answer{}, err
 	}
-	if c.viewer != nil && !c.op.public() {
-		ctx = viewer.NewContext(ctx, c.viewer)
-	}
+	ctx = c.asking(ctx)
 	request := b.op.newInput()
 	if err := m.readREST(w, c, request); err != nil {
 		return answer{}, err

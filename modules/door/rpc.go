@@ -16,7 +16,6 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/viewer"
 )
 
 type rpcServer = http.Handler
@@ -50,10 +49,7 @@ func (m *Mux) rpcHandler(b *binding) http.Handler {
 			if err != nil {
 				return nil, c.refuse(c.settle(ctx, err)).connectError()
 			}
-			if c.viewer != nil && !c.op.public() {
-				ctx = viewer.NewContext(ctx, c.viewer)
-			}
-			return ctx, nil
+			return c.asking(ctx), nil
 		}),
 	}
 	if b.readOnly() {

@@ -56,6 +56,23 @@ func FromContext(ctx context.Context) *Viewer {
 	return v
 }
 
+type knownKey struct{}
+
+// WithKnown returns a context of a public call that came with a valid key: v is
+// known, and has no more rights than anybody.
+func WithKnown(ctx context.Context, v *Viewer) context.Context {
+	return context.WithValue(ctx, knownKey{}, v)
+}
+
+// Known returns who is asking, or who is known to make a public call, or nil.
+func Known(ctx context.Context) *Viewer {
+	if v := FromContext(ctx); v != nil {
+		return v
+	}
+	v, _ := ctx.Value(knownKey{}).(*Viewer)
+	return v
+}
+
 // As returns a context for work that the service does on a tenant's behalf.
 func As(ctx context.Context, accountID int64) context.Context {
 	return NewContext(ctx, &Viewer{AccountID: accountID})
