@@ -54,6 +54,8 @@ func landlocked(p policy) error {
 	if len(p.Writes) > 0 {
 		// Files there may change their folder.
 		rules = append(rules, landlock.RWDirs(p.Writes...).WithRefer())
+		// What is remembered there holds for this boot of the system alone.
+		rules = append(rules, landlock.ROFiles("/proc/sys/kernel/random/boot_id").IgnoreIfMissing())
 	}
 	for _, path := range p.Reads {
 		rules = append(rules, readable(path))

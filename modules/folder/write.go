@@ -3,7 +3,6 @@ package folder
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"syscall"
@@ -31,16 +30,20 @@ func (f *Folder) Write(name, data string) error {
 	if faults := f.Check(name, data); len(faults) > 0 {
 		return faults[0]
 	}
-	release, err := f.lock()
+	lock, err := f.lock()
 	if err != nil {
 		return err
 	}
-	defer release()
-	if err := f.admit(name, int64(len(data))); err != nil {
+	defer lock.Close()
+	now, err := f.admit(lock, name, int64(len(data)))
+	if err != nil {
 		return err
 	}
 	if err := f.fill(data); err != nil {
 		return err
+	}
+	if err := changing(lock); err != nil {
+		return full(err)
 	}
 	target := path.Join(filesName, name)
 	if err := f.root.MkdirAll(path.Dir(target), 0o700); err != nil {
@@ -49,41 +52,54 @@ func (f *Folder) Write(name, data string) error {
 	if err := f.root.Rename(newName, target); err != nil {
 		return full(fmt.Errorf("put a file in its place: %w", err))
 	}
+	now.keep(lock)
 	return f.settle(path.Dir(target))
 }
 
-// admit refuses a write that the folder has no place for.
-func (f *Folder) admit(name string, size int64) error {
+// admit refuses a write that the folder has no place for. It answers what the count
+// is after the write.
+func (f *Folder) admit(lock *os.File, name string, size int64) (count, error) {
 	info, err := f.look(name)
 	if err != nil {
-		return err
+		return count{}, err
 	}
 	if info != nil && !info.Mode().IsRegular() {
-		return refuse(PathField, "the path belongs to something that is no file")
+		return count{}, refuse(PathField, "the path belongs to something that is no file")
 	}
-	var used int64
-	known := map[string]bool{}
-	if err := f.walk(func(name string, info fs.FileInfo) {
-		known[name] = true
-		if info.Mode().IsRegular() {
-			used += info.Size()
-		}
-	}); err != nil {
-		return err
+	before, err := f.counted(lock)
+	if err != nil {
+		return count{}, err
+	}
+	added, err := f.made(name)
+	if err != nil {
+		return count{}, err
 	}
 	if info != nil {
-		used -= info.Size()
+		size -= info.Size()
 	}
-	if used+size > f.limits.Total {
-		return refuse(DataField, "the sandbox holds at most %d bytes, of which %d are left", f.limits.Total, max(0, f.limits.Total-used))
+	after, refused := f.fits(before, size, added)
+	if refused == nil {
+		return after, nil
 	}
-	for at := name; at != "."; at = path.Dir(at) {
-		known[at] = true
+	// Nobody is refused for what is not there any more.
+	if before, err = f.recount(); err != nil {
+		return count{}, err
 	}
-	if len(known) > f.limits.Entries {
-		return refuse(PathField, "the sandbox holds at most %d files and folders", f.limits.Entries)
+	return f.fits(before, size, added)
+}
+
+// fits adds to a count, within the limits.
+func (f *Folder) fits(c count, size int64, entries int) (count, error) {
+	left := f.limits.Total - c.used
+	c.used += size
+	c.entries += entries
+	switch {
+	case size > 0 && c.used > f.limits.Total:
+		return count{}, refuse(DataField, "the sandbox holds at most %d bytes, of which %d are left", f.limits.Total, max(0, left))
+	case entries > 0 && c.entries > f.limits.Entries:
+		return count{}, refuse(PathField, "the sandbox holds at most %d files and folders", f.limits.Entries)
 	}
-	return nil
+	return c, nil
 }
 
 // fill writes the file in the making. Whatever lies there is a leftover.
@@ -133,11 +149,11 @@ func (f *Folder) Remove(name string) error {
 	if err := CheckPath(name); err != nil {
 		return err
 	}
-	release, err := f.lock()
+	lock, err := f.lock()
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer lock.Close()
 	info, err := f.look(name)
 	if err != nil {
 		return err
@@ -145,14 +161,24 @@ func (f *Folder) Remove(name string) error {
 	if info == nil || !info.Mode().IsRegular() {
 		return refuse(PathField, "there is no such file")
 	}
+	now, err := f.counted(lock)
+	if err != nil {
+		return err
+	}
+	if err := changing(lock); err != nil {
+		return err
+	}
 	if err := f.root.Remove(path.Join(filesName, name)); err != nil {
 		return fmt.Errorf("delete a file: %w", err)
 	}
+	now.used, now.entries = now.used-info.Size(), now.entries-1
 	for at := path.Dir(name); at != "."; at = path.Dir(at) {
 		if f.root.Remove(path.Join(filesName, at)) != nil {
 			break // not empty
 		}
+		now.entries--
 	}
+	now.keep(lock)
 	return nil
 }
 
@@ -164,8 +190,8 @@ func full(err error) error {
 	return err
 }
 
-// lock waits until no other process writes in the folder.
-func (f *Folder) lock() (release func(), err error) {
+// lock waits until no other process writes in the folder. Closing the file lets go.
+func (f *Folder) lock() (*os.File, error) {
 	file, err := f.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the folder's lock: %w", err)
@@ -174,5 +200,5 @@ func (f *Folder) lock() (release func(), err error) {
 		_ = file.Close()
 		return nil, fmt.Errorf("hold the folder's lock: %w", err)
 	}
-	return func() { _ = file.Close() }, nil
+	return file, nil
 }
