@@ -36,6 +36,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/tiktok"
 	"github.com/scrollery/scrollery/plugins/vision"
+	"github.com/scrollery/scrollery/plugins/youtube"
 	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
@@ -99,6 +100,10 @@ type Config struct {
 	SpeechModel string `yaml:"speech_model"`
 	SpeechKey   string `yaml:"speech_key"`
 
+	// YouTubeDerivedMetricsAccepted states, with the word `yes`, that the operator
+	// accepted YouTube's amendment on derived metrics; YouTubeAPIKey asks its Data API.
+	YouTubeDerivedMetricsAccepted string `yaml:"youtube_derived_metrics_accepted"`
+	YouTubeAPIKey                 string `yaml:"youtube_api_key"`
 	// TikTokEligible states, with the word `yes`, that TikTok has approved the operator
 	// for its Research API; TikTokClientKey and TikTokClientSecret are what it gave.
 	TikTokEligible     string `yaml:"tiktok_eligible"`
@@ -198,6 +203,8 @@ func Settings() []Setting {
 		{Name: "SPEECH_URL", Default: "none: only captions tell what is said", Usage: "base address of the endpoint that transcribes", set: text(func(c *Config) *string { return &c.SpeechURL })},
 		{Name: "SPEECH_MODEL", Default: "whisper-1", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.SpeechModel })},
 		{Name: "SPEECH_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.SpeechKey })},
+		{Name: "YOUTUBE_DERIVED_METRICS_ACCEPTED", Default: "the source is off", Usage: "`yes` states that you accepted YouTube's amendment on derived metrics", set: text(func(c *Config) *string { return &c.YouTubeDerivedMetricsAccepted })},
+		{Name: "YOUTUBE_API_KEY", Secret: true, Usage: "key of the YouTube Data API", set: text(func(c *Config) *string { return &c.YouTubeAPIKey })},
 		{Name: "TIKTOK_ELIGIBLE", Default: "the source is off", Usage: "`yes` states that TikTok has approved you for its Research API", set: text(func(c *Config) *string { return &c.TikTokEligible })},
 		{Name: "TIKTOK_CLIENT_KEY", Secret: true, Usage: "client key of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientKey })},
 		{Name: "TIKTOK_CLIENT_SECRET", Secret: true, Usage: "client secret of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientSecret })},
@@ -254,6 +261,8 @@ func (c *Config) Complete() error {
 		c.endpoint(id, c.ModelURL, c.Model, c.ModelKey)
 	}
 	c.endpoint("speech", c.SpeechURL, c.SpeechModel, c.SpeechKey)
+	c.Plugins.Settings = withSetting(c.Plugins.Settings, "youtube", "derived_metrics_accepted", c.YouTubeDerivedMetricsAccepted)
+	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "youtube", "api_key", c.YouTubeAPIKey)
 	c.Plugins.Settings = withSetting(c.Plugins.Settings, "tiktok", "eligible", c.TikTokEligible)
 	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_key", c.TikTokClientKey)
 	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_secret", c.TikTokClientSecret)
@@ -305,6 +314,7 @@ func Stages() []stage.Spec {
 	return []stage.Spec{
 		plan.Spec(),
 		feed.Spec(),
+		youtube.Spec(),
 		tiktok.Spec(),
 		instagram.Spec(),
 		ytdlp.Spec(),

@@ -48,6 +48,7 @@ var rules = []rule{
 	{"plugins/agent", []string{"proto/gen/"}, "the planner's process knows an endpoint and nothing of the service"},
 	{"plugins/model", []string{"plugins/stage"}, "whoever asks an endpoint asks it in the same way"},
 	{"plugins/ytdlp", []string{"plugins/stage", "plugins/feed/formats"}, "what yt-dlp writes is read as from its files"},
+	{"plugins/youtube", []string{"plugins/stage", "plugins/feed/formats"}, "the interface's answers are read as those in files are"},
 	{"plugins/instagram", []string{"plugins/stage", "plugins/feed/formats"}, "hashtags are read out of captions as the feed does it"},
 	{"plugins/film", []string{"plugins/stage"}, "whoever looks at media hands them to ffmpeg in the same way"},
 	{"plugins/", []string{"plugins/stage", "plugins/model", "plugins/film", "modules/record", "modules/address"}, "a stage knows its kit and nothing of the service"},

@@ -3,9 +3,6 @@ package app_test
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,31 +10,36 @@ import (
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/plugins/instagram/instagramtest"
 	"github.com/scrollery/scrollery/plugins/tiktok/tiktoktest"
+	"github.com/scrollery/scrollery/plugins/youtube/youtubetest"
 )
 
 // platforms are doubles of the sites, which real, confined plugins ask.
 type platforms struct {
 	tiktok    *tiktoktest.Server
 	instagram *instagramtest.Server
-	feed      string // a folder, for the third platform
+	youtube   *youtubetest.Server
 }
 
 func newPlatforms(t *testing.T) *platforms {
 	t.Helper()
-	p := &platforms{instagram: instagramtest.New(t), feed: t.TempDir()}
+	p := &platforms{instagram: instagramtest.New(t), youtube: youtubetest.New(t)}
 	var videos []tiktoktest.Video
 	for i := range 5 {
 		at := time.Now().Add(-time.Duration(i+1) * time.Hour)
 		videos = append(videos, tiktoktest.Video{ID: tiktoktest.At(at, i), Username: "kettle.co", Created: at, Caption: "A kettle that sings"})
 	}
 	p.tiktok = tiktoktest.New(t, videos...)
-	var lines strings.Builder
+	channel := youtubetest.Channel{ID: "UCkettlekettlekettlekett", Handle: "kettle.co"}
 	for i := range 3 {
-		fmt.Fprintf(&lines, `{"platform":"youtube","externalId":"video%d","source":{"handle":"kettle.co"},"metrics":{"views":%d}}`+"\n", i, 100*(i+1))
+		v := youtubetest.Video{
+			ID: fmt.Sprintf("short%06d", i), Title: "A kettle that sings", Channel: channel.ID, ChannelTitle: "Kettle",
+			Published: time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), Duration: "PT20S",
+			Counts: map[string]any{"viewCount": fmt.Sprint(100 * (i + 1))},
+		}
+		p.youtube.Videos[v.ID] = v
+		channel.Shorts = append(channel.Shorts, v.ID)
 	}
-	if err := os.WriteFile(filepath.Join(p.feed, "videos.jsonl"), []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	p.youtube.Channels = []youtubetest.Channel{channel}
 	reels := []instagramtest.Post{}
 	for i := range 4 {
 		reels = append(reels, instagramtest.Reel(i, time.Now().Add(-time.Hour)))
@@ -49,12 +51,13 @@ func newPlatforms(t *testing.T) *platforms {
 
 // configure leads the plugins to the doubles; they never wait.
 func (p *platforms) configure(cfg *app.Config) {
-	cfg.FeedDir = p.feed
+	cfg.YouTubeDerivedMetricsAccepted, cfg.YouTubeAPIKey = "yes", youtubetest.Key
 	cfg.TikTokEligible, cfg.TikTokClientKey, cfg.TikTokClientSecret = "yes", tiktoktest.Key, tiktoktest.Secret
 	cfg.InstagramUserID, cfg.InstagramToken = instagramtest.User, instagramtest.Token
 	cfg.Plugins.Settings = map[string]map[string]string{
 		"tiktok":    {"api_url": p.tiktok.URL, "patience": "0s"},
 		"instagram": {"api_url": p.instagram.URL, "patience": "0s"},
+		"youtube":   {"api_url": p.youtube.URL, "patience": "0s"},
 	}
 }
 

@@ -101,6 +101,7 @@ func Defaults() Config {
 			Plans: []string{"plan"},
 			Sources: []string{
 				"feed",
+				"youtube",
 				"tiktok",
 				"instagram",
 				"ytdlp",

@@ -1,0 +1,425 @@
+package youtube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site"
+	"github.com/scrollery/scrollery/plugins/stage/site/sitetest"
+	"github.com/scrollery/scrollery/plugins/stage/stagetest"
+	"github.com/scrollery/scrollery/plugins/youtube/youtubetest"
+)
+
+const beansID = "UCbeansbeansbeansbeansbe"
+
+// bench is the source against the double, with a clock that nobody waits for and a
+// purse that counts.
+type bench struct {
+	*youtubetest.Server
+	clock  *sitetest.Clock
+	spec   stage.Spec
+	spent  map[string]int64
+	refuse map[string]error
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{
+		Server: youtubetest.New(t), clock: sitetest.NewClock(time.Date(2026, 9, 1, 16, 0, 0, 0, time.UTC)),
+		spent: map[string]int64{}, refuse: map[string]error{},
+	}
+	b.spec = source{site.Options{Clock: b.clock, Timeout: 300 * time.Millisecond}}.spec()
+	return b
+}
+
+func (b *bench) call() stage.Call {
+	return stage.Call{
+		Settings: map[string]string{"derived_metrics_accepted": "yes", "api_url": b.URL},
+		Secrets:  map[string]string{"api_key": youtubetest.Key},
+		Grant: func(_ context.Context, quota string, units int64, _ string) error {
+			if err := b.refuse[quota]; err != nil {
+				return err
+			}
+			b.spent[quota] += units
+			return nil
+		},
+	}
+}
+
+// add gives the double n videos, and returns their ids.
+func (b *bench) add(prefix string, n int, change func(i int, v *youtubetest.Video)) (ids []string) {
+	for i := range n {
+		v := youtubetest.Video{
+			ID: fmt.Sprintf("%s%05d", prefix, i), Title: fmt.Sprintf("Shot %d #espresso", i), Channel: beansID, ChannelTitle: "Beans",
+			Published: "2026-08-01T10:00:00Z", Duration: "PT58S",
+			Counts: map[string]any{"viewCount": "9007199254740991", "likeCount": "7", "favoriteCount": "0"},
+		}
+		if change != nil {
+			change(i, &v)
+		}
+		b.Videos[v.ID] = v
+		ids = append(ids, v.ID)
+	}
+	return ids
+}
+
+func (b *bench) collect(t *testing.T, seeds ...stage.Seed) ([]stage.Record, []stage.Outcome) {
+	t.Helper()
+	records, outcomes, err := stagetest.Collect(t, b.spec, b.call(), seeds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records, outcomes
+}
+
+func handle(name string, limit int) stage.Seed {
+	return stage.Seed{Kind: "competitor", Platform: "youtube", Handle: name, Limit: limit}
+}
+
+func term(text string, limit int) stage.Seed {
+	return stage.Seed{Kind: "niche", Term: text, Limit: limit}
+}
+
+// TestShortsOfAHandle costs 3 units for 50.
+func TestShortsOfAHandle(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "Beans", Shorts: b.add("short", 60, nil)}}
+	records, outcomes := b.collect(t, handle("@beans", 50))
+	if len(records) != 50 || outcomes[0] != (stage.Outcome{Seed: "@beans", Platform: "youtube", Status: stage.OK, Asked: 50, Returned: 50}) {
+		t.Fatalf("%d records, %+v", len(records), outcomes)
+	}
+	if !maps.Equal(b.spent, map[string]int64{"units": 3}) || len(b.Asked()) != 3 {
+		t.Errorf("spent %v on %v", b.spent, b.Asked())
+	}
+	got := records[0]
+	m := got.Metrics
+	if got.ExternalID != "short00000" || got.SourceURL != "https://www.youtube.com/shorts/short00000" || got.CreatorID != beansID ||
+		got.Source.Handle != "beans" || got.Seed != "@beans" || *got.PostedAt != 1785578400000 ||
+		*m.Views != 1<<53-1 || *m.Likes != 7 || m.Comments != nil || m.Shares != nil || m.Saves != nil || m.Semantics != "exact" {
+		t.Errorf("%+v %+v", got, m)
+	}
+	var about struct {
+		Caption         string
+		Hashtags        []string
+		DurationSeconds float64
+		FormatBasis     string
+	}
+	if err := json.Unmarshal(got.Metadata, &about); err != nil || about.Caption != "Shot 0 #espresso" || !slices.Equal(about.Hashtags, []string{"espresso"}) ||
+		about.DurationSeconds != 58 || about.FormatBasis != "uush" {
+		t.Errorf("%s: %v", got.Metadata, err)
+	}
+	for _, asked := range b.Asked() {
+		if strings.Contains(asked, youtubetest.Key) {
+			t.Errorf("the key stands in %s", asked)
+		}
+	}
+}
+
+// TestWithoutTheListOfShorts their length tells, and says so.
+func TestWithoutTheListOfShorts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	lengths := []string{"PT58S", "PT3M", "PT3M1S", "P0D", "", "PT1H"}
+	uploads := b.add("mixed", 6, func(i int, v *youtubetest.Video) { v.Duration = lengths[i] })
+	b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Uploads: uploads}}
+	records, outcomes := b.collect(t, handle(beansID, 50))
+	if len(records) != 2 || records[1].ExternalID != "mixed00001" || outcomes[0].Status != stage.OK {
+		t.Errorf("%+v %+v", records, outcomes)
+	}
+	if !strings.Contains(string(records[0].Metadata), `"formatBasis":"duration"`) {
+		t.Errorf("%s", records[0].Metadata)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.PerPage = 50
+	short := b.add("found", 60, func(i int, v *youtubetest.Video) {
+		if i%2 == 1 {
+			v.Duration = "PT3M50S" // short enough for the search, too long for a Short
+		}
+	})
+	// Pages repeat, and no third one is bought to make up for it.
+	b.Found["espresso"] = append(slices.Clone(short[:55]), short[3:]...)
+	records, outcomes := b.collect(t, term("espresso", 100), term("nothing", 50))
+	if len(records) != 28 || outcomes[0].Returned != 28 || outcomes[0].Status != stage.OK || outcomes[1].Status != stage.Empty {
+		t.Errorf("%d records, %+v", len(records), outcomes)
+	}
+	if b.spent["search"] != 3 || b.Count("search") != 3 {
+		t.Errorf("spent %v", b.spent)
+	}
+	if records[0].Source == nil || records[0].Source.Handle == "" || records[0].CreatorID != beansID {
+		t.Errorf("%+v", records[0])
+	}
+}
+
+// TestOddVideosCostThemselvesAlone: nothing is lost beside them, and nothing is zero.
+func TestOddVideosCostThemselvesAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	odd := []map[string]any{
+		{"viewCount": "12"},
+		nil,
+		{"viewCount": 12},
+		{"viewCount": "many"},
+		{"viewCount": "-1"},
+		{"viewCount": nil},
+		{"viewCount": "99999999999999999999"},
+		{"viewCount": map[string]any{}},
+		{"viewCount": "5", "likeCount": "9"},
+	}
+	ids := b.add("odd", len(odd), func(i int, v *youtubetest.Video) {
+		v.Counts = odd[i]
+		if i == 2 {
+			v.Title = "NUL \x00 and \"quotes\""
+		}
+	})
+	b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Shorts: append([]string{"gone00000", "not an id"}, ids...)}}
+	records, outcomes := b.collect(t, handle("beans", 50))
+	if len(records) != len(odd) || outcomes[0].Returned != len(odd) {
+		t.Fatalf("%d records, %+v", len(records), outcomes)
+	}
+	want := []int64{12, -1, 12, -1, -1, -1, -1, -1, 5}
+	for i, r := range records {
+		got := int64(-1)
+		if r.Metrics.Views != nil {
+			got = *r.Metrics.Views
+		}
+		if got != want[i] {
+			t.Errorf("video %d has %d views, want %d", i, got, want[i])
+		}
+	}
+	if *records[8].Metrics.Likes != 9 {
+		t.Error("likes above views are lost")
+	}
+}
+
+func TestHowSeedsEnd(t *testing.T) {
+	t.Parallel()
+	midnightPacific := time.Date(2026, 9, 2, 7, 0, 0, 0, time.UTC).UnixMilli()
+	soon := time.Date(2026, 9, 1, 16, 15, 0, 0, time.UTC)
+	fail := func(status int, reason, message string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { youtubetest.Fail(w, status, reason, message) }
+	}
+	raw := func(status int, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(text))
+		}
+	}
+	cases := map[string]struct {
+		fault  http.HandlerFunc
+		times  int
+		status stage.Status
+		retry  func(at int64) bool
+		tries  int
+	}{
+		"quota":             {fail(403, "quotaExceeded", "used up"), 99, stage.OverQuota, func(at int64) bool { return at == midnightPacific }, 1},
+		"429":               {raw(429, `{"error":{"code":429}}`), 99, stage.OverQuota, func(at int64) bool { return at == midnightPacific }, 1},
+		"short 429":         {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "3"); w.WriteHeader(429) }, 1, stage.OK, nil, 4},
+		"rate":              {fail(403, "rateLimitExceeded", "slower"), 2, stage.OK, nil, 5},
+		"key":               {fail(400, "badRequest", "API key not valid. Please pass a valid API key."), 99, stage.BadlySetUp, nil, 1},
+		"old key error":     {fail(400, "keyInvalid", "Bad Request"), 99, stage.BadlySetUp, nil, 1},
+		"interface is off":  {fail(403, "accessNotConfigured", "not enabled"), 99, stage.BadlySetUp, nil, 1},
+		"no such channel":   {fail(404, "channelNotFound", "no"), 99, stage.Missing, nil, 1},
+		"bad question":      {fail(400, "invalidFilters", "no"), 99, stage.Changed, nil, 1},
+		"500 once":          {fail(500, "backendError", "sorry"), 1, stage.OK, nil, 4},
+		"500 for ever":      {fail(503, "backendError", "sorry"), 99, stage.Blocked, func(at int64) bool { return at > soon.UnixMilli() }, 4},
+		"cut JSON":          {raw(200, `{"items":[{"id":"UC`), 99, stage.Blocked, nil, 4},
+		"another page":      {raw(200, `[1,2]`), 99, stage.Changed, nil, 1},
+		"HTML":              {raw(502, `<html>`), 1, stage.OK, nil, 4},
+		"hangs":             {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 1, stage.OK, nil, 4},
+		"redirects":         {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", 302) }, 99, stage.Changed, nil, 1},
+		"nobody":            {raw(200, `{"kind":"youtube#channelListResponse"}`), 99, stage.Missing, nil, 1},
+		"items of one type": {raw(200, `{"items":[7,null,{"id":7},{"id":"UCx"}]}`), 99, stage.Missing, nil, 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Shorts: b.add("short", 3, nil)}}
+			left := c.times
+			b.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+				if left--; left < 0 {
+					return false
+				}
+				c.fault(w, r)
+				return true
+			}
+			records, outcomes := b.collect(t, handle("beans", 10))
+			o := outcomes[0]
+			if o.Status != c.status || len(b.Asked()) != c.tries || (c.status == stage.OK) != (len(records) == 3) {
+				t.Errorf("%d records, %+v after %d requests; want %s after %d", len(records), o, len(b.Asked()), c.status, c.tries)
+			}
+			if c.retry != nil && (o.RetryAt == nil || !c.retry(*o.RetryAt)) {
+				t.Errorf("retry at %v", o.RetryAt)
+			}
+			if strings.Contains(o.Detail, youtubetest.Key) {
+				t.Errorf("the key is told: %s", o.Detail)
+			}
+			if b.spent["units"] != int64(c.tries) {
+				t.Errorf("%d units for %d requests", b.spent["units"], c.tries)
+			}
+		})
+	}
+}
+
+// TestSpentSearchesLeaveHandles: the two allowances end apart, and what was brought stays.
+func TestSpentSearchesLeaveHandles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Shorts: b.add("short", 3, nil)}}
+	renewed := time.Date(2026, 9, 2, 7, 0, 0, 0, time.UTC)
+	b.refuse["search"] = stage.Quota(renewed, "quota search is used up")
+	records, outcomes := b.collect(t, term("espresso", 10), term("latte", 10), handle("beans", 10))
+	byOf := map[string]stage.Outcome{}
+	for _, o := range outcomes {
+		byOf[o.Seed] = o
+	}
+	if len(records) != 3 || byOf["beans"].Status != stage.OK || b.Count("search") != 0 {
+		t.Errorf("%d records, %+v", len(records), outcomes)
+	}
+	for _, text := range []string{"espresso", "latte"} {
+		if o := byOf[text]; o.Status != stage.OverQuota || o.RetryAt == nil || *o.RetryAt != renewed.UnixMilli() {
+			t.Errorf("%s: %+v", text, o)
+		}
+	}
+}
+
+func TestPartOfAHandleIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.PerPage = 10
+	b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Shorts: b.add("short", 30, nil)}}
+	b.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.FormValue("pageToken") == "20" {
+			youtubetest.Fail(w, 403, "quotaExceeded", "used up")
+			return true
+		}
+		return false
+	}
+	records, outcomes := b.collect(t, handle("beans", 50), handle("other", 50))
+	if len(records) != 20 || outcomes[0].Status != stage.Partial || outcomes[0].RetryAt == nil || outcomes[1].Status != stage.OverQuota {
+		t.Errorf("%d records, %+v", len(records), outcomes)
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ids := b.add("known", 60, nil)
+	delete(b.Videos, ids[7])
+	refs := []stage.Ref{{Platform: "youtube", ExternalID: "no id"}}
+	for _, id := range ids {
+		refs = append(refs, stage.Ref{Platform: "youtube", ExternalID: id})
+	}
+	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call(), refs)
+	if err != nil || len(records) != 59 || len(outcomes) != 61 || b.spent["units"] != 2 {
+		t.Fatalf("%d records, %d outcomes, %v, spent %v", len(records), len(outcomes), err, b.spent)
+	}
+	for _, o := range outcomes {
+		want := stage.OK
+		switch o.Seed {
+		case ids[7]:
+			want = stage.Missing
+		case "no id":
+			want = stage.Unsupported
+		}
+		if o.Status != want {
+			t.Errorf("%+v, want %s", o, want)
+		}
+	}
+}
+
+func TestSettingsThatAreMissing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for name, change := range map[string]func(*stage.Call){
+		"not accepted": func(c *stage.Call) { c.Settings["derived_metrics_accepted"] = "no" },
+		"no key":       func(c *stage.Call) { c.Secrets = nil },
+		"no order":     func(c *stage.Call) { c.Settings["order"] = "best" },
+		"no patience":  func(c *stage.Call) { c.Settings["patience"] = "long" },
+	} {
+		call := b.call()
+		change(&call)
+		records, outcomes, err := stagetest.Collect(t, b.spec, call, []stage.Seed{handle("beans", 1)})
+		if err != nil || len(records) > 0 || outcomes[0].Status != stage.BadlySetUp || len(b.Asked()) > 0 {
+			t.Errorf("%s: %+v, %v", name, outcomes, err)
+		}
+	}
+}
+
+// TestRecordedAnswers has the real interface's own bytes go through.
+func TestRecordedAnswers(t *testing.T) {
+	t.Parallel()
+	folder := os.Getenv("SCROLLERY_TEST_DATA")
+	if folder == "" {
+		folder = "../../../shared/data"
+	}
+	read := func(name string) []byte {
+		raw, err := os.ReadFile(filepath.Join(folder, "api-shapes", name))
+		if errors.Is(err, os.ErrNotExist) {
+			t.Skip("the recorded answers are not at hand")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	b := newBench(t)
+	read("youtube_channels_list_single.json")
+	b.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		file := map[string]string{
+			"channels": "youtube_channels_list_single.json", "playlistItems": "youtube_playlist_items_list_p1.json",
+			"videos": "youtube_videos_list_chart_p1.json", "search": "youtube_search_list_p1.json",
+		}[strings.TrimPrefix(r.URL.Path, "/youtube/v3/")]
+		if r.FormValue("pageToken") != "" {
+			youtubetest.Fail(w, 403, "quotaExceeded", "used up")
+			return true
+		}
+		body, err := os.ReadFile(filepath.Join(folder, "api-shapes", file))
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = w.Write(body)
+		return true
+	}
+	_, outcomes := b.collect(t, handle("googledevelopers", 5), term("music", 5))
+	for _, o := range outcomes {
+		if o.Status == stage.Changed || o.Status == stage.BadlySetUp || o.Status == stage.Blocked {
+			t.Errorf("%+v", o)
+		}
+	}
+	for file, want := range map[string]stage.Status{
+		"youtube_error_400_keyInvalid.json": stage.BadlySetUp, "youtube_error_403_permission.json": stage.BadlySetUp,
+		"youtube_error_403_quotaExceeded.json": stage.OverQuota,
+	} {
+		b := newBench(t)
+		body := read(file)
+		status := http.StatusForbidden
+		if strings.Contains(file, "400") {
+			status = http.StatusBadRequest
+		}
+		b.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+			w.WriteHeader(status)
+			_, _ = w.Write(body)
+			return true
+		}
+		if _, outcomes := b.collect(t, handle("beans", 5)); outcomes[0].Status != want {
+			t.Errorf("%s: %+v, want %s", file, outcomes[0], want)
+		}
+	}
+}

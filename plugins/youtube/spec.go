@@ -1,0 +1,131 @@
+// Package youtube is the source that asks the YouTube Data API.
+//
+// It sees the Shorts of a channel by its handle, and Shorts of a term by a search,
+// with exact counts. Google's client library builds the requests and reads the
+// errors; answers are read from their bytes, since the library's types make a
+// hidden count 0 and lose a page over one odd value.
+package youtube
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"google.golang.org/api/option"
+	yt "google.golang.org/api/youtube/v3"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site"
+)
+
+const platform = "youtube"
+
+const (
+	// fallback is how many Shorts a seed asks for that says nothing.
+	fallback = 50
+	// perPage is the most that one request can give, of anything.
+	perPage = 50
+)
+
+// The two allowances of a project: calls of search.list, and units of the rest.
+const (
+	searchQuota = "search"
+	unitQuota   = "units"
+)
+
+// Spec is the stage.
+func Spec() stage.Spec { return source{}.spec() }
+
+// source is the stage with what tests turn: its clock and its timeouts.
+type source struct{ site site.Options }
+
+func (s source) spec() stage.Spec {
+	return stage.Spec{
+		ID: "youtube", Version: "1.0.0", Kind: stage.SourceKind, Platforms: []string{platform},
+		Summary: "Asks the YouTube Data API: Shorts of channels and of search terms.",
+		Settings: []stage.Setting{
+			{Name: "derived_metrics_accepted", Required: true, Help: "`yes` states that you accepted the amendment to YouTube's API terms that allows scores of your own over its data."},
+			{Name: "api_url", Default: "https://youtube.googleapis.com/", Endpoint: true, Help: "Address of the interface."},
+			{Name: "order", Default: "relevance", Help: "Order of searches: relevance, viewCount or date."},
+			{Name: "region", Help: "Country of searches, such as US; empty for any."},
+			{Name: "language", Help: "Language that searches prefer, such as en; empty for any."},
+			{Name: "patience", Default: "5m", Help: "How long the waits of one call may take together; 0s never waits."},
+			{Name: "searches_per_day", Help: "Calls of search.list that Google grants you, where it is not 100."},
+			{Name: "units_per_day", Help: "Units that Google grants you for the rest, where it is not 10000."},
+		},
+		Secrets: []string{"api_key"},
+		Hosts:   []string{"youtube.googleapis.com:443"},
+		Quotas: []stage.Allowance{
+			{Name: searchQuota, Limit: 100, Setting: "searches_per_day", Window: stage.PacificDay},
+			{Name: unitQuota, Limit: 10_000, Setting: "units_per_day", Window: stage.PacificDay},
+		},
+		Limits:  stage.Limits{Calls: 2},
+		Collect: s.collect,
+		Refresh: s.refresh,
+	}
+}
+
+// open reads the settings; a *site.Stop says what is wrong with them.
+func (s source) open(ctx context.Context, call *stage.Call) (*api, error) {
+	wrong := func(detail string) error {
+		return &site.Stop{Status: stage.BadlySetUp, Detail: detail, Scope: site.All}
+	}
+	if call.Settings["derived_metrics_accepted"] != "yes" {
+		return nil, wrong("YouTube's terms allow scores over its data only after their amendment was accepted: accept it, then set `derived_metrics_accepted` to yes")
+	}
+	if call.Secrets["api_key"] == "" {
+		return nil, wrong("the secret api_key is not set")
+	}
+	switch call.Settings["order"] {
+	case "relevance", "viewCount", "date":
+	default:
+		return nil, wrong("the setting `order` is neither relevance, viewCount nor date")
+	}
+	patience, err := time.ParseDuration(call.Settings["patience"])
+	if err != nil || patience < 0 {
+		return nil, wrong("the setting `patience` is no duration such as 5m")
+	}
+	how := s.site
+	how.Patience, how.Impatient = patience, patience == 0
+	a := &api{call: call, site: site.New(call, how), tries: maxTries}
+	a.asker = &asker{site: a.site, key: call.Secrets["api_key"]}
+	a.service, err = yt.NewService(ctx,
+		option.WithHTTPClient(a.asker.client()), option.WithEndpoint(strings.TrimRight(call.Settings["api_url"], "/")+"/"))
+	if err != nil {
+		return nil, wrong("the setting `api_url` is no address")
+	}
+	return a, nil
+}
+
+// collect answers for every seed.
+func (s source) collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) ([]stage.Outcome, error) {
+	a, wrong := s.open(ctx, call)
+	given := map[string]bool{}
+	return site.Each(ctx, platform, seeds, fallback, func(ctx context.Context, seed stage.Seed) (int, error) {
+		if wrong != nil {
+			return 0, wrong
+		}
+		h := &haul{limit: site.Asked(seed, fallback), seen: map[string]bool{}}
+		h.take = func(record stage.Record) error {
+			if given[record.ExternalID] {
+				return nil // another seed brought it
+			}
+			given[record.ExternalID] = true
+			record.Seed = seed.Text()
+			if seed.Handle != "" {
+				record.Source = &stage.Source{Handle: strings.TrimLeft(seed.Handle, "@")}
+			}
+			return emit(record)
+		}
+		var err error
+		if seed.Handle != "" {
+			err = a.shorts(ctx, seed.Handle, h)
+		} else {
+			err = a.search(ctx, seed.Term, h)
+		}
+		if err == nil {
+			err = h.missing()
+		}
+		return len(h.seen), err
+	})
+}

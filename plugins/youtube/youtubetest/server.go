@@ -1,0 +1,211 @@
+// Package youtubetest is a double of the YouTube Data API, for tests.
+//
+// It pages, leaves hidden counts out, sends counts as strings and only the parts
+// that were asked for, and answers unknown things as the real one does. Intercept
+// puts a fault in its way.
+package youtubetest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Key is the one that the double takes.
+const Key = "AIzaDoubleKey"
+
+// Video is one, in the members of the interface.
+type Video struct {
+	ID, Title, Description, Channel, ChannelTitle string
+	Published, Duration                           string
+	// Counts by their names; a hidden one is left out.
+	Counts map[string]any
+}
+
+// Channel is one; Shorts and Uploads are ids of videos. Without Shorts there is no
+// list of them.
+type Channel struct {
+	ID, Handle      string
+	Shorts, Uploads []string
+}
+
+// Server is the double.
+type Server struct {
+	*httptest.Server
+	Channels []Channel
+	Videos   map[string]Video
+	// Found are the ids that a search finds, by its term.
+	Found map[string][]string
+	// PerPage is how much a page has; 50 where it is 0.
+	PerPage int
+	// Intercept may answer in the double's place, and then says so.
+	Intercept func(w http.ResponseWriter, r *http.Request) bool
+
+	mu    sync.Mutex
+	asked []string
+}
+
+// New starts a double.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{Videos: map[string]Video{}, Found: map[string][]string{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+// Asked are the requests so far, as path and query.
+func (s *Server) Asked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.asked...)
+}
+
+// Count is how often a path was asked for.
+func (s *Server) Count(path string) (n int) {
+	for _, uri := range s.Asked() {
+		if strings.HasPrefix(uri, "/youtube/v3/"+path+"?") {
+			n++
+		}
+	}
+	return n
+}
+
+// Fail answers with an error as the interface writes it.
+func Fail(w http.ResponseWriter, status int, reason, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
+		"code": status, "message": message,
+		"errors": []any{map[string]any{"message": message, "domain": "youtube." + reason, "reason": reason}},
+	}})
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.asked = append(s.asked, r.URL.RequestURI())
+	s.mu.Unlock()
+	if s.Intercept != nil && s.Intercept(w, r) {
+		return
+	}
+	if r.Header.Get("X-Goog-Api-Key") != Key {
+		Fail(w, 400, "badRequest", "API key not valid. Please pass a valid API key.")
+		return
+	}
+	switch strings.TrimPrefix(r.URL.Path, "/youtube/v3/") {
+	case "channels":
+		s.channels(w, r)
+	case "playlistItems":
+		s.playlist(w, r)
+	case "search":
+		s.search(w, r)
+	case "videos":
+		s.videos(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func answer(w http.ResponseWriter, kind, next string, items []any) {
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	body := map[string]any{"kind": "youtube#" + kind + "ListResponse", "etag": "e", "items": items}
+	if items == nil {
+		delete(body, "items") // as the real one does
+	}
+	if next != "" {
+		body["nextPageToken"] = next
+	}
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func (s *Server) channels(w http.ResponseWriter, r *http.Request) {
+	var items []any
+	for _, c := range s.Channels {
+		if c.ID == r.FormValue("id") || strings.EqualFold("@"+c.Handle, r.FormValue("forHandle")) {
+			items = append(items, map[string]any{
+				"kind": "youtube#channel", "etag": "e", "id": c.ID,
+				"contentDetails": map[string]any{"relatedPlaylists": map[string]any{"likes": "", "uploads": "UU" + c.ID[2:]}},
+			})
+		}
+	}
+	answer(w, "channel", "", items)
+}
+
+func (s *Server) playlist(w http.ResponseWriter, r *http.Request) {
+	id := r.FormValue("playlistId")
+	for _, c := range s.Channels {
+		ids := c.Uploads
+		if id == "UUSH"+c.ID[2:] && c.Shorts != nil {
+			ids = c.Shorts
+		} else if id != "UU"+c.ID[2:] {
+			continue
+		}
+		page, next := s.page(r, ids)
+		var items []any
+		for _, id := range page {
+			items = append(items, map[string]any{
+				"kind": "youtube#playlistItem", "etag": "e", "id": "UE" + id, "contentDetails": map[string]any{"videoId": id},
+			})
+		}
+		answer(w, "playlistItem", next, items)
+		return
+	}
+	Fail(w, 404, "playlistNotFound", "The playlist identified with the request's playlistId parameter cannot be found.")
+}
+
+func (s *Server) search(w http.ResponseWriter, r *http.Request) {
+	page, next := s.page(r, s.Found[r.FormValue("q")])
+	var items []any
+	for _, id := range page {
+		items = append(items, map[string]any{"kind": "youtube#searchResult", "etag": "e", "id": map[string]any{"kind": "youtube#video", "videoId": id}})
+	}
+	answer(w, "search", next, items)
+}
+
+func (s *Server) page(r *http.Request, ids []string) (page []string, next string) {
+	size := s.PerPage
+	if size == 0 {
+		size, _ = strconv.Atoi(r.FormValue("maxResults"))
+	}
+	from, _ := strconv.Atoi(r.FormValue("pageToken"))
+	from = min(from, len(ids))
+	to := min(from+size, len(ids))
+	if to < len(ids) {
+		next = strconv.Itoa(to)
+	}
+	return ids[from:to], next
+}
+
+func (s *Server) videos(w http.ResponseWriter, r *http.Request) {
+	var ids []string
+	for _, some := range r.URL.Query()["id"] {
+		ids = append(ids, strings.Split(some, ",")...)
+	}
+	if len(ids) > 50 {
+		Fail(w, 400, "invalidFilters", "too many ids")
+		return
+	}
+	var items []any
+	for _, id := range ids {
+		v, ok := s.Videos[id]
+		if !ok {
+			continue
+		}
+		items = append(items, map[string]any{
+			"kind": "youtube#video", "etag": "e", "id": v.ID,
+			"snippet": map[string]any{
+				"publishedAt": v.Published, "channelId": v.Channel, "channelTitle": v.ChannelTitle, "title": v.Title, "description": v.Description,
+			},
+			"contentDetails": map[string]any{"duration": v.Duration},
+			"statistics":     v.Counts,
+		})
+	}
+	answer(w, "video", "", items)
+}
