@@ -1,0 +1,93 @@
+package pluginhost_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage/wire"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// TestProgram has a process that is no stage to the host reach what it is started
+// with, and no more.
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	if gaps := pluginhost.Gaps(); len(gaps) > 0 {
+		t.Skipf("this system does not keep plugins from %q", gaps)
+	}
+	o := newOutside(t)
+	b := o.setup(t)
+	double := strings.TrimPrefix(o.double.URL, "http://")
+	for _, c := range []struct {
+		name      string
+		endpoints []string
+		want      [3]string
+	}{
+		{"with an endpoint", []string{double}, [3]string{"200 the double", "403 egress", "permission denied"}},
+		{"without", nil, [3]string{"permission denied", "permission denied", "permission denied"}},
+	} {
+		running, err := b.StartProgram(t.Context(), pluginhost.Program{
+			ID: "outward", Service: wire.Name, MaxMessage: wire.MaxMessage, Memory: 256 << 20, Endpoints: c.endpoints,
+			Handshake: plugin.HandshakeConfig{
+				ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer running.Stop()
+		if got := running.Proxy(); (got == "") != (c.endpoints == nil) {
+			t.Errorf("%s: proxy %q", c.name, got)
+		}
+		got := converse(t, running, "get:"+o.double.URL, "get:http://"+o.other, "dial:tcp,"+double)
+		for i, want := range c.want {
+			if !strings.Contains(got[i], want) {
+				t.Errorf("%s: %q, want %q", c.name, got[i], want)
+			}
+		}
+	}
+}
+
+// converse speaks the stage's protocol by itself.
+func converse(t *testing.T, running *pluginhost.Running, terms ...string) []string {
+	t.Helper()
+	stream, err := stagev1.NewStageServiceClient(running.Connection()).Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := &stagev1.Input{Last: true}
+	for _, term := range terms {
+		input.Seeds = append(input.Seeds, wire.EncodeSeed(record.Seed{Term: term}))
+	}
+	for _, message := range []*stagev1.CallRequest{
+		{Message: &stagev1.CallRequest_Open{Open: &stagev1.Open{Proxy: running.Proxy(), MaxRecords: 10}}},
+		{Message: &stagev1.CallRequest_Input{Input: input}},
+	} {
+		if err := stream.Send(message); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for {
+		message, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range message.GetRecords().GetRecords() {
+			got = append(got, found(t, wire.DecodeRecord(r)))
+		}
+	}
+	if len(got) != len(terms) {
+		t.Fatalf("%d answers to %d attempts", len(got), len(terms))
+	}
+	return got
+}
