@@ -105,3 +105,30 @@ func TestTemplatesAreJudgedAtStart(t *testing.T) {
 		}
 	}
 }
+
+// TestSpeechHasAnEndpointOfItsOwn reads the settings of both endpoints.
+func TestSpeechHasAnEndpointOfItsOwn(t *testing.T) {
+	t.Parallel()
+	given := map[string]string{
+		app.Prefix + "DATA_DIR": t.TempDir(), app.Prefix + "MODEL_URL": "https://models.example.com/v1", app.Prefix + "MODEL": "seer",
+		app.Prefix + "SPEECH_URL": "http://10.0.0.7:8000/v1", app.Prefix + "SPEECH_KEY": "sk-speech",
+	}
+	variable := func(name string) (string, bool) { value, ok := given[name]; return value, ok }
+	cfg, err := app.Load(variable, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, secrets := cfg.Plugins.Settings, cfg.Plugins.Secrets
+	if settings["speech"]["endpoint"] != given[app.Prefix+"SPEECH_URL"] || settings["speech"]["model"] != "" || secrets["speech"]["key"] != "sk-speech" {
+		t.Errorf("speech has %v", settings["speech"])
+	}
+	if settings["vision"]["endpoint"] != given[app.Prefix+"MODEL_URL"] || settings["vision"]["model"] != "seer" || secrets["vision"]["key"] != "" {
+		t.Errorf("vision has %v", settings["vision"])
+	}
+	for _, address := range []string{"models.example.com", "ftp://models.example.com", "https://user:pass@models.example.com"} {
+		given[app.Prefix+"SPEECH_URL"] = address
+		if _, err := app.Load(variable, nil); err == nil || !strings.Contains(err.Error(), "SPEECH_URL") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

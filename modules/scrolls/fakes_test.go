@@ -85,6 +85,7 @@ func setup(t testing.TB, db *store.DB, cfg Config) *world {
 		sources: map[string]*source{"feed": {records: videos("tiktok", 1, 25)}},
 		calls:   map[string]int{}, stageErr: map[string]func(int) error{}, evidence: map[record.Ref]bool{},
 	}
+	w.watchers = []string{"ocr", "vision", "speech"}
 	w.exec(`CREATE TABLE fake_videos (account_id bigint, platform text, external_id text, scroll_id bigint, evidence text,
 		PRIMARY KEY (account_id, platform, external_id))`)
 	w.exec(`CREATE TABLE fake_observations (scroll_id bigint, platform text, external_id text, stage text, observed_at bigint,
