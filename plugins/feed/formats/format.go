@@ -77,9 +77,10 @@ func (t table) detect(s shape) *format {
 	return nil
 }
 
-func (t table) find(name Format) *format {
+// named is the format of a name, where it fits.
+func (t table) named(name Format, s shape) *format {
 	for i := range t {
-		if t[i].Name == name {
+		if t[i].Name == name && t[i].fits != nil && t[i].fits(s) {
 			return &t[i]
 		}
 	}

@@ -115,7 +115,7 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 		}
 	}
 	if forced := r.options.Format; forced != "" && c.format != forced {
-		form = r.table.find(forced)
+		form = r.table.named(forced, members)
 	}
 	if form == nil || form.read == nil {
 		r.skip(UnknownForm, line, "an object in no known format")

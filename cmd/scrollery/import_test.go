@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
+)
+
+// eachDatabase runs the test with a server on each kind of database.
+func eachDatabase(t *testing.T, test func(t *testing.T, c *chaos, db func(t *testing.T) *store.DB)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		c := newChaos(t, "")
+		test(t, c, func(t *testing.T) *store.DB { return storetest.Open(t, store.Config{DataDir: c.dir}) })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		url := apptest.ScratchPostgres(t)
+		c := newChaos(t, url)
+		test(t, c, func(t *testing.T) *store.DB { return storetest.Open(t, store.Config{DatabaseURL: url}) })
+	})
+}
+
+func numberOf(t *testing.T, db *store.DB, query string) (n int) {
+	t.Helper()
+	rows, err := db.PrepareSystem(query).Query(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if !rows.Next() || rows.Scan(&n) != nil {
+		t.Fatalf("%s: %v", query, rows.Err())
+	}
+	return n
+}
+
+// TestImportWholeFiles imports real exports of hundreds of videos, twice.
+func TestImportWholeFiles(t *testing.T) {
+	t.Parallel()
+	data := os.Getenv("SCROLLERY_TEST_DATA")
+	if data == "" {
+		data = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	if _, err := os.Stat(data); err != nil {
+		t.Skip("the shared exports are not on this machine")
+	}
+	scrape := filepath.Join(data, "tiktok_trending_2020-12.jsonl.gz")
+	table := filepath.Join(data, "tiktok_dk_run1_2026-03-22.csv")
+	columns := filepath.Join("..", "..", "plugins", "feed", "formats", "testdata", "tiktok_dk.map.json")
+	eachDatabase(t, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
+		load := func(want app.ImportedFile, args ...string) {
+			t.Helper()
+			got := c.command(t, append([]string{"import", "--email", "chaos@example.com", "--json"}, args...)...)
+			var report app.ImportReport
+			if err := json.Unmarshal([]byte(got.stdout), &report); err != nil || got.code != exitDone {
+				t.Fatalf("exit %d: %v: %s%s", got.code, err, got.stdout, got.stderr)
+			}
+			r := report.Total
+			if r.Read != want.Read || r.New != want.New || r.SeenAgain != want.SeenAgain || r.AlreadyThere != want.AlreadyThere || len(r.Skipped) != 0 {
+				t.Errorf("%v: %+v", args, r)
+			}
+			if (report.ScrollID != "") != (want.New+want.SeenAgain > 0) {
+				t.Errorf("%v: scroll %q", args, report.ScrollID)
+			}
+		}
+		load(app.ImportedFile{Read: 599, New: 599}, "--observed-at", "2020-12-21", scrape)
+		load(app.ImportedFile{Read: 2625, New: 2625}, "--map", columns, "--observed-at", "2026-03-22", table)
+		load(app.ImportedFile{Read: 3224, AlreadyThere: 2625, SeenAgain: 599}, "--map", columns, "--observed-at", "2026-03-22", table, scrape)
+		load(app.ImportedFile{Read: 599, AlreadyThere: 599}, "--observed-at", "2020-12-21", scrape) // older than the last
+		db := open(t)
+		if videos, observations := numberOf(t, db, "SELECT count(*) FROM videos"), numberOf(t, db, "SELECT count(*) FROM observations"); videos != 3224 || observations != 3823 {
+			t.Errorf("%d videos and %d observations, want 3224 and 3823", videos, observations)
+		}
+	})
+}
+
+// TestImportKilled kills the command again and again, and lets it end at last: the
+// library is as if it had never been killed.
+func TestImportKilled(t *testing.T) {
+	t.Parallel()
+	const videos = 12_000
+	var lines strings.Builder
+	for i := range videos {
+		fmt.Fprintf(&lines, `{"id":"%d","desc":"slow bar #moka","createTime":1704499196,"author":{"uniqueId":"maker%d"},"stats":{"playCount":%d,"diggCount":3}}`+"\n",
+			7_320_768_196_569_599_275+i, i%40, 1000+i)
+	}
+	file := filepath.Join(t.TempDir(), "items.ndjson")
+	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eachDatabase(t, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
+		if strings.HasSuffix(t.Name(), "sqlite") {
+			c.kill() // nobody but the command itself is left to pick it up
+		}
+		args := []string{"import", "--email", "chaos@example.com", file}
+		kills := 0
+		for _, wait := range []time.Duration{500 * time.Millisecond, time.Second, 1600 * time.Millisecond, 2400 * time.Millisecond} {
+			command := program(t.Context(), c.dir, args...)
+			command.Env = append(command.Env, c.env...)
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(wait)
+			if err := command.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if command.Wait() != nil {
+				kills++
+			}
+		}
+		if kills == 0 {
+			t.Error("the command was always quicker")
+		}
+		if got := c.command(t, args...); got.code != exitDone {
+			t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+		}
+		db := open(t)
+		for query, want := range map[string]int{
+			"SELECT count(*) FROM videos":                           videos,
+			"SELECT count(*) FROM observations":                     videos,
+			"SELECT count(DISTINCT video_id) FROM observations":     videos,
+			"SELECT count(*) FROM scrolls WHERE status = 'running'": 0,
+			"SELECT count(*) FROM scroll_records":                   0,
+			"SELECT count(*) FROM observations o JOIN scrolls s ON s.id = o.scroll_id WHERE s.status = 'completed'": videos,
+		} {
+			if got := numberOf(t, db, query); got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
+			}
+		}
+	})
+}
