@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"net/http"
 	"reflect"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -31,11 +30,6 @@ type refusalCase struct {
 	// fields are members of the body besides error and message; nil values only
 	// have to be there.
 	fields map[string]any
-}
-
-// unreached are kinds that no call leads to.
-var unreached = []fault.Kind{
-	fault.PaymentRequired, // until the agent works
 }
 
 // TestEveryRefusalIsReached reaches every kind of fault from outside, and fails
@@ -61,7 +55,7 @@ func TestEveryRefusalIsReached(t *testing.T) {
 		}
 	})
 	for _, kind := range faultKinds(t) {
-		if !reached[kind] && !slices.Contains(unreached, kind) {
+		if !reached[kind] {
 			t.Errorf("no call is refused with %s", kind)
 		}
 	}
@@ -167,6 +161,10 @@ func refusalsOfTheDoor(t *testing.T) (*apptest.Running, []refusalCase) {
 		{name: "subscription before the body", by: lapsed, call: `POST /v1/scrolls {`, status: 402, kind: fault.SubscriptionRequired, fields: map[string]any{"subscribeUrl": subscribe}},
 		{name: "subscription before budget", by: func(t *testing.T) *apptest.Caller { return lapse(t, running, spend(t, running, standard(t))) }, call: "GET /v1/hooks", status: 402, kind: fault.SubscriptionRequired, fields: map[string]any{"subscribeUrl": subscribe}},
 		{name: "budget before the body", by: func(t *testing.T) *apptest.Caller { return spend(t, running, standard(t)) }, call: `PUT /v1/rules {`, status: 429, kind: fault.RateLimited, fields: map[string]any{"retryAfter": nil}},
+		{name: "no credits", by: standard, call: `POST /v1/agent {"goal":"summarise my hooks"}`, status: 402, kind: fault.PaymentRequired, fields: map[string]any{
+			"required": 50.0, "balance": 0.0, "shortfall": 50.0, "topupUrl": running.BaseURL + "/v1/topup",
+			"type": "about:blank", "title": "Payment Required", "status": 402.0, "detail": nil,
+		}},
 		{name: "body before the workspace", by: standard, call: `PUT /v1/rules {"text":""}`, status: 400, kind: fault.InvalidRequest, fields: map[string]any{"issues": nil}},
 	}
 }
