@@ -33,7 +33,7 @@ func TestProgram(t *testing.T) {
 		{"without", nil, [3]string{"permission denied", "permission denied", "permission denied"}},
 	} {
 		running, err := b.StartProgram(t.Context(), pluginhost.Program{
-			ID: "outward", Service: wire.Name, MaxMessage: wire.MaxMessage, Memory: 256 << 20, Endpoints: c.endpoints,
+			ID: "outward", Service: wire.Name, MaxMessage: wire.MaxMessage, Memory: 512 << 20, Endpoints: c.endpoints,
 			Handshake: plugin.HandshakeConfig{
 				ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
 			},
