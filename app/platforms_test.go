@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/plugins/instagram/instagramtest"
+	"github.com/scrollery/scrollery/plugins/model/modeltest"
 	"github.com/scrollery/scrollery/plugins/tiktok/tiktoktest"
 	"github.com/scrollery/scrollery/plugins/youtube/youtubetest"
 )
@@ -133,5 +134,57 @@ func TestOneIsDownOneIsSpentOneAnswers(t *testing.T) {
 	}
 	if n := len(p.instagram.Asked()); n != 1 {
 		t.Errorf("a site that had enough was asked %d times", n)
+	}
+}
+
+// TestAModelFindsTheTerms: the plan stage asks the configured endpoint through the
+// house's way out, what it finds is searched for, and the scroll tells so.
+func TestAModelFindsTheTerms(t *testing.T) {
+	t.Parallel()
+	p := newPlatforms(t)
+	p.youtube.Videos["goose00001"] = youtubetest.Video{ID: "goose00001", Title: "Gooseneck", Channel: "UCgooseneckgooseneckgoose", Duration: "PT9S"}
+	p.youtube.Found["gooseneck"] = []string{"goose00001"}
+	endpoint := modeltest.New(t, func(_ *http.Request, q modeltest.Question) modeltest.Answer {
+		if q.Form != "terms" {
+			return modeltest.Answer{Status: 400}
+		}
+		return modeltest.Answer{Text: `{"terms":["#gooseneck"]}`}
+	})
+	running := apptest.Start(t, p.configure, func(cfg *app.Config) {
+		cfg.ModelURL, cfg.Model, cfg.ModelKey = endpoint.URL+"/v1", "tester", modeltest.Key
+	})
+	account := running.Account(t, "pro")
+	account.Get(t, `POST /v1/workspace {"description":"Kettles that sing","competitors":["youtube:kettle.co"]}`, &struct{}{})
+	scroll := account.Scroll(t, "{}")
+	var got struct {
+		Scroll struct {
+			Progress struct {
+				Coverage []told
+				Plan     struct {
+					Method string
+					Seeds  []struct{ Kind, Platform, Handle, Term string }
+					Notes  []string
+				}
+			}
+		}
+	}
+	account.Get(t, "GET /v1/scrolls?id="+scroll.ID, &got)
+	plan := got.Scroll.Progress.Plan
+	if plan.Method != "plan" || len(plan.Seeds) != 2 || plan.Seeds[0].Handle != "kettle.co" || plan.Seeds[1].Term != "gooseneck" || len(plan.Notes) > 0 {
+		t.Errorf("plan %+v", plan)
+	}
+	for _, c := range got.Scroll.Progress.Coverage {
+		if c.Platform == "youtube" && c.Seed == "gooseneck" && (c.Outcome != "ok" || c.Returned != 1) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if n := p.youtube.Count("search"); n != 1 {
+		t.Errorf("%d searches", n)
+	}
+	endpoint.Close()
+	scroll = account.Scroll(t, "{}")
+	account.Get(t, "GET /v1/scrolls?id="+scroll.ID, &got)
+	if plan := got.Scroll.Progress.Plan; scroll.Status != "completed" || plan.Method != "keywords" || len(plan.Notes) != 1 {
+		t.Errorf("with the endpoint gone: %s, %+v", scroll.Status, plan)
 	}
 }
