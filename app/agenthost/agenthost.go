@@ -28,7 +28,7 @@ const (
 	// grace is what a process gets to notice by itself that the time is up.
 	grace = 2 * time.Second
 	// memory of a process, which holds one conversation.
-	memory = 256 << 20
+	memory = 512 << 20
 	// maxText is the most bytes of what came of a call that is handed over.
 	maxText = 64 << 10
 	// maxCalls of one move are taken; more are no sense.

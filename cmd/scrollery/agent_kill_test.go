@@ -7,7 +7,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -150,4 +153,44 @@ func (c *chaos) wantSettled(t *testing.T, databaseURL string, calls, runs int) {
 		}
 		return
 	}
+}
+
+// TestPlannerKilledWhileItPlans kills the planner's process with SIGKILL: the call
+// is answered as a failure that may be tried again, and the fee is back by then.
+func TestPlannerKilledWhileItPlans(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are found in /proc")
+	}
+	t.Parallel()
+	address, asked := endpoint(t)
+	c := newChaos(t, "", "SCROLLERY_AGENT_URL="+address, "SCROLLERY_AGENT_MODEL=some-model")
+	if got := c.command(t, "credits", "grant", "chaos@example.com", "--credits", "1000"); got.code != exitDone {
+		t.Fatal(got.stderr)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), "POST", c.base+"/v1/agent", strings.NewReader(fmt.Sprintf(`{"goal":%q}`, moments[0].goal)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+c.key)
+	request.Header.Set("Content-Type", "application/json")
+	var killed atomic.Int32
+	go func() {
+		<-asked
+		for _, pid := range pluginsOf(t, c.server.Process.Pid, "agent") {
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+				killed.Add(1)
+			}
+		}
+	}()
+	response, err := c.client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var body map[string]any
+	err = json.NewDecoder(response.Body).Decode(&body)
+	if err != nil || response.StatusCode != http.StatusBadGateway || body["error"] != "upstream_error" || body["retryable"] != true || killed.Load() != 1 {
+		t.Errorf("%d processes were killed: %s %v, %v", killed.Load(), response.Status, body, err)
+	}
+	c.wantSettled(t, "", 1, 0)
 }
