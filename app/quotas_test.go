@@ -1,0 +1,81 @@
+package app_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/quota"
+	"github.com/scrollery/scrollery/plugins/youtube/youtubetest"
+)
+
+// TestTenantsShareWhatASiteAllows: confined plugins of two tenants ask the ledger
+// before they ask the site, 3 units for 50 Shorts, and the site is never asked more
+// often than the operator may.
+func TestTenantsShareWhatASiteAllows(t *testing.T) {
+	t.Parallel()
+	const limit = 10
+	p := newPlatforms(t)
+	channel := &p.youtube.Channels[0]
+	for i := len(channel.Shorts); i < 50; i++ {
+		id := fmt.Sprintf("short%06d", i)
+		p.youtube.Videos[id] = youtubetest.Video{
+			ID: id, Title: "A kettle", Channel: channel.ID, Duration: "PT20S", Counts: map[string]any{"viewCount": "5"},
+		}
+		channel.Shorts = append(channel.Shorts, id)
+	}
+	running := apptest.Start(t, p.configure, func(cfg *app.Config) {
+		cfg.Plugins.Settings["youtube"]["units_per_day"] = fmt.Sprint(limit)
+	})
+	first, second := running.Account(t, "pro"), running.Account(t, "pro")
+	for _, account := range []*apptest.Caller{first, second} {
+		account.Get(t, `POST /v1/workspace {"description":"kettle","competitors":["youtube:kettle.co"]}`, &struct{}{})
+	}
+	for i, turn := range []struct {
+		account *apptest.Caller
+		outcome string
+		used    int64
+		tenants int
+	}{{first, "ok", 3, 1}, {first, "ok", 6, 1}, {second, "ok", 9, 2}, {second, "quota", 10, 2}} {
+		scroll := turn.account.Scroll(t, `{"template":"competitors"}`)
+		var got struct {
+			Scroll struct{ Progress struct{ Coverage []told } }
+		}
+		turn.account.Get(t, "GET /v1/scrolls?id="+scroll.ID, &got)
+		c := on(t, got.Scroll.Progress.Coverage, "youtube")["kettle.co"]
+		units := quotaNamed(t, running, "units")
+		if c.Outcome != turn.outcome || (turn.outcome == "ok") != (c.Returned == 50) {
+			t.Errorf("scroll %d (%s): %+v", i, scroll.Status, c)
+		}
+		if turn.outcome == "quota" && (c.RetryAt == nil || *c.RetryAt != units.RenewsAt.UnixMilli() || time.Until(units.RenewsAt) > 25*time.Hour) {
+			t.Errorf("scroll %d: another try at %v, renewed at %v", i, c.RetryAt, units.RenewsAt)
+		}
+		if units.Used != turn.used || units.Limit != limit || units.Tenants != turn.tenants {
+			t.Errorf("scroll %d: %+v, want %d used by %d", i, units, turn.used, turn.tenants)
+		}
+		if asked := int64(len(p.youtube.Asked())); asked != turn.used {
+			t.Errorf("scroll %d: the site was asked %d times, and %d units were granted", i, asked, turn.used)
+		}
+	}
+	if search := quotaNamed(t, running, "search"); search.Used != 0 || search.Limit != 100 {
+		t.Errorf("searches: %+v", search)
+	}
+}
+
+// quotaNamed is where a quota of the youtube source stands, as the operator sees it.
+func quotaNamed(t *testing.T, running *apptest.Running, name string) quota.Status {
+	t.Helper()
+	all, err := running.Operator().Quotas(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range all {
+		if q.Plugin == "youtube" && q.Name == name {
+			return q
+		}
+	}
+	t.Fatalf("there is no quota %s among %+v", name, all)
+	return quota.Status{}
+}
