@@ -15,6 +15,22 @@ import (
 
 func ref(id string) stage.Ref { return stage.Ref{Platform: "youtube", ExternalID: id} }
 
+// patient is a call that waits for a machine with much else to do.
+func patient(language string) stage.Call {
+	return stage.Call{Settings: map[string]string{"language": language, "patience": "1m"}}
+}
+
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	for _, patience := range []string{"soon", "0s", "-1s", "2m"} {
+		_, err := stagetest.Evidence(t, Spec(), stage.Call{Settings: map[string]string{"patience": patience}}, nil)
+		var fault *stage.Error
+		if !errors.As(err, &fault) || fault.Fault != stage.FaultMisconfigured {
+			t.Errorf("%s: %v", patience, err)
+		}
+	}
+}
+
 func TestTextOfClips(t *testing.T) {
 	t.Parallel()
 	filmtest.Need(t, "ffmpeg", "tesseract")
@@ -29,7 +45,7 @@ func TestTextOfClips(t *testing.T) {
 		t.Fatal(err)
 	}
 	sticker := "the platform's own"
-	findings, err := stagetest.Evidence(t, Spec(), stage.Call{}, []stage.Record{
+	findings, err := stagetest.Evidence(t, Spec(), patient("eng"), []stage.Record{
 		{Ref: ref("no media")},
 		{Ref: ref("broken"), Media: broken},
 		{Ref: ref("no text"), Media: plain},
@@ -55,7 +71,7 @@ func TestTextOverPatterns(t *testing.T) {
 		"mandelbrot": {"POV: you own"}, "gradients=c0=orange:c1=blue": {"POV: you own", "a small cafe"},
 	} {
 		clip := filmtest.Over(t, behind, lines...)
-		findings, err := stagetest.Evidence(t, Spec(), stage.Call{}, []stage.Record{{Ref: ref("1"), Media: clip}})
+		findings, err := stagetest.Evidence(t, Spec(), patient("eng"), []stage.Record{{Ref: ref("1"), Media: clip}})
 		if err != nil || len(findings) != 1 {
 			t.Fatalf("%s: %+v, %v", behind, findings, err)
 		}
@@ -73,7 +89,7 @@ func TestLanguages(t *testing.T) {
 	filmtest.Need(t, "ffmpeg", "tesseract")
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1, Colour: color.Black, Lines: []string{"Hallo"}})
 	for _, language := range []string{"../../etc", "eng;ls", "--help", "zzz", "eng+zzz", "EN"} {
-		_, err := stagetest.Evidence(t, Spec(), stage.Call{Settings: map[string]string{"language": language}}, []stage.Record{{Ref: ref("1"), Media: clip}})
+		_, err := stagetest.Evidence(t, Spec(), patient(language), []stage.Record{{Ref: ref("1"), Media: clip}})
 		var fault *stage.Error
 		// Of several, tesseract goes on with those that it has.
 		if language != "eng+zzz" && (!errors.As(err, &fault) || fault.Fault != stage.FaultMisconfigured) {

@@ -19,9 +19,8 @@ const (
 	moments = 3
 	// width is the most pixels across that are read; letters are large in short videos.
 	width = 720
-	// patience is how long one picture may take: one that takes longer is a pattern
-	// in which tesseract finds letters everywhere.
-	patience = 8 * time.Second
+	// maxPatience is the most that may be set for one picture.
+	maxPatience = time.Minute
 	// bright leaves of a picture what is nearly white, in black on white: most text in
 	// short videos is white, over whatever moves behind it.
 	bright = "format=gray,lutyuv=y='if(gt(val,215),16,235)'"
@@ -35,10 +34,11 @@ func Spec() stage.Spec {
 		ID: "ocr", Version: "1.0.0", Kind: stage.EvidenceKind, NeedsMedia: true,
 		Summary:  "Reads the text over the first seconds of videos, with ffmpeg and tesseract.",
 		Programs: []string{"ffmpeg", "tesseract"},
-		Settings: []stage.Setting{{
-			Name: "language", Default: "eng",
-			Help: "Languages of tesseract that are installed, such as eng or eng+deu.",
-		}},
+		Settings: []stage.Setting{
+			{Name: "language", Default: "eng", Help: "Languages of tesseract that are installed, such as eng or eng+deu."},
+			// What takes longer is a pattern in which tesseract finds letters everywhere.
+			{Name: "patience", Default: "8s", Help: "How long tesseract may take for one picture, at most 1m."},
+		},
 		Limits:   stage.Limits{Call: 10 * time.Minute},
 		Evidence: evidence,
 	}
@@ -51,11 +51,16 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 	if !languageForm.MatchString(language) {
 		return stage.Misconfigured("language %.40q: want tesseract's names, such as eng+deu", language)
 	}
+	patience, err := time.ParseDuration(call.Settings["patience"])
+	if err != nil || patience <= 0 || patience > maxPatience {
+		return stage.Misconfigured("patience %.40q: want a time up to %v, such as 8s", call.Settings["patience"], maxPatience)
+	}
+	r := reader{call, language, patience}
 	return film.Each(ctx, call, next, func(rec stage.Record) error {
 		if rec.Evidence != nil && rec.Evidence.OnScreenText != nil {
 			return nil
 		}
-		text, err := read(ctx, call, rec.Media, language)
+		text, err := r.read(ctx, rec.Media)
 		if err != nil || text == "" {
 			return err
 		}
@@ -63,18 +68,25 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 	})
 }
 
+// reader reads with the settings of a call.
+type reader struct {
+	call     *stage.Call
+	language string
+	patience time.Duration
+}
+
 // read returns the lines of a video's first frames, each once: those in white and
 // those in any colour.
-func read(ctx context.Context, call *stage.Call, path, language string) (string, error) {
+func (r reader) read(ctx context.Context, path string) (string, error) {
 	var all []line
 	for _, filter := range []string{bright, ""} {
-		frames, remove, err := film.Frames(ctx, call, path, moments, "png", width, filter)
+		frames, remove, err := film.Frames(ctx, r.call, path, moments, "png", width, filter)
 		if err != nil {
 			return "", err
 		}
 		defer remove()
 		for _, frame := range frames {
-			found, err := readFrame(ctx, call, frame, language)
+			found, err := r.frame(ctx, frame)
 			if err != nil {
 				return "", err
 			}
@@ -88,13 +100,13 @@ func read(ctx context.Context, call *stage.Call, path, language string) (string,
 	return within(strings.Join(texts, "\n"), maxText), nil
 }
 
-func readFrame(ctx context.Context, call *stage.Call, frame, language string) ([]line, error) {
-	call.Progress("reading a frame")
+func (r reader) frame(ctx context.Context, frame string) ([]line, error) {
+	r.call.Progress("reading a frame")
 	// Sparse text (11): words stand anywhere in a picture.
-	table, err := film.RunWithin(ctx, call, patience, "tesseract", frame, "stdout", "-l", language, "--psm", "11", "tsv")
+	table, err := film.RunWithin(ctx, r.call, r.patience, "tesseract", frame, "stdout", "-l", r.language, "--psm", "11", "tsv")
 	switch err = languageFault(err); {
 	case film.Unreadable(err):
-		call.Log.Debug("frame cannot be read", "error", err)
+		r.call.Log.Debug("frame cannot be read", "error", err)
 		return nil, nil
 	case err != nil:
 		return nil, err
