@@ -25,7 +25,8 @@ type Config struct {
 	Templates map[string]Template `yaml:"templates"`
 	// MaxAttempts is how often a scroll is started before it has failed. Default 3.
 	MaxAttempts int `yaml:"max_attempts"`
-	// MaxRecords bounds what one scroll collects. Default 50,000.
+	// MaxRecords bounds what one scroll collects, and what an import collects before
+	// it archives that much and goes on. Default 50,000.
 	MaxRecords int `yaml:"max_records"`
 	// MaxRefresh bounds the known videos that one scroll refreshes. Default 500.
 	MaxRefresh int `yaml:"max_refresh"`
