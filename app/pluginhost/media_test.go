@@ -55,7 +55,7 @@ func fetchMedia(ctx context.Context, call *stage.Call, refs []stage.Ref, emit fu
 			err = errors.Join(os.WriteFile(at("twice"), []byte("x"), 0o600), os.WriteFile(at("again"), []byte("y"), 0o600), emit(file))
 			file.Name = "again"
 		case "crash":
-			time.Sleep(300 * time.Millisecond) // what was emitted is on its way
+			time.Sleep(1500 * time.Millisecond) // what was emitted is on its way
 			os.Exit(3)
 		case "wait":
 			// As a fetch that a dying host leaves behind.

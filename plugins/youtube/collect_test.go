@@ -242,7 +242,7 @@ func TestHowSeedsEnd(t *testing.T) {
 		"another page":      {raw(200, `[1,2]`), 99, stage.Changed, nil, 1},
 		"HTML":              {raw(502, `<html>`), 1, stage.OK, nil, 4},
 		"hangs":             {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 1, stage.OK, nil, 4},
-		"redirects":         {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", 302) }, 99, stage.Changed, nil, 1},
+		"redirects":         {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound) }, 99, stage.Changed, nil, 1},
 		"nobody":            {raw(200, `{"kind":"youtube#channelListResponse"}`), 99, stage.Missing, nil, 1},
 		"items of one type": {raw(200, `{"items":[7,null,{"id":7},{"id":"UCx"}]}`), 99, stage.Missing, nil, 1},
 	}
