@@ -161,7 +161,7 @@ func (r *fileReading) next() ([]scrolls.Reading, error) {
 }
 
 func (r *fileReading) report(done scrolls.Imported) ImportReport {
-	report := ImportReport{Files: make([]ImportedFile, len(r.files)), Total: ImportedFile{Formats: map[string]int{}}}
+	report := ImportReport{Files: make([]ImportedFile, len(r.files)), Total: ImportedFile{Formats: map[string]int{}, Skipped: []formats.Skip{}}}
 	if done.ScrollID != 0 {
 		report.ScrollID = ident.Format(ident.Scroll, done.ScrollID)
 	}
