@@ -1,8 +1,11 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,10 +73,10 @@ type told struct {
 }
 
 // scroll makes one, for a brief with a competitor on each platform.
-func (p *platforms) scroll(t *testing.T, account *apptest.Caller) (coverage []told, seen map[string]int) {
+func (p *platforms) scroll(t *testing.T, account *apptest.Caller, body string) (coverage []told, seen map[string]int) {
 	t.Helper()
 	account.Get(t, `POST /v1/workspace {"description":"kettle","competitors":["tiktok:kettle.co","instagram:kettle.co","youtube:kettle.co"]}`, &struct{}{})
-	scroll := account.Scroll(t, "{}")
+	scroll := account.Scroll(t, body)
 	if scroll.Status != "completed" {
 		t.Fatalf("%+v", scroll)
 	}
@@ -115,7 +118,7 @@ func TestOneIsDownOneIsSpentOneAnswers(t *testing.T) {
 		return true
 	}
 	running := apptest.Start(t, p.configure)
-	coverage, seen := p.scroll(t, running.Account(t, "pro"))
+	coverage, seen := p.scroll(t, running.Account(t, "pro"), "{}")
 	for seed, c := range on(t, coverage, "tiktok") {
 		if c.Outcome != "blocked" || c.Returned != 0 || c.RetryAt == nil {
 			t.Errorf("%s on tiktok: %+v", seed, c)
@@ -186,5 +189,88 @@ func TestAModelFindsTheTerms(t *testing.T) {
 	account.Get(t, "GET /v1/scrolls?id="+scroll.ID, &got)
 	if plan := got.Scroll.Progress.Plan; scroll.Status != "completed" || plan.Method != "keywords" || len(plan.Notes) != 1 {
 		t.Errorf("with the endpoint gone: %s, %+v", scroll.Status, plan)
+	}
+}
+
+func TestOneTurnsTheKeyDownOneAnswersOneIsNotThere(t *testing.T) {
+	t.Parallel()
+	p := newPlatforms(t)
+	running := apptest.Start(t, p.configure, func(cfg *app.Config) {
+		cfg.TikTokClientSecret = "of yesterday"
+		cfg.FeedDir = filepath.Join(t.TempDir(), "nowhere")
+	})
+	p.youtube.Close()
+	account := running.Account(t, "pro")
+	coverage, seen := p.scroll(t, account, `{"template":"competitors"}`)
+	for platform, want := range map[string]told{
+		"tiktok": {Outcome: "misconfigured"}, "instagram": {Outcome: "ok", Returned: 4}, "youtube": {Outcome: "blocked"},
+	} {
+		if c := on(t, coverage, platform)["kettle.co"]; c.Outcome != want.Outcome || c.Returned != want.Returned {
+			t.Errorf("on %s: %+v", platform, c)
+		}
+	}
+	if seen["instagram"] != 4 || len(seen) != 1 {
+		t.Errorf("the library has %v", seen)
+	}
+	library := string(account.Do(t, "GET /v1/library?limit=25", "").Body)
+	if !strings.Contains(library, `"views":1003`) || !strings.Contains(library, `"shares":null`) || strings.Contains(library, instagramtest.Token) {
+		t.Errorf("the library: %s", library)
+	}
+}
+
+func TestOneBreaksOffOneAnswersOneIsDown(t *testing.T) {
+	t.Parallel()
+	p := newPlatforms(t)
+	p.tiktok.PerPage = 2
+	p.tiktok.Intercept = func(w http.ResponseWriter, _ *http.Request, q tiktoktest.Query) bool {
+		if q.Cursor > 0 || len(q.Query.Or) > 0 {
+			tiktoktest.Fail(w, 429, "daily_quota_limit_exceeded", "The daily quota is exceeded")
+			return true
+		}
+		return false
+	}
+	p.youtube.Close()
+	running := apptest.Start(t, p.configure)
+	account := running.Account(t, "pro")
+	coverage, seen := p.scroll(t, account, "{}")
+	tiktok, instagram := on(t, coverage, "tiktok"), on(t, coverage, "instagram")
+	midnight := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).UnixMilli()
+	if c := tiktok["kettle.co"]; c.Outcome != "partial" || c.Returned != 2 || c.RetryAt == nil || *c.RetryAt != midnight {
+		t.Errorf("on tiktok: %+v", c)
+	}
+	if c := tiktok["kettle"]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != midnight {
+		t.Errorf("the term on tiktok: %+v", c)
+	}
+	if c := instagram["kettle.co"]; c.Outcome != "ok" || c.Returned != 4 {
+		t.Errorf("on instagram: %+v", c)
+	}
+	if c := instagram["kettle"]; c.Outcome != "ok" || c.Returned != 1 {
+		t.Errorf("the term on instagram: %+v", c)
+	}
+	if seen["tiktok"] != 2 || seen["instagram"] != 5 {
+		t.Errorf("the library has %v", seen)
+	}
+	var library struct {
+		Videos []struct {
+			Platform string
+			Metrics  map[string]json.RawMessage
+		}
+	}
+	account.Get(t, "GET /v1/library?limit=25", &library)
+	unseen := 0
+	for _, item := range library.Videos {
+		if string(item.Metrics["views"]) == "null" {
+			unseen++
+		}
+		if item.Platform == "instagram" && string(item.Metrics["shares"]) != "null" {
+			t.Errorf("shares that nobody gave: %s", item.Metrics)
+		}
+	}
+	if unseen != 1 {
+		t.Errorf("%d videos have no views, want the hashtag's: %+v", unseen, library.Videos)
+	}
+	outliers := string(account.Do(t, "GET /v1/outliers?limit=25", "").Body)
+	if strings.Contains(outliers, "Cdouble40") {
+		t.Errorf("a video without views is scored: %s", outliers)
 	}
 }

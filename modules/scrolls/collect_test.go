@@ -102,6 +102,7 @@ func TestNothingHereIsNoWordOnElsewhere(t *testing.T) {
 		{outcome(record.NotFound, 0), outcome(record.Quota, 0), record.Quota},
 		{outcome(record.Unsupported, 0), outcome(record.Empty, 0), record.Empty},
 		{outcome(record.Blocked, 0), outcome(record.OK, 3), record.OK},
+		{outcome(record.Blocked, 0), outcome(record.Misconfigured, 0), record.Misconfigured},
 	} {
 		for _, both := range [][]record.Outcome{{c.one, c.other}, {c.other, c.one}} {
 			merged := merge(both)[coverageKey{"ada", "tiktok"}]

@@ -49,10 +49,11 @@ func (t tally) into(p *Progress, field func(*Coverage) *int) {
 
 // better tells whether an outcome says more of a seed than another: two sources may
 // both have tried it. Videos come first, then trouble: a source that has nothing
-// does not speak for one that was kept from looking.
+// does not speak for one that was kept from looking. Blocked is the least telling
+// trouble, since a source that broke off has it for all its seeds.
 func better(a, b record.Status) bool {
 	order := []record.Status{
-		record.OK, record.Partial, record.Changed, record.Quota, record.Blocked, record.Misconfigured,
+		record.OK, record.Partial, record.Changed, record.Quota, record.Misconfigured, record.Blocked,
 		record.Empty, record.NotFound, record.Unsupported,
 	}
 	return slices.Index(order, a) < slices.Index(order, b)
