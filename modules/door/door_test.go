@@ -178,6 +178,7 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.ListScrollsRequest, scrolleryv1.ListScrollsResponse](b, "ListScrolls")
 	unary[scrolleryv1.CancelScrollRequest, scrolleryv1.CancelScrollResponse](b, "CancelScroll")
 	unary[scrolleryv1.StopScheduleRequest, scrolleryv1.StopScheduleResponse](b, "StopSchedule")
+	unary[scrolleryv1.ListVerdictsRequest, scrolleryv1.ListVerdictsResponse](b, "ListVerdicts")
 	page[scrolleryv1.GetHooksRequest](b, "GetHooks")
 	page[scrolleryv1.GetOutliersRequest](b, "GetOutliers")
 	page[scrolleryv1.GetTrendsRequest](b, "GetTrends")
