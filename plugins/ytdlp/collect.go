@@ -55,7 +55,7 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 		return nil, err
 	}
 	var outcomes []stage.Outcome
-	turnedAway := map[string]stage.Outcome{}
+	sites := map[string]*away{youtube: {}, tiktok: {}, instagram: {}}
 	for _, seed := range seeds {
 		for _, platform := range Spec().Platforms {
 			if seed.Platform != "" && seed.Platform != platform {
@@ -70,10 +70,10 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 				outcomes = append(outcomes, stage.Outcome{Seed: seed.Text(), Platform: platform, Status: stage.Unsupported})
 				continue
 			}
-			// A site that has had enough is left alone for the rest of the call.
-			if before, ok := turnedAway[platform]; ok {
-				before.Seed, before.Asked = seed.Text(), limit
-				outcomes = append(outcomes, before)
+			if site := sites[platform]; site.isSo() {
+				same := site.last
+				same.Seed, same.Asked, same.Returned = seed.Text(), limit, 0
+				outcomes = append(outcomes, same)
 				continue
 			}
 			o, err := t.list(ctx, seed, platform, address, limit, emit)
@@ -81,9 +81,7 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 			if err != nil {
 				return outcomes, err
 			}
-			if o.Status == stage.OverQuota {
-				turnedAway[platform] = o
-			}
+			sites[platform].note(o)
 		}
 	}
 	return outcomes, nil

@@ -151,6 +151,30 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// TestASiteOutOfReachIsLeftAlone: it is not asked a hundred times for a hundred videos.
+func TestASiteOutOfReachIsLeftAlone(t *testing.T) {
+	folder := t.TempDir()
+	call := fake(t, "echo x >> "+folder+"/runs; echo 'ERROR: Unable to download webpage: timed out' >&2; exit 1")
+	runs := func() int {
+		raw, _ := os.ReadFile(filepath.Join(folder, "runs"))
+		return strings.Count(string(raw), "x")
+	}
+	var refs []stage.Ref
+	var seeds []stage.Seed
+	for _, id := range strings.Fields("a b c d e f g h") {
+		refs = append(refs, stage.Ref{Platform: "tiktok", ExternalID: id})
+		seeds = append(seeds, stage.Seed{Kind: "competitor", Platform: "tiktok", Handle: id})
+	}
+	_, outcomes, err := stagetest.Refresh(t, Spec(), call, refs)
+	if err != nil || runs() != maxBlocked || outcomes[0].Status != stage.Blocked || outcomes[0].Asked != 8 {
+		t.Errorf("%d runs, %+v, %v", runs(), outcomes, err)
+	}
+	_, outcomes, err = stagetest.Collect(t, Spec(), call, seeds)
+	if err != nil || runs() != 2*maxBlocked || len(outcomes) != 8 || outcomes[7].Status != stage.Blocked || outcomes[7].Seed != "h" || outcomes[7].RetryAt == nil {
+		t.Errorf("%d runs, %+v, %v", runs(), outcomes, err)
+	}
+}
+
 func TestMedia(t *testing.T) {
 	call := fake(t, `while [ $# -gt 0 ]; do [ "$1" = --output ] && out=$2; url=$1; shift; done
 case "$url" in *gone*) echo 'ERROR: Video unavailable' >&2; exit 1;; esac

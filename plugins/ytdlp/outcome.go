@@ -97,6 +97,30 @@ func (t *tool) outcome(seed stage.Seed, platform string, asked, returned int, r 
 	return o
 }
 
+// maxBlocked is after how many failures in a row a site counts as out of reach.
+const maxBlocked = 3
+
+// away tells whether a site is to be left alone for the rest of the call: it has
+// had enough, or it does not answer.
+type away struct {
+	blocked int
+	last    stage.Outcome
+}
+
+func (a *away) note(o stage.Outcome) {
+	a.last = o
+	switch o.Status {
+	case stage.OverQuota:
+		a.blocked = maxBlocked
+	case stage.Blocked:
+		a.blocked++
+	default:
+		a.blocked = 0
+	}
+}
+
+func (a *away) isSo() bool { return a.blocked >= maxBlocked }
+
 // fatal is an error that ends the call: the caller's own, not the site's.
 func fatal(ctx context.Context, r result) error {
 	switch {

@@ -26,6 +26,7 @@ const (
 type account struct {
 	asked, returned int
 	worst           stage.Outcome
+	away            away
 }
 
 // refresh looks up known videos, each on its own page.
@@ -103,7 +104,7 @@ func each(ctx context.Context, call *stage.Call, refs []stage.Ref, do func(t *to
 			accounts[ref.Platform] = a
 		}
 		a.asked++
-		if address == "" || a.worst.Status == stage.OverQuota {
+		if address == "" || a.away.isSo() {
 			continue
 		}
 		r, returned, err := do(t, ref, address)
@@ -114,8 +115,10 @@ func each(ctx context.Context, call *stage.Call, refs []stage.Ref, do func(t *to
 		if err != nil {
 			return outcomes(accounts), err
 		}
+		o := t.outcome(stage.Seed{Term: program}, ref.Platform, 0, returned, r)
+		a.away.note(o)
 		if returned == 0 {
-			a.worst = t.outcome(stage.Seed{Term: program}, ref.Platform, 0, 0, r)
+			a.worst = o
 		}
 	}
 	return outcomes(accounts), nil
