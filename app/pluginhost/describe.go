@@ -53,7 +53,7 @@ func plausible(spec stage.Spec, id string) error {
 		return fmt.Errorf("it calls itself %.40q", spec.ID)
 	}
 	if len(spec.Platforms) > 50 || len(spec.Settings) > 100 || len(spec.Secrets) > 100 || len(spec.Hosts) > 100 ||
-		len(spec.Quotas) > 20 || len(spec.Programs) > 20 {
+		len(spec.Quotas) > 20 || len(spec.Programs) > 20 || len(spec.RequiredSecrets) > 100 {
 		return errors.New("it asks for too much")
 	}
 	probe := spec
@@ -84,7 +84,7 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 	spec := stage.Spec{
 		ID: m.GetId(), Version: m.GetVersion(), Summary: m.GetSummary(), Kind: stage.Kind(m.GetKind()),
 		Platforms: m.GetPlatforms(), Secrets: m.GetSecrets(), Hosts: m.GetHosts(),
-		NeedsMedia: m.GetNeedsMedia(), Programs: m.GetPrograms(),
+		NeedsMedia: m.GetNeedsMedia(), Programs: m.GetPrograms(), RequiredSecrets: m.GetRequiredSecrets(),
 		Limits: stage.Limits{
 			Memory: limits.GetMemoryBytes(), Records: int(limits.GetRecords()), Calls: int(min(max(limits.GetCalls(), 0), maxTurns)),
 			Call: millis(limits.GetCallMillis()), Stall: millis(limits.GetStallMillis()),
@@ -143,6 +143,11 @@ func (h *Host) give(e *entry, spec stage.Spec, run record.Run) (given, error) {
 		value := h.config.Secrets[e.id][name]
 		if value != "" && (e.builtin || slices.Contains(e.manifest.Secrets, name)) {
 			g.secrets[name] = value
+		}
+	}
+	for _, name := range spec.RequiredSecrets {
+		if g.secrets[name] == "" {
+			missing = cmp.Or(missing, stage.Misconfigured("secret %q is missing", name))
 		}
 	}
 	for _, program := range spec.Programs {

@@ -357,3 +357,17 @@ func TestTemplatesSettingsWin(t *testing.T) {
 		t.Errorf("with one: %q", got)
 	}
 }
+
+// TestRequiredSecrets: a stage that lacks one is not ready, and says which.
+func TestRequiredSecrets(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"", "s3cret"} {
+		b := setup(t, func(c *pluginhost.Config) {
+			c.Secrets = map[string]map[string]string{"keyed": {"token": secret}}
+		})
+		p, _ := b.Find("keyed")
+		if ready := p.State == pluginhost.Ready; ready != (secret != "") || !ready && (p.State != pluginhost.Unset || !strings.Contains(p.Reason, `"token"`)) {
+			t.Errorf("with %q: %+v", secret, p)
+		}
+	}
+}

@@ -82,6 +82,8 @@ func specs() []stage.Spec {
 	source.Refresh = refresh
 	fetcher := named("fetcher")
 	fetcher.Media = fetchMedia
+	keyed := named("keyed")
+	keyed.Secrets, keyed.RequiredSecrets = []string{"token", "extra"}, []string{"token"}
 	shy := named("shy")
 	shy.Limits.Calls = 1
 	source.Quotas = []stage.Allowance{
@@ -91,7 +93,7 @@ func specs() []stage.Spec {
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
-		source, online, shy, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("hostile"),
+		source, online, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("hostile"),
 		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
 		{ID: "watcher", Version: "1", Kind: stage.EvidenceKind, NeedsMedia: true, Evidence: watch},

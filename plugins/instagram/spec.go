@@ -36,7 +36,7 @@ func (s source) spec() stage.Spec {
 			{Name: "patience", Default: "10m", Help: "How long the waits of one call may take together; 0s never waits."},
 			{Name: "hashtags_per_week", Help: "How many different hashtags Instagram grants you, where it is not 30."},
 		},
-		Secrets: []string{"access_token"},
+		Secrets: []string{"access_token"}, RequiredSecrets: []string{"access_token"},
 		Hosts:   []string{"graph.facebook.com:443"},
 		Quotas:  []stage.Allowance{{Name: "hashtags", Limit: 30, Setting: "hashtags_per_week", Window: stage.Week}},
 		Limits:  stage.Limits{Calls: 2},

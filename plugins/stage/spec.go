@@ -34,6 +34,8 @@ type Spec struct {
 	// Settings and Secrets that it wants; it is given no others.
 	Settings []Setting
 	Secrets  []string
+	// RequiredSecrets are those of them without which the stage is not ready.
+	RequiredSecrets []string
 	// Hosts it talks to, as `host:port`, or `*.host:port` for all names below it;
 	// together with the settings that are endpoints they are all that it reaches,
 	// through Call.HTTP. None stands for no network at all.

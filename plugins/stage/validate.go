@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 )
 
@@ -42,6 +43,9 @@ func (s Spec) Validate() error {
 		add(!nameForm.MatchString(name), "secret %q: want %s", name, nameForm)
 		add(seen[name], "secret %q: a name stands for one setting or secret", name)
 		seen[name] = true
+	}
+	for _, name := range s.RequiredSecrets {
+		add(!slices.Contains(s.Secrets, name), "required secret %q: is not among the secrets", name)
 	}
 	for _, setting := range s.Settings {
 		add(setting.Path && setting.Endpoint, "setting %q: a path and an endpoint at once", setting.Name)

@@ -42,8 +42,8 @@ func (s source) spec() stage.Spec {
 			{Name: "requests_per_day", Help: "What TikTok grants you, where it is not 1000."},
 			{Name: "records_per_day", Help: "What TikTok grants you, where it is not 100000."},
 		},
-		Secrets: []string{"client_key", "client_secret"},
-		Hosts:   []string{"open.tiktokapis.com:443"},
+		Secrets: []string{"client_key", "client_secret"}, RequiredSecrets: []string{"client_key", "client_secret"},
+		Hosts: []string{"open.tiktokapis.com:443"},
 		Quotas: []stage.Allowance{
 			{Name: "requests", Limit: 1000, Setting: "requests_per_day", Window: stage.UTCDay},
 			{Name: "records", Limit: 100_000, Setting: "records_per_day", Window: stage.UTCDay},

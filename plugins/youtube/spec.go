@@ -53,8 +53,8 @@ func (s source) spec() stage.Spec {
 			{Name: "searches_per_day", Help: "Calls of search.list that Google grants you, where it is not 100."},
 			{Name: "units_per_day", Help: "Units that Google grants you for the rest, where it is not 10000."},
 		},
-		Secrets: []string{"api_key"},
-		Hosts:   []string{"youtube.googleapis.com:443"},
+		Secrets: []string{"api_key"}, RequiredSecrets: []string{"api_key"},
+		Hosts: []string{"youtube.googleapis.com:443"},
 		Quotas: []stage.Allowance{
 			{Name: searchQuota, Limit: 100, Setting: "searches_per_day", Window: stage.PacificDay},
 			{Name: unitQuota, Limit: 10_000, Setting: "units_per_day", Window: stage.PacificDay},

@@ -86,7 +86,7 @@ func TestProgramThatHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tl.silence = 300 * time.Millisecond
+	tl.silence = 2 * time.Second
 	began := time.Now()
 	o, err := tl.list(t.Context(), beans[0], tiktok, "https://www.tiktok.com/@beans", 5, func(stage.Record) error { return nil })
 	if err != nil || o.Status != stage.Partial || o.Returned != 1 || time.Since(began) > 20*time.Second || !strings.Contains(o.Detail, "said nothing") {

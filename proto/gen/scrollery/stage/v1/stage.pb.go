@@ -48,9 +48,11 @@ type Description struct {
 	// Whether an evidence stage reads Record.media.
 	NeedsMedia bool `protobuf:"varint,13,opt,name=needs_media,json=needsMedia" json:"needs_media,omitempty"`
 	// Programs of the system that it runs, such as `ffmpeg`.
-	Programs      []string `protobuf:"bytes,14,rep,name=programs" json:"programs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Programs []string `protobuf:"bytes,14,rep,name=programs" json:"programs,omitempty"`
+	// Those of the secrets that it cannot do without.
+	RequiredSecrets []string `protobuf:"bytes,15,rep,name=required_secrets,json=requiredSecrets" json:"required_secrets,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Description) Reset() {
@@ -177,6 +179,13 @@ func (x *Description) GetNeedsMedia() bool {
 func (x *Description) GetPrograms() []string {
 	if x != nil {
 		return x.Programs
+	}
+	return nil
+}
+
+func (x *Description) GetRequiredSecrets() []string {
+	if x != nil {
+		return x.RequiredSecrets
 	}
 	return nil
 }
@@ -951,7 +960,7 @@ var File_scrollery_stage_v1_stage_proto protoreflect.FileDescriptor
 
 const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\n" +
-	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xd3\x03\n" +
+	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xfe\x03\n" +
 	"\vDescription\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -968,7 +977,8 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\rfetches_media\x18\f \x01(\bR\ffetchesMedia\x12\x1f\n" +
 	"\vneeds_media\x18\r \x01(\bR\n" +
 	"needsMedia\x12\x1a\n" +
-	"\bprograms\x18\x0e \x03(\tR\bprograms\"c\n" +
+	"\bprograms\x18\x0e \x03(\tR\bprograms\x12)\n" +
+	"\x10required_secrets\x18\x0f \x03(\tR\x0frequiredSecrets\"c\n" +
 	"\x05Quota\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x03R\x05limit\x12\x16\n" +
