@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,8 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/scrollery/scrollery/app/apptest"
 )
 
 // TestExtendPage runs every command of docs/extend.md, as it stands there, in an
@@ -37,7 +38,7 @@ func TestExtendPage(t *testing.T) {
 	if len(blocks) < 6 || strings.Count(script.String(), "scrollery") < 6 {
 		t.Fatalf("the page has no commands any more: %s", script.String())
 	}
-	address := apptest.FreeAddress(t)
+	address := quietAddress(t)
 	text := strings.ReplaceAll(script.String(), "127.0.0.1:8080", address)
 	out := inKit(t, t.TempDir(), text, "SCROLLERY_ADDR="+address)
 	for _, want := range []string{"ok   lets go of a cancelled call", "ready", "acme: a video of 21 seconds"} {
@@ -45,6 +46,21 @@ func TestExtendPage(t *testing.T) {
 			t.Errorf("the commands did not print %q:\n%s", want, out)
 		}
 	}
+}
+
+// quietAddress is free and stays so while the page's plugin is built: the system
+// gives nobody a port below its own range for outgoing connections.
+func quietAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 21_000+rand.IntN(11_000)))
+		if err == nil {
+			defer listener.Close()
+			return listener.Addr().String()
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
 }
 
 // TestKitOfEachKind builds, tests and checks what `plugins new` writes.

@@ -33,7 +33,7 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		switch {
 		case !limits.Active && row.Template != importTemplate:
 			err = endRow(ctx, tx, row, row.Attempt, Failed, subscriptionInactive, now)
-		case row.Attempt >= s.cfg.MaxAttempts:
+		case row.Attempt >= s.mostAttempts(row):
 			err = endRow(ctx, tx, row, row.Attempt, Failed, internalFailure, now)
 		default:
 			r = s.newRun(row, limits)
@@ -44,6 +44,18 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		return err
 	})
 	return r, wait, err
+}
+
+// importAttempts is how many times as often an import may be started: its command is
+// stopped and begun again as its user likes, and each one that comes by first ends
+// what an earlier one left.
+const importAttempts = 10
+
+func (s *Service) mostAttempts(row *claimRow) int {
+	if row.Template == importTemplate {
+		return importAttempts * s.cfg.MaxAttempts
+	}
+	return s.cfg.MaxAttempts
 }
 
 // alive tells how long the scroll's worker is still taken to be at work; 0: not at all.

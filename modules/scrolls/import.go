@@ -99,7 +99,7 @@ func (s *Service) runImport(ctx context.Context, r *run, row *claimRow, in *inta
 func (r *run) abandon(ctx context.Context) error {
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if r.snapshot().checkpoint == "" || r.snapshot().checkpoint == Plan {
+	if r.feedLost() {
 		return r.fail(after, internalFailure)
 	}
 	return ignoreLost(r.s.db.Write(after, func(ctx context.Context, tx *store.Tx) error {

@@ -151,7 +151,7 @@ func (r *run) retryOrFail(ctx context.Context, failure string, retry bool, retry
 	if retryAt != nil {
 		wait = max(wait, time.UnixMilli(*retryAt).Sub(now))
 	}
-	if !retry || r.imported || r.attempt >= r.s.cfg.MaxAttempts || wait > r.s.cfg.RetryWithin {
+	if !retry || r.feedLost() || r.attempt >= r.s.cfg.MaxAttempts || wait > r.s.cfg.RetryWithin {
 		return r.fail(ctx, failure)
 	}
 	return ignoreLost(r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
@@ -160,6 +160,13 @@ func (r *run) retryOrFail(ctx context.Context, failure string, retry bool, retry
 		}
 		return r.s.enqueue(ctx, tx, r.account, r.id, r.attempt+1, now.Add(wait))
 	}))
+}
+
+// feedLost tells whether another start would have nothing to read: that of an
+// import which has not yet put away what its command gave it.
+func (r *run) feedLost() bool {
+	checkpoint := r.snapshot().checkpoint
+	return r.imported && (checkpoint == "" || checkpoint == Plan)
 }
 
 // fail ends the scroll without success.
