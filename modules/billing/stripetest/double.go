@@ -97,7 +97,9 @@ func (d *Double) Text(id, field string) string {
 
 func (d *Double) serve(w http.ResponseWriter, r *http.Request) {
 	var body bytes.Buffer
-	_, _ = body.ReadFrom(r.Body)
+	if _, err := body.ReadFrom(r.Body); err != nil {
+		return // whoever sent it was killed in the midst of it: nothing was asked
+	}
 	d.mu.Lock()
 	d.calls++
 	call, decide := d.calls, d.trouble
