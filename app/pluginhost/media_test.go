@@ -291,7 +291,10 @@ func TestMediaOfADeadHost(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(line[:n]), "film 1") {
 		t.Fatalf("the other host said %q, %v", line[:n], err)
 	}
-	await(t, func() bool { parts, _ := filepath.Glob(b.scratch + "/stage-*/work/part"); return len(parts) == 1 })
+	await(t, func() bool {
+		parts, _ := filepath.Glob(filepath.Join(b.scratch, "stage-*", "work", "part"))
+		return len(parts) == 1
+	})
 	if err := lonely.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

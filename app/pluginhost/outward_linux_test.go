@@ -142,8 +142,8 @@ func TestEgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	other := t.TempDir() + "/stage-1"
-	write(t, other+"/work/note", "another call's")
+	neighbour := filepath.Join(t.TempDir(), "stage-1", "work", "note")
+	write(t, neighbour, "another call's")
 
 	cases := [][2]string{
 		{"get:" + o.double.URL + "/?a=%zz;b", "200 the doublea=%zz;b"},
@@ -174,7 +174,7 @@ func TestEgress(t *testing.T) {
 		{"read:" + o.secret, "permission denied"},
 		{fmt.Sprintf("read:/proc/%d/environ", os.Getpid()), "permission denied"},
 		{fmt.Sprintf("read:/proc/%d/root/etc/passwd", os.Getpid()), "permission denied"},
-		{"read:" + other + "/work/note", "permission denied"},
+		{"read:" + neighbour, "permission denied"},
 	}
 	var terms []string
 	for _, c := range cases {

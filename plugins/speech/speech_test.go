@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -114,9 +115,9 @@ func TestFaults(t *testing.T) {
 
 func TestOneFailureSpoilsNoOther(t *testing.T) {
 	t.Parallel()
-	n := 0
+	var asked atomic.Int64
 	server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer {
-		switch n++; {
+		switch n := asked.Add(1); {
 		case n == 1:
 			return modeltest.Answer{Raw: `{"segments":"none"}`}
 		case n <= 4: // one video and its two repetitions

@@ -3,6 +3,7 @@ package tiktok
 import (
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,12 +62,13 @@ func TestRefreshKnowsWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	videos := spread(60)
 	b := setup(t, videos...)
-	n := 0
+	var asked atomic.Int64
 	b.Intercept = func(w http.ResponseWriter, _ *http.Request, _ tiktoktest.Query) bool {
-		if n++; n > 2 {
-			tiktoktest.Fail(w, 429, "daily_quota_limit_exceeded", "x")
+		if asked.Add(1) <= 2 {
+			return false
 		}
-		return n > 2
+		tiktoktest.Fail(w, 429, "daily_quota_limit_exceeded", "x")
+		return true
 	}
 	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call, refs(videos))
 	if err != nil || len(outcomes) != 60 || len(records) == 0 || len(records) == 60 || len(b.Asked()) != 3 {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -216,9 +217,9 @@ func TestWithoutAnAnswer(t *testing.T) {
 func TestOneBadAnswerSpoilsNoOther(t *testing.T) {
 	t.Parallel()
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1, Colour: red})
-	n := 0
+	var asked atomic.Int64
 	server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer {
-		if n++; n == 2 {
+		if asked.Add(1) == 2 {
 			return modeltest.Answer{Text: "{"}
 		}
 		return modeltest.Answer{Text: seen}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -253,9 +254,9 @@ func TestHowSeedsEnd(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Shorts: b.add("short", 3, nil)}}
-			left := c.times
+			var asked atomic.Int64
 			b.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
-				if left--; left < 0 {
+				if asked.Add(1) > int64(c.times) {
 					return false
 				}
 				c.fault(w, r)

@@ -169,7 +169,7 @@ func (t *tool) environment() []string {
 // watch ends a run that says nothing for too long.
 func (t *tool) watch(cancel context.CancelCauseFunc) *watch {
 	w := &watch{last: time.Now(), done: make(chan struct{})}
-	go func() {
+	w.running.Go(func() {
 		tick := time.NewTicker(min(signOfLife, t.silence))
 		defer tick.Stop()
 		for {
@@ -184,14 +184,15 @@ func (t *tool) watch(cancel context.CancelCauseFunc) *watch {
 			}
 			t.call.Progress("yt-dlp is at work")
 		}
-	}()
+	})
 	return w
 }
 
 type watch struct {
-	mu   sync.Mutex
-	last time.Time
-	done chan struct{}
+	mu      sync.Mutex
+	last    time.Time
+	done    chan struct{}
+	running sync.WaitGroup
 }
 
 func (w *watch) heard() {
@@ -206,7 +207,11 @@ func (w *watch) silent() time.Duration {
 	return time.Since(w.last)
 }
 
-func (w *watch) stop() { close(w.done) }
+// stop returns when nothing more is reported: a call must not be told of progress after its end.
+func (w *watch) stop() {
+	close(w.done)
+	w.running.Wait()
+}
 
 // counted reads up to a bound, beyond which it fails.
 type counted struct {
