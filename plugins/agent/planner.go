@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/openai/openai-go"
 	"github.com/openai/openai-go/option"
 
+	"github.com/scrollery/scrollery/plugins/endpoint"
 	agentv1 "github.com/scrollery/scrollery/proto/gen/scrollery/agent/v1"
 )
 
@@ -34,43 +34,18 @@ const (
 
 // client asks one endpoint, through the proxy that it was told of. It reads no
 // environment.
-func client(endpoint *agentv1.Endpoint) (openai.ChatCompletionService, error) {
+func client(at *agentv1.Endpoint) (openai.ChatCompletionService, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil
-	if endpoint.GetProxy() != "" {
-		proxy, err := url.Parse(endpoint.GetProxy())
+	if at.GetProxy() != "" {
+		proxy, err := url.Parse(at.GetProxy())
 		if err != nil {
 			return openai.ChatCompletionService{}, errors.New("the proxy's address cannot be read")
 		}
 		transport.Proxy = http.ProxyURL(proxy)
 	}
-	client := &http.Client{
-		Transport: bounded{transport},
-		// The key goes to the address that was configured, and nowhere else.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	options := []option.RequestOption{
-		option.WithBaseURL(strings.TrimRight(endpoint.GetUrl(), "/") + "/"), option.WithHTTPClient(client),
-		option.WithMaxRetries(1),
-	}
-	if endpoint.GetKey() != "" {
-		options = append(options, option.WithAPIKey(endpoint.GetKey()))
-	}
-	return openai.NewChatCompletionService(options...), nil
-}
-
-// bounded cuts answers that are too long to be read.
-type bounded struct{ next http.RoundTripper }
-
-func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := b.next.RoundTrip(request)
-	if err == nil {
-		answer.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
-	}
-	return answer, err
+	options := endpoint.Options(&http.Client{Transport: transport}, at.GetUrl(), at.GetKey(), maxAnswer)
+	return openai.NewChatCompletionService(append(options, option.WithMaxRetries(1))...), nil
 }
 
 // conversation is the work towards one goal.
@@ -83,18 +58,18 @@ type conversation struct {
 
 // begun starts one. It asks nothing yet.
 func begun(begin *agentv1.Begin) (*conversation, error) {
-	endpoint, goal := begin.GetEndpoint(), begin.GetGoal()
-	chat, err := client(endpoint)
+	at, goal := begin.GetEndpoint(), begin.GetGoal()
+	chat, err := client(at)
 	if err != nil {
 		return nil, err
 	}
 	return &conversation{
-		chat: chat, timeout: timeout(endpoint), bytes: len(instructions) + len(goal),
+		chat: chat, timeout: timeout(at), bytes: len(instructions) + len(goal),
 		params: openai.ChatCompletionNewParams{
-			Model:               endpoint.GetModel(),
+			Model:               at.GetModel(),
 			Messages:            []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(instructions), openai.UserMessage(goal)},
 			Tools:               tools(),
-			MaxCompletionTokens: openai.Int(endpoint.GetAnswerTokens()),
+			MaxCompletionTokens: openai.Int(at.GetAnswerTokens()),
 		},
 	}, nil
 }

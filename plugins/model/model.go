@@ -16,13 +16,13 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/openai/openai-go"
 	"github.com/openai/openai-go/option"
 	"github.com/openai/openai-go/shared"
 
+	"github.com/scrollery/scrollery/plugins/endpoint"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -72,35 +72,12 @@ func Of(call *stage.Call) (*Endpoint, error) {
 	if call.Settings[ModelSetting] == "" {
 		return nil, stage.Misconfigured("an endpoint is set, but no model")
 	}
-	client := call.HTTP()
-	client.Transport = bounded{client.Transport}
-	// The key goes to the address that was set, and nowhere else.
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	options := []option.RequestOption{
-		option.WithBaseURL(strings.TrimRight(address, "/") + "/"), option.WithHTTPClient(client),
-		option.WithMaxRetries(maxRetries), option.WithRequestTimeout(timeout),
-	}
-	if key := call.Secrets[KeySecret]; key != "" {
-		options = append(options, option.WithAPIKey(key))
-	}
+	options := append(endpoint.Options(call.HTTP(), address, call.Secrets[KeySecret], maxAnswer),
+		option.WithMaxRetries(maxRetries), option.WithRequestTimeout(timeout))
 	return &Endpoint{
 		chat: openai.NewChatCompletionService(options...), audio: openai.NewAudioTranscriptionService(options...),
 		model: call.Settings[ModelSetting], progress: call.Progress,
 	}, nil
-}
-
-// bounded cuts answers that are too long to be read.
-type bounded struct{ next http.RoundTripper }
-
-func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := b.next.RoundTrip(request)
-	if err == nil {
-		answer.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
-	}
-	return answer, err
 }
 
 // Question is what an endpoint is asked.

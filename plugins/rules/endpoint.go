@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/openai/openai-go"
 	"github.com/openai/openai-go/option"
 	"github.com/openai/openai-go/shared"
 
+	reach "github.com/scrollery/scrollery/plugins/endpoint"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -59,37 +57,8 @@ func newEndpoint(call *stage.Call) (*endpoint, error) {
 	if model == "" {
 		return nil, errors.New("model: needed with an endpoint")
 	}
-	options := []option.RequestOption{
-		option.WithBaseURL(strings.TrimRight(address, "/") + "/"), option.WithHTTPClient(client(call)),
-		option.WithMaxRetries(tries - 1), option.WithRequestTimeout(longestTry),
-	}
-	if key != "" {
-		options = append(options, option.WithAPIKey(key))
-	}
+	options := append(reach.Options(call.HTTP(), address, key, longestAnswer), option.WithMaxRetries(tries-1), option.WithRequestTimeout(longestTry))
 	return &endpoint{chat: openai.NewChatCompletionService(options...), model: model}, nil
-}
-
-// client reaches the endpoint and nothing else: the key goes nowhere that the
-// endpoint may redirect to.
-func client(call *stage.Call) *http.Client {
-	c := call.HTTP()
-	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.Transport = bounded{c.Transport}
-	return c
-}
-
-// bounded cuts answers that are too long to be read.
-type bounded struct{ next http.RoundTripper }
-
-func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := b.next.RoundTrip(request)
-	if err == nil {
-		answer.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(answer.Body, longestAnswer), answer.Body}
-	}
-	return answer, err
 }
 
 // ask puts one question; tokens are what it cost, known or estimated.

@@ -1,0 +1,231 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollery/scrollery/modules/record"
+)
+
+// source is a scripted source plugin.
+type source struct {
+	records  []record.Record
+	outcomes []record.Outcome
+	err      error
+	// refreshes maps what it can look up to what it finds.
+	refreshes map[record.Ref]record.Record
+	seeds     []record.Seed // what it was asked
+}
+
+// call counts the calls of a stage and says how this one fails.
+func (w *world) call(id string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls[id]++
+	if fail := w.stageErr[id]; fail != nil {
+		return fail(w.calls[id])
+	}
+	return nil
+}
+
+func (w *world) Source(id string) ([]string, bool, bool) {
+	s, ok := w.sources[id]
+	return w.serves[id], ok && s.refreshes != nil, ok
+}
+
+func (w *world) Collect(ctx context.Context, id string, _ record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error) {
+	fault := w.call(id)
+	s := w.sources[id]
+	w.mu.Lock()
+	s.seeds = seeds
+	w.mu.Unlock()
+	for part := range slices.Chunk(s.records, 7) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := emit(part); err != nil {
+			return nil, err
+		}
+	}
+	outcomes := slices.Clone(s.outcomes)
+	if w.serves[id] != nil { // it answers for what it was asked
+		outcomes = slices.DeleteFunc(outcomes, func(o record.Outcome) bool {
+			return !slices.ContainsFunc(seeds, func(s record.Seed) bool {
+				return s.Text() == o.Seed && (s.Platform == "" || s.Platform == o.Platform)
+			})
+		})
+	}
+	return outcomes, errors.Join(fault, s.err)
+}
+
+func (w *world) Refresh(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func([]record.Record) error) ([]record.Outcome, error) {
+	for _, ref := range refs {
+		if rec, ok := w.sources[id].refreshes[ref]; ok {
+			if err := emit([]record.Record{rec}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, w.sources[id].err
+}
+
+func (w *world) Screen(_ context.Context, id string, _ record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error) {
+	if err := w.call(id); err != nil {
+		return record.Summary{}, err
+	}
+	err := each(next, func(rec record.Record) error {
+		verdict := record.Verdict{Ref: rec.Ref}
+		if w.screen != nil {
+			verdict = w.screen(rec)
+		}
+		return emit([]record.Verdict{verdict})
+	})
+	return record.Summary{Unclear: []string{"be nice"}}, err
+}
+
+func (w *world) Looks(id string) (media, ok bool) {
+	return slices.Contains(w.watchers, id), !slices.Contains(w.unusable, id)
+}
+
+func (w *world) Fetchers(platform string, _ []string) []string {
+	if w.film == nil || platform == "radio" {
+		return nil
+	}
+	return []string{"fetcher"}
+}
+
+func (w *world) Folder() (MediaFolder, error) {
+	if err := w.call("folder"); err != nil {
+		return nil, err
+	}
+	w.folders = append(w.folders, &folder{world: w, id: len(w.folders)})
+	return w.folders[len(w.folders)-1], nil
+}
+
+// folder holds no files, but knows what would be in it.
+type folder struct {
+	*world
+	id      int
+	fetched []record.Ref
+	removed bool
+}
+
+func (f *folder) Fetch(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func(record.File) error) ([]record.Outcome, error) {
+	if err := f.call(id); err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		ok, err := f.film(ref)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		f.fetched = append(f.fetched, ref)
+		if err := emit(record.File{Ref: ref, Name: fmt.Sprintf("folder%d/%s", f.id, ref.ExternalID)}); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+func (f *folder) Remove() { f.removed = true }
+
+func (w *world) Evidence(ctx context.Context, id string, _ record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
+	err := w.call(id)
+	if errors.Is(err, errHangs) {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	if err != nil && !errors.Is(err, errHalfWay) {
+		return err
+	}
+	done := 0
+	return errors.Join(each(next, func(rec record.Record) error {
+		if done++; err != nil && done > 3 {
+			return err
+		}
+		if w.look == nil {
+			return nil
+		}
+		if finding := w.look(rec); finding != nil {
+			return emit([]record.Finding{*finding})
+		}
+		return nil
+	}))
+}
+
+// How an evidence stage fails, besides at once.
+var (
+	errHangs   = errors.New("hangs")
+	errHalfWay = &record.Error{Stage: "x", Failure: record.StageCrashed, Retry: true, Cause: errors.New("after three records")}
+)
+
+func each(next func() ([]record.Record, error), do func(record.Record) error) error {
+	for {
+		records, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, rec := range records {
+			if err := do(rec); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// rankByNumber keeps what pass says, ranked by the number in its id.
+func rankByNumber(pass func(n int) string) func(record.Record) record.Verdict {
+	return func(rec record.Record) record.Verdict {
+		n, _ := strconv.Atoi(strings.TrimPrefix(rec.ExternalID, "v"))
+		return record.Verdict{Ref: rec.Ref, DroppedBy: pass(n), Rank: float64(n)}
+	}
+}
+
+func ptr[T any](value T) *T { return &value }
+
+// feed reads parts one after another.
+func feed(parts ...[]record.Record) func() ([]Reading, error) {
+	at := -1
+	return func() ([]Reading, error) {
+		if at++; at == len(parts) {
+			return nil, io.EOF
+		}
+		readings := make([]Reading, len(parts[at]))
+		for i, rec := range parts[at] {
+			readings[i] = Reading{rec, at}
+		}
+		return readings, nil
+	}
+}
+
+func (w *world) Searches(string) bool   { return !w.offline }
+func (w *world) Planner(id string) bool { return id == "model" && w.planner != nil }
+
+func (w *world) Plan(_ context.Context, _ string, _ record.Run, seeds []record.Seed) ([]record.Seed, error) {
+	w.mu.Lock()
+	w.calls["model"]++
+	w.mu.Unlock()
+	return w.planner(seeds)
+}
+
+func (w *world) Read(_ context.Context, address string) (record.Page, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.read = append(w.read, address)
+	page, ok := w.pages[address]
+	if !ok {
+		return page, errors.New("no such page")
+	}
+	return page, nil
+}
