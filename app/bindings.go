@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/mail"
 	"github.com/scrollery/scrollery/modules/quota"
+	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
@@ -171,6 +172,10 @@ func (a archiver) Archive(ctx context.Context, tx *store.Tx, batch scrolls.Batch
 
 func (a archiver) Renew(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (changed int, err error) {
 	return a.library.Renew(ctx, tx, library.Batch(batch))
+}
+
+func (a archiver) Gone(ctx context.Context, tx *store.Tx, refs []record.Ref, at int64) (marked int, err error) {
+	return a.library.Gone(ctx, tx, refs, at)
 }
 
 func (a archiver) Score(ctx context.Context, scrollID int64) error {

@@ -21824,6 +21824,8 @@ type VideoMutation struct {
 	addfirst_seen_at *int64
 	observed_at      *int64
 	addobserved_at   *int64
+	gone_at          *int64
+	addgone_at       *int64
 	usable_views     *int64
 	addusable_views  *int64
 	usable_at        *int64
@@ -22457,6 +22459,76 @@ func (m *VideoMutation) ResetObservedAt() {
 	m.addobserved_at = nil
 }
 
+// SetGoneAt sets the "gone_at" field.
+func (m *VideoMutation) SetGoneAt(i int64) {
+	m.gone_at = &i
+	m.addgone_at = nil
+}
+
+// GoneAt returns the value of the "gone_at" field in the mutation.
+func (m *VideoMutation) GoneAt() (r int64, exists bool) {
+	v := m.gone_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGoneAt returns the old "gone_at" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldGoneAt(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGoneAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGoneAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGoneAt: %w", err)
+	}
+	return oldValue.GoneAt, nil
+}
+
+// AddGoneAt adds i to the "gone_at" field.
+func (m *VideoMutation) AddGoneAt(i int64) {
+	if m.addgone_at != nil {
+		*m.addgone_at += i
+	} else {
+		m.addgone_at = &i
+	}
+}
+
+// AddedGoneAt returns the value that was added to the "gone_at" field in this mutation.
+func (m *VideoMutation) AddedGoneAt() (r int64, exists bool) {
+	v := m.addgone_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearGoneAt clears the value of the "gone_at" field.
+func (m *VideoMutation) ClearGoneAt() {
+	m.gone_at = nil
+	m.addgone_at = nil
+	m.clearedFields[video.FieldGoneAt] = struct{}{}
+}
+
+// GoneAtCleared returns if the "gone_at" field was cleared in this mutation.
+func (m *VideoMutation) GoneAtCleared() bool {
+	_, ok := m.clearedFields[video.FieldGoneAt]
+	return ok
+}
+
+// ResetGoneAt resets all changes to the "gone_at" field.
+func (m *VideoMutation) ResetGoneAt() {
+	m.gone_at = nil
+	m.addgone_at = nil
+	delete(m.clearedFields, video.FieldGoneAt)
+}
+
 // SetUsableViews sets the "usable_views" field.
 func (m *VideoMutation) SetUsableViews(i int64) {
 	m.usable_views = &i
@@ -22989,7 +23061,7 @@ func (m *VideoMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VideoMutation) Fields() []string {
-	fields := make([]string, 0, 19)
+	fields := make([]string, 0, 20)
 	if m.account_id != nil {
 		fields = append(fields, video.FieldAccountID)
 	}
@@ -23019,6 +23091,9 @@ func (m *VideoMutation) Fields() []string {
 	}
 	if m.observed_at != nil {
 		fields = append(fields, video.FieldObservedAt)
+	}
+	if m.gone_at != nil {
+		fields = append(fields, video.FieldGoneAt)
 	}
 	if m.usable_views != nil {
 		fields = append(fields, video.FieldUsableViews)
@@ -23075,6 +23150,8 @@ func (m *VideoMutation) Field(name string) (ent.Value, bool) {
 		return m.FirstSeenAt()
 	case video.FieldObservedAt:
 		return m.ObservedAt()
+	case video.FieldGoneAt:
+		return m.GoneAt()
 	case video.FieldUsableViews:
 		return m.UsableViews()
 	case video.FieldUsableAt:
@@ -23122,6 +23199,8 @@ func (m *VideoMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldFirstSeenAt(ctx)
 	case video.FieldObservedAt:
 		return m.OldObservedAt(ctx)
+	case video.FieldGoneAt:
+		return m.OldGoneAt(ctx)
 	case video.FieldUsableViews:
 		return m.OldUsableViews(ctx)
 	case video.FieldUsableAt:
@@ -23219,6 +23298,13 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetObservedAt(v)
 		return nil
+	case video.FieldGoneAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGoneAt(v)
+		return nil
 	case video.FieldUsableViews:
 		v, ok := value.(int64)
 		if !ok {
@@ -23308,6 +23394,9 @@ func (m *VideoMutation) AddedFields() []string {
 	if m.addobserved_at != nil {
 		fields = append(fields, video.FieldObservedAt)
 	}
+	if m.addgone_at != nil {
+		fields = append(fields, video.FieldGoneAt)
+	}
 	if m.addusable_views != nil {
 		fields = append(fields, video.FieldUsableViews)
 	}
@@ -23346,6 +23435,8 @@ func (m *VideoMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedFirstSeenAt()
 	case video.FieldObservedAt:
 		return m.AddedObservedAt()
+	case video.FieldGoneAt:
+		return m.AddedGoneAt()
 	case video.FieldUsableViews:
 		return m.AddedUsableViews()
 	case video.FieldUsableAt:
@@ -23409,6 +23500,13 @@ func (m *VideoMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddObservedAt(v)
 		return nil
+	case video.FieldGoneAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddGoneAt(v)
+		return nil
 	case video.FieldUsableViews:
 		v, ok := value.(int64)
 		if !ok {
@@ -23465,6 +23563,9 @@ func (m *VideoMutation) ClearedFields() []string {
 	if m.FieldCleared(video.FieldPostedAt) {
 		fields = append(fields, video.FieldPostedAt)
 	}
+	if m.FieldCleared(video.FieldGoneAt) {
+		fields = append(fields, video.FieldGoneAt)
+	}
 	if m.FieldCleared(video.FieldUsableViews) {
 		fields = append(fields, video.FieldUsableViews)
 	}
@@ -23496,6 +23597,9 @@ func (m *VideoMutation) ClearField(name string) error {
 		return nil
 	case video.FieldPostedAt:
 		m.ClearPostedAt()
+		return nil
+	case video.FieldGoneAt:
+		m.ClearGoneAt()
 		return nil
 	case video.FieldUsableViews:
 		m.ClearUsableViews()
@@ -23546,6 +23650,9 @@ func (m *VideoMutation) ResetField(name string) error {
 		return nil
 	case video.FieldObservedAt:
 		m.ResetObservedAt()
+		return nil
+	case video.FieldGoneAt:
+		m.ResetGoneAt()
 		return nil
 	case video.FieldUsableViews:
 		m.ResetUsableViews()

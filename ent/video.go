@@ -36,6 +36,8 @@ type Video struct {
 	FirstSeenAt int64 `json:"first_seen_at,omitempty"`
 	// Time of the newest observation.
 	ObservedAt int64 `json:"observed_at,omitempty"`
+	// When the platform was first found not to have it any more; null while it has.
+	GoneAt *int64 `json:"gone_at,omitempty"`
 	// Views of the newest observation that scoring can use.
 	UsableViews *int64 `json:"usable_views,omitempty"`
 	// UsableAt holds the value of the "usable_at" field.
@@ -64,7 +66,7 @@ func (*Video) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case video.FieldSeenOrder, video.FieldHookOrder, video.FieldOutlierOrder:
 			values[i] = new([]byte)
-		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden:
+		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldGoneAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden:
 			values[i] = new(sql.NullInt64)
 		case video.FieldPlatform, video.FieldExternalID, video.FieldKind, video.FieldSubject:
 			values[i] = new(sql.NullString)
@@ -150,6 +152,13 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field observed_at", values[i])
 			} else if value.Valid {
 				_m.ObservedAt = value.Int64
+			}
+		case video.FieldGoneAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field gone_at", values[i])
+			} else if value.Valid {
+				_m.GoneAt = new(int64)
+				*_m.GoneAt = value.Int64
 			}
 		case video.FieldUsableViews:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -276,6 +285,11 @@ func (_m *Video) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("observed_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.ObservedAt))
+	builder.WriteString(", ")
+	if v := _m.GoneAt; v != nil {
+		builder.WriteString("gone_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	if v := _m.UsableViews; v != nil {
 		builder.WriteString("usable_views=")

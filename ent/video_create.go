@@ -105,6 +105,20 @@ func (_c *VideoCreate) SetObservedAt(v int64) *VideoCreate {
 	return _c
 }
 
+// SetGoneAt sets the "gone_at" field.
+func (_c *VideoCreate) SetGoneAt(v int64) *VideoCreate {
+	_c.mutation.SetGoneAt(v)
+	return _c
+}
+
+// SetNillableGoneAt sets the "gone_at" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableGoneAt(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetGoneAt(*v)
+	}
+	return _c
+}
+
 // SetUsableViews sets the "usable_views" field.
 func (_c *VideoCreate) SetUsableViews(v int64) *VideoCreate {
 	_c.mutation.SetUsableViews(v)
@@ -375,6 +389,10 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 		_spec.SetField(video.FieldObservedAt, field.TypeInt64, value)
 		_node.ObservedAt = value
 	}
+	if value, ok := _c.mutation.GoneAt(); ok {
+		_spec.SetField(video.FieldGoneAt, field.TypeInt64, value)
+		_node.GoneAt = &value
+	}
 	if value, ok := _c.mutation.UsableViews(); ok {
 		_spec.SetField(video.FieldUsableViews, field.TypeInt64, value)
 		_node.UsableViews = &value
@@ -538,6 +556,30 @@ func (u *VideoUpsert) UpdateObservedAt() *VideoUpsert {
 // AddObservedAt adds v to the "observed_at" field.
 func (u *VideoUpsert) AddObservedAt(v int64) *VideoUpsert {
 	u.Add(video.FieldObservedAt, v)
+	return u
+}
+
+// SetGoneAt sets the "gone_at" field.
+func (u *VideoUpsert) SetGoneAt(v int64) *VideoUpsert {
+	u.Set(video.FieldGoneAt, v)
+	return u
+}
+
+// UpdateGoneAt sets the "gone_at" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateGoneAt() *VideoUpsert {
+	u.SetExcluded(video.FieldGoneAt)
+	return u
+}
+
+// AddGoneAt adds v to the "gone_at" field.
+func (u *VideoUpsert) AddGoneAt(v int64) *VideoUpsert {
+	u.Add(video.FieldGoneAt, v)
+	return u
+}
+
+// ClearGoneAt clears the value of the "gone_at" field.
+func (u *VideoUpsert) ClearGoneAt() *VideoUpsert {
+	u.SetNull(video.FieldGoneAt)
 	return u
 }
 
@@ -854,6 +896,34 @@ func (u *VideoUpsertOne) AddObservedAt(v int64) *VideoUpsertOne {
 func (u *VideoUpsertOne) UpdateObservedAt() *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
 		s.UpdateObservedAt()
+	})
+}
+
+// SetGoneAt sets the "gone_at" field.
+func (u *VideoUpsertOne) SetGoneAt(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetGoneAt(v)
+	})
+}
+
+// AddGoneAt adds v to the "gone_at" field.
+func (u *VideoUpsertOne) AddGoneAt(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddGoneAt(v)
+	})
+}
+
+// UpdateGoneAt sets the "gone_at" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateGoneAt() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateGoneAt()
+	})
+}
+
+// ClearGoneAt clears the value of the "gone_at" field.
+func (u *VideoUpsertOne) ClearGoneAt() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearGoneAt()
 	})
 }
 
@@ -1362,6 +1432,34 @@ func (u *VideoUpsertBulk) AddObservedAt(v int64) *VideoUpsertBulk {
 func (u *VideoUpsertBulk) UpdateObservedAt() *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
 		s.UpdateObservedAt()
+	})
+}
+
+// SetGoneAt sets the "gone_at" field.
+func (u *VideoUpsertBulk) SetGoneAt(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetGoneAt(v)
+	})
+}
+
+// AddGoneAt adds v to the "gone_at" field.
+func (u *VideoUpsertBulk) AddGoneAt(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddGoneAt(v)
+	})
+}
+
+// UpdateGoneAt sets the "gone_at" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateGoneAt() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateGoneAt()
+	})
+}
+
+// ClearGoneAt clears the value of the "gone_at" field.
+func (u *VideoUpsertBulk) ClearGoneAt() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearGoneAt()
 	})
 }
 

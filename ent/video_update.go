@@ -117,6 +117,33 @@ func (_u *VideoUpdate) AddObservedAt(v int64) *VideoUpdate {
 	return _u
 }
 
+// SetGoneAt sets the "gone_at" field.
+func (_u *VideoUpdate) SetGoneAt(v int64) *VideoUpdate {
+	_u.mutation.ResetGoneAt()
+	_u.mutation.SetGoneAt(v)
+	return _u
+}
+
+// SetNillableGoneAt sets the "gone_at" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableGoneAt(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetGoneAt(*v)
+	}
+	return _u
+}
+
+// AddGoneAt adds value to the "gone_at" field.
+func (_u *VideoUpdate) AddGoneAt(v int64) *VideoUpdate {
+	_u.mutation.AddGoneAt(v)
+	return _u
+}
+
+// ClearGoneAt clears the value of the "gone_at" field.
+func (_u *VideoUpdate) ClearGoneAt() *VideoUpdate {
+	_u.mutation.ClearGoneAt()
+	return _u
+}
+
 // SetUsableViews sets the "usable_views" field.
 func (_u *VideoUpdate) SetUsableViews(v int64) *VideoUpdate {
 	_u.mutation.ResetUsableViews()
@@ -353,6 +380,15 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedObservedAt(); ok {
 		_spec.AddField(video.FieldObservedAt, field.TypeInt64, value)
 	}
+	if value, ok := _u.mutation.GoneAt(); ok {
+		_spec.SetField(video.FieldGoneAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedGoneAt(); ok {
+		_spec.AddField(video.FieldGoneAt, field.TypeInt64, value)
+	}
+	if _u.mutation.GoneAtCleared() {
+		_spec.ClearField(video.FieldGoneAt, field.TypeInt64)
+	}
 	if value, ok := _u.mutation.UsableViews(); ok {
 		_spec.SetField(video.FieldUsableViews, field.TypeInt64, value)
 	}
@@ -515,6 +551,33 @@ func (_u *VideoUpdateOne) SetNillableObservedAt(v *int64) *VideoUpdateOne {
 // AddObservedAt adds value to the "observed_at" field.
 func (_u *VideoUpdateOne) AddObservedAt(v int64) *VideoUpdateOne {
 	_u.mutation.AddObservedAt(v)
+	return _u
+}
+
+// SetGoneAt sets the "gone_at" field.
+func (_u *VideoUpdateOne) SetGoneAt(v int64) *VideoUpdateOne {
+	_u.mutation.ResetGoneAt()
+	_u.mutation.SetGoneAt(v)
+	return _u
+}
+
+// SetNillableGoneAt sets the "gone_at" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableGoneAt(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetGoneAt(*v)
+	}
+	return _u
+}
+
+// AddGoneAt adds value to the "gone_at" field.
+func (_u *VideoUpdateOne) AddGoneAt(v int64) *VideoUpdateOne {
+	_u.mutation.AddGoneAt(v)
+	return _u
+}
+
+// ClearGoneAt clears the value of the "gone_at" field.
+func (_u *VideoUpdateOne) ClearGoneAt() *VideoUpdateOne {
+	_u.mutation.ClearGoneAt()
 	return _u
 }
 
@@ -783,6 +846,15 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	}
 	if value, ok := _u.mutation.AddedObservedAt(); ok {
 		_spec.AddField(video.FieldObservedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.GoneAt(); ok {
+		_spec.SetField(video.FieldGoneAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedGoneAt(); ok {
+		_spec.AddField(video.FieldGoneAt, field.TypeInt64, value)
+	}
+	if _u.mutation.GoneAtCleared() {
+		_spec.ClearField(video.FieldGoneAt, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.UsableViews(); ok {
 		_spec.SetField(video.FieldUsableViews, field.TypeInt64, value)

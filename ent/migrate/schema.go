@@ -747,6 +747,7 @@ var (
 		{Name: "posted_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "first_seen_at", Type: field.TypeInt64},
 		{Name: "observed_at", Type: field.TypeInt64},
+		{Name: "gone_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "usable_views", Type: field.TypeInt64, Nullable: true},
 		{Name: "usable_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "digest", Type: field.TypeInt64},
@@ -786,27 +787,27 @@ var (
 			{
 				Name:    "video_account_id_hook_hidden_hook_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[16], VideosColumns[18]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[17], VideosColumns[19]},
 			},
 			{
 				Name:    "video_account_id_archived_outlier_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[14], VideosColumns[19]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[15], VideosColumns[20]},
 			},
 			{
 				Name:    "video_account_id_archived_kind_outlier_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[14], VideosColumns[5], VideosColumns[19]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[15], VideosColumns[5], VideosColumns[20]},
 			},
 			{
 				Name:    "video_account_id_archived_kind_seen_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[14], VideosColumns[5], VideosColumns[17]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[15], VideosColumns[5], VideosColumns[18]},
 			},
 			{
 				Name:    "video_account_id_archived_platform_kind_seen_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[14], VideosColumns[2], VideosColumns[5], VideosColumns[17]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[15], VideosColumns[2], VideosColumns[5], VideosColumns[18]},
 			},
 		},
 	}

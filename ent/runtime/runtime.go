@@ -284,15 +284,15 @@ func init() {
 	// video.DefaultKind holds the default value on creation for the kind field.
 	video.DefaultKind = videoDescKind.Default.(string)
 	// videoDescArchived is the schema descriptor for archived field.
-	videoDescArchived := videoFields[12].Descriptor()
+	videoDescArchived := videoFields[13].Descriptor()
 	// video.DefaultArchived holds the default value on creation for the archived field.
 	video.DefaultArchived = videoDescArchived.Default.(int)
 	// videoDescHookArchived is the schema descriptor for hook_archived field.
-	videoDescHookArchived := videoFields[13].Descriptor()
+	videoDescHookArchived := videoFields[14].Descriptor()
 	// video.DefaultHookArchived holds the default value on creation for the hook_archived field.
 	video.DefaultHookArchived = videoDescHookArchived.Default.(int)
 	// videoDescHookHidden is the schema descriptor for hook_hidden field.
-	videoDescHookHidden := videoFields[14].Descriptor()
+	videoDescHookHidden := videoFields[15].Descriptor()
 	// video.DefaultHookHidden holds the default value on creation for the hook_hidden field.
 	video.DefaultHookHidden = videoDescHookHidden.Default.(int)
 	videodocMixin := schema.VideoDoc{}.Mixin()

@@ -32,6 +32,8 @@ func (Video) Fields() []ent.Field {
 		field.Int64("first_seen_at").Immutable(),
 		field.Int64("observed_at").
 			Comment("Time of the newest observation."),
+		field.Int64("gone_at").Optional().Nillable().
+			Comment("When the platform was first found not to have it any more; null while it has."),
 		field.Int64("usable_views").Optional().Nillable().
 			Comment("Views of the newest observation that scoring can use."),
 		field.Int64("usable_at").Optional().Nillable(),

@@ -32,6 +32,8 @@ const (
 	FieldFirstSeenAt = "first_seen_at"
 	// FieldObservedAt holds the string denoting the observed_at field in the database.
 	FieldObservedAt = "observed_at"
+	// FieldGoneAt holds the string denoting the gone_at field in the database.
+	FieldGoneAt = "gone_at"
 	// FieldUsableViews holds the string denoting the usable_views field in the database.
 	FieldUsableViews = "usable_views"
 	// FieldUsableAt holds the string denoting the usable_at field in the database.
@@ -67,6 +69,7 @@ var Columns = []string{
 	FieldPostedAt,
 	FieldFirstSeenAt,
 	FieldObservedAt,
+	FieldGoneAt,
 	FieldUsableViews,
 	FieldUsableAt,
 	FieldDigest,
@@ -162,6 +165,11 @@ func ByFirstSeenAt(opts ...sql.OrderTermOption) OrderOption {
 // ByObservedAt orders the results by the observed_at field.
 func ByObservedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldObservedAt, opts...).ToFunc()
+}
+
+// ByGoneAt orders the results by the gone_at field.
+func ByGoneAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldGoneAt, opts...).ToFunc()
 }
 
 // ByUsableViews orders the results by the usable_views field.

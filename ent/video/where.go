@@ -102,6 +102,11 @@ func ObservedAt(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldObservedAt, v))
 }
 
+// GoneAt applies equality check predicate on the "gone_at" field. It's identical to GoneAtEQ.
+func GoneAt(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldGoneAt, v))
+}
+
 // UsableViews applies equality check predicate on the "usable_views" field. It's identical to UsableViewsEQ.
 func UsableViews(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldUsableViews, v))
@@ -665,6 +670,56 @@ func ObservedAtLT(v int64) predicate.Video {
 // ObservedAtLTE applies the LTE predicate on the "observed_at" field.
 func ObservedAtLTE(v int64) predicate.Video {
 	return predicate.Video(sql.FieldLTE(FieldObservedAt, v))
+}
+
+// GoneAtEQ applies the EQ predicate on the "gone_at" field.
+func GoneAtEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldGoneAt, v))
+}
+
+// GoneAtNEQ applies the NEQ predicate on the "gone_at" field.
+func GoneAtNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldGoneAt, v))
+}
+
+// GoneAtIn applies the In predicate on the "gone_at" field.
+func GoneAtIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldGoneAt, vs...))
+}
+
+// GoneAtNotIn applies the NotIn predicate on the "gone_at" field.
+func GoneAtNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldGoneAt, vs...))
+}
+
+// GoneAtGT applies the GT predicate on the "gone_at" field.
+func GoneAtGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldGoneAt, v))
+}
+
+// GoneAtGTE applies the GTE predicate on the "gone_at" field.
+func GoneAtGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldGoneAt, v))
+}
+
+// GoneAtLT applies the LT predicate on the "gone_at" field.
+func GoneAtLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldGoneAt, v))
+}
+
+// GoneAtLTE applies the LTE predicate on the "gone_at" field.
+func GoneAtLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldGoneAt, v))
+}
+
+// GoneAtIsNil applies the IsNil predicate on the "gone_at" field.
+func GoneAtIsNil() predicate.Video {
+	return predicate.Video(sql.FieldIsNull(FieldGoneAt))
+}
+
+// GoneAtNotNil applies the NotNil predicate on the "gone_at" field.
+func GoneAtNotNil() predicate.Video {
+	return predicate.Video(sql.FieldNotNull(FieldGoneAt))
 }
 
 // UsableViewsEQ applies the EQ predicate on the "usable_views" field.

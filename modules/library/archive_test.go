@@ -203,3 +203,62 @@ func TestKnownAndTracked(t *testing.T) {
 		check(t, "error", err, nil)
 	})
 }
+
+func TestGone(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		records := clips(4, "a", 9)
+		records[1].Metadata = json.RawMessage(`{"caption":"x, \"goneAt\":1}"}`)
+		records[2].Metadata = json.RawMessage(`{"goneAt":"the platform's own"}`)
+		b.archive(1, now, records...)
+		before := b.all(page{list: videos}).Videos
+		metadata := func() map[string]string {
+			got := map[string]string{}
+			for _, v := range b.all(page{list: videos}).Videos {
+				got[v.ExternalID] = string(v.Metadata)
+			}
+			return got
+		}
+		gone := func(at int64, records ...record.Record) (marked int) {
+			t.Helper()
+			refs := []record.Ref{{Platform: "tiktok", ExternalID: "nobody"}}
+			for _, r := range records {
+				refs = append(refs, r.Ref)
+			}
+			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+				marked, err = b.Gone(ctx, tx, refs, at)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return marked
+		}
+		check(t, "marked", gone(now+5, records[:3]...), 3)
+		check(t, "marked again", gone(now+9, records[:3]...), 0)
+		id := func(i int) string { return records[i].ExternalID }
+		check(t, "metadata", metadata(), map[string]string{
+			id(0): fmt.Sprintf(`{"goneAt":%d}`, now+5),
+			id(1): fmt.Sprintf(`{"caption":"x, \"goneAt\":1}","goneAt":%d}`, now+5),
+			id(2): `{"goneAt":"the platform's own"}`, id(3): "{}",
+		})
+		refs, _, err := b.Tracked(b.ctx, "tiktok", 0, 10)
+		check(t, "error", err, nil)
+		check(t, "tracked", refs, []record.Ref{records[3].Ref})
+
+		// Numbers alone bring two back; the third says what it said before.
+		for i := range 3 {
+			again := record.Record{Ref: records[i].Ref, Metrics: record.Metrics{Views: ptr(int64(10))}}
+			if i == 2 {
+				again.Metadata = records[i].Metadata
+			}
+			b.archive(2, now+20, again)
+		}
+		refs, _, _ = b.Tracked(b.ctx, "tiktok", 0, 10)
+		check(t, "tracked again", len(refs), 4)
+		for _, v := range before {
+			check(t, "metadata of "+v.ExternalID, metadata()[v.ExternalID], string(v.Metadata))
+		}
+		check(t, "marked once more", gone(now+30, records[0]), 1)
+	})
+}

@@ -125,6 +125,9 @@ func (v *row) renew(now int64) error {
 	if r.Metadata != nil {
 		d.Metadata = object(r.Metadata)
 	}
+	if v.isBack() {
+		d.Metadata, v.goneAt = withoutGone(d.Metadata, *v.goneAt), nil
+	}
 	v.finish(d)
 	e, err := readEvidence(v.hook)
 	if err != nil {

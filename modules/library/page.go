@@ -91,9 +91,12 @@ WHERE d.id = k.id ORDER BY k.place LIMIT %s`, p.columns(), merged(ranges, order,
 
 // tracked is the statement of Known's sibling: ids instead of documents.
 func (p page) tracked() string {
-	limit := strconv.Itoa(p.limit)
+	limit, ranges := strconv.Itoa(p.limit), p.ranges()
+	for i := range ranges {
+		ranges[i] += " AND gone_at IS NULL"
+	}
 	return fmt.Sprintf(`SELECT v.id, v.external_id FROM (%s) k CROSS JOIN videos v WHERE v.id = k.id ORDER BY k.place LIMIT %s`,
-		merged(p.ranges(), p.order(), limit), limit)
+		merged(ranges, p.order(), limit), limit)
 }
 
 // merged reads the first rows of each range and of these the first of all.

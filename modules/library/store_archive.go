@@ -26,6 +26,7 @@ type row struct {
 	observedAt  int64
 	usableViews *int64
 	usableAt    *int64
+	goneAt      *int64
 	digest      int64
 	facts       string
 	hookOrder   []byte
@@ -137,7 +138,7 @@ func (s *Service) lookUp(ctx context.Context, tx *store.Tx, account int64, recor
 	}
 	known := make(map[record.Ref]*row, len(records))
 	for _, platform := range names(platforms) {
-		q := s.write("SELECT id, external_id, creator_id, kind, scroll_id, posted_at, first_seen_at, observed_at, usable_views, usable_at, digest, hook_order"+
+		q := s.write("SELECT id, external_id, creator_id, kind, scroll_id, posted_at, first_seen_at, observed_at, usable_views, usable_at, gone_at, digest, hook_order"+
 			" FROM videos WHERE account_id = ", arg{account}, " AND platform = ", arg{platform}, " AND external_id IN (")
 		for i, id := range platforms[platform] {
 			if i > 0 {
@@ -149,7 +150,7 @@ func (s *Service) lookUp(ctx context.Context, tx *store.Tx, account int64, recor
 			var v row
 			var external string
 			err := rows.Scan(&v.id, &external, &v.creatorID, &v.kind, &v.scrollID, &v.postedAt, &v.firstSeenAt, &v.observedAt,
-				&v.usableViews, &v.usableAt, &v.digest, &v.hookOrder)
+				&v.usableViews, &v.usableAt, &v.goneAt, &v.digest, &v.hookOrder)
 			known[record.Ref{Platform: platform, ExternalID: external}] = &v
 			return err
 		})
@@ -282,6 +283,7 @@ func (s *Service) updateVideos(ctx context.Context, tx *store.Tx, account int64,
 		if digest := digestOf(v.record); digest != v.digest && !silent(v.record) {
 			v.digest, v.docChanged = digest, true
 		}
+		v.docChanged = v.docChanged || v.isBack()
 		if v.observed || v.docChanged {
 			byID[v.id] = v
 		}
@@ -303,11 +305,11 @@ func (s *Service) updateVideos(ctx context.Context, tx *store.Tx, account int64,
 	var values [][]any
 	for _, id := range names(byID) {
 		v := byID[id]
-		values = append(values, []any{v.id, v.creatorID, v.kind, v.postedAt, v.observedAt, v.usableViews, v.usableAt, v.digest, nullable(v.hookOrder)})
+		values = append(values, []any{v.id, v.creatorID, v.kind, v.postedAt, v.observedAt, v.usableViews, v.usableAt, v.goneAt, v.digest, nullable(v.hookOrder)})
 	}
 	err = s.write("UPDATE videos SET creator_id = n.column2, kind = n.column3, posted_at = n.column4, observed_at = n.column5, usable_views = n.column6,"+
-		" usable_at = n.column7, digest = n.column8, hook_order = n.column9 FROM (VALUES ").
-		rows(values, "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", s.bytesType()).
+		" usable_at = n.column7, gone_at = n.column8, digest = n.column9, hook_order = n.column10 FROM (VALUES ").
+		rows(values, "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", s.bytesType()).
 		add(") AS n WHERE videos.id = n.column1 AND videos.account_id = ", arg{account}).exec(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("update videos: %w", err)

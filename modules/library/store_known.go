@@ -57,8 +57,8 @@ func (s *Service) Known(ctx context.Context, refs []record.Ref) (map[record.Ref]
 	return known, nil
 }
 
-// Tracked returns videos of a platform that are not archived, the last seen first
-// time first. after is 0 at the beginning and then the next of the call before;
+// Tracked returns videos of a platform that are neither archived nor gone, the last
+// seen first time first. after is 0 at the beginning and then the next of the call before;
 // next is 0 at the end.
 func (s *Service) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []record.Ref, next int64, err error) {
 	from := []byte{0}

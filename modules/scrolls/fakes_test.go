@@ -284,6 +284,15 @@ func (w *world) Renew(_ context.Context, _ *store.Tx, batch Batch) (int, error) 
 	return 0, nil
 }
 
+func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []record.Ref, _ int64) (int, error) {
+	for _, ref := range refs {
+		if _, err := tx.Exec(ctx, "DELETE FROM fake_videos WHERE platform = $1 AND external_id = $2", ref.Platform, ref.ExternalID); err != nil {
+			return 0, err
+		}
+	}
+	return len(refs), nil
+}
+
 func (w *world) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []record.Ref, next int64, err error) {
 	rows, err := w.db.PrepareSystem("SELECT external_id FROM fake_videos WHERE platform = $1 ORDER BY external_id").Query(ctx, platform)
 	if err != nil {

@@ -19,7 +19,8 @@ type source struct {
 	err      error
 	// refreshes maps what it can look up to what it finds.
 	refreshes map[record.Ref]record.Record
-	seeds     []record.Seed // what it was asked
+	gone      map[record.Ref]bool // what it then says is not there
+	seeds     []record.Seed       // what it was asked
 }
 
 // call counts the calls of a stage and says how this one fails.
@@ -63,15 +64,18 @@ func (w *world) Collect(ctx context.Context, id string, _ record.Run, seeds []re
 	return outcomes, errors.Join(fault, s.err)
 }
 
-func (w *world) Refresh(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func([]record.Record) error) ([]record.Outcome, error) {
+func (w *world) Refresh(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func([]record.Record) error) (outcomes []record.Outcome, err error) {
 	for _, ref := range refs {
+		if w.sources[id].gone[ref] {
+			outcomes = append(outcomes, record.Outcome{Seed: ref.ExternalID, Platform: ref.Platform, Status: record.NotFound, Asked: 1})
+		}
 		if rec, ok := w.sources[id].refreshes[ref]; ok {
 			if err := emit([]record.Record{rec}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return nil, w.sources[id].err
+	return outcomes, w.sources[id].err
 }
 
 func (w *world) Screen(_ context.Context, id string, _ record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error) {

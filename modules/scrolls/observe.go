@@ -131,7 +131,7 @@ func (r *run) refreshFrom(ctx context.Context, source string, refs []record.Ref)
 	for _, ref := range refs {
 		asked[ref] = true
 	}
-	_, err := r.s.needs.Sources.Refresh(ctx, source, r.call, refs, func(records []record.Record) error {
+	outcomes, err := r.s.needs.Sources.Refresh(ctx, source, r.call, refs, func(records []record.Record) error {
 		var items []item
 		for _, rec := range records {
 			if asked[rec.Ref] {
@@ -161,5 +161,27 @@ func (r *run) refreshFrom(ctx context.Context, source string, refs []record.Ref)
 	case err != nil:
 		r.log.Warn("source could not refresh", "source", source, "error", err)
 	}
-	return nil
+	return r.bury(ctx, asked, outcomes)
+}
+
+// bury marks the videos that a source looked for and did not find. asked are those
+// that it brought nothing of.
+func (r *run) bury(ctx context.Context, asked map[record.Ref]bool, outcomes []record.Outcome) error {
+	var gone []record.Ref
+	for _, o := range outcomes {
+		ref := record.Ref{Platform: o.Platform, ExternalID: o.Seed}
+		if o.Status == record.NotFound && asked[ref] {
+			gone = append(gone, ref)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	r.log.Info("videos are gone", "videos", len(gone))
+	return r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, _ *state) error {
+		if _, err := r.s.needs.Archiver.Gone(ctx, tx, gone, r.call.Now); err != nil {
+			return fmt.Errorf("mark videos: %w", err)
+		}
+		return nil
+	})
 }

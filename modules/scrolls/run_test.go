@@ -76,6 +76,29 @@ func TestScrollRunsFromPlanToScore(t *testing.T) {
 	})
 }
 
+// TestWhatIsGoneIsMarked: only what a source looked for and did not find, and what
+// it found all the same stays.
+func TestWhatIsGoneIsMarked(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		source := w.sources["feed"]
+		w.complete(w.create(Start{}).ID)
+		source.records, source.refreshes, source.gone = videos("tiktok", 20, 6), map[record.Ref]record.Record{}, map[record.Ref]bool{}
+		known := videos("tiktok", 1, 6)
+		for _, rec := range known[:4] {
+			source.gone[rec.Ref] = true
+		}
+		for _, rec := range known[3:5] { // one of them is found, and said not to be
+			source.refreshes[rec.Ref] = rec
+		}
+		w.complete(w.create(Start{}).ID)
+		if n := w.count("fake_videos"); n != 25-3 {
+			t.Errorf("%d videos are left", n)
+		}
+	})
+}
+
 func TestScrollSeenAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -70,6 +70,8 @@ type Archiver interface {
 	Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, reobserved int, err error)
 	// Renew brings documents of known videos up to date without an observation.
 	Renew(ctx context.Context, tx *store.Tx, batch Batch) (changed int, err error)
+	// Gone marks videos that their platform has no more; at in Unix milliseconds.
+	Gone(ctx context.Context, tx *store.Tx, refs []record.Ref, at int64) (marked int, err error)
 	// Score computes outliers and trends as they are with this scroll, which is not
 	// completed yet. Doing it twice changes nothing.
 	Score(ctx context.Context, scrollID int64) error

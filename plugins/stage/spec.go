@@ -54,7 +54,9 @@ type Spec struct {
 	Plan func(ctx context.Context, call *Call, seeds []Seed, emit func(Seed) error) error
 	// Collect finds records for seeds; a source has it. It answers for every seed.
 	Collect func(ctx context.Context, call *Call, seeds []Seed, emit func(Record) error) ([]Outcome, error)
-	// Refresh reads videos that are already known again; a source may have it.
+	// Refresh reads videos that are already known again; a source may have it. An
+	// outcome whose Seed is an external id is about that video alone: Missing says
+	// that the platform has it no more.
 	Refresh func(ctx context.Context, call *Call, refs []Ref, emit func(Record) error) ([]Outcome, error)
 	// Media fetches videos, or their first seconds, into call.Scratch and emits the
 	// name of each file there; a source may have it. The house takes the files away.

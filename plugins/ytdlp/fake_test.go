@@ -146,7 +146,8 @@ func TestRefresh(t *testing.T) {
 	call := fake(t, `case "$*" in *7411111111111111111*) echo '`+video+`';; *) echo 'ERROR: Video not available' >&2; exit 1;; esac`)
 	refs := []stage.Ref{{Platform: "tiktok", ExternalID: "7411111111111111111"}, {Platform: "tiktok", ExternalID: "2"}}
 	records, outcomes, err := stagetest.Refresh(t, Spec(), call, refs)
-	if err != nil || len(records) != 1 || len(outcomes) != 1 || outcomes[0].Status != stage.Partial || outcomes[0].Asked != 2 || outcomes[0].Returned != 1 {
+	if err != nil || len(records) != 1 || len(outcomes) != 2 || outcomes[0].Status != stage.Partial || outcomes[0].Asked != 2 || outcomes[0].Returned != 1 ||
+		outcomes[1].Status != stage.Missing || outcomes[1].Seed != "2" || outcomes[1].Platform != "tiktok" {
 		t.Errorf("%v %+v %v", records, outcomes, err)
 	}
 }

@@ -29,9 +29,11 @@ type account struct {
 	away            away
 }
 
-// refresh looks up known videos, each on its own page.
+// refresh looks up known videos, each on its own page. Those whose page says that
+// they are gone have an outcome of their own.
 func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
-	return each(ctx, call, refs[:min(len(refs), maxRefresh)], func(t *tool, ref stage.Ref, address string) (result, int, error) {
+	var gone []stage.Outcome
+	outcomes, err := each(ctx, call, refs[:min(len(refs), maxRefresh)], func(t *tool, ref stage.Ref, address string) (result, int, error) {
 		args := append(slices.Clone(t.flags), "--dump-json", "--skip-download", "--no-playlist", "--", address)
 		returned := 0
 		r := t.read(ctx, args, func(rec stage.Record) error {
@@ -46,8 +48,12 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 			returned++
 			return nil
 		})
+		if o := t.outcome(stage.Seed{Term: ref.ExternalID}, ref.Platform, 1, returned, r); o.Status == stage.Missing {
+			gone = append(gone, o)
+		}
 		return r, returned, fatal(ctx, r)
 	})
+	return append(outcomes, gone...), err
 }
 
 // media fetches videos, each in the smallest form that has picture and sound.
