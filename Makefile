@@ -3,15 +3,22 @@
 GO      ?= go
 BIN     ?= bin
 PKG     ?= ./...
-# Packages in which goroutines meet: what `make race` looks at.
-RACE    ?= ./app/... ./modules/... ./plugins/...
+# What `make race` looks at: where goroutines meet. The stages left out work on one
+# video at a time, most of it in ffmpeg.
+RACE    ?= $(shell $(GO) list ./app/... ./modules/... ./plugins/... | grep -vE '/plugins/(film|ocr|vision|speech|feed/formats)(/|$$)')
 # The detector wants more memory than a confined process may have: what runs the
 # sandbox, or a stage at its memory limit, is left to `make test`.
 CONFINED = TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms
+# Minutes of arithmetic that `make test` does in seconds.
+LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes
+# Packages with benchmarks that are held against a floor.
+FLOORS  = ./app ./modules/library
 FUZZTIME ?= 30s
 
 # The binary is static. The race detector alone wants a C compiler.
 export CGO_ENABLED ?= 0
+# All targets build alike, so that none compiles again what another has.
+export GOFLAGS := $(GOFLAGS) -trimpath
 
 .DEFAULT_GOAL := all
 
@@ -24,7 +31,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/scrollery, one static binary
-	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN)/scrollery ./cmd/scrollery
+	$(GO) build -ldflags '-s -w' -o $(BIN)/scrollery ./cmd/scrollery
 
 .PHONY: run
 run: build ## Serve with the sample library; prints the address, a key and three curl lines
@@ -40,7 +47,8 @@ test: ## Run the tests; PostgreSQL's too where it is found
 
 .PHONY: race
 race: ## Run the tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -short -skip '$(CONFINED)' $(RACE)
+	# The stacks of a race build's threads count as a confined process's memory.
+	ulimit -s 1024 && CGO_ENABLED=1 $(GO) test -race -short -skip '$(CONFINED)|$(LONG)' $(RACE)
 
 .PHONY: bench
 bench: ## Run the benchmarks
@@ -48,7 +56,7 @@ bench: ## Run the benchmarks
 
 .PHONY: floors
 floors: ## Hold the benchmarks against their floors, one package at a time
-	SCROLLERY_BENCH=1 $(GO) test -p 1 -count 1 -run Floor $(PKG)
+	SCROLLERY_BENCH=1 $(GO) test -p 1 -count 1 -run Floor $(FLOORS)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
