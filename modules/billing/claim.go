@@ -74,7 +74,7 @@ func (s *Service) ask(ctx context.Context, found checkout) (Payment, error) {
 	case Cancelled, Expired:
 		_, err = s.checkouts.settle(ctx, found.id, payment.State, "", s.now())
 	case Unknown:
-		s.log.WarnContext(ctx, "the payment provider does not know a checkout: is it another account's key?", "checkout", found.id)
+		s.log.WarnContext(ctx, "the payment provider does not know a checkout: is its key missing, or another account's?", "checkout", found.id)
 	}
 	return payment, err
 }

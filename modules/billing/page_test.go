@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/billing/stripetest"
 	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/store/storetest"
 )
@@ -234,6 +235,26 @@ func TestRacingPaymentAndCancellation(t *testing.T) {
 		}
 		if got := d.claim(t, token); got.Status != want {
 			t.Errorf("claim %+v, want %s", got, want)
+		}
+	})
+}
+
+// A process that lost its Stripe key sells in test checkout. It ends nothing that
+// Stripe has opened: the payer may be on Stripe's page.
+func TestTheTestCheckoutEndsNoOther(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, d := openShop(t, db), newDesk(t, db)
+		url, token, err := s.Subscribe(context.Background(), "pro", Monthly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.claim(t, token); got.Status != ClaimInvalidSession || got.APIKey != "" {
+			t.Errorf("without the key: %+v", got)
+		}
+		s.Pay(stripetest.SessionOf(url), payer)
+		if got, err := s.ClaimSubscription(context.Background(), token); err != nil || got.Status != ClaimCompleted {
+			t.Errorf("with the key: %+v, %v", got, err)
 		}
 	})
 }
