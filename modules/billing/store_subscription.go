@@ -146,24 +146,6 @@ func (s *Subscriptions) put(ctx context.Context, tx *store.Tx, accountID int64, 
 	return s.note(ctx, tx, accountID, sub.Status, sub.Plan+" "+sub.Interval)
 }
 
-// move changes the status where it is one of from, and nothing otherwise.
-func (s *Subscriptions) move(ctx context.Context, tx *store.Tx, accountID int64, to string, end *time.Time, from ...string) error {
-	change := tx.Ent().Subscription.Update().
-		Where(subscription.AccountID(accountID), subscription.StatusIn(from...)).
-		SetStatus(to).SetUpdatedAt(s.now().UnixMilli())
-	if end != nil {
-		change.SetNillablePeriodEnd(millis(*end))
-	}
-	moved, err := change.Save(viewer.As(ctx, accountID))
-	if err == nil && moved > 0 {
-		err = s.note(ctx, tx, accountID, to, "")
-	}
-	if err != nil {
-		return fmt.Errorf("set subscription of %d to %s: %w", accountID, to, err)
-	}
-	return nil
-}
-
 // millis is null for the zero time.
 func millis(at time.Time) *int64 {
 	if at.IsZero() {

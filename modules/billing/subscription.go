@@ -33,6 +33,11 @@ type Subscription struct {
 // complimentary tells a gift from what somebody pays for.
 func (s Subscription) complimentary() bool { return s.Interval == "" }
 
+// renewing tells that the provider charges for it, or tries to.
+func (s Subscription) renewing() bool {
+	return s.External != "" && (s.Status == StatusActive || s.Status == StatusPastDue)
+}
+
 // Limits are what an account may use.
 type Limits struct {
 	// Plan and Status as in Subscription.
@@ -97,33 +102,17 @@ func (s *Subscriptions) Activate(ctx context.Context, tx *store.Tx, accountID in
 }
 
 // Grant gives the account the plan for nothing and without end. An account that
-// pays keeps what it pays for.
+// pays keeps what it pays for, also while the provider still tries to collect: with
+// its id forgotten, nobody here could end the subscription or hear of its payment.
 func (s *Subscriptions) Grant(ctx context.Context, tx *store.Tx, accountID int64, plan string) error {
 	old, err := s.find(ctx, tx.Ent(), accountID)
 	if err != nil {
 		return fmt.Errorf("grant %q to %d: %w", plan, accountID, err)
 	}
-	if old.Status == StatusActive && !old.complimentary() {
+	if old.Status == StatusActive && !old.complimentary() || old.renewing() {
 		return nil
 	}
 	return s.Activate(ctx, tx, accountID, plan, "", time.Time{})
-}
-
-// Lapse records a failed renewal: the account keeps its data and loses what has
-// to be paid, until Renew. It changes no subscription but an active one.
-func (s *Subscriptions) Lapse(ctx context.Context, tx *store.Tx, accountID int64) error {
-	return s.move(ctx, tx, accountID, StatusPastDue, nil, StatusActive)
-}
-
-// Renew records a paid invoice. A cancelled subscription stays cancelled: it
-// takes a new checkout to come back.
-func (s *Subscriptions) Renew(ctx context.Context, tx *store.Tx, accountID int64, periodEnd time.Time) error {
-	return s.move(ctx, tx, accountID, StatusActive, &periodEnd, StatusActive, StatusPastDue)
-}
-
-// Cancel ends the subscription.
-func (s *Subscriptions) Cancel(ctx context.Context, tx *store.Tx, accountID int64) error {
-	return s.move(ctx, tx, accountID, StatusCancelled, nil, StatusActive, StatusPastDue)
 }
 
 // adopt records a subscription that the provider renews, as it stands. replaced
