@@ -92,7 +92,7 @@ func (s *Service) pursue(ctx context.Context, w *worker, goal string) (Answer, e
 		move, err := session.Next(ctx, seen)
 		if err != nil {
 			if ctx.Err() != nil && step > 1 {
-				return Answer{Output: fmt.Sprintf("I stopped: %v were not enough.%s", s.config.Agent.Time, w.soFar()), Steps: step - 1}, nil
+				return s.late(w, step-1), nil
 			}
 			return Answer{}, fmt.Errorf("plan step %d: %w", step, err)
 		}
@@ -106,9 +106,23 @@ func (s *Service) pursue(ctx context.Context, w *worker, goal string) (Answer, e
 			return Answer{Output: fmt.Sprintf("I stopped: %d steps were not enough.%s", step, w.soFar()), Steps: step}, nil
 		}
 		if seen, err = w.act(ctx, move.Calls); err != nil {
+			if overtaken(ctx, err) {
+				return s.late(w, step), nil
+			}
 			return Answer{}, err
 		}
 	}
+}
+
+// late is the answer where the time was up after so many steps.
+func (s *Service) late(w *worker, steps int) Answer {
+	return Answer{Output: fmt.Sprintf("I stopped: %v were not enough.%s", s.config.Agent.Time, w.soFar()), Steps: steps}
+}
+
+// overtaken tells a call that the end of the time cut short from one that has an
+// error of its own: settling goes on after that end.
+func overtaken(ctx context.Context, err error) bool {
+	return errors.Is(context.Cause(ctx), context.DeadlineExceeded) && fault.As(err) == nil && !errors.Is(err, errUnsettled)
 }
 
 // act makes the calls of a move, one after the other.

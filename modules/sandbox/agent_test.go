@@ -2,12 +2,15 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/store/storetest"
 	"github.com/scrollery/scrollery/modules/viewer"
 )
 
@@ -241,4 +244,88 @@ type noPlace struct{}
 func (noPlace) Run(ctx context.Context, _ string, _ Program, _ func()) (Result, error) {
 	<-ctx.Done()
 	return Result{}, context.Cause(ctx)
+}
+
+// The time may be up amid a move. What was done is kept and told.
+func TestTheTimeIsUpAmidAMove(t *testing.T) {
+	t.Parallel()
+	program := Call{ID: "1", Tool: RunProgram, Arguments: `{"source":"x"}`}
+	for name, c := range map[string]struct {
+		calls        []Call
+		told, ledger string
+	}{
+		"before a program": {[]Call{program, program}, " The last program printed:\nkept", "fee-50 run-1"},
+		"in a read":        {[]Call{{ID: "2", Tool: ReadLibrary, Arguments: `{"view":"hooks"}`}, program}, "", "fee-50"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				b, ctx := setupOn(t, db, func(cfg *Config, needs *Needs) {
+					needs.Planner = &scripted{moves: []Move{{Calls: c.calls}}}
+					if c.told == "" {
+						needs.Library = stuck{}
+					}
+					cfg.Agent.Time = time.Second
+				})
+				b.second = time.Hour
+				b.runner.run = lasts
+				answer, err := b.RunAgent(ctx, "goal")
+				if want := (Answer{Output: "I stopped: 1s were not enough." + c.told, Steps: 1}); err != nil || answer != want {
+					t.Errorf("%+v, %v", answer, err)
+				}
+				if b.ledger.String() != c.ledger || b.ledger.held != 0 || b.count(t) != 0 {
+					t.Errorf("ledger %q, %d held, %d calls are open", b.ledger, b.ledger.held, b.count(t))
+				}
+			})
+		})
+	}
+}
+
+// stuck is a library that answers nothing in time.
+type stuck struct{}
+
+func (stuck) View(ctx context.Context, _ string) (json.RawMessage, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// lasts is a program that ends well, right when the time is up.
+func lasts(ctx context.Context) (Result, error) {
+	<-ctx.Done()
+	return Result{Output: "kept"}, nil
+}
+
+// An error of ours is one after the end of the time as well.
+func TestARunThatCannotBeSettledIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	var once *brokenOnce
+	b, ctx := setup(t, func(cfg *Config, needs *Needs) {
+		once = &brokenOnce{Holds: needs.Holds}
+		needs.Holds = once
+		needs.Planner = &scripted{moves: []Move{{Calls: []Call{{Tool: RunProgram, Arguments: `{"source":"x"}`}}}}}
+		cfg.Agent.Time = 200 * time.Millisecond
+	})
+	b.second = time.Hour
+	b.runner.run = lasts
+	answer, err := b.RunAgent(ctx, "goal")
+	if !fault.Is(err, fault.UpstreamError) || answer.Output != "" || !once.broke {
+		t.Errorf("%+v, %v", answer, err)
+	}
+	if b.ledger.String() != "fee-50 run-1 return+50" || b.ledger.held != 0 {
+		t.Errorf("ledger %q, %d held", b.ledger, b.ledger.held)
+	}
+}
+
+// brokenOnce pays only when asked again.
+type brokenOnce struct {
+	Holds
+	broke bool
+}
+
+func (o *brokenOnce) Pay(ctx context.Context, tx *store.Tx, account, credits int64, reference, reason string) error {
+	if !o.broke {
+		o.broke = true
+		return errors.New("the disk is full")
+	}
+	return o.Holds.Pay(ctx, tx, account, credits, reference, reason)
 }

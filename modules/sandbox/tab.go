@@ -36,7 +36,10 @@ type tabRow struct {
 	Ran                    bool
 }
 
-var errLost = errors.New("the call was given up and its fee returned")
+var (
+	errLost      = errors.New("the call was given up and its fee returned")
+	errUnsettled = errors.New("settle a program")
+)
 
 // open takes the fee.
 func (s *Service) open(ctx context.Context, account int64) (*tab, error) {
@@ -111,7 +114,7 @@ func (t *tab) finish(ctx context.Context, ran bool) (paid int64, err error) {
 		return updateTab(ctx, tx, row)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("settle a program: %w", err)
+		return 0, fmt.Errorf("%w: %w", errUnsettled, err)
 	}
 	return paid, nil
 }
