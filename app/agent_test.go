@@ -40,6 +40,29 @@ func TestAgentForCredits(t *testing.T) {
 	answer.WantError(t, "payment_required")
 }
 
+// TestAFileThatIsNoText has a program store half of a pair of letters, which is no
+// UTF-8. The file can be run and shown all the same.
+func TestAFileThatIsNoText(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t, func(c *app.Config) { c.Sandbox.Agent.Credits = 1 })
+	caller := running.Anonymous()
+	caller.Key = buyCredits(t, running, `POST /v1/signup {"amountCents":300}`)
+	write := `files.write(\"b.js\", \"print(1) // x\\ud800y\")`
+	if answer := caller.Do(t, `PUT /v1/sandbox/files {"path":"a.js","data":"`+write+`"}`, ""); answer.Status != 200 {
+		t.Fatal(answer.Status, string(answer.Body))
+	}
+	for _, c := range []struct{ goal, output string }{
+		{"run a.js", "The program printed nothing."},
+		{"run b.js", "1\n"},
+		{"show b.js", "print(1) // x\ufffdy"},
+	} {
+		answer := caller.Do(t, `POST /v1/agent {"goal":"`+c.goal+`"}`, "")
+		if answer.Status != 200 || answer.JSON(t)["output"] != c.output {
+			t.Errorf("%s: %d %s", c.goal, answer.Status, answer.Body)
+		}
+	}
+}
+
 // buyCredits goes through the checkout page and returns the new account's key.
 func buyCredits(t *testing.T, running *apptest.Running, order string) string {
 	t.Helper()

@@ -147,12 +147,14 @@ func (w *worker) soFar() string {
 	return " The last program printed:\n" + w.printed
 }
 
+// readFile is a file as text. A program may store what is no UTF-8, such as half of
+// a pair of UTF-16; no message could carry that.
 func (s *Service) readFile(ctx context.Context, path string) (text string, err error) {
 	err = s.inFolder(ctx, func(files *folder.Folder) error {
 		text, err = files.Read(path)
 		return err
 	})
-	return text, err
+	return strings.ToValidUTF8(text, "\uFFFD"), err
 }
 
 func (s *Service) listFiles(ctx context.Context) (text string, err error) {
