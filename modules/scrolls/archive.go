@@ -68,19 +68,21 @@ func (r *run) archiveSome(ctx context.Context, ids []int64, reached float64) err
 	return err
 }
 
-// archiveFindings hands over what the evidence stages found of known videos.
+// archiveFindings hands over what the evidence stages found of known videos. The
+// room that is left is no bound: it is one for new videos, and these were looked at
+// while there was some.
 func (r *run) archiveFindings(ctx context.Context) error {
 	if len(r.template.Evidence) == 0 {
 		return nil
 	}
-	ids, err := r.withoutEvidence(ctx, r.room())
+	ids, err := r.itemIDs(ctx, familiar())
 	if err != nil {
-		return err
+		return fmt.Errorf("read records: %w", err)
 	}
 	return r.batches(ctx, ids, func(items []item) (bool, error) {
-		items = slices.DeleteFunc(items, func(i item) bool { return i.record.Evidence == nil && len(i.record.Keys) == 0 })
-		if len(items) == 0 {
-			return true, nil
+		items, err := r.bareOf(ctx, slices.DeleteFunc(items, func(i item) bool { return i.record.Evidence == nil && len(i.record.Keys) == 0 }))
+		if err != nil || len(items) == 0 {
+			return true, err
 		}
 		return true, r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, next *state) error {
 			if _, _, err := r.s.needs.Archiver.Archive(ctx, tx, r.batch(next, Archive, items)); err != nil {

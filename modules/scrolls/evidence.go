@@ -53,18 +53,25 @@ func (r *run) withoutEvidence(ctx context.Context, limit int) (ids []int64, err 
 		return nil, fmt.Errorf("read records: %w", err)
 	}
 	err = r.batches(ctx, all, func(items []item) (bool, error) {
-		known, err := r.known(ctx, items)
-		if err != nil {
-			return false, err
+		items, err := r.bareOf(ctx, items)
+		for _, i := range items[:min(len(items), limit-len(ids))] {
+			ids = append(ids, i.id)
 		}
-		for _, i := range items {
-			if evidence, ok := known[i.record.Ref]; ok && !evidence && len(ids) < limit {
-				ids = append(ids, i.id)
-			}
-		}
-		return len(ids) < limit, nil
+		return len(ids) < limit, err
 	})
 	return ids, err
+}
+
+// bareOf are those of some items that the library has, but without evidence.
+func (r *run) bareOf(ctx context.Context, items []item) ([]item, error) {
+	known, err := r.known(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(items, func(i item) bool {
+		evidence, ok := known[i.record.Ref]
+		return !ok || evidence
+	}), nil
 }
 
 // apply adds a finding to a record. What the record has already stays: its source

@@ -207,3 +207,42 @@ func TestVideosWithoutEvidenceAreLookedAtAgain(t *testing.T) {
 		t.Errorf("%d videos have evidence", n)
 	}
 }
+
+// TestFindingsOfKnownVideosNeedNoRoom: a feed that fills the scroll up takes nothing
+// from what was found of videos that the library has.
+func TestFindingsOfKnownVideosNeedNoRoom(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.setLimits(Limits{Active: true, MaxFeedSize: 12, ActiveScrolls: 1})
+		w.sources["feed"].records = videos("tiktok", 1, 12)
+		w.complete(w.create(Start{}).ID)
+		looked := map[string]bool{}
+		w.look = func(rec record.Record) *record.Finding {
+			looked[rec.ExternalID] = true
+			if rec.ExternalID == "v0005" {
+				return nil
+			}
+			return &record.Finding{Ref: rec.Ref, Evidence: record.Evidence{Spoken: ptr("late")}}
+		}
+		w.sources["feed"].records = videos("tiktok", 1, 30) // more than there is room for
+		if done := w.complete(w.create(Start{}).ID); done.NewVideos != 12 {
+			t.Fatalf("%d new videos", done.NewVideos)
+		}
+		if n := w.number("SELECT count(*) FROM fake_videos WHERE external_id <= 'v0012' AND evidence = 'late'"); n != 11 {
+			t.Errorf("findings of %d known videos are in the library", n)
+		}
+		if len(looked) != 24 {
+			t.Errorf("looked at %d videos", len(looked))
+		}
+		looked = map[string]bool{}
+		w.sources["feed"].records = videos("tiktok", 1, 12)
+		w.complete(w.create(Start{}).ID)
+		if len(looked) != 1 || !looked["v0005"] {
+			t.Errorf("looked again at %v", looked)
+		}
+		if n := w.count("scroll_records"); n != 0 {
+			t.Errorf("%d records left", n)
+		}
+	})
+}
