@@ -48,7 +48,7 @@ type world struct {
 	planner  func(seeds []record.Seed) ([]record.Seed, error) // nil: there is none
 	pages    map[string]record.Page
 	read     []string            // addresses that were asked for
-	offline  bool                // sources take what lies there
+	offline  []string            // sources that take what lies there
 	serves   map[string][]string // platforms of a source; missing: any
 	scores   []int64
 	scoreErr error

@@ -21,6 +21,7 @@ type source struct {
 	refreshes map[record.Ref]record.Record
 	gone      map[record.Ref]bool // what it then says is not there
 	seeds     []record.Seed       // what it was asked
+	lookedUp  []record.Ref        // what it was asked for, of what is known
 }
 
 // call counts the calls of a stage and says how this one fails.
@@ -65,6 +66,7 @@ func (w *world) Collect(ctx context.Context, id string, _ record.Run, seeds []re
 }
 
 func (w *world) Refresh(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func([]record.Record) error) (outcomes []record.Outcome, err error) {
+	w.sources[id].lookedUp = append(w.sources[id].lookedUp, refs...)
 	for _, ref := range refs {
 		if w.sources[id].gone[ref] {
 			outcomes = append(outcomes, record.Outcome{Seed: ref.ExternalID, Platform: ref.Platform, Status: record.NotFound, Asked: 1})
@@ -213,7 +215,10 @@ func feed(parts ...[]record.Record) func() ([]Reading, error) {
 	}
 }
 
-func (w *world) Searches(string) bool   { return !w.offline }
+func (w *world) Searches(id string) bool {
+	return w.sources[id] != nil && !slices.Contains(w.offline, id)
+}
+
 func (w *world) Planner(id string) bool { return id == "model" && w.planner != nil }
 
 func (w *world) Plan(_ context.Context, _ string, _ record.Run, seeds []record.Seed) ([]record.Seed, error) {

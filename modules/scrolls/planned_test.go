@@ -49,7 +49,7 @@ func TestPagesGiveTerms(t *testing.T) {
 		if asked := w.sources["feed"].seeds; !slices.Equal(asked, plan.Seeds) {
 			t.Errorf("the source was asked %v, planned were %v", asked, plan.Seeds)
 		}
-		w.read, w.offline = nil, true
+		w.read, w.offline = nil, []string{"feed"}
 		if w.complete(w.create(Start{}).ID); len(w.read) > 0 {
 			t.Errorf("%v are read for a source that takes what lies there", w.read)
 		}
