@@ -141,7 +141,7 @@ func (s *Service) subscribe(ctx context.Context, tx *store.Tx, found checkout, a
 	if err != nil || replaced == "" {
 		return err
 	}
-	return tx.Enqueue(ctx, store.Job{Kind: endKind, Args: ending{replaced}, MaxAttempts: endAttempts})
+	return tx.Enqueue(ctx, store.Job{Kind: endKind, Args: ending{replaced}, MaxAttempts: store.AttemptsOver(endWithin)})
 }
 
 // account returns the account that the checkout was started for, or a new one. A

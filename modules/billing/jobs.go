@@ -12,8 +12,13 @@ import (
 // endKind is the job that ends a subscription which another one has replaced.
 const endKind = "billing.end"
 
-// endAttempts outlast a day of a provider that does not answer.
-const endAttempts = 20
+const (
+	// endWithin is how long the provider may be away, or its key be wrong: until the
+	// older subscription is ended, the customer pays for both.
+	endWithin = 7 * 24 * time.Hour
+	// keyWait is how long a process without a key leaves the job to others.
+	keyWait = time.Hour
+)
 
 // ending is what the job gets.
 type ending struct {
@@ -30,7 +35,8 @@ func Ender(s *Service) store.Worker {
 				return store.Cancel(fmt.Errorf("read the arguments: %w", err))
 			}
 			if s.remote == nil {
-				return store.Cancel(fmt.Errorf("end subscription %s: its provider is not configured", order.Subscription))
+				s.log.WarnContext(ctx, "a replaced subscription cannot be ended without the provider's key", "subscription", order.Subscription)
+				return store.Snooze(keyWait)
 			}
 			return s.remote.End(ctx, order.Subscription)
 		},

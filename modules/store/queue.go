@@ -175,6 +175,21 @@ func (q *Queue) failed(ctx context.Context, kind string, id int64, attempt, maxA
 
 // backoff grows with the square: about 1, 4, 9, 16 seconds, and an hour at most.
 func backoff(attempt int) time.Duration {
-	wait := min(time.Duration(attempt*attempt)*time.Second, time.Hour)
-	return wait*9/10 + rand.N(wait/5+1)
+	least := leastBackoff(attempt)
+	return least + rand.N(least*2/9+1)
+}
+
+// leastBackoff is a tenth below the middle.
+func leastBackoff(attempt int) time.Duration {
+	return min(time.Duration(attempt*attempt)*time.Second, time.Hour) * 9 / 10
+}
+
+// AttemptsOver is the MaxAttempts of a job that must not be given up before d has
+// passed since its first start, however soon each attempt fails.
+func AttemptsOver(d time.Duration) int {
+	attempts := 1
+	for ; d > 0; attempts++ {
+		d -= leastBackoff(attempts)
+	}
+	return attempts
 }
