@@ -239,6 +239,7 @@ func (t *talk) run(ctx context.Context, run record.Run, given given) (*stagev1.D
 func (t *talk) handle(message *stagev1.CallResponse) (*stagev1.Done, error) {
 	switch m := message.GetMessage().(type) {
 	case *stagev1.CallResponse_Done:
+		t.process.output.blot(m.Done)
 		if m.Done.GetError() == nil && t.total.taken == 0 && t.total.refused > 0 {
 			return nil, errGarbage
 		}

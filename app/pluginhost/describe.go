@@ -30,11 +30,11 @@ func (h *Host) describe(ctx context.Context, e *entry) (stage.Spec, extras, erro
 	defer p.stop()
 	answer, err := p.stage.Describe(ctx, &stagev1.DescribeRequest{})
 	if err != nil {
-		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", err)
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.told(err))
 	}
 	spec, also := decodeSpec(answer.GetDescription())
 	if err := plausible(spec, e.id); err != nil {
-		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", err)
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.told(err))
 	}
 	return spec, also, nil
 }

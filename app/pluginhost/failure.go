@@ -74,7 +74,16 @@ func (h *Host) failure(ctx context.Context, e *entry, p *process, err error) err
 	return &record.Error{Stage: e.id, Failure: kind, Retry: kind != record.StageProtocol, Cause: cause}
 }
 
+// classify says what kind of failure err is, in words that may be read.
 func (h *Host) classify(p *process, err error) (record.Failure, error) {
+	kind, cause := h.kind(p, err)
+	if p != nil {
+		cause = p.output.told(cause)
+	}
+	return kind, cause
+}
+
+func (h *Host) kind(p *process, err error) (record.Failure, error) {
 	var broken *protocolError
 	var shake *handshakeError
 	switch {

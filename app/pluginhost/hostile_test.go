@@ -1,9 +1,13 @@
 package pluginhost_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,12 +66,13 @@ func over(done *stagev1.Done) *stagev1.CallResponse {
 }
 
 func (h *hostile) Collect(stream grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse]) error {
-	how := ""
+	how, token := "", ""
 	for how == "" {
 		message, err := stream.Recv()
 		if err != nil {
 			return err
 		}
+		token = cmp.Or(message.GetOpen().GetSecrets()["token"], token)
 		if seeds := message.GetInput().GetSeeds(); len(seeds) > 0 {
 			how = seeds[0].GetTerm()
 		}
@@ -97,12 +102,31 @@ func (h *hostile) Collect(stream grpc.BidiStreamingServer[stagev1.CallRequest, s
 		return stream.Send(over(&stagev1.Done{Outcomes: []*stagev1.Outcome{{Status: "splendid", Asked: -4}}}))
 	case "deadline":
 		return status.Error(codes.DeadlineExceeded, "so it says")
+	case "telling":
+		return stream.Send(over(&stagev1.Done{Outcomes: []*stagev1.Outcome{{
+			Seed: "a", Platform: "tiktok", Status: "blocked", Detail: "asked with " + token + ", as ?key=" + url.QueryEscape(token),
+		}}}))
+	case "telling status":
+		return status.Error(codes.Internal, token+strings.Repeat("!", 100<<10))
+	case "telling end":
+		return status.Error(codes.Unavailable, token)
+	case "telling quota":
+		return stream.Send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Spend{Spend: &stagev1.Spend{Quota: token, Units: 1}}})
 	case "odd error":
 		return stream.Send(over(&stagev1.Done{Error: &stagev1.Error{
 			Fault: "the weather", Message: strings.Repeat("\xff", 1<<20), RetryAt: -1,
 		}}))
 	}
 	return nil
+}
+
+// Screen notes its secret.
+func (h *hostile) Screen(stream grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse]) error {
+	message, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	return stream.Send(over(&stagev1.Done{Notes: []string{"asked with " + message.GetOpen().GetSecrets()["token"]}}))
 }
 
 // Evidence asks for input and never reads it.
@@ -146,6 +170,39 @@ func TestHostile(t *testing.T) {
 		if len(records) > c.most {
 			t.Errorf("%s: %d records, want at most %d", c.how, len(records), c.most)
 		}
+	}
+}
+
+// TestSecretsStayInside has a stage say its secret wherever it has words.
+func TestSecretsStayInside(t *testing.T) {
+	t.Parallel()
+	const secret = "T0ken/Value+x"
+	b := setup(t, func(c *pluginhost.Config) {
+		c.Crashes = 100
+		given := map[string]string{"token": secret}
+		c.Secrets = map[string]map[string]string{"hostile": given, "noter": given, "outward": {"token": "T0kenValue"}}
+	})
+	outcomes, err := b.Collect(t.Context(), "hostile", record.Run{}, []record.Seed{{Term: "telling"}}, nil)
+	if err != nil || len(outcomes) != 1 || outcomes[0].Detail != "asked with [token], as ?key=[token]" {
+		t.Errorf("%+v, %v", outcomes, err)
+	}
+	for _, how := range []string{"telling status", "telling end", "telling quota"} {
+		_, err := b.probe(t.Context(), "hostile", how)
+		var failure *record.Error
+		if !errors.As(err, &failure) || !strings.Contains(err.Error(), "[token]") || strings.Contains(err.Error(), secret) || len(err.Error()) > 5<<10 {
+			t.Errorf("%s: %d bytes: %.200v", how, len(fmt.Sprint(err)), err)
+		}
+	}
+	summary, err := b.Screen(t.Context(), "noter", record.Run{}, input(1, 1), nil)
+	if err != nil || !slices.Equal(summary.Notes, []string{"asked with [token]"}) {
+		t.Errorf("%q, %v", summary.Notes, err)
+	}
+	if _, err := b.probe(t.Context(), "outward", "tunnel:T0kenValue.example.com:443"); err != nil {
+		t.Error(err)
+	}
+	log := b.log.String()
+	if !strings.Contains(log, "host=[token].example.com:443") || strings.Contains(strings.ToLower(log), "t0kenvalue") {
+		t.Errorf("the host that was denied is not in the log without the secret")
 	}
 }
 

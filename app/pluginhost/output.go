@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/scrollery/scrollery/plugins/stage/redact"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
 // The bounds of what a call may write into the house's log.
@@ -35,15 +38,19 @@ type output struct {
 	head, tail []byte
 }
 
-// redactor leaves out secrets of a length that no chance text has.
+// redactor leaves out secrets of a length that no chance text has, in lower case
+// too, since a host's name is logged in it.
 func redactor(secrets map[string]string) *strings.Replacer {
-	var pairs []string
+	words := map[string]string{}
 	for name, secret := range secrets {
-		if len(secret) >= 6 {
-			pairs = append(pairs, secret, "["+name+"]")
+		if len(secret) < 6 {
+			continue
+		}
+		for _, form := range append(redact.Forms(secret), redact.Forms(strings.ToLower(secret))...) {
+			words[form] = "[" + name + "]"
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	return redact.Replacer(words)
 }
 
 // read gives each line to take, the end of an overlong one left out.
@@ -136,6 +143,36 @@ func (o *output) clean(raw []byte) string {
 		text = strings.ToValidUTF8(text[:maxTail], "") + "…"
 	}
 	return text
+}
+
+// blot cleans what the end of a call says in words: people read it, and the log
+// gets it.
+func (o *output) blot(done *stagev1.Done) {
+	for _, outcome := range done.GetOutcomes() {
+		outcome.Detail = o.clean([]byte(outcome.GetDetail()))
+	}
+	for i, note := range done.GetNotes() {
+		done.Notes[i] = o.clean([]byte(note))
+	}
+}
+
+// told is an error in whose text the plugin had a hand, cleaned.
+type told struct {
+	text  string
+	cause error
+}
+
+func (e *told) Error() string { return e.text }
+func (e *told) Unwrap() error { return e.cause }
+
+// told cleans an error that may hold the plugin's words: a status of its server,
+// its last line.
+func (o *output) told(err error) error {
+	text := o.clean([]byte(err.Error()))
+	if text == err.Error() {
+		return err
+	}
+	return &told{text, err}
 }
 
 // last are the words that were no log lines.

@@ -24,6 +24,7 @@ func outward() stage.Spec {
 		ID: "outward", Version: "1", Kind: stage.SourceKind, Collect: reach,
 		Settings: []stage.Setting{{Name: "api", Endpoint: true}},
 		Hosts:    []string{"inside.example.com:80", "*.wild.example.com:443"},
+		Secrets:  []string{"token"},
 	}
 }
 

@@ -84,6 +84,8 @@ func specs() []stage.Spec {
 	fetcher.Media = fetchMedia
 	keyed := named("keyed")
 	keyed.Secrets, keyed.RequiredSecrets = []string{"token", "extra"}, []string{"token"}
+	secretive := named("hostile")
+	secretive.Secrets = []string{"token"}
 	shy := named("shy")
 	shy.Limits.Calls = 1
 	source.Quotas = []stage.Allowance{
@@ -93,7 +95,8 @@ func specs() []stage.Spec {
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
-		source, online, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("hostile"),
+		source, online, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), secretive,
+		{ID: "noter", Version: "1", Kind: stage.ScreenKind, Secrets: []string{"token"}, Screen: judge},
 		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
 		{ID: "watcher", Version: "1", Kind: stage.EvidenceKind, NeedsMedia: true, Evidence: watch},
@@ -112,7 +115,7 @@ func rude(id string) {
 	case "elsewhere":
 		fmt.Println("1|1|tcp|127.0.0.1:22|grpc|" + strings.Repeat("A", 60))
 		time.Sleep(time.Hour)
-	case "hostile", "unread":
+	case "hostile", "unread", "noter":
 		serveHostile()
 		os.Exit(0)
 	case "dead":

@@ -74,9 +74,9 @@ func (r *Running) Stop() { r.process.stop() }
 // says how it ended.
 func (r *Running) Ended(err error) (cause error, ended bool) {
 	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
-		return err, false
+		return r.process.output.told(err), false
 	}
-	cause = r.process.exit(err)
+	cause = r.process.output.told(r.process.exit(err))
 	var exit *exec.ExitError
 	select {
 	case <-r.process.runner.exited:

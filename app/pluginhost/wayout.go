@@ -28,6 +28,7 @@ func (h *Host) wayOut(out *output, declared, endpoints []string, total time.Dura
 	proxy, err := egress.Open(egress.Config{
 		Hosts: declared, Endpoints: endpoints, Connections: h.config.Connections, Bytes: h.config.Traffic,
 		Total: total, Lookup: h.config.Lookup, Log: out.log,
+		Clean: func(text string) string { return out.clean([]byte(text)) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("way out: %w", err)

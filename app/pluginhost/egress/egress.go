@@ -44,6 +44,9 @@ type Config struct {
 	// Lookup resolves a name; nil asks the system.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	Log    *slog.Logger
+	// Clean takes out of a host's name, in lower case, what must not be logged; nil
+	// logs it as it is.
+	Clean func(string) string
 }
 
 // Traffic is what went through a proxy.
@@ -102,6 +105,9 @@ func Open(config Config) (*Proxy, error) {
 	config.Bytes = cmp.Or(config.Bytes, 1<<30)
 	config.Idle = cmp.Or(config.Idle, 5*time.Minute)
 	config.Total = cmp.Or(config.Total, 30*time.Minute)
+	if config.Clean == nil {
+		config.Clean = func(text string) string { return text }
+	}
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
@@ -159,7 +165,7 @@ func (p *Proxy) refuse(target string, reason error) {
 	}
 	p.mu.Unlock()
 	if first {
-		p.config.Log.Warn("plugin was kept from a host", "host", target, "reason", reason.Error())
+		p.config.Log.Warn("plugin was kept from a host", "host", p.config.Clean(target), "reason", reason.Error())
 	}
 }
 

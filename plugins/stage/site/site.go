@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/redact"
 )
 
 // The bounds where Options leave them open.
@@ -88,12 +89,9 @@ func fill[T ~int64](value *T, fallback T) {
 
 // Hide keeps a secret that was learnt on the way out of errors.
 func (s *Site) Hide(secret string) {
-	if secret == "" {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hidden = append(s.hidden, secret, url.QueryEscape(secret))
+	s.hidden = append(s.hidden, redact.Forms(secret)...)
 }
 
 // Request is what is asked.

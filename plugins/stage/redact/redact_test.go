@@ -1,0 +1,31 @@
+package redact
+
+import (
+	"net/url"
+	"testing"
+)
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	const secret = "a/b+c d=&"
+	words := map[string]string{}
+	for _, form := range Forms(secret) {
+		words[form] = "[x]"
+	}
+	text := secret + " " + url.Values{"k": {secret}}.Encode() + " " + url.PathEscape(secret)
+	if got, want := Replacer(words).Replace(text), "[x] k=[x] [x]"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if forms := Forms("plain"); len(forms) != 1 || len(Forms("")) != 0 {
+		t.Errorf("%q", forms)
+	}
+}
+
+// TestLongestFirst: a secret that begins as another does leaves no rest.
+func TestLongestFirst(t *testing.T) {
+	t.Parallel()
+	replacer := Replacer(map[string]string{"secret": "[a]", "secret-and-more": "[b]", "sec": "[c]"})
+	if got := replacer.Replace("secret-and-more secret sec"); got != "[b] [a] [c]" {
+		t.Error(got)
+	}
+}
