@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/scrollery/scrollery/plugins/stage/redact"
 )
 
 // RecordVariable is the environment variable that makes Replay ask the real site
@@ -175,11 +177,13 @@ func question(request *http.Request, secrets []string) (Exchange, error) {
 	return e, nil
 }
 
+// hide leaves secrets out, as they are and as an address or a form has them.
 func hide(text string, secrets []string) string {
+	words := map[string]string{}
 	for _, secret := range secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "SECRET")
+		for _, form := range redact.Forms(secret) {
+			words[form] = "SECRET"
 		}
 	}
-	return text
+	return redact.Replacer(words).Replace(text)
 }

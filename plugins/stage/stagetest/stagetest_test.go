@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -153,4 +154,35 @@ func TestReplay(t *testing.T) {
 	if w.end(); len(w.errors) != 1 || !strings.Contains(w.errors[0], "nobody asked") {
 		t.Errorf("errors %q", w.errors)
 	}
+}
+
+// TestReplayHidesWhatIsEscaped: a secret that no address can hold as it is.
+func TestReplayHidesWhatIsEscaped(t *testing.T) {
+	const secret = "t0/ken+= x"
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "next: /v1?"+r.URL.RawQuery)
+	}))
+	path := filepath.Join(t.TempDir(), "site.json")
+	ask := func(transport http.RoundTripper, secret string) error {
+		key := url.Values{"key": {secret}}.Encode()
+		_, err := get(t, transport, site.URL+"/of/"+url.PathEscape(secret)+"?"+key, key)
+		return err
+	}
+
+	t.Setenv(stagetest.RecordVariable, "1")
+	w := &witness{TB: t}
+	if err := ask(stagetest.Replay(w, path, secret), secret); err != nil {
+		t.Fatal(err)
+	}
+	w.end()
+	site.Close()
+	t.Setenv(stagetest.RecordVariable, "")
+	if raw, _ := os.ReadFile(path); strings.Contains(string(raw), "ken") || strings.Count(string(raw), "SECRET") != 4 {
+		t.Errorf("saved: %s", raw)
+	}
+	w = &witness{TB: t}
+	if err := ask(stagetest.Replay(w, path, "an/other + "), "an/other + "); err != nil {
+		t.Error(err)
+	}
+	w.end()
 }
