@@ -120,7 +120,6 @@ func chunks[M any](items []M, wrap func(batch []M, last bool) *stagev1.Input) []
 	return append(inputs, wrap(items, true))
 }
 
-// capped keeps a stage from naming more than a ruleset can hold.
 // notes are few and short: people read them.
 func notes(texts []string) []string {
 	texts = texts[:min(len(texts), 20)]
@@ -130,6 +129,7 @@ func notes(texts []string) []string {
 	return texts
 }
 
+// capped keeps a stage from naming more than a ruleset can hold.
 func capped(ids []string) []string { return ids[:min(len(ids), 10_000)] }
 
 func quote(text string) string {
