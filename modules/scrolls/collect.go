@@ -80,7 +80,11 @@ func (c *collector) ask(ctx context.Context) []*delivery {
 
 // run takes what one source sends, and writes it in batches.
 func (c *collector) run(ctx context.Context, d *delivery, serves []string) {
-	seeds, waiting := c.last.due(served(c.r.seeds, serves), serves, c.r.call.Now)
+	var waiting []record.Outcome
+	seeds := served(c.r.seeds, serves)
+	if c.r.s.needs.Planners.Searches(d.source) { // else there is no site that could have told it to wait
+		seeds, waiting = c.last.due(seeds, serves, c.r.call.Now)
+	}
 	if len(waiting) > 0 && len(seeds) == 0 {
 		d.outcomes = waiting
 		return

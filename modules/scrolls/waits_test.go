@@ -95,3 +95,31 @@ func TestASourceThatOnlyWaitsIsNotAsked(t *testing.T) {
 		t.Errorf("calls %v", w.calls)
 	}
 }
+
+// TestWhatLiesThereWaitsForNoSite: the wait that a site asks for is no matter to a
+// source that reads a folder, be there no other seed than those that wait.
+func TestWhatLiesThereWaitsForNoSite(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		cfg := quick()
+		cfg.Templates["competitors"] = Template{Kinds: []string{competitor}, Sources: []string{"feed", "api"}}
+		w := setup(t, db, cfg)
+		w.brief = record.Brief{Name: "Beans", Competitors: []string{"https://www.tiktok.com/@rival"}}
+		w.serves, w.offline = map[string][]string{"api": {"tiktok"}}, []string{"feed"}
+		w.sources["api"] = &source{outcomes: []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: record.NotFound}}}
+		w.sources["feed"].records = nil
+		w.complete(w.create(Start{Template: ptr("competitors")}).ID)
+		rival := videos("tiktok", 1, 5)
+		for i := range rival {
+			rival[i].Seed, rival[i].Source.Handle = "rival", "rival"
+		}
+		w.sources["feed"].records = rival
+		second := w.complete(w.create(Start{Template: ptr("competitors")}).ID)
+		if w.calls["api"] != 1 || w.calls["feed"] != 2 || second.NewVideos != 5 {
+			t.Errorf("calls %v, %d new videos", w.calls, second.NewVideos)
+		}
+		if seeds := w.sources["feed"].seeds; len(seeds) != 1 || seeds[0].Handle != "rival" {
+			t.Errorf("the feed was asked for %+v", seeds)
+		}
+	})
+}
