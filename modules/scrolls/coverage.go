@@ -80,9 +80,12 @@ func merge(outcomes []record.Outcome) map[coverageKey]record.Outcome {
 
 // coverage makes the entries of a scroll: what sources said, what they delivered
 // (returned), and what earlier scrolls of the kind had from the same seeds (before).
+// A video that two seeds led to is delivered once: a seed with nothing of its own is
+// changed only where its sources had nothing for it either.
 func coverage(outcomes []record.Outcome, returned tally, planned map[string]bool, before []Coverage) []Coverage {
 	var p Progress
-	for key, o := range merge(outcomes) {
+	said := merge(outcomes)
+	for key, o := range said {
 		c := p.cover(key)
 		c.Outcome, c.Asked, c.RetryAt = string(o.Status), o.Asked, o.RetryAt
 	}
@@ -94,7 +97,7 @@ func coverage(outcomes []record.Outcome, returned tally, planned map[string]bool
 		key := coverageKey{old.Seed, old.Platform}
 		at := slices.IndexFunc(p.Coverage, func(c Coverage) bool { return c.Seed == key.seed && c.Platform == key.platform })
 		switch {
-		case old.Returned == 0:
+		case old.Returned == 0 || said[key].Returned > 0:
 		case at < 0 && !old.Planned && !planned[old.Seed]:
 			p.cover(key).Outcome = string(record.Changed) // the source brought it along, and does no more
 		case at >= 0 && p.Coverage[at].Returned == 0 && slices.Contains([]string{"ok", "empty", "not_found"}, p.Coverage[at].Outcome):

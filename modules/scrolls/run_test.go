@@ -252,6 +252,42 @@ func TestCoverageTellsOfChange(t *testing.T) {
 	}
 }
 
+// TestASeedWhoseVideosAnotherBroughtIsNotChanged: they are counted for the one that
+// was quicker, and its source still found them.
+func TestASeedWhoseVideosAnotherBroughtIsNotChanged(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		ofSeed := func(seed string) []record.Record {
+			all := videos("tiktok", 1, 3)
+			for i := range all {
+				all[i].Seed = seed
+			}
+			return all
+		}
+		w.sources["feed"].records = ofSeed("rival")
+		w.sources["feed"].outcomes = []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: record.OK, Asked: 5, Returned: 3}}
+		w.complete(w.create(Start{}).ID)
+		w.sources["feed"].records = append(ofSeed("kettle"), ofSeed("rival")...)
+		for _, c := range []struct {
+			returned int
+			want     string
+		}{{3, "ok"}, {0, "changed"}} {
+			w.sources["feed"].outcomes = []record.Outcome{
+				{Seed: "kettle", Platform: "tiktok", Status: record.OK, Asked: 5, Returned: 3},
+				{Seed: "rival", Platform: "tiktok", Status: record.OK, Asked: 5, Returned: c.returned},
+			}
+			got := map[string]Coverage{}
+			for _, entry := range w.complete(w.create(Start{}).ID).Progress.Coverage {
+				got[entry.Seed] = entry
+			}
+			if got["rival"].Outcome != c.want || got["rival"].Returned != 0 || got["kettle"].Outcome != "ok" || got["kettle"].Returned != 3 {
+				t.Errorf("where the source returned %d: %+v", c.returned, got)
+			}
+		}
+	})
+}
+
 func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
 	t.Parallel()
 	w := setup(t, storetest.SQLite(t), quick())
