@@ -3,6 +3,7 @@ package ytdlp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -149,6 +150,21 @@ func TestRefresh(t *testing.T) {
 	if err != nil || len(records) != 1 || len(outcomes) != 2 || outcomes[0].Status != stage.Partial || outcomes[0].Asked != 2 || outcomes[0].Returned != 1 ||
 		outcomes[1].Status != stage.Missing || outcomes[1].Seed != "2" || outcomes[1].Platform != "tiktok" {
 		t.Errorf("%v %+v %v", records, outcomes, err)
+	}
+}
+
+// TestRefreshTakesNoLineWithoutNumbers: it would put a made-up title in the place of
+// the caption, and nothing in the place of the numbers.
+func TestRefreshTakesNoLineWithoutNumbers(t *testing.T) {
+	line := `{"id":"abcdefghijk","extractor_key":"Youtube","title":"youtube video #abcdefghijk","view_count":%s,"like_count":null}`
+	ref := []stage.Ref{{Platform: "youtube", ExternalID: "abcdefghijk"}}
+	records, outcomes, err := stagetest.Refresh(t, Spec(), fake(t, "echo '"+fmt.Sprintf(line, "null")+"'"), ref)
+	if err != nil || len(records) > 0 || outcomes[0].Returned != 0 || outcomes[0].Status == stage.OK {
+		t.Errorf("%+v %+v %v", records, outcomes, err)
+	}
+	records, outcomes, err = stagetest.Refresh(t, Spec(), fake(t, "echo '"+fmt.Sprintf(line, "0")+"'"), ref)
+	if err != nil || len(records) != 1 || outcomes[0].Status != stage.OK || *records[0].Metrics.Views != 0 {
+		t.Errorf("0 is a number: %+v %+v %v", records, outcomes, err)
 	}
 }
 

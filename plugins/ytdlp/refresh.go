@@ -37,7 +37,7 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 		args := append(slices.Clone(t.flags), "--dump-json", "--skip-download", "--no-playlist", "--", address)
 		returned := 0
 		r := t.read(ctx, args, func(rec stage.Record) error {
-			if rec.Ref != ref || returned > 0 {
+			if rec.Ref != ref || returned > 0 || !hasNumbers(rec.Metrics) {
 				return nil
 			}
 			finish(&rec, stage.Seed{})
@@ -54,6 +54,13 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 		return r, returned, fatal(ctx, r)
 	})
 	return append(outcomes, gone...), err
+}
+
+// hasNumbers tells whether a record has any number. Of a page without a video the
+// program makes a line all the same, with a title of its own and no number, and
+// says in its complaints alone what the page was.
+func hasNumbers(m stage.Metrics) bool {
+	return m.Views != nil || m.Likes != nil || m.Comments != nil || m.Shares != nil || m.Saves != nil
 }
 
 // media fetches videos, each in the smallest form that has picture and sound.

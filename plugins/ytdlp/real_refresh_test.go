@@ -1,0 +1,94 @@
+package ytdlp
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/stagetest"
+)
+
+// unplayable is what YouTube tells of a video that it does not play.
+type unplayable struct{ reason, more string }
+
+// player is the answer in which it stands.
+func (u unplayable) player() string {
+	text := func(s string) map[string]any { return map[string]any{"simpleText": s} }
+	status := map[string]any{"status": "ERROR", "reason": u.reason}
+	if u.more != "" {
+		status["errorScreen"] = map[string]any{"playerErrorMessageRenderer": map[string]any{"reason": text(u.reason), "subreason": text(u.more)}}
+	}
+	body, _ := json.Marshal(map[string]any{"playabilityStatus": status})
+	return string(body)
+}
+
+// watchPage is the page of a Short that can be watched.
+func watchPage(id string) string {
+	body, _ := json.Marshal(map[string]any{
+		"playabilityStatus": map[string]any{"status": "OK"},
+		"videoDetails":      map[string]any{"videoId": id, "title": "Pulled #espresso", "viewCount": "1234", "lengthSeconds": "20", "channelId": "UCaaaaaaaaaaaaaaaaaaaaaa"},
+	})
+	return string(body)
+}
+
+// watched serves the page and the player of videos: those in told say why they do
+// not play, all others do.
+func watched(t *testing.T, told map[string]unplayable) *web {
+	t.Helper()
+	return newWeb(t, func(out http.ResponseWriter, r *http.Request) {
+		player := func(id string) string {
+			if u, ok := told[id]; ok {
+				return u.player()
+			}
+			return watchPage(id)
+		}
+		switch r.URL.Path {
+		case "/watch":
+			_, _ = io.WriteString(out, "<html><script>var ytInitialPlayerResponse = "+player(r.FormValue("v"))+
+				";</script><script>var ytInitialData = {\"contents\":{}};</script></html>")
+		case "/youtubei/v1/player":
+			var asked struct {
+				VideoID string `json:"videoId"`
+			}
+			_ = json.NewDecoder(r.Body).Decode(&asked)
+			_, _ = io.WriteString(out, player(asked.VideoID))
+		case "/youtubei/v1/next":
+			_, _ = io.WriteString(out, `{"contents":{}}`)
+		case "/iframe_api":
+		default:
+			http.NotFound(out, r)
+		}
+	})
+}
+
+func shorts(ids ...string) (refs []stage.Ref) {
+	for _, id := range ids {
+		refs = append(refs, stage.Ref{Platform: youtube, ExternalID: id})
+	}
+	return refs
+}
+
+// TestRealProgramOnAVideoThatDoesNotPlay: the program ends well and writes a line
+// about it, of which nothing is to be taken.
+func TestRealProgramOnAVideoThatDoesNotPlay(t *testing.T) {
+	real(t)
+	w := watched(t, map[string]unplayable{"removed0000": {reason: "Video unavailable", more: "This video has been removed by the uploader"}})
+	records, outcomes, err := stagetest.Refresh(t, Spec(), w.call(t), shorts("removed0000", "playing0000"))
+	if err != nil || len(outcomes) == 0 {
+		t.Fatalf("%+v %v", outcomes, err)
+	}
+	if len(records) != 1 || records[0].ExternalID != "playing0000" || *records[0].Metrics.Views != 1234 {
+		t.Errorf("%+v", records)
+	}
+	for _, r := range records {
+		if strings.Contains(string(r.Metadata), "youtube video #") {
+			t.Errorf("the program's own title: %s", r.Metadata)
+		}
+	}
+	if o := outcomes[0]; o.Status != stage.Partial || o.Asked != 2 || o.Returned != 1 {
+		t.Errorf("%+v", o)
+	}
+}
