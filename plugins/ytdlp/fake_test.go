@@ -3,7 +3,6 @@ package ytdlp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -140,31 +139,6 @@ func TestArguments(t *testing.T) {
 	env, _ := os.ReadFile(filepath.Join(folder, "env"))
 	if strings.Contains(string(env), "secret") || strings.Contains(string(env), "t0ken") {
 		t.Errorf("environment %s", env)
-	}
-}
-
-func TestRefresh(t *testing.T) {
-	call := fake(t, `case "$*" in *7411111111111111111*) echo '`+video+`';; *) echo 'ERROR: Video not available' >&2; exit 1;; esac`)
-	refs := []stage.Ref{{Platform: "tiktok", ExternalID: "7411111111111111111"}, {Platform: "tiktok", ExternalID: "2"}}
-	records, outcomes, err := stagetest.Refresh(t, Spec(), call, refs)
-	if err != nil || len(records) != 1 || len(outcomes) != 2 || outcomes[0].Status != stage.Partial || outcomes[0].Asked != 2 || outcomes[0].Returned != 1 ||
-		outcomes[1].Status != stage.Missing || outcomes[1].Seed != "2" || outcomes[1].Platform != "tiktok" {
-		t.Errorf("%v %+v %v", records, outcomes, err)
-	}
-}
-
-// TestRefreshTakesNoLineWithoutNumbers: it would put a made-up title in the place of
-// the caption, and nothing in the place of the numbers.
-func TestRefreshTakesNoLineWithoutNumbers(t *testing.T) {
-	line := `{"id":"abcdefghijk","extractor_key":"Youtube","title":"youtube video #abcdefghijk","view_count":%s,"like_count":null}`
-	ref := []stage.Ref{{Platform: "youtube", ExternalID: "abcdefghijk"}}
-	records, outcomes, err := stagetest.Refresh(t, Spec(), fake(t, "echo '"+fmt.Sprintf(line, "null")+"'"), ref)
-	if err != nil || len(records) > 0 || outcomes[0].Returned != 0 || outcomes[0].Status == stage.OK {
-		t.Errorf("%+v %+v %v", records, outcomes, err)
-	}
-	records, outcomes, err = stagetest.Refresh(t, Spec(), fake(t, "echo '"+fmt.Sprintf(line, "0")+"'"), ref)
-	if err != nil || len(records) != 1 || outcomes[0].Status != stage.OK || *records[0].Metrics.Views != 0 {
-		t.Errorf("0 is a number: %+v %+v %v", records, outcomes, err)
 	}
 }
 

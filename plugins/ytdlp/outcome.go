@@ -13,15 +13,35 @@ import (
 // retryAfter is when to ask again a site that turned the program away.
 const retryAfter = time.Hour
 
-// signs tell what the program's complaints mean; the first that fits counts. The
-// texts are those of yt-dlp 2023 to 2026.
-var signs = []struct {
+// sign is a part of a complaint, and what it means.
+type sign struct {
 	says   string
 	status stage.Status
-}{
+}
+
+// elsewhere is a video that is kept from the country of this house: blocked, and for
+// as long as that is so. It says nothing of the site.
+const elsewhere stage.Status = "elsewhere"
+
+// refusals come before all else that is said: YouTube words its limit as "Video
+// unavailable. This content isn't available, try again later", and begins the same
+// way what it says to some countries alone.
+var refusals = []sign{
 	{"Unsupported URL", stage.BadlySetUp},
 	{"HTTP Error 429", stage.OverQuota},
 	{"Too Many Requests", stage.OverQuota},
+	{"rate-limited by YouTube", stage.OverQuota},
+	{"try again later", stage.OverQuota},
+	{"in your country", elsewhere},
+	{"in your region", elsewhere},
+	{"from your location", elsewhere},
+	{"geo restriction", elsewhere},
+	{"geo-restricted", elsewhere},
+}
+
+// signs tell what the program's other complaints mean; the first that fits counts.
+// The texts are those of yt-dlp 2023 to 2026.
+var signs = []sign{
 	{"keeps sending the same page", stage.Partial},
 	{"account is private", stage.Empty},
 	{"does not have any videos", stage.Empty},
@@ -37,6 +57,7 @@ var signs = []struct {
 	{"Sign in to confirm", stage.Blocked},
 	{"rate-limit reached", stage.Blocked},
 	{"empty media response", stage.Blocked},
+	{"Your IP address is blocked", stage.Blocked},
 	{"Unable to extract universal data", stage.Blocked},
 	{"Unexpected response from webpage request", stage.Blocked},
 	{"Unable to solve JS challenge", stage.Blocked},
@@ -51,19 +72,27 @@ var signs = []struct {
 	{"please report this issue", stage.Changed},
 }
 
-// meaning is the status of a run that brought nothing new to say it better.
-func meaning(r result) stage.Status {
-	switch {
-	case errors.Is(r.err, errSilent), errors.Is(r.err, errFlood):
-		return stage.Blocked
-	case r.code == 2:
-		return stage.BadlySetUp // options that this version does not know
-	}
-	lower := strings.ToLower(r.words)
+func (s sign) stands(words string) bool {
+	return strings.Contains(strings.ToLower(words), strings.ToLower(s.says))
+}
+
+// read is the status of the first sign that stands in the words; empty for none.
+func read(signs []sign, words string) stage.Status {
 	for _, sign := range signs {
-		if strings.Contains(lower, strings.ToLower(sign.says)) {
+		if sign.stands(words) {
 			return sign.status
 		}
+	}
+	return ""
+}
+
+// meaning is the status of a run that brought nothing new to say it better.
+func meaning(r result) stage.Status {
+	if status := failing(r); status != "" {
+		return status
+	}
+	if status := read(signs, r.words); status != "" {
+		return status
 	}
 	if r.code == 0 {
 		return stage.Empty
@@ -71,8 +100,25 @@ func meaning(r result) stage.Status {
 	return stage.Changed
 }
 
+// failing is the status of a run that says nothing of what was asked for; empty
+// where it may.
+func failing(r result) stage.Status {
+	switch {
+	case errors.Is(r.err, errSilent), errors.Is(r.err, errFlood):
+		return stage.Blocked
+	case r.code == 2:
+		return stage.BadlySetUp // options that this version does not know
+	}
+	return read(refusals, r.words)
+}
+
 // outcome is the account of one run for a seed.
 func (t *tool) outcome(seed stage.Seed, platform string, asked, returned int, r result) stage.Outcome {
+	return t.judged(seed, platform, asked, returned, r, meaning)
+}
+
+// judged is the same by another reading of a run that brought nothing.
+func (t *tool) judged(seed stage.Seed, platform string, asked, returned int, r result, meaning func(result) stage.Status) stage.Outcome {
 	o := stage.Outcome{Seed: seed.Text(), Platform: platform, Asked: asked, Returned: returned, Status: stage.OK}
 	// 101 is a limit of ours that was reached.
 	clean := r.err == nil && (r.code == 0 || r.code == 101)
@@ -84,11 +130,14 @@ func (t *tool) outcome(seed stage.Seed, platform string, asked, returned int, r 
 	default:
 		o.Status = meaning(r)
 	}
-	if o.Status == stage.Blocked || o.Status == stage.OverQuota {
+	switch o.Status {
+	case elsewhere:
+		o.Status = stage.Blocked
+	case stage.Blocked, stage.OverQuota:
 		at := time.Now().Add(retryAfter).UnixMilli()
 		o.RetryAt = &at
 	}
-	if !clean {
+	if !clean || o.Status != stage.Empty {
 		o.Detail = fmt.Sprintf("yt-dlp %s: exit code %d: %s", t.version, r.code, r.reason())
 		if r.err != nil {
 			o.Detail = fmt.Sprintf("yt-dlp %s: %v: %s", t.version, r.err, r.reason())
@@ -109,12 +158,12 @@ type away struct {
 
 func (a *away) note(o stage.Outcome) {
 	a.last = o
-	switch o.Status {
-	case stage.OverQuota:
+	switch {
+	case o.Status == stage.OverQuota:
 		a.blocked = maxBlocked
-	case stage.Blocked:
+	case o.Status == stage.Blocked && o.RetryAt != nil:
 		a.blocked++
-	default:
+	default: // it answers, though it may keep this one from us
 		a.blocked = 0
 	}
 }

@@ -92,3 +92,30 @@ func TestRealProgramOnAVideoThatDoesNotPlay(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// TestRealProgramSaysWhatIsGone: it words its limit, a country's block and what is
+// gone for good nearly alike.
+func TestRealProgramSaysWhatIsGone(t *testing.T) {
+	real(t)
+	none := "Video unavailable"
+	w := watched(t, map[string]unplayable{
+		"removed0000": {none, "This video has been removed by the uploader"},
+		"private0000": {"Private video", "Sign in if you've been granted access to this video"},
+		"country0000": {none, "The uploader has not made this video available in your country."},
+		"session0000": {none, "This content isn’t available."},
+		"limited0000": {none, "This content isn't available, try again later."},
+	})
+	records, outcomes, err := stagetest.Refresh(t, Spec(), w.call(t), shorts("removed0000", "country0000", "session0000", "private0000", "limited0000", "playing0000"))
+	if err != nil || len(records) > 0 || len(outcomes) != 3 {
+		t.Fatalf("%+v %+v %v", records, outcomes, err)
+	}
+	// The limit ends it: the last one is not asked for.
+	if o := outcomes[0]; o.Status != stage.OverQuota || o.Asked != 6 || o.RetryAt == nil || !strings.Contains(o.Detail, "try again later") {
+		t.Errorf("%+v", o)
+	}
+	for i, id := range []string{"removed0000", "private0000"} {
+		if o := outcomes[1+i]; o.Seed != id || o.Status != stage.Missing || o.Platform != youtube {
+			t.Errorf("%+v, want %s", o, id)
+		}
+	}
+}

@@ -32,8 +32,8 @@ type account struct {
 // refresh looks up known videos, each on its own page. Those whose page says that
 // they are gone have an outcome of their own.
 func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
-	var gone []stage.Outcome
-	outcomes, err := each(ctx, call, refs[:min(len(refs), maxRefresh)], func(t *tool, ref stage.Ref, address string) (result, int, error) {
+	var missing []stage.Outcome
+	outcomes, err := each(ctx, call, refs[:min(len(refs), maxRefresh)], func(t *tool, ref stage.Ref, address string) (stage.Outcome, error) {
 		args := append(slices.Clone(t.flags), "--dump-json", "--skip-download", "--no-playlist", "--", address)
 		returned := 0
 		r := t.read(ctx, args, func(rec stage.Record) error {
@@ -48,12 +48,13 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 			returned++
 			return nil
 		})
-		if o := t.outcome(stage.Seed{Term: ref.ExternalID}, ref.Platform, 1, returned, r); o.Status == stage.Missing {
-			gone = append(gone, o)
+		o := t.judged(stage.Seed{Term: ref.ExternalID}, ref.Platform, 1, returned, r, fate(ref.ExternalID))
+		if o.Status == stage.Missing {
+			missing = append(missing, o)
 		}
-		return r, returned, fatal(ctx, r)
+		return o, fatal(ctx, r)
 	})
-	return append(outcomes, gone...), err
+	return append(outcomes, missing...), err
 }
 
 // hasNumbers tells whether a record has any number. Of a page without a video the
@@ -66,7 +67,7 @@ func hasNumbers(m stage.Metrics) bool {
 // media fetches videos, each in the smallest form that has picture and sound.
 func media(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error) {
 	n := 0
-	return each(ctx, call, refs, func(t *tool, ref stage.Ref, address string) (result, int, error) {
+	return each(ctx, call, refs, func(t *tool, ref stage.Ref, address string) (stage.Outcome, error) {
 		n++
 		name := "media-" + strconv.Itoa(n)
 		limit, cancel := context.WithTimeout(ctx, mediaDeadline)
@@ -76,18 +77,19 @@ func media(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(st
 			"--max-filesize", maxMedia, "--no-part", "--no-mtime", "--no-continue", "--force-overwrites", "--newline",
 			"--output", filepath.Join(call.Scratch, name+".%(ext)s"), "--", address)
 		r := t.run(limit, args, discard)
+		fetched := func(n int) stage.Outcome { return t.outcome(stage.Seed{Term: program}, ref.Platform, 1, n, r) }
 		found, err := filepath.Glob(filepath.Join(call.Scratch, name+".*"))
 		if err != nil || len(found) == 0 || r.code != 0 {
 			removeAll(found)
 			if limit.Err() != nil && ctx.Err() == nil {
 				r.err = errSilent
 			}
-			return r, 0, fatal(ctx, r)
+			return fetched(0), fatal(ctx, r)
 		}
 		if err := emit(stage.File{Ref: ref, Name: filepath.Base(found[0])}); err != nil {
-			return r, 0, err
+			return fetched(0), err
 		}
-		return r, 1, nil
+		return fetched(1), nil
 	})
 }
 
@@ -99,7 +101,7 @@ func removeAll(paths []string) {
 
 // each does one thing with one video after the other, and gives one outcome a
 // platform: the worst that happened, where anything is missing.
-func each(ctx context.Context, call *stage.Call, refs []stage.Ref, do func(t *tool, ref stage.Ref, address string) (result, int, error)) ([]stage.Outcome, error) {
+func each(ctx context.Context, call *stage.Call, refs []stage.Ref, do func(t *tool, ref stage.Ref, address string) (stage.Outcome, error)) ([]stage.Outcome, error) {
 	if err := allowed(call); err != nil {
 		return nil, err
 	}
@@ -120,17 +122,16 @@ func each(ctx context.Context, call *stage.Call, refs []stage.Ref, do func(t *to
 		if address == "" || a.away.isSo() {
 			continue
 		}
-		r, returned, err := do(t, ref, address)
-		a.returned += returned
+		o, err := do(t, ref, address)
+		a.returned += o.Returned
 		if errors.Is(err, stage.ErrEnough) {
 			break
 		}
 		if err != nil {
 			return outcomes(accounts), err
 		}
-		o := t.outcome(stage.Seed{Term: program}, ref.Platform, 0, returned, r)
 		a.away.note(o)
-		if returned == 0 {
+		if o.Returned == 0 {
 			a.worst = o
 		}
 	}

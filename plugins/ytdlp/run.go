@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -95,10 +96,16 @@ type result struct {
 	err   error  // it was not the program that ended it
 }
 
-// reason is the last thing that the program complained about, in short.
+// reason is the last thing that the program complained about, in short. Where it
+// goes on in spite of all, the first that it says of the site comes before its own.
 func (r result) reason() string {
 	lines := strings.Split(strings.TrimSpace(r.words), "\n")
 	reason := lines[len(lines)-1]
+	for _, line := range slices.Backward(lines) {
+		if strings.HasPrefix(line, "WARNING: [") {
+			reason = line
+		}
+	}
 	for _, line := range lines {
 		if strings.HasPrefix(line, "ERROR:") {
 			reason = line
