@@ -77,6 +77,9 @@ func newOutside(t *testing.T) *outside {
 			http.Redirect(w, r, "http://"+o.other+"/", http.StatusFound)
 			return
 		}
+		if strings.HasSuffix(r.URL.Path, ".mp4") {
+			w.Header().Set("Content-Type", "video/mp4")
+		}
 		fmt.Fprint(w, "the double", r.URL.RawQuery, r.Header.Get("Proxy-Authorization"))
 	}))
 	t.Cleanup(o.double.Close)
@@ -262,7 +265,8 @@ func TestPrograms(t *testing.T) {
 		{"tesseract", "ffmpeg -v error -f lavfi -i color=white:s=640x120:d=1 -vf drawtext=text=HELLO:fontsize=72:x=20:y=20 -frames:v 1 t.png && tesseract t.png - 2>&1", "HELLO"},
 		{"python3", "/usr/bin/python3 -c 'import ssl, json, subprocess, urllib.request as u; subprocess.run([\"true\"], check=True); print(u.urlopen(\"" + o.double.URL + "/\").read())'", "the double"},
 		{"curl", "curl -sS " + o.double.URL + "/ && curl -sS http://" + o.other + "/", "the doubleegress: the stage did not declare this host"},
-		{"yt-dlp", "yt-dlp --ignore-config --version", "20"},
+		{"python3", "/usr/bin/python3 -c 'import os, shutil, tempfile; d = tempfile.mkdtemp(); open(d + \"/a\", \"w\").write(\"x\"); shutil.copyfile(d + \"/a\", d + \"/b\"); os.replace(d + \"/b\", d + \"/c\"); print(os.listdir(d)); shutil.rmtree(d)'", "'c'"},
+		{"yt-dlp", "yt-dlp --ignore-config --no-cache-dir --no-mtime -o film.mp4 " + o.double.URL + "/film.mp4 && cat film.mp4", "100% of"},
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package pluginhost
 
 import (
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -14,8 +15,8 @@ const (
 
 // filterCalls closes what Landlock leaves open: sockets that are not TCP as
 // Landlock knows it, UDP and with it names, a connection that is made by sending,
-// work handed to the kernel past its checks, other processes' memory, and the way
-// out of the process group. A process without network connects to nothing at all.
+// work handed to the kernel past its checks, other processes' memory, modes and
+// owners of files, and the way out of the process group. A process without network connects to nothing at all.
 // Elsewhere than on the two common architectures it does nothing.
 func filterCalls(p policy) error {
 	var arch uint32
@@ -50,6 +51,8 @@ const (
 	callNumber = 0
 	callArch   = 4
 	callDomain = 16
+	// Of ioctl.
+	callRequest = 24
 	callType   = 24
 	callProto  = 32
 	// Flags of sendmsg, and of sendto and sendmmsg.
@@ -66,12 +69,15 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 	if arch == unix.AUDIT_ARCH_X86_64 {
 		program = append(program, unlessAbove(x32Calls, 1), deny(unix.ENOSYS))
 	}
-	for _, number := range []uint32{
+	for _, number := range slices.Concat([]uint32{
 		unix.SYS_IO_URING_SETUP, unix.SYS_SETSID, unix.SYS_SETPGID, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
 		unix.SYS_PROCESS_VM_WRITEV, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY,
-	} {
+	}, changes(), olderCalls()) {
 		program = append(program, unlessEqual(number, 1), deny(unix.EPERM))
 	}
+	program = append(program, when(unix.SYS_IOCTL, []unix.SockFilter{
+		load(callRequest), unlessEqual(unix.FS_IOC_SETFLAGS, 1), deny(unix.EPERM), unlessEqual(setAttributes, 1), deny(unix.EPERM), allow,
+	})...)
 	switch {
 	case p.Proxy == 0:
 		program = append(program, unlessEqual(unix.SYS_CONNECT, 1), deny(unix.EACCES))
@@ -88,6 +94,20 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 	})...)
 	program = append(program, when(unix.SYS_SOCKET, sockets(p.Proxy != 0, allow, deny))...)
 	return append(program, allow)
+}
+
+// setAttributes is FS_IOC_FSSETXATTR.
+const setAttributes = 0x401c5820
+
+// changes are the calls that change what a file is, not what is in it: mode, owner,
+// attributes, times. Landlock asks for no right there, so that they would work on
+// every file of the host's user, by name, or on one that is open for reading.
+func changes() []uint32 {
+	return []uint32{
+		unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
+	}
 }
 
 // socketTypes leaves the flags out that stand beside a socket's type.

@@ -1,0 +1,8 @@
+package pluginhost
+
+import "golang.org/x/sys/unix"
+
+// olderCalls are those of changes that only this architecture has.
+func olderCalls() []uint32 {
+	return []uint32{unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT}
+}
