@@ -66,8 +66,15 @@ func Frames(ctx context.Context, call *stage.Call, path string, moments int, for
 	return files, remove, nil
 }
 
+// What a WAV of Sound takes, in bytes: its header, and each second.
+const (
+	SoundHeader = 44
+	SoundSecond = 2 * soundRate
+	soundRate   = 16_000
+)
+
 // Sound is that of the first seconds, as WAV: one channel, 16,000 samples a second.
-// It is empty where the video has none.
+// What the file says of itself is left out. It is empty where the video has none.
 func Sound(ctx context.Context, call *stage.Call, path string, seconds int) ([]byte, error) {
 	file, err := os.CreateTemp(call.Scratch, "sound-*.wav")
 	if err != nil {
@@ -77,7 +84,8 @@ func Sound(ctx context.Context, call *stage.Call, path string, seconds int) ([]b
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	_, err = FFmpeg(ctx, call, path, float64(seconds), "-map", "0:a:0", "-vn", "-sn", "-dn", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le", "-f", "wav", file.Name())
+	_, err = FFmpeg(ctx, call, path, float64(seconds), "-map", "0:a:0", "-vn", "-sn", "-dn", "-ac", "1", "-ar", strconv.Itoa(soundRate), "-c:a", "pcm_s16le",
+		"-map_metadata", "-1", "-fflags", "+bitexact", "-f", "wav", file.Name())
 	if Unreadable(err) && strings.Contains(err.Error(), "matches no streams") {
 		return nil, nil
 	}

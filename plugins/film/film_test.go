@@ -3,6 +3,7 @@ package film_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"image/color"
@@ -80,9 +81,12 @@ func TestSound(t *testing.T) {
 	call := newCall(t)
 	clip := filmtest.Clip(t, "sine=frequency=440", filmtest.Scene{Seconds: 3, Colour: red})
 	wav, err := film.Sound(t.Context(), call, clip, 2)
-	// Two bytes a sample, and a header.
-	if err != nil || !bytes.HasPrefix(wav, []byte("RIFF")) || len(wav) < 62_000 || len(wav) > 66_000 {
+	samples := len(wav) - film.SoundHeader
+	if err != nil || !bytes.HasPrefix(wav, []byte("RIFF")) || samples < 2*film.SoundSecond-2_000 || samples > 2*film.SoundSecond+2_000 {
 		t.Errorf("%d bytes, %v", len(wav), err)
+	}
+	if !bytes.HasSuffix(wav[:film.SoundHeader], binary.LittleEndian.AppendUint32([]byte("data"), uint32(samples))) {
+		t.Errorf("a header of another length: %q", wav[:film.SoundHeader+40])
 	}
 	if left, _ := os.ReadDir(call.Scratch); len(left) > 0 {
 		t.Errorf("left in scratch: %v", left)

@@ -15,7 +15,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/openai/openai-go"
@@ -49,6 +51,9 @@ const (
 	maxRetries = 2
 	// signOfLife is how often a wait is reported.
 	signOfLife = 10 * time.Second
+	// patience is how many questions in a row an endpoint may turn down before that is
+	// taken for a fault of its setup.
+	patience = 3
 )
 
 // rule goes before every instruction.
@@ -61,6 +66,8 @@ type Endpoint struct {
 	audio    openai.AudioTranscriptionService
 	model    string
 	progress func(note string)
+	// turnedDown counts the questions that it did not take since it took one.
+	turnedDown atomic.Int32
 }
 
 // Of returns the call's endpoint; nil where none is set.
@@ -95,11 +102,18 @@ type Question struct {
 	Tokens int64
 }
 
-// ErrAnswer is an endpoint that answers with what was not asked for.
-var ErrAnswer = errors.New("the endpoint's answer is not in the form that was asked for")
+// What is wrong with one question alone: the next one may do.
+var (
+	// ErrAnswer is an endpoint that answers with what was not asked for.
+	ErrAnswer = errors.New("the endpoint's answer is not in the form that was asked for")
+	// ErrQuestion is an endpoint that turns a question down: a picture that it does not
+	// want to see, a sound that is too short. One that turns down a few in a row, and
+	// takes none in between, is misconfigured.
+	ErrQuestion = errors.New("the endpoint does not take this question")
+)
 
 // Ask puts a question and reads the answer into answer. Errors name whose fault it
-// is as a stage's do, but for ErrAnswer.
+// is as a stage's do, but for ErrAnswer and ErrQuestion.
 func (e *Endpoint) Ask(ctx context.Context, q Question, answer any) error {
 	data, err := json.Marshal(map[string]any{"untrusted": q.Data})
 	if err != nil {
@@ -119,8 +133,9 @@ func (e *Endpoint) Ask(ctx context.Context, q Question, answer any) error {
 		}},
 	})
 	if err != nil {
-		return fault(ctx, err)
+		return e.fault(ctx, err)
 	}
+	e.turnedDown.Store(0)
 	if len(said.Choices) == 0 || said.Choices[0].Message.Refusal != "" {
 		return ErrAnswer
 	}
@@ -149,7 +164,7 @@ func (e *Endpoint) waiting() (stop func()) {
 
 // fault names whose fault it is. What the endpoint says in words may hold what it
 // was asked, so only its status and code are told.
-func fault(ctx context.Context, err error) error {
+func (e *Endpoint) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -170,6 +185,8 @@ func fault(ctx context.Context, err error) error {
 		return stage.Busy(after(said.Response), "the endpoint has too much to do (%d)", status)
 	case status >= 500:
 		return stage.Busy(after(said.Response), "the endpoint answers %d", status)
+	case slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status) && e.turnedDown.Add(1) < patience:
+		return fmt.Errorf("%w (%d %.60s)", ErrQuestion, status, said.Code)
 	default:
 		return stage.Misconfigured("the endpoint does not take the question (%d %.60s): does it know the model, and JSON schemas?", status, said.Code)
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,7 +59,6 @@ func TestFaultsOfAnEndpoint(t *testing.T) {
 	}{
 		"key refused":      {modeltest.Answer{Status: 401}, stage.FaultRefused, 1},
 		"model unknown":    {modeltest.Answer{Status: 404, Code: "model_not_found"}, stage.FaultMisconfigured, 1},
-		"no such form":     {modeltest.Answer{Status: 400}, stage.FaultMisconfigured, 1},
 		"too much to do":   {modeltest.Answer{Status: 429, RetryAfter: "0"}, stage.FaultBusy, 3},
 		"nothing left":     {modeltest.Answer{Status: 429, Code: "insufficient_quota", RetryAfter: "0"}, stage.FaultQuota, 3},
 		"down":             {modeltest.Answer{Status: 503, RetryAfter: "0"}, stage.FaultBusy, 3},
@@ -86,6 +87,66 @@ func TestFaultsOfAnEndpoint(t *testing.T) {
 			}
 			if err != nil && (strings.Contains(err.Error(), modeltest.Key) || strings.Contains(err.Error(), "system: say red")) {
 				t.Errorf("the error tells too much: %v", err)
+			}
+		})
+	}
+}
+
+// TestAQuestionIsTurnedDown puts one question after the other: those that are turned
+// down are no fault of the setup, unless there are many and none in between that is
+// taken.
+func TestAQuestionIsTurnedDown(t *testing.T) {
+	t.Parallel()
+	const down, taken, unusable, broken, setup = "down", "taken", "unusable", "broken", "setup"
+	cases := map[string]struct {
+		answers []modeltest.Answer
+		want    []string
+	}{
+		"no form that it knows": {
+			[]modeltest.Answer{{Status: 400}, {Status: 400}, {Status: 400}, {Status: 400}},
+			[]string{down, down, setup, setup},
+		},
+		"some, and not in a row": {
+			[]modeltest.Answer{{Status: 400, Code: "content_filter"}, {Status: 413}, {Text: `{"colour":"blue"}`}, {Status: 422}, {Status: 400}, {Text: "Blue"}, {Status: 400}},
+			[]string{down, down, taken, down, down, unusable, down},
+		},
+		"one that breaks takes none": {
+			[]modeltest.Answer{{Status: 400}, {Status: 422}, {Raw: `{"choices":[{`}, {Status: 413}},
+			[]string{down, down, broken, setup},
+		},
+		"a model that it does not know": {[]modeltest.Answer{{Status: 404}}, []string{setup}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer { return c.answers[asked.Add(1)-1] })
+			call := server.Call()
+			endpoint, err := model.Of(&call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for range c.answers {
+				var answer struct{ Colour string }
+				var fault *stage.Error
+				switch err := endpoint.Ask(t.Context(), question, &answer); {
+				case err == nil:
+					got = append(got, taken)
+				case errors.Is(err, model.ErrQuestion):
+					got = append(got, down)
+				case errors.Is(err, model.ErrAnswer):
+					got = append(got, unusable)
+				case errors.As(err, &fault) && fault.Fault == stage.FaultBusy:
+					got = append(got, broken)
+				case errors.As(err, &fault) && fault.Fault == stage.FaultMisconfigured:
+					got = append(got, setup)
+				default:
+					t.Error(err)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
 	}

@@ -29,8 +29,9 @@ func (e *Endpoint) Transcribe(ctx context.Context, wav []byte) ([]Segment, error
 		ResponseFormat: openai.AudioResponseFormatVerboseJSON,
 	})
 	if err != nil {
-		return nil, fault(ctx, err)
+		return nil, e.fault(ctx, err)
 	}
+	e.turnedDown.Store(0)
 	var answer struct {
 		Text     string    `json:"text"`
 		Segments []Segment `json:"segments"`

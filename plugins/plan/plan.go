@@ -6,6 +6,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -59,6 +60,9 @@ func find(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(s
 			"properties": map[string]any{"terms": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}},
 		},
 	}, &answer)
+	if errors.Is(err, model.ErrQuestion) {
+		return stage.Misconfigured("%v: does it know the model, and JSON schemas?", err) // there is no other question
+	}
 	if err != nil {
 		return err
 	}

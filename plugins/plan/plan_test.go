@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -59,5 +60,16 @@ func TestModelThatFails(t *testing.T) {
 		if seeds, err := stagetest.Plan(t, Spec(), server.Call(), nil); err == nil || len(seeds) > 0 {
 			t.Errorf("%+v: %v, %v", answer, seeds, err)
 		}
+	}
+}
+
+// There is one question, so that one which is turned down is a fault of the setup.
+func TestModelThatTakesNoQuestion(t *testing.T) {
+	t.Parallel()
+	server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer { return modeltest.Answer{Status: 400} })
+	_, err := stagetest.Plan(t, Spec(), server.Call(), nil)
+	var fault *stage.Error
+	if !errors.As(err, &fault) || fault.Fault != stage.FaultMisconfigured {
+		t.Errorf("%v", err)
 	}
 }

@@ -23,6 +23,8 @@ const (
 	// is said to its end.
 	heard  = 8
 	window = 5.0
+	// shortest is the WAV of a tenth of a second: endpoints take no less.
+	shortest = film.SoundHeader + film.SoundSecond/10
 	// length is the most characters that are kept.
 	length = 280
 	// patience is how often in a row the endpoint may have no time.
@@ -64,7 +66,7 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 			return nil
 		}
 		wav, err := film.Sound(ctx, call, rec.Media, heard)
-		if err != nil || len(wav) == 0 {
+		if err != nil || len(wav) < shortest {
 			return err
 		}
 		segments, err := endpoint.Transcribe(ctx, wav)
@@ -72,7 +74,7 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 		switch {
 		case err == nil:
 			busy = 0
-		case errors.Is(err, model.ErrAnswer):
+		case errors.Is(err, model.ErrAnswer), errors.Is(err, model.ErrQuestion):
 			call.Log.Warn("no transcript", "platform", rec.Platform, "id", rec.ExternalID, "error", err)
 			return nil
 		case errors.As(err, &fault) && fault.Fault == stage.FaultBusy:

@@ -91,6 +91,7 @@ func TestFaults(t *testing.T) {
 		"broken":         {modeltest.Answer{Status: 500, RetryAfter: "0"}, stage.FaultBusy, 6},
 		"nothing left":   {modeltest.Answer{Status: 429, Code: "insufficient_quota", RetryAfter: "0"}, stage.FaultQuota, 3},
 		"key refused":    {modeltest.Answer{Status: 401}, stage.FaultRefused, 1},
+		"no such form":   {modeltest.Answer{Status: 400}, stage.FaultMisconfigured, 3},
 		"no such model":  {modeltest.Answer{Status: 404, Code: "model_not_found"}, stage.FaultMisconfigured, 1},
 	}
 	loud := clip(t)
@@ -129,6 +130,42 @@ func TestOneFailureSpoilsNoOther(t *testing.T) {
 	found, err := listen(t, server, rec("1", loud), rec("2", loud), rec("3", loud), rec("4", loud))
 	if err != nil || len(found) != 2 || found["3"] == "" || found["4"] == "" {
 		t.Errorf("%v, %v", found, err)
+	}
+}
+
+// What an endpoint does not want to hear is that video's affair: here the second, the
+// third and the fifth of six.
+func TestASoundThatIsTurnedDownSpoilsNoOther(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer {
+		switch asked.Add(1) {
+		case 2:
+			return modeltest.Answer{Status: 400, Code: "audio_too_short"}
+		case 3, 5:
+			return modeltest.Answer{Status: 413}
+		}
+		return modeltest.Answer{Raw: said}
+	})
+	loud := clip(t)
+	found, err := listen(t, server, rec("1", loud), rec("2", loud), rec("3", loud), rec("4", loud), rec("5", loud), rec("6", loud))
+	if err != nil || len(found) != 3 || found["2"]+found["3"]+found["5"] != "" || asked.Load() != 6 {
+		t.Errorf("%v of %d, %v", found, asked.Load(), err)
+	}
+}
+
+// Endpoints refuse less than a tenth of a second, so they are not asked about it.
+func TestAMomentOfSoundIsNotSent(t *testing.T) {
+	t.Parallel()
+	server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer { return modeltest.Answer{Raw: said} })
+	tone := func(seconds string) string {
+		path := filepath.Join(t.TempDir(), "tone.wav")
+		filmtest.FFmpeg(t, "-f", "lavfi", "-i", "sine=duration="+seconds, "-metadata", "title="+strings.Repeat("x", 4000), path)
+		return path
+	}
+	found, err := listen(t, server, rec("short", tone("0.09")), rec("enough", tone("0.11")))
+	if err != nil || len(found) != 1 || found["enough"] == "" || len(server.Asked()) != 1 {
+		t.Errorf("%v, %v; asked %d times", found, err, len(server.Asked()))
 	}
 }
 

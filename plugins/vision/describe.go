@@ -79,6 +79,9 @@ func (a *asker) describe(ctx context.Context, rec stage.Record, visual *Visual) 
 	case errors.As(err, &fault):
 		visual.Note = "the model turned the question down"
 		a.stop(visual.Note, err)
+	case errors.Is(err, model.ErrQuestion):
+		visual.Note = "the model turned the question down"
+		a.call.Log.Warn("no description", "platform", rec.Platform, "id", rec.ExternalID, "error", err)
 	case errors.Is(err, model.ErrAnswer), film.Unreadable(err):
 		visual.Note = "the model gave no usable answer"
 		a.call.Log.Warn("no description", "platform", rec.Platform, "id", rec.ExternalID, "error", err)

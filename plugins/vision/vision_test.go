@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"image/color"
 	"log/slog"
 	"math"
@@ -192,7 +191,8 @@ func TestWithoutAnAnswer(t *testing.T) {
 		"too much to do": {modeltest.Answer{Status: 429, RetryAfter: "0"}, "had no time", 6},
 		"broken":         {modeltest.Answer{Status: 500, RetryAfter: "0"}, "had no time", 6},
 		"key refused":    {modeltest.Answer{Status: 401}, "turned the question down", 1},
-		"no pictures":    {modeltest.Answer{Status: 400}, "turned the question down", 1},
+		"no pictures":    {modeltest.Answer{Status: 400}, "turned the question down", 3},
+		"no such model":  {modeltest.Answer{Status: 404}, "turned the question down", 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -219,14 +219,22 @@ func TestOneBadAnswerSpoilsNoOther(t *testing.T) {
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1, Colour: red})
 	var asked atomic.Int64
 	server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer {
-		if asked.Add(1) == 2 {
+		switch asked.Add(1) {
+		case 2:
 			return modeltest.Answer{Text: "{"}
+		case 4:
+			return modeltest.Answer{Status: 400, Code: "content_filter"}
 		}
 		return modeltest.Answer{Text: seen}
 	})
-	found, err := visuals(t, server.Call(), rec("1", clip), rec("2", clip), rec("3", clip))
-	if got := fmt.Sprint(found["1"].Method, found["2"].Method, found["3"].Method); err != nil || got != "modelmeasuredmodel" {
-		t.Errorf("%s, %v", got, err)
+	found, err := visuals(t, server.Call(), rec("1", clip), rec("2", clip), rec("3", clip), rec("4", clip), rec("5", clip))
+	var got []string
+	for _, id := range []string{"1", "2", "3", "4", "5"} {
+		got = append(got, found[id].Method+found[id].Note)
+	}
+	want := []string{"model", "measuredthe model gave no usable answer", "model", "measuredthe model turned the question down", "model"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q, %v", got, want, err)
 	}
 }
 
