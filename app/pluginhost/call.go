@@ -86,7 +86,7 @@ func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*sta
 	}
 	given, err := h.give(e, e.spec, run)
 	if err != nil {
-		return nil, &record.Error{Stage: e.id, Failure: record.SourceUnavailable, Cause: err}
+		return nil, &record.Error{Stage: e.id, Failure: record.SourceUnavailable, Setup: true, Cause: err}
 	}
 	given.reads = v.reads
 	limit, cancelLimit := context.WithTimeoutCause(ctx, least(e.spec.Limits.Call, h.config.Call), errDeadline)

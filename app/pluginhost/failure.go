@@ -173,7 +173,9 @@ func reported(id string, o *output, m *stagev1.Error, now time.Time) *record.Err
 		err.Failure, err.Retry = record.SourceQuota, err.RetryAt != nil
 	case stage.FaultRefused:
 		err.Failure = record.SourceUnauthorized
-	case stage.FaultNotFound, stage.FaultMisconfigured:
+	case stage.FaultMisconfigured:
+		err.Setup = true
+	case stage.FaultNotFound:
 	default:
 		cause.Fault = stage.FaultInternal
 		err.Failure, err.Retry = record.StageCrashed, true

@@ -279,17 +279,18 @@ func TestTypedErrors(t *testing.T) {
 		term           string
 		want           record.Failure
 		retry, retryAt bool
+		setup          bool
 	}{
-		{"busy", record.SourceUnavailable, true, true},
-		{"quota", record.SourceQuota, true, true},
-		{"refused", record.SourceUnauthorized, false, false},
-		{"plain", record.StageCrashed, true, false},
-		{"panic", record.StageCrashed, true, false},
-		{"unheard-of", record.SourceUnavailable, false, false},
+		{"busy", record.SourceUnavailable, true, true, false},
+		{"quota", record.SourceQuota, true, true, false},
+		{"refused", record.SourceUnauthorized, false, false, false},
+		{"plain", record.StageCrashed, true, false, false},
+		{"panic", record.StageCrashed, true, false, false},
+		{"unheard-of", record.SourceUnavailable, false, false, true},
 	} {
 		_, err := b.probe(t.Context(), "probe", c.term)
 		failure := wantFailure(t, err, c.want)
-		if failure.Retry != c.retry || (failure.RetryAt != nil) != c.retryAt {
+		if failure.Retry != c.retry || failure.Setup != c.setup || (failure.RetryAt != nil) != c.retryAt {
 			t.Errorf("%s: %+v", c.term, failure)
 		}
 		if strings.Contains(err.Error(), "t0ken-value") {

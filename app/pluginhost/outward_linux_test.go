@@ -246,7 +246,7 @@ func TestMissingProgramAndBadEndpoint(t *testing.T) {
 			t.Errorf("%+v, want %s because of %q", p, pluginhost.Unset, want)
 		}
 		_, err := b.probe(t.Context(), id, "proxy:")
-		if failure := wantFailure(t, err, record.SourceUnavailable); !strings.Contains(failure.Error(), want) {
+		if failure := wantFailure(t, err, record.SourceUnavailable); !failure.Setup || !strings.Contains(failure.Error(), want) {
 			t.Error(err)
 		}
 	}

@@ -249,7 +249,10 @@ type Error struct {
 	Retry bool
 	// RetryAt in Unix milliseconds, where known.
 	RetryAt *int64
-	Cause   error
+	// Setup tells that a setting, a secret or a program of the stage is missing or
+	// makes no sense. There is no failure of that name; coverage has a word for it.
+	Setup bool
+	Cause error
 }
 
 func (e *Error) Error() string {

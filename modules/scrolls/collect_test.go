@@ -132,3 +132,28 @@ func TestAFailedSourceSpeaksForItself(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Coverage says whose fault it was in its own words, which are more than those of
+// failed scrolls.
+func TestTheWordForALoss(t *testing.T) {
+	t.Parallel()
+	at := int64(7)
+	for name, c := range map[string]struct {
+		fault   record.Error
+		records int
+		want    record.Status
+	}{
+		"down":                      {record.Error{Failure: record.SourceUnavailable}, 0, record.Blocked},
+		"down after a while":        {record.Error{Failure: record.SourceUnavailable}, 3, record.Partial},
+		"not set up":                {record.Error{Failure: record.SourceUnavailable, Setup: true}, 0, record.Misconfigured},
+		"the key is turned down":    {record.Error{Failure: record.SourceUnauthorized}, 0, record.Misconfigured},
+		"the allowance is used up":  {record.Error{Failure: record.SourceQuota}, 3, record.Quota},
+		"the stage broke by itself": {record.Error{Failure: record.StageCrashed}, 0, record.Blocked},
+	} {
+		c.fault.RetryAt = &at
+		d := &delivery{source: "tiktok", serves: []string{"tiktok"}, seeds: []record.Seed{{Handle: "ada", Platform: "tiktok"}}, err: &c.fault, records: c.records}
+		if lost := lostSeeds(d); len(lost) != 1 || lost[0].Status != c.want || lost[0].RetryAt != &at {
+			t.Errorf("%s: %+v, want %s", name, lost, c.want)
+		}
+	}
+}

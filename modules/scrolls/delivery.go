@@ -68,13 +68,7 @@ func (d *delivery) loss() record.Outcome {
 	lost := record.Outcome{Status: record.Blocked}
 	var fault *record.Error
 	if errors.As(d.err, &fault) {
-		lost.RetryAt = fault.RetryAt
-		switch fault.Failure {
-		case record.SourceQuota:
-			lost.Status = record.Quota
-		case record.SourceUnauthorized:
-			lost.Status = record.Misconfigured
-		}
+		lost.Status, lost.RetryAt = shortcoming(fault), fault.RetryAt
 	}
 	if d.records > 0 && lost.Status == record.Blocked {
 		lost.Status = record.Partial

@@ -185,7 +185,7 @@ func shortcoming(fault *record.Error) record.Status {
 		return record.Partial
 	case fault.Failure == record.SourceQuota:
 		return record.Quota
-	case fault.Failure == record.SourceUnauthorized:
+	case fault.Setup, fault.Failure == record.SourceUnauthorized:
 		return record.Misconfigured
 	}
 	return record.Blocked

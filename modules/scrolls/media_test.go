@@ -134,6 +134,8 @@ func TestEvidenceMayBeAbsent(t *testing.T) {
 		"ocr hangs":                  {"ocr", fail(errHangs), Looked{Outcome: "partial"}, 1, 0},
 		"vision is out of quota":     {"vision", fail(fault(record.SourceQuota)), Looked{Outcome: "quota", RetryAt: &at}, 1, 8},
 		"vision is turned away":      {"vision", fail(fault(record.SourceUnauthorized)), Looked{Outcome: "misconfigured", RetryAt: &at}, 1, 8},
+		"vision is not set up":       {"vision", fail(&record.Error{Stage: "x", Failure: record.SourceUnavailable, Setup: true}), Looked{Outcome: "misconfigured"}, 1, 8},
+		"fetcher is not set up":      {"fetcher", fail(&record.Error{Stage: "x", Failure: record.SourceUnavailable, Setup: true}), Looked{Outcome: "misconfigured", Asked: 3}, 1, 0},
 		"fetcher crashes":            {"fetcher", fail(fault(record.StageTimeout)), Looked{Outcome: "blocked", Asked: 6, RetryAt: &at}, 2, 0},
 		"fetcher is out of quota":    {"fetcher", fail(fault(record.SourceQuota)), Looked{Outcome: "quota", Asked: 3, RetryAt: &at}, 1, 0},
 		"the host has no place left": {"fetcher", fail(errors.New("no space left on device")), Looked{Outcome: "blocked", Asked: 6}, 2, 0},
