@@ -80,9 +80,9 @@ func quotaOf(plugin string, a stage.Allowance) quota.Allowance {
 }
 
 // mailer is the configured mail server, else the outbox folder.
-func mailer(cfg Config) (keys.Mailer, error) {
+func mailer(cfg Config, log *slog.Logger) (keys.Mailer, error) {
 	if cfg.SMTPURL != "" {
-		return mail.NewSMTP(cfg.SMTPURL, cfg.MailFrom)
+		return mail.NewSMTP(cfg.SMTPURL, cfg.MailFrom, log)
 	}
 	return mail.NewOutbox(cfg.Outbox(), cfg.MailFrom)
 }

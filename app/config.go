@@ -361,7 +361,7 @@ func (c *Config) Validate() error {
 		fault("MODEL", "needed with %sMODEL_URL", Prefix)
 	}
 	if c.SMTPURL != "" {
-		if _, err := mail.NewSMTP(c.SMTPURL, c.MailFrom); err != nil {
+		if _, err := mail.NewSMTP(c.SMTPURL, c.MailFrom, slog.New(slog.DiscardHandler)); err != nil {
 			fault("SMTP_URL", "%v", err)
 		}
 	}

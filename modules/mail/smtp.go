@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"log/slog"
 	"net/mail"
 	"net/url"
 	"strconv"
@@ -30,6 +31,7 @@ type SMTP struct {
 	host    string
 	options []gomail.Option
 	from    mail.Address
+	log     *slog.Logger
 }
 
 // NewSMTP returns a sender through the server of an address:
@@ -38,8 +40,9 @@ type SMTP struct {
 //	smtp://user:password@mail.example.com         STARTTLS, which the server must offer, port 587
 //	smtp://127.0.0.1:25?tls=off                   no TLS, and no password
 //
-// from is `address` or `Name <address>`. Errors never show the password.
-func NewSMTP(address, from string) (*SMTP, error) {
+// from is `address` or `Name <address>`. Errors never show the password, the log
+// never an address.
+func NewSMTP(address, from string, log *slog.Logger) (*SMTP, error) {
 	sender, err := parseFrom(from)
 	if err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 		return nil, errors.New("mail server: not an smtp:// or smtps:// address")
 	}
 	_, domain, _ := strings.Cut(sender.Address, "@")
-	s := &SMTP{host: server.Hostname(), from: sender}
+	s := &SMTP{host: server.Hostname(), from: sender, log: log}
 	s.options = append(s.options, gomail.WithTimeout(smtpTimeout), gomail.WithHELO(domain))
 	port, off := 587, false
 	switch tls := server.Query().Get("tls"); {
@@ -85,7 +88,8 @@ func NewSMTP(address, from string) (*SMTP, error) {
 func (s *SMTP) trust(cfg *tls.Config) { s.options = append(s.options, gomail.WithTLSConfig(cfg)) }
 
 // Send delivers the message in plain text and as HTML. An error with ErrRefused
-// is final; after any other one, it is worth another try.
+// is final; after any other one, it is worth another try. Once the server has said
+// that it took the message, nothing that goes wrong afterwards is an error.
 func (s *SMTP) Send(ctx context.Context, message Message) error {
 	to, err := check(s.from, message)
 	if err != nil {
@@ -110,10 +114,24 @@ func (s *SMTP) Send(ctx context.Context, message Message) error {
 	switch {
 	case err == nil:
 		return nil
+	case letter.IsDelivered():
+		s.leftBadly(ctx, err)
+		return nil
 	case errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 500:
 		return fmt.Errorf("send a mail: %w: the server answers %d", ErrRefused, refused.ErrorCode())
 	}
 	return fmt.Errorf("send a mail: %w", err)
+}
+
+// leftBadly logs how a connection ended whose message was taken. The server's own
+// words are left out: they may repeat the address.
+func (s *SMTP) leftBadly(ctx context.Context, err error) {
+	step, code := "QUIT", 0
+	var failed *gomail.SendError
+	if errors.As(err, &failed) {
+		step, code = failed.Reason.String(), failed.ErrorCode()
+	}
+	s.log.WarnContext(ctx, "the mail server took a message, and broke off", "host", s.host, "step", step, "code", code)
 }
 
 // asHTML shows the same words, a paragraph for each, and nothing else: no link,

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -9,6 +10,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/mail"
@@ -29,9 +31,20 @@ type server struct {
 
 	mu       sync.Mutex
 	letters  []letter
-	password bool  // a login is needed
-	answer   error // to each recipient
+	password bool   // a login is needed
+	answer   error  // to each recipient
+	goodbye  string // sent after a letter instead of an end; "hang up" says nothing
+	log      bytes.Buffer
 }
+
+// Write keeps what the sender logs.
+func (s *server) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.Write(line)
+}
+
+func quietly() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 type letter struct{ to, text string }
 
@@ -40,7 +53,9 @@ func serve(t *testing.T, implicit, starttls bool) *server {
 	s := &server{}
 	certificate, pool := certificateOf(t)
 	s.pool = pool
-	s.Server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{server: s}, nil }))
+	s.Server = smtp.NewServer(smtp.BackendFunc(func(conn *smtp.Conn) (smtp.Session, error) {
+		return &session{server: s, conn: conn.Conn()}, nil
+	}))
 	s.Domain, s.ReadTimeout, s.ErrorLog = "localhost", 5*time.Second, quiet{}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -66,8 +81,10 @@ func (quiet) Println(...any)        {}
 
 type session struct {
 	*server
-	in bool
-	to string
+	conn  net.Conn
+	in    bool
+	to    string
+	taken bool
 }
 
 func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
@@ -100,10 +117,23 @@ func (s *session) Data(r io.Reader) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.letters = append(s.letters, letter{s.to, string(text)})
+	s.taken = true
 	return err
 }
 
-func (s *session) Reset()        {}
+// Reset comes after the answer to a letter, too.
+func (s *session) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.taken || s.goodbye == "" {
+		return
+	}
+	if s.goodbye != "hang up" {
+		_, _ = io.WriteString(s.conn, s.goodbye+"\r\n")
+	}
+	_ = s.conn.Close()
+}
+
 func (s *session) Logout() error { return nil }
 
 func certificateOf(t *testing.T) (tls.Certificate, *x509.CertPool) {
@@ -131,7 +161,7 @@ func certificateOf(t *testing.T) (tls.Certificate, *x509.CertPool) {
 
 func (s *server) sender(t *testing.T, address string) *SMTP {
 	t.Helper()
-	out, err := NewSMTP(address, "Scrollery <no-reply@scrollery.test>")
+	out, err := NewSMTP(address, "Scrollery <no-reply@scrollery.test>", slog.New(slog.NewJSONHandler(s, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,6 +244,33 @@ func TestSMTPTellsWhatIsWorthAnotherTry(t *testing.T) {
 	s.wantHello(t)
 }
 
+// What goes wrong after the server took the message undoes nothing: a caller who
+// was told of an error would send another code, and void the one in the mailbox.
+func TestSMTPCountsWhatWasTaken(t *testing.T) {
+	t.Parallel()
+	for name, goodbye := range map[string]string{
+		"hangs up": "hang up", "closes": "421 4.3.2 <ada@example.com> goes last", "is full": "554 5.3.0 no more for <ada@example.com>",
+	} {
+		for _, tls := range []bool{true, false} {
+			s := serve(t, false, tls)
+			s.goodbye = goodbye
+			address := "smtp://" + s.addr
+			if !tls {
+				address += "?tls=off"
+			}
+			if err := s.sender(t, address).Send(context.Background(), hello); err != nil {
+				t.Errorf("%s, TLS: %v: %v", name, tls, err)
+			}
+			s.wantHello(t)
+			s.mu.Lock()
+			if said := s.log.String(); !strings.Contains(said, "took a message") || strings.Contains(said, "ada@") || strings.Contains(said, "123456") {
+				t.Errorf("%s, TLS: %v: logged %q", name, tls, said)
+			}
+			s.mu.Unlock()
+		}
+	}
+}
+
 func TestSMTPRefusesToSendInTheOpen(t *testing.T) {
 	t.Parallel()
 	s := serve(t, false, false) // offers no STARTTLS
@@ -226,7 +283,7 @@ func TestSMTPRefusesToSendInTheOpen(t *testing.T) {
 	if err := out.Send(context.Background(), hello); err == nil || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("wrong password: %v", err)
 	}
-	stranger, err := NewSMTP("smtp://"+s.addr, "no-reply@scrollery.test")
+	stranger, err := NewSMTP("smtp://"+s.addr, "no-reply@scrollery.test", quietly())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,12 +321,12 @@ func TestSMTPAddresses(t *testing.T) {
 		"", "mail.example.com:25", "http://mail.example.com", "smtp://", "smtp://mail.example.com?tls=maybe",
 		"smtps://mail.example.com?tls=off", "smtp://ana:hushhush@mail.example.com?tls=off", "smtp://mail.example.com:99999",
 	} {
-		_, err := NewSMTP(address, "no-reply@scrollery.test")
+		_, err := NewSMTP(address, "no-reply@scrollery.test", quietly())
 		if err == nil || strings.Contains(err.Error(), "hushhush") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	if _, err := NewSMTP("smtp://mail.example.com", "nobody"); err == nil {
+	if _, err := NewSMTP("smtp://mail.example.com", "nobody", quietly()); err == nil {
 		t.Error("a sender without an address")
 	}
 }
