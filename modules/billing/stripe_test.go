@@ -233,3 +233,53 @@ func TestStripeTopupsAndTheirEnds(t *testing.T) {
 		want("given back", 1600)
 	})
 }
+
+// A bank's inquiry takes nothing before it becomes a dispute, and that takes its
+// amount once, whichever notices arrive, in whatever order.
+func TestStripeInquiriesThatEscalate(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := openShop(t, db)
+		for name, order := range map[string][]string{
+			"updated alone":   {"updated"},
+			"withdrawn alone": {"funds_withdrawn"},
+			"in order, twice": {"created", "updated", "funds_withdrawn", "created", "updated", "funds_withdrawn"},
+			"backwards":       {"funds_withdrawn", "updated", "created"},
+		} {
+			account := db.NewID()
+			ctx := viewer.As(context.Background(), account)
+			url, err := s.Topup(ctx, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			session := stripetest.SessionOf(url)
+			s.Pay(session, payer)
+			s.deliver(t, http.StatusOK, s.Take("")...)
+			want := func(when string, cents int64) {
+				t.Helper()
+				if got, _ := s.purse.Balance(ctx, account); got != cents {
+					t.Errorf("%s: balance %d %s, want %d", name, got, when, cents)
+				}
+			}
+			notices := map[string]stripetest.Event{}
+			take := func() {
+				for _, event := range s.Take("") {
+					notices[strings.TrimPrefix(event.Kind, "charge.dispute.")] = event
+				}
+			}
+			inquiry := s.Inquire(session, 700)
+			take()
+			if order[0] == "created" {
+				s.deliver(t, http.StatusOK, notices["created"])
+			}
+			s.reconciled(t)
+			want("while the bank only asks", 1000)
+			s.Escalate(inquiry)
+			take()
+			for _, kind := range order {
+				s.deliver(t, http.StatusOK, notices[kind])
+			}
+			want("in the end", 300)
+		}
+	})
+}

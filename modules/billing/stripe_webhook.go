@@ -104,7 +104,8 @@ func noticeOf(event stripe.Event) Notice {
 		notice.Subscription = object.ID
 	case stripe.EventTypeChargeRefunded:
 		notice.Charge = object.ID
-	case stripe.EventTypeChargeDisputeCreated:
+	case stripe.EventTypeChargeDisputeCreated, stripe.EventTypeChargeDisputeUpdated,
+		stripe.EventTypeChargeDisputeFundsWithdrawn: // an inquiry becomes a dispute without another "created"
 		notice.Charge = objectID(object.Charge)
 	}
 	return notice

@@ -140,15 +140,34 @@ func (d *Double) Refund(session string, cents int) {
 }
 
 // Dispute is what the payer's bank takes of it.
-func (d *Double) Dispute(session string, cents int) {
+func (d *Double) Dispute(session string, cents int) { d.dispute(session, cents, "needs_response") }
+
+// Inquire is what the payer's bank asks about first: no money moves yet.
+func (d *Double) Inquire(session string, cents int) (dispute string) {
+	return d.dispute(session, cents, "warning_needs_response")
+}
+
+func (d *Double) dispute(session string, cents int, status string) (id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	charge := d.charge(session)
 	charge["disputed"] = true
 	made := d.keep(d.id("dp"), Object{
-		"object": "dispute", "charge": charge["id"], "payment_intent": charge["payment_intent"], "amount": cents, "status": "needs_response",
+		"object": "dispute", "charge": charge["id"], "payment_intent": charge["payment_intent"],
+		"amount": cents, "status": status, "session": session,
 	})
 	d.notify(charge, "charge.dispute.created", made)
+	return made["id"].(string)
+}
+
+// Escalate has the bank take the money that it inquired about.
+func (d *Double) Escalate(dispute string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := d.objects[dispute]
+	found["status"] = "needs_response"
+	d.notify(found, "charge.dispute.updated", found)
+	d.notify(found, "charge.dispute.funds_withdrawn", found)
 }
 
 func (d *Double) charge(session string) Object {
