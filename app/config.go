@@ -48,7 +48,9 @@ type Config struct {
 	// BaseURL is the address that clients see, without a trailing slash. Empty
 	// stands for http:// and Addr.
 	BaseURL string `yaml:"base_url"`
-	// DataDir holds the embedded database, the outbox and scratch folders.
+	// DataDir holds the embedded database, the outbox and the files of accounts.
+	// Scratch folders of stages are elsewhere: processes may share this one, and
+	// those belong to one machine.
 	DataDir string `yaml:"data_dir"`
 	// DatabaseURL is empty for SQLite in DataDir, or a postgres:// address.
 	DatabaseURL string `yaml:"database_url"`

@@ -25,8 +25,9 @@ type Config struct {
 	Secrets  map[string]map[string]string `yaml:"secrets"`
 	// Quotas keeps the allowances that stages spend; nil grants everything.
 	Quotas Quotas `yaml:"-"`
-	// ScratchDir is where calls get their folder; empty, or a path too long for a
-	// socket, is the system's folder for temporary files.
+	// ScratchDir is where calls get their folder, and fetched media; empty, or a path
+	// too long for a socket, is the system's folder for temporary files. It must be
+	// of this machine: locks in it tell the folders of living hosts from others.
 	ScratchDir string `yaml:"scratch_dir"`
 
 	// Start is how long a process may take until it is ready. 10 s by default.

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,8 +24,8 @@ const (
 	// for the call; a socket's path has at most 107 bytes.
 	socketTail = len("/stage-4294967295") + len("/plugin-dir4294967295") + len("/plugin4294967295")
 	socketPath = 107
-	// leftover is how old a folder must be to be taken for a dead host's where
-	// nothing else tells.
+	// leftover is how old a folder must be to be taken for a dead host's on a system
+	// without locks.
 	leftover = 24 * time.Hour
 )
 
@@ -42,10 +44,10 @@ func newScratch(root, prefix string) (*scratch, error) {
 	}
 	made := &scratch{path: path}
 	// The mark comes last: what has it is held, or its host is dead.
-	if made.lock, err = hold(path); err == nil {
+	if made.lock, err = hold(path); err == nil || errors.Is(err, errors.ErrUnsupported) {
 		err = os.WriteFile(filepath.Join(path, mark), nil, 0o600)
 	}
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if err != nil {
 		made.remove()
 		return nil, err
 	}
@@ -87,26 +89,32 @@ func scratchRoot(dir string, log *slog.Logger) (string, error) {
 	for _, prefix := range []string{scratchPrefix, mediaPrefix} {
 		left, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
 		for _, path := range left {
-			sweep(path)
+			if ourName(filepath.Base(path), prefix) {
+				sweep(path)
+			}
 		}
 	}
 	return dir, nil
 }
 
-// sweep deletes a folder that no host holds any more.
+// ourName tells the names that newScratch makes. Others may call a folder `media-2`,
+// too: the name alone says nothing.
+func ourName(name, prefix string) bool {
+	_, err := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 32)
+	return err == nil
+}
+
+// sweep deletes a folder that has a host's mark and that no host holds any more.
 func sweep(path string) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() || !ours(info) {
 		return
 	}
-	if time.Since(info.ModTime()) > leftover {
-		removeAll(path)
+	if seal, err := os.Lstat(filepath.Join(path, mark)); err != nil || !seal.Mode().IsRegular() {
 		return
 	}
-	if _, err := os.Lstat(filepath.Join(path, mark)); err != nil {
-		return
-	}
-	if lock, err := hold(path); err == nil {
+	lock, err := hold(path)
+	if err == nil || errors.Is(err, errors.ErrUnsupported) && time.Since(info.ModTime()) > leftover {
 		(&scratch{path, lock}).remove()
 	}
 }
