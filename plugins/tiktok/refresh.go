@@ -16,7 +16,9 @@ import (
 // every recorded video and written down nowhere.
 //
 // Every video has an outcome of its own, whose seed is its id. One that a whole
-// answer leaves out is `not_found`: deleted, private, or otherwise not to be kept.
+// answer leaves out is `unsupported`: the interface never had videos of creators
+// under 18 and of some countries, or not yet one of today, and it is asked for what
+// any source brought. So nobody can say that it is gone.
 func (s source) refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
 	session, _, wrong := s.open(call)
 	inner, cancel := site.Early(ctx)
@@ -74,7 +76,7 @@ func account(group []upload, found map[site.ID]bool, stop *site.Stop) []stage.Ou
 		case stop != nil:
 			o = stop.Outcome(o)
 		default:
-			o.Status, o.Detail = stage.Missing, "the interface has it no more"
+			o.Status, o.Detail = stage.Unsupported, "the interface does not have it: gone, or never there"
 		}
 		outcomes = append(outcomes, o)
 	}
