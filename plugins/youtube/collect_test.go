@@ -333,6 +333,12 @@ func TestRefresh(t *testing.T) {
 	if err != nil || len(records) != 59 || len(outcomes) != 61 || b.spent["units"] != 2 {
 		t.Fatalf("%d records, %d outcomes, %v, spent %v", len(records), len(outcomes), err, b.spent)
 	}
+	for _, r := range records {
+		// What a record does not say stays in the library, formatBasis among it.
+		if r.Metadata != nil || r.Metrics.Views == nil || r.PostedAt == nil {
+			t.Fatalf("%+v %s", r, r.Metadata)
+		}
+	}
 	for _, o := range outcomes {
 		want := stage.OK
 		switch o.Seed {

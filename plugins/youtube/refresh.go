@@ -26,6 +26,9 @@ func (s source) refresh(ctx context.Context, call *stage.Call, refs []stage.Ref,
 					return nil
 				}
 				found[record.ExternalID] = true
+				// The library would put these in the place of those that it has, and a
+				// lookup does not know all of them: not how the Short was recognised.
+				record.Metadata = nil
 				return emit(record)
 			})
 		}
