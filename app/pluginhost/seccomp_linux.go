@@ -51,10 +51,12 @@ const (
 	callNumber = 0
 	callArch   = 4
 	callDomain = 16
+	// Flags of clone.
+	callFlags0 = 16
 	// Of ioctl.
 	callRequest = 24
-	callType   = 24
-	callProto  = 32
+	callType    = 24
+	callProto   = 32
 	// Flags of sendmsg, and of sendto and sendmmsg.
 	callFlags2 = 32
 	callFlags3 = 40
@@ -77,6 +79,12 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 	}
 	program = append(program, when(unix.SYS_IOCTL, []unix.SockFilter{
 		load(callRequest), unlessEqual(unix.FS_IOC_SETFLAGS, 1), deny(unix.EPERM), unlessEqual(setAttributes, 1), deny(unix.EPERM), allow,
+	})...)
+	// Flags of clone3 lie in memory, where they cannot be seen; libraries know what to
+	// do without it. A process that is made the host's child is reaped by nobody.
+	program = append(program, unlessEqual(unix.SYS_CLONE3, 1), deny(unix.ENOSYS))
+	program = append(program, when(unix.SYS_CLONE, []unix.SockFilter{
+		load(callFlags0), unlessAny(unix.CLONE_PARENT, 1), deny(unix.EPERM), allow,
 	})...)
 	switch {
 	case p.Proxy == 0:
