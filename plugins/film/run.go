@@ -58,6 +58,7 @@ func RunWithin(ctx context.Context, call *stage.Call, most time.Duration, progra
 	command.WaitDelay = time.Second
 	out, words := &bounded{most: maxOutput, fails: true}, &bounded{most: maxWords}
 	command.Stdout, command.Stderr = out, words
+	defer stage.Tie(command)()
 	err = command.Run()
 	switch {
 	case ctx.Err() != nil:

@@ -128,6 +128,7 @@ func (t *tool) run(ctx context.Context, args []string, read func(io.Reader) erro
 	command.WaitDelay = 5 * time.Second
 	words := &tail{most: maxWords}
 	command.Stderr = words
+	defer stage.Tie(command)()
 	out, err := command.StdoutPipe()
 	if err == nil {
 		err = command.Start()
