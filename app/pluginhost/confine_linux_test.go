@@ -50,6 +50,26 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestDefaultOfAPathOpensNothing: it is the author's word, and the operator's alone
+// counts, even the same one.
+func TestDefaultOfAPathOpensNothing(t *testing.T) {
+	t.Parallel()
+	landlock(t, 1)
+	for set, want := range map[string]string{"": "permission denied", "/etc/passwd": "root:"} {
+		b := setup(t, func(c *pluginhost.Config) {
+			if set != "" {
+				c.Settings = map[string]map[string]string{"curious": {"file": set}}
+			}
+		})
+		if got := b.found(t, "curious", "read:/etc/passwd"); !strings.Contains(got, want) {
+			t.Errorf("set to %q: %.80q, want %q", set, got, want)
+		}
+		if text := b.found(t, "curious", "given"); !strings.Contains(text, `"file":"/etc/passwd"`) {
+			t.Errorf("set to %q: the value is not handed over: %s", set, text)
+		}
+	}
+}
+
 func TestPathSettingThatNamesNoFile(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) {

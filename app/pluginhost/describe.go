@@ -114,6 +114,9 @@ type given struct {
 	scroll            string
 	settings, secrets map[string]string
 	reads             []string // besides what settings name
+	// paths are the settings that the operator set to a file or folder, which the
+	// stage may read; a spec's defaults open nothing.
+	paths []string
 	// endpoints are the `host:port` that the operator's own settings lead to; own
 	// are those of a spec's defaults, which are the plugin's word and no more.
 	endpoints, own []string
@@ -158,8 +161,11 @@ func (h *Host) give(e *entry, spec stage.Spec, run record.Run) (given, error) {
 	return g, missing
 }
 
-// lead notes where a setting that is an endpoint leads.
+// lead notes where a setting that is a path or an endpoint leads.
 func (g *given) lead(setting stage.Setting, value string, operator bool) error {
+	if setting.Path && operator {
+		g.paths = append(g.paths, setting.Name)
+	}
 	if !setting.Endpoint {
 		return nil
 	}

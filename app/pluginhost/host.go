@@ -8,9 +8,9 @@
 //	  └──────── one gRPC stream, mutual TLS, Unix socket ─┘
 //
 // A stage is not trusted. It sees no environment, no file but its own, those that
-// its settings name and its scratch folder, and no host that it did not declare;
-// what it sends is bounded, cleaned and counted; and its process group is killed
-// when the call ends, however it ends.
+// the operator's settings name and its scratch folder, and no host that it did not
+// declare; what it sends is bounded, cleaned and counted; and its process group is
+// killed when the call ends, however it ends.
 package pluginhost
 
 import (

@@ -86,6 +86,8 @@ func specs() []stage.Spec {
 	keyed.Secrets, keyed.RequiredSecrets = []string{"token", "extra"}, []string{"token"}
 	secretive := named("hostile")
 	secretive.Secrets = []string{"token"}
+	curious := named("curious")
+	curious.Settings = []stage.Setting{{Name: "file", Path: true, Default: "/etc/passwd"}}
 	shy := named("shy")
 	shy.Limits.Calls = 1
 	source.Quotas = []stage.Allowance{
@@ -95,7 +97,7 @@ func specs() []stage.Spec {
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
-		source, online, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), secretive,
+		source, online, curious, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), secretive,
 		{ID: "noter", Version: "1", Kind: stage.ScreenKind, Secrets: []string{"token"}, Screen: judge},
 		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},

@@ -184,9 +184,9 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string, way *
 			return nil, err
 		}
 	}
-	for _, setting := range spec.Settings {
-		value := given.settings[setting.Name]
-		if !setting.Path || !isPath(value) {
+	for _, name := range given.paths {
+		value := given.settings[name]
+		if !isPath(value) {
 			continue
 		}
 		path, err := filepath.Abs(value)
@@ -197,7 +197,7 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string, way *
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		given.settings[setting.Name] = path
+		given.settings[name] = path
 		rules.Reads = append(rules.Reads, path)
 	}
 	return h.launcher(rules)

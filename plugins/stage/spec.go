@@ -76,7 +76,8 @@ type Setting struct {
 	// Required refuses a call where neither value nor default is there.
 	Required bool
 	// Path marks the value as a file or folder, which the stage may then read; it
-	// arrives as an absolute path. A value that names nothing there stays as it is.
+	// arrives as an absolute path. A value that names nothing there stays as it is,
+	// and so does Default, which opens no file: only the operator can.
 	Path bool
 	// Endpoint marks the value as an http or https address; the stage may reach its
 	// host, which may also be in a private network, since the operator says so.
