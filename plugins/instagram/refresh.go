@@ -38,6 +38,8 @@ func (s source) refresh(ctx context.Context, call *stage.Call, refs []stage.Ref,
 		if left--; left == 0 {
 			h.limit = 0 // enough
 		}
+		// They would take the place of what the source that brought the reel knew.
+		record.Metadata = nil
 		return emit(record)
 	}
 	var over *site.Stop

@@ -33,7 +33,7 @@ func TestRefresh(t *testing.T) {
 	want(t, outcomes[0], stage.OK, 1)
 	want(t, outcomes[1], stage.OK, 1)
 	want(t, outcomes[2], stage.Unsupported, 0) // not `not_found`: nobody looked everywhere
-	if *records[0].Metrics.Views != 1003 {
+	if *records[0].Metrics.Views != 1003 || records[0].Metadata != nil {
 		t.Errorf("%+v", records[0])
 	}
 

@@ -56,7 +56,9 @@ type Spec struct {
 	Collect func(ctx context.Context, call *Call, seeds []Seed, emit func(Record) error) ([]Outcome, error)
 	// Refresh reads videos that are already known again; a source may have it. An
 	// outcome whose Seed is an external id is about that video alone: Missing says
-	// that the platform has it no more.
+	// that the platform has it no more, which marks it for good; one that may never
+	// have been there is Unsupported. What a record leaves out stays as it was;
+	// metadata take the place of all that any source brought.
 	Refresh func(ctx context.Context, call *Call, refs []Ref, emit func(Record) error) ([]Outcome, error)
 	// Media fetches videos, or their first seconds, into call.Scratch and emits the
 	// name of each file there; a source may have it. The house takes the files away.

@@ -130,7 +130,10 @@ func (s *session) lookUp(ctx context.Context, group []upload, emit func(stage.Re
 			return nil
 		}
 		found[v.ID] = true
-		return emit(v.record())
+		record := v.record()
+		// They would take the place of what the source that brought the video knew.
+		record.Metadata = nil
+		return emit(record)
 	}
 	first, last := group[0].at.UTC().Truncate(day), group[len(group)-1].at.UTC().Truncate(day)
 	if today := s.site.Now().UTC().Truncate(day); last.Before(today) {

@@ -43,6 +43,11 @@ func TestRefresh(t *testing.T) {
 	if err != nil || len(records) != 238 || len(outcomes) != 242 {
 		t.Fatalf("%d records, %d outcomes, %v", len(records), len(outcomes), err)
 	}
+	for _, r := range records {
+		if r.Metadata != nil || r.Metrics.Views == nil {
+			t.Fatalf("it takes the place of what the library has: %s", r.Metadata)
+		}
+	}
 	left := map[string]bool{strconv.FormatInt(videos[3].ID, 10): true, strconv.FormatInt(videos[200].ID, 10): true}
 	count := map[stage.Status]int{}
 	for _, o := range outcomes {

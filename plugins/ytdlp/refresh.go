@@ -41,7 +41,10 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 				return nil
 			}
 			finish(&rec, stage.Seed{})
-			rec.Seed = ""
+			// What a record does not say stays in the library. Its metadata would take the
+			// place of what the source that brought the video knew, and the address be one
+			// of nobody where the page does not name the creator.
+			rec.Seed, rec.SourceURL, rec.Metadata = "", "", nil
 			if err := emit(rec); err != nil {
 				return err
 			}

@@ -21,6 +21,18 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// TestRefreshLeavesTheRest: a source that brought the video may know more of it.
+func TestRefreshLeavesTheRest(t *testing.T) {
+	call := fake(t, `echo '{"id":"7","extractor_key":"TikTok","title":"Pulled #espresso","view_count":5,"timestamp":1780000000}'`)
+	records, _, err := stagetest.Refresh(t, Spec(), call, []stage.Ref{{Platform: tiktok, ExternalID: "7"}})
+	if err != nil || len(records) != 1 {
+		t.Fatalf("%+v %v", records, err)
+	}
+	if r := records[0]; r.Metadata != nil || r.SourceURL != "" || *r.Metrics.Views != 5 || *r.PostedAt != 1780000000000 {
+		t.Errorf("%+v %s", r, r.Metadata)
+	}
+}
+
 // TestRefreshTakesNoLineWithoutNumbers: it would put a made-up title in the place of
 // the caption, and nothing in the place of the numbers.
 func TestRefreshTakesNoLineWithoutNumbers(t *testing.T) {
