@@ -44,6 +44,9 @@ type Order struct {
 	Plan, Interval string
 	// AmountCents is the price of one interval, or of the credits, in US cents.
 	AmountCents int64
+	// Replaces is the provider's id of the subscription that the account has, and
+	// that a new one ends; empty for none. What is left of it counts for the new one.
+	Replaces string
 	// ExpiresAt is when the order can no longer be paid.
 	ExpiresAt time.Time
 }

@@ -13,21 +13,21 @@ import (
 	"github.com/scrollery/scrollery/modules/viewer"
 )
 
-// replace buys a second subscription for the account of a first one.
-func (s *shop) replace(t testing.TB) (old, current string) {
+// replace buys another subscription for an account that has one.
+func (s *shop) replace(t testing.TB, name string) (session string) {
 	t.Helper()
-	old, name, _ := s.subscription(t)
 	account, _ := ident.Parse(ident.Account, name)
 	owner := viewer.NewContext(context.Background(), &viewer.Viewer{AccountID: account, KeyID: 1, Scopes: viewer.AllScopes()})
 	url, token, err := s.Subscribe(owner, "standard", Annual)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Pay(stripetest.SessionOf(url), payer)
+	session = stripetest.SessionOf(url)
+	s.Pay(session, "Another@Example.com")
 	if claim, err := s.ClaimSubscription(context.Background(), token); err != nil || claim.AccountID != name {
 		t.Fatalf("%+v, %v", claim, err)
 	}
-	return old, s.Text(stripetest.SessionOf(url), "subscription")
+	return session
 }
 
 // work runs the room's jobs until one has run.
@@ -66,7 +66,8 @@ func TestAReplacedSubscriptionIsEndedAfterAll(t *testing.T) {
 	)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := openShop(t, db)
-		old, current := s.replace(t)
+		old, account, _ := s.subscription(t)
+		current := s.Text(s.replace(t, account), "subscription")
 		jobs, waiting := "jobs", table
 		hasten := "UPDATE jobs SET run_at = 0"
 		if db.Dialect() == "postgres" {

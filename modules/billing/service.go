@@ -84,9 +84,18 @@ func (s *Service) Subscribe(ctx context.Context, planKey, interval string) (url,
 	if interval != Monthly && interval != Annual {
 		return "", "", fault.Invalid("billingInterval", "must be monthly or annual")
 	}
-	return s.sell(ctx, Order{
-		Purpose: purposeSubscription, Plan: plan.Key, Interval: interval, AmountCents: plan.Cents(interval),
-	}, payingAccount(ctx))
+	order := Order{Purpose: purposeSubscription, Plan: plan.Key, Interval: interval, AmountCents: plan.Cents(interval)}
+	account := payingAccount(ctx)
+	if account != 0 {
+		old, err := s.subscriptions.Of(ctx, account)
+		if err != nil {
+			return "", "", err
+		}
+		if old.renewing() {
+			order.Replaces = old.External
+		}
+	}
+	return s.sell(ctx, order, account)
 }
 
 // sell opens a checkout with the provider, and keeps it. token is empty for a

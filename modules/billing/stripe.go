@@ -103,6 +103,12 @@ func passing(err error) bool {
 		answer.HTTPStatusCode >= http.StatusInternalServerError
 }
 
+// noCustomer tells that Stripe refuses a request because its customer is gone.
+func noCustomer(err error) bool {
+	var answer *stripe.Error
+	return errors.As(err, &answer) && answer.Code == stripe.ErrorCodeResourceMissing && answer.Param == "customer"
+}
+
 // missing tells that Stripe has no such object.
 func missing(err error) bool {
 	var answer *stripe.Error

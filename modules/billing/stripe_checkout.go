@@ -15,7 +15,8 @@ const (
 )
 
 // Create opens a Checkout Session: a subscription at the price with the plan's
-// lookup key, or one payment of credits.
+// lookup key, or one payment of credits. One that replaces another is sold to the
+// same customer, since Stripe credits customers, not accounts.
 func (s *Stripe) Create(ctx context.Context, order Order) (id, url string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stripeTotal)
 	defer cancel()
@@ -38,6 +39,9 @@ func (s *Stripe) Create(ctx context.Context, order Order) (id, url string, err e
 		params.Mode = stripe.String(string(stripe.CheckoutSessionModeSubscription))
 		params.LineItems = []*stripe.CheckoutSessionLineItemParams{{Price: stripe.String(found), Quantity: stripe.Int64(1)}}
 		params.SubscriptionData = &stripe.CheckoutSessionSubscriptionDataParams{Metadata: marks}
+		if params.Customer, err = s.customerOf(ctx, order.Replaces); err != nil {
+			return "", "", err
+		}
 	} else {
 		params.Mode = stripe.String(string(stripe.CheckoutSessionModePayment))
 		params.LineItems = []*stripe.CheckoutSessionLineItemParams{{
@@ -51,16 +55,25 @@ func (s *Stripe) Create(ctx context.Context, order Order) (id, url string, err e
 		}}
 		params.PaymentIntentData = &stripe.CheckoutSessionPaymentIntentDataParams{Metadata: marks}
 	}
-	var made *stripe.CheckoutSession
+	made, err := s.open(ctx, params)
+	if noCustomer(err) { // deleted, though the subscription still names it
+		params.Customer = nil
+		params.SetIdempotencyKey("scrollery-checkout-" + order.Reference + "-anew")
+		made, err = s.open(ctx, params)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return made.ID, made.URL, nil
+}
+
+func (s *Stripe) open(ctx context.Context, params *stripe.CheckoutSessionParams) (made *stripe.CheckoutSession, err error) {
 	err = s.try(ctx, "open a checkout", func(ctx context.Context) (err error) {
 		params.Context = ctx
 		made, err = s.sessions.New(params)
 		return err
 	})
-	if err != nil {
-		return "", "", err
-	}
-	return made.ID, made.URL, nil
+	return made, err
 }
 
 // priceOf finds the active price with the lookup key of a plan and interval.

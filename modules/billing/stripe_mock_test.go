@@ -61,6 +61,10 @@ func TestStripeTakesEveryRequest(t *testing.T) {
 			_, _, err := s.Create(ctx, Order{Reference: "1", Purpose: purposeSubscription, Plan: "pro", Interval: Annual, ExpiresAt: ends})
 			return err
 		},
+		"subscription that replaces one": func() error {
+			_, _, err := s.Create(ctx, Order{Reference: "3", Purpose: purposeSubscription, Plan: "pro", Interval: Annual, Replaces: "sub_123", ExpiresAt: ends})
+			return err
+		},
 		"top-up": func() error {
 			_, _, err := s.Create(ctx, Order{Reference: "2", Purpose: purposeTopup, AmountCents: 500, ExpiresAt: ends})
 			return err

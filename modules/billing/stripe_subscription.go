@@ -17,13 +17,7 @@ const (
 
 // Subscription asks how a subscription stands.
 func (s *Stripe) Subscription(ctx context.Context, id string) (Standing, bool, error) {
-	var found *stripe.Subscription
-	err := s.try(ctx, "load a subscription", func(ctx context.Context) (err error) {
-		params := &stripe.SubscriptionParams{}
-		params.Context = ctx
-		found, err = s.subscriptions.Get(id, params)
-		return err
-	})
+	found, err := s.load(ctx, id)
 	if missing(err) {
 		return Standing{}, false, nil
 	}
@@ -31,6 +25,33 @@ func (s *Stripe) Subscription(ctx context.Context, id string) (Standing, bool, e
 		return Standing{}, false, err
 	}
 	return s.standing(found), true, nil
+}
+
+func (s *Stripe) load(ctx context.Context, id string) (found *stripe.Subscription, err error) {
+	err = s.try(ctx, "load a subscription", func(ctx context.Context) (err error) {
+		params := &stripe.SubscriptionParams{}
+		params.AddExpand("latest_invoice")
+		params.Context = ctx
+		found, err = s.subscriptions.Get(id, params)
+		return err
+	})
+	return found, err
+}
+
+// customerOf returns whom a subscription is charged to; nil for none, and where
+// Stripe does not know it.
+func (s *Stripe) customerOf(ctx context.Context, subscription string) (*string, error) {
+	if subscription == "" {
+		return nil, nil
+	}
+	found, err := s.load(ctx, subscription)
+	if missing(err) || err == nil && found.Customer == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &found.Customer.ID, nil
 }
 
 func (s *Stripe) standing(found *stripe.Subscription) Standing {
@@ -66,19 +87,33 @@ func (s *Stripe) planOf(price *stripe.Price) (planKey, interval string) {
 	return planKey, interval
 }
 
-// End cancels a subscription now, and credits the time that was paid for.
+// End cancels a subscription now, and credits its customer with the rest of the
+// time. Stripe would do so for time that was billed and never paid, too: a renewal
+// that fails must be worth nothing.
 func (s *Stripe) End(ctx context.Context, id string) error {
-	err := s.try(ctx, "end a subscription", func(ctx context.Context) error {
-		params := &stripe.SubscriptionCancelParams{InvoiceNow: stripe.Bool(true), Prorate: stripe.Bool(true)}
+	found, err := s.load(ctx, id)
+	if err != nil {
+		return err
+	}
+	standing, paid := s.standing(found), found.LatestInvoice != nil && found.LatestInvoice.Status == stripe.InvoiceStatusPaid
+	if standing.Status == StatusCancelled {
+		return nil
+	}
+	credit, key := standing.Status == StatusActive && paid, "scrollery-end-"+id
+	if !credit {
+		key += "-unpaid" // another request than the one with a credit
+	}
+	err = s.try(ctx, "end a subscription", func(ctx context.Context) error {
+		params := &stripe.SubscriptionCancelParams{InvoiceNow: stripe.Bool(credit), Prorate: stripe.Bool(credit)}
 		params.Context = ctx
-		params.SetIdempotencyKey("scrollery-end-" + id)
+		params.SetIdempotencyKey(key)
 		_, err := s.subscriptions.Cancel(id, params)
 		return err
 	})
 	if !missing(err) {
 		return err
 	}
-	// Stripe knows no way to cancel one twice, nor one of another account.
+	// Stripe knows no way to cancel one twice.
 	standing, ok, failed := s.Subscription(ctx, id)
 	if failed == nil && ok && standing.Status == StatusCancelled {
 		return nil

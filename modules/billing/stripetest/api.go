@@ -17,6 +17,10 @@ const (
 	longest  = 24 * time.Hour
 )
 
+// noCustomer begins the refusal of a request for a customer that is gone. Stripe
+// answers 400 to it, not 404.
+const noCustomer = "No such customer: "
+
 // answer does what a request asks; anything but 200 comes with a message.
 func (d *Double) answer(r *http.Request, form url.Values) (any, int, string) {
 	kind, id := resource(r.URL.Path)
@@ -36,6 +40,7 @@ func (d *Double) answer(r *http.Request, form url.Values) (any, int, string) {
 			return nil, http.StatusNotFound, "No such subscription: " + id
 		}
 		found["status"] = "canceled"
+		d.credit(found, form)
 		d.notify(found, "customer.subscription.deleted", found)
 		return found, http.StatusOK, ""
 	case r.Method != http.MethodGet:
@@ -49,6 +54,17 @@ func (d *Double) answer(r *http.Request, form url.Values) (any, int, string) {
 	default:
 		return d.list(kind, r.URL.Query()), http.StatusOK, ""
 	}
+}
+
+// credit gives the customer back what was billed for the rest of the time. The
+// double takes the rest for the whole, and like Stripe does not look for a payment.
+func (d *Double) credit(sub Object, form url.Values) {
+	customer := d.of(sub, "customer")
+	if customer == nil || form.Get("prorate") != "true" || form.Get("invoice_now") != "true" {
+		return
+	}
+	items := sub["items"].(Object)["data"].([]Object)
+	customer["balance"] = customer["balance"].(int64) - items[0]["price"].(Object)["unit_amount"].(int64)
 }
 
 // resource reads /v1/prices/price_1 and /v1/checkout/sessions/cs_1.
@@ -143,12 +159,19 @@ func (d *Double) openSession(form url.Values) (any, int, string) {
 	default:
 		return nil, http.StatusBadRequest, "no such mode: " + form.Get("mode")
 	}
+	customer := form.Get("customer")
+	if customer != "" && d.objects[customer] == nil {
+		return nil, http.StatusBadRequest, noCustomer + customer
+	}
+	if customer != "" && form.Get("customer_email") != "" {
+		return nil, http.StatusBadRequest, "a customer and an address exclude each other"
+	}
 	id := d.id("cs_test")
 	return d.keep(id, Object{
 		"object": "checkout.session", "mode": form.Get("mode"), "status": "open", "payment_status": "unpaid",
 		"price": price, "amount_total": cents, "currency": "usd", "expires_at": ends,
-		"client_reference_id": form.Get("client_reference_id"),
-		"url":                 "https://checkout.stripe.test/" + id, "session": id,
+		"client_reference_id": form.Get("client_reference_id"), "customer": customer,
+		"url": "https://checkout.stripe.test/" + id, "session": id,
 	}), http.StatusOK, ""
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -148,7 +149,7 @@ func (d *Double) handle(r *http.Request, body []byte) (status int, text []byte) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if got := r.Header.Get("Authorization"); got != "Bearer "+SecretKey {
-		return refuse(http.StatusUnauthorized, "", "no such key")
+		return refuse(http.StatusUnauthorized, "", "", "no such key")
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if r.Method != http.MethodGet {
@@ -165,11 +166,14 @@ func (d *Double) handle(r *http.Request, body []byte) (status int, text []byte) 
 	form, _ := url.ParseQuery(string(body))
 	found, status, message := d.answer(r, form)
 	if status != http.StatusOK {
-		code := ""
+		code, param := "", ""
 		if status == http.StatusNotFound {
 			code = "resource_missing"
 		}
-		return refuse(status, code, message)
+		if strings.HasPrefix(message, noCustomer) {
+			code, param = "resource_missing", "customer"
+		}
+		return refuse(status, code, param, message)
 	}
 	text, _ = json.Marshal(found)
 	if r.Method != http.MethodGet {
@@ -178,8 +182,8 @@ func (d *Double) handle(r *http.Request, body []byte) (status int, text []byte) 
 	return http.StatusOK, text
 }
 
-func refuse(status int, code, message string) (int, []byte) {
-	text, _ := json.Marshal(Object{"error": Object{"type": "invalid_request_error", "code": code, "message": message}})
+func refuse(status int, code, param, message string) (int, []byte) {
+	text, _ := json.Marshal(Object{"error": Object{"type": "invalid_request_error", "code": code, "param": param, "message": message}})
 	return status, text
 }
 
@@ -196,11 +200,11 @@ func (d *Double) keep(id string, made Object) Object {
 
 // expand puts objects in the place of their ids, as the service always asks for.
 func (d *Double) expand(found Object) Object {
-	if found["object"] != "checkout.session" {
-		return found
-	}
+	fields := map[any][]string{
+		"checkout.session": {"payment_intent", "subscription"}, "subscription": {"latest_invoice"},
+	}[found["object"]]
 	out := maps.Clone(found)
-	for _, field := range []string{"payment_intent", "subscription"} {
+	for _, field := range fields {
 		if id, ok := out[field].(string); ok && id != "" {
 			out[field] = d.objects[id]
 		}

@@ -74,10 +74,18 @@ func (d *Double) complete(session, email string) Object {
 		return nil
 	}
 	found["status"] = "complete"
+	customer := d.of(found, "customer")
+	if customer != nil { // the page shows a known customer's address, and takes no other
+		email = customer["email"].(string)
+	}
 	found["customer_details"] = Object{"email": email}
 	if found["mode"] == "subscription" {
+		if customer == nil {
+			customer = d.keep(d.id("cus"), Object{"object": "customer", "email": email, "balance": int64(0)})
+			found["customer"] = customer["id"]
+		}
 		sub := d.keep(d.id("sub"), Object{
-			"object": "subscription", "status": "incomplete", "session": session,
+			"object": "subscription", "status": "incomplete", "session": session, "customer": customer["id"],
 			"current_period_end": time.Now().Add(30 * 24 * time.Hour).Unix(),
 			"items":              Object{"object": "list", "data": []Object{{"price": d.objects[found["price"].(string)]}}},
 		})
@@ -99,10 +107,17 @@ func (d *Double) settle(found Object) {
 	if found["mode"] == "subscription" {
 		sub := d.of(found, "subscription")
 		sub["status"] = "active"
-		d.notify(found, "invoice.paid", Object{"id": d.id("in"), "object": "invoice", "subscription": sub["id"]})
+		d.notify(found, "invoice.paid", d.bill(sub, "paid"))
 		return
 	}
 	d.of(found, "payment_intent")["status"] = "succeeded"
+}
+
+// bill makes the newest invoice of a subscription.
+func (d *Double) bill(sub Object, status string) Object {
+	made := d.keep(d.id("in"), Object{"object": "invoice", "subscription": sub["id"], "status": status})
+	sub["latest_invoice"] = made["id"]
+	return made
 }
 
 // of returns the object whose id a field holds.
@@ -122,7 +137,9 @@ func (d *Double) Set(subscription, status string) {
 		d.notify(found, "customer.subscription.deleted", found)
 		return
 	case "past_due":
-		d.notify(found, "invoice.payment_failed", Object{"id": d.id("in"), "object": "invoice", "subscription": subscription})
+		d.notify(found, "invoice.payment_failed", d.bill(found, "open"))
+	case "active":
+		d.of(found, "latest_invoice")["status"] = "paid"
 	}
 	d.notify(found, "customer.subscription.updated", found)
 }
@@ -172,4 +189,19 @@ func (d *Double) Escalate(dispute string) {
 
 func (d *Double) charge(session string) Object {
 	return d.of(d.of(d.objects[session], "payment_intent"), "charge")
+}
+
+// Credit is what a customer has to his credit, in cents.
+func (d *Double) Credit(customer string) int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	balance, _ := d.objects[customer]["balance"].(int64)
+	return -balance
+}
+
+// Forget deletes a customer, whose subscriptions go on naming it.
+func (d *Double) Forget(customer string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.objects, customer)
 }
