@@ -1,10 +1,13 @@
 package app_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
@@ -60,6 +63,60 @@ func TestAFileThatIsNoText(t *testing.T) {
 		if answer.Status != 200 || answer.JSON(t)["output"] != c.output {
 			t.Errorf("%s: %d %s", c.goal, answer.Status, answer.Body)
 		}
+	}
+}
+
+// TestBigMetadata has an account whose videos have nearly as much metadata as a
+// video may have: 64 of 250 KiB, of which 25 have hooks that fit into a page only
+// where little else is known of them.
+func TestBigMetadata(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text int
+		want string
+	}{
+		"all that fits":       {10, "hooks: 25 of 256000\noutliers: 25 of 256000\n"},
+		"hooks that are more": {60_000, "hooks: hooks are too big for a program: 94XXXXX bytes, of which at most 8388608 are handed over\noutliers: 25 of 256000\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			running := apptest.Start(t, func(c *app.Config) { c.Sandbox.Runs.Time = 30 * time.Second })
+			caller := running.Account(t, "pro")
+			if _, err := running.Operator().GrantCredits(t.Context(), caller.Email, 120, "test"); err != nil {
+				t.Fatal(err)
+			}
+			caller.Get(t, `POST /v1/workspace {"description":"Espresso at home"}`, &struct{}{})
+			importBig(t, running, caller.Email, c.text)
+			program := `for (const name of ["hooks", "outliers"]) try { const list = data[name][name]; print(name + ":", list.length, "of", list[0].video.metadata.caption.length) } catch (e) { print(name + ":", e.message.replace(/\d{5} bytes/, "XXXXX bytes")) }`
+			goal, err := json.Marshal(map[string]string{"goal": "```js\n" + program + "\n```"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer := caller.Do(t, "POST /v1/agent "+string(goal), "")
+			if answer.Status != 200 || answer.JSON(t)["output"] != c.want {
+				t.Errorf("%d %.500s", answer.Status, answer.Body)
+			}
+		})
+	}
+}
+
+// importBig gives an account's creator 39 videos that few saw and 25 that many did,
+// with hooks of twice so many bytes of text.
+func importBig(t *testing.T, running *apptest.Running, email string, text int) {
+	t.Helper()
+	caption, said := strings.Repeat("x", 250<<10), strings.Repeat("y", text)
+	var lines strings.Builder
+	for n := range 64 {
+		views, evidence := 100, ""
+		if n >= 39 {
+			views, evidence = 100_000+n, `,"evidence":{"spoken":"`+said+`","onScreenText":"`+said+`"}`
+		}
+		fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"big-%d","creatorId":"c","postedAt":1760000000000,"source":{"kind":"own","handle":"beans"},"metrics":{"views":%d,"likes":1},"metadata":{"caption":"%s"}%s}`+"\n",
+			n, views, caption, evidence)
+	}
+	report, err := running.Operator().Import(t.Context(), app.ImportOrder{Email: email, Paths: []string{"-"}, Input: strings.NewReader(lines.String())})
+	if err != nil || report.Total.New != 64 {
+		t.Fatalf("%+v, %v", report.Total, err)
 	}
 }
 

@@ -62,7 +62,7 @@ func (h *Host) Run(ctx context.Context, dir string, program sandbox.Program, sta
 	limited, cancel := context.WithTimeoutCause(ctx, runs.Time+grace, errTime)
 	defer cancel()
 	answer, err := sandboxv1.NewSandboxServiceClient(running.Connection()).Run(limited, &sandboxv1.RunRequest{
-		Name: program.Name, Source: program.Source, Data: program.Data, Folder: dir,
+		Name: program.Name, Source: program.Source, Data: program.Data, Missing: program.Missing, Folder: dir,
 		MaxFileBytes: h.config.Files.File, MaxTotalBytes: h.config.Files.Total, MaxEntries: int64(h.config.Files.Entries),
 		TimeMillis: runs.Time.Milliseconds(), MemoryBytes: runs.Memory, OutputBytes: runs.Output,
 	})

@@ -223,3 +223,37 @@ func TestGivingUpEndsTheProcess(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// A program gets as much as the room hands over, and reads why it lacks the rest.
+func TestBigData(t *testing.T) {
+	t.Parallel()
+	h, dir := setup(t, func(c *sandbox.Config) { c.Runs.Time = 20 * time.Second })
+	const most = 8 << 20
+	view := func(letter string) string {
+		entry := `{"video":{"metadata":{"caption":"` + strings.Repeat(letter, 200_000/len(letter)) + `"}}}`
+		text := `[` + strings.Repeat(entry+",", most/(len(entry)+1)-1) + entry + `]`
+		if len(text) > most || len(text) < most-len(entry) {
+			t.Fatal(len(text))
+		}
+		return text
+	}
+	full := map[string]string{"hooks": view("a"), "outliers": view("я"), "trends": view("🎬")}
+	lengths := `print(data.hooks.length, data.outliers.length, data.trends.length)`
+	for name, c := range map[string]struct {
+		program sandbox.Program
+		want    sandbox.Result
+	}{
+		"all that fits":           {sandbox.Program{Data: full, Source: lengths + strings.Repeat(" ", 2<<20)}, sandbox.Result{Output: "41 41 41\n"}},
+		"one that does not":       {sandbox.Program{Data: full, Missing: map[string]string{"hooks": "hooks are too big"}, Source: `print(Object.keys(data)); data.hooks`}, sandbox.Result{Output: `["hooks","outliers","trends"]` + "\n", Failure: plugin.Exception, Message: "TypeError: hooks are too big"}},
+		"one that does not, seen": {sandbox.Program{Missing: map[string]string{"hooks": "hooks are too big"}, Source: `try { data.hooks } catch (e) { print(e.message) }`}, sandbox.Result{Output: "hooks are too big\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			got, err := h.Run(t.Context(), dir, c.program, func() {})
+			if err != nil || got.Output != c.want.Output || got.Failure != c.want.Failure || !strings.HasPrefix(got.Message, c.want.Message) {
+				t.Errorf("%+v, %v, want %+v", got, err, c.want)
+			}
+			t.Log(time.Since(began), got)
+		})
+	}
+}

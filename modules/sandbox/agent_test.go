@@ -329,3 +329,29 @@ func (o *brokenOnce) Pay(ctx context.Context, tx *store.Tx, account, credits int
 	}
 	return o.Holds.Pay(ctx, tx, account, credits, reference, reason)
 }
+
+// A view that is too big for a program is no reason not to run it. It learns why it
+// has none, and a planner that reads views is not concerned.
+func TestAViewThatIsTooBigForAProgram(t *testing.T) {
+	t.Parallel()
+	planner := &scripted{moves: []Move{{Calls: []Call{
+		{Tool: RunProgram, Arguments: `{"source":"x"}`}, {Tool: ReadLibrary, Arguments: `{"view":"hooks"}`},
+	}}, {Answer: "ok"}}}
+	b, ctx := setup(t, func(_ *Config, needs *Needs) { needs.Planner = planner })
+	b.second = time.Hour
+	pad := func(size int) string { return `{"hooks":"` + strings.Repeat("x", size-12) + `"}` }
+	b.views["hooks"], b.views["outliers"] = pad(maxView+1), pad(maxView)
+	if _, err := b.RunAgent(ctx, "goal"); err != nil {
+		t.Fatal(err)
+	}
+	got := b.runner.programs[0]
+	if len(got.Data) != 2 || len(got.Data["outliers"]) != maxView || got.Data["trends"] != b.views["trends"] {
+		t.Errorf("data: %d views, outliers of %d bytes", len(got.Data), len(got.Data["outliers"]))
+	}
+	if why := got.Missing["hooks"]; len(got.Missing) != 1 || why != "hooks are too big for a program: 8388609 bytes, of which at most 8388608 are handed over" {
+		t.Errorf("missing: %q", got.Missing)
+	}
+	if seen := planner.seen[1][1]; seen.Failed || seen.Text != b.views["hooks"] {
+		t.Errorf("the planner reads %d bytes, failed: %v", len(seen.Text), seen.Failed)
+	}
+}

@@ -10,6 +10,9 @@ type Program struct {
 	Source string
 	// Data is what it finds in `data`: JSON by name.
 	Data map[string]string
+	// Missing is what it does not find there, and why, by name: looking at it is an
+	// error of the program.
+	Missing map[string]string
 }
 
 // Result is how a run ended. A program that fails is a result like any other.

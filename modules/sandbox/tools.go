@@ -110,21 +110,18 @@ func (w *worker) view(ctx context.Context, name string) (view, error) {
 	return text, nil
 }
 
+// maxView is the most bytes of a view that a program is handed: all three have to
+// fit into one message, and into the memory of the program's process.
+const maxView = 8 << 20
+
 // run has a program run, with the library's views as its data, and says how it
 // went. A program that fails is no failed call: it ran, and cost.
 func (w *worker) run(ctx context.Context, program Program) (string, error) {
 	if w.left < 1 {
 		return "", fault.New(fault.OperationError, "the programs of one goal may run for %d seconds together; they are used up", w.service.config.Agent.Credits)
 	}
-	program.Data = map[string]string{}
-	for _, name := range Views() {
-		text, err := w.view(ctx, name)
-		if err != nil && fault.As(err) == nil {
-			return "", err
-		}
-		if err == nil {
-			program.Data[name] = string(text)
-		}
+	if err := w.furnish(ctx, &program); err != nil {
+		return "", err
 	}
 	result, seconds, err := w.service.metered(ctx, w.tab, w.left, program)
 	w.left -= seconds
@@ -137,6 +134,24 @@ func (w *worker) run(ctx context.Context, program Program) (string, error) {
 		return fmt.Sprintf("%s\nThe program failed (%s): %s", result.Output, result.Failure, result.Message), nil
 	}
 	return result.Output, nil
+}
+
+// furnish gives a program the views that the key may read.
+func (w *worker) furnish(ctx context.Context, program *Program) error {
+	program.Data, program.Missing = map[string]string{}, map[string]string{}
+	for _, name := range Views() {
+		text, err := w.view(ctx, name)
+		switch {
+		case fault.As(err) != nil:
+		case err != nil:
+			return err
+		case len(text) > maxView:
+			program.Missing[name] = fmt.Sprintf("%s are too big for a program: %d bytes, of which at most %d are handed over", name, len(text), maxView)
+		default:
+			program.Data[name] = string(text)
+		}
+	}
+	return nil
 }
 
 // soFar is what an agent that had to stop leaves.

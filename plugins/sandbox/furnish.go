@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"modernc.org/quickjs"
 )
@@ -27,7 +29,7 @@ func (p *program) furnish() error {
 		"__remove":   p.path(func(path string) (any, error) { return nil, p.files.Remove(path) }),
 		"__write":    p.write,
 		"__list":     p.list,
-		"__data":     p.path(func(name string) (any, error) { return p.in.GetData()[name], nil }),
+		"__data":     p.path(p.datum),
 		"__names":    p.names,
 		"__rejected": p.reject,
 	} {
@@ -97,12 +99,19 @@ func (p *program) list([]any) (any, error) {
 	return string(list), err
 }
 
-func (p *program) names([]any) (any, error) {
-	names := []string{}
-	for name := range p.in.GetData() {
-		names = append(names, name)
+// datum is a part of the data, as JSON.
+func (p *program) datum(name string) (any, error) {
+	if why, ok := p.in.GetMissing()[name]; ok {
+		return nil, errors.New(why)
 	}
-	list, err := json.Marshal(names)
+	return p.in.GetData()[name], nil
+}
+
+func (p *program) names([]any) (any, error) {
+	names := slices.AppendSeq([]string{}, maps.Keys(p.in.GetData()))
+	names = slices.AppendSeq(names, maps.Keys(p.in.GetMissing()))
+	slices.Sort(names)
+	list, err := json.Marshal(slices.Compact(names))
 	return string(list), err
 }
 

@@ -24,8 +24,9 @@ const (
 	ID = "sandbox"
 	// Name of the one service behind the handshake.
 	Name = "sandbox"
-	// MaxMessage in bytes: a program of 1 MiB and its data, or its output.
-	MaxMessage = 8 << 20
+	// MaxMessage in bytes: a program and its data, three views of 8 MiB at most, or
+	// its output.
+	MaxMessage = 32 << 20
 )
 
 // Handshake tells the process that a host started it.

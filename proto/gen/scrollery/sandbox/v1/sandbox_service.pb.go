@@ -36,10 +36,12 @@ type RunRequest struct {
 	MaxTotalBytes int64  `protobuf:"varint,5,opt,name=max_total_bytes,json=maxTotalBytes" json:"max_total_bytes,omitempty"`
 	MaxEntries    int64  `protobuf:"varint,6,opt,name=max_entries,json=maxEntries" json:"max_entries,omitempty"`
 	// What the program finds in `data`, JSON by name.
-	Data          map[string]string `protobuf:"bytes,7,rep,name=data" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	TimeMillis    int64             `protobuf:"varint,8,opt,name=time_millis,json=timeMillis" json:"time_millis,omitempty"`
-	MemoryBytes   int64             `protobuf:"varint,9,opt,name=memory_bytes,json=memoryBytes" json:"memory_bytes,omitempty"`
-	OutputBytes   int64             `protobuf:"varint,10,opt,name=output_bytes,json=outputBytes" json:"output_bytes,omitempty"`
+	Data        map[string]string `protobuf:"bytes,7,rep,name=data" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	TimeMillis  int64             `protobuf:"varint,8,opt,name=time_millis,json=timeMillis" json:"time_millis,omitempty"`
+	MemoryBytes int64             `protobuf:"varint,9,opt,name=memory_bytes,json=memoryBytes" json:"memory_bytes,omitempty"`
+	OutputBytes int64             `protobuf:"varint,10,opt,name=output_bytes,json=outputBytes" json:"output_bytes,omitempty"`
+	// What `data` would hold but for the reason, by name: looking at it throws that.
+	Missing       map[string]string `protobuf:"bytes,11,rep,name=missing" json:"missing,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -144,6 +146,13 @@ func (x *RunRequest) GetOutputBytes() int64 {
 	return 0
 }
 
+func (x *RunRequest) GetMissing() map[string]string {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
 type RunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the program printed, cut at the bound.
@@ -212,7 +221,7 @@ var File_scrollery_sandbox_v1_sandbox_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_sandbox_v1_sandbox_service_proto_rawDesc = "" +
 	"\n" +
-	"*scrollery/sandbox/v1/sandbox_service.proto\x12\x14scrollery.sandbox.v1\"\x9f\x03\n" +
+	"*scrollery/sandbox/v1/sandbox_service.proto\x12\x14scrollery.sandbox.v1\"\xa4\x04\n" +
 	"\n" +
 	"RunRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
@@ -227,8 +236,12 @@ const file_scrollery_sandbox_v1_sandbox_service_proto_rawDesc = "" +
 	"timeMillis\x12!\n" +
 	"\fmemory_bytes\x18\t \x01(\x03R\vmemoryBytes\x12!\n" +
 	"\foutput_bytes\x18\n" +
-	" \x01(\x03R\voutputBytes\x1a7\n" +
+	" \x01(\x03R\voutputBytes\x12G\n" +
+	"\amissing\x18\v \x03(\v2-.scrollery.sandbox.v1.RunRequest.MissingEntryR\amissing\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a:\n" +
+	"\fMissingEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"Y\n" +
 	"\vRunResponse\x12\x16\n" +
@@ -250,21 +263,23 @@ func file_scrollery_sandbox_v1_sandbox_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_sandbox_v1_sandbox_service_proto_rawDescData
 }
 
-var file_scrollery_sandbox_v1_sandbox_service_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_scrollery_sandbox_v1_sandbox_service_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_scrollery_sandbox_v1_sandbox_service_proto_goTypes = []any{
 	(*RunRequest)(nil),  // 0: scrollery.sandbox.v1.RunRequest
 	(*RunResponse)(nil), // 1: scrollery.sandbox.v1.RunResponse
 	nil,                 // 2: scrollery.sandbox.v1.RunRequest.DataEntry
+	nil,                 // 3: scrollery.sandbox.v1.RunRequest.MissingEntry
 }
 var file_scrollery_sandbox_v1_sandbox_service_proto_depIdxs = []int32{
 	2, // 0: scrollery.sandbox.v1.RunRequest.data:type_name -> scrollery.sandbox.v1.RunRequest.DataEntry
-	0, // 1: scrollery.sandbox.v1.SandboxService.Run:input_type -> scrollery.sandbox.v1.RunRequest
-	1, // 2: scrollery.sandbox.v1.SandboxService.Run:output_type -> scrollery.sandbox.v1.RunResponse
-	2, // [2:3] is the sub-list for method output_type
-	1, // [1:2] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	3, // 1: scrollery.sandbox.v1.RunRequest.missing:type_name -> scrollery.sandbox.v1.RunRequest.MissingEntry
+	0, // 2: scrollery.sandbox.v1.SandboxService.Run:input_type -> scrollery.sandbox.v1.RunRequest
+	1, // 3: scrollery.sandbox.v1.SandboxService.Run:output_type -> scrollery.sandbox.v1.RunResponse
+	3, // [3:4] is the sub-list for method output_type
+	2, // [2:3] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_sandbox_v1_sandbox_service_proto_init() }
@@ -278,7 +293,7 @@ func file_scrollery_sandbox_v1_sandbox_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_sandbox_v1_sandbox_service_proto_rawDesc), len(file_scrollery_sandbox_v1_sandbox_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
