@@ -30,7 +30,8 @@ type collector struct {
 // delivery is what came of one source.
 type delivery struct {
 	source   string
-	serves   []string
+	serves   []string      // platforms; none stands for all
+	searches bool          // it looks for what it is asked for, elsewhere
 	seeds    []record.Seed // it was asked for these
 	records  int
 	outcomes []record.Outcome
@@ -70,26 +71,26 @@ func (c *collector) ask(ctx context.Context) []*delivery {
 		if !ok {
 			continue
 		}
-		d := &delivery{source: id}
+		d := &delivery{source: id, serves: serves, searches: c.r.s.needs.Planners.Searches(id)}
 		deliveries = append(deliveries, d)
-		all.Go(func() { c.run(ctx, d, serves) })
+		all.Go(func() { c.run(ctx, d) })
 	}
 	all.Wait()
 	return deliveries
 }
 
 // run takes what one source sends, and writes it in batches.
-func (c *collector) run(ctx context.Context, d *delivery, serves []string) {
+func (c *collector) run(ctx context.Context, d *delivery) {
 	var waiting []record.Outcome
-	seeds := served(c.r.seeds, serves)
-	if c.r.s.needs.Planners.Searches(d.source) { // else there is no site that could have told it to wait
-		seeds, waiting = c.last.due(seeds, serves, c.r.call.Now)
+	seeds := served(c.r.seeds, d.serves)
+	if d.searches { // else there is no site that could have told it to wait
+		seeds, waiting = c.last.due(seeds, d.serves, c.r.call.Now)
 	}
 	if len(waiting) > 0 && len(seeds) == 0 {
 		d.outcomes = waiting
 		return
 	}
-	d.serves, d.seeds = serves, seeds
+	d.seeds = seeds
 	var batch []item
 	flush := func() error {
 		err := c.write(ctx, batch)
@@ -241,7 +242,7 @@ func (c *collector) finish(ctx context.Context, deliveries []*delivery) error {
 		}
 	}
 	return c.r.finish(ctx, Collect, func(_ context.Context, _ *store.Tx, next *state) error {
-		next.progress.Coverage = unanswered(coverage(outcomes, c.returned, planned, before), c.asked(deliveries), before, silent)
+		next.progress.Coverage = unanswered(coverage(outcomes, c.returned, planned, before), c.asked(deliveries), before, silent, lookedOn(deliveries))
 		c.last.postpone(next.progress.Coverage, c.r.call.Now)
 		return nil
 	})

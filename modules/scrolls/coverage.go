@@ -114,17 +114,23 @@ func (p *Progress) sort() {
 	})
 }
 
-// unanswered adds what no source said a word about: handles that every source was
-// asked for, as nobody named their platform. One that had videos before is changed
-// where it had them; for the others no platform can be named, and silent says why
-// there is nothing.
-func unanswered(entries []Coverage, seeds []record.Seed, before []Coverage, silent record.Outcome) []Coverage {
+// unanswered adds what no source said a word about: seeds on a platform that none
+// looks on, and handles that every source was asked for, as nobody named their
+// platform. One that had videos before is changed where it had them; else the entry
+// says why there is nothing. silent is why for a handle, whose platform nobody knows.
+func unanswered(entries []Coverage, seeds []record.Seed, before []Coverage, silent record.Outcome, lookedOn func(platform string) bool) []Coverage {
 	p := Progress{Coverage: entries}
 	of := func(seed record.Seed) func(Coverage) bool {
-		return func(c Coverage) bool { return strings.EqualFold(bare(c.Seed), bare(seed.Text())) }
+		return func(c Coverage) bool {
+			return strings.EqualFold(bare(c.Seed), bare(seed.Text())) && (seed.Platform == "" || seed.Platform == c.Platform)
+		}
 	}
 	for _, seed := range seeds {
-		if seed.Handle == "" || seed.Platform != "" || slices.ContainsFunc(p.Coverage, of(seed)) {
+		why, overdue := silent, seed.Handle != ""
+		if seed.Platform != "" {
+			why, overdue = record.Outcome{Status: record.Unsupported}, !lookedOn(seed.Platform)
+		}
+		if !overdue || slices.ContainsFunc(p.Coverage, of(seed)) {
 			continue
 		}
 		found := false
@@ -135,12 +141,22 @@ func unanswered(entries []Coverage, seeds []record.Seed, before []Coverage, sile
 			}
 		}
 		if !found {
-			c := p.cover(coverageKey{seed.Text(), ""})
-			c.Outcome, c.Asked, c.Planned, c.RetryAt = string(silent.Status), seed.Limit, true, silent.RetryAt
+			c := p.cover(coverageKey{seed.Text(), seed.Platform})
+			c.Outcome, c.Asked, c.Planned, c.RetryAt = string(why.Status), seed.Limit, true, why.RetryAt
 		}
 	}
 	p.sort()
 	return p.Coverage
+}
+
+// lookedOn tells whether some source looks for seeds on a platform. One that takes
+// what lies there looks for none.
+func lookedOn(deliveries []*delivery) func(platform string) bool {
+	return func(platform string) bool {
+		return slices.ContainsFunc(deliveries, func(d *delivery) bool {
+			return d.searches && (len(d.serves) == 0 || slices.Contains(d.serves, platform))
+		})
+	}
 }
 
 // shortened keeps at most limit entries: first those that tell of trouble, then

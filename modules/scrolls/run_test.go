@@ -3,9 +3,7 @@ package scrolls
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -221,112 +219,5 @@ func TestScrollStageDeadline(t *testing.T) {
 	w := setup(t, storetest.SQLite(t), cfg)
 	if done := w.complete(w.create(Start{}).ID); done.Status != Failed || *done.FailureCode != "stage_timeout" || done.Attempts != 3 {
 		t.Errorf("%+v", done)
-	}
-}
-
-func TestCoverageTellsOfChange(t *testing.T) {
-	t.Parallel()
-	w := setup(t, storetest.SQLite(t), quick())
-	w.sources["feed"].outcomes = []record.Outcome{
-		{Seed: "maker0", Platform: "tiktok", Status: record.OK, Asked: 8, Returned: 8},
-		{Seed: "rival", Platform: "tiktok", Status: record.Partial, Asked: 8, Returned: 0},
-	}
-	first := w.complete(w.create(Start{}).ID)
-	w.sources["feed"].records = slices.DeleteFunc(videos("tiktok", 1, 25), func(r record.Record) bool { return r.Seed != "maker1" })
-	w.sources["feed"].outcomes = []record.Outcome{{Seed: "maker0", Platform: "tiktok", Status: record.OK, Asked: 8}}
-	second := w.complete(w.create(Start{}).ID)
-	got := func(s *Scroll) map[string]string {
-		outcomes := map[string]string{}
-		for _, c := range s.Progress.Coverage {
-			outcomes[c.Seed] = c.Outcome
-		}
-		return outcomes
-	}
-	if want := map[string]string{"maker0": "ok", "maker1": "ok", "maker2": "ok", "rival": "partial"}; !reflect.DeepEqual(got(first), want) {
-		t.Errorf("first: %v", got(first))
-	}
-	// maker0 was answered for, maker2 is not even mentioned any more, and nobody said
-	// a word about rival.
-	if want := map[string]string{"maker0": "changed", "maker1": "ok", "maker2": "changed", "rival": "empty"}; !reflect.DeepEqual(got(second), want) {
-		t.Errorf("second: %v", got(second))
-	}
-}
-
-// TestASeedWhoseVideosAnotherBroughtIsNotChanged: they are counted for the one that
-// was quicker, and its source still found them.
-func TestASeedWhoseVideosAnotherBroughtIsNotChanged(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		w := setup(t, db, quick())
-		ofSeed := func(seed string) []record.Record {
-			all := videos("tiktok", 1, 3)
-			for i := range all {
-				all[i].Seed = seed
-			}
-			return all
-		}
-		w.sources["feed"].records = ofSeed("rival")
-		w.sources["feed"].outcomes = []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: record.OK, Asked: 5, Returned: 3}}
-		w.complete(w.create(Start{}).ID)
-		w.sources["feed"].records = append(ofSeed("kettle"), ofSeed("rival")...)
-		for _, c := range []struct {
-			returned int
-			want     string
-		}{{3, "ok"}, {0, "changed"}} {
-			w.sources["feed"].outcomes = []record.Outcome{
-				{Seed: "kettle", Platform: "tiktok", Status: record.OK, Asked: 5, Returned: 3},
-				{Seed: "rival", Platform: "tiktok", Status: record.OK, Asked: 5, Returned: c.returned},
-			}
-			got := map[string]Coverage{}
-			for _, entry := range w.complete(w.create(Start{}).ID).Progress.Coverage {
-				got[entry.Seed] = entry
-			}
-			if got["rival"].Outcome != c.want || got["rival"].Returned != 0 || got["kettle"].Outcome != "ok" || got["kettle"].Returned != 3 {
-				t.Errorf("where the source returned %d: %+v", c.returned, got)
-			}
-		}
-	})
-}
-
-func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
-	t.Parallel()
-	w := setup(t, storetest.SQLite(t), quick())
-	w.brief.Competitors = []string{"@rival", "@Other", "@Maker1"}
-	rival := videos("tiktok", 100, 2)
-	for i := range rival {
-		rival[i].Seed, rival[i].Source.Handle = "rival", "rival"
-	}
-	w.sources["feed"].records = append(videos("tiktok", 1, 5), rival...)
-	entries := func(s *Scroll) map[coverageKey]Coverage {
-		out := map[coverageKey]Coverage{}
-		for _, c := range s.Progress.Coverage {
-			out[coverageKey{strings.ToLower(c.Seed), c.Platform}] = c
-		}
-		return out
-	}
-	first := entries(w.complete(w.create(Start{}).ID))
-	if c := first[coverageKey{"other", ""}]; c.Outcome != "empty" || !c.Planned {
-		t.Errorf("other: %+v in %+v", c, first)
-	}
-	for _, handle := range []string{"rival", "maker1"} {
-		if c, ok := first[coverageKey{handle, ""}]; ok {
-			t.Errorf("%s had videos: %+v", handle, c)
-		}
-	}
-	w.sources["feed"].records = videos("tiktok", 1, 5)
-	second := entries(w.complete(w.create(Start{}).ID))
-	if c := second[coverageKey{"rival", "tiktok"}]; c.Outcome != "changed" {
-		t.Errorf("rival went silent: %+v in %+v", c, second)
-	}
-	if c, ok := second[coverageKey{"rival", ""}]; ok {
-		t.Errorf("rival twice: %+v", c)
-	}
-	at := time.Now().Add(time.Hour).UnixMilli()
-	w.sources["feed"].err = &record.Error{Stage: "feed", Failure: record.SourceQuota, RetryAt: &at}
-	third := entries(w.complete(w.create(Start{}).ID))
-	for _, handle := range []string{"rival", "other"} {
-		if c := third[coverageKey{handle, ""}]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != at {
-			t.Errorf("%s while the source is out: %+v in %+v", handle, c, third)
-		}
 	}
 }
