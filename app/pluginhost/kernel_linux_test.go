@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,7 +20,39 @@ func kernelAttempt(do, arg string) (string, error) {
 	if change, ok := changes(arg)[do]; ok {
 		return "changed", change()
 	}
+	number, _ := strconv.Atoi(arg)
 	switch do {
+	case "truncate":
+		return "emptied", os.Truncate(arg, 0)
+	case "open", "open3": // reading, and neither reading nor writing
+		mode := os.O_TRUNC
+		if do == "open3" {
+			mode |= unix.O_ACCMODE
+		}
+		fd, err := unix.Open(arg, mode, 0)
+		_ = unix.Close(fd)
+		return "emptied", err
+	case "openat2":
+		fd, err := unix.Openat2(unix.AT_FDCWD, arg, &unix.OpenHow{Flags: unix.O_TRUNC})
+		_ = unix.Close(fd)
+		return "emptied", err
+	case "ftruncate": // of its own
+		file, err := os.CreateTemp("", "")
+		if err != nil {
+			return "", err
+		}
+		defer file.Close()
+		return "emptied", file.Truncate(5)
+	case "kill":
+		return "sent", unix.Kill(number, 0)
+	case "tgkill":
+		return "sent", unix.Tgkill(number, number, 0)
+	case "pidfd":
+		fd, err := unix.PidfdOpen(number, 0)
+		_ = unix.Close(fd)
+		return "opened", err
+	case "limit":
+		return "limited", unix.Prlimit(number, unix.RLIMIT_CORE, nil, &unix.Rlimit{})
 	case "clone": // a child of whoever started this process
 		pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, unix.CLONE_PARENT|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 		return bornSibling(pid, errno)
@@ -144,5 +177,46 @@ func TestNobodyIsMadeTheHostsChild(t *testing.T) {
 	got := b.attempts(t, "outward", "clone:", "clone3:")
 	if want := []string{"operation not permitted", "function not implemented"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestFilesAreNotEmptied says the filter's own errno: on this kernel Landlock may
+// refuse some of it too, with another.
+func TestFilesAreNotEmptied(t *testing.T) {
+	t.Parallel()
+	landlock(t, 1)
+	o := newOutside(t)
+	b := o.setup(t)
+	var got []string
+	for _, do := range []string{"truncate", "open", "open3", "openat2"} {
+		got = append(got, b.attempts(t, "outward", do+":"+o.secret)[0])
+	}
+	for i, want := range []string{"operation not permitted", "operation not permitted", "operation not permitted", "function not implemented"} {
+		if !strings.Contains(got[i], want) {
+			t.Errorf("%d: %q, want %q", i, got[i], want)
+		}
+	}
+	if got := b.attempts(t, "outward", "ftruncate:")[0]; got != "emptied" {
+		t.Error("its own files:", got)
+	}
+	if raw, err := os.ReadFile(o.secret); err != nil || len(raw) == 0 {
+		t.Errorf("%q, %v", raw, err)
+	}
+}
+
+// TestTheHostIsOutOfReach: a limit of time, for one, would end it.
+func TestTheHostIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	landlock(t, 1)
+	b := newOutside(t).setup(t)
+	host := strconv.Itoa(os.Getpid())
+	terms := []string{"kill:" + host, "kill:-1", "tgkill:" + host, "pidfd:" + host, "limit:" + host}
+	for i, got := range b.attempts(t, "outward", terms...) {
+		if got != "operation not permitted" {
+			t.Errorf("%s: %q", terms[i], got)
+		}
+	}
+	if got := b.attempts(t, "outward", "limit:0", "kill:0"); !slices.Equal(got, []string{"limited", "sent"}) {
+		t.Errorf("its own: %q", got)
 	}
 }

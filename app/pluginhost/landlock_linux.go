@@ -1,35 +1,9 @@
 package pluginhost
 
 import (
-	"runtime"
-
 	"github.com/landlock-lsm/go-landlock/landlock"
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
-
-// Gaps names what this system cannot keep a plugin from; none is a good answer.
-func Gaps() []string {
-	version, err := llsys.LandlockGetABIVersion()
-	if err != nil {
-		version = 0
-	}
-	watched, filtered := canWatch(), runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
-	var gaps []string
-	for _, gap := range []struct {
-		open bool
-		what string
-	}{
-		{version < 1, "files that the host's user can read"},
-		{version < 4 && !(watched && filtered), "hosts that it did not declare"},
-		{version < 9 && !(watched && filtered), "sockets of this machine, by their path"},
-		{!filtered, "system calls that it has no use for"},
-	} {
-		if gap.open {
-			gaps = append(gaps, gap.what)
-		}
-	}
-	return gaps
-}
 
 // landlocked leaves the process its own binary, the system's read-only folders,
 // what its settings name and its scratch folder. A kernel that cannot do all of
@@ -52,8 +26,7 @@ func landlocked(p policy) error {
 			landlock.ROFiles("/etc/mime.types").IgnoreIfMissing())
 	}
 	if len(p.Writes) > 0 {
-		// Files there may change their folder.
-		rules = append(rules, landlock.RWDirs(p.Writes...).WithRefer())
+		rules = append(rules, writable(landlockVersion(), p.Writes))
 		// What is remembered there holds for this boot of the system alone.
 		rules = append(rules, landlock.ROFiles("/proc/sys/kernel/random/boot_id").IgnoreIfMissing())
 	}
@@ -64,4 +37,24 @@ func landlocked(p policy) error {
 		rules = append(rules, landlock.ConnectTCP(p.Proxy))
 	}
 	return landlock.V11.BestEffort().Restrict(rules...)
+}
+
+// writable lets folders be written, and files there change their folder where the
+// kernel has a right for that: version 1 always refuses it, and the library, asked for
+// it there, would confine nothing at all.
+func writable(version int, paths []string) landlock.Rule {
+	rule := landlock.RWDirs(paths...)
+	if version < 2 {
+		return rule
+	}
+	return rule.WithRefer()
+}
+
+// landlockVersion is that of the kernel; 0 is none.
+func landlockVersion() int {
+	version, err := llsys.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	return version
 }

@@ -51,8 +51,10 @@ const (
 	callNumber = 0
 	callArch   = 4
 	callDomain = 16
-	// Flags of clone.
-	callFlags0 = 16
+	// The first argument, such as clone's flags.
+	callFirst = 16
+	// Flags of open, and of openat.
+	callFlags1 = 24
 	// Of ioctl.
 	callRequest = 24
 	callType    = 24
@@ -74,6 +76,8 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 	for _, number := range slices.Concat([]uint32{
 		unix.SYS_IO_URING_SETUP, unix.SYS_SETSID, unix.SYS_SETPGID, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
 		unix.SYS_PROCESS_VM_WRITEV, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY,
+		// Before Landlock 3, a right to write is not what they ask for.
+		unix.SYS_TRUNCATE,
 	}, changes(), olderCalls()) {
 		program = append(program, unlessEqual(number, 1), deny(unix.EPERM))
 	}
@@ -84,8 +88,10 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 	// do without it. A process that is made the host's child is reaped by nobody.
 	program = append(program, unlessEqual(unix.SYS_CLONE3, 1), deny(unix.ENOSYS))
 	program = append(program, when(unix.SYS_CLONE, []unix.SockFilter{
-		load(callFlags0), unlessAny(unix.CLONE_PARENT, 1), deny(unix.EPERM), allow,
+		load(callFirst), unlessAny(unix.CLONE_PARENT, 1), deny(unix.EPERM), allow,
 	})...)
+	program = append(program, emptying(allow, deny)...)
+	program = append(program, againstHost(uint32(p.Parent), allow, deny)...)
 	switch {
 	case p.Proxy == 0:
 		program = append(program, unlessEqual(unix.SYS_CONNECT, 1), deny(unix.EACCES))
@@ -117,6 +123,38 @@ func changes() []uint32 {
 		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
 	}
 }
+
+// emptying refuses to open a file for reading, or for neither reading nor writing, and
+// empty it at once: Landlock asks no right to write for that before its version 3. Flags of openat2 lie in memory;
+// libraries know what to do without it.
+func emptying(allow unix.SockFilter, deny func(unix.Errno) unix.SockFilter) []unix.SockFilter {
+	program := []unix.SockFilter{unlessEqual(unix.SYS_OPENAT2, 1), deny(unix.ENOSYS)}
+	for number, flags := range opens() {
+		program = append(program, when(number, []unix.SockFilter{
+			load(flags), lowest(unix.O_TRUNC | unix.O_ACCMODE), unlessEqual(unix.O_TRUNC|unix.O_RDONLY, 1), deny(unix.EPERM),
+			unlessEqual(unix.O_TRUNC|unix.O_ACCMODE, 1), deny(unix.EPERM), allow,
+		})...)
+	}
+	return program
+}
+
+// againstHost refuses what is aimed at the host by its number: signals, which Landlock
+// knows from version 6 on, and limits of resources, which it does not know: one of
+// time would end the host. A process sets its own limits as number 0.
+func againstHost(host uint32, allow unix.SockFilter, deny func(unix.Errno) unix.SockFilter) []unix.SockFilter {
+	program := when(unix.SYS_PRLIMIT64, []unix.SockFilter{load(callFirst), unlessEqual(0, 1), allow, deny(unix.EPERM)})
+	for _, number := range []uint32{
+		unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN,
+	} {
+		program = append(program, when(number, []unix.SockFilter{
+			load(callFirst), unlessEqual(host, 1), deny(unix.EPERM), unlessEqual(everybody, 1), deny(unix.EPERM), allow,
+		})...)
+	}
+	return program
+}
+
+// everybody is kill's -1.
+const everybody = 0xffffffff
 
 // socketTypes leaves the flags out that stand beside a socket's type.
 const socketTypes = 0xf
