@@ -42,7 +42,11 @@ func Pin(ctx context.Context, path, manifest string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%s: %s %s, sha256 %s\n", manifest, spec.ID, spec.Version, hash)
-	for _, line := range Wants(spec) {
+	script, err := isScript(path)
+	if err != nil {
+		return err
+	}
+	for _, line := range Wants(spec, script) {
 		fmt.Fprintln(out, "  "+line)
 	}
 	return nil
@@ -85,8 +89,24 @@ func replace(path, text string) error {
 	return err
 }
 
-// Wants says in a line each what a stage asks of the operator.
-func Wants(spec stage.Spec) []string {
+// isScript tells a file that an interpreter runs.
+func isScript(path string) (bool, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	head := make([]byte, 2)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, err
+	}
+	return string(head[:n]) == "#!", nil
+}
+
+// Wants says in a line each what a stage asks of the operator. A script, and a stage
+// that names any program, may run all of the system's.
+func Wants(spec stage.Spec, script bool) []string {
 	reaches := append([]string{}, spec.Hosts...)
 	var reads []string
 	for _, setting := range spec.Settings {
@@ -107,6 +127,11 @@ func Wants(spec stage.Spec) []string {
 		if len(one.items) > 0 {
 			lines = append(lines, one.what+": "+strings.Join(one.items, ", "))
 		}
+	}
+	if script {
+		lines = append(lines, "is a script: may read and run whatever is in /usr, /bin and /sbin")
+	} else if len(spec.Programs) > 0 {
+		lines = append(lines, "and to run these, may read and run whatever is in /usr, /bin and /sbin")
 	}
 	if len(lines) == 0 {
 		lines = []string{"reaches, reads and runs nothing, and wants no secrets"}

@@ -79,3 +79,25 @@ func TestPathSettingThatNamesNoFile(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestABinaryHasNoPrograms: it has libraries, and what it names; a script has more,
+// which the example in Python shows.
+func TestABinaryHasNoPrograms(t *testing.T) {
+	t.Parallel()
+	landlock(t, 1)
+	dir := t.TempDir()
+	write(t, dir+"/acme.yaml", "id: acme\nsha256: "+install(t, dir, "acme")+"\n")
+	b := setup(t, func(c *pluginhost.Config) { c.Dir = dir })
+	for term, want := range map[string]string{
+		"list:/usr/lib":       "ok",
+		"list:/usr/bin":       "permission denied",
+		"list:/usr/share":     "permission denied",
+		"list:/usr":           "permission denied",
+		"exec:/usr/bin/true":  "permission denied",
+		"exec:/proc/self/exe": "ok",
+	} {
+		if got := b.found(t, "acme", term); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", term, got, want)
+		}
+	}
+}

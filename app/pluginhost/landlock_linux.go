@@ -7,8 +7,9 @@ import (
 
 // landlocked leaves the process its own binary, the system's read-only folders,
 // what its settings name and its scratch folder. A kernel that cannot do all of
-// it does what it can.
-func landlocked(p policy) error {
+// it does what it can. A script gets the system's programs, since its interpreter
+// is one of them.
+func landlocked(p policy, script bool) error {
 	rules := []landlock.Rule{
 		landlock.ROFiles(p.Path),
 		landlock.RWDirs(p.Scratch),
@@ -19,9 +20,11 @@ func landlocked(p policy) error {
 		landlock.ROFiles("/etc/localtime", "/etc/nsswitch.conf", "/etc/services").IgnoreIfMissing(),
 		landlock.RWFiles("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random").IgnoreIfMissing(),
 	}
-	if p.SHA256 != "" || p.Programs {
-		// One that is not ours may need an interpreter; a program needs its data,
-		// and Debian keeps some of what belongs to it elsewhere.
+	if p.SHA256 != "" {
+		rules = append(rules, landlock.RODirs("/usr/local/lib", "/usr/local/lib64").IgnoreIfMissing())
+	}
+	if script || p.Programs {
+		// A program needs its data, and Debian keeps some of what belongs to it elsewhere.
 		rules = append(rules, landlock.RODirs("/usr", "/bin", "/sbin", "/etc/alternatives", "/etc/fonts", "/etc/python3").IgnoreIfMissing(),
 			landlock.ROFiles("/etc/mime.types").IgnoreIfMissing())
 	}

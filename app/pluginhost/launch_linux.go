@@ -39,7 +39,7 @@ func become(p policy) error {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
 	dropCapabilities()
-	if err := landlocked(p); err != nil {
+	if err := landlocked(p, p.SHA256 != "" && script(file)); err != nil {
 		return fmt.Errorf("enter Landlock: %w", err)
 	}
 	if err := filterCalls(p); err != nil {

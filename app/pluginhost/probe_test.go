@@ -228,6 +228,14 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 	case "list":
 		_, err := os.ReadDir(arg)
 		return nil, emit(one("1", verdict(err)))
+	case "exec":
+		command := exec.Command(arg, "sleep")
+		err := command.Start()
+		if err == nil {
+			err = command.Process.Kill()
+			_ = command.Wait()
+		}
+		return nil, emit(one("1", verdict(err)))
 	case "write":
 		return nil, emit(one("1", verdict(os.WriteFile(arg, []byte("x"), 0o600))))
 	case "scratch":

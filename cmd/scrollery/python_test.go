@@ -55,7 +55,7 @@ echo "scroll: $(ask "$BASE/v1/scrolls?id=$SCROLL")"
 echo "library: $(ask "$BASE/v1/library")"
 `, "SCROLLERY_ADDR="+address, "BASE=http://"+address)
 	for _, want := range []string{
-		"ok   lets go of a cancelled call", "it is not started by hand", "runs: openssl", "links      source    0.1.0    ready",
+		"ok   lets go of a cancelled call", "it is not started by hand", "runs: openssl", "is a script: may read and run whatever is in /usr", "links      source    0.1.0    ready",
 		`"status":"completed"`, `"videos":2`, `"externalId":"dQw4w9WgXcQ"`, `"externalId":"7301234567890123456"`,
 	} {
 		if !strings.Contains(out, want) {
