@@ -133,6 +133,30 @@ func TestAFailedSourceSpeaksForItself(t *testing.T) {
 	}
 }
 
+// TestALossIsNoWordOnWhatOthersSay: of a seed that a source has trouble with of its
+// own, that trouble is told, and not why another could not begin.
+func TestALossIsNoWordOnWhatOthersSay(t *testing.T) {
+	t.Parallel()
+	outcome := func(status record.Status) record.Outcome {
+		return record.Outcome{Seed: "ada", Platform: "youtube", Status: status}
+	}
+	for _, c := range []struct {
+		said []record.Outcome
+		lost record.Status
+		want record.Status
+	}{
+		{[]record.Outcome{outcome(record.Blocked)}, record.Misconfigured, record.Blocked},
+		{[]record.Outcome{outcome(record.Empty)}, record.Misconfigured, record.Misconfigured},
+		{[]record.Outcome{outcome(record.Blocked)}, record.Partial, record.Partial},
+		{nil, record.Blocked, record.Blocked},
+	} {
+		merged := merge(append(c.said, untold([]record.Outcome{outcome(c.lost)}, c.said)...))
+		if got := merged[coverageKey{"ada", "youtube"}].Status; got != c.want {
+			t.Errorf("%+v and a loss, %s, are %s, want %s", c.said, c.lost, got, c.want)
+		}
+	}
+}
+
 // Coverage says whose fault it was in its own words, which are more than those of
 // failed scrolls.
 func TestTheWordForALoss(t *testing.T) {

@@ -76,6 +76,16 @@ func (d *delivery) loss() record.Outcome {
 	return lost
 }
 
+// untold leaves out the losses of seeds that another source says more of by itself:
+// that one is not set up does not hide that the platform's own is down.
+func untold(lost, said []record.Outcome) []record.Outcome {
+	merged := merge(said)
+	return slices.DeleteFunc(lost, func(o record.Outcome) bool {
+		other, told := merged[coverageKey{o.Seed, o.Platform}]
+		return told && o.Status != record.Partial && better(other.Status, record.Empty)
+	})
+}
+
 // lostSeeds are the outcomes of the seeds that a failed source was asked for and did
 // not account for, on each platform that it serves.
 func lostSeeds(d *delivery) []record.Outcome {

@@ -27,8 +27,9 @@ func (s source) refresh(ctx context.Context, call *stage.Call, refs []stage.Ref,
 				}
 				found[record.ExternalID] = true
 				// The library would put these in the place of those that it has, and a
-				// lookup does not know all of them: not how the Short was recognised.
-				record.Metadata = nil
+				// lookup does not know all of them: not how the Short was recognised, and
+				// not the handle that it was found by.
+				record.Metadata, record.Source = nil, nil
 				return emit(record)
 			})
 		}
