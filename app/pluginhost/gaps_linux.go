@@ -36,6 +36,8 @@ func (m means) gaps() []string {
 		{!watched && (m.landlock < 4 || !m.filters), "hosts that it did not declare"},
 		// Landlock's rule names a port and no host.
 		{m.filters && !watched && m.landlock >= 4, "other hosts, at the number of its proxy's port"},
+		// A socket that listens gets a port without asking for one.
+		{!watched, "being connected to by others"},
 		{!watched && m.landlock < 9, "sockets of this machine, by their path"},
 		{!watched && m.landlock < 6, "sockets of this machine, by an abstract name"},
 		// The filter knows the host's number alone, and not those of its threads.

@@ -15,6 +15,7 @@ func TestGaps(t *testing.T) {
 		modes   = "modes, owners and times of files"
 		hosts   = "hosts that it did not declare"
 		port    = "other hosts, at the number of its proxy's port"
+		visits  = "being connected to by others"
 		paths   = "sockets of this machine, by their path"
 		names   = "sockets of this machine, by an abstract name"
 		signals = "signals to other processes of the host's user"
@@ -31,13 +32,13 @@ func TestGaps(t *testing.T) {
 		"Debian 12":                        {means{2, true, true}, []string{signals}},
 		"Linux 5.13":                       {means{1, true, true}, []string{signals}},
 		"no Landlock":                      {means{0, true, true}, []string{files, signals}},
-		"new, but no pidfd_getfd":          {means{9, true, false}, []string{port}},
-		"Linux 6.12 without pidfd_getfd":   {means{6, true, false}, []string{port, paths}},
-		"Linux 6.7 without pidfd_getfd":    {means{4, true, false}, []string{port, paths, names, signals}},
-		"Debian 12 without pidfd_getfd":    {means{2, true, false}, []string{hosts, paths, names, signals}},
-		"new, on another architecture":     {means{9, false, true}, []string{modes, hosts, calls}},
-		"Linux 6.1 on another one":         {means{2, false, true}, []string{empties, modes, hosts, paths, names, signals, calls}},
-		"neither Landlock nor any filters": {means{}, []string{files, empties, modes, hosts, paths, names, signals, calls}},
+		"new, but no pidfd_getfd":          {means{9, true, false}, []string{port, visits}},
+		"Linux 6.12 without pidfd_getfd":   {means{6, true, false}, []string{port, visits, paths}},
+		"Linux 6.7 without pidfd_getfd":    {means{4, true, false}, []string{port, visits, paths, names, signals}},
+		"Debian 12 without pidfd_getfd":    {means{2, true, false}, []string{hosts, visits, paths, names, signals}},
+		"new, on another architecture":     {means{9, false, true}, []string{modes, hosts, visits, calls}},
+		"Linux 6.1 on another one":         {means{2, false, true}, []string{empties, modes, hosts, visits, paths, names, signals, calls}},
+		"neither Landlock nor any filters": {means{}, []string{files, empties, modes, hosts, visits, paths, names, signals, calls}},
 	} {
 		if got := c.means.gaps(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
 )
 
 // kernelAttempt tries what a stage has no use for.
@@ -43,6 +45,12 @@ func kernelAttempt(do, arg string) (string, error) {
 		}
 		defer file.Close()
 		return "emptied", file.Truncate(5)
+	case "listen": // without a bind, at a port of the kernel's choice
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+		if err != nil {
+			return "", err
+		}
+		return "listens", unix.Listen(fd, 1)
 	case "kill":
 		return "sent", unix.Kill(number, 0)
 	case "tgkill":
@@ -218,5 +226,18 @@ func TestTheHostIsOutOfReach(t *testing.T) {
 	}
 	if got := b.attempts(t, "outward", "limit:0", "kill:0"); !slices.Equal(got, []string{"limited", "sent"}) {
 		t.Errorf("its own: %q", got)
+	}
+}
+
+// TestNobodyIsListenedFor: whoever connected from outside would be a way out. Landlock
+// refuses to bind to a port, but not to listen without.
+func TestNobodyIsListenedFor(t *testing.T) {
+	t.Parallel()
+	if gaps := pluginhost.Gaps(); len(gaps) > 0 {
+		t.Skipf("this system does not keep plugins from %q", gaps)
+	}
+	b := newOutside(t).setup(t)
+	if got := b.attempts(t, "outward", "listen:")[0]; got != "permission denied" {
+		t.Errorf("%q", got)
 	}
 }

@@ -96,7 +96,8 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 	case p.Proxy == 0:
 		program = append(program, unlessEqual(unix.SYS_CONNECT, 1), deny(unix.EACCES))
 	case p.Watched:
-		program = append(program, unlessEqual(unix.SYS_CONNECT, 1), answer(unix.SECCOMP_RET_USER_NOTIF))
+		program = append(program, unlessEqual(unix.SYS_CONNECT, 1), answer(unix.SECCOMP_RET_USER_NOTIF),
+			unlessEqual(unix.SYS_LISTEN, 1), answer(unix.SECCOMP_RET_USER_NOTIF))
 	}
 	for _, send := range []struct{ number, flags uint32 }{
 		{unix.SYS_SENDTO, callFlags3}, {unix.SYS_SENDMMSG, callFlags3}, {unix.SYS_SENDMSG, callFlags2},

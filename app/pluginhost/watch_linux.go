@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watcher connects sockets for a process that may not do so itself. Landlock knows
+// watcher connects sockets for a process that may not do so itself, and has them listen. Landlock knows
 // ports, but before its version 9 it knows no paths of Unix sockets, by which a
 // stage would reach a database of the host. So the kernel asks here, and what is
 // connected, and to where, is this side's doing: nothing that the process changes
@@ -177,7 +177,7 @@ const (
 	verdictSize = uint16(unsafe.Sizeof(verdict{}))
 )
 
-// answer settles one connect. A process that is gone by now hears nothing.
+// answer settles one call. A process that is gone by now hears nothing.
 func (w *watcher) answer(listener int) {
 	var n notice
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); errno != 0 {
@@ -185,7 +185,7 @@ func (w *watcher) answer(listener int) {
 	}
 	v := verdict{ID: n.ID}
 	var errno unix.Errno
-	if err := w.connect(listener, n); errors.As(err, &errno) {
+	if err := w.settle(listener, n); errors.As(err, &errno) {
 		v.Error = -int32(errno)
 	} else if err != nil {
 		v.Error = -int32(unix.EACCES)
@@ -193,26 +193,10 @@ func (w *watcher) answer(listener int) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&v)))
 }
 
-// connect connects the process's socket to the proxy, where that is what it wants.
-func (w *watcher) connect(listener int, n notice) error {
-	group, err := leader(n.PID)
-	if err != nil {
-		return unix.EACCES
-	}
-	process, err := unix.PidfdOpen(group, 0)
-	if err != nil {
-		return unix.EACCES
-	}
-	defer unix.Close(process)
-	// The number may belong to another process by now, unless the call still waits.
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&n.ID))); errno != 0 {
-		return errno
-	}
-	wanted, err := peek(int(n.PID), uintptr(n.Args[1]), n.Args[2])
-	if err != nil || wanted != w.proxy {
-		return unix.EACCES
-	}
-	socket, err := unix.PidfdGetfd(process, int(int32(n.Args[0])), 0)
+// settle does what the process asked for, where it may. What it is asked of is taken
+// first: the process cannot put another socket in its place any more.
+func (w *watcher) settle(listener int, n notice) error {
+	socket, err := socketOf(listener, n)
 	if err != nil {
 		return err
 	}
@@ -221,10 +205,37 @@ func (w *watcher) connect(listener int, n notice) error {
 	if err != nil {
 		return err
 	}
-	if domain != unix.AF_INET {
+	if n.Number == unix.SYS_LISTEN {
+		// Landlock forbids to choose a port, but the kernel chooses one for whoever
+		// listens without.
+		if domain != unix.AF_UNIX {
+			return unix.EACCES
+		}
+		return unix.Listen(socket, int(int32(n.Args[1])))
+	}
+	wanted, err := peek(int(n.PID), uintptr(n.Args[1]), n.Args[2])
+	if err != nil || wanted != w.proxy || domain != unix.AF_INET {
 		return unix.EACCES
 	}
 	return unix.Connect(socket, &unix.SockaddrInet4{Port: int(w.proxy.Port()), Addr: w.proxy.Addr().As4()})
+}
+
+// socketOf is a copy of the socket that a waiting call names.
+func socketOf(listener int, n notice) (int, error) {
+	group, err := leader(n.PID)
+	if err != nil {
+		return 0, unix.EACCES
+	}
+	process, err := unix.PidfdOpen(group, 0)
+	if err != nil {
+		return 0, unix.EACCES
+	}
+	defer unix.Close(process)
+	// The number may belong to another process by now, unless the call still waits.
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&n.ID))); errno != 0 {
+		return 0, errno
+	}
+	return unix.PidfdGetfd(process, int(int32(n.Args[0])), 0)
 }
 
 // leader is the process that a thread belongs to.
