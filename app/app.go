@@ -74,7 +74,7 @@ func graph(cfg Config, log *slog.Logger) fx.Option {
 		rooms(cfg, log),
 		system,
 		fx.Provide(newTracing, newMetrics, newAdmission, newDoor, NewRoutes, NewServer),
-		fx.Invoke(runQueue, runServer),
+		fx.Invoke(learnStages, runQueue, runServer),
 	)
 }
 
@@ -145,6 +145,11 @@ func newDoor(cfg Config, admit door.Admitter, record door.Recorder, metrics *met
 		return nil, fmt.Errorf("no room serves %v", missing)
 	}
 	return mux, mux.Err()
+}
+
+// learnStages asks what external stages are before a scroll or a probe wants to know.
+func learnStages(lifecycle fx.Lifecycle, host *pluginhost.Host) {
+	lifecycle.Append(fx.StartHook(host.Learn))
 }
 
 func runQueue(lifecycle fx.Lifecycle, cfg Config, queue *store.Queue) {

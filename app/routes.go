@@ -60,8 +60,8 @@ func own(path string) bool {
 	return path == "/livez" || path == "/readyz" || path == "/metrics" || path == billing.WebhookPath || strings.HasPrefix(path, "/checkout/")
 }
 
-// ready says whether the process can work: the database answers, and no plugin's
-// breaker is open.
+// ready says whether the process can work: the database answers. It tells what is
+// known of plugins that cannot be called, and waits for none of them.
 func (r *Routes) ready(w http.ResponseWriter, request *http.Request) {
 	ctx, cancel := context.WithTimeout(request.Context(), probeTimeout)
 	defer cancel()
@@ -70,7 +70,7 @@ func (r *Routes) ready(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	text := "ok\n"
-	for _, plugin := range r.host.List() {
+	for _, plugin := range r.host.Known() {
 		if plugin.State == pluginhost.Resting || plugin.State == pluginhost.Refused {
 			text += "plugin " + plugin.ID + ": " + string(plugin.State) + "\n"
 		}

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/record"
@@ -160,4 +162,61 @@ func TestCheck(t *testing.T) {
 	if report := b.Check(t.Context(), "probe"); report.OK() {
 		t.Error("a source that panics without seeds passes")
 	}
+}
+
+// TestSlowPluginsHoldUpNobody: stages that never say what they are stand before a
+// healthy one, and together take longer than any of them may.
+func TestSlowPluginsHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hash := install(t, dir, "mute")
+	for _, id := range []string{"a1", "a2", "a3"} {
+		write(t, dir+"/"+id+".yaml", "id: "+id+"\nfile: mute\nsha256: "+hash+"\n")
+	}
+	install(t, dir, "zeta") // the same bytes
+	write(t, dir+"/zeta.yaml", "id: zeta\nsha256: "+hash+"\n")
+	b := setup(t, func(c *pluginhost.Config) { c.Dir, c.Start = dir, 2*time.Second })
+	states := func(all []pluginhost.Plugin) map[string]pluginhost.State {
+		got := map[string]pluginhost.State{}
+		for _, p := range all {
+			if !p.Builtin {
+				got[p.ID] = p.State
+			}
+		}
+		return got
+	}
+	nobody := map[string]pluginhost.State{"a1": "unknown", "a2": "unknown", "a3": "unknown", "zeta": "unknown"}
+	settled := map[string]pluginhost.State{"a1": "refused", "a2": "refused", "a3": "refused", "zeta": "ready"}
+	within(t, time.Second, "asking for what is known", func() {
+		if got := states(b.Known()); !maps.Equal(got, nobody) {
+			t.Errorf("before anybody asks: %v", got)
+		}
+	})
+	b.Learn()
+	time.Sleep(100 * time.Millisecond) // they are being asked, or will be: nothing is to wait for
+	within(t, time.Second, "asking for what is known", func() { b.Known() })
+	if got := states(b.List()); !maps.Equal(got, settled) {
+		t.Errorf("listed: %v", got)
+	}
+	if got := states(b.Known()); !maps.Equal(got, settled) {
+		t.Errorf("known then: %v", got)
+	}
+}
+
+// TestHostEndsWhileItLearns, however slow its plugins are.
+func TestHostEndsWhileItLearns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir+"/slow.yaml", "id: slow\nfile: mute\nsha256: "+install(t, dir, "mute")+"\n")
+	b := setup(t, func(c *pluginhost.Config) { c.Dir, c.Start = dir, time.Minute })
+	b.Learn()
+	await(t, func() bool {
+		left, _ := filepath.Glob(b.scratch + "/*")
+		return len(left) > 0
+	})
+	within(t, 10*time.Second, "closing the host", func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -37,6 +37,10 @@ type Host struct {
 	order   []string
 	strays  []Plugin // manifests that could not even be read
 
+	learning sync.WaitGroup
+	ends     context.Context // with the host
+	end      context.CancelFunc
+
 	mu     sync.Mutex
 	closed bool
 	live   map[*process]struct{}
@@ -75,6 +79,7 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 		log.Warn("this system confines plugins only in part", "not_kept_from", gaps)
 	}
 	h.starter = newStarter()
+	h.ends, h.end = context.WithCancel(context.Background())
 	return h, nil
 }
 
@@ -93,6 +98,7 @@ func running() (string, error) {
 }
 
 func (h *Host) add(e *entry) {
+	e.asking = make(chan struct{}, 1)
 	e.breaker = breaker{most: h.config.Crashes, rest: h.config.CoolDown}
 	h.entries[e.id] = e
 	h.order = append(h.order, e.id)
@@ -114,6 +120,8 @@ func (h *Host) Close() error {
 	for _, p := range live {
 		p.runner.kill()
 	}
+	h.end()
+	h.learning.Wait()
 	h.starter.stop()
 	return nil
 }
@@ -144,7 +152,9 @@ type entry struct {
 	manifest manifest
 	path     string // of an external binary
 
-	mu   sync.Mutex
+	asking chan struct{} // one at a time asks it what it is
+
+	mu   sync.Mutex // held for a moment only
 	spec stage.Spec // without functions for an external one
 	extras
 	described bool
@@ -156,30 +166,46 @@ type entry struct {
 	turns       turns
 }
 
-// ready makes sure that the entry may be called and its spec is known.
-func (h *Host) ready(ctx context.Context, e *entry) error {
+// known tells whether it is settled that the entry may be called, or why not. Where
+// it is not, the error is the last one, if any.
+func (e *entry) known(now time.Time) (settled bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.enabled {
-		return errDisabled
+	switch {
+	case !e.enabled:
+		return true, errDisabled
+	case e.refused != "":
+		return true, fmt.Errorf("refused: %s", e.refused)
+	case e.described:
+		return true, nil
 	}
-	if e.refused != "" {
-		return fmt.Errorf("refused: %s", e.refused)
+	return now.Before(e.again), e.undescribed
+}
+
+// ready makes sure that the entry may be called and its spec is known.
+func (h *Host) ready(ctx context.Context, e *entry) error {
+	if settled, err := e.known(time.Now()); settled {
+		return err
 	}
-	if e.described {
-		return nil
+	select {
+	case e.asking <- struct{}{}:
+		defer func() { <-e.asking }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	if time.Now().Before(e.again) {
-		return e.undescribed
+	if settled, err := e.known(time.Now()); settled {
+		return err
 	}
 	spec, also, err := h.describe(ctx, e)
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
 			e.undescribed, e.again = err, time.Now().Add(h.config.CoolDown)
 		}
 		return err
 	}
-	e.spec, e.extras, e.described = spec, also, true
+	e.spec, e.extras, e.described, e.undescribed = spec, also, true, nil
 	return nil
 }
 

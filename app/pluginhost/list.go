@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/record"
@@ -25,6 +26,8 @@ const (
 	Unset State = "unset"
 	// Resting crashed too often in a row and is left alone for a while.
 	Resting State = "resting"
+	// Unknown has not said yet what it is.
+	Unknown State = "unknown"
 )
 
 // Plugin is what people get to know of one.
@@ -47,16 +50,70 @@ type Plugin struct {
 	Reason string
 }
 
+// sideBySide is how many plugins are started side by side to learn what they are.
+const sideBySide = 4
+
 // List shows all plugins, built-ins first, then by id. The first call starts each
-// external one to learn what it is.
-func (h *Host) List() []Plugin {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*h.config.Start)
-	defer cancel()
+// external one to learn what it is; one that is slow keeps no other from its turn.
+func (h *Host) List() []Plugin { return h.list(context.Background()) }
+
+func (h *Host) list(ctx context.Context) []Plugin {
+	plugins := make([]Plugin, len(h.order), len(h.order)+len(h.strays))
+	places := make(chan struct{}, sideBySide)
+	var all sync.WaitGroup
+	for n, id := range h.order {
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			plugins[n] = h.find(ctx, h.entries[id])
+		})
+	}
+	all.Wait()
+	return append(plugins, slices.Clone(h.strays)...)
+}
+
+// Known is List without waiting for anything: it starts no plugin, and of one that
+// nobody has asked yet the state is Unknown. See Learn.
+func (h *Host) Known() []Plugin {
 	plugins := make([]Plugin, 0, len(h.order)+len(h.strays))
 	for _, id := range h.order {
-		plugins = append(plugins, h.plugin(ctx, h.entries[id]))
+		e := h.entries[id]
+		settled, err := e.known(time.Now())
+		p := h.plugin(e, err)
+		if !settled && err == nil {
+			p.State = Unknown
+		}
+		plugins = append(plugins, p)
 	}
 	return append(plugins, slices.Clone(h.strays)...)
+}
+
+// Learn asks the plugins in the background what they are, and those that could not
+// say it again after the cool-down. It ends with the host.
+func (h *Host) Learn() {
+	h.learning.Go(func() {
+		for {
+			h.list(h.ends)
+			if !h.wonders() {
+				return
+			}
+			select {
+			case <-h.ends.Done():
+				return
+			case <-time.After(h.config.CoolDown):
+			}
+		}
+	})
+}
+
+// wonders tells whether any plugin may yet say what it is.
+func (h *Host) wonders() bool {
+	return slices.ContainsFunc(h.order, func(id string) bool {
+		e := h.entries[id]
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.enabled && e.refused == "" && !e.described
+	})
 }
 
 // Has tells whether a plugin of that id is installed, in whatever state.
@@ -76,13 +133,18 @@ func (h *Host) Find(id string) (plugin Plugin, ok bool) {
 	if e == nil {
 		return Plugin{}, false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*h.config.Start)
-	defer cancel()
-	return h.plugin(ctx, e), true
+	return h.find(context.Background(), e), true
 }
 
-func (h *Host) plugin(ctx context.Context, e *entry) Plugin {
-	err := h.ready(ctx, e)
+// find asks one plugin, within a time of its own.
+func (h *Host) find(ctx context.Context, e *entry) Plugin {
+	ctx, cancel := context.WithTimeout(ctx, 2*h.config.Start)
+	defer cancel()
+	return h.plugin(e, h.ready(ctx, e))
+}
+
+// plugin shows what is known; err is why it cannot be called.
+func (h *Host) plugin(e *entry, err error) Plugin {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := Plugin{

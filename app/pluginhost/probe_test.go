@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		_ = os.Setenv(wire.CookieKey, wire.CookieValue)
 		external(name)
 		return
-	case "acme", "changed", "mute", "noise", "dead", "leaky", "idler":
+	case "acme", "zeta", "changed", "mute", "noise", "dead", "leaky", "idler":
 		rude(name)
 		external(name)
 		return

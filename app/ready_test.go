@@ -1,0 +1,58 @@
+package app_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+)
+
+// TestReadyWaitsForNoPlugin has one that never says what it is: the probe answers at
+// once, and names it when that is known.
+func TestReadyWaitsForNoPlugin(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the stage is a shell script")
+	}
+	dir, script := t.TempDir(), []byte("#!/bin/sh\nsleep 600\n")
+	sum := sha256.Sum256(script)
+	for name, text := range map[string][]byte{"slow": script, "slow.yaml": []byte("id: slow\nsha256: " + hex.EncodeToString(sum[:]) + "\n")} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	running := apptest.Start(t, func(cfg *app.Config) {
+		cfg.PluginDir = dir
+		cfg.Plugins.Start = 3 * time.Second
+	})
+	probe := func() string {
+		began := time.Now()
+		answer, err := http.Get(running.BaseURL + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if took := time.Since(began); err != nil || answer.StatusCode != http.StatusOK || took > 2*time.Second {
+			t.Errorf("answered %d after %v: %s %v", answer.StatusCode, took, text, err)
+		}
+		return string(text)
+	}
+	if text := probe(); text != "ok\n" {
+		t.Errorf("while nothing is known: %q", text)
+	}
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if probe() == "ok\nplugin slow: refused\n" {
+			return
+		}
+	}
+	t.Errorf("the plugin that cannot be called is not named: %q", probe())
+}
