@@ -231,19 +231,15 @@ func (c *collector) finish(ctx context.Context, deliveries []*delivery) error {
 	for _, seed := range c.r.seeds {
 		planned[seed.Text()] = true
 	}
-	var outcomes, lost []record.Outcome
 	silent := record.Outcome{Status: record.Empty}
 	for _, d := range deliveries {
-		outcomes = append(outcomes, d.outcomes...)
 		if d.err != nil {
-			lost = append(lost, lostSeeds(d)...)
 			silent = d.loss()
 			before = nil // silence says nothing while a source is out
 		}
 	}
-	outcomes = append(outcomes, untold(lost, outcomes)...)
 	return c.r.finish(ctx, Collect, func(_ context.Context, _ *store.Tx, next *state) error {
-		next.progress.Coverage = unanswered(coverage(outcomes, c.returned, planned, before), c.asked(deliveries), before, silent, lookedOn(deliveries))
+		next.progress.Coverage = unanswered(coverage(told(deliveries), c.returned, planned, before), c.asked(deliveries), before, silent, lookedOn(deliveries))
 		c.last.postpone(next.progress.Coverage, c.r.call.Now)
 		return nil
 	})

@@ -110,3 +110,29 @@ func lostSeeds(d *delivery) []record.Outcome {
 	}
 	return outcomes
 }
+
+// told is what the sources say of the seeds. One that takes what lies there, and has
+// nothing, says nothing of a seed that another looked for: what that one met with
+// must not be hidden, nor its wait be forgotten.
+func told(deliveries []*delivery) []record.Outcome {
+	var looked, lost, there []record.Outcome
+	for _, d := range deliveries {
+		var missed []record.Outcome
+		if d.err != nil {
+			missed = lostSeeds(d)
+		}
+		if d.searches {
+			looked, lost = append(looked, d.outcomes...), append(lost, missed...)
+		} else {
+			there = slices.Concat(there, d.outcomes, missed)
+		}
+	}
+	looked = append(looked, untold(lost, looked)...)
+	spoken := make(map[coverageKey]bool, len(looked))
+	for _, o := range looked {
+		spoken[keyOf(o.Seed, o.Platform)] = true
+	}
+	return append(looked, slices.DeleteFunc(there, func(o record.Outcome) bool {
+		return o.Returned == 0 && spoken[keyOf(o.Seed, o.Platform)]
+	})...)
+}

@@ -1,6 +1,7 @@
 package scrolls
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -122,4 +123,42 @@ func TestWhatLiesThereWaitsForNoSite(t *testing.T) {
 			t.Errorf("the feed was asked for %+v", seeds)
 		}
 	})
+}
+
+// TestWhatDoesNotLieThereHidesNoAnswer: a folder without a seed's videos, or one
+// that is not there, does not speak for the site that was asked.
+func TestWhatDoesNotLieThereHidesNoAnswer(t *testing.T) {
+	t.Parallel()
+	fails := &record.Error{Stage: "feed", Failure: record.SourceUnauthorized, Cause: errors.New("no folder")}
+	for name, there := range map[string]source{
+		"nothing": {outcomes: []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: record.Empty}}},
+		"broken":  {err: fails},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				cfg := quick()
+				cfg.Templates["competitors"] = Template{Kinds: []string{competitor}, Sources: []string{"feed", "api"}}
+				w := setup(t, db, cfg)
+				w.brief = record.Brief{Name: "Beans", Competitors: []string{"tiktok:rival", "youtube:tube"}}
+				w.serves, w.offline = map[string][]string{"api": {"tiktok"}}, []string{"feed"}
+				folder := there
+				w.sources["feed"] = &folder
+				w.sources["api"] = &source{outcomes: []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: record.NotFound}}}
+				for range 2 {
+					for _, c := range w.complete(w.create(Start{Template: ptr("competitors")}).ID).Progress.Coverage {
+						if c.Seed == "rival" && (c.Outcome != "not_found" || c.RetryAt == nil) {
+							t.Errorf("%+v", c)
+						}
+						if c.Seed == "tube" && name == "broken" && c.Outcome != "misconfigured" {
+							t.Errorf("nobody else looked: %+v", c)
+						}
+					}
+				}
+				if w.calls["api"] != 1 {
+					t.Errorf("the site was asked %d times", w.calls["api"])
+				}
+			})
+		})
+	}
 }
