@@ -217,6 +217,14 @@ func (s sources) Source(id string) (platforms []string, refreshes, ok bool) {
 // filters are the plugin host's, with what it says of each.
 type filters struct{ *pluginhost.Host }
 
+func (f filters) Off(id string) string {
+	// What is refused, or rests, fails the scroll: nobody wanted it so.
+	if plugin, known := f.Find(id); known && (plugin.State == pluginhost.Disabled || plugin.State == pluginhost.Unset) {
+		return plugin.Reason
+	}
+	return ""
+}
+
 func (f filters) Looks(id string) (media, ok bool) {
 	plugin, known := f.Find(id)
 	// One that rests is asked all the same: the scroll shall say that it does.

@@ -55,6 +55,13 @@ func Doctor(ctx context.Context, cfg Config, out io.Writer) error {
 			}
 			return fmt.Sprintf("%d found", len(plugins)), err
 		}},
+		{"templates", func() (string, error) {
+			host, err := pluginhost.New(cfg.Plugins, quiet)
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%d known", len(cfg.Scrolls.Templates)), errors.Join(knownStages(cfg.Scrolls.Templates, host), host.Close())
+		}},
 		{"confinement", func() (string, error) {
 			if gaps := pluginhost.Gaps(); len(gaps) > 0 {
 				return "this system does not keep plugins from " + strings.Join(gaps, "; "), nil

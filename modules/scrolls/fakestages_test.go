@@ -94,6 +94,13 @@ func (w *world) Screen(_ context.Context, id string, _ record.Run, next func() (
 	return record.Summary{Unclear: []string{"be nice"}}, err
 }
 
+func (w *world) Off(id string) string {
+	if slices.Contains(w.unusable, id) {
+		return "switched off"
+	}
+	return ""
+}
+
 func (w *world) Looks(id string) (media, ok bool) {
 	return slices.Contains(w.watchers, id), !slices.Contains(w.unusable, id)
 }

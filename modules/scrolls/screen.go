@@ -62,8 +62,14 @@ func (r *run) screen(ctx context.Context) error {
 	return r.finish(ctx, Screen, s.sum)
 }
 
-// pass streams what is left through one screen.
+// pass streams what is left through one screen. One that is off is left out, and
+// the scroll says so: rules that it would have kept are not kept.
 func (s *screening) pass(ctx context.Context, id string, number int) error {
+	if why := s.r.s.needs.Filters.Off(id); why != "" {
+		s.r.log.Warn("screen left out", "stage", id, "reason", why)
+		s.notes = union(s.notes, []string{fmt.Sprintf("%s is left out, nothing is dropped by it: %s", id, why)})
+		return nil
+	}
 	next := s.r.stream(ctx, slices.DeleteFunc(slices.Clone(s.ids), func(id int64) bool {
 		v := s.verdicts[id]
 		return v != nil && v.droppedBy != ""

@@ -119,6 +119,8 @@ type Pages interface {
 // Filters is the room's need of screen and evidence plugins. next ends with io.EOF.
 type Filters interface {
 	Screen(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error)
+	// Off says why a screen is not set up, or shut off; empty where it may be asked.
+	Off(id string) string
 	// Looks tells of an evidence stage whether it looks at media; ok is false for one
 	// that is unknown, not configured, or shut off.
 	Looks(id string) (media, ok bool)
