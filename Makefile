@@ -8,7 +8,7 @@ PKG     ?= ./...
 RACE    ?= $(shell $(GO) list ./app/... ./modules/... ./plugins/... | grep -vE '/plugins/(film|ocr|vision|speech|feed/formats)(/|$$)')
 # The detector wants more memory than a confined process may have: what runs the
 # sandbox, or a stage at its memory limit, is left to `make test`.
-CONFINED = TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms
+CONFINED = TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData
 # Minutes of arithmetic that `make test` does in seconds.
 LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes
 # Packages with benchmarks that are held against a floor.
