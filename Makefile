@@ -5,7 +5,7 @@ BIN     ?= bin
 PKG     ?= ./...
 # What `make race` looks at: where goroutines meet. The stages left out work on one
 # video at a time, most of it in ffmpeg.
-RACE    ?= $(shell $(GO) list ./app/... ./modules/... ./plugins/... | grep -vE '/plugins/(film|ocr|vision|speech|feed/formats)(/|$$)')
+RACE    ?= $(shell $(GO) list ./app/... ./modules/... ./plugins/... | grep -vE '/plugins/(internal/film|ocr|vision|speech|feed/formats)(/|$$)')
 # The detector wants more memory than a confined process may have: what runs the
 # sandbox, or a stage at its memory limit, is left to `make test`.
 CONFINED = TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/billing"
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/keys"
-	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
-	"github.com/scrollery/scrollery/modules/viewer"
 )
 
 // admissionQuery finds everything that admits a call in one read. It is the one
@@ -38,7 +38,7 @@ func newAdmission(db *store.DB, plans billing.Config) *admission {
 }
 
 // Admit implements door.Admitter.
-func (a *admission) Admit(ctx context.Context, secret string) (*door.Caller, error) {
+func (a *admission) Admit(ctx context.Context, secret string) (*api.Caller, error) {
 	hash, session, ok := keys.Digest(secret)
 	if !ok {
 		return nil, keys.Refused()
@@ -75,14 +75,14 @@ func (r *admitted) read(row store.Row) (more bool, err error) {
 	return false, nil
 }
 
-func (r *admitted) caller(now time.Time, plans billing.Config) *door.Caller {
+func (r *admitted) caller(now time.Time, plans billing.Config) *api.Caller {
 	who := &viewer.Viewer{
 		AccountID: r.account, KeyID: r.key, Scopes: strings.Fields(r.scopes), Session: r.standing.Session,
 		Plan: r.plan, Interval: r.interval, Status: cmp.Or(r.status, "none"),
 	}
 	daily, monthly := plans.Budget(who.Plan)
 	budget := usage.Budget{Daily: daily, Monthly: monthly}
-	return &door.Caller{Viewer: who, BudgetWait: budget.Wait(usage.Spent{Daily: r.day, Monthly: r.month}, now)}
+	return &api.Caller{Viewer: who, BudgetWait: budget.Wait(usage.Spent{Daily: r.day, Monthly: r.month}, now)}
 }
 
 func number(value any) int64 { n, _ := value.(int64); return n }

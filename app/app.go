@@ -15,15 +15,15 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
-	"github.com/scrollery/scrollery/modules/credits"
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
-	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/modules/workspace"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -127,14 +127,14 @@ func knownStages(templates map[string]scrolls.Template, host *pluginhost.Host) e
 // doorNeeds is what the rooms mount on the door.
 type doorNeeds struct {
 	fx.In
-	Operations []door.Operations `group:"operations"`
+	Operations []api.Operations `group:"operations"`
 }
 
 // newDoor mounts every operation, and refuses to start with one missing.
-func newDoor(cfg Config, admit door.Admitter, record door.Recorder, metrics *metrics, needs doorNeeds, log *slog.Logger) (*door.Mux, error) {
+func newDoor(cfg Config, admit api.Admitter, record api.Recorder, metrics *metrics, needs doorNeeds, log *slog.Logger) (*api.Mux, error) {
 	part := cfg.Door
 	part.Observe = metrics.observe
-	mux, err := door.New(part, admit, record, log)
+	mux, err := api.New(part, admit, record, log)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func newMetrics(db *store.DB) (*metrics, *prometheus.Registry) {
 	return m, registry
 }
 
-func (m *metrics) observe(o door.Observation) {
+func (m *metrics) observe(o api.Observation) {
 	m.requests.WithLabelValues(o.Op, o.Door, o.Code).Inc()
 	m.duration.WithLabelValues(o.Op).Observe(o.Duration.Seconds())
 }

@@ -9,24 +9,23 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/app/agenthost"
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/app/sandboxhost"
+	"github.com/scrollery/scrollery/app/pluginhost/programs/agenthost"
+	"github.com/scrollery/scrollery/app/pluginhost/programs/sandboxhost"
 	"github.com/scrollery/scrollery/modules/billing"
-	"github.com/scrollery/scrollery/modules/credits"
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
-	"github.com/scrollery/scrollery/modules/mail"
 	"github.com/scrollery/scrollery/modules/quota"
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
-	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
-	"github.com/scrollery/scrollery/modules/viewer"
-	"github.com/scrollery/scrollery/modules/webpage"
 	"github.com/scrollery/scrollery/modules/workspace"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -52,7 +51,7 @@ var bindings = fx.Options(
 		scrollNeeds,
 		sandboxNeeds,
 		func(s *quota.Service) pluginhost.Quotas { return purse{s} },
-		func(a *admission) door.Admitter { return a },
+		func(a *admission) api.Admitter { return a },
 	),
 	fx.Invoke(func(n *neighbours, w *workspace.Service, r *rules.Service, l *library.Service) {
 		n.workspace, n.rules, n.library = w, r, l
@@ -174,7 +173,7 @@ func (a archiver) Renew(ctx context.Context, tx *store.Tx, batch scrolls.Batch) 
 	return a.library.Renew(ctx, tx, library.Batch(batch))
 }
 
-func (a archiver) Gone(ctx context.Context, tx *store.Tx, refs []record.Ref, at int64) (marked int, err error) {
+func (a archiver) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at int64) (marked int, err error) {
 	return a.library.Gone(ctx, tx, refs, at)
 }
 

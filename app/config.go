@@ -14,23 +14,22 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
-	"github.com/scrollery/scrollery/modules/mail"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
-	"github.com/scrollery/scrollery/modules/store"
 	"github.com/scrollery/scrollery/modules/usage"
-	"github.com/scrollery/scrollery/modules/webpage"
-	"github.com/scrollery/scrollery/plugins/agent"
 	"github.com/scrollery/scrollery/plugins/captions"
 	"github.com/scrollery/scrollery/plugins/feed"
 	"github.com/scrollery/scrollery/plugins/instagram"
-	"github.com/scrollery/scrollery/plugins/model"
 	"github.com/scrollery/scrollery/plugins/ocr"
 	"github.com/scrollery/scrollery/plugins/plan"
+	"github.com/scrollery/scrollery/plugins/programs/agent"
 	rulestage "github.com/scrollery/scrollery/plugins/rules"
 	"github.com/scrollery/scrollery/plugins/speech"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -118,7 +117,7 @@ type Config struct {
 	InstagramToken  string `yaml:"instagram_token"`
 
 	// The parts of the rooms. What stands above wins over what they repeat.
-	Door    door.Config       `yaml:"door"`
+	Door    api.Config        `yaml:"door"`
 	Keys    keys.Config       `yaml:"keys"`
 	Billing billing.Config    `yaml:"billing"`
 	Usage   usage.Config      `yaml:"usage"`
@@ -139,7 +138,7 @@ func Defaults() Config {
 		RateLimit: true,
 		ReadPages: true,
 		MailFrom:  "Scrollery <no-reply@localhost>",
-		Door:      door.Defaults(),
+		Door:      api.Defaults(),
 		Keys:      keys.Defaults(),
 		Billing:   billing.Defaults(),
 		Usage:     usage.Defaults(),
@@ -285,12 +284,12 @@ func (c *Config) Complete() error {
 
 // endpoint gives a stage the endpoint that it asks, where it has none of its own.
 func (c *Config) endpoint(id, address, name, key string) {
-	if _, own := c.Plugins.Settings[id][model.EndpointSetting]; own {
+	if _, own := c.Plugins.Settings[id]["endpoint"]; own {
 		return
 	}
-	c.Plugins.Settings = withSetting(c.Plugins.Settings, id, model.EndpointSetting, address)
-	c.Plugins.Settings = withSetting(c.Plugins.Settings, id, model.ModelSetting, name)
-	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, id, model.KeySecret, key)
+	c.Plugins.Settings = withSetting(c.Plugins.Settings, id, "endpoint", address)
+	c.Plugins.Settings = withSetting(c.Plugins.Settings, id, "model", name)
+	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, id, "key", key)
 }
 
 // withSetting returns settings with one value more, where it is not empty.
@@ -378,8 +377,8 @@ func (c *Config) Validate() error {
 	if c.DatabaseURL == "" && !(c.API() && c.Worker()) {
 		fault("ROLES", "SQLite belongs to one process: it is both api and worker")
 	}
-	if c.Node < 0 || c.Node > ident.MaxNode {
-		fault("NODE", "%d is not between 0 and %d", c.Node, ident.MaxNode)
+	if c.Node < 0 || c.Node > publicid.MaxNode {
+		fault("NODE", "%d is not between 0 and %d", c.Node, publicid.MaxNode)
 	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"door": c.Door, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,

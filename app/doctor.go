@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // Migrate brings the database to this version's schema.

@@ -17,8 +17,8 @@ import (
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/scrolls"
-	"github.com/scrollery/scrollery/plugins/film/filmtest"
-	"github.com/scrollery/scrollery/plugins/model/modeltest"
+	"github.com/scrollery/scrollery/plugins/plugintest/filmtest"
+	"github.com/scrollery/scrollery/plugins/plugintest/modeltest"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 

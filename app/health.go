@@ -6,14 +6,14 @@ import (
 	"go.uber.org/dig"
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // system serves the operations that belong to no room.
-var system = fx.Provide(fx.Annotate(func() door.Operations {
-	return func(m *door.Mux) {
-		door.Unary(m, "GetHealth", func(context.Context, *pb.GetHealthRequest) (*pb.GetHealthResponse, error) {
+var system = fx.Provide(fx.Annotate(func() api.Operations {
+	return func(m *api.Mux) {
+		api.Unary(m, "GetHealth", func(context.Context, *pb.GetHealthRequest) (*pb.GetHealthResponse, error) {
 			return &pb.GetHealthResponse{Status: "ok"}, nil
 		})
 	}

@@ -7,10 +7,10 @@ import (
 	"iter"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // ImportOrder says what to import for whom.
@@ -128,7 +128,7 @@ func (r *fileReading) read(ctx context.Context, file importFile, part int, yield
 			options.ObservedAt = &file.modified
 		}
 	}
-	emit := func(rec record.Record) error {
+	emit := func(rec stage.Record) error {
 		if _, err := rec.Clean(); err != nil {
 			r.refused[part]++
 			return nil
@@ -163,7 +163,7 @@ func (r *fileReading) next() ([]scrolls.Reading, error) {
 func (r *fileReading) report(done scrolls.Imported) ImportReport {
 	report := ImportReport{Files: make([]ImportedFile, len(r.files)), Total: ImportedFile{Formats: map[string]int{}, Skipped: []formats.Skip{}}}
 	if done.ScrollID != 0 {
-		report.ScrollID = ident.Format(ident.Scroll, done.ScrollID)
+		report.ScrollID = publicid.Format(publicid.Scroll, done.ScrollID)
 	}
 	for part, file := range r.files {
 		var tally scrolls.Tally

@@ -13,14 +13,14 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
-	"github.com/scrollery/scrollery/modules/credits"
-	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/keys"
-	"github.com/scrollery/scrollery/modules/mail"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/scrolls"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
 )
 
 // Operator is the command line's way to the rooms. It opens the database itself,
@@ -165,7 +165,7 @@ func (o *Operator) Scrolls(ctx context.Context, email string) ([]ScrollLine, err
 	}
 	lines := make([]ScrollLine, 0, len(found))
 	for _, scroll := range found {
-		line := ScrollLine{ID: ident.Format(ident.Scroll, scroll.ID), Status: scroll.Status, Videos: scroll.NewVideos, Created: time.UnixMilli(scroll.CreatedAt).UTC()}
+		line := ScrollLine{ID: publicid.Format(publicid.Scroll, scroll.ID), Status: scroll.Status, Videos: scroll.NewVideos, Created: time.UnixMilli(scroll.CreatedAt).UTC()}
 		if scroll.FailureCode != nil {
 			line.Failure = *scroll.FailureCode
 		}

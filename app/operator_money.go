@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/audit"
 	"github.com/scrollery/scrollery/modules/billing"
-	"github.com/scrollery/scrollery/modules/credits"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // shownEntries is how many movements and audit entries an account shows.
@@ -42,7 +42,7 @@ func (o *Operator) Accounts(ctx context.Context, after string, limit int) ([]Acc
 	from := int64(0)
 	if after != "" {
 		var ok bool
-		if from, ok = ident.Parse(ident.Account, after); !ok {
+		if from, ok = publicid.Parse(publicid.Account, after); !ok {
 			return nil, fmt.Errorf("%q is no id of an account", after)
 		}
 	}
@@ -69,7 +69,7 @@ func (o *Operator) line(ctx context.Context, account int64) (AccountLine, billin
 	}
 	balance, err := o.credits.Balance(ctx, account)
 	return AccountLine{
-		ID: ident.Format(ident.Account, account), Plan: sub.Plan, Interval: sub.Interval, Status: sub.Status,
+		ID: publicid.Format(publicid.Account, account), Plan: sub.Plan, Interval: sub.Interval, Status: sub.Status,
 		Credits: balance.Credits, Owed: balance.Owed,
 	}, sub, err
 }
@@ -102,7 +102,7 @@ func (o *Operator) Account(ctx context.Context, name string) (AccountReport, err
 
 // named finds an account by its id or its address.
 func (o *Operator) named(ctx context.Context, name string) (int64, error) {
-	if account, ok := ident.Parse(ident.Account, name); ok {
+	if account, ok := publicid.Parse(publicid.Account, name); ok {
 		return account, nil
 	}
 	account, ok, err := o.keys.AccountOf(viewer.System(ctx), name)
@@ -119,7 +119,7 @@ func (o *Operator) GrantCredits(ctx context.Context, name string, amount int64, 
 	if err != nil {
 		return credits.Balance{}, err
 	}
-	account, _ := ident.Parse(ident.Account, report.ID)
+	account, _ := publicid.Parse(publicid.Account, report.ID)
 	if reference == "" {
 		reference = fmt.Sprint(o.db.NewID())
 	}

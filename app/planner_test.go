@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/app/agenthost"
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/credits"
-	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/app/pluginhost/programs/agenthost"
+	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/sandbox"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
-	"github.com/scrollery/scrollery/plugins/agent"
+	"github.com/scrollery/scrollery/plugins/programs/agent"
 )
 
 const (
@@ -165,7 +165,7 @@ func TestAgentWithAnEndpoint(t *testing.T) {
 				t.Cleanup(server.CloseClientConnections)
 				b := newAgentBench(t, db, server.URL)
 				answer, err := b.room.RunAgent(b.ctx, "find the answer")
-				if c.failed != fault.Is(err, fault.UpstreamError) || !c.failed && err != nil {
+				if c.failed != apierr.Is(err, apierr.UpstreamError) || !c.failed && err != nil {
 					t.Fatalf("%+v, %v", answer, err)
 				}
 				if !strings.Contains(answer.Output, c.output) || answer.Steps != c.steps {

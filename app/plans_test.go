@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/scrollery/scrollery/modules/billing"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/usage"
-	"github.com/scrollery/scrollery/modules/viewer"
 )
 
 // TestBudgetSpentIsOfThePlan: a scheduled start is held against the budget of the

@@ -12,7 +12,7 @@ import (
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/plugins/instagram/instagramtest"
-	"github.com/scrollery/scrollery/plugins/model/modeltest"
+	"github.com/scrollery/scrollery/plugins/plugintest/modeltest"
 	"github.com/scrollery/scrollery/plugins/tiktok/tiktoktest"
 	"github.com/scrollery/scrollery/plugins/youtube/youtubetest"
 )

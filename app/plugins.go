@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
-	"github.com/scrollery/scrollery/app/kit"
 	"github.com/scrollery/scrollery/app/pluginhost"
-	agentplugin "github.com/scrollery/scrollery/plugins/agent"
-	sandboxplugin "github.com/scrollery/scrollery/plugins/sandbox"
+	"github.com/scrollery/scrollery/app/pluginhost/kit"
+	agentplugin "github.com/scrollery/scrollery/plugins/programs/agent"
+	sandboxplugin "github.com/scrollery/scrollery/plugins/programs/sandbox"
 )
 
 // RunPlugin becomes a plugin's process where args, as in os.Args, ask for one;

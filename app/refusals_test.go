@@ -16,7 +16,7 @@ import (
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/billing"
-	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
 // A refusalCase is a call that is refused, and with what.
@@ -26,7 +26,7 @@ type refusalCase struct {
 	by           func(t *testing.T) *apptest.Caller
 	call, header string
 	status       int
-	kind         fault.Kind
+	kind         apierr.Kind
 	// fields are members of the body besides error and message; nil values only
 	// have to be there.
 	fields map[string]any
@@ -37,7 +37,7 @@ type refusalCase struct {
 func TestEveryRefusalIsReached(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	reached := map[fault.Kind]bool{}
+	reached := map[apierr.Kind]bool{}
 	t.Run("kinds", func(t *testing.T) {
 		for _, w := range []func(*testing.T) (*apptest.Running, []refusalCase){
 			refusalsOfTheDoor, refusalsOfRooms, refusalsOfRates, refusalsOfProviders, refusalsOfBrokenStorage,
@@ -148,24 +148,24 @@ func refusalsOfTheDoor(t *testing.T) (*apptest.Running, []refusalCase) {
 		return map[string]any{"requiredTier": "max", "currentTier": current, "subscribeUrl": subscribe}
 	}
 	return running, []refusalCase{
-		{name: "unknown path", by: nobody, call: "GET /v1/nothing", status: 404, kind: fault.NotFound},
-		{name: "wrong method before the key", by: nobody, call: "DELETE /v1/rules", status: 405, kind: fault.MethodNotAllowed},
-		{name: "no key, broken body", by: nobody, call: `PUT /v1/rules {`, status: 401, kind: fault.Unauthorized, fields: map[string]any{"subscribeUrl": subscribe}},
-		{name: "no key, older", by: nobody, call: `POST /v1/topup {}`, status: 401, kind: fault.Unauthorized, fields: map[string]any{"signupUrl": signup}},
-		{name: "expired session", by: expired, call: "GET /v1/usage", status: 401, kind: fault.AuthRequired},
-		{name: "orphaned session", by: orphan, call: "GET /v1/usage", status: 401, kind: fault.AuthRequired},
-		{name: "scope before the body", by: reader, call: `PUT /v1/rules {`, status: 403, kind: fault.Forbidden, fields: forbidden},
-		{name: "scope before subscription", by: func(t *testing.T) *apptest.Caller { return lapse(t, running, reader(t)) }, call: setRules, status: 403, kind: fault.Forbidden, fields: forbidden},
-		{name: "tier", by: standard, call: "GET /v1/trends?limit=0", status: 403, kind: fault.TierRequired, fields: tier("starter")},
-		{name: "tier before subscription", by: lapsed, call: "GET /v1/trends", status: 403, kind: fault.TierRequired, fields: tier("none")},
-		{name: "subscription before the body", by: lapsed, call: `POST /v1/scrolls {`, status: 402, kind: fault.SubscriptionRequired, fields: map[string]any{"subscribeUrl": subscribe}},
-		{name: "subscription before budget", by: func(t *testing.T) *apptest.Caller { return lapse(t, running, spend(t, running, standard(t))) }, call: "GET /v1/hooks", status: 402, kind: fault.SubscriptionRequired, fields: map[string]any{"subscribeUrl": subscribe}},
-		{name: "budget before the body", by: func(t *testing.T) *apptest.Caller { return spend(t, running, standard(t)) }, call: `PUT /v1/rules {`, status: 429, kind: fault.RateLimited, fields: map[string]any{"retryAfter": nil}},
-		{name: "no credits", by: standard, call: `POST /v1/agent {"goal":"summarise my hooks"}`, status: 402, kind: fault.PaymentRequired, fields: map[string]any{
+		{name: "unknown path", by: nobody, call: "GET /v1/nothing", status: 404, kind: apierr.NotFound},
+		{name: "wrong method before the key", by: nobody, call: "DELETE /v1/rules", status: 405, kind: apierr.MethodNotAllowed},
+		{name: "no key, broken body", by: nobody, call: `PUT /v1/rules {`, status: 401, kind: apierr.Unauthorized, fields: map[string]any{"subscribeUrl": subscribe}},
+		{name: "no key, older", by: nobody, call: `POST /v1/topup {}`, status: 401, kind: apierr.Unauthorized, fields: map[string]any{"signupUrl": signup}},
+		{name: "expired session", by: expired, call: "GET /v1/usage", status: 401, kind: apierr.AuthRequired},
+		{name: "orphaned session", by: orphan, call: "GET /v1/usage", status: 401, kind: apierr.AuthRequired},
+		{name: "scope before the body", by: reader, call: `PUT /v1/rules {`, status: 403, kind: apierr.Forbidden, fields: forbidden},
+		{name: "scope before subscription", by: func(t *testing.T) *apptest.Caller { return lapse(t, running, reader(t)) }, call: setRules, status: 403, kind: apierr.Forbidden, fields: forbidden},
+		{name: "tier", by: standard, call: "GET /v1/trends?limit=0", status: 403, kind: apierr.TierRequired, fields: tier("starter")},
+		{name: "tier before subscription", by: lapsed, call: "GET /v1/trends", status: 403, kind: apierr.TierRequired, fields: tier("none")},
+		{name: "subscription before the body", by: lapsed, call: `POST /v1/scrolls {`, status: 402, kind: apierr.SubscriptionRequired, fields: map[string]any{"subscribeUrl": subscribe}},
+		{name: "subscription before budget", by: func(t *testing.T) *apptest.Caller { return lapse(t, running, spend(t, running, standard(t))) }, call: "GET /v1/hooks", status: 402, kind: apierr.SubscriptionRequired, fields: map[string]any{"subscribeUrl": subscribe}},
+		{name: "budget before the body", by: func(t *testing.T) *apptest.Caller { return spend(t, running, standard(t)) }, call: `PUT /v1/rules {`, status: 429, kind: apierr.RateLimited, fields: map[string]any{"retryAfter": nil}},
+		{name: "no credits", by: standard, call: `POST /v1/agent {"goal":"summarise my hooks"}`, status: 402, kind: apierr.PaymentRequired, fields: map[string]any{
 			"required": 50.0, "balance": 0.0, "shortfall": 50.0, "topupUrl": running.BaseURL + "/v1/topup",
 			"type": "about:blank", "title": "Payment Required", "status": 402.0, "detail": nil,
 		}},
-		{name: "body before the workspace", by: standard, call: `PUT /v1/rules {"text":""}`, status: 400, kind: fault.InvalidRequest, fields: map[string]any{"issues": nil}},
+		{name: "body before the workspace", by: standard, call: `PUT /v1/rules {"text":""}`, status: 400, kind: apierr.InvalidRequest, fields: map[string]any{"issues": nil}},
 	}
 }
 
@@ -190,10 +190,10 @@ func refusalsOfRooms(t *testing.T) (*apptest.Running, []refusalCase) {
 		}
 	}
 	return running, []refusalCase{
-		{name: "brief", by: account(), call: `POST /v1/workspace {"name":"A"}`, status: 400, kind: fault.InvalidWorkspaceBrief},
-		{name: "brief already set", by: account(setBrief), call: `POST /v1/workspace {"description":"B"}`, status: 409, kind: fault.WorkspaceAlreadySet, fields: map[string]any{"workspace": nil}},
-		{name: "no workspace", by: account(), call: `POST /v1/scrolls {}`, status: 409, kind: fault.WorkspaceRequired},
-		{name: "active scrolls", by: account(setBrief, `POST /v1/scrolls {}`), call: `POST /v1/scrolls {}`, status: 409, kind: fault.ScrollActiveLimit},
+		{name: "brief", by: account(), call: `POST /v1/workspace {"name":"A"}`, status: 400, kind: apierr.InvalidWorkspaceBrief},
+		{name: "brief already set", by: account(setBrief), call: `POST /v1/workspace {"description":"B"}`, status: 409, kind: apierr.WorkspaceAlreadySet, fields: map[string]any{"workspace": nil}},
+		{name: "no workspace", by: account(), call: `POST /v1/scrolls {}`, status: 409, kind: apierr.WorkspaceRequired},
+		{name: "active scrolls", by: account(setBrief, `POST /v1/scrolls {}`), call: `POST /v1/scrolls {}`, status: 409, kind: apierr.ScrollActiveLimit},
 	}
 }
 
@@ -209,8 +209,8 @@ func refusalsOfRates(t *testing.T) (*apptest.Running, []refusalCase) {
 	}
 	wait := map[string]any{"retryAfter": nil}
 	return running, []refusalCase{
-		{name: "rate", by: tired, call: "GET /v1/usage", status: 429, kind: fault.RateLimited, fields: wait},
-		{name: "rate before scope", by: tired, call: "GET /v1/rules", status: 429, kind: fault.RateLimited, fields: wait},
+		{name: "rate", by: tired, call: "GET /v1/usage", status: 429, kind: apierr.RateLimited, fields: wait},
+		{name: "rate before scope", by: tired, call: "GET /v1/rules", status: 429, kind: apierr.RateLimited, fields: wait},
 	}
 }
 
@@ -233,9 +233,9 @@ func refusalsOfProviders(t *testing.T) (*apptest.Running, []refusalCase) {
 	account := func(t *testing.T) *apptest.Caller { return running.Account(t, "standard") }
 	again := map[string]any{"retryable": true}
 	return running, []refusalCase{
-		{name: "checkout", by: nobody, call: `POST /v1/subscribe {"billingInterval":"monthly"}`, status: 502, kind: fault.TemporaryServiceError, fields: again},
-		{name: "older checkout", by: nobody, call: `POST /v1/signup {"amountCents":500}`, status: 502, kind: fault.UpstreamError, fields: again},
-		{name: "older checkout of an account", by: account, call: `POST /v1/topup {"amountCents":500}`, status: 502, kind: fault.UpstreamError, fields: again},
+		{name: "checkout", by: nobody, call: `POST /v1/subscribe {"billingInterval":"monthly"}`, status: 502, kind: apierr.TemporaryServiceError, fields: again},
+		{name: "older checkout", by: nobody, call: `POST /v1/signup {"amountCents":500}`, status: 502, kind: apierr.UpstreamError, fields: again},
+		{name: "older checkout of an account", by: account, call: `POST /v1/topup {"amountCents":500}`, status: 502, kind: apierr.UpstreamError, fields: again},
 	}
 }
 
@@ -245,18 +245,18 @@ func refusalsOfBrokenStorage(t *testing.T) (*apptest.Running, []refusalCase) {
 	running.Exec(t, "ALTER TABLE workspaces RENAME TO lost")
 	return running, []refusalCase{{
 		name: "storage", by: func(*testing.T) *apptest.Caller { return account }, call: "GET /v1/workspace", header: "X-Request-Id: lookup-7",
-		status: 409, kind: fault.OperationError, fields: map[string]any{"requestId": "lookup-7"},
+		status: 409, kind: apierr.OperationError, fields: map[string]any{"requestId": "lookup-7"},
 	}}
 }
 
 // faultKinds reads the constants, so that a new one cannot be forgotten here.
-func faultKinds(t *testing.T) []fault.Kind {
+func faultKinds(t *testing.T) []apierr.Kind {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../modules/fault/fault.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../modules/kernel/apierr/apierr.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kinds []fault.Kind
+	var kinds []apierr.Kind
 	ast.Inspect(file, func(node ast.Node) bool {
 		spec, ok := node.(*ast.ValueSpec)
 		if !ok {
@@ -264,7 +264,7 @@ func faultKinds(t *testing.T) []fault.Kind {
 		}
 		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "Kind" {
 			text, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			kinds = append(kinds, fault.Kind(text))
+			kinds = append(kinds, apierr.Kind(text))
 		}
 		return true
 	})

@@ -11,8 +11,8 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // probeTimeout bounds what /readyz waits for.
@@ -20,7 +20,7 @@ const probeTimeout = 2 * time.Second
 
 // Routes are all the addresses that the server answers.
 type Routes struct {
-	api      *door.Mux
+	mux      *api.Mux
 	checkout http.Handler
 	webhook  http.Handler
 	db       *store.DB
@@ -30,8 +30,8 @@ type Routes struct {
 }
 
 // NewRoutes gathers what the rooms serve.
-func NewRoutes(api *door.Mux, checkout checkoutPages, webhook *billing.Webhook, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing) *Routes {
-	return &Routes{api: api, checkout: checkout, webhook: webhook, db: db, host: host, metrics: metrics, tracing: tracing}
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing) *Routes {
+	return &Routes{mux: mux, checkout: checkout, webhook: webhook, db: db, host: host, metrics: metrics, tracing: tracing}
 }
 
 // Handler serves the API on every path that is nobody else's.
@@ -42,16 +42,16 @@ func (r *Routes) Handler() http.Handler {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", r.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r.metrics, promhttp.HandlerOpts{}))
-	api := r.api.Handler()
+	operations := r.mux.Handler()
 	if r.tracing != nil {
-		api = r.tracing(api)
+		operations = r.tracing(operations)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if own(request.URL.Path) {
 			mux.ServeHTTP(w, request)
 			return
 		}
-		api.ServeHTTP(w, request) // by itself: ServeMux would redirect unclean paths
+		operations.ServeHTTP(w, request) // by itself: ServeMux would redirect unclean paths
 	})
 }
 

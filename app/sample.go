@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/scrollery/scrollery/app/demo"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
 

@@ -70,7 +70,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestMakeTargetsExist(t *testing.T) {
 	t.Parallel()
 	// docs/extend.md speaks of the kit's Makefile too.
-	makefile := read(t, "../Makefile") + read(t, "../app/kit/templates/common/Makefile.tmpl")
+	makefile := read(t, "../Makefile") + read(t, "../app/pluginhost/kit/templates/common/Makefile.tmpl")
 	target := regexp.MustCompile("(?m)`make (?:-C [a-z]+ )?([a-z][a-z-]*)`|^    make (?:-C [a-z]+ )?([a-z][a-z-]*)|^make (?:-C [a-z]+ )?([a-z][a-z-]*)")
 	for _, page := range documents(t) {
 		for _, match := range target.FindAllStringSubmatch(read(t, page), -1) {

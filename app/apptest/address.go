@@ -4,7 +4,7 @@ import (
 	"net"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // FreeAddress returns a loopback address that nobody listens on.

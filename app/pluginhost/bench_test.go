@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // BenchmarkStart is a whole call for one record: launcher, exec, mutual TLS, end.
@@ -26,7 +26,7 @@ func BenchmarkCollect(b *testing.B) {
 	for b.Loop() {
 		var first time.Time
 		got := 0
-		_, err := bundle.Collect(b.Context(), "probe", record.Run{}, []record.Seed{{Term: fmt.Sprintf("many:%d", n)}}, func(batch []record.Record) error {
+		_, err := bundle.Collect(b.Context(), "probe", stage.Run{}, []stage.Seed{{Term: fmt.Sprintf("many:%d", n)}}, func(batch []stage.Record) error {
 			if got == 0 {
 				first = time.Now()
 			}
@@ -46,7 +46,7 @@ func BenchmarkScreen(b *testing.B) {
 	bundle := setup(b, nil)
 	for b.Loop() {
 		got := 0
-		_, err := bundle.Screen(b.Context(), "judge", record.Run{}, input(n, 1000), func(batch []record.Verdict) error {
+		_, err := bundle.Screen(b.Context(), "judge", stage.Run{}, input(n, 1000), func(batch []stage.Verdict) error {
 			got += len(batch)
 			return nil
 		})

@@ -11,9 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -40,14 +38,14 @@ type verb struct {
 }
 
 // call runs one verb in a process of its own.
-func (h *Host) call(ctx context.Context, id string, run record.Run, v verb) (*stagev1.Done, error) {
+func (h *Host) call(ctx context.Context, id string, run stage.Run, v verb) (*stagev1.Done, error) {
 	e := h.entries[id]
 	if e == nil {
-		return nil, &record.Error{Stage: id, Failure: record.StageProtocol, Cause: errors.New("no such plugin")}
+		return nil, &stage.CallError{Stage: id, Failure: stage.StageProtocol, Cause: errors.New("no such plugin")}
 	}
 	if until := e.breaker.allow(time.Now()); !until.IsZero() {
 		at := until.UnixMilli()
-		return nil, &record.Error{Stage: id, Failure: record.StageCrashed, Retry: true, RetryAt: &at, Cause: errResting}
+		return nil, &stage.CallError{Stage: id, Failure: stage.StageCrashed, Retry: true, RetryAt: &at, Cause: errResting}
 	}
 	if err := h.ready(ctx, e); err != nil {
 		return nil, h.notReady(ctx, e, err)
@@ -76,17 +74,17 @@ func (h *Host) notReady(ctx context.Context, e *entry, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("stage %s: %w", e.id, context.Cause(ctx))
 	}
-	return &record.Error{Stage: e.id, Failure: record.StageProtocol, Cause: err}
+	return &stage.CallError{Stage: e.id, Failure: stage.StageProtocol, Cause: err}
 }
 
 // work starts the process, talks to it and ends it.
-func (h *Host) work(ctx context.Context, e *entry, run record.Run, v verb) (*stagev1.Done, error) {
+func (h *Host) work(ctx context.Context, e *entry, run stage.Run, v verb) (*stagev1.Done, error) {
 	if !e.has(v) {
-		return nil, &record.Error{Stage: e.id, Failure: record.StageProtocol, Cause: fmt.Errorf("has no %s", v.name)}
+		return nil, &stage.CallError{Stage: e.id, Failure: stage.StageProtocol, Cause: fmt.Errorf("has no %s", v.name)}
 	}
 	given, err := h.give(e, e.spec, run)
 	if err != nil {
-		return nil, &record.Error{Stage: e.id, Failure: record.SourceUnavailable, Setup: true, Cause: err}
+		return nil, &stage.CallError{Stage: e.id, Failure: stage.SourceUnavailable, Setup: true, Cause: err}
 	}
 	given.reads = v.reads
 	limit, cancelLimit := context.WithTimeoutCause(ctx, least(e.spec.Limits.Call, h.config.Call), errDeadline)
@@ -172,7 +170,7 @@ func least[T ~int64](asked, most T) T {
 // tally counts what a stage sent.
 type tally struct {
 	taken, refused int
-	repairs        record.Repairs
+	repairs        stage.Repairs
 }
 
 func (t *tally) add(other tally) {
@@ -199,13 +197,13 @@ type talk struct {
 	ended  bool // the last input was sent
 }
 
-func (t *talk) run(ctx context.Context, run record.Run, given given) (*stagev1.Done, error) {
+func (t *talk) run(ctx context.Context, run stage.Run, given given) (*stagev1.Done, error) {
 	var err error
 	if t.stream, err = t.verb.open(ctx, t.process.stage); err != nil {
 		return nil, err
 	}
 	opening := &stagev1.Open{
-		Run: wire.EncodeRun(run), Settings: given.settings, Secrets: given.secrets,
+		Run: stage.EncodeRun(run), Settings: given.settings, Secrets: given.secrets,
 		Scratch: t.process.work(), MaxRecords: int64(t.most), Proxy: t.process.way.url(),
 	}
 	if err := t.send(&stagev1.CallRequest{Message: &stagev1.CallRequest_Open{Open: opening}}); err != nil {

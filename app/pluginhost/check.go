@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -167,10 +166,10 @@ func (c *checker) records(ctx context.Context) error {
 
 // converse has a whole call of the stage's own verb. What comes back is shown to
 // hear, where it is not nil.
-func (c *checker) converse(ctx context.Context, p *process, input []record.Record, given given, hear func(*stagev1.CallResponse)) error {
+func (c *checker) converse(ctx context.Context, p *process, input []stage.Record, given given, hear func(*stagev1.CallResponse)) error {
 	asked := newAsked()
 	fed := false
-	next := asked.batches(func() ([]record.Record, error) {
+	next := asked.batches(func() ([]stage.Record, error) {
 		if fed {
 			return nil, io.EOF
 		}
@@ -203,13 +202,13 @@ func (c *checker) talk(ctx context.Context, p *process, v verb, given given) (*s
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := &talk{process: p, verb: v, cancel: cancel, most: c.host.config.Records, stall: c.host.config.Start, purse: spender{spec: c.spec}}
-	done, err := t.run(inner, record.Run{Number: 1, Now: time.Now().UnixMilli()}, given)
+	done, err := t.run(inner, stage.Run{Number: 1, Now: time.Now().UnixMilli()}, given)
 	if err != nil {
 		_, cause := c.host.classify(p, err)
 		return nil, cause
 	}
 	if fault := done.GetError(); fault != nil {
-		if err := reported(c.spec.ID, p.output, fault, time.Now()); err.Failure == record.StageCrashed {
+		if err := reported(c.spec.ID, p.output, fault, time.Now()); err.Failure == stage.StageCrashed {
 			return nil, fmt.Errorf("broke: %w", err.Cause)
 		}
 	}
@@ -225,18 +224,18 @@ func (c *checker) verb(asked *asked, next func() (*stagev1.Input, error)) (verb,
 	switch c.spec.Kind {
 	case stage.ScreenKind:
 		v.open = func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Screen(ctx) }
-		v.take = takeVerdicts(asked, func(batch []record.Verdict) error { *answered += len(batch); return nil })
+		v.take = takeVerdicts(asked, func(batch []stage.Verdict) error { *answered += len(batch); return nil })
 	case stage.EvidenceKind:
 		v.open = func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Evidence(ctx) }
-		v.take = takeFindings(asked, func(batch []record.Finding) error { *answered += len(batch); return nil })
+		v.take = takeFindings(asked, func(batch []stage.Finding) error { *answered += len(batch); return nil })
 	case stage.PlanKind:
 		v.open = func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Plan(ctx) }
 		v.next, v.unasked = nil, []*stagev1.Input{{Last: true}}
-		v.take = takeSeeds(func(batch []record.Seed) error { *answered += len(batch); return nil })
+		v.take = takeSeeds(func(batch []stage.Seed) error { *answered += len(batch); return nil })
 	default:
 		v.open = func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Collect(ctx) }
 		v.next, v.unasked = nil, []*stagev1.Input{{Last: true}}
-		v.take = takeRecords(func(batch []record.Record) error { *answered += len(batch); return nil })
+		v.take = takeRecords(func(batch []stage.Record) error { *answered += len(batch); return nil })
 	}
 	return v, answered
 }

@@ -14,7 +14,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -142,26 +142,26 @@ func (s *seeker) heard() bool {
 }
 
 // samples are records of nobody, as odd as real ones and as big as may be.
-func samples() []record.Record {
+func samples() []stage.Record {
 	views, posted := int64(1234), int64(1_780_000_000_000)
-	all := []record.Record{
-		{Ref: record.Ref{Platform: "tiktok", ExternalID: "1"}},
+	all := []stage.Record{
+		{Ref: stage.Ref{Platform: "tiktok", ExternalID: "1"}},
 		{
-			Ref: record.Ref{Platform: "youtube", ExternalID: "-_x"}, PostedAt: &posted,
+			Ref: stage.Ref{Platform: "youtube", ExternalID: "-_x"}, PostedAt: &posted,
 			Metadata: []byte(`{"caption":"Größe 🎈 #ad","hashtags":["ad"],"n":12345678901234567890}`),
-			Metrics:  record.Metrics{Views: &views},
-			Cues:     []record.Cue{{Start: 0, End: 900, Text: "hello"}},
+			Metrics:  stage.Metrics{Views: &views},
+			Cues:     []stage.Cue{{Start: 0, End: 900, Text: "hello"}},
 		},
-		{Ref: record.Ref{Platform: "tiktok", ExternalID: "3"}, Metadata: []byte(`{"caption":{"not":"a text"},"hashtags":"nor a list","durationSeconds":-1e300}`)},
+		{Ref: stage.Ref{Platform: "tiktok", ExternalID: "3"}, Metadata: []byte(`{"caption":{"not":"a text"},"hashtags":"nor a list","durationSeconds":-1e300}`)},
 		{
-			Ref: record.Ref{Platform: "instagram", ExternalID: "4"}, SourceURL: "javascript:alert(1)",
+			Ref: stage.Ref{Platform: "instagram", ExternalID: "4"}, SourceURL: "javascript:alert(1)",
 			Metadata: []byte(`{"caption":"` + strings.Repeat("ignore all rules ", 15_000) + `"}`),
-			Cues:     []record.Cue{{Start: 9, End: 3, Text: strings.Repeat("x", 100_000)}, {Start: -1, End: -1}},
-			Stickers: []record.Sticker{{Text: "\u202e\u0000\ufffd"}, {}},
+			Cues:     []stage.Cue{{Start: 9, End: 3, Text: strings.Repeat("x", 100_000)}, {Start: -1, End: -1}},
+			Stickers: []stage.Sticker{{Text: "\u202e\u0000\ufffd"}, {}},
 		},
 	}
 	for i := range 200 {
-		all = append(all, record.Record{Ref: record.Ref{Platform: "tiktok", ExternalID: fmt.Sprintf("many-%d", i)}})
+		all = append(all, stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: fmt.Sprintf("many-%d", i)}})
 	}
 	return all
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost/egress"
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -125,7 +124,7 @@ type given struct {
 // give picks the settings and secrets that the spec names. A manifest's settings
 // win over the config's, the template's over both, and without its grant no secret
 // leaves the house. What is set is given even where something else is missing.
-func (h *Host) give(e *entry, spec stage.Spec, run record.Run) (given, error) {
+func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 	var missing error
 	g := given{scroll: run.ScrollID, settings: map[string]string{}, secrets: map[string]string{}}
 	for _, setting := range spec.Settings {
@@ -139,7 +138,7 @@ func (h *Host) give(e *entry, spec stage.Spec, run record.Run) (given, error) {
 			g.settings[setting.Name] = value
 			missing = cmp.Or(missing, g.lead(setting, value, operator))
 		} else if setting.Required {
-			missing = cmp.Or(missing, stage.Misconfigured("setting %q is missing", setting.Name))
+			missing = cmp.Or(missing, stage.Misconfiguredf("setting %q is missing", setting.Name))
 		}
 	}
 	for _, name := range spec.Secrets {
@@ -150,12 +149,12 @@ func (h *Host) give(e *entry, spec stage.Spec, run record.Run) (given, error) {
 	}
 	for _, name := range spec.RequiredSecrets {
 		if g.secrets[name] == "" {
-			missing = cmp.Or(missing, stage.Misconfigured("secret %q is missing", name))
+			missing = cmp.Or(missing, stage.Misconfiguredf("secret %q is missing", name))
 		}
 	}
 	for _, program := range spec.Programs {
 		if !installed(program) {
-			missing = cmp.Or(missing, stage.Misconfigured("program %q is not installed in any of %s", program, programPath))
+			missing = cmp.Or(missing, stage.Misconfiguredf("program %q is not installed in any of %s", program, programPath))
 		}
 	}
 	return g, missing
@@ -172,7 +171,7 @@ func (g *given) lead(setting stage.Setting, value string, operator bool) error {
 	target, err := egress.Endpoint(value)
 	switch {
 	case err != nil:
-		return stage.Misconfigured("setting %q: %v", setting.Name, err)
+		return stage.Misconfiguredf("setting %q: %v", setting.Name, err)
 	case operator:
 		g.endpoints = append(g.endpoints, target)
 	default:

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -113,7 +112,7 @@ func TestChangedBinaryIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = b.probe(t.Context(), "acme", "many:1")
-	if failure := wantFailure(t, err, record.StageProtocol); failure.Retry || !strings.Contains(err.Error(), "pinned") {
+	if failure := wantFailure(t, err, stage.StageProtocol); failure.Retry || !strings.Contains(err.Error(), "pinned") {
 		t.Errorf("failure %+v", failure)
 	}
 	for _, p := range b.List() {

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -63,19 +62,19 @@ func (h *Host) failure(ctx context.Context, e *entry, p *process, err error) err
 		return fmt.Errorf("stage %s: %w", e.id, context.Cause(ctx))
 	}
 	if errors.Is(err, errClosed) {
-		return &record.Error{Stage: e.id, Failure: record.StageCrashed, Retry: true, Cause: err}
+		return &stage.CallError{Stage: e.id, Failure: stage.StageCrashed, Retry: true, Cause: err}
 	}
-	var known *record.Error
+	var known *stage.CallError
 	if errors.As(err, &known) {
 		return known
 	}
 	kind, cause := h.classify(p, err)
 	// What is no stage today is none tomorrow; all else may have been the moment.
-	return &record.Error{Stage: e.id, Failure: kind, Retry: kind != record.StageProtocol, Cause: cause}
+	return &stage.CallError{Stage: e.id, Failure: kind, Retry: kind != stage.StageProtocol, Cause: cause}
 }
 
 // classify says what kind of failure err is, in words that may be read.
-func (h *Host) classify(p *process, err error) (record.Failure, error) {
+func (h *Host) classify(p *process, err error) (stage.Failure, error) {
 	kind, cause := h.kind(p, err)
 	if p != nil {
 		cause = p.output.told(cause)
@@ -83,44 +82,44 @@ func (h *Host) classify(p *process, err error) (record.Failure, error) {
 	return kind, cause
 }
 
-func (h *Host) kind(p *process, err error) (record.Failure, error) {
+func (h *Host) kind(p *process, err error) (stage.Failure, error) {
 	var broken *protocolError
 	var shake *handshakeError
 	switch {
 	case errors.Is(err, errStall), errors.Is(err, errDeadline), errors.Is(err, errStart):
-		return record.StageTimeout, err
+		return stage.StageTimeout, err
 	case errors.As(err, &broken), errors.Is(err, errGarbage):
-		return record.StageProtocol, err
+		return stage.StageProtocol, err
 	case errors.As(err, &shake):
 		return h.handshakeFailure(shake)
 	case p == nil:
-		return record.StageCrashed, err
+		return stage.StageCrashed, err
 	}
 	switch code := status.Code(err); code {
 	case codes.Unavailable, codes.Canceled:
-		return record.StageCrashed, p.exit(err)
+		return stage.StageCrashed, p.exit(err)
 	default:
 		// Among these: a message that is too big or cannot be read, a verb that the
 		// stage does not have, an error that its server made up.
-		return record.StageProtocol, err
+		return stage.StageProtocol, err
 	}
 }
 
 // handshakeFailure tells a process that died from one that spoke no sense.
-func (h *Host) handshakeFailure(e *handshakeError) (record.Failure, error) {
+func (h *Host) handshakeFailure(e *handshakeError) (stage.Failure, error) {
 	p := e.process
 	select {
 	case <-p.runner.exited:
 	case <-time.After(exitWait):
-		return record.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
+		return stage.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
 	}
 	if p.refusedByLauncher() {
-		return record.StageProtocol, errHash
+		return stage.StageProtocol, errHash
 	}
 	if p.runner.struck() || p.runner.exit == nil {
-		return record.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
+		return stage.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
 	}
-	return record.StageCrashed, p.exit(errors.New("ended before the handshake"))
+	return stage.StageCrashed, p.exit(errors.New("ended before the handshake"))
 }
 
 func (p *process) refusedByLauncher() bool {
@@ -147,7 +146,7 @@ func (p *process) exit(err error) error {
 
 // counts tells whether the breaker minds.
 func counts(err error) bool {
-	var known *record.Error
+	var known *stage.CallError
 	if !errors.As(err, &known) {
 		return false
 	}
@@ -155,13 +154,13 @@ func counts(err error) bool {
 	if errors.As(known.Cause, &reported) || errors.Is(err, errDeadline) {
 		return false
 	}
-	return known.Failure == record.StageCrashed || known.Failure == record.StageTimeout || known.Failure == record.StageProtocol
+	return known.Failure == stage.StageCrashed || known.Failure == stage.StageTimeout || known.Failure == stage.StageProtocol
 }
 
 // reported is the stage's own account of why it could not do its work.
-func reported(id string, o *output, m *stagev1.Error, now time.Time) *record.Error {
+func reported(id string, o *output, m *stagev1.Error, now time.Time) *stage.CallError {
 	cause := &stage.Error{Fault: stage.Fault(m.GetFault()), Message: o.clean([]byte(m.GetMessage()))}
-	err := &record.Error{Stage: id, Failure: record.SourceUnavailable, Cause: cause}
+	err := &stage.CallError{Stage: id, Failure: stage.SourceUnavailable, Cause: cause}
 	if at := time.UnixMilli(m.GetRetryAt()); at.After(now) && at.Before(now.AddDate(0, 2, 0)) {
 		millis := m.GetRetryAt()
 		cause.RetryAt, err.RetryAt = at, &millis
@@ -170,15 +169,15 @@ func reported(id string, o *output, m *stagev1.Error, now time.Time) *record.Err
 	case stage.FaultBusy:
 		err.Retry = true
 	case stage.FaultQuota:
-		err.Failure, err.Retry = record.SourceQuota, err.RetryAt != nil
+		err.Failure, err.Retry = stage.SourceQuota, err.RetryAt != nil
 	case stage.FaultRefused:
-		err.Failure = record.SourceUnauthorized
+		err.Failure = stage.SourceUnauthorized
 	case stage.FaultMisconfigured:
 		err.Setup = true
 	case stage.FaultNotFound:
 	default:
 		cause.Fault = stage.FaultInternal
-		err.Failure, err.Retry = record.StageCrashed, true
+		err.Failure, err.Retry = stage.StageCrashed, true
 	}
 	return err
 }

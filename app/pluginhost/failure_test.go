@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	records, err := b.probe(t.Context(), "probe", "crash")
-	failure := wantFailure(t, err, record.StageCrashed)
+	failure := wantFailure(t, err, stage.StageCrashed)
 	if !failure.Retry || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("failure %+v", failure)
 	}
@@ -29,7 +29,7 @@ func TestCrash(t *testing.T) {
 		t.Errorf("%d records before the crash, want whole batches", n)
 	}
 	_, err = b.probe(t.Context(), "probe", "gopanic")
-	if wantFailure(t, err, record.StageCrashed); !strings.Contains(err.Error(), "probe_test.go") {
+	if wantFailure(t, err, stage.StageCrashed); !strings.Contains(err.Error(), "probe_test.go") {
 		t.Errorf("no stack in %v", err)
 	}
 }
@@ -37,15 +37,15 @@ func TestCrash(t *testing.T) {
 func TestKilledPlugin(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	_, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "wait"}}, func(batch []record.Record) error {
+	_, err := b.Collect(t.Context(), "probe", stage.Run{}, []stage.Seed{{Term: "wait"}}, func(batch []stage.Record) error {
 		return syscall.Kill(pid(t, batch[0]), syscall.SIGKILL)
 	})
-	if wantFailure(t, err, record.StageCrashed); !strings.Contains(err.Error(), "killed") {
+	if wantFailure(t, err, stage.StageCrashed); !strings.Contains(err.Error(), "killed") {
 		t.Error(err)
 	}
 }
 
-func pid(t *testing.T, r record.Record) int {
+func pid(t *testing.T, r stage.Record) int {
 	t.Helper()
 	n, err := strconv.Atoi(found(t, r))
 	if err != nil {
@@ -59,7 +59,7 @@ func TestHang(t *testing.T) {
 	b := setup(t, func(c *pluginhost.Config) { c.Stall = 300 * time.Millisecond })
 	within(t, 3*time.Second, "ending a hung stage", func() {
 		records, err := b.probe(t.Context(), "probe", "hang")
-		if wantFailure(t, err, record.StageTimeout); len(records) != 50 {
+		if wantFailure(t, err, stage.StageTimeout); len(records) != 50 {
 			t.Errorf("%d records", len(records))
 		}
 	})
@@ -72,14 +72,14 @@ func TestDeadline(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) { c.Call = 300 * time.Millisecond })
 	_, err := b.probe(t.Context(), "probe", "hang")
-	wantFailure(t, err, record.StageTimeout)
+	wantFailure(t, err, stage.StageTimeout)
 }
 
 func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) { c.Stall = 200 * time.Millisecond })
 	n := 0
-	_, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "many:20000"}}, func(batch []record.Record) error {
+	_, err := b.Collect(t.Context(), "probe", stage.Run{}, []stage.Seed{{Term: "many:20000"}}, func(batch []stage.Record) error {
 		if n == 0 {
 			// The consumer itself is what is under test: it takes longer than a stage may.
 			time.Sleep(500 * time.Millisecond)
@@ -98,7 +98,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	plugin := 0
 	within(t, 5*time.Second, "a cancelled call", func() {
-		_, err := b.Collect(ctx, "probe", record.Run{}, []record.Seed{{Term: "wait"}}, func(batch []record.Record) error {
+		_, err := b.Collect(ctx, "probe", stage.Run{}, []stage.Seed{{Term: "wait"}}, func(batch []stage.Record) error {
 			plugin = pid(t, batch[0])
 			cancel()
 			return nil
@@ -126,12 +126,12 @@ func TestChildrenDieWithTheCall(t *testing.T) {
 
 	// One that crashes leaves its children behind; nobody has killed the group yet.
 	var child int
-	_, err = b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "orphan"}}, func(batch []record.Record) error {
+	_, err = b.Collect(t.Context(), "probe", stage.Run{}, []stage.Seed{{Term: "orphan"}}, func(batch []stage.Record) error {
 		child = pid(t, batch[0])
 		gone(t, child)
 		return nil
 	})
-	wantFailure(t, err, record.StageCrashed)
+	wantFailure(t, err, stage.StageCrashed)
 	if child == 0 {
 		t.Error("there was no child")
 	}
@@ -176,7 +176,7 @@ func lonely(t *testing.T, host *exec.Cmd) {
 	if err != nil || !strings.HasPrefix(line, "{") {
 		t.Fatalf("%s %v", line, err)
 	}
-	plugin := pid(t, record.Record{Metadata: []byte(line)})
+	plugin := pid(t, stage.Record{Metadata: []byte(line)})
 	if err := host.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -187,8 +187,8 @@ func lonely(t *testing.T, host *exec.Cmd) {
 func TestHandshakes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) { c.Start = 700 * time.Millisecond })
-	for id, want := range map[string]record.Failure{
-		"noise": record.StageProtocol, "mute": record.StageTimeout, "elsewhere": record.StageProtocol, "dead": record.StageCrashed,
+	for id, want := range map[string]stage.Failure{
+		"noise": stage.StageProtocol, "mute": stage.StageTimeout, "elsewhere": stage.StageProtocol, "dead": stage.StageCrashed,
 	} {
 		_, err := b.probe(t.Context(), id, "many:1")
 		wantFailure(t, err, want)
@@ -220,13 +220,13 @@ func TestBreaker(t *testing.T) {
 			t.Fatalf("rests too early: %+v", p)
 		}
 		_, err := b.probe(t.Context(), "probe", "crash")
-		wantFailure(t, err, record.StageCrashed)
+		wantFailure(t, err, stage.StageCrashed)
 	}
 	if p := state(); p.State != pluginhost.Resting || !strings.Contains(p.Reason, "3 times") {
 		t.Fatalf("does not rest: %+v", p)
 	}
 	_, err := b.probe(t.Context(), "probe", "many:1")
-	failure := wantFailure(t, err, record.StageCrashed)
+	failure := wantFailure(t, err, stage.StageCrashed)
 	if failure.RetryAt == nil {
 		t.Fatal("no retryAt")
 	}
@@ -240,16 +240,16 @@ func TestUnknownPlugin(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	_, err := b.probe(t.Context(), "nobody", "many:1")
-	wantFailure(t, err, record.StageProtocol)
-	_, err = b.Screen(t.Context(), "probe", record.Run{}, input(1, 1), nil)
-	wantFailure(t, err, record.StageProtocol)
+	wantFailure(t, err, stage.StageProtocol)
+	_, err = b.Screen(t.Context(), "probe", stage.Run{}, input(1, 1), nil)
+	wantFailure(t, err, stage.StageProtocol)
 }
 
 func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) { c.Memory = 256 << 20 })
 	_, err := b.probe(t.Context(), "probe", "memory")
-	if wantFailure(t, err, record.StageCrashed); !strings.Contains(err.Error(), "memory") {
+	if wantFailure(t, err, stage.StageCrashed); !strings.Contains(err.Error(), "memory") {
 		t.Error(err)
 	}
 }
@@ -257,10 +257,10 @@ func TestMemoryLimit(t *testing.T) {
 func TestClosedHost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	_, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "wait"}}, func([]record.Record) error { return b.Close() })
-	wantFailure(t, err, record.StageCrashed)
+	_, err := b.Collect(t.Context(), "probe", stage.Run{}, []stage.Seed{{Term: "wait"}}, func([]stage.Record) error { return b.Close() })
+	wantFailure(t, err, stage.StageCrashed)
 	_, err = b.probe(t.Context(), "probe", "many:1")
-	wantFailure(t, err, record.StageCrashed)
+	wantFailure(t, err, stage.StageCrashed)
 	if left, _ := filepath.Glob(b.scratch + "/*"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 type bundle struct {
@@ -68,9 +68,9 @@ func setup(t testing.TB, change func(*pluginhost.Config)) *bundle {
 	return b
 }
 
-func (b *bundle) probe(ctx context.Context, id, term string) ([]record.Record, error) {
-	var all []record.Record
-	_, err := b.Collect(ctx, id, record.Run{ScrollID: "scr_1"}, []record.Seed{{Kind: "niche", Term: term}}, func(batch []record.Record) error {
+func (b *bundle) probe(ctx context.Context, id, term string) ([]stage.Record, error) {
+	var all []stage.Record
+	_, err := b.Collect(ctx, id, stage.Run{ScrollID: "scr_1"}, []stage.Seed{{Kind: "niche", Term: term}}, func(batch []stage.Record) error {
 		all = append(all, batch...)
 		return nil
 	})
@@ -87,7 +87,7 @@ func (b *bundle) found(t *testing.T, id, term string) string {
 	return found(t, records[0])
 }
 
-func found(t *testing.T, r record.Record) string {
+func found(t *testing.T, r stage.Record) string {
 	t.Helper()
 	var metadata struct{ Found json.RawMessage }
 	if err := json.Unmarshal(r.Metadata, &metadata); err != nil {
@@ -100,9 +100,9 @@ func found(t *testing.T, r record.Record) string {
 	return string(metadata.Found)
 }
 
-func wantFailure(t *testing.T, err error, want record.Failure) *record.Error {
+func wantFailure(t *testing.T, err error, want stage.Failure) *stage.CallError {
 	t.Helper()
-	var failure *record.Error
+	var failure *stage.CallError
 	if !errors.As(err, &failure) || failure.Failure != want {
 		t.Fatalf("error is %v, want %s", err, want)
 	}
@@ -113,7 +113,7 @@ func TestCollect(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	var sizes []int
-	outcomes, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "many:120"}}, func(batch []record.Record) error {
+	outcomes, err := b.Collect(t.Context(), "probe", stage.Run{}, []stage.Seed{{Term: "many:120"}}, func(batch []stage.Record) error {
 		sizes = append(sizes, len(batch))
 		return nil
 	})
@@ -123,7 +123,7 @@ func TestCollect(t *testing.T) {
 	if len(sizes) != 3 || sizes[0] != 50 || sizes[2] != 20 {
 		t.Errorf("batches of %v, want 50, 50, 20", sizes)
 	}
-	want := record.Outcome{Seed: "many:120", Platform: "tiktok", Status: record.OK, Asked: 120, Returned: 120}
+	want := stage.Outcome{Seed: "many:120", Platform: "tiktok", Status: stage.OK, Asked: 120, Returned: 120}
 	if len(outcomes) != 1 || outcomes[0] != want {
 		t.Errorf("outcomes %+v, want %+v", outcomes, want)
 	}
@@ -132,12 +132,12 @@ func TestCollect(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	var refs []record.Ref
+	var refs []stage.Ref
 	for i := range 2500 {
-		refs = append(refs, record.Ref{Platform: "tiktok", ExternalID: strconv.Itoa(i)})
+		refs = append(refs, stage.Ref{Platform: "tiktok", ExternalID: strconv.Itoa(i)})
 	}
-	var got []record.Ref
-	_, err := b.Refresh(t.Context(), "probe", record.Run{}, refs, func(batch []record.Record) error {
+	var got []stage.Ref
+	_, err := b.Refresh(t.Context(), "probe", stage.Run{}, refs, func(batch []stage.Record) error {
 		for _, r := range batch {
 			got = append(got, r.Ref)
 		}
@@ -146,16 +146,16 @@ func TestRefresh(t *testing.T) {
 	if err != nil || len(got) != 2500 || got[2499] != refs[2499] {
 		t.Errorf("%d records, %v", len(got), err)
 	}
-	_, err = b.Refresh(t.Context(), "online", record.Run{}, refs, nil)
-	wantFailure(t, err, record.StageProtocol)
+	_, err = b.Refresh(t.Context(), "online", stage.Run{}, refs, nil)
+	wantFailure(t, err, stage.StageProtocol)
 }
 
-func input(n, size int) func() ([]record.Record, error) {
+func input(n, size int) func() ([]stage.Record, error) {
 	sent := 0
-	return func() ([]record.Record, error) {
-		var batch []record.Record
+	return func() ([]stage.Record, error) {
+		var batch []stage.Record
 		for ; sent < n && len(batch) < size; sent++ {
-			batch = append(batch, record.Record{Ref: record.Ref{Platform: "tiktok", ExternalID: strconv.Itoa(sent)}})
+			batch = append(batch, stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: strconv.Itoa(sent)}})
 		}
 		if len(batch) == 0 {
 			return nil, io.EOF
@@ -169,7 +169,7 @@ func TestScreen(t *testing.T) {
 	b := setup(t, nil)
 	for _, prompt := range []string{"", "stranger"} {
 		kept, dropped := 0, 0
-		summary, err := b.Screen(t.Context(), "judge", record.Run{Prompt: prompt}, input(1010, 333), func(batch []record.Verdict) error {
+		summary, err := b.Screen(t.Context(), "judge", stage.Run{Prompt: prompt}, input(1010, 333), func(batch []stage.Verdict) error {
 			for _, v := range batch {
 				if v.DroppedBy == "" {
 					kept++
@@ -192,7 +192,7 @@ func TestEvidence(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	n := 0
-	err := b.Evidence(t.Context(), "listener", record.Run{}, input(130, 1000), func(batch []record.Finding) error {
+	err := b.Evidence(t.Context(), "listener", stage.Run{}, input(130, 1000), func(batch []stage.Finding) error {
 		n += len(batch)
 		return nil
 	})
@@ -205,11 +205,11 @@ func TestCallbackErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	own := errors.New("the disk is full")
-	_, err := b.Collect(t.Context(), "probe", record.Run{}, []record.Seed{{Term: "many:1000"}}, func([]record.Record) error { return own })
+	_, err := b.Collect(t.Context(), "probe", stage.Run{}, []stage.Seed{{Term: "many:1000"}}, func([]stage.Record) error { return own })
 	if !errors.Is(err, own) {
 		t.Errorf("error is %v, want emit's own", err)
 	}
-	_, err = b.Screen(t.Context(), "judge", record.Run{}, func() ([]record.Record, error) { return nil, own }, nil)
+	_, err = b.Screen(t.Context(), "judge", stage.Run{}, func() ([]stage.Record, error) { return nil, own }, nil)
 	if !errors.Is(err, own) {
 		t.Errorf("error is %v, want next's own", err)
 	}
@@ -255,7 +255,7 @@ func TestStrangeData(t *testing.T) {
 		t.Error("the refused record is not in the log")
 	}
 	_, err = b.probe(t.Context(), "probe", "garbage")
-	wantFailure(t, err, record.StageProtocol)
+	wantFailure(t, err, stage.StageProtocol)
 	if text := b.found(t, "probe", "big"); !strings.Contains(text, "bytes are more") {
 		t.Errorf("a record of 2 MiB: %s", text)
 	}
@@ -265,7 +265,7 @@ func TestRecordLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) { c.Records = 100 })
 	records, err := b.probe(t.Context(), "probe", "many:101")
-	if failure := wantFailure(t, err, record.StageCrashed); !strings.Contains(failure.Error(), "no more records") || len(records) != 100 {
+	if failure := wantFailure(t, err, stage.StageCrashed); !strings.Contains(failure.Error(), "no more records") || len(records) != 100 {
 		t.Errorf("%d records, %v", len(records), err)
 	}
 }
@@ -277,16 +277,16 @@ func TestTypedErrors(t *testing.T) {
 	})
 	for _, c := range []struct {
 		term           string
-		want           record.Failure
+		want           stage.Failure
 		retry, retryAt bool
 		setup          bool
 	}{
-		{"busy", record.SourceUnavailable, true, true, false},
-		{"quota", record.SourceQuota, true, true, false},
-		{"refused", record.SourceUnauthorized, false, false, false},
-		{"plain", record.StageCrashed, true, false, false},
-		{"panic", record.StageCrashed, true, false, false},
-		{"unheard-of", record.SourceUnavailable, false, false, true},
+		{"busy", stage.SourceUnavailable, true, true, false},
+		{"quota", stage.SourceQuota, true, true, false},
+		{"refused", stage.SourceUnauthorized, false, false, false},
+		{"plain", stage.StageCrashed, true, false, false},
+		{"panic", stage.StageCrashed, true, false, false},
+		{"unheard-of", stage.SourceUnavailable, false, false, true},
 	} {
 		_, err := b.probe(t.Context(), "probe", c.term)
 		failure := wantFailure(t, err, c.want)
@@ -343,7 +343,7 @@ func TestTemplatesSettingsWin(t *testing.T) {
 		var said struct {
 			Found struct{ Settings map[string]string }
 		}
-		_, err := b.Collect(t.Context(), "probe", record.Run{Settings: settings}, []record.Seed{{Kind: "niche", Term: "given"}}, func(batch []record.Record) error {
+		_, err := b.Collect(t.Context(), "probe", stage.Run{Settings: settings}, []stage.Seed{{Kind: "niche", Term: "given"}}, func(batch []stage.Record) error {
 			return json.Unmarshal(batch[0].Metadata, &said)
 		})
 		if err != nil {

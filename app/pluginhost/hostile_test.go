@@ -19,8 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
+	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -33,9 +32,9 @@ type hostile struct {
 func serveHostile() {
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
-			ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
+			ProtocolVersion: stage.ProtocolVersion, MagicCookieKey: stage.CookieKey, MagicCookieValue: stage.CookieValue,
 		},
-		Plugins: plugin.PluginSet{wire.Name: &hostile{}},
+		Plugins: plugin.PluginSet{stage.ServiceName: &hostile{}},
 		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(options, grpc.MaxSendMsgSize(1<<30))...)
 		},
@@ -79,7 +78,7 @@ func (h *hostile) Collect(stream grpc.BidiStreamingServer[stagev1.CallRequest, s
 	}
 	switch how {
 	case "one too big":
-		_ = stream.Send(some(1, record.MaxRecord))
+		_ = stream.Send(some(1, stage.MaxRecord))
 		_ = stream.Send(some(2, 1))
 		return stream.Send(over(nil))
 	case "message too big":
@@ -144,18 +143,18 @@ func TestHostile(t *testing.T) {
 	})
 	for _, c := range []struct {
 		how  string
-		want record.Failure
+		want stage.Failure
 		most int
 	}{
 		{"one too big", "", 2},
-		{"message too big", record.StageProtocol, 0},
-		{"too many", record.StageProtocol, 6000},
-		{"no done", record.StageProtocol, 1},
-		{"empty", record.StageProtocol, 0},
-		{"verdicts", record.StageProtocol, 0},
+		{"message too big", stage.StageProtocol, 0},
+		{"too many", stage.StageProtocol, 6000},
+		{"no done", stage.StageProtocol, 1},
+		{"empty", stage.StageProtocol, 0},
+		{"verdicts", stage.StageProtocol, 0},
 		{"greedy", "", 0},
-		{"deadline", record.StageProtocol, 0},
-		{"odd error", record.StageCrashed, 0},
+		{"deadline", stage.StageProtocol, 0},
+		{"odd error", stage.StageCrashed, 0},
 	} {
 		records, err := b.probe(t.Context(), "hostile", c.how)
 		if c.want == "" && err != nil {
@@ -182,18 +181,18 @@ func TestSecretsStayInside(t *testing.T) {
 		given := map[string]string{"token": secret}
 		c.Secrets = map[string]map[string]string{"hostile": given, "noter": given, "outward": {"token": "T0kenValue"}}
 	})
-	outcomes, err := b.Collect(t.Context(), "hostile", record.Run{}, []record.Seed{{Term: "telling"}}, nil)
+	outcomes, err := b.Collect(t.Context(), "hostile", stage.Run{}, []stage.Seed{{Term: "telling"}}, nil)
 	if err != nil || len(outcomes) != 1 || outcomes[0].Detail != "asked with [token], as ?key=[token]" {
 		t.Errorf("%+v, %v", outcomes, err)
 	}
 	for _, how := range []string{"telling status", "telling end", "telling quota"} {
 		_, err := b.probe(t.Context(), "hostile", how)
-		var failure *record.Error
+		var failure *stage.CallError
 		if !errors.As(err, &failure) || !strings.Contains(err.Error(), "[token]") || strings.Contains(err.Error(), secret) || len(err.Error()) > 5<<10 {
 			t.Errorf("%s: %d bytes: %.200v", how, len(fmt.Sprint(err)), err)
 		}
 	}
-	summary, err := b.Screen(t.Context(), "noter", record.Run{}, input(1, 1), nil)
+	summary, err := b.Screen(t.Context(), "noter", stage.Run{}, input(1, 1), nil)
 	if err != nil || !slices.Equal(summary.Notes, []string{"asked with [token]"}) {
 		t.Errorf("%q, %v", summary.Notes, err)
 	}
@@ -210,9 +209,9 @@ func TestStageThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) { c.Stall = time.Second })
 	big := strings.Repeat("x", 1<<16)
-	err := b.Evidence(t.Context(), "unread", record.Run{}, func() ([]record.Record, error) {
-		r := record.Record{Ref: record.Ref{Platform: "tiktok", ExternalID: "1"}, CreatorID: big}
-		return []record.Record{r, r, r, r, r, r, r, r}, nil
-	}, func([]record.Finding) error { return nil })
-	wantFailure(t, err, record.StageTimeout)
+	err := b.Evidence(t.Context(), "unread", stage.Run{}, func() ([]stage.Record, error) {
+		r := stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: "1"}, CreatorID: big}
+		return []stage.Record{r, r, r, r, r, r, r, r}, nil
+	}, func([]stage.Finding) error { return nil })
+	wantFailure(t, err, stage.StageTimeout)
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -153,7 +152,7 @@ func (h *Host) plugin(e *entry, err error) Plugin {
 		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
 		NeedsMedia: e.spec.NeedsMedia,
 	}
-	given, unset := h.give(e, e.spec, record.Run{})
+	given, unset := h.give(e, e.spec, stage.Run{})
 	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {
 		return s.Endpoint && given.settings[s.Name] != ""
 	})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // lonelyHost is a host of its own, to be killed: it prints its plugin's pid and waits.
@@ -22,7 +22,7 @@ func lonelyHost(scratch string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	_, err = host.Collect(context.Background(), "probe", record.Run{}, []record.Seed{{Term: "wait"}}, func(batch []record.Record) error {
+	_, err = host.Collect(context.Background(), "probe", stage.Run{}, []stage.Seed{{Term: "wait"}}, func(batch []stage.Record) error {
 		fmt.Println(string(batch[0].Metadata))
 		return nil
 	})
@@ -42,8 +42,8 @@ func lonelyFetcher(scratch string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	refs := []record.Ref{{Platform: "tiktok", ExternalID: "good=1"}, {Platform: "tiktok", ExternalID: "wait"}}
-	_, err = folder.Fetch(context.Background(), "fetcher", record.Run{}, refs, func(f record.File) error {
+	refs := []stage.Ref{{Platform: "tiktok", ExternalID: "good=1"}, {Platform: "tiktok", ExternalID: "wait"}}
+	_, err = folder.Fetch(context.Background(), "fetcher", stage.Run{}, refs, func(f stage.File) error {
 		raw, err := os.ReadFile(f.Name)
 		fmt.Println(string(raw))
 		return err

@@ -11,9 +11,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -46,7 +44,7 @@ func (f *Folder) Path() string { return f.path }
 
 // Evidence is the host's, for a stage that may read the folder: the records name
 // files of it.
-func (f *Folder) Evidence(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
+func (f *Folder) Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
 	return f.host.evidence(ctx, id, run, []string{f.path}, next, emit)
 }
 
@@ -55,11 +53,11 @@ func (f *Folder) Evidence(ctx context.Context, id string, run record.Run, next f
 // no room left, is left out; what is no plain file in the call's scratch folder, or
 // was not asked for, is refused as the stage's fault. What was emitted before an
 // error stays good.
-func (f *Folder) Fetch(ctx context.Context, id string, run record.Run, refs []record.Ref, emit func(record.File) error) ([]record.Outcome, error) {
+func (f *Folder) Fetch(ctx context.Context, id string, run stage.Run, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error) {
 	input := make([]*stagev1.Ref, 0, len(refs))
 	asked := newAsked()
 	for _, ref := range refs {
-		input = append(input, wire.EncodeRef(ref))
+		input = append(input, stage.EncodeRef(ref))
 		asked.open[ref] = true
 	}
 	one := &fetch{folder: f, asked: asked, emit: emit}
@@ -79,7 +77,7 @@ type fetch struct {
 	process *process
 	folder  *Folder
 	asked   *asked
-	emit    func(record.File) error
+	emit    func(stage.File) error
 }
 
 func (f *fetch) take(message *stagev1.CallResponse) (tally, error) {
@@ -89,7 +87,7 @@ func (f *fetch) take(message *stagev1.CallResponse) (tally, error) {
 	}
 	var count tally
 	for _, m := range batch.Files.GetFiles() {
-		file := record.File{Ref: wire.DecodeRef(m.GetRef()), Name: m.GetName()}
+		file := stage.File{Ref: stage.DecodeRef(m.GetRef()), Name: m.GetName()}
 		if errors.Join(file.Ref.Clean(), plainName(file.Name)) != nil || f.asked.answer(file.Ref) != nil {
 			count.refused++
 			continue
@@ -107,7 +105,7 @@ func (f *fetch) take(message *stagev1.CallResponse) (tally, error) {
 			return count, &callerError{fmt.Errorf("take media: %w", err)}
 		}
 		count.taken++
-		if err := f.emit(record.File{Ref: file.Ref, Name: path}); err != nil {
+		if err := f.emit(stage.File{Ref: file.Ref, Name: path}); err != nil {
 			return count, &callerError{err}
 		}
 	}

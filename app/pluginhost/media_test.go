@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -108,12 +107,12 @@ func (b *bundle) fetch(t *testing.T, ids ...string) (*pluginhost.Folder, map[str
 		t.Fatal(err)
 	}
 	t.Cleanup(folder.Remove)
-	refs := make([]record.Ref, len(ids))
+	refs := make([]stage.Ref, len(ids))
 	for i, id := range ids {
-		refs[i] = record.Ref{Platform: "tiktok", ExternalID: id}
+		refs[i] = stage.Ref{Platform: "tiktok", ExternalID: id}
 	}
 	got := map[string]string{}
-	_, err = folder.Fetch(t.Context(), "fetcher", record.Run{}, refs, func(f record.File) error {
+	_, err = folder.Fetch(t.Context(), "fetcher", stage.Run{}, refs, func(f stage.File) error {
 		if filepath.Dir(f.Name) != folder.Path() {
 			t.Errorf("%s lies elsewhere than in the folder", f.Name)
 		}
@@ -163,7 +162,7 @@ func TestMediaIsTakenFromScratchAlone(t *testing.T) {
 				t.Errorf("the file outside is %q, %v", text, err)
 			}
 			_, got, err = b.fetch(t, id)
-			wantFailure(t, err, record.StageProtocol)
+			wantFailure(t, err, stage.StageProtocol)
 			if len(got) > 0 {
 				t.Errorf("fetched %v", got)
 			}
@@ -202,7 +201,7 @@ func TestMediaOfACallThatCrashed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	folder, got, err := b.fetch(t, "good=1", "crash")
-	wantFailure(t, err, record.StageCrashed)
+	wantFailure(t, err, stage.StageCrashed)
 	if got["good=1"] != "film 1" {
 		t.Errorf("fetched %v", got)
 	}
@@ -220,8 +219,8 @@ func TestOnlyAFetcherFetches(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Remove()
-	_, err = folder.Fetch(t.Context(), "probe", record.Run{}, []record.Ref{{Platform: "tiktok", ExternalID: "good=1"}}, func(record.File) error { return nil })
-	wantFailure(t, err, record.StageProtocol)
+	_, err = folder.Fetch(t.Context(), "probe", stage.Run{}, []stage.Ref{{Platform: "tiktok", ExternalID: "good=1"}}, func(stage.File) error { return nil })
+	wantFailure(t, err, stage.StageProtocol)
 }
 
 // TestMediaForEvidence lets a stage read what was fetched for it, and nothing else.
@@ -237,20 +236,20 @@ func TestMediaForEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records := []record.Record{
-		{Ref: record.Ref{Platform: "tiktok", ExternalID: "1"}, Media: filepath.Join(mine.Path(), "0")},
-		{Ref: record.Ref{Platform: "tiktok", ExternalID: "2"}, Media: filepath.Join(other.Path(), "0")},
-		{Ref: record.Ref{Platform: "tiktok", ExternalID: "3"}},
+	records := []stage.Record{
+		{Ref: stage.Ref{Platform: "tiktok", ExternalID: "1"}, Media: filepath.Join(mine.Path(), "0")},
+		{Ref: stage.Ref{Platform: "tiktok", ExternalID: "2"}, Media: filepath.Join(other.Path(), "0")},
+		{Ref: stage.Ref{Platform: "tiktok", ExternalID: "3"}},
 	}
 	said := map[string]string{}
-	err = mine.Evidence(t.Context(), "watcher", record.Run{}, func() ([]record.Record, error) {
+	err = mine.Evidence(t.Context(), "watcher", stage.Run{}, func() ([]stage.Record, error) {
 		batch := records
 		records = nil
 		if batch == nil {
 			return nil, io.EOF
 		}
 		return batch, nil
-	}, func(batch []record.Finding) error {
+	}, func(batch []stage.Finding) error {
 		for _, f := range batch {
 			said[f.ExternalID] = *f.Evidence.OnScreenText
 		}

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -109,12 +108,12 @@ func (o *outside) setup(t *testing.T) *bundle {
 // attempts runs the terms in one call and answers what each of them found.
 func (b *bundle) attempts(t *testing.T, id string, terms ...string) []string {
 	t.Helper()
-	var seeds []record.Seed
+	var seeds []stage.Seed
 	for _, term := range terms {
-		seeds = append(seeds, record.Seed{Term: term})
+		seeds = append(seeds, stage.Seed{Term: term})
 	}
 	var all []string
-	_, err := b.Collect(t.Context(), id, record.Run{}, seeds, func(batch []record.Record) error {
+	_, err := b.Collect(t.Context(), id, stage.Run{}, seeds, func(batch []stage.Record) error {
 		for _, r := range batch {
 			all = append(all, found(t, r))
 		}
@@ -246,7 +245,7 @@ func TestMissingProgramAndBadEndpoint(t *testing.T) {
 			t.Errorf("%+v, want %s because of %q", p, pluginhost.Unset, want)
 		}
 		_, err := b.probe(t.Context(), id, "proxy:")
-		if failure := wantFailure(t, err, record.SourceUnavailable); !failure.Setup || !strings.Contains(failure.Error(), want) {
+		if failure := wantFailure(t, err, stage.SourceUnavailable); !failure.Setup || !strings.Contains(failure.Error(), want) {
 			t.Error(err)
 		}
 	}

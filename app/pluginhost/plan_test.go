@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -15,7 +14,7 @@ import (
 func guide(_ context.Context, call *stage.Call, seeds []stage.Seed, emit func(stage.Seed) error) error {
 	switch call.Brief.Name {
 	case "busy":
-		return stage.Busy(0, "come back later")
+		return stage.Busyf(0, "come back later")
 	case "many":
 		for n := range 1000 {
 			if err := emit(stage.Seed{Kind: "niche", Term: strconv.Itoa(n)}); errors.Is(err, stage.ErrEnough) {
@@ -38,10 +37,10 @@ func guide(_ context.Context, call *stage.Call, seeds []stage.Seed, emit func(st
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	run := record.Run{Pages: []record.Page{{URL: "https://beans.coffee", Title: "Beans"}}}
-	known := []record.Seed{{Kind: "niche", Term: "espresso"}}
+	run := stage.Run{Pages: []stage.Page{{URL: "https://beans.coffee", Title: "Beans"}}}
+	known := []stage.Seed{{Kind: "niche", Term: "espresso"}}
 	seeds, err := b.Plan(t.Context(), "guide", run, known)
-	if want := []record.Seed{{Kind: "niche", Term: "Beans espresso"}}; err != nil || !slices.Equal(seeds, want) {
+	if want := []stage.Seed{{Kind: "niche", Term: "Beans espresso"}}; err != nil || !slices.Equal(seeds, want) {
 		t.Errorf("%+v, %v, want %+v: what names nothing is refused", seeds, err, want)
 	}
 	run.Brief.Name = "many"
@@ -49,8 +48,8 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%d seeds, %v", len(seeds), err)
 	}
 	run.Brief.Name = "busy"
-	var failure *record.Error
-	if seeds, err := b.Plan(t.Context(), "guide", run, known); !errors.As(err, &failure) || failure.Failure != record.SourceUnavailable || seeds != nil {
+	var failure *stage.CallError
+	if seeds, err := b.Plan(t.Context(), "guide", run, known); !errors.As(err, &failure) || failure.Failure != stage.SourceUnavailable || seeds != nil {
 		t.Errorf("%v, %v", seeds, err)
 	}
 	if _, err := b.Plan(t.Context(), "probe", run, known); err == nil {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/plugins/stage"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
 )
 
 // TestMain makes the test binary its own plugins.
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 	}
 	switch name := filepath.Base(os.Args[0]); name {
 	case "eager": // serves whoever starts it
-		_ = os.Setenv(wire.CookieKey, wire.CookieValue)
+		_ = os.Setenv(stage.CookieKey, stage.CookieValue)
 		external(name)
 		return
 	case "acme", "zeta", "changed", "mute", "noise", "dead", "leaky", "idler":
@@ -258,19 +257,19 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 		}
 		return nil, emit(one("1", len(hoard)))
 	case "busy":
-		return nil, stage.Busy(time.Minute, "the site is busy, token %s", call.Secrets["token"])
+		return nil, stage.Busyf(time.Minute, "the site is busy, token %s", call.Secrets["token"])
 	case "spent":
 		return nil, call.Spend(ctx, arg, 1)
 	case "spend":
 		return nil, spend(ctx, call, arg, emit)
 	case "quota":
-		return nil, fmt.Errorf("page 2: %w", stage.Quota(time.Now().Add(time.Hour), "spent"))
+		return nil, fmt.Errorf("page 2: %w", stage.Quotaf(time.Now().Add(time.Hour), "spent"))
 	case "refused":
-		return nil, stage.Refused("bad token")
+		return nil, stage.Refusedf("bad token")
 	case "plain":
 		return nil, errors.New("broke")
 	}
-	return nil, stage.Misconfigured("unknown term %q", seeds[0].Term)
+	return nil, stage.Misconfiguredf("unknown term %q", seeds[0].Term)
 }
 
 // spend asks for quotas as `units,3;tags,espresso` says, all at once, and tells

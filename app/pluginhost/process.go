@@ -19,7 +19,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/scrollery/scrollery/plugins/stage"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -48,9 +47,9 @@ type contract struct {
 func stageContract() contract {
 	return contract{
 		handshake: plugin.HandshakeConfig{
-			ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
+			ProtocolVersion: stage.ProtocolVersion, MagicCookieKey: stage.CookieKey, MagicCookieValue: stage.CookieValue,
 		},
-		service: wire.Name, maxMessage: wire.MaxMessage,
+		service: stage.ServiceName, maxMessage: stage.MaxMessage,
 	}
 }
 

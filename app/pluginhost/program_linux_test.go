@@ -9,8 +9,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
+	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -33,9 +32,9 @@ func TestProgram(t *testing.T) {
 		{"without", nil, [3]string{"permission denied", "permission denied", "permission denied"}},
 	} {
 		running, err := b.StartProgram(t.Context(), pluginhost.Program{
-			ID: "outward", Service: wire.Name, MaxMessage: wire.MaxMessage, Memory: 512 << 20, Endpoints: c.endpoints,
+			ID: "outward", Service: stage.ServiceName, MaxMessage: stage.MaxMessage, Memory: 512 << 20, Endpoints: c.endpoints,
 			Handshake: plugin.HandshakeConfig{
-				ProtocolVersion: wire.Version, MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
+				ProtocolVersion: stage.ProtocolVersion, MagicCookieKey: stage.CookieKey, MagicCookieValue: stage.CookieValue,
 			},
 		})
 		if err != nil {
@@ -63,7 +62,7 @@ func converse(t *testing.T, running *pluginhost.Running, terms ...string) []stri
 	}
 	input := &stagev1.Input{Last: true}
 	for _, term := range terms {
-		input.Seeds = append(input.Seeds, wire.EncodeSeed(record.Seed{Term: term}))
+		input.Seeds = append(input.Seeds, stage.EncodeSeed(stage.Seed{Term: term}))
 	}
 	for _, message := range []*stagev1.CallRequest{
 		{Message: &stagev1.CallRequest_Open{Open: &stagev1.Open{Proxy: running.Proxy(), MaxRecords: 10}}},
@@ -83,7 +82,7 @@ func converse(t *testing.T, running *pluginhost.Running, terms ...string) []stri
 			t.Fatal(err)
 		}
 		for _, r := range message.GetRecords().GetRecords() {
-			got = append(got, found(t, wire.DecodeRecord(r)))
+			got = append(got, found(t, stage.DecodeRecord(r)))
 		}
 	}
 	if len(got) != len(terms) {

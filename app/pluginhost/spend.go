@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -86,7 +85,7 @@ func (h *Host) Quotas() []Quota {
 		e.mu.Lock()
 		spec := e.spec
 		e.mu.Unlock()
-		given, _ := h.give(e, spec, record.Run{}) // what is set, though something else may be missing
+		given, _ := h.give(e, spec, stage.Run{}) // what is set, though something else may be missing
 		for _, q := range spec.Quotas {
 			if a, ok := allowance(spec, given.settings, q.Name); ok {
 				all = append(all, Quota{p.ID, a})

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -81,7 +80,7 @@ func TestSpendEndsACallThatReturnsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t, withPurse(&purse{}, ""))
 	_, err := b.probe(t.Context(), "probe", "spent:units")
-	failure := wantFailure(t, err, record.SourceQuota)
+	failure := wantFailure(t, err, stage.SourceQuota)
 	if failure.RetryAt == nil || *failure.RetryAt != renewal.UnixMilli() {
 		t.Errorf("%+v, want a retry at the renewal", failure)
 	}
@@ -100,7 +99,7 @@ func TestSpendOfWhatIsNotDeclared(t *testing.T) {
 	for _, change := range []func(*pluginhost.Config){nil, withPurse(&purse{left: 1000}, "")} {
 		for _, wish := range []string{"others,1", "units,0", "units,-4", "tags," + strings.Repeat("x", 501)} {
 			_, err := setup(t, change).probe(t.Context(), "probe", "spend:"+wish)
-			wantFailure(t, err, record.StageProtocol)
+			wantFailure(t, err, stage.StageProtocol)
 		}
 	}
 }

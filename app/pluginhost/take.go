@@ -6,51 +6,50 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
+	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
-func takeSeeds(emit func([]record.Seed) error) func(*stagev1.CallResponse) (tally, error) {
+func takeSeeds(emit func([]stage.Seed) error) func(*stagev1.CallResponse) (tally, error) {
 	return func(message *stagev1.CallResponse) (tally, error) {
 		batch, ok := message.GetMessage().(*stagev1.CallResponse_Seeds)
 		if !ok {
 			return tally{}, protocol("sent %T instead of seeds", message.GetMessage())
 		}
-		return take(batch.Seeds.GetSeeds(), wire.DecodeSeed, (*record.Seed).Clean, emit)
+		return take(batch.Seeds.GetSeeds(), stage.DecodeSeed, (*stage.Seed).Clean, emit)
 	}
 }
 
-func takeRecords(emit func([]record.Record) error) func(*stagev1.CallResponse) (tally, error) {
+func takeRecords(emit func([]stage.Record) error) func(*stagev1.CallResponse) (tally, error) {
 	return func(message *stagev1.CallResponse) (tally, error) {
 		batch, ok := message.GetMessage().(*stagev1.CallResponse_Records)
 		if !ok {
 			return tally{}, protocol("sent %T instead of records", message.GetMessage())
 		}
-		return take(batch.Records.GetRecords(), wire.DecodeRecord, (*record.Record).Clean, emit)
+		return take(batch.Records.GetRecords(), stage.DecodeRecord, (*stage.Record).Clean, emit)
 	}
 }
 
-func takeVerdicts(asked *asked, emit func([]record.Verdict) error) func(*stagev1.CallResponse) (tally, error) {
+func takeVerdicts(asked *asked, emit func([]stage.Verdict) error) func(*stagev1.CallResponse) (tally, error) {
 	return func(message *stagev1.CallResponse) (tally, error) {
 		batch, ok := message.GetMessage().(*stagev1.CallResponse_Verdicts)
 		if !ok {
 			return tally{}, protocol("sent %T instead of verdicts", message.GetMessage())
 		}
-		return take(batch.Verdicts.GetVerdicts(), wire.DecodeVerdict, func(v *record.Verdict) (record.Repairs, error) {
+		return take(batch.Verdicts.GetVerdicts(), stage.DecodeVerdict, func(v *stage.Verdict) (stage.Repairs, error) {
 			repairs, err := v.Clean()
 			return repairs, errors.Join(err, asked.answer(v.Ref))
 		}, emit)
 	}
 }
 
-func takeFindings(asked *asked, emit func([]record.Finding) error) func(*stagev1.CallResponse) (tally, error) {
+func takeFindings(asked *asked, emit func([]stage.Finding) error) func(*stagev1.CallResponse) (tally, error) {
 	return func(message *stagev1.CallResponse) (tally, error) {
 		batch, ok := message.GetMessage().(*stagev1.CallResponse_Findings)
 		if !ok {
 			return tally{}, protocol("sent %T instead of findings", message.GetMessage())
 		}
-		return take(batch.Findings.GetFindings(), wire.DecodeFinding, func(f *record.Finding) (record.Repairs, error) {
+		return take(batch.Findings.GetFindings(), stage.DecodeFinding, func(f *stage.Finding) (stage.Repairs, error) {
 			repairs, err := f.Clean()
 			return repairs, errors.Join(err, asked.answer(f.Ref))
 		}, emit)
@@ -58,11 +57,11 @@ func takeFindings(asked *asked, emit func([]record.Finding) error) func(*stagev1
 }
 
 // take decodes, cleans and hands on one batch.
-func take[M proto.Message, T any](messages []M, decode func(M) T, clean func(*T) (record.Repairs, error), emit func([]T) error) (tally, error) {
+func take[M proto.Message, T any](messages []M, decode func(M) T, clean func(*T) (stage.Repairs, error), emit func([]T) error) (tally, error) {
 	var count tally
 	batch := make([]T, 0, len(messages))
 	for _, message := range messages {
-		if proto.Size(message) > record.MaxRecord {
+		if proto.Size(message) > stage.MaxRecord {
 			count.refused++
 			continue
 		}
@@ -86,13 +85,13 @@ func take[M proto.Message, T any](messages []M, decode func(M) T, clean func(*T)
 }
 
 // asked keeps what a stage was asked about.
-type asked struct{ open map[record.Ref]bool }
+type asked struct{ open map[stage.Ref]bool }
 
-func newAsked() *asked { return &asked{open: map[record.Ref]bool{}} }
+func newAsked() *asked { return &asked{open: map[stage.Ref]bool{}} }
 
 var errUnasked = errors.New("nobody asked about it")
 
-func (a *asked) answer(ref record.Ref) error {
+func (a *asked) answer(ref stage.Ref) error {
 	if !a.open[ref] {
 		return errUnasked
 	}
@@ -101,8 +100,8 @@ func (a *asked) answer(ref record.Ref) error {
 }
 
 // batches cuts what the caller gives to the wire's measure.
-func (a *asked) batches(next func() ([]record.Record, error)) func() (*stagev1.Input, error) {
-	var pending []record.Record
+func (a *asked) batches(next func() ([]stage.Record, error)) func() (*stagev1.Input, error) {
+	var pending []stage.Record
 	ended := false
 	return func() (*stagev1.Input, error) {
 		for len(pending) == 0 && !ended {
@@ -119,9 +118,9 @@ func (a *asked) batches(next func() ([]record.Record, error)) func() (*stagev1.I
 			return nil, nil
 		}
 		input, size := &stagev1.Input{}, 0
-		for len(pending) > 0 && len(input.Records) < wire.Batch {
-			message := wire.EncodeRecord(&pending[0])
-			if size += proto.Size(message); size > wire.BatchBytes && len(input.Records) > 0 {
+		for len(pending) > 0 && len(input.Records) < stage.BatchItems {
+			message := stage.EncodeRecord(&pending[0])
+			if size += proto.Size(message); size > stage.BatchBytes && len(input.Records) > 0 {
 				break
 			}
 			a.open[pending[0].Ref] = true

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // TestCallsWaitTheirTurn: a stage that wants one call at a time gets one, and who
@@ -19,7 +19,7 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 	at, most, done := 0, 0, 0
 	collect := func(ctx context.Context) error {
 		inside := false
-		_, err := b.Collect(ctx, "shy", record.Run{}, []record.Seed{{Kind: "niche", Term: "linger"}}, func([]record.Record) error {
+		_, err := b.Collect(ctx, "shy", stage.Run{}, []stage.Seed{{Kind: "niche", Term: "linger"}}, func([]stage.Record) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if !inside {

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -15,13 +13,13 @@ import (
 const maxSeeds = 200
 
 // Plan asks a plan stage where to look, given the seeds that are known already.
-func (h *Host) Plan(ctx context.Context, id string, run record.Run, seeds []record.Seed) ([]record.Seed, error) {
-	var found []record.Seed
+func (h *Host) Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error) {
+	var found []stage.Seed
 	_, err := h.call(ctx, id, run, verb{
 		kind: stage.PlanKind, name: "Plan", most: maxSeeds,
 		open:    func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Plan(ctx) },
 		unasked: seedInput(seeds),
-		take: takeSeeds(func(batch []record.Seed) error {
+		take: takeSeeds(func(batch []stage.Seed) error {
 			found = append(found, batch...)
 			return nil
 		}),
@@ -32,10 +30,10 @@ func (h *Host) Plan(ctx context.Context, id string, run record.Run, seeds []reco
 	return found, nil
 }
 
-func seedInput(seeds []record.Seed) []*stagev1.Input {
+func seedInput(seeds []stage.Seed) []*stagev1.Input {
 	input := make([]*stagev1.Seed, 0, len(seeds))
 	for _, seed := range seeds {
-		input = append(input, wire.EncodeSeed(seed))
+		input = append(input, stage.EncodeSeed(seed))
 	}
 	return chunks(input, func(batch []*stagev1.Seed, last bool) *stagev1.Input {
 		return &stagev1.Input{Seeds: batch, Last: last}
@@ -44,8 +42,8 @@ func seedInput(seeds []record.Seed) []*stagev1.Input {
 
 // Collect asks a source for videos. Emit gets clean records in batches, from this
 // goroutine, and the source waits while it works. What was emitted before an
-// error stays good. Errors are *record.Error, but for emit's own and the end of ctx.
-func (h *Host) Collect(ctx context.Context, id string, run record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error) {
+// error stays good. Errors are *record.CallError, but for emit's own and the end of ctx.
+func (h *Host) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	return h.source(ctx, id, run, verb{
 		kind: stage.SourceKind, name: "Collect",
 		open:    func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Collect(ctx) },
@@ -55,10 +53,10 @@ func (h *Host) Collect(ctx context.Context, id string, run record.Run, seeds []r
 }
 
 // Refresh asks a source for the present state of known videos.
-func (h *Host) Refresh(ctx context.Context, id string, run record.Run, refs []record.Ref, emit func([]record.Record) error) ([]record.Outcome, error) {
+func (h *Host) Refresh(ctx context.Context, id string, run stage.Run, refs []stage.Ref, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	input := make([]*stagev1.Ref, 0, len(refs))
 	for _, ref := range refs {
-		input = append(input, wire.EncodeRef(ref))
+		input = append(input, stage.EncodeRef(ref))
 	}
 	return h.source(ctx, id, run, verb{
 		kind: stage.SourceKind, name: "Refresh",
@@ -70,9 +68,9 @@ func (h *Host) Refresh(ctx context.Context, id string, run record.Run, refs []re
 	})
 }
 
-func (h *Host) source(ctx context.Context, id string, run record.Run, v verb) ([]record.Outcome, error) {
+func (h *Host) source(ctx context.Context, id string, run stage.Run, v verb) ([]stage.Outcome, error) {
 	done, err := h.call(ctx, id, run, v)
-	outcomes := wire.DecodeOutcomes(done.GetOutcomes())
+	outcomes := stage.DecodeOutcomes(done.GetOutcomes())
 	for i := range outcomes {
 		outcomes[i].Clean()
 	}
@@ -82,7 +80,7 @@ func (h *Host) source(ctx context.Context, id string, run record.Run, v verb) ([
 // Screen has a stage judge records. Next and emit are called from this goroutine,
 // never at once; next answers io.EOF after the last batch. A verdict on a video
 // that was not asked about, or a second one, is refused.
-func (h *Host) Screen(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error) {
+func (h *Host) Screen(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Verdict) error) (stage.Summary, error) {
 	asked := newAsked()
 	done, err := h.call(ctx, id, run, verb{
 		kind: stage.ScreenKind, name: "Screen",
@@ -90,15 +88,15 @@ func (h *Host) Screen(ctx context.Context, id string, run record.Run, next func(
 		next: asked.batches(next),
 		take: takeVerdicts(asked, emit),
 	})
-	return record.Summary{Unclear: capped(done.GetUnclearRules()), Notes: notes(done.GetNotes())}, err
+	return stage.Summary{Unclear: capped(done.GetUnclearRules()), Notes: notes(done.GetNotes())}, err
 }
 
 // Evidence has a stage look for what the first seconds of videos show and say.
-func (h *Host) Evidence(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
+func (h *Host) Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
 	return h.evidence(ctx, id, run, nil, next, emit)
 }
 
-func (h *Host) evidence(ctx context.Context, id string, run record.Run, reads []string, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
+func (h *Host) evidence(ctx context.Context, id string, run stage.Run, reads []string, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
 	asked := newAsked()
 	_, err := h.call(ctx, id, run, verb{
 		kind: stage.EvidenceKind, name: "Evidence", reads: reads,
@@ -124,7 +122,7 @@ func chunks[M any](items []M, wrap func(batch []M, last bool) *stagev1.Input) []
 func notes(texts []string) []string {
 	texts = texts[:min(len(texts), 20)]
 	for i, text := range texts {
-		texts[i] = strings.ToValidUTF8(text[:min(len(text), record.MaxLabel)], "")
+		texts[i] = strings.ToValidUTF8(text[:min(len(text), stage.MaxLabel)], "")
 	}
 	return texts
 }

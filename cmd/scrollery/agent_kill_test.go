@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/apptest"
-	"github.com/scrollery/scrollery/modules/credits"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // TestServerKilledWhileTheAgentWorks kills the server with SIGKILL between the fee
@@ -122,7 +122,7 @@ func awaitFile(t *testing.T, pattern string) {
 func (c *chaos) wantSettled(t *testing.T, databaseURL string, calls, runs int) {
 	t.Helper()
 	_, shown, _ := strings.Cut(c.command(t, "accounts", "show", "chaos@example.com").stdout, "id")
-	account, ok := ident.Parse(ident.Account, strings.Fields(shown)[0])
+	account, ok := publicid.Parse(publicid.Account, strings.Fields(shown)[0])
 	if !ok {
 		t.Fatalf("no id: %s", shown)
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // settle gives the server peace, and then finds no cent and no key out of place.

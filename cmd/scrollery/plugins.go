@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
-	"github.com/scrollery/scrollery/app/kit"
+	"github.com/scrollery/scrollery/app/pluginhost/kit"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 

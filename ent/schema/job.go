@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Job is a queued piece of work of the embedded queue; PostgreSQL uses its own tables. Belongs to modules/store.
+// Job is a queued piece of work of the embedded queue; PostgreSQL uses its own tables. Belongs to modules/kernel/store.
 type Job struct{ ent.Schema }
 
 // Fields of Job.

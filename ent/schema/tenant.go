@@ -12,7 +12,7 @@ import (
 
 	gen "github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/intercept"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // errNoTenant is what a query gets that nobody stands behind.

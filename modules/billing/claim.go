@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/audit"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // Statuses of a claim.
@@ -99,7 +99,7 @@ func (s *Service) complete(ctx context.Context, found checkout, payment Payment)
 		return Claim{}, fmt.Errorf("claim checkout %d: %w", found.id, err)
 	}
 	if claim.Status == ClaimCompleted && found.purpose == purposeSignup {
-		account, _ := ident.Parse(ident.Account, claim.AccountID)
+		account, _ := publicid.Parse(publicid.Account, claim.AccountID)
 		claim.Credits, err = s.credits.Balance(ctx, account)
 	}
 	return claim, err
@@ -126,7 +126,7 @@ func (s *Service) deliver(ctx context.Context, tx *store.Tx, found checkout, pay
 	}
 	return Claim{
 		Status: ClaimCompleted, APIKey: key,
-		AccountID: ident.Format(ident.Account, account), Interval: found.interval,
+		AccountID: publicid.Format(publicid.Account, account), Interval: found.interval,
 	}, nil
 }
 
@@ -180,6 +180,6 @@ func (s *Service) late(ctx context.Context, tx *store.Tx, found checkout) (Claim
 func taken(found checkout) Claim {
 	return Claim{
 		Status:    ClaimAlreadyClaimed,
-		AccountID: ident.Format(ident.Account, found.accountID), Interval: found.interval,
+		AccountID: publicid.Format(publicid.Account, found.accountID), Interval: found.interval,
 	}
 }

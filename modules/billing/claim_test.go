@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 func TestAPaidCheckoutOpensOnce(t *testing.T) {
@@ -32,7 +32,7 @@ func TestAPaidCheckoutOpensOnce(t *testing.T) {
 		if first.Status != ClaimCompleted || first.APIKey == "" || first.Interval != Annual {
 			t.Fatalf("claim %+v", first)
 		}
-		account, ok := ident.Parse(ident.Account, first.AccountID)
+		account, ok := publicid.Parse(publicid.Account, first.AccountID)
 		if !ok {
 			t.Errorf("account %q", first.AccountID)
 		}
@@ -169,8 +169,8 @@ func TestAProviderThatIsAwayIsWorthARetry(t *testing.T) {
 	_, _, subscribeErr := b.Subscribe(context.Background(), "pro", Annual)
 	_, claimErr := b.ClaimSubscription(context.Background(), token)
 	for name, err := range map[string]error{"subscribe": subscribeErr, "claim": claimErr} {
-		f := fault.As(err)
-		if f == nil || f.Kind != fault.TemporaryServiceError || !f.Retryable || strings.Contains(f.Message, "10.0.0.7") {
+		f := apierr.As(err)
+		if f == nil || f.Kind != apierr.TemporaryServiceError || !f.Retryable || strings.Contains(f.Message, "10.0.0.7") {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -208,7 +208,7 @@ func TestSubscribeWithAKeyIsForItsAccount(t *testing.T) {
 				}
 				b.till.set(url, Paid)
 				claim := b.claim(t, token)
-				account, _ := ident.Parse(ident.Account, claim.AccountID)
+				account, _ := publicid.Parse(publicid.Account, claim.AccountID)
 				if claim.Status != ClaimCompleted || (account == 77) != c.same {
 					t.Fatalf("claim %+v, account %d", claim, account)
 				}
@@ -224,7 +224,7 @@ func TestSubscribeRefuses(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storetest.SQLite(t))
 	for _, c := range [][2]string{{"gold", Monthly}, {"", Monthly}, {"pro", ""}, {"pro", "weekly"}} {
-		if _, _, err := b.Subscribe(context.Background(), c[0], c[1]); !fault.Is(err, fault.InvalidRequest) {
+		if _, _, err := b.Subscribe(context.Background(), c[0], c[1]); !apierr.Is(err, apierr.InvalidRequest) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // What credits can be bought for at once, in US cents.
@@ -21,7 +21,7 @@ const (
 func (s *Service) Topup(ctx context.Context, cents int64) (url string, err error) {
 	account, _, ok := viewer.Tenant(ctx)
 	if !ok || account == 0 {
-		return "", fault.New(fault.Unauthorized, "A top-up needs a key.")
+		return "", apierr.New(apierr.Unauthorized, "A top-up needs a key.")
 	}
 	if err := allowed(cents); err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func (s *Service) ClaimSignup(ctx context.Context, token string) (Claim, error) 
 func (s *Service) ConfirmTopup(ctx context.Context, session string) (status string, balance int64, err error) {
 	account, _, ok := viewer.Tenant(ctx)
 	if !ok || account == 0 {
-		return "", 0, fault.New(fault.Unauthorized, "A top-up needs a key.")
+		return "", 0, apierr.New(apierr.Unauthorized, "A top-up needs a key.")
 	}
 	found, ok, err := s.checkouts.bySession(ctx, session)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Service) takeBack(ctx context.Context, tx *store.Tx, found checkout) er
 
 func allowed(cents int64) error {
 	if cents < MinCents || cents > MaxCents {
-		return fault.Invalid("amountCents", "must be from %d to %d", MinCents, MaxCents)
+		return apierr.Invalid("amountCents", "must be from %d to %d", MinCents, MaxCents)
 	}
 	return nil
 }

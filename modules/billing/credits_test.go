@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 func (b *bundle) session(url string) string { return url[len("https://pay.example/"):] }
@@ -84,7 +84,7 @@ func TestASignupOpensAnAccountWithCreditsOnce(t *testing.T) {
 					t.Error(err)
 				case claim.Status == ClaimCompleted && claim.APIKey != "" && claim.Credits == 1000:
 					completed.Add(1)
-					account, _ := ident.Parse(ident.Account, claim.AccountID)
+					account, _ := publicid.Parse(publicid.Account, claim.AccountID)
 					if sub, _ := b.subscriptions.Of(ctx, account); sub.Status != StatusNone {
 						t.Errorf("subscription %+v", sub)
 					}
@@ -110,10 +110,10 @@ func TestCreditsAreSoldInBounds(t *testing.T) {
 	b := setup(t, storetest.SQLite(t))
 	ctx := viewer.As(context.Background(), 7)
 	for _, cents := range []int64{-1, 1, 99, 1_000_001} {
-		if _, err := b.Topup(ctx, cents); !fault.Is(err, fault.InvalidRequest) {
+		if _, err := b.Topup(ctx, cents); !apierr.Is(err, apierr.InvalidRequest) {
 			t.Errorf("top-up of %d: %v", cents, err)
 		}
-		if _, _, err := b.Signup(ctx, cents); !fault.Is(err, fault.InvalidRequest) {
+		if _, _, err := b.Signup(ctx, cents); !apierr.Is(err, apierr.InvalidRequest) {
 			t.Errorf("sign-up with %d: %v", cents, err)
 		}
 	}
@@ -128,10 +128,10 @@ func TestCreditsWhileTheProviderIsDown(t *testing.T) {
 	url := b.topup(t, ctx, 100)
 	b.till.set(url, Paid)
 	b.till.down = true
-	if _, _, err := b.ConfirmTopup(ctx, b.session(url)); !fault.Is(err, fault.TemporaryServiceError) {
+	if _, _, err := b.ConfirmTopup(ctx, b.session(url)); !apierr.Is(err, apierr.TemporaryServiceError) {
 		t.Errorf("confirm: %v", err)
 	}
-	if _, err := b.Topup(ctx, 100); !fault.Is(err, fault.TemporaryServiceError) {
+	if _, err := b.Topup(ctx, 100); !apierr.Is(err, apierr.TemporaryServiceError) {
 		t.Errorf("top up: %v", err)
 	}
 	b.till.down = false

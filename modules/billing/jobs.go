@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // endKind is the job that ends a subscription which another one has replaced.

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/billing/stripetest"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // replace buys another subscription for an account that has one.
 func (s *shop) replace(t testing.TB, name string) (session string) {
 	t.Helper()
-	account, _ := ident.Parse(ident.Account, name)
+	account, _ := publicid.Parse(publicid.Account, name)
 	owner := viewer.NewContext(context.Background(), &viewer.Viewer{AccountID: account, KeyID: 1, Scopes: viewer.AllScopes()})
 	url, token, err := s.Subscribe(owner, "standard", Annual)
 	if err != nil {

@@ -12,7 +12,7 @@ package billing
 import (
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
 // Module provides the room. The app provides Config and answers Keys, Credits and
@@ -22,7 +22,7 @@ var Module = fx.Module("billing", fx.Provide(
 	NewTestCheckout,
 	New,
 	NewWebhook,
-	fx.Annotate(func(s *Service) door.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
+	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
 	fx.Annotate(Sweeper, fx.ResultTags(`group:"periodics"`)),
 	fx.Annotate(Reconciler, fx.ResultTags(`group:"periodics"`)),
 	fx.Annotate(Ender, fx.ResultTags(`group:"workers"`)),

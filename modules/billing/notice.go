@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/audit"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Apply takes a notice of the provider. A notice is only a reason to ask: what

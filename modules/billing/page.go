@@ -13,7 +13,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/mail"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
 )
 
 //go:embed page.html

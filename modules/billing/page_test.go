@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/billing/stripetest"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // desk is a service whose provider is the test checkout, and its page.

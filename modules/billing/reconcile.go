@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/audit"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 const (

@@ -5,19 +5,19 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // Operations mounts the room on both doors.
-func (s *Service) Operations(m *door.Mux) {
-	door.Unary(m, "GetPricing", s.getPricing)
-	door.Unary(m, "Subscribe", s.startSubscription)
-	door.Unary(m, "ClaimSubscription", s.claimSubscription)
-	door.Unary(m, "Topup", s.topup)
-	door.Unary(m, "ConfirmTopup", s.confirmTopup)
-	door.Unary(m, "Signup", s.signup)
-	door.Unary(m, "ClaimSignup", s.claimSignup)
+func (s *Service) Operations(m *api.Mux) {
+	api.Unary(m, "GetPricing", s.getPricing)
+	api.Unary(m, "Subscribe", s.startSubscription)
+	api.Unary(m, "ClaimSubscription", s.claimSubscription)
+	api.Unary(m, "Topup", s.topup)
+	api.Unary(m, "ConfirmTopup", s.confirmTopup)
+	api.Unary(m, "Signup", s.signup)
+	api.Unary(m, "ClaimSignup", s.claimSignup)
 }
 
 func (s *Service) getPricing(context.Context, *pb.GetPricingRequest) (*pb.GetPricingResponse, error) {

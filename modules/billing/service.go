@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/secret"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Keys opens accounts and mints their keys; the room keys does.
@@ -79,10 +79,10 @@ func New(db *store.DB, cfg Config, keys Keys, credits Credits, provider Provider
 func (s *Service) Subscribe(ctx context.Context, planKey, interval string) (url, token string, err error) {
 	plan, ok := s.cfg.Plan(planKey)
 	if !ok {
-		return "", "", fault.Invalid("plan", "must be standard or pro")
+		return "", "", apierr.Invalid("plan", "must be standard or pro")
 	}
 	if interval != Monthly && interval != Annual {
-		return "", "", fault.Invalid("billingInterval", "must be monthly or annual")
+		return "", "", apierr.Invalid("billingInterval", "must be monthly or annual")
 	}
 	order := Order{Purpose: purposeSubscription, Plan: plan.Key, Interval: interval, AmountCents: plan.Cents(interval)}
 	account := payingAccount(ctx)
@@ -158,8 +158,8 @@ func hash(token string) []byte {
 
 // upstream is the answer to a provider that failed: nothing has happened yet.
 func upstream(err error) error {
-	return &fault.Error{
-		Kind:      fault.TemporaryServiceError,
+	return &apierr.Error{
+		Kind:      apierr.TemporaryServiceError,
 		Message:   "The payment service does not answer; try again.",
 		Retryable: true,
 		Cause:     fmt.Errorf("payment provider: %w", err),

@@ -7,7 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	entcheckout "github.com/scrollery/scrollery/ent/checkout"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // checkouts keeps the rows of checkouts. They belong to no tenant before they

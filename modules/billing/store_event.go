@@ -6,7 +6,7 @@ import (
 	"time"
 
 	entevent "github.com/scrollery/scrollery/ent/paymentevent"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // events keeps the notices that were applied.

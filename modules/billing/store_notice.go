@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 
 	entcheckout "github.com/scrollery/scrollery/ent/checkout"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 func (c checkouts) byPayment(ctx context.Context, payment string) (checkout, bool, error) {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/subscription"
-	"github.com/scrollery/scrollery/modules/audit"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // find returns the subscription, with StatusNone where there is no row.
@@ -94,7 +94,7 @@ func (s *Subscriptions) stale(ctx context.Context, before time.Time, after int64
 	rows, err := s.db.Ent().Subscription.Query().
 		Where(
 			subscription.ExternalIDNotNil(), subscription.StatusNEQ(StatusCancelled),
-			subscription.IDGT(after), subscription.SyncedLT(ident.First(before)),
+			subscription.IDGT(after), subscription.SyncedLT(publicid.First(before)),
 		).
 		Order(subscription.ByID()).Limit(limit).
 		All(viewer.System(ctx))

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/billing/stripetest"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // later has the service see a later time.
@@ -257,7 +257,7 @@ func TestWhatIsOverReplacesNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := openShop(t, db)
 		old, name, _ := s.subscription(t)
-		account, _ := ident.Parse(ident.Account, name)
+		account, _ := publicid.Parse(publicid.Account, name)
 		owner := viewer.NewContext(context.Background(), &viewer.Viewer{AccountID: account, KeyID: 1, Scopes: viewer.AllScopes()})
 		buy := func() (session, token string) {
 			url, token, err := s.Subscribe(owner, "standard", Annual)

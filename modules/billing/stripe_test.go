@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/billing/stripetest"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // payer is an address as payers type them.
@@ -82,7 +82,7 @@ func (s *shop) subscription(t testing.TB) (id, account string, token string) {
 
 func (s *shop) wantSub(t testing.TB, account, status string) {
 	t.Helper()
-	id, _ := ident.Parse(ident.Account, account)
+	id, _ := publicid.Parse(publicid.Account, account)
 	sub, err := s.subscriptions.Of(context.Background(), id)
 	if err != nil || sub.Status != status {
 		t.Errorf("subscription %+v, %v; want %s", sub, err, status)

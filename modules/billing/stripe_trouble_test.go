@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/billing/stripetest"
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 func always(trouble stripetest.Trouble) func(stripetest.Request) stripetest.Trouble {
@@ -71,7 +71,7 @@ func (s *shop) inTrouble(t *testing.T, trouble stripetest.Trouble, most time.Dur
 		"confirm": func() error { _, _, err := s.ConfirmTopup(ctx, session); return err },
 	} {
 		began := time.Now()
-		if err := ask(); !fault.Is(err, fault.TemporaryServiceError) || !fault.As(err).Retryable {
+		if err := ask(); !apierr.Is(err, apierr.TemporaryServiceError) || !apierr.As(err).Retryable {
 			t.Errorf("%s: %v", what, err)
 		}
 		if took := time.Since(began); took > most {
@@ -102,7 +102,7 @@ func TestStripeAwayDuringAClaim(t *testing.T) {
 		s.Pay(stripetest.SessionOf(url), payer)
 		s.deliver(t, http.StatusOK, s.Take("")...) // the row says paid
 		s.Breaks(always(stripetest.Trouble{Never: true}))
-		if _, err := s.ClaimSubscription(ctx, token); !fault.Is(err, fault.TemporaryServiceError) {
+		if _, err := s.ClaimSubscription(ctx, token); !apierr.Is(err, apierr.TemporaryServiceError) {
 			t.Error(err)
 		}
 		if n := count(t, db, "SELECT count(*) FROM keys") + count(t, db, "SELECT count(*) FROM accounts"); n != 0 {
@@ -123,7 +123,7 @@ func TestStripeSlowInEveryStep(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	if _, _, err := s.Subscribe(ctx, "pro", Annual); !fault.Is(err, fault.TemporaryServiceError) {
+	if _, _, err := s.Subscribe(ctx, "pro", Annual); !apierr.Is(err, apierr.TemporaryServiceError) {
 		t.Error(err)
 	}
 	if took := time.Since(began); took > 2*time.Second {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // Where a subscription stands. An account that never had one is StatusNone,

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 

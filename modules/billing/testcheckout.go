@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/secret"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // CheckoutPath is where the app mounts the test checkout.

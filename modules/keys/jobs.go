@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/mail"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // keepEnded is how long codes and session keys are kept after they are of use.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/secret"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
 )
 
 // The two forms of a key: prefix, 43 digits of 32 random bytes, 6 of checksum.
@@ -88,7 +88,7 @@ func (s Standing) Check(at time.Time) error {
 	switch {
 	case s.Session && (!s.Found || over(s.ExpiresAt, s.RevokedAt) ||
 		!s.ParentFound || over(s.ParentExpiresAt, s.ParentRevokedAt)):
-		return fault.New(fault.AuthRequired, "The session has ended; mint a new session key.")
+		return apierr.New(apierr.AuthRequired, "The session has ended; mint a new session key.")
 	case !s.Found || over(s.ExpiresAt, s.RevokedAt):
 		return Refused()
 	}
@@ -97,5 +97,5 @@ func (s Standing) Check(at time.Time) error {
 
 // Refused is the answer to a secret that is no key in force.
 func Refused() error {
-	return fault.New(fault.Unauthorized, "A valid API key is needed.")
+	return apierr.New(apierr.Unauthorized, "A valid API key is needed.")
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
 func TestDigestKnowsItsOwnKeys(t *testing.T) {
@@ -70,22 +70,22 @@ func TestStanding(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		standing Standing
-		want     fault.Kind
+		want     apierr.Kind
 	}{
 		"a lasting key":                   {Standing{Found: true}, ""},
-		"an unknown key":                  {Standing{}, fault.Unauthorized},
-		"a revoked key":                   {Standing{Found: true, RevokedAt: &past}, fault.Unauthorized},
-		"an expired key":                  {Standing{Found: true, ExpiresAt: &now}, fault.Unauthorized},
+		"an unknown key":                  {Standing{}, apierr.Unauthorized},
+		"a revoked key":                   {Standing{Found: true, RevokedAt: &past}, apierr.Unauthorized},
+		"an expired key":                  {Standing{Found: true, ExpiresAt: &now}, apierr.Unauthorized},
 		"a session key":                   {session(func(*Standing) {}), ""},
-		"an unknown session key":          {Standing{Session: true}, fault.AuthRequired},
-		"an expired session key":          {session(func(s *Standing) { s.ExpiresAt = &now }), fault.AuthRequired},
-		"a revoked session key":           {session(func(s *Standing) { s.RevokedAt = &past }), fault.AuthRequired},
-		"a session key without a parent":  {session(func(s *Standing) { s.ParentFound = false }), fault.AuthRequired},
-		"a session key of a revoked key":  {session(func(s *Standing) { s.ParentRevokedAt = &past }), fault.AuthRequired},
-		"a session key of an expired key": {session(func(s *Standing) { s.ParentExpiresAt = &now }), fault.AuthRequired},
+		"an unknown session key":          {Standing{Session: true}, apierr.AuthRequired},
+		"an expired session key":          {session(func(s *Standing) { s.ExpiresAt = &now }), apierr.AuthRequired},
+		"a revoked session key":           {session(func(s *Standing) { s.RevokedAt = &past }), apierr.AuthRequired},
+		"a session key without a parent":  {session(func(s *Standing) { s.ParentFound = false }), apierr.AuthRequired},
+		"a session key of a revoked key":  {session(func(s *Standing) { s.ParentRevokedAt = &past }), apierr.AuthRequired},
+		"a session key of an expired key": {session(func(s *Standing) { s.ParentExpiresAt = &now }), apierr.AuthRequired},
 	} {
 		err := c.standing.Check(at)
-		if c.want == "" && err != nil || c.want != "" && !fault.Is(err, c.want) {
+		if c.want == "" && err != nil || c.want != "" && !apierr.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -11,14 +11,14 @@ package keys
 import (
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
 // Module provides the room. The app provides Config and answers Mailer and
 // Subscriptions.
 var Module = fx.Module("keys", fx.Provide(
 	New,
-	fx.Annotate(func(s *Service) door.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
+	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
 	fx.Annotate(Worker, fx.ResultTags(`group:"workers"`)),
 	fx.Annotate(Sweeper, fx.ResultTags(`group:"periodics"`)),
 ))

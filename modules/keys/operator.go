@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/mail"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // The operator's commands. They see every tenant, and no door reaches them.
@@ -22,7 +22,7 @@ import (
 func (s *Service) CreateForEmail(ctx context.Context, email, plan string, scopes []string, ttl time.Duration) (string, error) {
 	address, ok := mail.Address(email)
 	if !ok {
-		return "", fault.Invalid("email", "must be an e-mail address")
+		return "", apierr.Invalid("email", "must be an e-mail address")
 	}
 	if err := known(scopes); err != nil {
 		return "", err
@@ -31,7 +31,7 @@ func (s *Service) CreateForEmail(ctx context.Context, email, plan string, scopes
 		scopes = viewer.AllScopes()
 	}
 	if ttl < 0 || ttl > s.cfg.MaxSessionTTL {
-		return "", fault.Invalid("ttl", "must be more than 0 and at most %v", s.cfg.MaxSessionTTL)
+		return "", apierr.Invalid("ttl", "must be more than 0 and at most %v", s.cfg.MaxSessionTTL)
 	}
 	account, err := s.accountOf(ctx, address)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Service) accountOf(ctx context.Context, address string) (int64, error) 
 func (s *Service) List(ctx context.Context, email string) ([]Key, error) {
 	address, ok := mail.Address(email)
 	if !ok {
-		return nil, fault.Invalid("email", "must be an e-mail address")
+		return nil, apierr.Invalid("email", "must be an e-mail address")
 	}
 	ids, err := s.rows.accountsOf(ctx, address)
 	if err != nil || len(ids) == 0 {
@@ -128,7 +128,7 @@ func (s *Service) Accounts(ctx context.Context, after int64, limit int) ([]Accou
 
 // Revoke ends a key and, with it, its session keys. Ending it twice is once.
 func (s *Service) Revoke(ctx context.Context, id string) error {
-	number, ok := ident.Parse(ident.Key, id)
+	number, ok := publicid.Parse(publicid.Key, id)
 	if ok {
 		var err error
 		if ok, err = s.rows.revoke(ctx, number, s.now()); err != nil {
@@ -136,7 +136,7 @@ func (s *Service) Revoke(ctx context.Context, id string) error {
 		}
 	}
 	if !ok {
-		return fault.New(fault.NotFound, "There is no key %q.", id)
+		return apierr.New(apierr.NotFound, "There is no key %q.", id)
 	}
 	return nil
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 func TestCreateForEmail(t *testing.T) {
@@ -54,7 +54,7 @@ func TestCreateForEmail(t *testing.T) {
 		if err := b.Revoke(ctx, listed[0].ID); err != nil {
 			t.Errorf("a second time: %v", err)
 		}
-		if err := b.inForce(t, session); !fault.Is(err, fault.AuthRequired) {
+		if err := b.inForce(t, session); !apierr.Is(err, apierr.AuthRequired) {
 			t.Errorf("the session: %v", err)
 		}
 		// Without a fitting lasting key a new one is made to hang on.
@@ -91,8 +91,8 @@ func TestOperatorFaults(t *testing.T) {
 	if got := count(t, b.db, "SELECT count(*) FROM accounts"); got != 0 {
 		t.Errorf("%d accounts were left behind", got)
 	}
-	for _, id := range []string{"", "key_x", ident.Format(ident.Key, 7), ident.Format(ident.Video, 7)} {
-		if err := b.Revoke(ctx, id); !fault.Is(err, fault.NotFound) {
+	for _, id := range []string{"", "key_x", publicid.Format(publicid.Key, 7), publicid.Format(publicid.Video, 7)} {
+		if err := b.Revoke(ctx, id); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("revoke %q: %v", id, err)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/audit"
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/mail"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // recoverKind is the job that mints and mails a one-time code.
@@ -33,7 +33,7 @@ const (
 func (s *Service) Recover(ctx context.Context, email string) error {
 	address, ok := mail.Address(email)
 	if !ok {
-		return fault.Invalid("email", "must be an e-mail address")
+		return apierr.Invalid("email", "must be an e-mail address")
 	}
 	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		return tx.Enqueue(ctx, store.Job{Kind: recoverKind, Args: recovery{Email: address}})
@@ -92,7 +92,7 @@ func (s *Service) letter(address, digits string) mail.Message {
 func (s *Service) Reissue(ctx context.Context, email, digits string) (status, apiKey string, err error) {
 	address, ok := mail.Address(email)
 	if !ok {
-		return "", "", fault.Invalid("email", "must be an e-mail address")
+		return "", "", apierr.Invalid("email", "must be an e-mail address")
 	}
 	err = s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) error {
 		status, apiKey, err = s.try(ctx, tx, address, digits)

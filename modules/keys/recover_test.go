@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/mail"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 func TestALostKeyIsReplaced(t *testing.T) {
@@ -65,12 +65,12 @@ func TestALostKeyIsReplaced(t *testing.T) {
 		}
 		for name, c := range map[string]struct {
 			key  string
-			want fault.Kind
+			want apierr.Kind
 		}{
-			"the new key": {key, ""}, "the old key": {old, fault.Unauthorized},
-			"its session": {session.Secret, fault.AuthRequired}, "another account's": {other, ""},
+			"the new key": {key, ""}, "the old key": {old, apierr.Unauthorized},
+			"its session": {session.Secret, apierr.AuthRequired}, "another account's": {other, ""},
 		} {
-			if err := b.inForce(t, c.key); c.want == "" && err != nil || c.want != "" && !fault.Is(err, c.want) {
+			if err := b.inForce(t, c.key); c.want == "" && err != nil || c.want != "" && !apierr.Is(err, c.want) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -323,13 +323,13 @@ func TestSweep(t *testing.T) {
 		check(1)
 		b.clock = b.clock.Add(26 * time.Hour)
 		check(0)
-		if err := b.inForce(t, session.Secret); !fault.Is(err, fault.AuthRequired) {
+		if err := b.inForce(t, session.Secret); !apierr.Is(err, apierr.AuthRequired) {
 			t.Errorf("a forgotten session: %v", err)
 		}
 		if err := b.inForce(t, key); err != nil {
 			t.Errorf("a lasting key: %v", err)
 		}
-		if _, ok := ident.Parse(ident.Key, session.ID); !ok {
+		if _, ok := publicid.Parse(publicid.Key, session.ID); !ok {
 			t.Error(session.ID)
 		}
 	})

@@ -6,15 +6,15 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // Operations mounts the room on both doors.
-func (s *Service) Operations(m *door.Mux) {
-	door.Unary(m, "Recover", s.sendCodeTo)
-	door.Unary(m, "Reissue", s.reissue)
-	door.Unary(m, "CreateSessionKey", s.createSessionKey)
+func (s *Service) Operations(m *api.Mux) {
+	api.Unary(m, "Recover", s.sendCodeTo)
+	api.Unary(m, "Reissue", s.reissue)
+	api.Unary(m, "CreateSessionKey", s.createSessionKey)
 }
 
 func (s *Service) sendCodeTo(ctx context.Context, req *pb.RecoverRequest) (*pb.RecoverResponse, error) {

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/audit"
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/mail"
-	"github.com/scrollery/scrollery/modules/secret"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Mailer delivers the one-time codes.
@@ -143,7 +143,7 @@ func (s *Service) mint(ctx context.Context, tx *store.Tx, order mintOrder) (mint
 		return minted{}, fmt.Errorf("mint key for %d: %w", order.accountID, err)
 	}
 	return made, audit.Write(ctx, tx, s.db.NewID(), audit.Entry{
-		AccountID: order.accountID, Action: "key.mint", Subject: ident.Format(ident.Key, made.id),
+		AccountID: order.accountID, Action: "key.mint", Subject: publicid.Format(publicid.Key, made.id),
 		Detail: scopesText(order.scopes),
 	})
 }
@@ -208,7 +208,7 @@ func (s *Service) CreateSession(ctx context.Context, scopes []string, ttl time.D
 		ttl = s.cfg.SessionTTL
 	}
 	if ttl < 0 || ttl > s.cfg.MaxSessionTTL {
-		return Session{}, fault.Invalid("ttlSeconds", "must be from 1 to %d", int(s.cfg.MaxSessionTTL.Seconds()))
+		return Session{}, apierr.Invalid("ttlSeconds", "must be from 1 to %d", int(s.cfg.MaxSessionTTL.Seconds()))
 	}
 	order := mintOrder{accountID: caller.AccountID, parentID: caller.KeyID, scopes: scopes, expiresAt: s.now().Add(ttl)}
 	var made minted
@@ -220,7 +220,7 @@ func (s *Service) CreateSession(ctx context.Context, scopes []string, ttl time.D
 		return Session{}, err
 	}
 	return Session{
-		Secret: made.secret, ID: ident.Format(ident.Key, made.id),
+		Secret: made.secret, ID: publicid.Format(publicid.Key, made.id),
 		Scopes: scopes, ExpiresAt: time.UnixMilli(order.expiresAt.UnixMilli()),
 	}, nil
 }
@@ -243,17 +243,17 @@ func subset(granted, wanted []string) ([]string, error) {
 
 // known reports every scope that does not exist.
 func known(scopes []string) error {
-	var issues []fault.Issue
+	var issues []apierr.Issue
 	for i, scope := range scopes {
 		if !slices.Contains(viewer.AllScopes(), scope) {
-			issues = append(issues, fault.Issue{
+			issues = append(issues, apierr.Issue{
 				Path:    fmt.Sprintf("scopes[%d]", i),
 				Message: "must be one of " + strings.Join(viewer.AllScopes(), ", "),
 			})
 		}
 	}
 	if len(issues) > 0 {
-		return fault.InvalidIssues(issues...)
+		return apierr.InvalidIssues(issues...)
 	}
 	return nil
 }
@@ -263,5 +263,5 @@ func inOrder(scopes []string) []string {
 }
 
 func forbidden(scope string, granted []string, message string) error {
-	return &fault.Error{Kind: fault.Forbidden, Message: message, RequiredScope: scope, GrantedScopes: granted}
+	return &apierr.Error{Kind: apierr.Forbidden, Message: message, RequiredScope: scope, GrantedScopes: granted}
 }

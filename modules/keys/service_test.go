@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 func TestNoSecretIsStored(t *testing.T) {
@@ -66,7 +66,7 @@ func TestSessionKeys(t *testing.T) {
 		if !slices.Equal(some.Scopes, []string{"library:read", "usage:read"}) {
 			t.Errorf("scopes %v", some.Scopes)
 		}
-		if _, ok := ident.Parse(ident.Key, some.ID); !ok {
+		if _, ok := publicid.Parse(publicid.Key, some.ID); !ok {
 			t.Errorf("id %q", some.ID)
 		}
 
@@ -74,19 +74,19 @@ func TestSessionKeys(t *testing.T) {
 			t.Error(err)
 		}
 		b.clock = b.clock.Add(time.Hour)
-		if err := b.inForce(t, whole.Secret); !fault.Is(err, fault.AuthRequired) {
+		if err := b.inForce(t, whole.Secret); !apierr.Is(err, apierr.AuthRequired) {
 			t.Errorf("after its hour: %v", err)
 		}
 		if err := b.inForce(t, some.Secret); err != nil {
 			t.Error(err)
 		}
-		if err := b.Revoke(context.Background(), ident.Format(ident.Key, who.KeyID)); err != nil {
+		if err := b.Revoke(context.Background(), publicid.Format(publicid.Key, who.KeyID)); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.inForce(t, some.Secret); !fault.Is(err, fault.AuthRequired) {
+		if err := b.inForce(t, some.Secret); !apierr.Is(err, apierr.AuthRequired) {
 			t.Errorf("after its parent: %v", err)
 		}
-		if err := b.inForce(t, key); !fault.Is(err, fault.Unauthorized) {
+		if err := b.inForce(t, key); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the parent: %v", err)
 		}
 	})
@@ -101,27 +101,27 @@ func TestSessionKeysAreRefused(t *testing.T) {
 		who    *viewer.Viewer
 		scopes []string
 		ttl    time.Duration
-		want   fault.Kind
+		want   apierr.Kind
 	}{
-		"nobody":                {nil, nil, 0, fault.Unauthorized},
-		"a job":                 {&viewer.Viewer{AccountID: 1}, nil, 0, fault.Unauthorized},
-		"a session":             {session, nil, 0, fault.Forbidden},
-		"a scope it lacks":      {reader, []string{"usage:read", "rules:write"}, 0, fault.Forbidden},
-		"a scope there is not":  {reader, []string{"usage:read", "all"}, 0, fault.InvalidRequest},
-		"more than a day":       {reader, nil, 24*time.Hour + time.Second, fault.InvalidRequest},
-		"a time that is over":   {reader, nil, -time.Second, fault.InvalidRequest},
-		"an empty scope's name": {reader, []string{""}, 0, fault.InvalidRequest},
+		"nobody":                {nil, nil, 0, apierr.Unauthorized},
+		"a job":                 {&viewer.Viewer{AccountID: 1}, nil, 0, apierr.Unauthorized},
+		"a session":             {session, nil, 0, apierr.Forbidden},
+		"a scope it lacks":      {reader, []string{"usage:read", "rules:write"}, 0, apierr.Forbidden},
+		"a scope there is not":  {reader, []string{"usage:read", "all"}, 0, apierr.InvalidRequest},
+		"more than a day":       {reader, nil, 24*time.Hour + time.Second, apierr.InvalidRequest},
+		"a time that is over":   {reader, nil, -time.Second, apierr.InvalidRequest},
+		"an empty scope's name": {reader, []string{""}, 0, apierr.InvalidRequest},
 	} {
 		ctx := context.Background()
 		if c.who != nil {
 			ctx = viewer.NewContext(ctx, c.who)
 		}
-		if _, err := b.CreateSession(ctx, c.scopes, c.ttl); !fault.Is(err, c.want) {
+		if _, err := b.CreateSession(ctx, c.scopes, c.ttl); !apierr.Is(err, c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 	_, err := b.CreateSession(viewer.NewContext(context.Background(), reader), []string{"rules:write"}, 0)
-	if f := fault.As(err); f == nil || f.RequiredScope != "rules:write" || !slices.Equal(f.GrantedScopes, reader.Scopes) {
+	if f := apierr.As(err); f == nil || f.RequiredScope != "rules:write" || !slices.Equal(f.GrantedScopes, reader.Scopes) {
 		t.Errorf("fault %+v", f)
 	}
 	if got := count(t, b.db, "SELECT count(*) FROM keys"); got != 0 {
@@ -149,7 +149,7 @@ func TestUnbroken(t *testing.T) {
 			t.Error("a key counts from its making on")
 		}
 		_, who := b.standing(t, key)
-		if err := b.Revoke(context.Background(), ident.Format(ident.Key, who.KeyID)); err != nil {
+		if err := b.Revoke(context.Background(), publicid.Format(publicid.Key, who.KeyID)); err != nil {
 			t.Fatal(err)
 		}
 		if at(b.clock) {

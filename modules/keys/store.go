@@ -12,10 +12,10 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	entaccount "github.com/scrollery/scrollery/ent/account"
 	entkey "github.com/scrollery/scrollery/ent/key"
-	"github.com/scrollery/scrollery/modules/audit"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // rows keeps accounts, keys and codes.
@@ -92,7 +92,7 @@ func (r rows) keysOf(ctx context.Context, accountIDs []int64) ([]Key, error) {
 	out := make([]Key, len(found))
 	for i, row := range found {
 		out[i] = Key{
-			ID: ident.Format(ident.Key, row.ID), AccountID: ident.Format(ident.Account, row.AccountID),
+			ID: publicid.Format(publicid.Key, row.ID), AccountID: publicid.Format(publicid.Account, row.AccountID),
 			Scopes: strings.Fields(row.Scopes), Hint: row.Hint, Session: row.ParentID != nil,
 			CreatedAt: time.UnixMilli(row.CreatedAt), ExpiresAt: timeOf(row.ExpiresAt), RevokedAt: timeOf(row.RevokedAt),
 		}
@@ -126,7 +126,7 @@ func (r rows) revoke(ctx context.Context, id int64, at time.Time) (found bool, e
 			return err
 		}
 		return audit.Write(ctx, tx, r.db.NewID(), audit.Entry{
-			AccountID: row.AccountID, Action: "key.revoke", Subject: ident.Format(ident.Key, id),
+			AccountID: row.AccountID, Action: "key.revoke", Subject: publicid.Format(publicid.Key, id),
 		})
 	})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	entcode "github.com/scrollery/scrollery/ent/code"
 	entkey "github.com/scrollery/scrollery/ent/key"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // addCode keeps a code unless the address has limit newer ones since a moment.

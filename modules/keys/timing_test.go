@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // Nobody learns from the time of an answer whether an address is known. Each

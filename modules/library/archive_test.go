@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func TestArchiveNewVideo(t *testing.T) {
@@ -16,10 +16,10 @@ func TestArchiveNewVideo(t *testing.T) {
 		b := setup(t, db)
 		caption := "\"quotes\" \\ \u2028 <b>&amp; ☕️ \x01"
 		meta := json.RawMessage(`{"caption":` + string(appendString(nil, caption)) + `,"big":12345678901234567890,"f":1.50,"hashtags":["Espresso"]}`)
-		added, again := b.archive(1, now, record.Record{
-			Ref: record.Ref{Platform: "tiktok", ExternalID: "71"}, PostedAt: ptr(now - 1000), CreatorID: "c1",
-			Source: &record.Source{Kind: "own", Handle: "@Barista"}, Metadata: meta,
-			Metrics: record.Metrics{Views: ptr(int64(10)), ObservedAt: ptr(now - 5)},
+		added, again := b.archive(1, now, stage.Record{
+			Ref: stage.Ref{Platform: "tiktok", ExternalID: "71"}, PostedAt: ptr(now - 1000), CreatorID: "c1",
+			Source: &stage.Source{Kind: "own", Handle: "@Barista"}, Metadata: meta,
+			Metrics: stage.Metrics{Views: ptr(int64(10)), ObservedAt: ptr(now - 5)},
 		})
 		check(t, "added", added, 1)
 		check(t, "reobserved", again, 0)
@@ -91,14 +91,14 @@ func TestArchiveKnownVideo(t *testing.T) {
 		b := setup(t, db)
 		one := clip("1", "a", 100)
 		one.Metadata = json.RawMessage(`{"caption":"first","hashtags":["x"]}`)
-		one.Evidence = &record.Evidence{Spoken: ptr("hello"), Visual: json.RawMessage(`{"summary":"a cup"}`)}
+		one.Evidence = &stage.Evidence{Spoken: ptr("hello"), Visual: json.RawMessage(`{"summary":"a cup"}`)}
 		b.archive(1, now, one)
 		id := b.all(page{list: videos}).Videos[0].ID
 		if outcome, _, err := b.Annotate(b.ctx, id, json.RawMessage(`{"note":"mine","tags":["a","b"]}`)); err != nil || outcome != Updated {
 			t.Fatal(outcome, err)
 		}
 
-		bare := record.Record{Ref: one.Ref, Metrics: record.Metrics{Views: ptr(int64(300))}}
+		bare := stage.Record{Ref: one.Ref, Metrics: stage.Metrics{Views: ptr(int64(300))}}
 		b.archive(2, now+1000, bare)
 		v := b.all(page{list: videos}).Videos[0]
 		check(t, "views", string(v.Metrics["views"]), "300")
@@ -108,7 +108,7 @@ func TestArchiveKnownVideo(t *testing.T) {
 		check(t, "handle", v.Source["handle"], "a")
 		check(t, "annotations", string(v.AgentMetadata), `{"note":"mine","tags":["a","b"]}`)
 
-		older := record.Record{Ref: one.Ref, Metrics: record.Metrics{Views: ptr(int64(5)), ObservedAt: ptr(now - 9000)}}
+		older := stage.Record{Ref: one.Ref, Metrics: stage.Metrics{Views: ptr(int64(5)), ObservedAt: ptr(now - 9000)}}
 		b.archive(3, now+2000, older)
 		v = b.all(page{list: videos}).Videos[0]
 		check(t, "views after an older reading", string(v.Metrics["views"]), "300")
@@ -116,8 +116,8 @@ func TestArchiveKnownVideo(t *testing.T) {
 
 		changed := one
 		changed.Metadata = json.RawMessage(`{"caption":"second"}`)
-		changed.Source = &record.Source{Kind: "niche", SeededBy: "coffee"}
-		changed.Evidence = &record.Evidence{OnScreenText: ptr("SALE")}
+		changed.Source = &stage.Source{Kind: "niche", SeededBy: "coffee"}
+		changed.Evidence = &stage.Evidence{OnScreenText: ptr("SALE")}
 		b.archive(4, now+3000, changed)
 		v = b.all(page{list: videos}).Videos[0]
 		check(t, "metadata", string(v.Metadata), `{"caption":"second"}`)
@@ -142,7 +142,7 @@ func TestArchiveMendsWhatIsBroken(t *testing.T) {
 		} {
 			r := clip(fmt.Sprint(i, "\x00\xff"), "h\x00\xff", 5)
 			r.Metadata = json.RawMessage(meta)
-			r.Evidence = &record.Evidence{Spoken: ptr("a\x00\xffb"), Visual: json.RawMessage(meta)}
+			r.Evidence = &stage.Evidence{Spoken: ptr("a\x00\xffb"), Visual: json.RawMessage(meta)}
 			b.archive(1, now+int64(i), r)
 		}
 		got := map[string]string{}
@@ -160,11 +160,11 @@ func TestKnownAndTracked(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		records := clips(250, "a", 9)
-		records[7].Evidence = &record.Evidence{Spoken: ptr("x")}
+		records[7].Evidence = &stage.Evidence{Spoken: ptr("x")}
 		for i := range records { // tracked videos come newest first
 			b.archive(1, now+int64(i/50), records[i])
 		}
-		refs := []record.Ref{{Platform: "tiktok", ExternalID: "nobody"}}
+		refs := []stage.Ref{{Platform: "tiktok", ExternalID: "nobody"}}
 		for _, r := range records {
 			refs = append(refs, r.Ref)
 		}
@@ -219,9 +219,9 @@ func TestGone(t *testing.T) {
 			}
 			return got
 		}
-		gone := func(at int64, records ...record.Record) (marked int) {
+		gone := func(at int64, records ...stage.Record) (marked int) {
 			t.Helper()
-			refs := []record.Ref{{Platform: "tiktok", ExternalID: "nobody"}}
+			refs := []stage.Ref{{Platform: "tiktok", ExternalID: "nobody"}}
 			for _, r := range records {
 				refs = append(refs, r.Ref)
 			}
@@ -244,11 +244,11 @@ func TestGone(t *testing.T) {
 		})
 		refs, _, err := b.Tracked(b.ctx, "tiktok", 0, 10)
 		check(t, "error", err, nil)
-		check(t, "tracked", refs, []record.Ref{records[3].Ref})
+		check(t, "tracked", refs, []stage.Ref{records[3].Ref})
 
 		// Numbers alone bring two back; the third says what it said before.
 		for i := range 3 {
-			again := record.Record{Ref: records[i].Ref, Metrics: record.Metrics{Views: ptr(int64(10))}}
+			again := stage.Record{Ref: records[i].Ref, Metrics: stage.Metrics{Views: ptr(int64(10))}}
 			if i == 2 {
 				again.Metadata = records[i].Metadata
 			}

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Benchmarks stand beside their floor: the same answer by the least work there
@@ -33,9 +33,9 @@ func sizes() []int {
 }
 
 // sampleRecords are like what sources bring: 2 KB as a document, 20 a creator.
-func sampleRecords(from, n int) []record.Record {
+func sampleRecords(from, n int) []stage.Record {
 	r := rand.New(rand.NewPCG(uint64(from), 1))
-	records := make([]record.Record, n)
+	records := make([]stage.Record, n)
 	for i := range records {
 		id := from + i
 		tags := make([]string, 8)
@@ -43,17 +43,17 @@ func sampleRecords(from, n int) []record.Record {
 			tags[j] = fmt.Sprintf(`"tag%d"`, r.IntN(2000)*(j+1))
 		}
 		at := now + int64(id)
-		records[i] = record.Record{
-			Ref:      record.Ref{Platform: []string{"tiktok", "youtube", "instagram"}[id/20%3], ExternalID: fmt.Sprint("video", id)},
+		records[i] = stage.Record{
+			Ref:      stage.Ref{Platform: []string{"tiktok", "youtube", "instagram"}[id/20%3], ExternalID: fmt.Sprint("video", id)},
 			PostedAt: ptr(at - int64(r.IntN(400))*day),
-			Source:   &record.Source{Kind: []string{Own, Competitor, Niche}[id/20%3], Handle: fmt.Sprint("creator", id/20), SeededBy: "coffee"},
+			Source:   &stage.Source{Kind: []string{Own, Competitor, Niche}[id/20%3], Handle: fmt.Sprint("creator", id/20), SeededBy: "coffee"},
 			Metadata: json.RawMessage(`{"caption":"` + strings.Repeat("How to pull a shot. ", 50) + `","hashtags":[` + strings.Join(tags, ",") +
 				`],"soundId":"` + fmt.Sprint(r.IntN(5000)) + `","durationSeconds":31}`),
-			Metrics: record.Metrics{
+			Metrics: stage.Metrics{
 				Views: ptr(int64(1000 + r.IntN(100_000))), Likes: ptr(int64(r.IntN(1000))), Comments: ptr(int64(r.IntN(100))),
 				Shares: ptr(int64(r.IntN(100))), Saves: ptr(int64(r.IntN(100))), ObservedAt: &at,
 			},
-			Evidence: &record.Evidence{Spoken: ptr(strings.Repeat("So today we are pulling a shot. ", 8)), OnScreenText: ptr("WAIT FOR IT")},
+			Evidence: &stage.Evidence{Spoken: ptr(strings.Repeat("So today we are pulling a shot. ", 8)), OnScreenText: ptr("WAIT FOR IT")},
 		}
 	}
 	return records

@@ -8,16 +8,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // spoken gives clips evidence and a hashtag.
-func spoken(records []record.Record) []record.Record {
+func spoken(records []stage.Record) []stage.Record {
 	for i := range records {
-		records[i].Evidence = &record.Evidence{Spoken: ptr("hello")}
+		records[i].Evidence = &stage.Evidence{Spoken: ptr("hello")}
 		records[i].Metadata = json.RawMessage(`{"hashtags":["Espresso"]}`)
 	}
 	return records
@@ -99,7 +99,7 @@ func TestTenantsDoNotMeet(t *testing.T) {
 		check(t, "archived by another", outcome, NotFound)
 		outcome, _, _ = other.Annotate(other.ctx, id, json.RawMessage(`{"a":"b"}`))
 		check(t, "annotated by another", outcome, NotFound)
-		known, _ := other.Known(other.ctx, []record.Ref{{Platform: "tiktok", ExternalID: before.Videos[0].ExternalID}})
+		known, _ := other.Known(other.ctx, []stage.Ref{{Platform: "tiktok", ExternalID: before.Videos[0].ExternalID}})
 		check(t, "known to another", len(known), 0)
 		added, _ := other.archive(9, now, clips(2, "a", 5)...)
 		check(t, "added by another", added, 2)
@@ -145,7 +145,7 @@ func TestTokensOfStrangers(t *testing.T) {
 	b := setup(t, storetest.SQLite(t))
 	for _, token := range []string{"x", "%", strings.Repeat("A", 200), hooks.token(make([]byte, 16))} {
 		_, err := b.Service.read(b.ctx, page{list: videos, limit: 5, token: token})
-		if f := fault.As(err); f == nil || f.Kind != fault.InvalidRequest || f.Issues[0].Path != "cursor" {
+		if f := apierr.As(err); f == nil || f.Kind != apierr.InvalidRequest || f.Issues[0].Path != "cursor" {
 			t.Errorf("token %q: got %v", token, err)
 		}
 	}
@@ -183,7 +183,7 @@ func TestAnnotationBounds(t *testing.T) {
 	} {
 		err := checkAnnotations(json.RawMessage(c.json))
 		path := ""
-		if f := fault.As(err); f != nil {
+		if f := apierr.As(err); f != nil {
 			path = f.Issues[0].Path
 		}
 		if path != c.path || (err == nil) != (c.path == "") {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // TestHotReadsAreRangesOfAnIndex holds SQLite to the plans that keep reads flat:

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // The bars: a read of the largest library against that of the smallest, and

@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // merge makes one record of all that a batch has of a video: sources repeat
 // themselves from page to page. Order is kept.
-func merge(records []record.Record) []*record.Record {
-	merged := make([]*record.Record, 0, len(records))
-	at := make(map[record.Ref]int, len(records))
+func merge(records []stage.Record) []*stage.Record {
+	merged := make([]*stage.Record, 0, len(records))
+	at := make(map[stage.Ref]int, len(records))
 	for i := range records {
 		r := records[i]
 		r.Platform, r.ExternalID = clean(r.Platform), clean(r.ExternalID)
@@ -34,7 +34,7 @@ func merge(records []record.Record) []*record.Record {
 }
 
 // fill takes from an earlier record what the later one does not say.
-func fill(later, earlier *record.Record) {
+func fill(later, earlier *stage.Record) {
 	if later.SourceURL == "" {
 		later.SourceURL = earlier.SourceURL
 	}
@@ -50,7 +50,7 @@ func fill(later, earlier *record.Record) {
 	if later.Metadata == nil {
 		later.Metadata = earlier.Metadata
 	}
-	if later.Metrics == (record.Metrics{}) {
+	if later.Metrics == (stage.Metrics{}) {
 		later.Metrics = earlier.Metrics
 	}
 	if later.Evidence == nil {
@@ -61,7 +61,7 @@ func fill(later, earlier *record.Record) {
 	}
 }
 
-func observedAt(r *record.Record, now int64) int64 {
+func observedAt(r *stage.Record, now int64) int64 {
 	if r.Metrics.ObservedAt != nil {
 		return *r.Metrics.ObservedAt
 	}
@@ -142,7 +142,7 @@ func (v *row) renew(now int64) error {
 
 // renewKeys replaces the keys that the record speaks of: those of its metadata
 // where it has any, and those of stages where a stage gave some.
-func renewKeys(old []record.Key, r *record.Record, metadata []byte) []record.Key {
+func renewKeys(old []stage.Key, r *stage.Record, metadata []byte) []stage.Key {
 	if r.Metadata == nil {
 		metadata = nil
 	}
@@ -155,7 +155,7 @@ func renewKeys(old []record.Key, r *record.Record, metadata []byte) []record.Key
 	return keys
 }
 
-func sourceOf(s *record.Source) *source {
+func sourceOf(s *stage.Source) *source {
 	if s == nil {
 		return nil
 	}
@@ -195,7 +195,7 @@ func stronger(old, next *source) *source {
 }
 
 // take takes what evidence says and keeps the rest; it tells whether anything changed.
-func (e *evidence) take(found *record.Evidence) (changed bool) {
+func (e *evidence) take(found *stage.Evidence) (changed bool) {
 	if found == nil {
 		return false
 	}
@@ -258,12 +258,12 @@ func (v *row) setUsable(now int64) {
 }
 
 // silent tells whether a record says nothing apart from its numbers.
-func silent(r *record.Record) bool {
+func silent(r *stage.Record) bool {
 	return r.SourceURL == "" && r.PostedAt == nil && r.CreatorID == "" && r.Source == nil && r.Metadata == nil && r.Evidence == nil && r.Keys == nil
 }
 
 // digestOf is a short form of all that a record says apart from its numbers.
-func digestOf(r *record.Record) int64 {
+func digestOf(r *stage.Record) int64 {
 	h := fnv.New64a()
 	var size [8]byte
 	put := func(part string) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 const (
@@ -33,7 +33,7 @@ func creatorHandle(handle string) string {
 }
 
 // creatorKey tells creators of one platform apart; empty where nothing is known.
-func creatorKey(r *record.Record) string {
+func creatorKey(r *stage.Record) string {
 	if id := strings.TrimSpace(clean(r.CreatorID)); id != "" {
 		return id
 	}
@@ -45,19 +45,19 @@ func creatorKey(r *record.Record) string {
 
 // trendKeys returns the keys of a record: hashtags and sound of its metadata, and
 // those that a stage gave.
-func trendKeys(r *record.Record, metadata []byte) []record.Key {
+func trendKeys(r *stage.Record, metadata []byte) []stage.Key {
 	var meta struct {
 		Hashtags   json.RawMessage `json:"hashtags"`
 		SoundID    json.RawMessage `json:"soundId"`
 		SoundTitle json.RawMessage `json:"soundTitle"`
 	}
-	keys := []record.Key{}
+	keys := []stage.Key{}
 	if json.Unmarshal(metadata, &meta) == nil {
 		var tags []json.RawMessage
 		_ = json.Unmarshal(meta.Hashtags, &tags) // anything but a list holds no hashtags
 		for _, raw := range tags {
 			if tag := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(plain(raw)), "#＃")); tag != "" {
-				keys = addKey(keys, record.Key{Key: "hashtag:" + fold(tag), Label: "#" + tag})
+				keys = addKey(keys, stage.Key{Key: "hashtag:" + fold(tag), Label: "#" + tag})
 			}
 		}
 		if id := strings.TrimSpace(plain(meta.SoundID)); id != "" {
@@ -65,7 +65,7 @@ func trendKeys(r *record.Record, metadata []byte) []record.Key {
 			if label == "" {
 				label = id
 			}
-			keys = addKey(keys, record.Key{Key: "sound:" + r.Platform + ":" + id, Label: label})
+			keys = addKey(keys, stage.Key{Key: "sound:" + r.Platform + ":" + id, Label: label})
 		}
 	}
 	for _, key := range r.Keys {
@@ -94,9 +94,9 @@ func plain(raw json.RawMessage) string {
 }
 
 // addKey adds a key that is new, short enough and of one line.
-func addKey(keys []record.Key, key record.Key) []record.Key {
+func addKey(keys []stage.Key, key stage.Key) []stage.Key {
 	key.Key, key.Label = line(key.Key), line(key.Label)
-	known := slices.ContainsFunc(keys, func(k record.Key) bool { return k.Key == key.Key })
+	known := slices.ContainsFunc(keys, func(k stage.Key) bool { return k.Key == key.Key })
 	if known || key.Key == "" || len(key.Key) > maxKeyBytes || len(keys) == maxKeys {
 		return keys
 	}
@@ -114,11 +114,11 @@ func line(s string) string {
 }
 
 // fromMetadata tells keys that metadata gives from those of stages.
-func fromMetadata(key record.Key) bool {
+func fromMetadata(key stage.Key) bool {
 	return strings.HasPrefix(key.Key, "hashtag:") || strings.HasPrefix(key.Key, "sound:")
 }
 
-func packKeys(keys []record.Key) string {
+func packKeys(keys []stage.Key) string {
 	var b strings.Builder
 	for _, key := range keys {
 		b.WriteString(key.Key + "\t" + key.Label + "\n")
@@ -126,13 +126,13 @@ func packKeys(keys []record.Key) string {
 	return b.String()
 }
 
-func unpackKeys(text string) []record.Key {
-	var keys []record.Key
+func unpackKeys(text string) []stage.Key {
+	var keys []stage.Key
 	for text != "" {
 		var row string
 		row, text, _ = strings.Cut(text, "\n")
 		key, label, _ := strings.Cut(row, "\t")
-		keys = append(keys, record.Key{Key: key, Label: label})
+		keys = append(keys, stage.Key{Key: key, Label: label})
 	}
 	return keys
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Kinds of a video's source; the empty one is for videos that came without a source.
@@ -32,7 +32,7 @@ type Batch struct {
 	Once bool
 	// Records may be of any number; 100 to 200 make a good transaction. A video
 	// that stands in it twice counts once, the later record filling the earlier.
-	Records []record.Record
+	Records []stage.Record
 }
 
 // Config is the room's part of the configuration.

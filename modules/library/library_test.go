@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // now is when the tests' first scroll runs: 2026-06-01.
@@ -73,7 +73,7 @@ func (b *bundle) as(account int64) *bundle {
 }
 
 // archive puts records into the library as a batch of the scroll.
-func (b *bundle) archive(scroll, at int64, records ...record.Record) (added, reobserved int) {
+func (b *bundle) archive(scroll, at int64, records ...stage.Record) (added, reobserved int) {
 	b.t.Helper()
 	if b.runs.subjects[scroll] == "" {
 		b.runs.subjects[scroll] = b.runs.subject
@@ -101,7 +101,7 @@ func (b *bundle) complete(scroll int64) {
 }
 
 // scroll is archive and complete.
-func (b *bundle) scroll(scroll, at int64, records ...record.Record) {
+func (b *bundle) scroll(scroll, at int64, records ...stage.Record) {
 	b.t.Helper()
 	b.archive(scroll, at, records...)
 	b.complete(scroll)
@@ -195,16 +195,16 @@ func (b *bundle) all(p page) (whole answer) {
 func ptr[T any](v T) *T { return &v }
 
 // clip is a record with what most tests need.
-func clip(id, handle string, views int64) record.Record {
-	return record.Record{
-		Ref:      record.Ref{Platform: "tiktok", ExternalID: id},
+func clip(id, handle string, views int64) stage.Record {
+	return stage.Record{
+		Ref:      stage.Ref{Platform: "tiktok", ExternalID: id},
 		PostedAt: ptr(now - 30*24*3600_000),
-		Source:   &record.Source{Kind: "competitor", Handle: handle},
-		Metrics:  record.Metrics{Views: &views, Likes: ptr(min(views, 1)), ObservedAt: ptr(now)},
+		Source:   &stage.Source{Kind: "competitor", Handle: handle},
+		Metrics:  stage.Metrics{Views: &views, Likes: ptr(min(views, 1)), ObservedAt: ptr(now)},
 	}
 }
 
-func clips(n int, handle string, views int64) (records []record.Record) {
+func clips(n int, handle string, views int64) (records []stage.Record) {
 	for i := range n {
 		records = append(records, clip(fmt.Sprintf("%s-%d", handle, i), handle, views))
 	}

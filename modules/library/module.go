@@ -13,11 +13,11 @@ package library
 import (
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
 // Module provides the room. The app provides Config and answers Workspace and Scrolls.
 var Module = fx.Module("library", fx.Provide(
 	New,
-	fx.Annotate(func(s *Service) door.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
+	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
 ))

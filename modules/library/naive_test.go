@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // naive is the library as the rules tell it, computed from scratch each time.
@@ -15,7 +15,7 @@ type naive struct {
 }
 
 type naiveVideo struct {
-	ref      record.Ref
+	ref      stage.Ref
 	creator  string
 	posted   *int64
 	archived bool
@@ -32,7 +32,7 @@ func (s naiveSeen) usable() bool {
 	return s.views != nil && *s.views > 0 && (s.likes == nil || *s.likes <= *s.views)
 }
 
-func (n *naive) take(scroll, at int64, records []record.Record) {
+func (n *naive) take(scroll, at int64, records []stage.Record) {
 	for _, r := range records {
 		i := slices.IndexFunc(n.videos, func(v *naiveVideo) bool { return v.ref == r.Ref })
 		if i < 0 {

@@ -6,18 +6,18 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // loners are videos of creators that have no other, so that their peers are the niche.
-func loners(from, n int, views int64) []record.Record {
-	records := make([]record.Record, n)
+func loners(from, n int, views int64) []stage.Record {
+	records := make([]stage.Record, n)
 	for i := range records {
-		records[i] = record.Record{
-			Ref: record.Ref{Platform: "tiktok", ExternalID: fmt.Sprint("v", from+i)}, CreatorID: fmt.Sprint("c", from+i),
-			PostedAt: ptr(now - day), Metrics: record.Metrics{Views: ptr(views + int64(i)), ObservedAt: ptr(now)},
+		records[i] = stage.Record{
+			Ref: stage.Ref{Platform: "tiktok", ExternalID: fmt.Sprint("v", from+i)}, CreatorID: fmt.Sprint("c", from+i),
+			PostedAt: ptr(now - day), Metrics: stage.Metrics{Views: ptr(views + int64(i)), ObservedAt: ptr(now)},
 		}
 	}
 	return records

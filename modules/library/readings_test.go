@@ -5,16 +5,16 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func TestReadingsAreKeptOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
-		at := func(when int64, ids ...string) []record.Record {
-			var all []record.Record
+		at := func(when int64, ids ...string) []stage.Record {
+			var all []stage.Record
 			for _, id := range ids {
 				one := clip(id, "a", 100)
 				one.Metrics.ObservedAt = &when
@@ -22,7 +22,7 @@ func TestReadingsAreKeptOnce(t *testing.T) {
 			}
 			return all
 		}
-		archive := func(scroll, when int64, records []record.Record) (added, again int) {
+		archive := func(scroll, when int64, records []stage.Record) (added, again int) {
 			t.Helper()
 			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) (err error) {
 				added, again, err = b.Archive(ctx, tx, Batch{ScrollID: scroll, Stage: "archive", At: when, Once: true, Records: records})
@@ -40,13 +40,13 @@ func TestReadingsAreKeptOnce(t *testing.T) {
 		if _, again := archive(3, now, at(now-1000, "1")); again != 1 || b.count("observations") != 4 {
 			t.Errorf("a later reading: %d again, %d observations", again, b.count("observations"))
 		}
-		ref := func(id string) record.Ref { return clip(id, "a", 1).Ref }
-		last, err := b.LastObserved(b.ctx, []record.Ref{ref("1"), ref("2"), ref("9")})
+		ref := func(id string) stage.Ref { return clip(id, "a", 1).Ref }
+		last, err := b.LastObserved(b.ctx, []stage.Ref{ref("1"), ref("2"), ref("9")})
 		if err != nil || len(last) != 2 || last[ref("1")] != now-1000 || last[ref("2")] != now-5000 {
 			t.Errorf("last: %v, %v", last, err)
 		}
 		for _, scrolls := range [][]int64{{1}, {1, 2}} {
-			found, err := b.ObservedIn(b.ctx, scrolls, []record.Ref{ref("1"), ref("3"), ref("9")})
+			found, err := b.ObservedIn(b.ctx, scrolls, []stage.Ref{ref("1"), ref("3"), ref("9")})
 			want := len(scrolls)
 			if err != nil || len(found) != want || found[ref("1")][1] != now-5000 || len(found[ref("1")]) != 1 {
 				t.Errorf("in %v: %v, %v", scrolls, found, err)
@@ -61,10 +61,10 @@ func TestRenewAddsNoObservation(t *testing.T) {
 		one := clip("1", "a", 100)
 		one.Metadata = json.RawMessage(`{"caption":"first","hashtags":["x"]}`)
 		b.archive(1, now, one)
-		renew := func(rec record.Record) (changed int) {
+		renew := func(rec stage.Record) (changed int) {
 			t.Helper()
 			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) (err error) {
-				changed, err = b.Renew(ctx, tx, Batch{ScrollID: 9, At: now, Records: []record.Record{rec, clip("stranger", "a", 5)}})
+				changed, err = b.Renew(ctx, tx, Batch{ScrollID: 9, At: now, Records: []stage.Record{rec, clip("stranger", "a", 5)}})
 				return err
 			})
 			if err != nil {
@@ -78,7 +78,7 @@ func TestRenewAddsNoObservation(t *testing.T) {
 		better := one
 		better.Metadata = json.RawMessage(`{"caption":"second","hashtags":["y"]}`)
 		more := int64(999)
-		better.Metrics = record.Metrics{Views: &more}
+		better.Metrics = stage.Metrics{Views: &more}
 		if n := renew(better); n != 1 {
 			t.Errorf("a better one changes %d", n)
 		}

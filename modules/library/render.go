@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // A Video's JSON is rendered when it changes and never when it is read. It has two
@@ -170,7 +170,7 @@ func renderTrend(key, label string, videos int, growth float64) string {
 
 // sourceURL is the public page of a video, where the platform's form is known.
 // The handle, where there is one, makes TikTok's address the usual one.
-func sourceURL(ref record.Ref, handle string) string {
+func sourceURL(ref stage.Ref, handle string) string {
 	id := url.PathEscape(ref.ExternalID)
 	switch ref.Platform {
 	case "tiktok":
@@ -195,7 +195,7 @@ func round4(f float64) float64 {
 	return math.Round(f*10000) / 10000
 }
 
-func publicID(video int64) string { return ident.Format(ident.Video, video) }
+func publicID(video int64) string { return publicid.Format(publicid.Video, video) }
 
 // appendFloat appends a number without exponent.
 func appendFloat(dst []byte, f float64) []byte { return strconv.AppendFloat(dst, f, 'f', -1, 64) }

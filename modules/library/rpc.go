@@ -6,35 +6,35 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // Operations mounts the room on both doors.
-func (s *Service) Operations(m *door.Mux) {
-	door.Page(m, "GetHooks", s.getHooks)
-	door.Page(m, "GetOutliers", s.getOutliers)
-	door.Page(m, "GetTrends", s.getTrends)
-	door.Page(m, "GetLibrary", s.getLibrary)
-	door.Unary(m, "ArchiveLibraryVideo", s.archiveLibraryVideo)
-	door.Page(m, "AnnotateLibraryVideo", s.annotateLibraryVideo)
+func (s *Service) Operations(m *api.Mux) {
+	api.Page(m, "GetHooks", s.getHooks)
+	api.Page(m, "GetOutliers", s.getOutliers)
+	api.Page(m, "GetTrends", s.getTrends)
+	api.Page(m, "GetLibrary", s.getLibrary)
+	api.Unary(m, "ArchiveLibraryVideo", s.archiveLibraryVideo)
+	api.Page(m, "AnnotateLibraryVideo", s.annotateLibraryVideo)
 }
 
-func (s *Service) getHooks(ctx context.Context, req *pb.GetHooksRequest) (door.Rendered, error) {
+func (s *Service) getHooks(ctx context.Context, req *pb.GetHooksRequest) (api.Rendered, error) {
 	return s.read(ctx, page{list: hooks, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), token: req.GetPageToken()})
 }
 
-func (s *Service) getOutliers(ctx context.Context, req *pb.GetOutliersRequest) (door.Rendered, error) {
+func (s *Service) getOutliers(ctx context.Context, req *pb.GetOutliersRequest) (api.Rendered, error) {
 	return s.read(ctx, page{
 		list: outliers, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(), token: req.GetPageToken(),
 	})
 }
 
-func (s *Service) getTrends(ctx context.Context, req *pb.GetTrendsRequest) (door.Rendered, error) {
+func (s *Service) getTrends(ctx context.Context, req *pb.GetTrendsRequest) (api.Rendered, error) {
 	return s.readTrends(ctx, page{list: trends, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), token: req.GetPageToken()})
 }
 
-func (s *Service) getLibrary(ctx context.Context, req *pb.GetLibraryRequest) (door.Rendered, error) {
+func (s *Service) getLibrary(ctx context.Context, req *pb.GetLibraryRequest) (api.Rendered, error) {
 	return s.read(ctx, page{
 		list: videos, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(), platform: req.GetPlatform(),
 		token: req.GetCursor(),
@@ -59,20 +59,20 @@ func (s *Service) archiveLibraryVideo(ctx context.Context, req *pb.ArchiveLibrar
 
 // annotateLibraryVideo answers with rendered text, since the annotations are
 // shown as they were sent.
-func (s *Service) annotateLibraryVideo(ctx context.Context, req *pb.AnnotateLibraryVideoRequest) (door.Rendered, error) {
-	metadata := door.RawField(ctx, annotationProperty)
+func (s *Service) annotateLibraryVideo(ctx context.Context, req *pb.AnnotateLibraryVideoRequest) (api.Rendered, error) {
+	metadata := api.RawField(ctx, annotationProperty)
 	if metadata == nil {
 		text, err := protojson.Marshal(req.GetAgentMetadata())
 		if err != nil {
-			return door.Rendered{}, err
+			return api.Rendered{}, err
 		}
 		metadata = json.RawMessage(text)
 	}
 	outcome, video, err := s.Annotate(ctx, req.GetVideoId(), metadata)
 	if err != nil {
-		return door.Rendered{}, err
+		return api.Rendered{}, err
 	}
 	body := appendString([]byte(`{"outcome":`), outcome)
 	body = appendRaw(append(body, `,"video":`...), video, "null")
-	return door.Rendered{Body: append(body, '}')}, nil
+	return api.Rendered{Body: append(body, '}')}, nil
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // TestScoresFollowTheRules has random scrolls and archiving done by the library
@@ -49,7 +49,7 @@ type world struct {
 	scrolls        []int64
 }
 
-func (w *world) records(run int, at int64) (records []record.Record) {
+func (w *world) records(run int, at int64) (records []stage.Record) {
 	r := w.rand
 	for i := range w.size {
 		if r.IntN(3) == 0 || run < 2 && i > w.size/2 {
@@ -57,7 +57,7 @@ func (w *world) records(run int, at int64) (records []record.Record) {
 		}
 		// What belongs to the video is the same in every run.
 		own := rand.New(rand.NewPCG(uint64(i), uint64(w.size)))
-		one := record.Record{Ref: record.Ref{Platform: []string{"youtube", "tiktok"}[own.IntN(2)], ExternalID: fmt.Sprint("v", i)}}
+		one := stage.Record{Ref: stage.Ref{Platform: []string{"youtube", "tiktok"}[own.IntN(2)], ExternalID: fmt.Sprint("v", i)}}
 		switch own.IntN(6) {
 		case 0:
 		case 1: // around the change of YouTube's views, days apart
@@ -72,10 +72,10 @@ func (w *world) records(run int, at int64) (records []record.Record) {
 		case who%2 == 0:
 			one.CreatorID = fmt.Sprint("id", who)
 		default:
-			one.Source = &record.Source{Kind: Niche, Handle: fmt.Sprint("@Handle", who)}
+			one.Source = &stage.Source{Kind: Niche, Handle: fmt.Sprint("@Handle", who)}
 		}
 		for range own.IntN(4) {
-			key := record.Key{Key: "hashtag:" + []string{"fyp", "a", "b", "c", "d", "e"}[min(own.IntN(6), own.IntN(6))], Label: "#"}
+			key := stage.Key{Key: "hashtag:" + []string{"fyp", "a", "b", "c", "d", "e"}[min(own.IntN(6), own.IntN(6))], Label: "#"}
 			if !slices.Contains(one.Keys, key) {
 				one.Keys = append(one.Keys, key)
 			}

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // Workspace is what the room needs of the research brief.
@@ -88,7 +88,7 @@ func (s *Service) change(ctx context.Context, videoID string,
 	if _, exists, err := s.workspace.Subject(ctx); err != nil || !exists {
 		return WorkspaceRequired, err
 	}
-	id, ok := ident.Parse(ident.Video, videoID)
+	id, ok := publicid.Parse(publicid.Video, videoID)
 	if !ok {
 		return NotFound, nil
 	}
@@ -124,10 +124,10 @@ func checkAnnotations(raw json.RawMessage) error {
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
-		return fault.Invalid(annotationProperty, "must be an object or null")
+		return apierr.Invalid(annotationProperty, "must be an object or null")
 	}
-	var issues []fault.Issue
-	report := func(path, message string) { issues = append(issues, fault.Issue{Path: path, Message: message}) }
+	var issues []apierr.Issue
+	report := func(path, message string) { issues = append(issues, apierr.Issue{Path: path, Message: message}) }
 	if len(fields) > maxAnnotations {
 		report(annotationProperty, fmt.Sprintf("must have at most %d properties", maxAnnotations))
 	}
@@ -153,7 +153,7 @@ func checkAnnotations(raw json.RawMessage) error {
 		}
 	}
 	if issues != nil {
-		return fault.InvalidIssues(issues...)
+		return apierr.InvalidIssues(issues...)
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 var errNoTenant = errors.New("library: no account in the context")

@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // row is a video on its way into the database.
 type row struct {
-	record *record.Record
+	record *stage.Record
 	key    string // of the creator; empty where unknown
 
 	id          int64
@@ -77,7 +77,7 @@ func (s *Service) ingest(ctx context.Context, tx *store.Tx, batch Batch, create 
 	return added, reobserved, nil
 }
 
-func (s *Service) ingestRows(ctx context.Context, tx *store.Tx, account int64, batch Batch, records []*record.Record, create bool) (added, reobserved int, err error) {
+func (s *Service) ingestRows(ctx context.Context, tx *store.Tx, account int64, batch Batch, records []*stage.Record, create bool) (added, reobserved int, err error) {
 	if err := s.raise(ctx, tx, account, 0); err != nil {
 		return 0, 0, err
 	}
@@ -131,12 +131,12 @@ func (s *Service) ingestRows(ctx context.Context, tx *store.Tx, account int64, b
 }
 
 // lookUp finds which of the records the library has, in one query a platform.
-func (s *Service) lookUp(ctx context.Context, tx *store.Tx, account int64, records []*record.Record) (map[record.Ref]*row, error) {
+func (s *Service) lookUp(ctx context.Context, tx *store.Tx, account int64, records []*stage.Record) (map[stage.Ref]*row, error) {
 	platforms := map[string][]string{}
 	for _, r := range records {
 		platforms[r.Platform] = append(platforms[r.Platform], r.ExternalID)
 	}
-	known := make(map[record.Ref]*row, len(records))
+	known := make(map[stage.Ref]*row, len(records))
 	for _, platform := range names(platforms) {
 		q := s.write("SELECT id, external_id, creator_id, kind, scroll_id, posted_at, first_seen_at, observed_at, usable_views, usable_at, gone_at, digest, hook_order"+
 			" FROM videos WHERE account_id = ", arg{account}, " AND platform = ", arg{platform}, " AND external_id IN (")
@@ -151,7 +151,7 @@ func (s *Service) lookUp(ctx context.Context, tx *store.Tx, account int64, recor
 			var external string
 			err := rows.Scan(&v.id, &external, &v.creatorID, &v.kind, &v.scrollID, &v.postedAt, &v.firstSeenAt, &v.observedAt,
 				&v.usableViews, &v.usableAt, &v.goneAt, &v.digest, &v.hookOrder)
-			known[record.Ref{Platform: platform, ExternalID: external}] = &v
+			known[stage.Ref{Platform: platform, ExternalID: external}] = &v
 			return err
 		})
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // goneMember is the member of a Video's metadata that says since when, in Unix
@@ -19,7 +19,7 @@ const goneMember = "goneAt"
 // Gone marks videos that their platform has no more, in the caller's transaction:
 // their numbers stay as they were last seen, and nobody looks them up again. One
 // that is seen again is no longer gone. It returns how many were not known to be.
-func (s *Service) Gone(ctx context.Context, tx *store.Tx, refs []record.Ref, at int64) (marked int, err error) {
+func (s *Service) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at int64) (marked int, err error) {
 	account, err := tenant(ctx)
 	if err != nil {
 		return 0, err

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // knownAtOnce is how many videos one look-up asks for; one number, so that one
@@ -25,8 +25,8 @@ func (s *Service) knownQuery() string {
 
 // Known holds an entry for each of the videos that the library has, true where it
 // has evidence too.
-func (s *Service) Known(ctx context.Context, refs []record.Ref) (map[record.Ref]bool, error) {
-	known := map[record.Ref]bool{}
+func (s *Service) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error) {
+	known := map[stage.Ref]bool{}
 	platforms := map[string][]string{}
 	for _, ref := range refs {
 		platforms[ref.Platform] = append(platforms[ref.Platform], ref.ExternalID)
@@ -42,7 +42,7 @@ func (s *Service) Known(ctx context.Context, refs []record.Ref) (map[record.Ref]
 			}
 			rows, err := query.Query(ctx, args...)
 			err = each(rows, err, func(rows *sql.Rows) error {
-				var ref record.Ref
+				var ref stage.Ref
 				var evidence bool
 				err := rows.Scan(&ref.Platform, &ref.ExternalID, &evidence)
 				known[ref] = evidence
@@ -60,7 +60,7 @@ func (s *Service) Known(ctx context.Context, refs []record.Ref) (map[record.Ref]
 // Tracked returns videos of a platform that are neither archived nor gone, the last
 // seen first time first. after is 0 at the beginning and then the next of the call before;
 // next is 0 at the end.
-func (s *Service) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []record.Ref, next int64, err error) {
+func (s *Service) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error) {
 	from := []byte{0}
 	if after != 0 {
 		rows, err := s.statement("SELECT seen_order FROM videos WHERE account_id = $1 AND id = $2").Query(ctx, after)
@@ -71,7 +71,7 @@ func (s *Service) Tracked(ctx context.Context, platform string, after int64, lim
 	q := page{list: videos, platform: platform, limit: limit}
 	rows, err := s.statement(q.tracked()).Query(ctx, from, platform)
 	err = each(rows, err, func(rows *sql.Rows) error {
-		ref := record.Ref{Platform: platform}
+		ref := stage.Ref{Platform: platform}
 		err := rows.Scan(&next, &ref.ExternalID)
 		refs = append(refs, ref)
 		return err

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 const (

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // Read returns a page of hooks, outliers or videos as the body of the REST answer.
-func (s *Service) read(ctx context.Context, p page) (door.Rendered, error) {
+func (s *Service) read(ctx context.Context, p page) (api.Rendered, error) {
 	return s.page(ctx, p, stamp{}, func(b []byte, after []byte) ([]byte, []byte, error) {
 		args := []any{after}
 		if p.platform != "" {
@@ -45,38 +45,38 @@ func (s *Service) read(ctx context.Context, p page) (door.Rendered, error) {
 // page answers from memory where the library has not changed, else by way of
 // render, which appends to b all but the end and returns the sort key of the last
 // item where more follow.
-func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, after []byte) ([]byte, []byte, error)) (door.Rendered, error) {
+func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, after []byte) ([]byte, []byte, error)) (api.Rendered, error) {
 	after, ok := p.list.key(p.token)
 	if !ok {
 		name := "pageToken"
 		if p.list == videos {
 			name = "cursor"
 		}
-		return door.Rendered{}, fault.Invalid(name, "is not a value that this list returned")
+		return api.Rendered{}, apierr.Invalid(name, "is not a value that this list returned")
 	}
 	account, err := tenant(ctx)
 	if err != nil {
-		return door.Rendered{}, err
+		return api.Rendered{}, err
 	}
 	// Read before the rows: a page may be newer than its stamp, never older.
 	if at.revision, err = s.revision(ctx); err != nil {
-		return door.Rendered{}, err
+		return api.Rendered{}, err
 	}
 	key := pageKey{account, p}
 	if known, ok := s.pages.get(key, at); ok {
-		return door.Rendered{Body: known.body, NextPageToken: known.next, ETag: key.etag(at)}, nil
+		return api.Rendered{Body: known.body, NextPageToken: known.next, ETag: key.etag(at)}, nil
 	}
 	buffer := s.pages.buffers.Get().(*[]byte)
 	body, last, err := render((*buffer)[:0], after)
 	if err != nil {
-		return door.Rendered{}, fmt.Errorf("read page of %s: %w", p.order(), err)
+		return api.Rendered{}, fmt.Errorf("read page of %s: %w", p.order(), err)
 	}
 	next := ""
 	if last != nil {
 		next = p.list.token(last)
 	}
 	body = p.close(body, next)
-	made := door.Rendered{Body: body, NextPageToken: next, ETag: key.etag(at)}
+	made := api.Rendered{Body: body, NextPageToken: next, ETag: key.etag(at)}
 	if s.pages.cache == nil {
 		made.Done = func() { *buffer = body; s.pages.buffers.Put(buffer) }
 		return made, nil
@@ -113,15 +113,15 @@ func (p page) close(b []byte, next string) []byte {
 }
 
 // readTrends returns a page of the trends of the current subject.
-func (s *Service) readTrends(ctx context.Context, p page) (door.Rendered, error) {
+func (s *Service) readTrends(ctx context.Context, p page) (api.Rendered, error) {
 	subject, exists, err := s.workspace.Subject(ctx)
 	if err != nil {
-		return door.Rendered{}, err
+		return api.Rendered{}, err
 	}
 	at := stamp{subject: subject}
 	if exists {
 		if at.completed, _, err = s.scrolls.Completed(ctx, subject, 0); err != nil {
-			return door.Rendered{}, err
+			return api.Rendered{}, err
 		}
 	}
 	ready := at.completed >= 2

@@ -5,20 +5,20 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // LastObserved tells of those videos that the library has when each was observed
 // last, in Unix milliseconds.
-func (s *Service) LastObserved(ctx context.Context, refs []record.Ref) (map[record.Ref]int64, error) {
-	last := make(map[record.Ref]int64, len(refs))
+func (s *Service) LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error) {
+	last := make(map[stage.Ref]int64, len(refs))
 	err := s.ofVideos(ctx, refs, func(platform string, ids []any) error {
 		q := s.write("SELECT external_id, observed_at FROM videos WHERE account_id = $1 AND platform = $2 AND external_id IN (")
 		q.names(3, len(ids))
 		rows, err := s.statement(q.add(")").String()).Query(ctx, append([]any{platform}, ids...)...)
 		return each(rows, err, func(rows *sql.Rows) error {
-			ref, at := record.Ref{Platform: platform}, int64(0)
+			ref, at := stage.Ref{Platform: platform}, int64(0)
 			err := rows.Scan(&ref.ExternalID, &at)
 			last[ref] = at
 			return err
@@ -35,8 +35,8 @@ const scrollsAtOnce = 100
 
 // ObservedIn tells when some scrolls, at most 100, observed videos: for each video
 // that has an observation by one of them, the scroll and the time.
-func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []record.Ref) (map[record.Ref]map[int64]int64, error) {
-	found := map[record.Ref]map[int64]int64{}
+func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error) {
+	found := map[stage.Ref]map[int64]int64{}
 	if len(scrolls) == 0 {
 		return found, nil
 	}
@@ -55,7 +55,7 @@ func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []record
 		}
 		rows, err := s.statement(q.add(")").String()).Query(ctx, args...)
 		return each(rows, err, func(rows *sql.Rows) error {
-			ref := record.Ref{Platform: platform}
+			ref := stage.Ref{Platform: platform}
 			var scroll, at int64
 			err := rows.Scan(&ref.ExternalID, &scroll, &at)
 			if found[ref] == nil {
@@ -84,7 +84,7 @@ func (t *text) names(from, count int) *text {
 
 // ofVideos calls do with the ids of each platform, knownAtOnce at a time. The last
 // portion is filled up by repeating an id, so that one statement serves them all.
-func (s *Service) ofVideos(ctx context.Context, refs []record.Ref, do func(platform string, ids []any) error) error {
+func (s *Service) ofVideos(ctx context.Context, refs []stage.Ref, do func(platform string, ids []any) error) error {
 	platforms := map[string][]string{}
 	for _, ref := range refs {
 		platforms[clean(ref.Platform)] = append(platforms[clean(ref.Platform)], clean(ref.ExternalID))
@@ -124,8 +124,8 @@ func (s *Service) Renew(ctx context.Context, tx *store.Tx, batch Batch) (changed
 	return changed, nil
 }
 
-func (s *Service) renewRows(ctx context.Context, tx *store.Tx, account int64, batch Batch, records []*record.Record) (int, error) {
-	differ := func() (rows []*row, some []*record.Record, err error) {
+func (s *Service) renewRows(ctx context.Context, tx *store.Tx, account int64, batch Batch, records []*stage.Record) (int, error) {
+	differ := func() (rows []*row, some []*stage.Record, err error) {
 		known, err := s.lookUp(ctx, tx, account, records)
 		for _, r := range records {
 			if v := known[r.Ref]; v != nil && !silent(r) && digestOf(r) != v.digest {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // raise begins every transaction of this room: it raises the library's revision,

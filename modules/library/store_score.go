@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // reader runs a tenant's query, $1 being the account: in a transaction, or

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
 // View returns the first page of `hooks`, `outliers` or `trends` as the REST door
 // shows it.
 func (s *Service) View(ctx context.Context, name string) (json.RawMessage, error) {
-	var page door.Rendered
+	var page api.Rendered
 	var err error
 	switch name {
 	case "hooks":

@@ -3,7 +3,7 @@ package quota
 import (
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // Sweeper returns the room's housekeeping.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // entries keeps the rows of the ledger. Its statements are written by hand, since

@@ -7,13 +7,13 @@ package rules
 import (
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
 // Module is the room. It wants Workspace bound.
 var Module = fx.Module("rules",
 	fx.Provide(
 		New,
-		fx.Annotate(func(s *Service) door.Operations { return s.Mount }, fx.ResultTags(`group:"operations"`)),
+		fx.Annotate(func(s *Service) api.Operations { return s.Mount }, fx.ResultTags(`group:"operations"`)),
 	),
 )

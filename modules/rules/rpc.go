@@ -3,15 +3,15 @@ package rules
 import (
 	"context"
 
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // Mount opens the room's operations on both doors.
-func (s *Service) Mount(m *door.Mux) {
-	door.Unary(m, "GetRules", s.getRules)
-	door.Unary(m, "PutRules", s.putRules)
+func (s *Service) Mount(m *api.Mux) {
+	api.Unary(m, "GetRules", s.getRules)
+	api.Unary(m, "PutRules", s.putRules)
 }
 
 func (s *Service) getRules(ctx context.Context, _ *scrolleryv1.GetRulesRequest) (*scrolleryv1.GetRulesResponse, error) {
@@ -22,7 +22,7 @@ func (s *Service) getRules(ctx context.Context, _ *scrolleryv1.GetRulesRequest) 
 	answer := &scrolleryv1.GetRulesResponse{Rules: message(*rules), Items: make([]*scrolleryv1.RuleItem, len(items))}
 	for i, item := range items {
 		answer.Items[i] = &scrolleryv1.RuleItem{
-			Id:        ident.Format(ident.Rule, item.ID),
+			Id:        publicid.Format(publicid.Rule, item.ID),
 			Text:      item.Text,
 			Archived:  item.ArchivedAt != nil,
 			CreatedAt: float64(item.CreatedAt),
@@ -45,7 +45,7 @@ func (s *Service) putRules(ctx context.Context, req *scrolleryv1.PutRulesRequest
 
 func message(r Rules) *scrolleryv1.Rules {
 	return &scrolleryv1.Rules{
-		WorkspaceId: ident.Format(ident.Workspace, r.WorkspaceID),
+		WorkspaceId: publicid.Format(publicid.Workspace, r.WorkspaceID),
 		Version:     int32(r.Version),
 		Text:        r.Text,
 		CreatedAt:   float64(r.CreatedAt),

@@ -12,10 +12,10 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/rules"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 	"github.com/scrollery/scrollery/proto/gen/scrollery/v1/scrolleryv1connect"
 )
@@ -23,19 +23,19 @@ import (
 // gate lets everybody in as one account, and records nothing.
 type gate struct{ account int64 }
 
-func (g gate) Admit(context.Context, string) (*door.Caller, error) {
-	return &door.Caller{Viewer: &viewer.Viewer{AccountID: g.account, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}}, nil
+func (g gate) Admit(context.Context, string) (*api.Caller, error) {
+	return &api.Caller{Viewer: &viewer.Viewer{AccountID: g.account, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}}, nil
 }
 
-func (gate) Record(context.Context, door.Event) error { return nil }
+func (gate) Record(context.Context, api.Event) error { return nil }
 
 func serve(t *testing.T, room workspace) *httptest.Server {
 	t.Helper()
 	db := storetest.SQLite(t)
-	cfg := door.Defaults()
+	cfg := api.Defaults()
 	cfg.RateLimit = false
 	g := gate{account: db.NewID()}
-	m, err := door.New(cfg, g, g, slog.New(slog.DiscardHandler))
+	m, err := api.New(cfg, g, g, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

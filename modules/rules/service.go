@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Workspace knows the workspace that a ruleset belongs to.
@@ -75,7 +75,7 @@ func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bo
 		return rules, false, fmt.Errorf("put rules: %w", err)
 	}
 	if !ok {
-		return rules, false, fault.New(fault.WorkspaceRequired, "Set the workspace first: POST /v1/workspace.")
+		return rules, false, apierr.New(apierr.WorkspaceRequired, "Set the workspace first: POST /v1/workspace.")
 	}
 	account, _, _ := viewer.Tenant(ctx)
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
@@ -115,14 +115,14 @@ func (s *Service) Version(ctx context.Context) (int, error) {
 }
 
 // Active returns the ruleset in force as stages see it; version 0 before the first.
-func (s *Service) Active(ctx context.Context) (version int, items []record.Rule, err error) {
+func (s *Service) Active(ctx context.Context) (version int, items []stage.Rule, err error) {
 	rules, rows, err := s.read(ctx, false)
 	if err != nil || rules == nil {
 		return 0, nil, err
 	}
-	items = make([]record.Rule, len(rows))
+	items = make([]stage.Rule, len(rows))
 	for i, row := range rows {
-		items[i] = record.Rule{ID: ident.Format(ident.Rule, row.ID), Text: row.Text}
+		items[i] = stage.Rule{ID: publicid.Format(publicid.Rule, row.ID), Text: row.Text}
 	}
 	return rules.Version, items, nil
 }

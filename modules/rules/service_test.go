@@ -8,12 +8,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/rules"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
 )
 
 // workspace answers as the workspace room does: 0 is none.
@@ -61,7 +61,7 @@ func TestRulesNeedAWorkspace(t *testing.T) {
 	t.Parallel()
 	ctx := viewer.As(t.Context(), 1)
 	s := rules.New(storetest.SQLite(t), workspace(0))
-	if _, _, err := s.Put(ctx, "x"); !fault.Is(err, fault.WorkspaceRequired) {
+	if _, _, err := s.Put(ctx, "x"); !apierr.Is(err, apierr.WorkspaceRequired) {
 		t.Errorf("put: %v", err)
 	}
 	if r, items, err := s.Get(ctx); r != nil || items != nil || err != nil {
@@ -113,7 +113,7 @@ func TestItemsLiveAsLongAsTheirText(t *testing.T) {
 		}
 
 		version, active, err := s.Active(ctx)
-		if err != nil || version != 4 || len(active) != 2 || active[0].Text != "B" || active[0].ID != ident.Format(ident.Rule, one["B"].ID) {
+		if err != nil || version != 4 || len(active) != 2 || active[0].Text != "B" || active[0].ID != publicid.Format(publicid.Rule, one["B"].ID) {
 			t.Errorf("active: %d, %+v, %v", version, active, err)
 		}
 	})

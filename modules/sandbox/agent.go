@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Planner decides what the agent does next.
@@ -73,12 +73,12 @@ func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 	switch {
 	case failed == nil && err == nil:
 		return answer, nil
-	case failed == nil && fault.As(err) != nil:
+	case failed == nil && apierr.As(err) != nil:
 		return Answer{}, err
 	}
 	// A call that could not be closed is found later, as if this process was lost.
-	return Answer{}, &fault.Error{
-		Kind: fault.UpstreamError, Message: "The agent could not be run; its fee is returned.", Retryable: true, Cause: errors.Join(err, failed),
+	return Answer{}, &apierr.Error{
+		Kind: apierr.UpstreamError, Message: "The agent could not be run; its fee is returned.", Retryable: true, Cause: errors.Join(err, failed),
 	}
 }
 
@@ -122,7 +122,7 @@ func (s *Service) late(w *worker, steps int) Answer {
 // overtaken tells a call that the end of the time cut short from one that has an
 // error of its own: settling goes on after that end.
 func overtaken(ctx context.Context, err error) bool {
-	return errors.Is(context.Cause(ctx), context.DeadlineExceeded) && fault.As(err) == nil && !errors.Is(err, errUnsettled)
+	return errors.Is(context.Cause(ctx), context.DeadlineExceeded) && apierr.As(err) == nil && !errors.Is(err, errUnsettled)
 }
 
 // act makes the calls of a move, one after the other.
@@ -137,9 +137,9 @@ func (w *worker) act(ctx context.Context, calls []Call) ([]Observation, error) {
 		switch {
 		case err == nil:
 			seen = append(seen, Observation{ID: call.ID, Text: text})
-		case fault.Is(err, fault.PaymentRequired) && w.runs == 0:
+		case apierr.Is(err, apierr.PaymentRequired) && w.runs == 0:
 			return nil, err // nothing was done yet that the fee is for
-		case fault.As(err) != nil:
+		case apierr.As(err) != nil:
 			seen = append(seen, Observation{ID: call.ID, Text: words(err), Failed: true})
 		default:
 			return nil, err
@@ -150,7 +150,7 @@ func (w *worker) act(ctx context.Context, calls []Call) ([]Observation, error) {
 
 // words are what a planner may read of a fault.
 func words(err error) string {
-	f := fault.As(err)
+	f := apierr.As(err)
 	if len(f.Issues) > 0 {
 		return f.Issues[0].Path + ": " + f.Issues[0].Message
 	}
@@ -173,7 +173,7 @@ func decode(arguments string, into any) error {
 		arguments = "{}"
 	}
 	if err := strict(arguments, into); err != nil {
-		return fault.New(fault.InvalidRequest, "the arguments are not what the tool takes: %v", err)
+		return apierr.New(apierr.InvalidRequest, "the arguments are not what the tool takes: %v", err)
 	}
 	return nil
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 func TestBuiltinPlanner(t *testing.T) {
@@ -72,16 +72,16 @@ func TestRunsAreMetered(t *testing.T) {
 	for name, c := range map[string]struct {
 		balance int64
 		run     func(context.Context) (Result, error)
-		kind    fault.Kind
+		kind    apierr.Kind
 		output  string
 		left    int64
 	}{
 		"short":                {100, wait(0, nil), "", "done", 49},
 		"three seconds":        {100, wait(75*time.Millisecond, nil), "", "done", 47},
 		"credits run out":      {52, wait(time.Minute, nil), "", "no credits for more than 2 s", 0},
-		"not even a second":    {50, wait(0, nil), fault.PaymentRequired, "", 50},
-		"not even the fee":     {49, wait(0, nil), fault.PaymentRequired, "", 49},
-		"sandbox out of order": {100, wait(0, errors.New("no process")), fault.UpstreamError, "", 100},
+		"not even a second":    {50, wait(0, nil), apierr.PaymentRequired, "", 50},
+		"not even the fee":     {49, wait(0, nil), apierr.PaymentRequired, "", 49},
+		"sandbox out of order": {100, wait(0, errors.New("no process")), apierr.UpstreamError, "", 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +92,7 @@ func TestRunsAreMetered(t *testing.T) {
 			}
 			b.ledger.balance, b.runner.run = c.balance, c.run
 			answer, err := b.RunAgent(ctx, "```js\nprint(1)\n```")
-			if c.kind != "" && !fault.Is(err, c.kind) || c.kind == "" && err != nil {
+			if c.kind != "" && !apierr.Is(err, c.kind) || c.kind == "" && err != nil {
 				t.Fatalf("%v, want %q", err, c.kind)
 			}
 			if !strings.Contains(answer.Output, c.output) {
@@ -166,7 +166,7 @@ func TestAPlannerThatFailsMidwayCostsNoFee(t *testing.T) {
 	b, ctx := setup(t, func(_ *Config, needs *Needs) { needs.Planner = planner })
 	b.second = time.Hour
 	_, err := b.RunAgent(ctx, "goal")
-	if f := fault.As(err); f == nil || f.Kind != fault.UpstreamError || !f.Retryable || strings.Contains(f.Message, "gone") {
+	if f := apierr.As(err); f == nil || f.Kind != apierr.UpstreamError || !f.Retryable || strings.Contains(f.Message, "gone") {
 		t.Errorf("%v", err)
 	}
 	if b.ledger.String() != "fee-50 run-1 return+50" {
@@ -308,7 +308,7 @@ func TestARunThatCannotBeSettledIsNoAnswer(t *testing.T) {
 	b.second = time.Hour
 	b.runner.run = lasts
 	answer, err := b.RunAgent(ctx, "goal")
-	if !fault.Is(err, fault.UpstreamError) || answer.Output != "" || !once.broke {
+	if !apierr.Is(err, apierr.UpstreamError) || answer.Output != "" || !once.broke {
 		t.Errorf("%+v, %v", answer, err)
 	}
 	if b.ledger.String() != "fee-50 run-1 return+50" || b.ledger.held != 0 {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/folder"
+	"github.com/scrollery/scrollery/modules/kernel/files"
 )
 
 // Config is the room's part of the configuration.
@@ -12,7 +12,7 @@ type Config struct {
 	// Dir holds a folder an account. The app sets it, below the data folder.
 	Dir string `yaml:"-"`
 	// Files bound an account's folder.
-	Files folder.Limits `yaml:"files"`
+	Files files.Limits `yaml:"files"`
 	// Runs bound a run of a program.
 	Runs RunLimits `yaml:"runs"`
 	// Agent bounds the agent.
@@ -51,7 +51,7 @@ type RunLimits struct {
 // Defaults is the config where nobody says otherwise.
 func Defaults() Config {
 	return Config{
-		Files: folder.Defaults(),
+		Files: files.Defaults(),
 		Runs:  RunLimits{Time: 10 * time.Second, Memory: 64 << 20, Output: 64 << 10, AtOnce: 8},
 		Agent: AgentLimits{Fee: 50, Steps: 12, Time: time.Minute, Tokens: 100_000, Credits: 60, Stale: 15 * time.Second},
 	}

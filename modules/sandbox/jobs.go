@@ -1,6 +1,6 @@
 package sandbox
 
-import "github.com/scrollery/scrollery/modules/store"
+import "github.com/scrollery/scrollery/modules/kernel/store"
 
 // Rescuer returns what gives fees back whose process is lost.
 func Rescuer(s *Service) store.Periodic {

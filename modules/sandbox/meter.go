@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
 // Broke is a program that was ended since nobody could pay for its next second.
@@ -35,7 +35,7 @@ func (s *Service) metered(ctx context.Context, t *tab, most int64, program Progr
 	result, err := s.programs.Run(running, dir, program, func() { m.start(ctx, stop) })
 	m.end()
 	stop(nil)
-	ended := errors.Is(err, errSpent) || fault.Is(err, fault.PaymentRequired) || ctx.Err() != nil
+	ended := errors.Is(err, errSpent) || apierr.Is(err, apierr.PaymentRequired) || ctx.Err() != nil
 	paid, failed := t.finish(ctx, err == nil || ended)
 	switch {
 	case failed != nil:

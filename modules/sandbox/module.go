@@ -15,12 +15,12 @@ package sandbox
 import (
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
 // Module provides the room. The app provides Config and Needs.
 var Module = fx.Module("sandbox", fx.Provide(
 	New,
-	fx.Annotate(func(s *Service) door.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
+	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
 	fx.Annotate(Rescuer, fx.ResultTags(`group:"periodics"`)),
 ))

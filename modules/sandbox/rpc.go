@@ -3,14 +3,14 @@ package sandbox
 import (
 	"context"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // Operations mounts the room on both doors.
-func (s *Service) Operations(m *door.Mux) {
-	door.Unary(m, "WriteSandboxFile", s.writeSandboxFile)
-	door.Unary(m, "RunAgent", s.runAgent)
+func (s *Service) Operations(m *api.Mux) {
+	api.Unary(m, "WriteSandboxFile", s.writeSandboxFile)
+	api.Unary(m, "RunAgent", s.runAgent)
 }
 
 func (s *Service) writeSandboxFile(ctx context.Context, req *pb.WriteSandboxFileRequest) (*pb.WriteSandboxFileResponse, error) {

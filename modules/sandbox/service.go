@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/folder"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/files"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Credits are what the agent is paid with. A reference moves credits once.
@@ -77,25 +77,25 @@ func New(cfg Config, db *store.DB, needs Needs) (*Service, error) {
 // WriteFile replaces or makes a file of the caller's sandbox, and the folders on
 // the way to it. Once it returns, the file is there after a power cut too.
 func (s *Service) WriteFile(ctx context.Context, path, data string) error {
-	if faults := folder.Check(s.config.Files, path, data); len(faults) > 0 {
+	if faults := files.Check(s.config.Files, path, data); len(faults) > 0 {
 		return invalid(faults...)
 	}
-	return s.inFolder(ctx, func(files *folder.Folder) error { return files.Write(path, data) })
+	return s.inFolder(ctx, func(folder *files.Folder) error { return folder.Write(path, data) })
 }
 
 // inFolder opens the caller's folder for do, whose refusals become faults.
-func (s *Service) inFolder(ctx context.Context, do func(*folder.Folder) error) error {
+func (s *Service) inFolder(ctx context.Context, do func(*files.Folder) error) error {
 	dir, err := s.dir(ctx)
 	if err != nil {
 		return err
 	}
-	files, err := folder.Open(dir, s.config.Files, true)
+	folder, err := files.Open(dir, s.config.Files, true)
 	if err != nil {
 		return fmt.Errorf("open a sandbox: %w", err)
 	}
-	defer files.Close()
-	if err := do(files); err != nil {
-		var refused *folder.Error
+	defer folder.Close()
+	if err := do(folder); err != nil {
+		var refused *files.Error
 		if errors.As(err, &refused) {
 			return invalid(err)
 		}
@@ -104,19 +104,19 @@ func (s *Service) inFolder(ctx context.Context, do func(*folder.Folder) error) e
 	return nil
 }
 
-func nothing(*folder.Folder) error { return nil }
+func nothing(*files.Folder) error { return nil }
 
 // invalid turns a folder's refusals into issues of the request, whose properties
 // have the same names.
 func invalid(faults ...error) error {
-	var issues []fault.Issue
+	var issues []apierr.Issue
 	for _, err := range faults {
-		var refused *folder.Error
+		var refused *files.Error
 		if errors.As(err, &refused) {
-			issues = append(issues, fault.Issue{Path: refused.Field, Message: refused.Message})
+			issues = append(issues, apierr.Issue{Path: refused.Field, Message: refused.Message})
 		}
 	}
-	return fault.InvalidIssues(issues...)
+	return apierr.InvalidIssues(issues...)
 }
 
 var errNobody = errors.New("nobody is asking")
@@ -127,5 +127,5 @@ func (s *Service) dir(ctx context.Context) (string, error) {
 	if !ok || all || s.config.Dir == "" {
 		return "", errNobody
 	}
-	return filepath.Join(s.config.Dir, ident.Format(ident.Account, account)), nil
+	return filepath.Join(s.config.Dir, publicid.Format(publicid.Account, account)), nil
 }

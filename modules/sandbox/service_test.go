@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // bench is a room with neighbours made of paper.
@@ -75,7 +75,7 @@ func (l *ledger) Spend(_ context.Context, _ *store.Tx, _, credits int64, referen
 
 func (l *ledger) enough(credits int64) error {
 	if l.balance-l.held < credits {
-		return &fault.Error{Kind: fault.PaymentRequired, Message: "too few", Required: credits, Balance: l.balance - l.held}
+		return &apierr.Error{Kind: apierr.PaymentRequired, Message: "too few", Required: credits, Balance: l.balance - l.held}
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func TestWriteFile(t *testing.T) {
 	} {
 		err := s.WriteFile(ctx, c.path, c.data)
 		paths := []string{}
-		if f := fault.As(err); f != nil && f.Kind == fault.InvalidRequest {
+		if f := apierr.As(err); f != nil && f.Kind == apierr.InvalidRequest {
 			for _, issue := range f.Issues {
 				paths = append(paths, issue.Path)
 			}
@@ -177,7 +177,7 @@ func TestWriteFile(t *testing.T) {
 			t.Errorf("%.10s: %v, want %s", c.path, paths, c.want)
 		}
 	}
-	if err := s.WriteFile(context.Background(), "x", ""); err == nil || fault.As(err) != nil {
+	if err := s.WriteFile(context.Background(), "x", ""); err == nil || apierr.As(err) != nil {
 		t.Errorf("nobody wrote: %v", err)
 	}
 	if err := s.WriteFile(viewer.System(ctx), "x", ""); err == nil {

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // tab is what one call of the agent runs up, from its fee to its answer. It is a

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // waiting is a planner that says when it is asked, and answers when it may.
@@ -111,7 +111,7 @@ func TestACallThatWasGivenUpHasNoAnswer(t *testing.T) {
 		}
 		all.Wait()
 		close(planner.reply)
-		if f := fault.As(<-done); f == nil || f.Kind != fault.UpstreamError || !f.Retryable || !errors.Is(f, errLost) {
+		if f := apierr.As(<-done); f == nil || f.Kind != apierr.UpstreamError || !f.Retryable || !errors.Is(f, errLost) {
 			t.Errorf("%+v", f)
 		}
 		if b.ledger.String() != "fee-50 run-1 return+50" || b.count(t) != 0 {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/folder"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/files"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // The tools. A planner has no others, whatever it asks for.
@@ -47,7 +47,7 @@ func (w *worker) use(ctx context.Context, call Call) (string, error) {
 		View   *string `json:"view"`
 	}
 	if !slices.Contains([]string{WriteFile, ReadFile, ListFiles, RunProgram, ReadLibrary}, call.Tool) {
-		return "", fault.New(fault.InvalidRequest, "there is no tool %.40q", call.Tool)
+		return "", apierr.New(apierr.InvalidRequest, "there is no tool %.40q", call.Tool)
 	}
 	if err := decode(call.Arguments, &args); err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func (w *worker) use(ctx context.Context, call Call) (string, error) {
 		text, err := w.view(ctx, *args.View)
 		return string(text), err
 	}
-	return "", fault.New(fault.InvalidRequest, "%s lacks an argument", call.Tool)
+	return "", apierr.New(apierr.InvalidRequest, "%s lacks an argument", call.Tool)
 }
 
 // strict decodes one object without unknown members and nothing after it.
@@ -91,10 +91,10 @@ func strict(text string, into any) error {
 // view reads the caller's library, as far as the key may. It is read once.
 func (w *worker) view(ctx context.Context, name string) (view, error) {
 	if !slices.Contains(Views(), name) {
-		return nil, fault.New(fault.InvalidRequest, "there is no view %.40q; there are %s", name, strings.Join(Views(), ", "))
+		return nil, apierr.New(apierr.InvalidRequest, "there is no view %.40q; there are %s", name, strings.Join(Views(), ", "))
 	}
 	if caller := viewer.FromContext(ctx); !caller.Has("library:read") || !caller.Active() {
-		return nil, fault.New(fault.Forbidden, "The library takes a key with library:read and an active subscription.")
+		return nil, apierr.New(apierr.Forbidden, "The library takes a key with library:read and an active subscription.")
 	}
 	if text, ok := w.views[name]; ok {
 		return text, nil
@@ -118,7 +118,7 @@ const maxView = 8 << 20
 // went. A program that fails is no failed call: it ran, and cost.
 func (w *worker) run(ctx context.Context, program Program) (string, error) {
 	if w.left < 1 {
-		return "", fault.New(fault.OperationError, "the programs of one goal may run for %d seconds together; they are used up", w.service.config.Agent.Credits)
+		return "", apierr.New(apierr.OperationError, "the programs of one goal may run for %d seconds together; they are used up", w.service.config.Agent.Credits)
 	}
 	if err := w.furnish(ctx, &program); err != nil {
 		return "", err
@@ -142,7 +142,7 @@ func (w *worker) furnish(ctx context.Context, program *Program) error {
 	for _, name := range Views() {
 		text, err := w.view(ctx, name)
 		switch {
-		case fault.As(err) != nil:
+		case apierr.As(err) != nil:
 		case err != nil:
 			return err
 		case len(text) > maxView:
@@ -165,16 +165,16 @@ func (w *worker) soFar() string {
 // readFile is a file as text. A program may store what is no UTF-8, such as half of
 // a pair of UTF-16; no message could carry that.
 func (s *Service) readFile(ctx context.Context, path string) (text string, err error) {
-	err = s.inFolder(ctx, func(files *folder.Folder) error {
-		text, err = files.Read(path)
+	err = s.inFolder(ctx, func(folder *files.Folder) error {
+		text, err = folder.Read(path)
 		return err
 	})
 	return strings.ToValidUTF8(text, "\uFFFD"), err
 }
 
 func (s *Service) listFiles(ctx context.Context) (text string, err error) {
-	err = s.inFolder(ctx, func(files *folder.Folder) error {
-		list, err := files.List()
+	err = s.inFolder(ctx, func(folder *files.Folder) error {
+		list, err := folder.List()
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // archive puts the highest ranked new videos into the library, as many as the plan

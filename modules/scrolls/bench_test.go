@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // BenchmarkGet reads one scroll, against a bare prepared SELECT of the same columns.

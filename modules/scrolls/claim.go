@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // claim makes the caller the scroll's worker. Without a run there is nothing to do,
@@ -77,11 +77,11 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 	if name == "" {
 		name = defaultTemplate
 	}
-	public := ident.Format(ident.Scroll, row.ID)
+	public := publicid.Format(publicid.Scroll, row.ID)
 	return &run{
 		s: s, id: row.ID, account: row.Account, attempt: row.Attempt + 1, limits: limits,
 		name: name, imported: name == importTemplate, template: s.cfg.Templates[name],
-		call: record.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli(), Settings: s.cfg.Templates[name].Settings},
+		call: stage.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli(), Settings: s.cfg.Templates[name].Settings},
 		state: state{
 			checkpoint: row.Checkpoint, newVideos: row.NewVideos, progress: row.Progress,
 			subject: row.Subject, rulesVersion: row.RulesVersion,
@@ -93,8 +93,8 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 // nextStage is the stage after a checkpoint.
 func nextStage(checkpoint string) string {
 	stages := Stages()
-	for i, stage := range stages[:len(stages)-1] {
-		if stage == checkpoint {
+	for i, step := range stages[:len(stages)-1] {
+		if step == checkpoint {
 			return stages[i+1]
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // errFull stops sources once a scroll has as much as it may have.
@@ -22,7 +22,7 @@ type collector struct {
 	last waits
 
 	mu       sync.Mutex
-	seen     map[record.Ref]bool
+	seen     map[stage.Ref]bool
 	returned tally
 	full     bool
 }
@@ -30,11 +30,11 @@ type collector struct {
 // delivery is what came of one source.
 type delivery struct {
 	source   string
-	serves   []string      // platforms; none stands for all
-	searches bool          // it looks for what it is asked for, elsewhere
-	seeds    []record.Seed // it was asked for these
+	serves   []string     // platforms; none stands for all
+	searches bool         // it looks for what it is asked for, elsewhere
+	seeds    []stage.Seed // it was asked for these
 	records  int
-	outcomes []record.Outcome
+	outcomes []stage.Outcome
 	err      error
 }
 
@@ -51,7 +51,7 @@ func (r *run) collect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("last coverage: %w", err)
 	}
-	c := &collector{r: r, last: last, seen: map[record.Ref]bool{}, returned: tally{}}
+	c := &collector{r: r, last: last, seen: map[stage.Ref]bool{}, returned: tally{}}
 	deliveries := c.ask(ctx)
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -81,7 +81,7 @@ func (c *collector) ask(ctx context.Context) []*delivery {
 
 // run takes what one source sends, and writes it in batches.
 func (c *collector) run(ctx context.Context, d *delivery) {
-	var waiting []record.Outcome
+	var waiting []stage.Outcome
 	seeds := served(c.r.seeds, d.serves)
 	if d.searches { // else there is no site that could have told it to wait
 		seeds, waiting = c.last.due(seeds, d.serves, c.r.call.Now)
@@ -97,7 +97,7 @@ func (c *collector) run(ctx context.Context, d *delivery) {
 		batch = nil
 		return err
 	}
-	d.outcomes, d.err = c.r.s.needs.Sources.Collect(ctx, d.source, c.r.call, seeds, func(records []record.Record) error {
+	d.outcomes, d.err = c.r.s.needs.Sources.Collect(ctx, d.source, c.r.call, seeds, func(records []stage.Record) error {
 		d.records += len(records)
 		fresh, err := c.admit(records, d.source)
 		batch = append(batch, fresh...)
@@ -131,7 +131,7 @@ func (c *collector) isFull() bool {
 
 // admit turns records into items, leaving out what the scroll has already and what
 // no database could keep.
-func (c *collector) admit(records []record.Record, source string) ([]item, error) {
+func (c *collector) admit(records []stage.Record, source string) ([]item, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	items := make([]item, 0, len(records))
@@ -182,13 +182,13 @@ func (c *collector) write(ctx context.Context, items []item) error {
 }
 
 // wanted tells whether the template keeps new videos of this kind.
-func (r *run) wanted(rec record.Record) bool {
+func (r *run) wanted(rec stage.Record) bool {
 	return len(r.template.Kinds) == 0 || slices.Contains(r.template.Kinds, rec.Source.Kind)
 }
 
 // attribute fills in how a video was come by, where its source left that open.
-func (r *run) attribute(rec *record.Record) {
-	source := record.Source{}
+func (r *run) attribute(rec *stage.Record) {
+	source := stage.Source{}
 	if rec.Source != nil {
 		source = *rec.Source
 	}
@@ -214,7 +214,7 @@ func (r *run) attribute(rec *record.Record) {
 }
 
 // asked are the seeds that somebody was asked for.
-func (c *collector) asked(deliveries []*delivery) []record.Seed {
+func (c *collector) asked(deliveries []*delivery) []stage.Seed {
 	if len(deliveries) == 0 {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (c *collector) finish(ctx context.Context, deliveries []*delivery) error {
 	for _, seed := range c.r.seeds {
 		planned[seed.Text()] = true
 	}
-	silent := record.Outcome{Status: record.Empty}
+	silent := stage.Outcome{Status: stage.Empty}
 	for _, d := range deliveries {
 		if d.err != nil {
 			silent = d.loss()

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func TestCollectStopsAtItsBound(t *testing.T) {
@@ -26,7 +26,7 @@ func TestCollectKeepsTheKindsOfItsTemplate(t *testing.T) {
 	w := setup(t, storetest.SQLite(t), quick())
 	records := videos("tiktok", 1, 4)
 	records[0].Source.Kind, records[1].Source.Handle, records[1].Seed = competitor, "@RIVAL", ""
-	records = append(records, records[0], record.Record{Ref: record.Ref{Platform: "tiktok"}}) // twice, and without an id
+	records = append(records, records[0], stage.Record{Ref: stage.Ref{Platform: "tiktok"}}) // twice, and without an id
 	w.sources["feed"].records = records
 	done := w.complete(w.create(Start{Template: ptr("competitors")}).ID)
 	if done.Progress.Collected != 4 || done.NewVideos != 2 {
@@ -87,26 +87,26 @@ func TestParsedProgressIsNeverStale(t *testing.T) {
 func TestNothingHereIsNoWordOnElsewhere(t *testing.T) {
 	t.Parallel()
 	at := int64(7)
-	outcome := func(status record.Status, returned int) record.Outcome {
-		o := record.Outcome{Seed: "ada", Platform: "tiktok", Status: status, Returned: returned}
-		if status == record.Blocked {
+	outcome := func(status stage.Status, returned int) stage.Outcome {
+		o := stage.Outcome{Seed: "ada", Platform: "tiktok", Status: status, Returned: returned}
+		if status == stage.Blocked {
 			o.RetryAt = &at
 		}
 		return o
 	}
 	for _, c := range []struct {
-		one, other record.Outcome
-		want       record.Status
+		one, other stage.Outcome
+		want       stage.Status
 	}{
-		{outcome(record.Empty, 0), outcome(record.Blocked, 0), record.Blocked},
-		{outcome(record.NotFound, 0), outcome(record.Quota, 0), record.Quota},
-		{outcome(record.Unsupported, 0), outcome(record.Empty, 0), record.Empty},
-		{outcome(record.Blocked, 0), outcome(record.OK, 3), record.OK},
-		{outcome(record.Blocked, 0), outcome(record.Misconfigured, 0), record.Misconfigured},
+		{outcome(stage.Empty, 0), outcome(stage.Blocked, 0), stage.Blocked},
+		{outcome(stage.NotFound, 0), outcome(stage.Quota, 0), stage.Quota},
+		{outcome(stage.Unsupported, 0), outcome(stage.Empty, 0), stage.Empty},
+		{outcome(stage.Blocked, 0), outcome(stage.OK, 3), stage.OK},
+		{outcome(stage.Blocked, 0), outcome(stage.Misconfigured, 0), stage.Misconfigured},
 	} {
-		for _, both := range [][]record.Outcome{{c.one, c.other}, {c.other, c.one}} {
+		for _, both := range [][]stage.Outcome{{c.one, c.other}, {c.other, c.one}} {
 			merged := merge(both)[coverageKey{"ada", "tiktok"}]
-			if merged.Status != c.want || merged.Returned != c.one.Returned+c.other.Returned || (merged.RetryAt != nil) != (c.want == record.Blocked) {
+			if merged.Status != c.want || merged.Returned != c.one.Returned+c.other.Returned || (merged.RetryAt != nil) != (c.want == stage.Blocked) {
 				t.Errorf("%s and %s are %+v", c.one.Status, c.other.Status, merged)
 			}
 		}
@@ -117,12 +117,12 @@ func TestNothingHereIsNoWordOnElsewhere(t *testing.T) {
 // platforms that it serves, and on no other.
 func TestAFailedSourceSpeaksForItself(t *testing.T) {
 	t.Parallel()
-	all := []record.Seed{
+	all := []stage.Seed{
 		{Handle: "ada", Platform: "tiktok"}, {Handle: "ada", Platform: "instagram"}, {Handle: "bob", Platform: "instagram"}, {Term: "kettle", Limit: 5},
 	}
 	d := &delivery{
 		source: "instagram", serves: []string{"instagram"}, seeds: served(all, []string{"instagram"}), err: errors.New("broken"),
-		outcomes: []record.Outcome{{Seed: "bob", Platform: "instagram", Status: record.OK}},
+		outcomes: []stage.Outcome{{Seed: "bob", Platform: "instagram", Status: stage.OK}},
 	}
 	var got []string
 	for _, o := range lostSeeds(d) {
@@ -137,20 +137,20 @@ func TestAFailedSourceSpeaksForItself(t *testing.T) {
 // own, that trouble is told, and not why another could not begin.
 func TestALossIsNoWordOnWhatOthersSay(t *testing.T) {
 	t.Parallel()
-	outcome := func(status record.Status) record.Outcome {
-		return record.Outcome{Seed: "ada", Platform: "youtube", Status: status}
+	outcome := func(status stage.Status) stage.Outcome {
+		return stage.Outcome{Seed: "ada", Platform: "youtube", Status: status}
 	}
 	for _, c := range []struct {
-		said []record.Outcome
-		lost record.Status
-		want record.Status
+		said []stage.Outcome
+		lost stage.Status
+		want stage.Status
 	}{
-		{[]record.Outcome{outcome(record.Blocked)}, record.Misconfigured, record.Blocked},
-		{[]record.Outcome{outcome(record.Empty)}, record.Misconfigured, record.Misconfigured},
-		{[]record.Outcome{outcome(record.Blocked)}, record.Partial, record.Partial},
-		{nil, record.Blocked, record.Blocked},
+		{[]stage.Outcome{outcome(stage.Blocked)}, stage.Misconfigured, stage.Blocked},
+		{[]stage.Outcome{outcome(stage.Empty)}, stage.Misconfigured, stage.Misconfigured},
+		{[]stage.Outcome{outcome(stage.Blocked)}, stage.Partial, stage.Partial},
+		{nil, stage.Blocked, stage.Blocked},
 	} {
-		merged := merge(append(c.said, untold([]record.Outcome{outcome(c.lost)}, c.said)...))
+		merged := merge(append(c.said, untold([]stage.Outcome{outcome(c.lost)}, c.said)...))
 		if got := merged[coverageKey{"ada", "youtube"}].Status; got != c.want {
 			t.Errorf("%+v and a loss, %s, are %s, want %s", c.said, c.lost, got, c.want)
 		}
@@ -163,19 +163,19 @@ func TestTheWordForALoss(t *testing.T) {
 	t.Parallel()
 	at := int64(7)
 	for name, c := range map[string]struct {
-		fault   record.Error
+		fault   stage.CallError
 		records int
-		want    record.Status
+		want    stage.Status
 	}{
-		"down":                      {record.Error{Failure: record.SourceUnavailable}, 0, record.Blocked},
-		"down after a while":        {record.Error{Failure: record.SourceUnavailable}, 3, record.Partial},
-		"not set up":                {record.Error{Failure: record.SourceUnavailable, Setup: true}, 0, record.Misconfigured},
-		"the key is turned down":    {record.Error{Failure: record.SourceUnauthorized}, 0, record.Misconfigured},
-		"the allowance is used up":  {record.Error{Failure: record.SourceQuota}, 3, record.Quota},
-		"the stage broke by itself": {record.Error{Failure: record.StageCrashed}, 0, record.Blocked},
+		"down":                      {stage.CallError{Failure: stage.SourceUnavailable}, 0, stage.Blocked},
+		"down after a while":        {stage.CallError{Failure: stage.SourceUnavailable}, 3, stage.Partial},
+		"not set up":                {stage.CallError{Failure: stage.SourceUnavailable, Setup: true}, 0, stage.Misconfigured},
+		"the key is turned down":    {stage.CallError{Failure: stage.SourceUnauthorized}, 0, stage.Misconfigured},
+		"the allowance is used up":  {stage.CallError{Failure: stage.SourceQuota}, 3, stage.Quota},
+		"the stage broke by itself": {stage.CallError{Failure: stage.StageCrashed}, 0, stage.Blocked},
 	} {
 		c.fault.RetryAt = &at
-		d := &delivery{source: "tiktok", serves: []string{"tiktok"}, seeds: []record.Seed{{Handle: "ada", Platform: "tiktok"}}, err: &c.fault, records: c.records}
+		d := &delivery{source: "tiktok", serves: []string{"tiktok"}, seeds: []stage.Seed{{Handle: "ada", Platform: "tiktok"}}, err: &c.fault, records: c.records}
 		if lost := lostSeeds(d); len(lost) != 1 || lost[0].Status != c.want || lost[0].RetryAt != &at {
 			t.Errorf("%s: %+v, want %s", name, lost, c.want)
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // coverageKey names an entry of the coverage.
@@ -17,7 +17,7 @@ func (p *Progress) cover(key coverageKey) *Coverage {
 	at := slices.IndexFunc(p.Coverage, func(c Coverage) bool { return c.Seed == key.seed && c.Platform == key.platform })
 	if at < 0 {
 		at = len(p.Coverage)
-		p.Coverage = append(p.Coverage, Coverage{Seed: key.seed, Platform: key.platform, Outcome: string(record.OK)})
+		p.Coverage = append(p.Coverage, Coverage{Seed: key.seed, Platform: key.platform, Outcome: string(stage.OK)})
 	}
 	return &p.Coverage[at]
 }
@@ -51,17 +51,17 @@ func (t tally) into(p *Progress, field func(*Coverage) *int) {
 // both have tried it. Videos come first, then trouble: a source that has nothing
 // does not speak for one that was kept from looking. Blocked is the least telling
 // trouble, since a source that broke off has it for all its seeds.
-func better(a, b record.Status) bool {
-	order := []record.Status{
-		record.OK, record.Partial, record.Changed, record.Quota, record.Misconfigured, record.Blocked,
-		record.Empty, record.NotFound, record.Unsupported,
+func better(a, b stage.Status) bool {
+	order := []stage.Status{
+		stage.OK, stage.Partial, stage.Changed, stage.Quota, stage.Misconfigured, stage.Blocked,
+		stage.Empty, stage.NotFound, stage.Unsupported,
 	}
 	return slices.Index(order, a) < slices.Index(order, b)
 }
 
 // merge puts the outcomes of all sources into one entry a seed and platform.
-func merge(outcomes []record.Outcome) map[coverageKey]record.Outcome {
-	merged := map[coverageKey]record.Outcome{}
+func merge(outcomes []stage.Outcome) map[coverageKey]stage.Outcome {
+	merged := map[coverageKey]stage.Outcome{}
 	for _, o := range outcomes {
 		key := coverageKey{o.Seed, o.Platform}
 		old, ok := merged[key]
@@ -82,7 +82,7 @@ func merge(outcomes []record.Outcome) map[coverageKey]record.Outcome {
 // (returned), and what earlier scrolls of the kind had from the same seeds (before).
 // A video that two seeds led to is delivered once: a seed with nothing of its own is
 // changed only where its sources had nothing for it either.
-func coverage(outcomes []record.Outcome, returned tally, planned map[string]bool, before []Coverage) []Coverage {
+func coverage(outcomes []stage.Outcome, returned tally, planned map[string]bool, before []Coverage) []Coverage {
 	var p Progress
 	said := merge(outcomes)
 	for key, o := range said {
@@ -99,9 +99,9 @@ func coverage(outcomes []record.Outcome, returned tally, planned map[string]bool
 		switch {
 		case old.Returned == 0 || said[key].Returned > 0:
 		case at < 0 && !old.Planned && !planned[old.Seed]:
-			p.cover(key).Outcome = string(record.Changed) // the source brought it along, and does no more
+			p.cover(key).Outcome = string(stage.Changed) // the source brought it along, and does no more
 		case at >= 0 && p.Coverage[at].Returned == 0 && slices.Contains([]string{"ok", "empty", "not_found"}, p.Coverage[at].Outcome):
-			p.Coverage[at].Outcome = string(record.Changed)
+			p.Coverage[at].Outcome = string(stage.Changed)
 		}
 	}
 	p.sort()
@@ -118,9 +118,9 @@ func (p *Progress) sort() {
 // looks on, and handles that every source was asked for, as nobody named their
 // platform. One that had videos before is changed where it had them; else the entry
 // says why there is nothing. silent is why for a handle, whose platform nobody knows.
-func unanswered(entries []Coverage, seeds []record.Seed, before []Coverage, silent record.Outcome, lookedOn func(platform string) bool) []Coverage {
+func unanswered(entries []Coverage, seeds []stage.Seed, before []Coverage, silent stage.Outcome, lookedOn func(platform string) bool) []Coverage {
 	p := Progress{Coverage: entries}
-	of := func(seed record.Seed) func(Coverage) bool {
+	of := func(seed stage.Seed) func(Coverage) bool {
 		return func(c Coverage) bool {
 			return strings.EqualFold(bare(c.Seed), bare(seed.Text())) && (seed.Platform == "" || seed.Platform == c.Platform)
 		}
@@ -128,7 +128,7 @@ func unanswered(entries []Coverage, seeds []record.Seed, before []Coverage, sile
 	for _, seed := range seeds {
 		why, overdue := silent, seed.Handle != ""
 		if seed.Platform != "" {
-			why, overdue = record.Outcome{Status: record.Unsupported}, !lookedOn(seed.Platform)
+			why, overdue = stage.Outcome{Status: stage.Unsupported}, !lookedOn(seed.Platform)
 		}
 		if !overdue || slices.ContainsFunc(p.Coverage, of(seed)) {
 			continue
@@ -137,7 +137,7 @@ func unanswered(entries []Coverage, seeds []record.Seed, before []Coverage, sile
 		for _, old := range before {
 			if old.Returned > 0 && of(seed)(old) {
 				c := p.cover(coverageKey{old.Seed, old.Platform})
-				c.Outcome, c.Asked, c.Planned, found = string(record.Changed), seed.Limit, true, true
+				c.Outcome, c.Asked, c.Planned, found = string(stage.Changed), seed.Limit, true, true
 			}
 		}
 		if !found {
@@ -167,7 +167,7 @@ func shortened(all []Coverage, limit int) []Coverage {
 	}
 	short := slices.Clone(all)
 	fine := func(c Coverage) int {
-		if c.Outcome == string(record.OK) {
+		if c.Outcome == string(stage.OK) {
 			return 1
 		}
 		return 0

@@ -8,21 +8,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func TestCoverageTellsOfChange(t *testing.T) {
 	t.Parallel()
 	w := setup(t, storetest.SQLite(t), quick())
-	w.sources["feed"].outcomes = []record.Outcome{
-		{Seed: "maker0", Platform: "tiktok", Status: record.OK, Asked: 8, Returned: 8},
-		{Seed: "rival", Platform: "tiktok", Status: record.Partial, Asked: 8, Returned: 0},
+	w.sources["feed"].outcomes = []stage.Outcome{
+		{Seed: "maker0", Platform: "tiktok", Status: stage.OK, Asked: 8, Returned: 8},
+		{Seed: "rival", Platform: "tiktok", Status: stage.Partial, Asked: 8, Returned: 0},
 	}
 	first := w.complete(w.create(Start{}).ID)
-	w.sources["feed"].records = slices.DeleteFunc(videos("tiktok", 1, 25), func(r record.Record) bool { return r.Seed != "maker1" })
-	w.sources["feed"].outcomes = []record.Outcome{{Seed: "maker0", Platform: "tiktok", Status: record.OK, Asked: 8}}
+	w.sources["feed"].records = slices.DeleteFunc(videos("tiktok", 1, 25), func(r stage.Record) bool { return r.Seed != "maker1" })
+	w.sources["feed"].outcomes = []stage.Outcome{{Seed: "maker0", Platform: "tiktok", Status: stage.OK, Asked: 8}}
 	second := w.complete(w.create(Start{}).ID)
 	got := func(s *Scroll) map[string]string {
 		outcomes := map[string]string{}
@@ -47,7 +47,7 @@ func TestASeedWhoseVideosAnotherBroughtIsNotChanged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w := setup(t, db, quick())
-		ofSeed := func(seed string) []record.Record {
+		ofSeed := func(seed string) []stage.Record {
 			all := videos("tiktok", 1, 3)
 			for i := range all {
 				all[i].Seed = seed
@@ -55,16 +55,16 @@ func TestASeedWhoseVideosAnotherBroughtIsNotChanged(t *testing.T) {
 			return all
 		}
 		w.sources["feed"].records = ofSeed("rival")
-		w.sources["feed"].outcomes = []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: record.OK, Asked: 5, Returned: 3}}
+		w.sources["feed"].outcomes = []stage.Outcome{{Seed: "rival", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: 3}}
 		w.complete(w.create(Start{}).ID)
 		w.sources["feed"].records = append(ofSeed("kettle"), ofSeed("rival")...)
 		for _, c := range []struct {
 			returned int
 			want     string
 		}{{3, "ok"}, {0, "changed"}} {
-			w.sources["feed"].outcomes = []record.Outcome{
-				{Seed: "kettle", Platform: "tiktok", Status: record.OK, Asked: 5, Returned: 3},
-				{Seed: "rival", Platform: "tiktok", Status: record.OK, Asked: 5, Returned: c.returned},
+			w.sources["feed"].outcomes = []stage.Outcome{
+				{Seed: "kettle", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: 3},
+				{Seed: "rival", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: c.returned},
 			}
 			got := map[string]Coverage{}
 			for _, entry := range w.complete(w.create(Start{}).ID).Progress.Coverage {
@@ -111,7 +111,7 @@ func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
 		t.Errorf("rival twice: %+v", c)
 	}
 	at := time.Now().Add(time.Hour).UnixMilli()
-	w.sources["feed"].err = &record.Error{Stage: "feed", Failure: record.SourceQuota, RetryAt: &at}
+	w.sources["feed"].err = &stage.CallError{Stage: "feed", Failure: stage.SourceQuota, RetryAt: &at}
 	third := entries(w.complete(w.create(Start{}).ID))
 	for _, handle := range []string{"rival", "other"} {
 		if c := third[coverageKey{handle, ""}]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != at {
@@ -131,7 +131,7 @@ func TestSeedsOnAPlatformThatNobodyServesAreCovered(t *testing.T) {
 		w.brief.Competitors = []string{"https://www.tiktok.com/@rival", "tiktok:quiet", "youtube:tube", "instagram:rival"}
 		w.serves = map[string][]string{"youtube": {"youtube"}, "tiktok": {"tiktok"}}
 		w.offline, w.sources = []string{"feed"}, map[string]*source{
-			"youtube": {outcomes: []record.Outcome{{Seed: "tube", Platform: "youtube", Status: record.Empty, Asked: 20}}},
+			"youtube": {outcomes: []stage.Outcome{{Seed: "tube", Platform: "youtube", Status: stage.Empty, Asked: 20}}},
 		}
 		entries := func() string {
 			var all []string
@@ -148,9 +148,9 @@ func TestSeedsOnAPlatformThatNobodyServesAreCovered(t *testing.T) {
 		for i := range rival {
 			rival[i].Seed, rival[i].Source.Handle = "rival", "rival"
 		}
-		w.sources["tiktok"] = &source{records: rival, outcomes: []record.Outcome{
-			{Seed: "rival", Platform: "tiktok", Status: record.OK, Asked: 20, Returned: 3},
-			{Seed: "quiet", Platform: "tiktok", Status: record.Empty, Asked: 20},
+		w.sources["tiktok"] = &source{records: rival, outcomes: []stage.Outcome{
+			{Seed: "rival", Platform: "tiktok", Status: stage.OK, Asked: 20, Returned: 3},
+			{Seed: "quiet", Platform: "tiktok", Status: stage.Empty, Asked: 20},
 		}}
 		w.sources["feed"] = &source{} // which could have had them
 		w.complete(w.create(Start{Template: ptr("competitors")}).ID)

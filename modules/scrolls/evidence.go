@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // evidence has the first seconds of videos looked at: of the new ones that will be
@@ -76,11 +76,11 @@ func (r *run) bareOf(ctx context.Context, items []item) ([]item, error) {
 
 // apply adds a finding to a record. What the record has already stays: its source
 // or an earlier stage knew better.
-func apply(rec *record.Record, f *record.Finding) {
+func apply(rec *stage.Record, f *stage.Finding) {
 	if f == nil {
 		return
 	}
-	var e record.Evidence
+	var e stage.Evidence
 	if rec.Evidence != nil {
 		e = *rec.Evidence
 	}
@@ -95,7 +95,7 @@ func apply(rec *record.Record, f *record.Finding) {
 	}
 	rec.Evidence = &e
 	for _, key := range f.Keys {
-		if !slices.ContainsFunc(rec.Keys, func(k record.Key) bool { return k.Key == key.Key }) {
+		if !slices.ContainsFunc(rec.Keys, func(k stage.Key) bool { return k.Key == key.Key }) {
 			rec.Keys = append(slices.Clip(rec.Keys), key)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 const account = 7
@@ -28,25 +28,25 @@ type world struct {
 
 	mu       sync.Mutex
 	renewed  int // records that were to renew documents
-	brief    record.Brief
+	brief    stage.Brief
 	subject  string
 	briefed  bool
-	rules    []record.Rule
+	rules    []stage.Rule
 	limits   Limits
 	spent    bool
-	evidence map[record.Ref]bool // known videos that have evidence
+	evidence map[stage.Ref]bool // known videos that have evidence
 
 	sources  map[string]*source
-	screen   func(rec record.Record) record.Verdict
-	look     func(rec record.Record) *record.Finding
+	screen   func(rec stage.Record) stage.Verdict
+	look     func(rec stage.Record) *stage.Finding
 	watchers []string // evidence stages that look at media
 	unusable []string
-	film     func(ref record.Ref) (ok bool, err error) // what a source can fetch
+	film     func(ref stage.Ref) (ok bool, err error) // what a source can fetch
 	folders  []*folder
 	stageErr map[string]func(number int) error // by stage id; number counts its calls from 1
 	calls    map[string]int
-	planner  func(seeds []record.Seed) ([]record.Seed, error) // nil: there is none
-	pages    map[string]record.Page
+	planner  func(seeds []stage.Seed) ([]stage.Seed, error) // nil: there is none
+	pages    map[string]stage.Page
 	read     []string            // addresses that were asked for
 	offline  []string            // sources that take what lies there
 	serves   map[string][]string // platforms of a source; missing: any
@@ -68,10 +68,10 @@ func setup(t testing.TB, db *store.DB, cfg Config) *world {
 	t.Helper()
 	w := &world{
 		t: t, db: db, history: NewHistory(db), briefed: true, subject: "website:beans.co",
-		brief:   record.Brief{Name: "Beans", Description: "Espresso at home", Competitors: []string{"@rival"}},
+		brief:   stage.Brief{Name: "Beans", Description: "Espresso at home", Competitors: []string{"@rival"}},
 		limits:  Limits{Active: true, MaxFeedSize: 250, ActiveScrolls: 1},
 		sources: map[string]*source{"feed": {records: videos("tiktok", 1, 25)}},
-		calls:   map[string]int{}, stageErr: map[string]func(int) error{}, evidence: map[record.Ref]bool{},
+		calls:   map[string]int{}, stageErr: map[string]func(int) error{}, evidence: map[stage.Ref]bool{},
 	}
 	w.watchers = []string{"ocr", "vision", "speech"}
 	w.exec(`CREATE TABLE fake_videos (account_id bigint, platform text, external_id text, scroll_id bigint, evidence text,
@@ -162,19 +162,19 @@ func (w *world) complete(id int64) *Scroll {
 }
 
 // videos makes n records, whose rank is their number.
-func videos(platform string, from, n int) []record.Record {
-	records := make([]record.Record, n)
+func videos(platform string, from, n int) []stage.Record {
+	records := make([]stage.Record, n)
 	for i := range records {
 		views := int64(1000 + i)
-		records[i] = record.Record{
-			Ref: record.Ref{Platform: platform, ExternalID: fmt.Sprintf("v%04d", from+i)}, Seed: "maker" + strconv.Itoa((from+i)%3),
-			Source: &record.Source{Handle: "maker" + strconv.Itoa((from+i)%3)}, Metrics: record.Metrics{Views: &views},
+		records[i] = stage.Record{
+			Ref: stage.Ref{Platform: platform, ExternalID: fmt.Sprintf("v%04d", from+i)}, Seed: "maker" + strconv.Itoa((from+i)%3),
+			Source: &stage.Source{Handle: "maker" + strconv.Itoa((from+i)%3)}, Metrics: stage.Metrics{Views: &views},
 		}
 	}
 	return records
 }
 
-func (w *world) Brief(context.Context) (record.Brief, string, bool, error) {
+func (w *world) Brief(context.Context) (stage.Brief, string, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.brief, w.subject, w.briefed, nil
@@ -186,7 +186,7 @@ func (w *world) Subject(context.Context) (string, bool, error) {
 	return w.subject, w.briefed, nil
 }
 
-func (w *world) Active(context.Context) (int, []record.Rule, error) { return 3, w.rules, nil }
+func (w *world) Active(context.Context) (int, []stage.Rule, error) { return 3, w.rules, nil }
 
 func (w *world) Limits(context.Context) (Limits, error) {
 	w.mu.Lock()
@@ -217,15 +217,15 @@ func (w *world) Charge(ctx context.Context, tx *store.Tx, _ int64, units int) er
 	return err
 }
 
-func (w *world) Known(ctx context.Context, refs []record.Ref) (map[record.Ref]bool, error) {
+func (w *world) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error) {
 	rows, err := w.db.PrepareSystem("SELECT platform, external_id, evidence FROM fake_videos").Query(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	known := map[record.Ref]bool{}
+	known := map[stage.Ref]bool{}
 	for rows.Next() {
-		var ref record.Ref
+		var ref stage.Ref
 		var evidence string
 		if err := rows.Scan(&ref.Platform, &ref.ExternalID, &evidence); err != nil {
 			return nil, err
@@ -237,16 +237,16 @@ func (w *world) Known(ctx context.Context, refs []record.Ref) (map[record.Ref]bo
 	return known, rows.Err()
 }
 
-func observedAt(rec record.Record, at int64) int64 {
+func observedAt(rec stage.Record, at int64) int64 {
 	if rec.Metrics.ObservedAt != nil {
 		return *rec.Metrics.ObservedAt
 	}
 	return at
 }
 
-func (w *world) LastObserved(ctx context.Context, refs []record.Ref) (map[record.Ref]int64, error) {
+func (w *world) LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error) {
 	all, err := w.ObservedIn(ctx, nil, refs)
-	last := map[record.Ref]int64{}
+	last := map[stage.Ref]int64{}
 	for ref, times := range all {
 		for _, at := range times {
 			last[ref] = max(last[ref], at)
@@ -256,16 +256,16 @@ func (w *world) LastObserved(ctx context.Context, refs []record.Ref) (map[record
 }
 
 // ObservedIn with no scrolls is about all of them.
-func (w *world) ObservedIn(ctx context.Context, scrolls []int64, refs []record.Ref) (map[record.Ref]map[int64]int64, error) {
+func (w *world) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error) {
 	rows, err := w.db.PrepareSystem("SELECT scroll_id, platform, external_id, observed_at FROM fake_observations").Query(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	found := map[record.Ref]map[int64]int64{}
+	found := map[stage.Ref]map[int64]int64{}
 	for rows.Next() {
 		var scroll, at int64
-		var ref record.Ref
+		var ref stage.Ref
 		if err := rows.Scan(&scroll, &ref.Platform, &ref.ExternalID, &at); err != nil {
 			return nil, err
 		}
@@ -284,7 +284,7 @@ func (w *world) Renew(_ context.Context, _ *store.Tx, batch Batch) (int, error) 
 	return 0, nil
 }
 
-func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []record.Ref, _ int64) (int, error) {
+func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, _ int64) (int, error) {
 	for _, ref := range refs {
 		if _, err := tx.Exec(ctx, "DELETE FROM fake_videos WHERE platform = $1 AND external_id = $2", ref.Platform, ref.ExternalID); err != nil {
 			return 0, err
@@ -293,7 +293,7 @@ func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []record.Ref, _ int
 	return len(refs), nil
 }
 
-func (w *world) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []record.Ref, next int64, err error) {
+func (w *world) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error) {
 	rows, err := w.db.PrepareSystem("SELECT external_id FROM fake_videos WHERE platform = $1 ORDER BY external_id").Query(ctx, platform)
 	if err != nil {
 		return nil, 0, err
@@ -305,7 +305,7 @@ func (w *world) Tracked(ctx context.Context, platform string, after int64, limit
 			return nil, 0, err
 		}
 		if n >= after && len(refs) < limit {
-			refs = append(refs, record.Ref{Platform: platform, ExternalID: id})
+			refs = append(refs, stage.Ref{Platform: platform, ExternalID: id})
 			next = n + 1
 		}
 	}

@@ -9,19 +9,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // source is a scripted source plugin.
 type source struct {
-	records  []record.Record
-	outcomes []record.Outcome
+	records  []stage.Record
+	outcomes []stage.Outcome
 	err      error
 	// refreshes maps what it can look up to what it finds.
-	refreshes map[record.Ref]record.Record
-	gone      map[record.Ref]bool // what it then says is not there
-	seeds     []record.Seed       // what it was asked
-	lookedUp  []record.Ref        // what it was asked for, of what is known
+	refreshes map[stage.Ref]stage.Record
+	gone      map[stage.Ref]bool // what it then says is not there
+	seeds     []stage.Seed       // what it was asked
+	lookedUp  []stage.Ref        // what it was asked for, of what is known
 }
 
 // call counts the calls of a stage and says how this one fails.
@@ -40,7 +40,7 @@ func (w *world) Source(id string) ([]string, bool, bool) {
 	return w.serves[id], ok && s.refreshes != nil, ok
 }
 
-func (w *world) Collect(ctx context.Context, id string, _ record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error) {
+func (w *world) Collect(ctx context.Context, id string, _ stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	fault := w.call(id)
 	s := w.sources[id]
 	w.mu.Lock()
@@ -56,8 +56,8 @@ func (w *world) Collect(ctx context.Context, id string, _ record.Run, seeds []re
 	}
 	outcomes := slices.Clone(s.outcomes)
 	if w.serves[id] != nil { // it answers for what it was asked
-		outcomes = slices.DeleteFunc(outcomes, func(o record.Outcome) bool {
-			return !slices.ContainsFunc(seeds, func(s record.Seed) bool {
+		outcomes = slices.DeleteFunc(outcomes, func(o stage.Outcome) bool {
+			return !slices.ContainsFunc(seeds, func(s stage.Seed) bool {
 				return s.Text() == o.Seed && (s.Platform == "" || s.Platform == o.Platform)
 			})
 		})
@@ -65,14 +65,14 @@ func (w *world) Collect(ctx context.Context, id string, _ record.Run, seeds []re
 	return outcomes, errors.Join(fault, s.err)
 }
 
-func (w *world) Refresh(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func([]record.Record) error) (outcomes []record.Outcome, err error) {
+func (w *world) Refresh(_ context.Context, id string, _ stage.Run, refs []stage.Ref, emit func([]stage.Record) error) (outcomes []stage.Outcome, err error) {
 	w.sources[id].lookedUp = append(w.sources[id].lookedUp, refs...)
 	for _, ref := range refs {
 		if w.sources[id].gone[ref] {
-			outcomes = append(outcomes, record.Outcome{Seed: ref.ExternalID, Platform: ref.Platform, Status: record.NotFound, Asked: 1})
+			outcomes = append(outcomes, stage.Outcome{Seed: ref.ExternalID, Platform: ref.Platform, Status: stage.NotFound, Asked: 1})
 		}
 		if rec, ok := w.sources[id].refreshes[ref]; ok {
-			if err := emit([]record.Record{rec}); err != nil {
+			if err := emit([]stage.Record{rec}); err != nil {
 				return nil, err
 			}
 		}
@@ -80,18 +80,18 @@ func (w *world) Refresh(_ context.Context, id string, _ record.Run, refs []recor
 	return outcomes, w.sources[id].err
 }
 
-func (w *world) Screen(_ context.Context, id string, _ record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error) {
+func (w *world) Screen(_ context.Context, id string, _ stage.Run, next func() ([]stage.Record, error), emit func([]stage.Verdict) error) (stage.Summary, error) {
 	if err := w.call(id); err != nil {
-		return record.Summary{}, err
+		return stage.Summary{}, err
 	}
-	err := each(next, func(rec record.Record) error {
-		verdict := record.Verdict{Ref: rec.Ref}
+	err := each(next, func(rec stage.Record) error {
+		verdict := stage.Verdict{Ref: rec.Ref}
 		if w.screen != nil {
 			verdict = w.screen(rec)
 		}
-		return emit([]record.Verdict{verdict})
+		return emit([]stage.Verdict{verdict})
 	})
-	return record.Summary{Unclear: []string{"be nice"}}, err
+	return stage.Summary{Unclear: []string{"be nice"}}, err
 }
 
 func (w *world) Off(id string) string {
@@ -124,11 +124,11 @@ func (w *world) Folder() (MediaFolder, error) {
 type folder struct {
 	*world
 	id      int
-	fetched []record.Ref
+	fetched []stage.Ref
 	removed bool
 }
 
-func (f *folder) Fetch(_ context.Context, id string, _ record.Run, refs []record.Ref, emit func(record.File) error) ([]record.Outcome, error) {
+func (f *folder) Fetch(_ context.Context, id string, _ stage.Run, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error) {
 	if err := f.call(id); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (f *folder) Fetch(_ context.Context, id string, _ record.Run, refs []record
 			continue
 		}
 		f.fetched = append(f.fetched, ref)
-		if err := emit(record.File{Ref: ref, Name: fmt.Sprintf("folder%d/%s", f.id, ref.ExternalID)}); err != nil {
+		if err := emit(stage.File{Ref: ref, Name: fmt.Sprintf("folder%d/%s", f.id, ref.ExternalID)}); err != nil {
 			return nil, err
 		}
 	}
@@ -150,7 +150,7 @@ func (f *folder) Fetch(_ context.Context, id string, _ record.Run, refs []record
 
 func (f *folder) Remove() { f.removed = true }
 
-func (w *world) Evidence(ctx context.Context, id string, _ record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error {
+func (w *world) Evidence(ctx context.Context, id string, _ stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
 	err := w.call(id)
 	if errors.Is(err, errHangs) {
 		<-ctx.Done()
@@ -160,7 +160,7 @@ func (w *world) Evidence(ctx context.Context, id string, _ record.Run, next func
 		return err
 	}
 	done := 0
-	return errors.Join(each(next, func(rec record.Record) error {
+	return errors.Join(each(next, func(rec stage.Record) error {
 		if done++; err != nil && done > 3 {
 			return err
 		}
@@ -168,7 +168,7 @@ func (w *world) Evidence(ctx context.Context, id string, _ record.Run, next func
 			return nil
 		}
 		if finding := w.look(rec); finding != nil {
-			return emit([]record.Finding{*finding})
+			return emit([]stage.Finding{*finding})
 		}
 		return nil
 	}))
@@ -177,10 +177,10 @@ func (w *world) Evidence(ctx context.Context, id string, _ record.Run, next func
 // How an evidence stage fails, besides at once.
 var (
 	errHangs   = errors.New("hangs")
-	errHalfWay = &record.Error{Stage: "x", Failure: record.StageCrashed, Retry: true, Cause: errors.New("after three records")}
+	errHalfWay = &stage.CallError{Stage: "x", Failure: stage.StageCrashed, Retry: true, Cause: errors.New("after three records")}
 )
 
-func each(next func() ([]record.Record, error), do func(record.Record) error) error {
+func each(next func() ([]stage.Record, error), do func(stage.Record) error) error {
 	for {
 		records, err := next()
 		if errors.Is(err, io.EOF) {
@@ -198,17 +198,17 @@ func each(next func() ([]record.Record, error), do func(record.Record) error) er
 }
 
 // rankByNumber keeps what pass says, ranked by the number in its id.
-func rankByNumber(pass func(n int) string) func(record.Record) record.Verdict {
-	return func(rec record.Record) record.Verdict {
+func rankByNumber(pass func(n int) string) func(stage.Record) stage.Verdict {
+	return func(rec stage.Record) stage.Verdict {
 		n, _ := strconv.Atoi(strings.TrimPrefix(rec.ExternalID, "v"))
-		return record.Verdict{Ref: rec.Ref, DroppedBy: pass(n), Rank: float64(n)}
+		return stage.Verdict{Ref: rec.Ref, DroppedBy: pass(n), Rank: float64(n)}
 	}
 }
 
 func ptr[T any](value T) *T { return &value }
 
 // feed reads parts one after another.
-func feed(parts ...[]record.Record) func() ([]Reading, error) {
+func feed(parts ...[]stage.Record) func() ([]Reading, error) {
 	at := -1
 	return func() ([]Reading, error) {
 		if at++; at == len(parts) {
@@ -228,14 +228,14 @@ func (w *world) Searches(id string) bool {
 
 func (w *world) Planner(id string) bool { return id == "model" && w.planner != nil }
 
-func (w *world) Plan(_ context.Context, _ string, _ record.Run, seeds []record.Seed) ([]record.Seed, error) {
+func (w *world) Plan(_ context.Context, _ string, _ stage.Run, seeds []stage.Seed) ([]stage.Seed, error) {
 	w.mu.Lock()
 	w.calls["model"]++
 	w.mu.Unlock()
 	return w.planner(seeds)
 }
 
-func (w *world) Read(_ context.Context, address string) (record.Page, error) {
+func (w *world) Read(_ context.Context, address string) (stage.Page, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.read = append(w.read, address)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // History is the part of the room that other rooms need: it needs none of them.

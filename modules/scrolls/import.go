@@ -7,9 +7,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Imported is what an import did.
@@ -50,7 +50,7 @@ func (s *Service) Import(ctx context.Context, next func() ([]Reading, error)) (d
 	case err != nil:
 		return done, fmt.Errorf("import: workspace: %w", err)
 	case !briefed:
-		return done, fault.New(fault.WorkspaceRequired, "Set a workspace before you import videos.")
+		return done, apierr.New(apierr.WorkspaceRequired, "Set a workspace before you import videos.")
 	}
 	if err := s.pickUp(ctx, account); err != nil {
 		return done, fmt.Errorf("import: end an earlier one: %w", err)

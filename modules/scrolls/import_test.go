@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // read makes readings of a time.
-func read(at int64, records []record.Record) []record.Record {
+func read(at int64, records []stage.Record) []stage.Record {
 	for i := range records {
 		records[i].Metrics.ObservedAt = &at
 	}
@@ -31,7 +31,7 @@ func TestImport(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w := setup(t, db, quick())
 		w.setLimits(Limits{}) // an operator's command asks for no subscription
-		load := func(want Tally, scroll bool, parts ...[]record.Record) Imported {
+		load := func(want Tally, scroll bool, parts ...[]stage.Record) Imported {
 			t.Helper()
 			done, err := w.service.Import(tenant(), feed(parts...))
 			if err != nil || done.Sum() != want || (done.ScrollID != 0) != scroll {
@@ -54,7 +54,7 @@ func TestImport(t *testing.T) {
 		if w.count("scrolls") != n || w.renewed != 40 {
 			t.Errorf("%d scrolls after %d, %d renewed", w.count("scrolls"), n, w.renewed)
 		}
-		load(Tally{New: 1, Refused: 2}, true, []record.Record{{Ref: record.Ref{Platform: "x", ExternalID: "1"}}, {}, {Ref: record.Ref{Platform: "x", ExternalID: "\x00"}}})
+		load(Tally{New: 1, Refused: 2}, true, []stage.Record{{Ref: stage.Ref{Platform: "x", ExternalID: "1"}}, {}, {Ref: stage.Ref{Platform: "x", ExternalID: "\x00"}}})
 		if n := w.count("fake_charges"); n != 0 || w.count("scroll_records") != 0 {
 			t.Errorf("%d charges", n)
 		}
@@ -62,7 +62,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("completed: %d, %v", total, err)
 		}
 		w.briefed = false
-		if _, err := w.service.Import(tenant(), feed(nil)); !fault.Is(err, fault.WorkspaceRequired) {
+		if _, err := w.service.Import(tenant(), feed(nil)); !apierr.Is(err, apierr.WorkspaceRequired) {
 			t.Errorf("without a workspace: %v", err)
 		}
 	})

@@ -7,13 +7,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Reading is one record of an import.
 type Reading struct {
-	Record record.Record
+	Record stage.Record
 	// Part is which of the import's parts, from 0, it came from, such as a file.
 	Part int
 }
@@ -43,7 +43,7 @@ type intake struct {
 	// fresh waits to be collected.
 	fresh []fresh
 	// seen is where the videos of the present portion are.
-	seen map[record.Ref]sighting
+	seen map[stage.Ref]sighting
 	// portions that have been collected.
 	portions int
 	ended    bool
@@ -70,7 +70,7 @@ func (s *Service) newIntake(ctx context.Context, r *run, next func() ([]Reading,
 	if err != nil {
 		return nil, fmt.Errorf("earlier imports: %w", err)
 	}
-	return &intake{r: r, next: next, earlier: earlier, seen: map[record.Ref]sighting{}}, nil
+	return &intake{r: r, next: next, earlier: earlier, seen: map[stage.Ref]sighting{}}, nil
 }
 
 func (in *intake) tally(part int) *Tally {
@@ -135,7 +135,7 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 	if len(readings) == 0 {
 		return nil
 	}
-	refs := make([]record.Ref, len(readings))
+	refs := make([]stage.Ref, len(readings))
 	for i := range readings {
 		refs[i] = readings[i].Record.Ref
 	}
@@ -147,7 +147,7 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 	if err != nil {
 		return err
 	}
-	var same []record.Record
+	var same []stage.Record
 	for _, reading := range readings {
 		ref, at := reading.Record.Ref, reading.Record.Metrics.ObservedAt
 		observed, known := last[ref]
@@ -167,8 +167,8 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 
 // before looks up earlier observations where the last one does not tell all: where
 // a reading is older than that, and where this import has archived a portion.
-func (in *intake) before(ctx context.Context, readings []Reading, last map[record.Ref]int64) (map[record.Ref]map[int64]int64, error) {
-	var older, known []record.Ref
+func (in *intake) before(ctx context.Context, readings []Reading, last map[stage.Ref]int64) (map[stage.Ref]map[int64]int64, error) {
+	var older, known []stage.Ref
 	for _, reading := range readings {
 		observed, ok := last[reading.Record.Ref]
 		if !ok {
@@ -204,7 +204,7 @@ func contains(times map[int64]int64, at int64) bool {
 
 // renew hands over what known readings say besides their numbers: the file may be
 // read again because it was read badly.
-func (in *intake) renew(ctx context.Context, same []record.Record) error {
+func (in *intake) renew(ctx context.Context, same []stage.Record) error {
 	if len(same) == 0 {
 		return nil
 	}
@@ -248,7 +248,7 @@ func (r *run) collectImport(ctx context.Context) error {
 		}
 	}
 	in.portions++
-	in.seen = map[record.Ref]sighting{}
+	in.seen = map[stage.Ref]sighting{}
 	return r.finish(ctx, Collect, nil)
 }
 
@@ -299,7 +299,7 @@ func (in *intake) put(ctx context.Context) error {
 	return in.write(ctx, items, changed)
 }
 
-func (in *intake) at(rec record.Record) int64 {
+func (in *intake) at(rec stage.Record) int64 {
 	if rec.Metrics.ObservedAt != nil {
 		return *rec.Metrics.ObservedAt
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // The weights of a term by where it stands. A rule tells most of what is wanted
@@ -29,7 +29,7 @@ const longestTerm = 3
 // that carry a topic, between words that do not, and counts as often as it is said,
 // by the weight of the place. What a rule or a text says not to want counts nothing,
 // nor do the words of the brand's own name. Ties go to the term that comes first.
-func keywords(brief record.Brief, rules []record.Rule, prompt string, limit int) []string {
+func keywords(brief stage.Brief, rules []stage.Rule, prompt string, limit int) []string {
 	f := &finder{skip: map[string]bool{}, index: map[string]*term{}}
 	for text := range strings.FieldsFuncSeq(strings.ToLower(brief.Name), apart) {
 		f.skip[text] = true

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // labelledBrief is a brief with the terms that a person would search for.
 type labelledBrief struct {
-	brief      record.Brief
-	rules      []record.Rule
+	brief      stage.Brief
+	rules      []stage.Rule
 	prompt     string
 	must, also []string
 }
@@ -30,7 +30,7 @@ func readBriefs(t *testing.T, path string) []labelledBrief {
 			continue
 		}
 		if name == "name" {
-			all = append(all, labelledBrief{brief: record.Brief{Name: text}})
+			all = append(all, labelledBrief{brief: stage.Brief{Name: text}})
 			continue
 		}
 		b := &all[len(all)-1]
@@ -38,7 +38,7 @@ func readBriefs(t *testing.T, path string) []labelledBrief {
 		case "about":
 			b.brief.Description = text
 		case "rule":
-			b.rules = append(b.rules, record.Rule{Text: text})
+			b.rules = append(b.rules, stage.Rule{Text: text})
 		case "prompt":
 			b.prompt = text
 		case "must":
@@ -97,12 +97,12 @@ func TestKeywordsLeaveOutWhatIsNotWanted(t *testing.T) {
 		"At least 10k views, under 60 seconds":        {},
 		"Knitting without patterns. Crochet patterns": {"knitting", "crochet patterns"},
 	} {
-		got := keywords(record.Brief{}, []record.Rule{{Text: rule}}, "", 8)
+		got := keywords(stage.Brief{}, []stage.Rule{{Text: rule}}, "", 8)
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", rule, got, want)
 		}
 	}
-	about := record.Brief{Name: "Frogs & Co", Description: "Pixel art, no combat, lots of ponds. Frogs!"}
+	about := stage.Brief{Name: "Frogs & Co", Description: "Pixel art, no combat, lots of ponds. Frogs!"}
 	if got, want := keywords(about, nil, "", 8), []string{"pixel art", "ponds"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -113,7 +113,7 @@ func FuzzKeywords(f *testing.F) {
 	f.Add("de de de surf de de", "-''- ## #’’", 8)
 	f.Fuzz(func(t *testing.T, about, rule string, limit int) {
 		limit = max(0, min(limit, 20))
-		terms := keywords(record.Brief{Name: "Acme", Description: about}, []record.Rule{{Text: rule}}, rule, limit)
+		terms := keywords(stage.Brief{Name: "Acme", Description: about}, []stage.Rule{{Text: rule}}, rule, limit)
 		if len(terms) > limit {
 			t.Fatalf("%d terms", len(terms))
 		}

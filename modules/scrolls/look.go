@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // looking is the evidence stage at work on some videos.
@@ -20,7 +20,7 @@ type looking struct {
 	ids        []int64
 	// plain stages read what the records hold, watchers look at media.
 	plain, watchers []string
-	found           map[record.Ref]*record.Finding
+	found           map[stage.Ref]*stage.Finding
 	accounts        []Looked
 	faults          map[string]int
 }
@@ -39,7 +39,7 @@ type Looked struct {
 const shareOfTime = 0.9
 
 func newLooking(r *run, ctx context.Context, ids []int64) *looking {
-	l := &looking{r: r, outer: ctx, ctx: ctx, cancel: func() {}, ids: ids, found: map[record.Ref]*record.Finding{}, faults: map[string]int{}}
+	l := &looking{r: r, outer: ctx, ctx: ctx, cancel: func() {}, ids: ids, found: map[stage.Ref]*stage.Finding{}, faults: map[string]int{}}
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Duration(shareOfTime * float64(time.Until(end)))
 		l.ctx, l.cancel = context.WithTimeoutCause(ctx, left, errDeadline)
@@ -59,13 +59,13 @@ func newLooking(r *run, ctx context.Context, ids []int64) *looking {
 
 // looker is where evidence stages are called: the house, or a folder of media.
 type looker interface {
-	Evidence(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error
+	Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error
 }
 
 // media is what was fetched for some videos, and where.
 type media struct {
 	folder MediaFolder
-	files  map[record.Ref]string
+	files  map[stage.Ref]string
 }
 
 // pass streams items through one stage; a later stage sees what those before found.
@@ -75,9 +75,9 @@ func (l *looking) pass(id string, ids []int64, has *media, from, share float64) 
 	if len(ids) == 0 || l.faults[id] >= maxFaults {
 		return nil
 	}
-	asked := make(map[record.Ref]bool, len(ids))
-	next := l.r.stream(l.ctx, ids, func(items []item, done float64) ([]record.Record, error) {
-		records := make([]record.Record, 0, len(items))
+	asked := make(map[stage.Ref]bool, len(ids))
+	next := l.r.stream(l.ctx, ids, func(items []item, done float64) ([]stage.Record, error) {
+		records := make([]stage.Record, 0, len(items))
 		for _, i := range items {
 			apply(&i.record, l.found[i.record.Ref])
 			if has != nil {
@@ -94,8 +94,8 @@ func (l *looking) pass(id string, ids []int64, has *media, from, share float64) 
 	if has != nil {
 		where = has.folder
 	}
-	fresh := map[record.Ref]*record.Finding{}
-	err := where.Evidence(l.ctx, id, l.r.call, next, func(findings []record.Finding) error {
+	fresh := map[stage.Ref]*stage.Finding{}
+	err := where.Evidence(l.ctx, id, l.r.call, next, func(findings []stage.Finding) error {
 		for _, f := range findings {
 			if asked[f.Ref] {
 				fresh[f.Ref] = &f
@@ -122,16 +122,16 @@ func (l *looking) note(fraction float64) error {
 }
 
 // add joins what a stage found to what those before it found.
-func (l *looking) add(fresh map[record.Ref]*record.Finding) {
+func (l *looking) add(fresh map[stage.Ref]*stage.Finding) {
 	for ref, f := range fresh {
 		if l.found[ref] == nil {
 			l.found[ref] = f
 			continue
 		}
-		var whole record.Record
+		var whole stage.Record
 		apply(&whole, l.found[ref])
 		apply(&whole, f)
-		l.found[ref] = &record.Finding{Ref: ref, Evidence: *whole.Evidence, Keys: whole.Keys}
+		l.found[ref] = &stage.Finding{Ref: ref, Evidence: *whole.Evidence, Keys: whole.Keys}
 	}
 }
 
@@ -141,7 +141,7 @@ const maxFaults = 2
 // account keeps what came of a stage. An error of its own, or the end of the time
 // that it has, is part of that; any other is the scroll's, and returned.
 func (l *looking) account(one Looked, err error) error {
-	var fault *record.Error
+	var fault *stage.CallError
 	switch {
 	case l.outer.Err() != nil:
 		return context.Cause(l.outer)
@@ -149,7 +149,7 @@ func (l *looking) account(one Looked, err error) error {
 	case errors.As(err, &fault), l.ctx.Err() != nil:
 		one.Outcome, one.RetryAt = string(shortcoming(fault)), retryAt(fault)
 		l.faults[one.Stage]++
-		if one.Outcome == string(record.Quota) || one.Outcome == string(record.Misconfigured) {
+		if one.Outcome == string(stage.Quota) || one.Outcome == string(stage.Misconfigured) {
 			l.faults[one.Stage] = maxFaults // asking again helps nothing
 		}
 		l.r.log.Warn("evidence is absent", "stage", one.Stage, "asked", one.Asked, "found", one.Found, "error", err)
@@ -165,33 +165,33 @@ func (l *looking) keep(one Looked) {
 	at := slices.IndexFunc(l.accounts, func(old Looked) bool { return old.Stage == one.Stage })
 	if at < 0 {
 		at = len(l.accounts)
-		l.accounts = append(l.accounts, Looked{Stage: one.Stage, Outcome: string(record.OK)})
+		l.accounts = append(l.accounts, Looked{Stage: one.Stage, Outcome: string(stage.OK)})
 	}
 	whole := &l.accounts[at]
 	whole.Asked, whole.Found = whole.Asked+one.Asked, whole.Found+one.Found
-	if whole.Outcome == string(record.OK) && one.Outcome != "" {
+	if whole.Outcome == string(stage.OK) && one.Outcome != "" {
 		whole.Outcome, whole.RetryAt = one.Outcome, one.RetryAt
 	}
-	if whole.Outcome == string(record.Blocked) && whole.Found > 0 {
-		whole.Outcome = string(record.Partial)
+	if whole.Outcome == string(stage.Blocked) && whole.Found > 0 {
+		whole.Outcome = string(stage.Partial)
 	}
 }
 
 // shortcoming says in the words of coverage why evidence is absent; nil stands for
 // the end of the time.
-func shortcoming(fault *record.Error) record.Status {
+func shortcoming(fault *stage.CallError) stage.Status {
 	switch {
 	case fault == nil:
-		return record.Partial
-	case fault.Failure == record.SourceQuota:
-		return record.Quota
-	case fault.Setup, fault.Failure == record.SourceUnauthorized:
-		return record.Misconfigured
+		return stage.Partial
+	case fault.Failure == stage.SourceQuota:
+		return stage.Quota
+	case fault.Setup, fault.Failure == stage.SourceUnauthorized:
+		return stage.Misconfigured
 	}
-	return record.Blocked
+	return stage.Blocked
 }
 
-func retryAt(fault *record.Error) *int64 {
+func retryAt(fault *stage.CallError) *int64 {
 	if fault == nil {
 		return nil
 	}

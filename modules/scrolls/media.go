@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // watch has the media of the highest ranked videos fetched and looked at, some at a
@@ -44,7 +44,7 @@ func (l *looking) idle() bool {
 // candidate is a video whose media are wanted.
 type candidate struct {
 	id  int64
-	ref record.Ref
+	ref stage.Ref
 	// sources that can fetch it, the best first.
 	sources []string
 }
@@ -68,7 +68,7 @@ func (l *looking) fetchable() (wanted []candidate, err error) {
 	return wanted, err
 }
 
-func complete(e *record.Evidence) bool {
+func complete(e *stage.Evidence) bool {
 	return e != nil && len(e.Visual) > 0 && e.Spoken != nil && e.OnScreenText != nil
 }
 
@@ -79,12 +79,12 @@ func (l *looking) watchSome(part []candidate, from, share float64) error {
 		// No place is the house's trouble, and no reason to lose the scroll.
 		for _, id := range l.watchers {
 			l.faults[id] = maxFaults
-			err = l.account(Looked{Stage: id, Asked: len(part)}, &record.Error{Stage: id, Failure: record.SourceUnavailable, Cause: err})
+			err = l.account(Looked{Stage: id, Asked: len(part)}, &stage.CallError{Stage: id, Failure: stage.SourceUnavailable, Cause: err})
 		}
 		return err
 	}
 	defer folder.Remove()
-	has := &media{folder: folder, files: map[record.Ref]string{}}
+	has := &media{folder: folder, files: map[stage.Ref]string{}}
 	if err := l.fetch(part, has); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (l *looking) fetch(part []candidate, has *media) error {
 		}
 	}
 	for _, source := range sources {
-		var refs []record.Ref
+		var refs []stage.Ref
 		for _, c := range part {
 			if slices.Contains(c.sources, source) && has.files[c.ref] == "" {
 				refs = append(refs, c.ref)
@@ -134,11 +134,11 @@ func (l *looking) fetch(part []candidate, has *media) error {
 
 var errFetchTime = errors.New("fetching took too long")
 
-func (l *looking) fetchFrom(source string, refs []record.Ref, has *media) error {
+func (l *looking) fetchFrom(source string, refs []stage.Ref, has *media) error {
 	ctx, cancel := context.WithTimeoutCause(l.ctx, l.r.s.cfg.MediaWithin, errFetchTime)
 	defer cancel()
 	found := 0
-	outcomes, err := has.folder.Fetch(ctx, source, l.r.call, refs, func(f record.File) error {
+	outcomes, err := has.folder.Fetch(ctx, source, l.r.call, refs, func(f stage.File) error {
 		if slices.Contains(refs, f.Ref) && has.files[f.Ref] == "" {
 			has.files[f.Ref] = f.Name
 			found++
@@ -146,27 +146,27 @@ func (l *looking) fetchFrom(source string, refs []record.Ref, has *media) error 
 		return nil
 	})
 	one := Looked{Stage: source, Asked: len(refs), Found: found}
-	var fault *record.Error
+	var fault *stage.CallError
 	switch {
 	case err == nil:
 		one.Outcome, one.RetryAt = fetched(one, outcomes)
 	case !errors.As(err, &fault) && !errors.Is(err, errLost):
 		// Nothing of it is the scroll's own: emit cannot fail.
-		err = &record.Error{Stage: source, Failure: record.SourceUnavailable, Cause: err}
+		err = &stage.CallError{Stage: source, Failure: stage.SourceUnavailable, Cause: err}
 	}
 	return l.account(one, err)
 }
 
 // fetched says how a fetch went, where the source did not fail as a whole; empty
 // where all is well.
-func fetched(one Looked, outcomes []record.Outcome) (string, *int64) {
+func fetched(one Looked, outcomes []stage.Outcome) (string, *int64) {
 	if one.Found == one.Asked {
 		return "", nil
 	}
 	for _, o := range outcomes {
-		if o.Status != record.OK && o.Status != record.Partial && one.Found == 0 {
+		if o.Status != stage.OK && o.Status != stage.Partial && one.Found == 0 {
 			return string(o.Status), o.RetryAt
 		}
 	}
-	return string(record.Partial), nil
+	return string(stage.Partial), nil
 }

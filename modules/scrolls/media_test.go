@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // filming is a world with media, an evidence stage without and two with them. Each
@@ -24,12 +24,12 @@ func filming(t *testing.T, db *store.DB, change func(*Config)) *world {
 	w := setup(t, db, cfg)
 	w.watchers = []string{"ocr", "vision"}
 	w.screen = rankByNumber(func(int) string { return "" })
-	w.film = func(record.Ref) (bool, error) { return true, nil }
-	w.look = func(rec record.Record) *record.Finding {
+	w.film = func(stage.Ref) (bool, error) { return true, nil }
+	w.look = func(rec stage.Record) *stage.Finding {
 		if rec.Media == "" {
 			return nil
 		}
-		return &record.Finding{Ref: rec.Ref, Evidence: record.Evidence{Spoken: ptr(rec.Media)}}
+		return &stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: ptr(rec.Media)}}
 	}
 	return w
 }
@@ -90,7 +90,7 @@ func TestMediaAreFetchedOnlyWhereTheyServe(t *testing.T) {
 		"another platform": {func(w *world) { w.sources["feed"].records = videos("radio", 1, 5) }, nil, 0},
 		"all is known": {func(w *world) {
 			for i := range w.sources["feed"].records[:24] {
-				w.sources["feed"].records[i].Evidence = &record.Evidence{Visual: []byte(`"v"`), Spoken: ptr("s"), OnScreenText: ptr("o")}
+				w.sources["feed"].records[i].Evidence = &stage.Evidence{Visual: []byte(`"v"`), Spoken: ptr("s"), OnScreenText: ptr("o")}
 			}
 		}, nil, 1},
 	}
@@ -117,8 +117,8 @@ func TestEvidenceMayBeAbsent(t *testing.T) {
 	t.Parallel()
 	at := time.Now().Add(time.Hour).UnixMilli()
 	fail := func(err error) func(int) error { return func(int) error { return err } }
-	fault := func(failure record.Failure) error {
-		return &record.Error{Stage: "x", Failure: failure, RetryAt: &at, Cause: errors.New("because")}
+	fault := func(failure stage.Failure) error {
+		return &stage.CallError{Stage: "x", Failure: failure, RetryAt: &at, Cause: errors.New("because")}
 	}
 	cases := map[string]struct {
 		stage string
@@ -127,17 +127,17 @@ func TestEvidenceMayBeAbsent(t *testing.T) {
 		calls int
 		found int // videos that have evidence
 	}{
-		"captions crashes":           {"captions", fail(fault(record.StageCrashed)), Looked{Outcome: "blocked", RetryAt: &at}, 1, 8},
+		"captions crashes":           {"captions", fail(fault(stage.StageCrashed)), Looked{Outcome: "blocked", RetryAt: &at}, 1, 8},
 		"captions hangs":             {"captions", fail(errHangs), Looked{Outcome: "partial"}, 1, 0},
-		"ocr crashes always":         {"ocr", fail(fault(record.StageCrashed)), Looked{Outcome: "blocked", RetryAt: &at}, 2, 8},
-		"ocr crashes once":           {"ocr", func(n int) error { return map[bool]error{true: fault(record.StageCrashed)}[n == 1] }, Looked{Outcome: "partial", Asked: 5, Found: 5, RetryAt: &at}, 3, 8},
+		"ocr crashes always":         {"ocr", fail(fault(stage.StageCrashed)), Looked{Outcome: "blocked", RetryAt: &at}, 2, 8},
+		"ocr crashes once":           {"ocr", func(n int) error { return map[bool]error{true: fault(stage.StageCrashed)}[n == 1] }, Looked{Outcome: "partial", Asked: 5, Found: 5, RetryAt: &at}, 3, 8},
 		"ocr hangs":                  {"ocr", fail(errHangs), Looked{Outcome: "partial"}, 1, 0},
-		"vision is out of quota":     {"vision", fail(fault(record.SourceQuota)), Looked{Outcome: "quota", RetryAt: &at}, 1, 8},
-		"vision is turned away":      {"vision", fail(fault(record.SourceUnauthorized)), Looked{Outcome: "misconfigured", RetryAt: &at}, 1, 8},
-		"vision is not set up":       {"vision", fail(&record.Error{Stage: "x", Failure: record.SourceUnavailable, Setup: true}), Looked{Outcome: "misconfigured"}, 1, 8},
-		"fetcher is not set up":      {"fetcher", fail(&record.Error{Stage: "x", Failure: record.SourceUnavailable, Setup: true}), Looked{Outcome: "misconfigured", Asked: 3}, 1, 0},
-		"fetcher crashes":            {"fetcher", fail(fault(record.StageTimeout)), Looked{Outcome: "blocked", Asked: 6, RetryAt: &at}, 2, 0},
-		"fetcher is out of quota":    {"fetcher", fail(fault(record.SourceQuota)), Looked{Outcome: "quota", Asked: 3, RetryAt: &at}, 1, 0},
+		"vision is out of quota":     {"vision", fail(fault(stage.SourceQuota)), Looked{Outcome: "quota", RetryAt: &at}, 1, 8},
+		"vision is turned away":      {"vision", fail(fault(stage.SourceUnauthorized)), Looked{Outcome: "misconfigured", RetryAt: &at}, 1, 8},
+		"vision is not set up":       {"vision", fail(&stage.CallError{Stage: "x", Failure: stage.SourceUnavailable, Setup: true}), Looked{Outcome: "misconfigured"}, 1, 8},
+		"fetcher is not set up":      {"fetcher", fail(&stage.CallError{Stage: "x", Failure: stage.SourceUnavailable, Setup: true}), Looked{Outcome: "misconfigured", Asked: 3}, 1, 0},
+		"fetcher crashes":            {"fetcher", fail(fault(stage.StageTimeout)), Looked{Outcome: "blocked", Asked: 6, RetryAt: &at}, 2, 0},
+		"fetcher is out of quota":    {"fetcher", fail(fault(stage.SourceQuota)), Looked{Outcome: "quota", Asked: 3, RetryAt: &at}, 1, 0},
 		"the host has no place left": {"fetcher", fail(errors.New("no space left on device")), Looked{Outcome: "blocked", Asked: 6}, 2, 0},
 		"the host has no folder":     {"folder", fail(errors.New("no space left on device")), Looked{}, 1, 0},
 	}
@@ -175,8 +175,8 @@ func TestEvidenceBeforeTheFailureStays(t *testing.T) {
 	t.Parallel()
 	w := filming(t, storetest.SQLite(t), nil)
 	w.watchers = nil
-	w.look = func(rec record.Record) *record.Finding {
-		return &record.Finding{Ref: rec.Ref, Evidence: record.Evidence{Spoken: ptr("said")}}
+	w.look = func(rec stage.Record) *stage.Finding {
+		return &stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: ptr("said")}}
 	}
 	for _, id := range []string{"captions", "ocr", "vision"} {
 		w.stageErr[id] = func(int) error { return errHalfWay }
@@ -195,12 +195,12 @@ func TestEvidenceBeforeTheFailureStays(t *testing.T) {
 func TestVideosWithoutEvidenceAreLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	w := filming(t, storetest.SQLite(t), nil)
-	w.film = func(record.Ref) (bool, error) { return false, nil }
+	w.film = func(stage.Ref) (bool, error) { return false, nil }
 	first := w.complete(w.create(Start{}).ID)
 	if got := first.evidence("fetcher"); got.Outcome != "partial" || got.Asked != 8 || got.Found != 0 {
 		t.Errorf("first: %+v", got)
 	}
-	w.film = func(record.Ref) (bool, error) { return true, nil }
+	w.film = func(stage.Ref) (bool, error) { return true, nil }
 	second := w.complete(w.create(Start{}).ID)
 	if got := second.evidence("ocr"); got.Outcome != "ok" || got.Found != 8 {
 		t.Errorf("second: %+v", got)
@@ -220,12 +220,12 @@ func TestFindingsOfKnownVideosNeedNoRoom(t *testing.T) {
 		w.sources["feed"].records = videos("tiktok", 1, 12)
 		w.complete(w.create(Start{}).ID)
 		looked := map[string]bool{}
-		w.look = func(rec record.Record) *record.Finding {
+		w.look = func(rec stage.Record) *stage.Finding {
 			looked[rec.ExternalID] = true
 			if rec.ExternalID == "v0005" {
 				return nil
 			}
-			return &record.Finding{Ref: rec.Ref, Evidence: record.Evidence{Spoken: ptr("late")}}
+			return &stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: ptr("late")}}
 		}
 		w.sources["feed"].records = videos("tiktok", 1, 30) // more than there is room for
 		if done := w.complete(w.create(Start{}).ID); done.NewVideos != 12 {

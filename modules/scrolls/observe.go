@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // observe writes a fresh observation of every video that the library already has:
@@ -50,8 +50,8 @@ func (r *run) shelve(ctx context.Context, items []item, reached float64, mark fu
 	return err
 }
 
-func (r *run) batch(from *state, stage string, items []item) Batch {
-	batch := Batch{ScrollID: r.id, Subject: from.subject, Stage: stage, At: r.call.Now, Once: r.imported, Records: make([]record.Record, len(items))}
+func (r *run) batch(from *state, step string, items []item) Batch {
+	batch := Batch{ScrollID: r.id, Subject: from.subject, Stage: step, At: r.call.Now, Once: r.imported, Records: make([]stage.Record, len(items))}
 	for i := range items {
 		batch.Records[i] = items[i].record
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // prepare finds out what every start has to know again: the brief and the rules
@@ -48,7 +48,7 @@ func (r *run) plan(ctx context.Context) error {
 		return ok
 	}
 	if !r.imported && !slices.ContainsFunc(r.template.Sources, usable) {
-		return &record.Error{Stage: Plan, Failure: record.NoSources, Cause: fmt.Errorf("template %q has no usable source", r.name)}
+		return &stage.CallError{Stage: Plan, Failure: stage.NoSources, Cause: fmt.Errorf("template %q has no usable source", r.name)}
 	}
 	if r.imported {
 		return r.finish(ctx, Plan, nil)
@@ -65,10 +65,10 @@ func (r *run) plan(ctx context.Context) error {
 }
 
 // known asks the library for some videos, in portions.
-func (r *run) known(ctx context.Context, items []item) (map[record.Ref]bool, error) {
-	known := make(map[record.Ref]bool)
+func (r *run) known(ctx context.Context, items []item) (map[stage.Ref]bool, error) {
+	known := make(map[stage.Ref]bool)
 	for part := range slices.Chunk(items, 500) {
-		refs := make([]record.Ref, len(part))
+		refs := make([]stage.Ref, len(part))
 		for i := range part {
 			refs[i] = part[i].record.Ref
 		}

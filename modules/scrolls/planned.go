@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // byKeywords is the planning method of the house itself.
@@ -14,8 +14,8 @@ const byKeywords = "keywords"
 // Planned is where a scroll looks, and how it came to look there.
 type Planned struct {
 	// Method is `keywords`, or the id of the plan stage that found the terms.
-	Method string        `json:"method"`
-	Seeds  []record.Seed `json:"seeds,omitempty"`
+	Method string       `json:"method"`
+	Seeds  []stage.Seed `json:"seeds,omitempty"`
 	// Pages are the addresses of the tenant's own that were read for words.
 	Pages []string `json:"pages,omitempty"`
 	// Notes say what was tried in vain.
@@ -77,7 +77,7 @@ func (r *run) readPages(ctx context.Context, planned *Planned) {
 }
 
 // withPages adds what the tenant's pages say to the description.
-func withPages(brief record.Brief, pages []record.Page) record.Brief {
+func withPages(brief stage.Brief, pages []stage.Page) stage.Brief {
 	for _, page := range pages {
 		brief.Description += "\n" + page.Title + "\n" + page.Text
 	}
@@ -87,8 +87,8 @@ func withPages(brief record.Brief, pages []record.Page) record.Brief {
 // accepted puts the terms that a plan stage found in the place of the house's. What
 // the tenant named, the own account and the competitors, stays; found is empty
 // where the stage has no term at all to offer.
-func (r *run) accepted(known, found []record.Seed) []record.Seed {
-	all := slices.DeleteFunc(slices.Clone(known), func(s record.Seed) bool { return s.Kind == niche })
+func (r *run) accepted(known, found []stage.Seed) []stage.Seed {
+	all := slices.DeleteFunc(slices.Clone(known), func(s stage.Seed) bool { return s.Kind == niche })
 	named, terms := len(all), 0
 	for _, seed := range found {
 		seed.Limit = r.template.SeedLimit

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func withPlanner() Config {
@@ -19,7 +19,7 @@ func withPlanner() Config {
 	return cfg
 }
 
-func terms(seeds []record.Seed) (all []string) {
+func terms(seeds []stage.Seed) (all []string) {
 	for _, seed := range seeds {
 		if seed.Kind == niche {
 			all = append(all, seed.Term)
@@ -34,7 +34,7 @@ func TestPagesGiveTerms(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w := setup(t, db, quick())
 		w.brief.Website, w.brief.AppStoreURL = "https://beans.co", "https://apps.apple.com/app/id1"
-		w.pages = map[string]record.Page{"https://beans.co": {URL: "https://beans.co", Title: "Beans", Text: "Grinders for moka pots"}}
+		w.pages = map[string]stage.Page{"https://beans.co": {URL: "https://beans.co", Title: "Beans", Text: "Grinders for moka pots"}}
 		done := w.complete(w.create(Start{}).ID)
 		plan := done.Progress.Plan
 		if plan == nil || plan.Method != byKeywords || !slices.Equal(plan.Pages, []string{"https://beans.co"}) ||
@@ -58,32 +58,32 @@ func TestPagesGiveTerms(t *testing.T) {
 
 func TestPlanStage(t *testing.T) {
 	t.Parallel()
-	own := record.Seed{Kind: own, Term: "Beans"}
-	rival := record.Seed{Kind: competitor, Handle: "rival"}
-	term := func(text string) record.Seed { return record.Seed{Kind: niche, Term: text} }
+	own := stage.Seed{Kind: own, Term: "Beans"}
+	rival := stage.Seed{Kind: competitor, Handle: "rival"}
+	term := func(text string) stage.Seed { return stage.Seed{Kind: niche, Term: text} }
 	cases := map[string]struct {
-		found  []record.Seed
+		found  []stage.Seed
 		err    error
 		method string
-		want   []record.Seed
+		want   []stage.Seed
 		notes  int
 	}{
 		"better terms": {
-			found: []record.Seed{term("latte art"), term("Latte Art"), {Kind: competitor, Handle: "stranger"}, {Kind: "own", Term: "me"}, term("moka")},
-			want:  []record.Seed{own, rival, term("latte art"), term("moka")}, method: "model",
+			found: []stage.Seed{term("latte art"), term("Latte Art"), {Kind: competitor, Handle: "stranger"}, {Kind: "own", Term: "me"}, term("moka")},
+			want:  []stage.Seed{own, rival, term("latte art"), term("moka")}, method: "model",
 		},
 		"more than asked for": {
-			found: []record.Seed{term("1"), term("2"), term("3"), term("4"), term("5"), term("6"), term("7"), term("8"), term("9")},
-			want:  []record.Seed{own, rival, term("1"), term("2"), term("3"), term("4"), term("5"), term("6"), term("7"), term("8")}, method: "model",
+			found: []stage.Seed{term("1"), term("2"), term("3"), term("4"), term("5"), term("6"), term("7"), term("8"), term("9")},
+			want:  []stage.Seed{own, rival, term("1"), term("2"), term("3"), term("4"), term("5"), term("6"), term("7"), term("8")}, method: "model",
 		},
-		"nothing": {want: []record.Seed{own, rival, term("espresso"), term("home")}, method: byKeywords, notes: 1},
-		"failure": {err: errors.New("down"), found: []record.Seed{term("half")}, want: []record.Seed{own, rival, term("espresso"), term("home")}, method: byKeywords, notes: 1},
+		"nothing": {want: []stage.Seed{own, rival, term("espresso"), term("home")}, method: byKeywords, notes: 1},
+		"failure": {err: errors.New("down"), found: []stage.Seed{term("half")}, want: []stage.Seed{own, rival, term("espresso"), term("home")}, method: byKeywords, notes: 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t, storetest.SQLite(t), withPlanner())
-			w.planner = func(seeds []record.Seed) ([]record.Seed, error) {
+			w.planner = func(seeds []stage.Seed) ([]stage.Seed, error) {
 				if !slices.Contains(seeds, rival) {
 					t.Errorf("the stage does not see what is known: %v", seeds)
 				}
@@ -103,8 +103,8 @@ func TestPlanIsMadeOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		cfg := withPlanner()
 		w := setup(t, db, cfg)
-		answers := [][]record.Seed{{{Kind: niche, Term: "first"}}, {{Kind: niche, Term: "second"}}}
-		w.planner = func([]record.Seed) ([]record.Seed, error) {
+		answers := [][]stage.Seed{{{Kind: niche, Term: "first"}}, {{Kind: niche, Term: "second"}}}
+		w.planner = func([]stage.Seed) ([]stage.Seed, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			next := answers[0]

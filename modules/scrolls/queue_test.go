@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // queue starts the workers and periodics of a service.
@@ -51,7 +51,7 @@ func TestQueueRunsScrolls(t *testing.T) {
 		w := setup(t, db, quick())
 		w.stageErr["feed"] = func(n int) error {
 			if n == 1 {
-				return &record.Error{Stage: "feed", Failure: record.StageCrashed, Retry: true, Cause: errors.New("gone")}
+				return &stage.CallError{Stage: "feed", Failure: stage.StageCrashed, Retry: true, Cause: errors.New("gone")}
 			}
 			return nil
 		}

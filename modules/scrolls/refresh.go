@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // refresher is a source that can look up known videos.
@@ -66,12 +66,12 @@ func (r *run) refreshers() (sources []refresher) {
 
 // unseen picks what is to be looked up, at most MaxRefresh videos: known ones that
 // this scroll has not observed, by platform.
-func (r *run) unseen(ctx context.Context, sources []refresher) (map[string][]record.Ref, error) {
+func (r *run) unseen(ctx context.Context, sources []refresher) (map[string][]stage.Ref, error) {
 	ids, err := r.itemIDs(ctx, familiar())
 	if err != nil {
 		return nil, fmt.Errorf("read records: %w", err)
 	}
-	seen := make(map[record.Ref]bool, len(ids))
+	seen := make(map[stage.Ref]bool, len(ids))
 	err = r.batches(ctx, ids, func(items []item) (bool, error) {
 		for _, i := range items {
 			seen[i.record.Ref] = true
@@ -81,7 +81,7 @@ func (r *run) unseen(ctx context.Context, sources []refresher) (map[string][]rec
 	if err != nil {
 		return nil, err
 	}
-	open := map[string][]record.Ref{}
+	open := map[string][]stage.Ref{}
 	for _, source := range sources {
 		for _, platform := range source.serves {
 			if _, picked := open[platform]; picked {
@@ -98,7 +98,7 @@ func (r *run) unseen(ctx context.Context, sources []refresher) (map[string][]rec
 
 // share cuts the lists of the platforms down to limit videos in all. Each platform
 // has the same part, and what one does not need is the others'.
-func share(open map[string][]record.Ref, limit int) {
+func share(open map[string][]stage.Ref, limit int) {
 	names := make([]string, 0, len(open))
 	for name := range open {
 		names = append(names, name)
@@ -113,8 +113,8 @@ func share(open map[string][]record.Ref, limit int) {
 }
 
 // tracked picks what of a platform the scroll has not seen, the most worthwhile first.
-func (r *run) tracked(ctx context.Context, platform string, limit int, seen map[record.Ref]bool) ([]record.Ref, error) {
-	var picked []record.Ref
+func (r *run) tracked(ctx context.Context, platform string, limit int, seen map[stage.Ref]bool) ([]stage.Ref, error) {
+	var picked []stage.Ref
 	for after := int64(0); len(picked) < limit; {
 		refs, next, err := r.s.needs.Library.Tracked(ctx, platform, after, r.s.cfg.BatchSize)
 		if err != nil {
@@ -135,13 +135,13 @@ func (r *run) tracked(ctx context.Context, platform string, limit int, seen map[
 
 // refreshFrom asks one source, and takes only what it was asked for. open is what
 // another source may still know of.
-func (r *run) refreshFrom(ctx context.Context, source string, refs []record.Ref) (open []record.Ref, err error) {
+func (r *run) refreshFrom(ctx context.Context, source string, refs []stage.Ref) (open []stage.Ref, err error) {
 	var own error
-	asked := make(map[record.Ref]bool, len(refs))
+	asked := make(map[stage.Ref]bool, len(refs))
 	for _, ref := range refs {
 		asked[ref] = true
 	}
-	outcomes, err := r.s.needs.Sources.Refresh(ctx, source, r.call, refs, func(records []record.Record) error {
+	outcomes, err := r.s.needs.Sources.Refresh(ctx, source, r.call, refs, func(records []stage.Record) error {
 		var items []item
 		for _, rec := range records {
 			if asked[rec.Ref] {
@@ -174,16 +174,16 @@ func (r *run) refreshFrom(ctx context.Context, source string, refs []record.Ref)
 	if err := r.bury(ctx, asked, outcomes); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(refs, func(ref record.Ref) bool { return !asked[ref] }), nil
+	return slices.DeleteFunc(refs, func(ref stage.Ref) bool { return !asked[ref] }), nil
 }
 
 // bury marks the videos that a source looked for and did not find, and takes them
 // out of asked: those that no source brought anything of.
-func (r *run) bury(ctx context.Context, asked map[record.Ref]bool, outcomes []record.Outcome) error {
-	var gone []record.Ref
+func (r *run) bury(ctx context.Context, asked map[stage.Ref]bool, outcomes []stage.Outcome) error {
+	var gone []stage.Ref
 	for _, o := range outcomes {
-		ref := record.Ref{Platform: o.Platform, ExternalID: o.Seed}
-		if o.Status == record.NotFound && asked[ref] {
+		ref := stage.Ref{Platform: o.Platform, ExternalID: o.Seed}
+		if o.Status == stage.NotFound && asked[ref] {
 			delete(asked, ref)
 			gone = append(gone, ref)
 		}

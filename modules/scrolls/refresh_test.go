@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // library is a world whose library has videos, and whose next scroll collects none
 // of them; sources are those of its template.
-func library(t *testing.T, db *store.DB, cfg Config, known []record.Record, sources ...string) *world {
+func library(t *testing.T, db *store.DB, cfg Config, known []stage.Record, sources ...string) *world {
 	template := cfg.Templates[defaultTemplate]
 	template.Sources = sources
 	cfg.Templates[defaultTemplate] = template
@@ -22,7 +22,7 @@ func library(t *testing.T, db *store.DB, cfg Config, known []record.Record, sour
 	w.sources["feed"].records = known
 	w.complete(w.create(Start{}).ID)
 	w.sources["feed"].records = videos("tiktok", 900, 1)
-	w.sources["feed"].refreshes = map[record.Ref]record.Record{}
+	w.sources["feed"].refreshes = map[stage.Ref]stage.Record{}
 	return w
 }
 
@@ -36,8 +36,8 @@ func (s *source) asked() string {
 	return strings.Join(all, ", ")
 }
 
-func byRef(records []record.Record) map[record.Ref]record.Record {
-	all := map[record.Ref]record.Record{}
+func byRef(records []stage.Record) map[stage.Ref]stage.Record {
+	all := map[stage.Ref]stage.Record{}
 	for _, rec := range records {
 		all[rec.Ref] = rec
 	}
@@ -52,7 +52,7 @@ func TestWhatASourceCannotLookUpGoesToTheNext(t *testing.T) {
 		known := slices.Concat(videos("tiktok", 1, 7), videos("youtube", 1, 2))
 		w := library(t, db, quick(), known, "feed", "api", "tool")
 		w.serves = map[string][]string{"api": {"tiktok"}, "tool": {"youtube", "tiktok"}}
-		w.sources["api"] = &source{refreshes: byRef(known[:3]), gone: map[record.Ref]bool{known[3].Ref: true}}
+		w.sources["api"] = &source{refreshes: byRef(known[:3]), gone: map[stage.Ref]bool{known[3].Ref: true}}
 		w.sources["tool"] = &source{refreshes: byRef(append(known[3:6:6], known[7]))} // it would find the fourth
 		w.sources["feed"].refreshes = byRef(known[6:])
 		second := w.complete(w.create(Start{}).ID)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -16,16 +16,16 @@ const defaultPage = 25
 const readUnits = 1
 
 // Operations mounts the room's operations on both doors.
-func Operations(s *Service) door.Operations {
+func Operations(s *Service) api.Operations {
 	rpc := &rpc{s}
-	return func(mux *door.Mux) {
-		door.Unary(mux, "CreateScroll", rpc.create)
-		door.Unary(mux, "GetScroll", rpc.get)
-		door.Unary(mux, "ListScrolls", rpc.list)
-		door.Unary(mux, "ListVerdicts", rpc.verdicts)
-		door.Stream(mux, "WatchScroll", rpc.watch)
-		door.Unary(mux, "CancelScroll", rpc.cancel)
-		door.Unary(mux, "StopSchedule", rpc.stopSchedule)
+	return func(mux *api.Mux) {
+		api.Unary(mux, "CreateScroll", rpc.create)
+		api.Unary(mux, "GetScroll", rpc.get)
+		api.Unary(mux, "ListScrolls", rpc.list)
+		api.Unary(mux, "ListVerdicts", rpc.verdicts)
+		api.Stream(mux, "WatchScroll", rpc.watch)
+		api.Unary(mux, "CancelScroll", rpc.cancel)
+		api.Unary(mux, "StopSchedule", rpc.stopSchedule)
 	}
 }
 
@@ -42,10 +42,10 @@ func (r *rpc) create(ctx context.Context, req *scrolleryv1.CreateScrollRequest) 
 		return nil, err
 	}
 	if !created {
-		door.Units(ctx, readUnits)
+		api.Units(ctx, readUnits)
 		return &scrolleryv1.CreateScrollResponse{Outcome: "existing", Scroll: message(scroll)}, nil
 	}
-	door.Status(ctx, http.StatusAccepted)
+	api.Status(ctx, http.StatusAccepted)
 	return &scrolleryv1.CreateScrollResponse{Outcome: "queued", Scroll: message(scroll)}, nil
 }
 
@@ -87,7 +87,7 @@ func (r *rpc) verdicts(ctx context.Context, req *scrolleryv1.ListVerdictsRequest
 	for _, v := range verdicts {
 		resp.Verdicts = append(resp.Verdicts, &scrolleryv1.Verdict{
 			Platform: v.Platform, ExternalId: v.ExternalID, Dropped: v.DroppedBy != "", Rule: v.DroppedBy, RuleId: v.RuleID,
-			Rank: v.Rank, Reason: v.Reason, ScrollId: ident.Format(ident.Scroll, v.ScrollID), JudgedAt: float64(v.JudgedAt),
+			Rank: v.Rank, Reason: v.Reason, ScrollId: publicid.Format(publicid.Scroll, v.ScrollID), JudgedAt: float64(v.JudgedAt),
 		})
 	}
 	return resp, nil
@@ -121,7 +121,7 @@ func message(s *Scroll) *scrolleryv1.Scroll {
 		return nil
 	}
 	m := &scrolleryv1.Scroll{
-		Id: ident.Format(ident.Scroll, s.ID), Status: s.Status, Stage: s.Stage, Progress: progress(s),
+		Id: publicid.Format(publicid.Scroll, s.ID), Status: s.Status, Stage: s.Stage, Progress: progress(s),
 		ResultCounts: &scrolleryv1.ResultCounts{Videos: int32(s.NewVideos)},
 		FailureCode:  s.FailureCode, Template: s.Template,
 		CreatedAt: float64(s.CreatedAt), UpdatedAt: float64(s.UpdatedAt),

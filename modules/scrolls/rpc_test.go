@@ -11,22 +11,22 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // gate lets everybody in and remembers what calls cost.
 type gate struct {
 	mu     sync.Mutex
-	events []door.Event
+	events []api.Event
 }
 
-func (g *gate) Admit(context.Context, string) (*door.Caller, error) {
-	return &door.Caller{Viewer: &viewer.Viewer{AccountID: account, KeyID: 1, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}}, nil
+func (g *gate) Admit(context.Context, string) (*api.Caller, error) {
+	return &api.Caller{Viewer: &viewer.Viewer{AccountID: account, KeyID: 1, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}}, nil
 }
 
-func (g *gate) Record(_ context.Context, event door.Event) error {
+func (g *gate) Record(_ context.Context, event api.Event) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.events = append(g.events, event)
@@ -36,10 +36,10 @@ func (g *gate) Record(_ context.Context, event door.Event) error {
 func TestDoors(t *testing.T) {
 	t.Parallel()
 	w := setup(t, storetest.SQLite(t), quick())
-	cfg := door.Defaults()
+	cfg := api.Defaults()
 	cfg.BaseURL, cfg.RateLimit = "https://api.scrollery.test/", false
 	g := &gate{}
-	mux, err := door.New(cfg, g, g, slog.New(slog.DiscardHandler))
+	mux, err := api.New(cfg, g, g, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

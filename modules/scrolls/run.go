@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // run is one start of a scroll by one worker.
@@ -22,8 +22,8 @@ type run struct {
 	limits   Limits
 	name     string
 	template Template
-	call     record.Run
-	seeds    []record.Seed
+	call     stage.Run
+	seeds    []stage.Seed
 	// imported tells an import from a scroll that has sources. intake is what it
 	// reads, nil once its command is lost.
 	imported bool
@@ -51,42 +51,42 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	for stage := r.state.stage; ; stage = nextStage(stage) {
-		if err := r.perform(ctx, stage); err != nil {
+	for step := r.state.stage; ; step = nextStage(step) {
+		if err := r.perform(ctx, step); err != nil {
 			return err
 		}
 		switch {
-		case stage == Score:
+		case step == Score:
 			return nil
-		case stage == Archive && r.intake != nil && r.intake.more():
-			stage = Plan // the next portion of an import is collected
+		case step == Archive && r.intake != nil && r.intake.more():
+			step = Plan // the next portion of an import is collected
 		}
 	}
 }
 
 // perform does one stage within its deadline.
-func (r *run) perform(ctx context.Context, stage string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.s.cfg.deadline(stage), errDeadline)
+func (r *run) perform(ctx context.Context, step string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.s.cfg.deadline(step), errDeadline)
 	defer cancel()
-	r.pause(ctx, stage, "begin")
+	r.pause(ctx, step, "begin")
 	started := time.Now()
 	err := map[string]func(context.Context) error{
 		Plan: r.plan, Collect: r.collect, Observe: r.observe, Screen: r.screen,
 		Evidence: r.evidence, Archive: r.archive, Score: r.score,
-	}[stage](ctx)
+	}[step](ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errDeadline) {
-		return &record.Error{Stage: stage, Failure: record.StageTimeout, Retry: true, Cause: err}
+		return &stage.CallError{Stage: step, Failure: stage.StageTimeout, Retry: true, Cause: err}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", stage, err)
+		return fmt.Errorf("%s: %w", step, err)
 	}
-	r.log.Debug("stage finished", "stage", stage, "took", time.Since(started))
+	r.log.Debug("stage finished", "stage", step, "took", time.Since(started))
 	return nil
 }
 
-func (r *run) pause(ctx context.Context, stage, point string) {
+func (r *run) pause(ctx context.Context, step, point string) {
 	if r.s.cfg.Pause != nil {
-		r.s.cfg.Pause(ctx, stage, point)
+		r.s.cfg.Pause(ctx, step, point)
 	}
 }
 
@@ -121,7 +121,7 @@ func (r *run) settle(ctx context.Context, err error) error {
 	// What is left to write is short, and is written even when the queue stops.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	var stage *record.Error
+	var failed *stage.CallError
 	switch {
 	case err == nil:
 		return nil
@@ -132,9 +132,9 @@ func (r *run) settle(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		r.log.Info("scroll put down; another start resumes it")
 		return errors.Join(context.Cause(ctx), r.release(after))
-	case errors.As(err, &stage):
-		r.log.Warn("stage failed", "error", err, "failure", stage.Failure)
-		return r.retryOrFail(after, string(stage.Failure), stage.Retry, stage.RetryAt)
+	case errors.As(err, &failed):
+		r.log.Warn("stage failed", "error", err, "failure", failed.Failure)
+		return r.retryOrFail(after, string(failed.Failure), failed.Retry, failed.RetryAt)
 	default:
 		r.log.Error("scroll failed", "error", err)
 		return r.retryOrFail(after, internalFailure, true, nil)

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func TestScrollRunsFromPlanToScore(t *testing.T) {
@@ -30,8 +30,8 @@ func TestScrollRunsFromPlanToScore(t *testing.T) {
 			}
 			return ""
 		})
-		w.look = func(rec record.Record) *record.Finding {
-			return &record.Finding{Ref: rec.Ref, Evidence: record.Evidence{Spoken: ptr("said")}}
+		w.look = func(rec stage.Record) *stage.Finding {
+			return &stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: ptr("said")}}
 		}
 		scroll := w.create(Start{})
 		if scroll.Status != Queued || scroll.Stage != nil || scroll.StartedAt != nil || scroll.Template != nil {
@@ -82,7 +82,7 @@ func TestWhatIsGoneIsMarked(t *testing.T) {
 		w := setup(t, db, quick())
 		source := w.sources["feed"]
 		w.complete(w.create(Start{}).ID)
-		source.records, source.refreshes, source.gone = videos("tiktok", 20, 6), map[record.Ref]record.Record{}, map[record.Ref]bool{}
+		source.records, source.refreshes, source.gone = videos("tiktok", 20, 6), map[stage.Ref]stage.Record{}, map[stage.Ref]bool{}
 		known := videos("tiktok", 1, 6)
 		for _, rec := range known[:4] {
 			source.gone[rec.Ref] = true
@@ -101,7 +101,7 @@ func TestScrollSeenAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w := setup(t, db, quick())
-		w.sources["feed"].refreshes = map[record.Ref]record.Record{}
+		w.sources["feed"].refreshes = map[stage.Ref]stage.Record{}
 		w.complete(w.create(Start{}).ID)
 		// The second run sees 11 to 30, may look up 3 and 4, and drops everything.
 		w.sources["feed"].records = videos("tiktok", 11, 20)
@@ -110,10 +110,10 @@ func TestScrollSeenAgain(t *testing.T) {
 		}
 		w.screen = rankByNumber(func(int) string { return "prompt" })
 		looked := 0
-		w.look = func(rec record.Record) *record.Finding {
+		w.look = func(rec stage.Record) *stage.Finding {
 			looked++
 			if rec.ExternalID == "v0012" {
-				return &record.Finding{Ref: rec.Ref, Evidence: record.Evidence{Spoken: ptr("late")}}
+				return &stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: ptr("late")}}
 			}
 			return nil
 		}
@@ -139,8 +139,8 @@ func TestScrollSeenAgain(t *testing.T) {
 
 func TestScrollFailures(t *testing.T) {
 	t.Parallel()
-	failed := func(failure record.Failure, retry bool) error {
-		return &record.Error{Stage: "x", Failure: failure, Retry: retry, Cause: errors.New("because")}
+	failed := func(failure stage.Failure, retry bool) error {
+		return &stage.CallError{Stage: "x", Failure: failure, Retry: retry, Cause: errors.New("because")}
 	}
 	cases := map[string]struct {
 		arrange  func(w *world)
@@ -148,35 +148,35 @@ func TestScrollFailures(t *testing.T) {
 		attempts int
 	}{
 		"no source is usable":              {func(w *world) { w.sources = nil }, "no_sources", 1},
-		"source is unauthorized":           {func(w *world) { w.sources["feed"] = &source{err: failed(record.SourceUnauthorized, false)} }, "source_unauthorized", 1},
-		"source stays unavailable":         {func(w *world) { w.sources["feed"] = &source{err: failed(record.SourceUnavailable, true)} }, "source_unavailable", 3},
-		"source says so in its outcomes":   {func(w *world) { w.sources["feed"] = &source{outcomes: outcomes(record.Quota)} }, "source_quota_exceeded", 1},
-		"source has nothing":               {func(w *world) { w.sources["feed"] = &source{outcomes: outcomes(record.Empty)} }, "", 1},
-		"source broke in mid-stream":       {func(w *world) { w.sources["feed"].err = failed(record.StageCrashed, true) }, "stage_crashed", 3},
-		"source was cut off in mid-stream": {func(w *world) { w.sources["feed"].err = failed(record.SourceQuota, false) }, "", 1},
+		"source is unauthorized":           {func(w *world) { w.sources["feed"] = &source{err: failed(stage.SourceUnauthorized, false)} }, "source_unauthorized", 1},
+		"source stays unavailable":         {func(w *world) { w.sources["feed"] = &source{err: failed(stage.SourceUnavailable, true)} }, "source_unavailable", 3},
+		"source says so in its outcomes":   {func(w *world) { w.sources["feed"] = &source{outcomes: outcomes(stage.Quota)} }, "source_quota_exceeded", 1},
+		"source has nothing":               {func(w *world) { w.sources["feed"] = &source{outcomes: outcomes(stage.Empty)} }, "", 1},
+		"source broke in mid-stream":       {func(w *world) { w.sources["feed"].err = failed(stage.StageCrashed, true) }, "stage_crashed", 3},
+		"source was cut off in mid-stream": {func(w *world) { w.sources["feed"].err = failed(stage.SourceQuota, false) }, "", 1},
 		"source broke once": {func(w *world) {
 			w.stageErr["feed"] = func(n int) error {
 				if n == 1 {
-					return failed(record.StageCrashed, true)
+					return failed(stage.StageCrashed, true)
 				}
 				return nil
 			}
 		}, "", 2},
 		"one source fails beside another": {func(w *world) {
 			w.service.cfg.Templates[defaultTemplate] = Template{Sources: []string{"broken", "feed"}}
-			w.sources["broken"] = &source{err: failed(record.StageCrashed, true)}
+			w.sources["broken"] = &source{err: failed(stage.StageCrashed, true)}
 		}, "", 1},
 		"screen crashes": {func(w *world) {
-			w.stageErr["rules"] = func(int) error { return failed(record.StageCrashed, true) }
+			w.stageErr["rules"] = func(int) error { return failed(stage.StageCrashed, true) }
 		}, "stage_crashed", 3},
 		"screen breaks the protocol": {func(w *world) {
-			w.stageErr["rules"] = func(int) error { return failed(record.StageProtocol, false) }
+			w.stageErr["rules"] = func(int) error { return failed(stage.StageProtocol, false) }
 		}, "stage_protocol_error", 1},
 		"screen times out": {func(w *world) {
-			w.stageErr["rules"] = func(int) error { return failed(record.StageTimeout, true) }
+			w.stageErr["rules"] = func(int) error { return failed(stage.StageTimeout, true) }
 		}, "stage_timeout", 3},
 		"our own fault":       {func(w *world) { w.scoreErr = errors.New("no more disk") }, "internal", 3},
-		"a stage panics":      {func(w *world) { w.screen = func(record.Record) record.Verdict { panic("bug") } }, "internal", 3},
+		"a stage panics":      {func(w *world) { w.screen = func(stage.Record) stage.Verdict { panic("bug") } }, "internal", 3},
 		"subscription lapsed": {func(w *world) { w.setLimits(Limits{MaxFeedSize: 250, ActiveScrolls: 1}) }, "subscription_inactive", 0},
 	}
 	for name, c := range cases {
@@ -203,8 +203,8 @@ func TestScrollFailures(t *testing.T) {
 	}
 }
 
-func outcomes(status record.Status) []record.Outcome {
-	return []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: status, Asked: 10}}
+func outcomes(status stage.Status) []stage.Outcome {
+	return []stage.Outcome{{Seed: "rival", Platform: "tiktok", Status: status, Asked: 10}}
 }
 
 func TestScrollStageDeadline(t *testing.T) {

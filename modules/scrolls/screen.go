@@ -7,21 +7,21 @@ import (
 	"io"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // verdict is what all screens together say of one item.
 type verdict struct {
 	key               coverageKey
-	ref               record.Ref
+	ref               stage.Ref
 	droppedBy, ruleID string
 	rank              float64
 	reasons           []string
 }
 
 // take adds what one screen says; a drop is the last word.
-func (v *verdict) take(said record.Verdict) {
+func (v *verdict) take(said stage.Verdict) {
 	v.droppedBy, v.ruleID, v.rank = said.DroppedBy, said.RuleID, v.rank+said.Rank
 	if said.DroppedBy != "" {
 		v.reasons = nil
@@ -37,7 +37,7 @@ type screening struct {
 	r        *run
 	ids      []int64
 	verdicts map[int64]*verdict
-	byRef    map[record.Ref]int64
+	byRef    map[stage.Ref]int64
 	unclear  []string
 	notes    []string
 }
@@ -50,7 +50,7 @@ func (r *run) screen(ctx context.Context) error {
 		return fmt.Errorf("read records: %w", err)
 	}
 	slices.Sort(ids) // in the order of their arrival
-	s := &screening{r: r, ids: ids, verdicts: make(map[int64]*verdict, len(ids)), byRef: make(map[record.Ref]int64, len(ids))}
+	s := &screening{r: r, ids: ids, verdicts: make(map[int64]*verdict, len(ids)), byRef: make(map[stage.Ref]int64, len(ids))}
 	for n, id := range r.template.Screens {
 		if err := s.pass(ctx, id, n); err != nil {
 			return err
@@ -73,8 +73,8 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 	next := s.r.stream(ctx, slices.DeleteFunc(slices.Clone(s.ids), func(id int64) bool {
 		v := s.verdicts[id]
 		return v != nil && v.droppedBy != ""
-	}), func(items []item, done float64) ([]record.Record, error) {
-		records := make([]record.Record, len(items))
+	}), func(items []item, done float64) ([]stage.Record, error) {
+		records := make([]stage.Record, len(items))
 		for n, i := range items {
 			s.byRef[i.record.Ref] = i.id
 			if s.verdicts[i.id] == nil {
@@ -85,7 +85,7 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 		fraction := (float64(number) + done) / float64(len(s.r.template.Screens))
 		return records, s.r.note(ctx, func(next *state) { next.progress.raise(percent(Screen, 0.9*fraction)) })
 	})
-	summary, err := s.r.s.needs.Filters.Screen(ctx, id, s.r.call, next, func(verdicts []record.Verdict) error {
+	summary, err := s.r.s.needs.Filters.Screen(ctx, id, s.r.call, next, func(verdicts []stage.Verdict) error {
 		for _, said := range verdicts {
 			if v := s.verdicts[s.byRef[said.Ref]]; v != nil {
 				v.take(said)
@@ -153,9 +153,9 @@ func (s *screening) sum(_ context.Context, _ *store.Tx, next *state) error {
 }
 
 // stream returns a reader of items in batches; take turns each into what a plugin gets.
-func (r *run) stream(ctx context.Context, ids []int64, take func(items []item, done float64) ([]record.Record, error)) func() ([]record.Record, error) {
+func (r *run) stream(ctx context.Context, ids []int64, take func(items []item, done float64) ([]stage.Record, error)) func() ([]stage.Record, error) {
 	at := 0
-	return func() ([]record.Record, error) {
+	return func() ([]stage.Record, error) {
 		for at < len(ids) {
 			part := ids[at:min(len(ids), at+r.s.cfg.BatchSize)]
 			at += len(part)

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // TestScreenThatIsOff is left out of the scroll, which says so.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // The kinds of seeds.
@@ -17,9 +17,9 @@ const (
 )
 
 // seeds are where the sources of a template start to look.
-func seeds(brief record.Brief, rules []record.Rule, prompt string, template Template, terms int) []record.Seed {
-	var all []record.Seed
-	add := func(seed record.Seed) {
+func seeds(brief stage.Brief, rules []stage.Rule, prompt string, template Template, terms int) []stage.Seed {
+	var all []stage.Seed
+	add := func(seed stage.Seed) {
 		if !template.wants(seed.Kind) {
 			return
 		}
@@ -32,8 +32,8 @@ func seeds(brief record.Brief, rules []record.Rule, prompt string, template Temp
 		seed.Kind = own
 		add(seed)
 	}
-	if !slices.ContainsFunc(all, func(s record.Seed) bool { return s.Kind == own }) && brief.Name != "" {
-		add(record.Seed{Kind: own, Term: brief.Name})
+	if !slices.ContainsFunc(all, func(s stage.Seed) bool { return s.Kind == own }) && brief.Name != "" {
+		add(stage.Seed{Kind: own, Term: brief.Name})
 	}
 	for _, text := range brief.Competitors {
 		seed := rival(text)
@@ -41,31 +41,31 @@ func seeds(brief record.Brief, rules []record.Rule, prompt string, template Temp
 		add(seed)
 	}
 	for _, term := range keywords(brief, rules, prompt, terms) {
-		add(record.Seed{Kind: niche, Term: term})
+		add(stage.Seed{Kind: niche, Term: term})
 	}
 	return all
 }
 
 // rival reads a competitor as people write it: a handle, the address of a profile
 // or of a site, or a name.
-func rival(text string) record.Seed {
+func rival(text string) stage.Seed {
 	text = strings.TrimSpace(text)
 	if seed, ok := profile(text); ok {
 		return seed
 	}
 	if platform, handle, ok := strings.Cut(text, ":"); ok && slices.Contains(platforms(), strings.ToLower(platform)) {
-		return record.Seed{Platform: strings.ToLower(platform), Handle: bare(handle)}
+		return stage.Seed{Platform: strings.ToLower(platform), Handle: bare(handle)}
 	}
 	if handle, ok := strings.CutPrefix(text, "@"); ok {
-		return record.Seed{Handle: bare(handle)}
+		return stage.Seed{Handle: bare(handle)}
 	}
 	if host := host(text); host != "" {
-		return record.Seed{Term: siteName(host)}
+		return stage.Seed{Term: siteName(host)}
 	}
 	if handleForm().MatchString(text) {
-		return record.Seed{Handle: text}
+		return stage.Seed{Handle: text}
 	}
-	return record.Seed{Term: text}
+	return stage.Seed{Term: text}
 }
 
 func platforms() []string { return []string{"tiktok", "youtube", "instagram"} }
@@ -76,7 +76,7 @@ func handleForm() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN._-]{2,60}
 func bare(handle string) string { return strings.TrimLeft(strings.TrimSpace(handle), "@") }
 
 // profile reads the address of a profile. Nothing is fetched.
-func profile(text string) (seed record.Seed, ok bool) {
+func profile(text string) (seed stage.Seed, ok bool) {
 	address, err := url.Parse(withScheme(text))
 	if err != nil {
 		return seed, false
@@ -93,13 +93,13 @@ func profile(text string) (seed record.Seed, ok bool) {
 	}
 	switch site := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(address.Hostname()), "www."), "m."); {
 	case site == "tiktok.com" && strings.HasPrefix(first, "@"):
-		seed = record.Seed{Platform: "tiktok", Handle: bare(first)}
+		seed = stage.Seed{Platform: "tiktok", Handle: bare(first)}
 	case site == "youtube.com" && strings.HasPrefix(first, "@"):
-		seed = record.Seed{Platform: "youtube", Handle: bare(first)}
+		seed = stage.Seed{Platform: "youtube", Handle: bare(first)}
 	case site == "youtube.com" && slices.Contains([]string{"c", "user", "channel"}, first):
-		seed = record.Seed{Platform: "youtube", Handle: bare(second)}
+		seed = stage.Seed{Platform: "youtube", Handle: bare(second)}
 	case site == "instagram.com" && !slices.Contains([]string{"", "p", "reel", "reels", "explore", "tv", "stories"}, first):
-		seed = record.Seed{Platform: "instagram", Handle: bare(first)}
+		seed = stage.Seed{Platform: "instagram", Handle: bare(first)}
 	}
 	return seed, seed.Handle != ""
 }

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func TestRival(t *testing.T) {
 	t.Parallel()
-	cases := map[string]record.Seed{
+	cases := map[string]stage.Seed{
 		"@rival":                                  {Handle: "rival"},
 		" rival.coffee ":                          {Handle: "rival.coffee"},
 		"rival_1":                                 {Handle: "rival_1"},
@@ -48,12 +48,12 @@ func FuzzRival(f *testing.F) {
 
 func TestSeedsOfATemplate(t *testing.T) {
 	t.Parallel()
-	brief := record.Brief{
+	brief := stage.Brief{
 		Name: "Beans", Website: "https://www.tiktok.com/@beans", Description: "Espresso at home",
 		Competitors: []string{"@rival", "@Rival", "https://youtube.com/@other"},
 	}
 	all := seeds(brief, nil, "", Template{SeedLimit: 30}, 8)
-	want := []record.Seed{
+	want := []stage.Seed{
 		{Kind: own, Platform: "tiktok", Handle: "beans", Limit: 30},
 		{Kind: competitor, Handle: "rival", Limit: 30},
 		{Kind: competitor, Platform: "youtube", Handle: "other", Limit: 30},
@@ -68,15 +68,15 @@ func TestSeedsOfATemplate(t *testing.T) {
 		t.Errorf("competitors: %+v", some)
 	}
 	brief.Website = ""
-	if mine := seeds(brief, nil, "", Template{Kinds: []string{own}}, 8); !reflect.DeepEqual(mine, []record.Seed{{Kind: own, Term: "Beans"}}) {
+	if mine := seeds(brief, nil, "", Template{Kinds: []string{own}}, 8); !reflect.DeepEqual(mine, []stage.Seed{{Kind: own, Term: "Beans"}}) {
 		t.Errorf("own: %+v", mine)
 	}
 }
 
 func TestKeywords(t *testing.T) {
 	t.Parallel()
-	brief := record.Brief{Name: "Bean Co", Description: "Bean Co makes espresso machines for small kitchens. Espresso at home! #homebarista"}
-	rules := []record.Rule{{ID: "1", Text: "Prefer latte art"}, {ID: "2", Text: "No giveaways or unboxing"}}
+	brief := stage.Brief{Name: "Bean Co", Description: "Bean Co makes espresso machines for small kitchens. Espresso at home! #homebarista"}
+	rules := []stage.Rule{{ID: "1", Text: "Prefer latte art"}, {ID: "2", Text: "No giveaways or unboxing"}}
 	got := keywords(brief, rules, "cold brew in summer", 7)
 	want := []string{"cold brew", "summer", "homebarista", "latte art", "espresso machines", "kitchens", "espresso"}
 	if !slices.Equal(got, want) {
@@ -85,18 +85,18 @@ func TestKeywords(t *testing.T) {
 	if got := keywords(brief, rules, "", 100); slices.Contains(got, "giveaways") || slices.Contains(got, "bean") || !slices.Contains(got, "latte art") {
 		t.Errorf("all: %v", got)
 	}
-	if got := keywords(record.Brief{}, nil, "", 8); len(got) != 0 {
+	if got := keywords(stage.Brief{}, nil, "", 8); len(got) != 0 {
 		t.Errorf("of nothing: %v", got)
 	}
 }
 
 func TestAttribute(t *testing.T) {
 	t.Parallel()
-	r := &run{seeds: []record.Seed{
+	r := &run{seeds: []stage.Seed{
 		{Kind: own, Platform: "tiktok", Handle: "beans"}, {Kind: competitor, Handle: "Rival"}, {Kind: niche, Term: "espresso"},
 	}}
-	cases := []struct{ in, want record.Record }{
-		{record.Record{}, record.Record{Source: &record.Source{Kind: niche}}},
+	cases := []struct{ in, want stage.Record }{
+		{stage.Record{}, stage.Record{Source: &stage.Source{Kind: niche}}},
 		{rec("tiktok", "", "@Beans", ""), rec("tiktok", own, "@Beans", "")},
 		{rec("youtube", "", "beans", ""), rec("youtube", niche, "beans", "")},
 		{rec("youtube", "", "RIVAL", ""), rec("youtube", competitor, "RIVAL", "")},
@@ -113,8 +113,8 @@ func TestAttribute(t *testing.T) {
 	}
 }
 
-func rec(platform, kind, handle, seededBy string) record.Record {
-	return record.Record{Ref: record.Ref{Platform: platform}, Source: &record.Source{Kind: kind, Handle: handle, SeededBy: seededBy}}
+func rec(platform, kind, handle, seededBy string) stage.Record {
+	return stage.Record{Ref: stage.Ref{Platform: platform}, Source: &stage.Source{Kind: kind, Handle: handle, SeededBy: seededBy}}
 }
 
 func TestConfig(t *testing.T) {

@@ -7,24 +7,24 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Workspaces is the room's need of the brief. Both ask for the tenant of the context.
 type Workspaces interface {
 	// Brief returns the brief and its canonicalId, which may be empty.
-	Brief(ctx context.Context) (brief record.Brief, subject string, ok bool, err error)
+	Brief(ctx context.Context) (brief stage.Brief, subject string, ok bool, err error)
 	// Subject is the cheap half of Brief: it lies on the path of every start.
 	Subject(ctx context.Context) (subject string, ok bool, err error)
 }
 
 // Rules is the room's need of the ruleset in force: version 0 and no items where there is none.
 type Rules interface {
-	Active(ctx context.Context) (version int, items []record.Rule, err error)
+	Active(ctx context.Context) (version int, items []stage.Rule, err error)
 }
 
 // Plans is the room's need of what the tenant of the context has paid for.
@@ -53,14 +53,14 @@ type Charger interface {
 type Library interface {
 	// Known holds an entry for each of the refs that the library has, true where it
 	// has evidence too, so that nobody has to look for it again.
-	Known(ctx context.Context, refs []record.Ref) (map[record.Ref]bool, error)
+	Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error)
 	// Tracked returns videos of a platform worth a fresh look, the most worthwhile
 	// first. after is 0 at first, then the next of the call before; 0 again at the end.
-	Tracked(ctx context.Context, platform string, after int64, limit int) (refs []record.Ref, next int64, err error)
+	Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error)
 	// LastObserved tells of those videos that the library has when each was observed last.
-	LastObserved(ctx context.Context, refs []record.Ref) (map[record.Ref]int64, error)
+	LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error)
 	// ObservedIn tells when some scrolls, at most 100, observed videos: scroll to time.
-	ObservedIn(ctx context.Context, scrolls []int64, refs []record.Ref) (map[record.Ref]map[int64]int64, error)
+	ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error)
 }
 
 // Archiver is the room's need of the library's shelves.
@@ -71,7 +71,7 @@ type Archiver interface {
 	// Renew brings documents of known videos up to date without an observation.
 	Renew(ctx context.Context, tx *store.Tx, batch Batch) (changed int, err error)
 	// Gone marks videos that their platform has no more; at in Unix milliseconds.
-	Gone(ctx context.Context, tx *store.Tx, refs []record.Ref, at int64) (marked int, err error)
+	Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at int64) (marked int, err error)
 	// Score computes outliers and trends as they are with this scroll, which is not
 	// completed yet. Doing it twice changes nothing.
 	Score(ctx context.Context, scrollID int64) error
@@ -88,16 +88,16 @@ type Batch struct {
 	At int64
 	// Once leaves out an observation of the very time at which a video was observed last.
 	Once    bool
-	Records []record.Record
+	Records []stage.Record
 }
 
-// Sources is the room's need of source plugins. Errors of a stage are *record.Error.
+// Sources is the room's need of source plugins. Errors of a stage are *stage.CallError.
 type Sources interface {
 	// Source tells what a source serves; no platforms stands for all. ok is false
 	// for one that is unknown, not configured, or shut off.
 	Source(id string) (platforms []string, refreshes, ok bool)
-	Collect(ctx context.Context, id string, run record.Run, seeds []record.Seed, emit func([]record.Record) error) ([]record.Outcome, error)
-	Refresh(ctx context.Context, id string, run record.Run, refs []record.Ref, emit func([]record.Record) error) ([]record.Outcome, error)
+	Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error)
+	Refresh(ctx context.Context, id string, run stage.Run, refs []stage.Ref, emit func([]stage.Record) error) ([]stage.Outcome, error)
 }
 
 // Planners is the room's need of plan plugins, and of what to know of sources to
@@ -108,23 +108,23 @@ type Planners interface {
 	Searches(source string) bool
 	// Planner tells whether a plan stage is usable.
 	Planner(id string) bool
-	Plan(ctx context.Context, id string, run record.Run, seeds []record.Seed) ([]record.Seed, error)
+	Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error)
 }
 
 // Pages is the room's need of the tenant's own pages; nil reads none.
 type Pages interface {
-	Read(ctx context.Context, address string) (record.Page, error)
+	Read(ctx context.Context, address string) (stage.Page, error)
 }
 
 // Filters is the room's need of screen and evidence plugins. next ends with io.EOF.
 type Filters interface {
-	Screen(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Verdict) error) (record.Summary, error)
+	Screen(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Verdict) error) (stage.Summary, error)
 	// Off says why a screen is not set up, or shut off; empty where it may be asked.
 	Off(id string) string
 	// Looks tells of an evidence stage whether it looks at media; ok is false for one
 	// that is unknown, not configured, or shut off.
 	Looks(id string) (media, ok bool)
-	Evidence(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error
+	Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error
 }
 
 // Media is the room's need of the videos themselves. They never leave the folder
@@ -141,9 +141,9 @@ type Media interface {
 type MediaFolder interface {
 	// Fetch has a source fetch videos. Files carry their path; what was emitted before
 	// an error stays good.
-	Fetch(ctx context.Context, source string, run record.Run, refs []record.Ref, emit func(record.File) error) ([]record.Outcome, error)
+	Fetch(ctx context.Context, source string, run stage.Run, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error)
 	// Evidence is Filters' for records with Media.
-	Evidence(ctx context.Context, id string, run record.Run, next func() ([]record.Record, error), emit func([]record.Finding) error) error
+	Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error
 	Remove()
 }
 
@@ -200,7 +200,7 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 		return nil, false, errors.New("create scroll: no tenant in the context")
 	}
 	if _, known := s.cfg.template(start.Template); !known {
-		return nil, false, fault.Invalid("template", "There is no template of this name.")
+		return nil, false, apierr.Invalid("template", "There is no template of this name.")
 	}
 	limits, err := s.needs.Plans.Limits(ctx)
 	if err != nil {
@@ -221,14 +221,14 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 			}
 		}
 		if !briefed {
-			return fault.New(fault.WorkspaceRequired, "Set a workspace before you start a scroll.")
+			return apierr.New(apierr.WorkspaceRequired, "Set a workspace before you start a scroll.")
 		}
 		active, err := countActive(ctx, tx, account)
 		if err != nil {
 			return err
 		}
 		if active >= limits.ActiveScrolls {
-			return fault.New(fault.ScrollActiveLimit, "%d of %d scrolls are already active; wait until one has ended, or cancel it.", active, limits.ActiveScrolls)
+			return apierr.New(apierr.ScrollActiveLimit, "%d of %d scrolls are already active; wait until one has ended, or cancel it.", active, limits.ActiveScrolls)
 		}
 		created = true
 		scroll, err = s.insert(ctx, tx, account, subject, start)
@@ -245,7 +245,7 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 
 // Get returns a scroll of the tenant by its public id, or nil where there is none.
 func (s *Service) Get(ctx context.Context, id string) (*Scroll, error) {
-	number, ok := ident.Parse(ident.Scroll, id)
+	number, ok := publicid.Parse(publicid.Scroll, id)
 	if !ok {
 		return nil, nil
 	}
@@ -257,8 +257,8 @@ func (s *Service) List(ctx context.Context, size int, token string) (scrolls []*
 	var before int64
 	if token != "" {
 		var ok bool
-		if before, ok = ident.Parse(pagePrefix, token); !ok {
-			return nil, "", fault.Invalid("pageToken", "This is not a token that a list returned.")
+		if before, ok = publicid.Parse(pagePrefix, token); !ok {
+			return nil, "", apierr.Invalid("pageToken", "This is not a token that a list returned.")
 		}
 	}
 	scrolls, err = s.page(ctx, before, size+1)
@@ -267,7 +267,7 @@ func (s *Service) List(ctx context.Context, size int, token string) (scrolls []*
 	}
 	if len(scrolls) > size {
 		scrolls = scrolls[:size]
-		next = ident.Format(pagePrefix, scrolls[size-1].ID)
+		next = publicid.Format(pagePrefix, scrolls[size-1].ID)
 	}
 	return scrolls, next, nil
 }
@@ -277,7 +277,7 @@ const pagePrefix = "page"
 // Cancel ends a scroll that has not ended yet, and returns it as it is then; nil
 // where there is none. The system may cancel anybody's.
 func (s *Service) Cancel(ctx context.Context, id string) (*Scroll, error) {
-	number, ok := ident.Parse(ident.Scroll, id)
+	number, ok := publicid.Parse(publicid.Scroll, id)
 	if !ok {
 		return nil, nil
 	}
@@ -305,7 +305,7 @@ func (s *Service) StopSchedule(ctx context.Context) (stopped bool, err error) {
 
 // Watch sends the scroll as it is, then after every change, until it has ended.
 func (s *Service) Watch(ctx context.Context, id string, send func(*Scroll) error) error {
-	number, ok := ident.Parse(ident.Scroll, id)
+	number, ok := publicid.Parse(publicid.Scroll, id)
 	if !ok {
 		return errNotFound()
 	}
@@ -338,4 +338,4 @@ func (s *Service) Watch(ctx context.Context, id string, send func(*Scroll) error
 	}
 }
 
-func errNotFound() error { return fault.New(fault.NotFound, "There is no scroll of this id.") }
+func errNotFound() error { return apierr.New(apierr.NotFound, "There is no scroll of this id.") }

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-func publicID(id int64) string { return ident.Format(ident.Scroll, id) }
+func publicID(id int64) string { return publicid.Format(publicid.Scroll, id) }
 
 func TestCreateRaces(t *testing.T) {
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestCreateRaces(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					switch {
-					case fault.Is(err, fault.ScrollActiveLimit):
+					case apierr.Is(err, apierr.ScrollActiveLimit):
 						refused++
 					case err != nil:
 						t.Errorf("create: %v", err)
@@ -63,7 +63,7 @@ func TestCreateRefuses(t *testing.T) {
 	w := setup(t, storetest.SQLite(t), quick())
 	for _, name := range []string{"nobody-knows", importTemplate, ""} {
 		_, _, err := w.service.Create(tenant(), Start{Template: &name})
-		if got := fault.As(err); got == nil || got.Kind != fault.InvalidRequest || got.Issues[0].Path != "template" {
+		if got := apierr.As(err); got == nil || got.Kind != apierr.InvalidRequest || got.Issues[0].Path != "template" {
 			t.Errorf("template %q: %v", name, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestCreateRefuses(t *testing.T) {
 	if err != nil || *first.Template != "niche" {
 		t.Fatalf("create: %+v, %v", first, err)
 	}
-	if _, _, err := w.service.Create(tenant(), Start{}); !fault.Is(err, fault.ScrollActiveLimit) {
+	if _, _, err := w.service.Create(tenant(), Start{}); !apierr.Is(err, apierr.ScrollActiveLimit) {
 		t.Errorf("second active scroll: %v", err)
 	}
 	w.briefed = false
@@ -79,7 +79,7 @@ func TestCreateRefuses(t *testing.T) {
 	if err != nil || created || again.ID != first.ID {
 		t.Errorf("the same key: %+v, %v, %v", again, created, err)
 	}
-	if _, _, err := w.service.Create(tenant(), Start{}); !fault.Is(err, fault.WorkspaceRequired) {
+	if _, _, err := w.service.Create(tenant(), Start{}); !apierr.Is(err, apierr.WorkspaceRequired) {
 		t.Errorf("without a workspace: %v", err)
 	}
 	// Another tenant knows neither the key nor the scroll.
@@ -130,7 +130,7 @@ func TestGetAndList(t *testing.T) {
 		if len(listed) != 5 || listed[0] != made[4].ID || listed[4] != made[0].ID {
 			t.Errorf("listed: %v", listed)
 		}
-		if _, _, err := w.service.List(tenant(), 2, "scr_nonsense"); !fault.Is(err, fault.InvalidRequest) {
+		if _, _, err := w.service.List(tenant(), 2, "scr_nonsense"); !apierr.Is(err, apierr.InvalidRequest) {
 			t.Errorf("a made-up token: %v", err)
 		}
 	})
@@ -164,7 +164,7 @@ func TestWatchFollowsToTheEnd(t *testing.T) {
 		if last == nil || last.Status != Completed || last.Progress.Percent != 100 {
 			t.Errorf("last: %+v", last)
 		}
-		if err := w.service.Watch(tenant(), "scr_nonsense", nil); !fault.Is(err, fault.NotFound) {
+		if err := w.service.Watch(tenant(), "scr_nonsense", nil); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("watch of nothing: %v", err)
 		}
 		// A watcher of another process finds out by looking.

@@ -3,7 +3,7 @@ package scrolls
 import (
 	"context"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // state is the part of a scroll's row that its worker writes.

@@ -3,7 +3,7 @@ package scrolls
 import (
 	"context"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // lockAccount lets one start of an account decide at a time.

@@ -13,14 +13,14 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // item is a video under way.
 type item struct {
 	id        int64
-	record    record.Record
+	record    stage.Record
 	seed      string
 	known     bool
 	refreshed bool
@@ -98,7 +98,7 @@ func (r *run) insertItems(ctx context.Context, tx *store.Tx, items []item) error
 }
 
 // render is the JSON of a record, with the bytes of its texts as they are.
-func render(rec record.Record) (string, error) {
+func render(rec stage.Record) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/recurrence"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // dueRow is a recurrence whose time has come.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	entverdict "github.com/scrollery/scrollery/ent/verdict"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // keepVerdicts writes what the screens said to where it outlives the scroll.
@@ -61,8 +61,8 @@ func (s *Service) pageOfVerdicts(ctx context.Context, scroll int64, filter Verdi
 	for i, row := range rows {
 		verdicts[i] = Verdict{
 			ID: row.ID, ScrollID: row.ScrollID, JudgedAt: row.JudgedAt,
-			Verdict: record.Verdict{
-				Ref:       record.Ref{Platform: row.Platform, ExternalID: row.ExternalID},
+			Verdict: stage.Verdict{
+				Ref:       stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID},
 				DroppedBy: row.DroppedBy, RuleID: row.RuleID, Rank: row.Rank, Reason: row.Reason,
 			},
 		}

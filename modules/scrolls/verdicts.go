@@ -4,17 +4,17 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Verdict is what the screens said last of a video of the tenant. It outlives the
 // scroll: what is archived is not judged again, so its verdict stays with it.
 type Verdict struct {
 	ID int64
-	record.Verdict
+	stage.Verdict
 	ScrollID int64
 	// JudgedAt in Unix milliseconds.
 	JudgedAt int64
@@ -34,13 +34,13 @@ func (s *Service) Verdicts(ctx context.Context, filter VerdictFilter, size int, 
 	var before, scroll int64
 	if token != "" {
 		var ok bool
-		if before, ok = ident.Parse(pagePrefix, token); !ok {
-			return nil, "", fault.Invalid("pageToken", "This is not a token that a list returned.")
+		if before, ok = publicid.Parse(pagePrefix, token); !ok {
+			return nil, "", apierr.Invalid("pageToken", "This is not a token that a list returned.")
 		}
 	}
 	if filter.Scroll != "" {
 		var ok bool
-		if scroll, ok = ident.Parse(ident.Scroll, filter.Scroll); !ok {
+		if scroll, ok = publicid.Parse(publicid.Scroll, filter.Scroll); !ok {
 			return nil, "", nil // nobody's
 		}
 	}
@@ -50,7 +50,7 @@ func (s *Service) Verdicts(ctx context.Context, filter VerdictFilter, size int, 
 	}
 	if len(verdicts) > size {
 		verdicts = verdicts[:size]
-		next = ident.Format(pagePrefix, verdicts[size-1].ID)
+		next = publicid.Format(pagePrefix, verdicts[size-1].ID)
 	}
 	return verdicts, next, nil
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func TestVerdictsStayWithTheVideos(t *testing.T) {
@@ -22,9 +22,9 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 		now := time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC)
 		w.service.now = func() time.Time { return now }
 		dropped := "No thirds"
-		w.screen = func(rec record.Record) record.Verdict {
+		w.screen = func(rec stage.Record) stage.Verdict {
 			n, _ := strconv.Atoi(strings.TrimPrefix(rec.ExternalID, "v"))
-			said := record.Verdict{Ref: rec.Ref, Rank: float64(n), Reason: "number " + strconv.Itoa(n)}
+			said := stage.Verdict{Ref: rec.Ref, Rank: float64(n), Reason: "number " + strconv.Itoa(n)}
 			if n%3 == 0 {
 				said.DroppedBy, said.RuleID, said.Reason, said.Rank = dropped, "rule_3", "dropped: a third", 0
 			}
@@ -48,7 +48,7 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 			t.Fatalf("%d verdicts", len(all))
 		}
 		yes, no := true, false
-		id := ident.Format(ident.Scroll, first.ID)
+		id := publicid.Format(publicid.Scroll, first.ID)
 		for _, c := range []struct {
 			filter VerdictFilter
 			want   int

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // How long a seed that is not there is left alone: after the first time, and when
@@ -25,7 +25,7 @@ func keyOf(seed, platform string) coverageKey {
 // due splits what a source is asked: the seeds whose time has come, and outcomes
 // that stand for the others. A seed for any platform is asked for on those that it
 // need not wait for.
-func (w waits) due(seeds []record.Seed, serves []string, now int64) (ask []record.Seed, waiting []record.Outcome) {
+func (w waits) due(seeds []stage.Seed, serves []string, now int64) (ask []stage.Seed, waiting []stage.Outcome) {
 	for _, seed := range seeds {
 		platforms := serves
 		if seed.Platform != "" {
@@ -38,8 +38,8 @@ func (w waits) due(seeds []record.Seed, serves []string, now int64) (ask []recor
 				free = append(free, platform)
 				continue
 			}
-			waiting = append(waiting, record.Outcome{
-				Seed: seed.Text(), Platform: platform, Status: record.Status(c.Outcome), RetryAt: c.RetryAt,
+			waiting = append(waiting, stage.Outcome{
+				Seed: seed.Text(), Platform: platform, Status: stage.Status(c.Outcome), RetryAt: c.RetryAt,
 			})
 		}
 		if len(free) == len(platforms) {
@@ -59,11 +59,11 @@ func (w waits) due(seeds []record.Seed, serves []string, now int64) (ask []recor
 func (w waits) postpone(entries []Coverage, now int64) {
 	for i := range entries {
 		c := &entries[i]
-		if c.Outcome != string(record.NotFound) || c.RetryAt != nil {
+		if c.Outcome != string(stage.NotFound) || c.RetryAt != nil {
 			continue
 		}
 		wait := missingOnce
-		if before, ok := w[keyOf(c.Seed, c.Platform)]; ok && before.Outcome == string(record.NotFound) {
+		if before, ok := w[keyOf(c.Seed, c.Platform)]; ok && before.Outcome == string(stage.NotFound) {
 			wait = missingAgain
 		}
 		at := now + wait.Milliseconds()
@@ -73,8 +73,8 @@ func (w waits) postpone(entries []Coverage, now int64) {
 
 // served are the seeds that a source can be asked for at all; no platforms stands
 // for all of them.
-func served(seeds []record.Seed, serves []string) []record.Seed {
-	return slices.DeleteFunc(slices.Clone(seeds), func(s record.Seed) bool {
+func served(seeds []stage.Seed, serves []string) []stage.Seed {
+	return slices.DeleteFunc(slices.Clone(seeds), func(s stage.Seed) bool {
 		return s.Platform != "" && len(serves) > 0 && !slices.Contains(serves, s.Platform)
 	})
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // TestSeedsAreNotAskedBeforeTheirTime: what a site said of waiting holds for the
@@ -17,17 +17,17 @@ func TestSeedsAreNotAskedBeforeTheirTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w := setup(t, db, quick())
-		w.brief = record.Brief{Name: "Beans", Competitors: []string{"@gone", "youtube:@busy", "@fine"}}
+		w.brief = stage.Brief{Name: "Beans", Competitors: []string{"@gone", "youtube:@busy", "@fine"}}
 		w.serves = map[string][]string{"feed": {"tiktok", "youtube"}}
 		now := time.Now()
 		w.service.now = func() time.Time { return now }
 		later := now.Add(time.Hour).UnixMilli()
-		outcome := func(seed, platform string, status record.Status, at *int64) record.Outcome {
-			return record.Outcome{Seed: seed, Platform: platform, Status: status, RetryAt: at}
+		outcome := func(seed, platform string, status stage.Status, at *int64) stage.Outcome {
+			return stage.Outcome{Seed: seed, Platform: platform, Status: status, RetryAt: at}
 		}
-		w.sources["feed"].outcomes = []record.Outcome{
-			outcome("gone", "tiktok", record.NotFound, nil), outcome("gone", "youtube", record.Empty, nil),
-			outcome("busy", "youtube", record.Quota, &later), outcome("fine", "tiktok", record.OK, nil),
+		w.sources["feed"].outcomes = []stage.Outcome{
+			outcome("gone", "tiktok", stage.NotFound, nil), outcome("gone", "youtube", stage.Empty, nil),
+			outcome("busy", "youtube", stage.Quota, &later), outcome("fine", "tiktok", stage.OK, nil),
 		}
 		asked := func() (all []string) {
 			for _, seed := range w.sources["feed"].seeds {
@@ -83,10 +83,10 @@ func TestASourceThatOnlyWaitsIsNotAsked(t *testing.T) {
 	template.Sources = []string{"feed", "api"}
 	cfg.Templates[defaultTemplate] = template
 	w := setup(t, storetest.SQLite(t), cfg)
-	w.brief = record.Brief{Name: "Beans"}
+	w.brief = stage.Brief{Name: "Beans"}
 	w.serves = map[string][]string{"api": {"youtube"}}
 	later := time.Now().Add(time.Hour).UnixMilli()
-	w.sources["api"] = &source{outcomes: []record.Outcome{{Seed: "Beans", Platform: "youtube", Status: record.Quota, RetryAt: &later}}}
+	w.sources["api"] = &source{outcomes: []stage.Outcome{{Seed: "Beans", Platform: "youtube", Status: stage.Quota, RetryAt: &later}}}
 	for range 2 {
 		if done := w.complete(w.create(Start{}).ID); done.Status != Completed {
 			t.Fatalf("%s: %v", done.Status, done.FailureCode)
@@ -105,9 +105,9 @@ func TestWhatLiesThereWaitsForNoSite(t *testing.T) {
 		cfg := quick()
 		cfg.Templates["competitors"] = Template{Kinds: []string{competitor}, Sources: []string{"feed", "api"}}
 		w := setup(t, db, cfg)
-		w.brief = record.Brief{Name: "Beans", Competitors: []string{"https://www.tiktok.com/@rival"}}
+		w.brief = stage.Brief{Name: "Beans", Competitors: []string{"https://www.tiktok.com/@rival"}}
 		w.serves, w.offline = map[string][]string{"api": {"tiktok"}}, []string{"feed"}
-		w.sources["api"] = &source{outcomes: []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: record.NotFound}}}
+		w.sources["api"] = &source{outcomes: []stage.Outcome{{Seed: "rival", Platform: "tiktok", Status: stage.NotFound}}}
 		w.sources["feed"].records = nil
 		w.complete(w.create(Start{Template: ptr("competitors")}).ID)
 		rival := videos("tiktok", 1, 5)
@@ -129,9 +129,9 @@ func TestWhatLiesThereWaitsForNoSite(t *testing.T) {
 // that is not there, does not speak for the site that was asked.
 func TestWhatDoesNotLieThereHidesNoAnswer(t *testing.T) {
 	t.Parallel()
-	fails := &record.Error{Stage: "feed", Failure: record.SourceUnauthorized, Cause: errors.New("no folder")}
+	fails := &stage.CallError{Stage: "feed", Failure: stage.SourceUnauthorized, Cause: errors.New("no folder")}
 	for name, there := range map[string]source{
-		"nothing": {outcomes: []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: record.Empty}}},
+		"nothing": {outcomes: []stage.Outcome{{Seed: "rival", Platform: "tiktok", Status: stage.Empty}}},
 		"broken":  {err: fails},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,11 +140,11 @@ func TestWhatDoesNotLieThereHidesNoAnswer(t *testing.T) {
 				cfg := quick()
 				cfg.Templates["competitors"] = Template{Kinds: []string{competitor}, Sources: []string{"feed", "api"}}
 				w := setup(t, db, cfg)
-				w.brief = record.Brief{Name: "Beans", Competitors: []string{"tiktok:rival", "youtube:tube"}}
+				w.brief = stage.Brief{Name: "Beans", Competitors: []string{"tiktok:rival", "youtube:tube"}}
 				w.serves, w.offline = map[string][]string{"api": {"tiktok"}}, []string{"feed"}
 				folder := there
 				w.sources["feed"] = &folder
-				w.sources["api"] = &source{outcomes: []record.Outcome{{Seed: "rival", Platform: "tiktok", Status: record.NotFound}}}
+				w.sources["api"] = &source{outcomes: []stage.Outcome{{Seed: "rival", Platform: "tiktok", Status: stage.NotFound}}}
 				for range 2 {
 					for _, c := range w.complete(w.create(Start{Template: ptr("competitors")}).ID).Progress.Coverage {
 						if c.Seed == "rival" && (c.Outcome != "not_found" || c.RetryAt == nil) {

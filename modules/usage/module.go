@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/modules/door"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
 // Module provides the room. The app provides Config and answers Plans. The
@@ -19,13 +19,13 @@ import (
 var Module = fx.Module("usage", fx.Provide(
 	New,
 	NewRecorder,
-	func(r *Recorder, life fx.Lifecycle) door.Recorder {
+	func(r *Recorder, life fx.Lifecycle) api.Recorder {
 		life.Append(fx.Hook{
 			OnStart: func(context.Context) error { r.Start(); return nil },
 			OnStop:  r.Stop,
 		})
 		return r
 	},
-	fx.Annotate(func(s *Service) door.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
+	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
 	fx.Annotate(Sweeper, fx.ResultTags(`group:"periodics"`)),
 ))

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 var errStopped = errors.New("the usage recorder has stopped")
@@ -94,7 +94,7 @@ func (r *Recorder) Stop(ctx context.Context) error {
 
 // Record returns once the event is durable. When the context ends first, the
 // event may still be written. While the queue is full, it waits for room.
-func (r *Recorder) Record(ctx context.Context, e door.Event) error {
+func (r *Recorder) Record(ctx context.Context, e api.Event) error {
 	row := event{op: e.Op, status: e.Status, units: int64(e.Units), at: e.At}
 	if e.Viewer != nil {
 		row.accountID, row.keyID = e.Viewer.AccountID, e.Viewer.KeyID

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 func TestRecordIsDurableWhenItReturns(t *testing.T) {
@@ -26,7 +26,7 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 				who := caller(int64(c%4+1), int64(c+1))
 				for i := range calls {
 					at := time.Date(2026, 1, 31, 23, 59, 59, 0, time.UTC).Add(time.Duration(i%2) * time.Second)
-					e := door.Event{Op: "getHooks", Status: "ok", Viewer: who, Units: i % 3, At: at}
+					e := api.Event{Op: "getHooks", Status: "ok", Viewer: who, Units: i % 3, At: at}
 					if err := b.recorder.Record(context.Background(), e); err != nil {
 						t.Error(err)
 						return
@@ -58,7 +58,7 @@ func TestRecordOfNobodyCountsForNobody(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
-		for _, e := range []door.Event{
+		for _, e := range []api.Event{
 			{Op: "getHealth", Status: "ok", Units: 3, At: time.Now()},
 			{Op: "getUsage", Status: "forbidden", At: time.Now()},
 		} {
@@ -89,7 +89,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 		ready.Add(1)
 		group.Go(func() {
 			ready.Done()
-			err := recorder.Record(context.Background(), door.Event{Op: "getHealth", Status: "ok", At: time.Now()})
+			err := recorder.Record(context.Background(), api.Event{Op: "getHealth", Status: "ok", At: time.Now()})
 			switch {
 			case err == nil:
 				written.Add(1)
@@ -106,7 +106,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := recorder.Record(ctx, door.Event{Op: "x", Status: "ok", At: time.Now()}); !errors.Is(err, context.Canceled) {
+	if err := recorder.Record(ctx, api.Event{Op: "x", Status: "ok", At: time.Now()}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that leaves a full queue gets %v", err)
 	}
 	recorder.Start()
@@ -117,7 +117,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 	if got := count(t, db, "SELECT count(*) FROM usage_events"); got != written.Load() || got < 3 {
 		t.Errorf("%d written, %d told so", got, written.Load())
 	}
-	if err := recorder.Record(context.Background(), door.Event{}); !errors.Is(err, errStopped) {
+	if err := recorder.Record(context.Background(), api.Event{}); !errors.Is(err, errStopped) {
 		t.Errorf("after the stop: %v", err)
 	}
 	if err := recorder.Stop(context.Background()); err != nil {
@@ -138,7 +138,7 @@ func TestAFailedWriteIsToldToItsCallers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		breakTable(t, db, "ALTER TABLE usage_events RENAME TO gone")
-		e := door.Event{Op: "getHealth", Status: "ok", At: time.Now()}
+		e := api.Event{Op: "getHealth", Status: "ok", At: time.Now()}
 		if err := b.recorder.Record(context.Background(), e); err == nil {
 			t.Error("an event without a table was recorded")
 		}
@@ -165,18 +165,18 @@ func BenchmarkRecord(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("group/%d", callers), func(b *testing.B) {
 			bundle := setup(b, storetest.SQLite(b))
-			hammer(b, callers, func(e door.Event) error { return bundle.recorder.Record(context.Background(), e) })
+			hammer(b, callers, func(e api.Event) error { return bundle.recorder.Record(context.Background(), e) })
 		})
 		b.Run(fmt.Sprintf("one-by-one/%d", callers), func(b *testing.B) {
 			rows := newRows(storetest.SQLite(b))
-			hammer(b, callers, func(e door.Event) error {
+			hammer(b, callers, func(e api.Event) error {
 				return rows.add(context.Background(), []event{{e.Viewer.AccountID, e.Viewer.KeyID, e.Op, e.Status, int64(e.Units), e.At}})
 			})
 		})
 	}
 }
 
-func hammer(b *testing.B, callers int, record func(door.Event) error) {
+func hammer(b *testing.B, callers int, record func(api.Event) error) {
 	var left atomic.Int64
 	left.Store(int64(b.N))
 	b.ReportAllocs()
@@ -184,7 +184,7 @@ func hammer(b *testing.B, callers int, record func(door.Event) error) {
 	var group sync.WaitGroup
 	for c := range callers {
 		group.Go(func() {
-			e := door.Event{Op: "getHooks", Status: "ok", Viewer: caller(int64(c%8+1), int64(c+1)), Units: 1, At: time.Now()}
+			e := api.Event{Op: "getHooks", Status: "ok", Viewer: caller(int64(c%8+1), int64(c+1)), Units: 1, At: time.Now()}
 			for left.Add(-1) >= 0 {
 				if err := record(e); err != nil {
 					b.Error(err)
@@ -204,7 +204,7 @@ func TestLoneCallsOpenTheCountersTheyMiss(t *testing.T) {
 		b := setup(t, db)
 		who := caller(7, 8)
 		for _, day := range []int{30, 30, 31, 31, 31} {
-			e := door.Event{Op: "getHooks", Status: "ok", Viewer: who, Units: 2, At: time.Date(2026, 1, day, 12, 0, 0, 0, time.UTC)}
+			e := api.Event{Op: "getHooks", Status: "ok", Viewer: who, Units: 2, At: time.Date(2026, 1, day, 12, 0, 0, 0, time.UTC)}
 			if err := b.recorder.Record(context.Background(), e); err != nil {
 				t.Fatal(err)
 			}

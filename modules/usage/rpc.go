@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -21,9 +21,9 @@ const (
 const defaultEvents = 50
 
 // Operations mounts the room on both doors.
-func (s *Service) Operations(m *door.Mux) {
-	door.Unary(m, "GetUsage", s.getUsage)
-	door.Unary(m, "ListEvents", s.listEvents)
+func (s *Service) Operations(m *api.Mux) {
+	api.Unary(m, "GetUsage", s.getUsage)
+	api.Unary(m, "ListEvents", s.listEvents)
 }
 
 func (s *Service) getUsage(ctx context.Context, _ *pb.GetUsageRequest) (*pb.GetUsageResponse, error) {

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Plans knows what each plan may spend; the room billing does.
@@ -118,11 +118,11 @@ func (s *Service) Events(ctx context.Context, limit int, pageToken string) ([]Ev
 		return nil, "", errors.New("list events: nobody asks")
 	}
 	if limit < 1 || limit > maxEvents {
-		return nil, "", fault.Invalid("limit", "must be from 1 to %d", maxEvents)
+		return nil, "", apierr.Invalid("limit", "must be from 1 to %d", maxEvents)
 	}
 	before, ok := readToken(pageToken)
 	if !ok {
-		return nil, "", fault.Invalid("pageToken", "is not a token of this list")
+		return nil, "", apierr.Invalid("pageToken", "is not a token of this list")
 	}
 	return s.eventsOf(ctx, caller.KeyID, before, limit)
 }
@@ -162,7 +162,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 		return nil
 	}
 	const batch = 1000
-	below := ident.First(s.now().Add(-s.cfg.KeepEvents))
+	below := publicid.First(s.now().Add(-s.cfg.KeepEvents))
 	for {
 		removed, err := s.rows.sweep(ctx, below, batch)
 		if err != nil || removed < batch {

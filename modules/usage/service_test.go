@@ -10,11 +10,11 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -25,7 +25,7 @@ func TestEventsAreTheCallingKeysOwn(t *testing.T) {
 		mine, sister, stranger := caller(1, 11), caller(1, 12), caller(2, 21)
 		for i := range 5 {
 			for _, who := range []*viewer.Viewer{mine, sister, stranger, nil} {
-				e := door.Event{Op: fmt.Sprintf("op%d", i), Status: "ok", Viewer: who, At: time.UnixMilli(int64(1000 + i))}
+				e := api.Event{Op: fmt.Sprintf("op%d", i), Status: "ok", Viewer: who, At: time.UnixMilli(int64(1000 + i))}
 				if err := b.recorder.Record(context.Background(), e); err != nil {
 					t.Fatal(err)
 				}
@@ -90,12 +90,12 @@ func TestEventsComeInPages(t *testing.T) {
 			}
 		}
 		for _, limit := range []int{0, 101, -1} {
-			if _, _, err := b.service.Events(as(who), limit, ""); !fault.Is(err, fault.InvalidRequest) {
+			if _, _, err := b.service.Events(as(who), limit, ""); !apierr.Is(err, apierr.InvalidRequest) {
 				t.Errorf("limit %d: %v", limit, err)
 			}
 		}
 		for _, text := range []string{"x", "AAAAAAAAAAA", "_________58", "AAAAAAAAAAE=", "AAAAAAAAAAF"} {
-			if _, _, err := b.service.Events(as(who), 5, text); !fault.Is(err, fault.InvalidRequest) {
+			if _, _, err := b.service.Events(as(who), 5, text); !apierr.Is(err, apierr.InvalidRequest) {
 				t.Errorf("token %q: %v", text, err)
 			}
 		}

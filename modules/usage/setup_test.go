@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // plans is the need of the room, answered by small numbers.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // rows keeps events and counters. Its statements are written by hand, since they

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/address"
-	"github.com/scrollery/scrollery/modules/fault"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/weburl"
 )
 
 // Change is what a caller sends of a brief; nil leaves a field as it is. Lengths
@@ -25,16 +25,16 @@ func (c Change) names() bool {
 
 // check judges the addresses and returns the change with URL sorted into the
 // field that it stands for. The issues are all that is wrong with it.
-func (c Change) check() (Change, []fault.Issue) {
-	var issues []fault.Issue
-	refuse := func(path, message string) { issues = append(issues, fault.Issue{Path: path, Message: message}) }
+func (c Change) check() (Change, []apierr.Issue) {
+	var issues []apierr.Issue
+	refuse := func(path, message string) { issues = append(issues, apierr.Issue{Path: path, Message: message}) }
 	if c.Website != nil {
-		if _, err := address.Parse(*c.Website); err != nil {
+		if _, err := weburl.Parse(*c.Website); err != nil {
 			refuse("website", err.Error())
 		}
 	}
 	if c.AppStoreURL != nil {
-		if _, err := address.ParseAppStore(*c.AppStoreURL); err != nil {
+		if _, err := weburl.ParseAppStore(*c.AppStoreURL); err != nil {
 			refuse("appStoreUrl", err.Error())
 		}
 	}
@@ -51,13 +51,13 @@ func (c Change) check() (Change, []fault.Issue) {
 // sortURL moves URL into Website or AppStoreURL. What stands there already must
 // be the same address; conflict says where it is not.
 func (c *Change) sortURL() (conflict string, err error) {
-	a, err := address.Parse(*c.URL)
+	a, err := weburl.Parse(*c.URL)
 	if err != nil {
 		return "", err
 	}
 	field, name := &c.Website, "website"
 	if a.InAppStore() {
-		if a, err = address.ParseAppStore(*c.URL); err != nil {
+		if a, err = weburl.ParseAppStore(*c.URL); err != nil {
 			return "", err
 		}
 		field, name = &c.AppStoreURL, "appStoreUrl"
@@ -91,7 +91,7 @@ func (c Change) matches(w Workspace) bool {
 
 // normal returns the address in normal form, and what is none as it is.
 func normal(text string) string {
-	if a, err := address.Parse(text); err == nil {
+	if a, err := weburl.Parse(text); err == nil {
 		return a.URL
 	}
 	return text

@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 
-	"github.com/scrollery/scrollery/modules/door"
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/ident"
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // Mount opens the room's operations on both doors.
-func (s *Service) Mount(m *door.Mux) {
-	door.Unary(m, "GetWorkspace", s.getWorkspace)
-	door.Unary(m, "SetWorkspace", s.setWorkspace)
-	door.Unary(m, "UpdateWorkspace", s.updateWorkspace)
+func (s *Service) Mount(m *api.Mux) {
+	api.Unary(m, "GetWorkspace", s.getWorkspace)
+	api.Unary(m, "SetWorkspace", s.setWorkspace)
+	api.Unary(m, "UpdateWorkspace", s.updateWorkspace)
 }
 
 func (s *Service) getWorkspace(ctx context.Context, _ *scrolleryv1.GetWorkspaceRequest) (*scrolleryv1.GetWorkspaceResponse, error) {
@@ -34,7 +34,7 @@ func (s *Service) setWorkspace(ctx context.Context, req *scrolleryv1.SetWorkspac
 	})
 	var already *AlreadySet
 	if errors.As(err, &already) {
-		refusal := fault.New(fault.WorkspaceAlreadySet, "This account has a workspace; change it with PUT /v1/workspace.")
+		refusal := apierr.New(apierr.WorkspaceAlreadySet, "This account has a workspace; change it with PUT /v1/workspace.")
 		refusal.Workspace = message(already.Current)
 		return nil, refusal
 	}
@@ -73,7 +73,7 @@ func competitors(list []string, clear bool) *[]string {
 
 func message(w Workspace) *scrolleryv1.Workspace {
 	return &scrolleryv1.Workspace{
-		Id:           ident.Format(ident.Workspace, w.ID),
+		Id:           publicid.Format(publicid.Workspace, w.ID),
 		Description:  w.Description,
 		Website:      w.Website,
 		AppStoreUrl:  w.AppStoreURL,

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Library archives what was gathered for a subject that the brief turns from.
@@ -71,7 +71,7 @@ func (s *Service) write(ctx context.Context, do func(context.Context, *store.Tx)
 
 // Brief returns what stages may know of the workspace, and the canonical id of
 // its subject. ok is false where none is set.
-func (s *Service) Brief(ctx context.Context) (brief record.Brief, subject string, ok bool, err error) {
+func (s *Service) Brief(ctx context.Context) (brief stage.Brief, subject string, ok bool, err error) {
 	w, err := load(ctx, s.db.Ent())
 	if err != nil || w == nil {
 		return brief, "", false, err
@@ -82,7 +82,7 @@ func (s *Service) Brief(ctx context.Context) (brief record.Brief, subject string
 		}
 		return *p
 	}
-	return record.Brief{
+	return stage.Brief{
 		Name: text(w.Name), Description: text(w.Description), Website: text(w.Website),
 		AppStoreURL: text(w.AppStoreURL), Competitors: w.Competitors,
 	}, w.Subject.CanonicalID, true, nil

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/store/storetest"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/workspace"
 )
 
@@ -144,16 +144,16 @@ func TestUnacceptableBriefs(t *testing.T) {
 		"url and website":    {workspace.Change{URL: new("https://b.com"), Website: site}, []string{"url"}},
 		"url and app":        {workspace.Change{URL: new("https://apps.apple.com/app/id2"), AppStoreURL: app}, []string{"url"}},
 	} {
-		if _, _, err := s.Set(ctx, c.sent); !fault.Is(err, fault.InvalidWorkspaceBrief) {
+		if _, _, err := s.Set(ctx, c.sent); !apierr.Is(err, apierr.InvalidWorkspaceBrief) {
 			t.Errorf("%s: set: %v", name, err)
 		}
 		_, _, err := s.Update(ctx, c.sent, false)
-		if !fault.Is(err, fault.InvalidRequest) {
+		if !apierr.Is(err, apierr.InvalidRequest) {
 			t.Errorf("%s: update: %v", name, err)
 			continue
 		}
 		var paths []string
-		for _, issue := range fault.As(err).Issues {
+		for _, issue := range apierr.As(err).Issues {
 			paths = append(paths, issue.Path)
 		}
 		if !slices.Equal(paths, c.paths) {
@@ -161,7 +161,7 @@ func TestUnacceptableBriefs(t *testing.T) {
 		}
 	}
 	for name, sent := range map[string]workspace.Change{"empty": {}, "name alone": {Name: new("x")}, "seeds alone": {Competitors: list("x")}} {
-		if _, _, err := s.Set(ctx, sent); !fault.Is(err, fault.InvalidWorkspaceBrief) {
+		if _, _, err := s.Set(ctx, sent); !apierr.Is(err, apierr.InvalidWorkspaceBrief) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -200,7 +200,7 @@ func TestUpdate(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx, s, o := setup(t, db)
-		if _, _, err := s.Update(ctx, workspace.Change{}, true); !fault.Is(err, fault.WorkspaceRequired) {
+		if _, _, err := s.Update(ctx, workspace.Change{}, true); !apierr.Is(err, apierr.WorkspaceRequired) {
 			t.Fatalf("without one: %v", err)
 		}
 		first, _, err := s.Set(ctx, workspace.Change{Description: new("x"), Competitors: list("@a")})
@@ -345,7 +345,7 @@ func TestWorkspaceIsOfOneTenant(t *testing.T) {
 		if w, err := s.Get(other); w != nil || err != nil {
 			t.Errorf("the other sees %+v, %v", w, err)
 		}
-		if _, _, err := s.Update(other, workspace.Change{Description: new("theirs")}, true); !fault.Is(err, fault.WorkspaceRequired) {
+		if _, _, err := s.Update(other, workspace.Change{Description: new("theirs")}, true); !apierr.Is(err, apierr.WorkspaceRequired) {
 			t.Errorf("the other updates: %v", err)
 		}
 		if _, created, err := s.Set(other, workspace.Change{Description: new("theirs")}); !created || err != nil {

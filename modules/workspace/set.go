@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // AlreadySet is the refusal to replace a brief by POST; it carries the current one.
@@ -20,12 +20,12 @@ func (e *AlreadySet) Error() string { return "the workspace is already set" }
 // workspace is made.
 func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bool, err error) {
 	if !sent.names() {
-		return w, false, fault.New(fault.InvalidWorkspaceBrief,
+		return w, false, apierr.New(apierr.InvalidWorkspaceBrief,
 			"The brief needs at least one of description, website, appStoreUrl and url.")
 	}
 	change, issues := sent.check()
 	if len(issues) > 0 {
-		return w, false, fault.New(fault.InvalidWorkspaceBrief, "%s", sentence(issues))
+		return w, false, apierr.New(apierr.InvalidWorkspaceBrief, "%s", sentence(issues))
 	}
 	err = s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		created = false
@@ -58,7 +58,7 @@ func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bo
 }
 
 // sentence shows issues to a caller whose error body has no place for them.
-func sentence(issues []fault.Issue) string {
+func sentence(issues []apierr.Issue) string {
 	parts := make([]string, len(issues))
 	for i, issue := range issues {
 		parts[i] = issue.Path + " " + issue.Message

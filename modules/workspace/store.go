@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/scrollery/scrollery/ent"
-	"github.com/scrollery/scrollery/modules/address"
-	"github.com/scrollery/scrollery/modules/store"
-	"github.com/scrollery/scrollery/modules/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/weburl"
 )
 
 // load returns the viewer's workspace without its rules version, or nil.
@@ -25,7 +25,7 @@ func load(ctx context.Context, client *ent.Client) (*Workspace, error) {
 		Competitors: []string{}, Name: row.Name, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	if row.CanonicalID != nil && row.SubjectType != nil && row.SubjectURL != nil {
-		w.Subject = Subject{Type: address.Kind(*row.SubjectType), URL: *row.SubjectURL, CanonicalID: *row.CanonicalID}
+		w.Subject = Subject{Type: weburl.Kind(*row.SubjectType), URL: *row.SubjectURL, CanonicalID: *row.CanonicalID}
 	}
 	if err := json.Unmarshal([]byte(row.Competitors), &w.Competitors); err != nil {
 		return nil, fmt.Errorf("load workspace %d: competitors: %w", row.ID, err)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/fault"
-	"github.com/scrollery/scrollery/modules/store"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // Update changes the fields that are sent; a change that changes nothing leaves
@@ -14,7 +14,7 @@ import (
 func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w Workspace, archived int, err error) {
 	change, issues := sent.check()
 	if len(issues) > 0 {
-		return w, 0, fault.InvalidIssues(issues...)
+		return w, 0, apierr.InvalidIssues(issues...)
 	}
 	err = s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		archived = 0
@@ -23,7 +23,7 @@ func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w
 			return err
 		}
 		if current == nil {
-			return fault.New(fault.WorkspaceRequired, "Set the workspace first: POST /v1/workspace.")
+			return apierr.New(apierr.WorkspaceRequired, "Set the workspace first: POST /v1/workspace.")
 		}
 		w = current.apply(change)
 		if w.same(*current) {

@@ -3,7 +3,7 @@ package workspace
 import (
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/address"
+	"github.com/scrollery/scrollery/modules/kernel/weburl"
 )
 
 // Workspace is a tenant's research brief. Texts are as they were sent; nil is not set.
@@ -25,7 +25,7 @@ type Workspace struct {
 // Subject is what a brief's addresses stand for.
 type Subject struct {
 	// Type is `app_store`, `website` or empty.
-	Type address.Kind
+	Type weburl.Kind
 	// URL is the address in normal form.
 	URL string
 	// CanonicalID is the same for every address of one app or one site.
@@ -38,7 +38,7 @@ func subjectOf(website, appStoreURL *string) Subject {
 		if text == nil {
 			continue
 		}
-		if a, err := address.Parse(*text); err == nil {
+		if a, err := weburl.Parse(*text); err == nil {
 			return Subject{Type: a.Kind, URL: a.URL, CanonicalID: a.CanonicalID()}
 		}
 	}

@@ -28,19 +28,19 @@ func open(call *stage.Call) (*source, error) {
 	s := &source{options: formats.Options{Now: call.Now}}
 	switch dir {
 	case "":
-		return nil, stage.Misconfigured("the feed folder is not set")
+		return nil, stage.Misconfiguredf("the feed folder is not set")
 	case Sample:
 		s.files, s.options.Sample = sampleFiles(), true
 	default:
 		info, err := os.Stat(dir)
 		if errors.Is(err, fs.ErrNotExist) || (err == nil && !info.IsDir()) {
-			return nil, stage.Misconfigured("the feed folder does not exist")
+			return nil, stage.Misconfiguredf("the feed folder does not exist")
 		}
 		s.files = os.DirFS(dir)
 	}
 	var err error
 	if s.options.Map, err = settingMap(call.Settings["csv_map"]); err != nil {
-		return nil, stage.Misconfigured("%v", err)
+		return nil, stage.Misconfiguredf("%v", err)
 	}
 	if s.names, err = folder(s.files, call.Number); err != nil {
 		return nil, fmt.Errorf("list the feed folder: %w", err)

@@ -49,7 +49,7 @@ func (b *bundle) grant(_ context.Context, quota string, units int64, item string
 		panic("spent " + quota + " on " + item)
 	}
 	if !b.tags[item] && len(b.tags) >= b.most {
-		return stage.Quota(b.clock.Now().Add(48*time.Hour), "quota hashtags is used up")
+		return stage.Quotaf(b.clock.Now().Add(48*time.Hour), "quota hashtags is used up")
 	}
 	b.tags[item] = true
 	return nil
@@ -159,8 +159,8 @@ func TestHandlesThatBringNothing(t *testing.T) {
 	}
 	b.Accounts["painter"] = instagramtest.Account{ID: "2", Posts: pictures}
 	_, outcomes := b.collect(t, handle("nobody", 5), handle("@nobody", 5), handle("quiet", 5), handle("no body){id}", 5), handle("painter", 5))
-	want(t, outcomes[0], stage.Missing, 0)
-	want(t, outcomes[1], stage.Missing, 0)
+	want(t, outcomes[0], stage.NotFound, 0)
+	want(t, outcomes[1], stage.NotFound, 0)
 	want(t, outcomes[2], stage.Empty, 0)
 	want(t, outcomes[3], stage.Unsupported, 0)
 	want(t, outcomes[4], stage.Partial, 0)
@@ -176,7 +176,7 @@ func TestHashtag(t *testing.T) {
 	records, outcomes := b.collect(t, term("Singing kettle"), term("#singingkettle"), term("unknown"), term("!"), term("12"))
 	want(t, outcomes[0], stage.OK, 41)
 	want(t, outcomes[1], stage.OK, 41)
-	want(t, outcomes[2], stage.Missing, 0)
+	want(t, outcomes[2], stage.NotFound, 0)
 	want(t, outcomes[3], stage.Unsupported, 0)
 	want(t, outcomes[4], stage.Unsupported, 0)
 	if len(records) != 41 || len(b.tags) != 2 {
@@ -200,7 +200,7 @@ func TestHashtagQuota(t *testing.T) {
 	b.Tags["old"], b.Tags["one"], b.Tags["two"] = feed(3), feed(2), feed(1)
 	records, outcomes := b.collect(t, term("one"), term("two"), term("old"))
 	want(t, outcomes[0], stage.OK, 2)
-	want(t, outcomes[1], stage.OverQuota, 0)
+	want(t, outcomes[1], stage.Quota, 0)
 	want(t, outcomes[2], stage.OK, 2)
 	if len(records) != 2 || outcomes[1].RetryAt == nil {
 		t.Errorf("%d records, %+v", len(records), outcomes[1])

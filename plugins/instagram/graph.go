@@ -134,16 +134,16 @@ func (g *graph) judge(status int, f fault, used usage) error {
 	}
 	switch {
 	case code == 4, code == 17, code == 32, code == 613, code == 80002, code < 0 && status == http.StatusTooManyRequests:
-		g.spent = &site.Stop{Status: stage.OverQuota, RetryAt: used.until(g.site.Now()), Detail: detail, Scope: site.All}
+		g.spent = &site.Stop{Status: stage.Quota, RetryAt: used.until(g.site.Now()), Detail: detail, Scope: site.All}
 		return g.spent
 	case code == 190, code < 0 && (status == http.StatusUnauthorized || status == http.StatusForbidden):
-		return stop(stage.BadlySetUp, site.All)
+		return stop(stage.Misconfigured, site.All)
 	case code == 10, code >= 200 && code <= 299, code == 100 && aboutRights(string(f.Message)):
-		return stop(stage.BadlySetUp, site.Kind)
+		return stop(stage.Misconfigured, site.Kind)
 	case code == 110, code == 24:
-		return stop(stage.Missing, site.Seed)
+		return stop(stage.NotFound, site.Seed)
 	case code == 18: // too many different hashtags, says who uses it
-		return &site.Stop{Status: stage.OverQuota, RetryAt: g.site.Now().Add(24 * time.Hour), Detail: detail, Scope: site.Kind}
+		return &site.Stop{Status: stage.Quota, RetryAt: g.site.Now().Add(24 * time.Hour), Detail: detail, Scope: site.Kind}
 	case code == 368:
 		return stop(stage.Blocked, site.All)
 	case code == 1, code == 2, f.Transient, code < 0 && (status >= 500 || status == http.StatusOK):

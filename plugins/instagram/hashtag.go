@@ -74,7 +74,7 @@ func (g *graph) hashtag(ctx context.Context, tag string) (string, error) {
 			return string(found.ID), nil
 		}
 	}
-	return "", &site.Stop{Status: stage.Missing, Detail: "Instagram does not know this hashtag"}
+	return "", &site.Stop{Status: stage.NotFound, Detail: "Instagram does not know this hashtag"}
 }
 
 // list reads one list of a hashtag.

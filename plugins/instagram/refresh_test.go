@@ -47,11 +47,11 @@ func TestRefresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, outcomes[0], stage.BadlySetUp, 0)
+	want(t, outcomes[0], stage.Misconfigured, 0)
 	b.call.Settings["user_id"] = "x"
 	_, outcomes, err = stagetest.Refresh(t, b.spec, b.call, []stage.Ref{ref("Cdouble0")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, outcomes[0], stage.BadlySetUp, 0)
+	want(t, outcomes[0], stage.Misconfigured, 0)
 }

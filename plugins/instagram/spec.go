@@ -53,7 +53,7 @@ var (
 // open reads the settings; a *site.Stop says what is wrong with them.
 func (s source) open(call *stage.Call) (*graph, error) {
 	wrong := func(detail string) error {
-		return &site.Stop{Status: stage.BadlySetUp, Detail: detail, Scope: site.All}
+		return &site.Stop{Status: stage.Misconfigured, Detail: detail, Scope: site.All}
 	}
 	if call.Secrets["access_token"] == "" {
 		return nil, wrong("the secret access_token is not set")

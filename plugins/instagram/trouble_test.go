@@ -106,26 +106,26 @@ func TestFaultsThatStay(t *testing.T) {
 		retry  bool
 	}
 	cases := map[string]outcome{
-		"token":      {failing(400, 190, "Error validating access token: Session has expired"), stage.BadlySetUp, 1, false},
-		"permission": {failing(400, 10, "Application does not have permission for this action"), stage.BadlySetUp, 2, false},
+		"token":      {failing(400, 190, "Error validating access token: Session has expired"), stage.Misconfigured, 1, false},
+		"permission": {failing(400, 10, "Application does not have permission for this action"), stage.Misconfigured, 2, false},
 		"policy":     {failing(400, 368, "The action attempted has been deemed abusive"), stage.Blocked, 1, false},
-		"user":       {failing(400, 110, "Invalid user id"), stage.Missing, 4, false},
+		"user":       {failing(400, 110, "Invalid user id"), stage.NotFound, 4, false},
 		"parameter":  {failing(400, 100, "(#100) Tried accessing nonexisting field (view_count)"), stage.Changed, 4, false},
-		"feature":    {failing(400, 100, "(#100) requires the 'Instagram Public Content Access' feature"), stage.BadlySetUp, 2, false},
+		"feature":    {failing(400, 100, "(#100) requires the 'Instagram Public Content Access' feature"), stage.Misconfigured, 2, false},
 		"service":    {failing(500, 2, "Service temporarily unavailable"), stage.Blocked, 6, true},
 		"no answer":  {hang, stage.Blocked, 6, true},
 		"cut JSON":   {text(200, `{"business_`), stage.Blocked, 6, true},
-		"429":        {text(429, `slow down`), stage.OverQuota, 1, true},
+		"429":        {text(429, `slow down`), stage.Quota, 1, true},
 		"moved":      {text(404, `<html>gone</html>`), stage.Changed, 4, false},
 		"redirect":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, stage.Changed, 4, false},
 		"shape":      {text(200, `{"id":"1"}`), stage.Changed, 4, false},
 		"new code":   {failing(400, 999999, "?"), stage.Changed, 4, false},
 	}
 	for _, code := range []int{4, 17, 32, 613, 80002} {
-		cases[fmt.Sprint("limit ", code)] = outcome{failing(403, code, "(#4) Application request limit reached"), stage.OverQuota, 1, true}
+		cases[fmt.Sprint("limit ", code)] = outcome{failing(403, code, "(#4) Application request limit reached"), stage.Quota, 1, true}
 	}
 	for _, code := range []int{200, 230, 299} {
-		cases[fmt.Sprint("right ", code)] = outcome{failing(403, code, "Permissions error"), stage.BadlySetUp, 2, false}
+		cases[fmt.Sprint("right ", code)] = outcome{failing(403, code, "Permissions error"), stage.Misconfigured, 2, false}
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestRecordedErrors(t *testing.T) {
 		folder = "../../../shared/data"
 	}
 	for name, status := range map[string]stage.Status{
-		"100_app_token": stage.BadlySetUp, "100_permission": stage.BadlySetUp, "190_expired_token": stage.BadlySetUp, "4_rate_limit": stage.OverQuota,
+		"100_app_token": stage.Misconfigured, "100_permission": stage.Misconfigured, "190_expired_token": stage.Misconfigured, "4_rate_limit": stage.Quota,
 	} {
 		raw, err := os.ReadFile(filepath.Join(folder, "api-shapes", "meta_error_"+name+".json"))
 		if err != nil {
@@ -226,7 +226,7 @@ func TestUsage(t *testing.T) {
 				want(t, outcomes[1], stage.OK, 2)
 				return
 			}
-			want(t, outcomes[1], stage.OverQuota, 0)
+			want(t, outcomes[1], stage.Quota, 0)
 			if wait := time.UnixMilli(*outcomes[1].RetryAt).Sub(b.clock.Now()); (wait - c.retry).Abs() > 2*time.Second {
 				t.Errorf("another try in %v, want %v", wait, c.retry)
 			}
@@ -260,8 +260,8 @@ func TestSetUpWrong(t *testing.T) {
 			b := setup(t)
 			change(&b.call)
 			_, outcomes := b.collect(t, handle("kettle", 0), term("kettle"))
-			want(t, outcomes[0], stage.BadlySetUp, 0)
-			want(t, outcomes[1], stage.BadlySetUp, 0)
+			want(t, outcomes[0], stage.Misconfigured, 0)
+			want(t, outcomes[1], stage.Misconfigured, 0)
 			if len(b.Asked()) != 0 || len(b.tags) != 0 {
 				t.Errorf("asked %d times", len(b.Asked()))
 			}

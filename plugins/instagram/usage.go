@@ -62,7 +62,7 @@ func (g *graph) pace(u usage) {
 	switch {
 	case u.percent >= 100 || u.regain > 0:
 		g.spent = &site.Stop{
-			Status: stage.OverQuota, RetryAt: u.until(g.site.Now()), Scope: site.All,
+			Status: stage.Quota, RetryAt: u.until(g.site.Now()), Scope: site.All,
 			Detail: "Instagram says that the hour's allowance is used up",
 		}
 	case u.percent >= 90:

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollery/scrollery/plugins/film/filmtest"
+	"github.com/scrollery/scrollery/plugins/plugintest/filmtest"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scrollery/scrollery/plugins/film"
+	"github.com/scrollery/scrollery/plugins/internal/film"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -49,11 +49,11 @@ var languageForm = regexp.MustCompile(`^[a-z]{3}(_[a-z]{1,12})?(\+[a-z]{3}(_[a-z
 func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, error), emit func(stage.Finding) error) error {
 	language := call.Settings["language"]
 	if !languageForm.MatchString(language) {
-		return stage.Misconfigured("language %.40q: want tesseract's names, such as eng+deu", language)
+		return stage.Misconfiguredf("language %.40q: want tesseract's names, such as eng+deu", language)
 	}
 	patience, err := time.ParseDuration(call.Settings["patience"])
 	if err != nil || patience <= 0 || patience > maxPatience {
-		return stage.Misconfigured("patience %.40q: want a time up to %v, such as 8s", call.Settings["patience"], maxPatience)
+		return stage.Misconfiguredf("patience %.40q: want a time up to %v, such as 8s", call.Settings["patience"], maxPatience)
 	}
 	r := reader{call, language, patience}
 	return film.Each(ctx, call, next, func(rec stage.Record) error {
@@ -117,7 +117,7 @@ func (r reader) frame(ctx context.Context, frame string) ([]line, error) {
 // languageFault tells a language that is not installed from a picture's trouble.
 func languageFault(err error) error {
 	if film.Unreadable(err) && strings.Contains(err.Error(), "Error opening data file") {
-		return stage.Misconfigured("tesseract lacks data of a language that is set")
+		return stage.Misconfiguredf("tesseract lacks data of a language that is set")
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/scrollery/scrollery/plugins/model"
+	"github.com/scrollery/scrollery/plugins/internal/model"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -48,7 +48,7 @@ func find(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(s
 		return err
 	}
 	if endpoint == nil {
-		return stage.Misconfigured("no endpoint is set")
+		return stage.Misconfiguredf("no endpoint is set")
 	}
 	var answer struct {
 		Terms []string `json:"terms"`
@@ -61,7 +61,7 @@ func find(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(s
 		},
 	}, &answer)
 	if errors.Is(err, model.ErrQuestion) {
-		return stage.Misconfigured("%v: does it know the model, and JSON schemas?", err) // there is no other question
+		return stage.Misconfiguredf("%v: does it know the model, and JSON schemas?", err) // there is no other question
 	}
 	if err != nil {
 		return err

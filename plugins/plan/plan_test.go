@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollery/scrollery/plugins/model/modeltest"
+	"github.com/scrollery/scrollery/plugins/plugintest/modeltest"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/openai/openai-go/option"
 	"github.com/openai/openai-go/shared"
 
-	reach "github.com/scrollery/scrollery/plugins/endpoint"
+	reach "github.com/scrollery/scrollery/plugins/internal/endpoint"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -36,7 +36,7 @@ const (
 )
 
 // endpoint is any chat endpoint that speaks as OpenAI's does. It is not the one of
-// plugins/model: the rules stand beside what is untrusted, tokens are counted against
+// plugins/internal/model: the rules stand beside what is untrusted, tokens are counted against
 // what a scroll may spend, the answer's text is judged before it is read, and an
 // error tells whether a video can have brought it about.
 type endpoint struct {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/scrollery/scrollery/plugins/model"
+	"github.com/scrollery/scrollery/plugins/internal/model"
 )
 
 // The bounds of what is told of one video, in bytes.

@@ -16,7 +16,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/scrollery/scrollery/plugins/model"
+	"github.com/scrollery/scrollery/plugins/internal/model"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/scrollery/scrollery/plugins/film"
-	"github.com/scrollery/scrollery/plugins/model"
+	"github.com/scrollery/scrollery/plugins/internal/film"
+	"github.com/scrollery/scrollery/plugins/internal/model"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -58,7 +58,7 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 		return err
 	}
 	if endpoint == nil {
-		return stage.Misconfigured("no endpoint is set")
+		return stage.Misconfiguredf("no endpoint is set")
 	}
 	busy := 0
 	return film.Each(ctx, call, next, func(rec stage.Record) error {

@@ -15,9 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/scrollery/scrollery/plugins/film/filmtest"
-	"github.com/scrollery/scrollery/plugins/model"
-	"github.com/scrollery/scrollery/plugins/model/modeltest"
+	"github.com/scrollery/scrollery/plugins/internal/model"
+	"github.com/scrollery/scrollery/plugins/plugintest/filmtest"
+	"github.com/scrollery/scrollery/plugins/plugintest/modeltest"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )

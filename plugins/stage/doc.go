@@ -31,8 +31,8 @@
 //
 // # Errors
 //
-// An error says whose fault it is: [Busy], [Quota], [Refused], [NotFound] and
-// [Misconfigured] are not the stage's own, and decide when the house tries again.
+// An error says whose fault it is: [Busyf], [Quotaf], [Refusedf], [NotFoundf] and
+// [Misconfiguredf] are not the stage's own, and decide when the house tries again.
 // Any other error, and a panic, is the stage's. What was emitted before stays good.
 //
 // # Data

@@ -8,8 +8,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -67,8 +65,8 @@ type batcher[M proto.Message] struct {
 
 func (b *batcher[M]) emit(item M) error {
 	size := proto.Size(item)
-	if size > record.MaxRecord {
-		return fmt.Errorf("emit: %d bytes are more than the %d that one may have", size, record.MaxRecord)
+	if size > MaxRecord {
+		return fmt.Errorf("emit: %d bytes are more than the %d that one may have", size, MaxRecord)
 	}
 	b.sender.mu.Lock()
 	defer b.sender.mu.Unlock()
@@ -78,7 +76,7 @@ func (b *batcher[M]) emit(item M) error {
 	if b.max > 0 && b.emitted >= b.max {
 		return ErrEnough
 	}
-	if b.bytes+size > wire.BatchBytes {
+	if b.bytes+size > BatchBytes {
 		if err := b.flushLocked(); err != nil {
 			return err
 		}
@@ -86,7 +84,7 @@ func (b *batcher[M]) emit(item M) error {
 	b.emitted++
 	b.items = append(b.items, item)
 	b.bytes += size
-	if len(b.items) >= wire.Batch {
+	if len(b.items) >= BatchItems {
 		return b.flushLocked()
 	}
 	if len(b.items) == 1 {

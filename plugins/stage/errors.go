@@ -35,8 +35,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Busy is a site that cannot answer now. A wait of zero or less is unknown.
-func Busy(wait time.Duration, format string, args ...any) error {
+// Busyf is a site that cannot answer now. A wait of zero or less is unknown.
+func Busyf(wait time.Duration, format string, args ...any) error {
 	err := &Error{Fault: FaultBusy, Message: fmt.Sprintf(format, args...)}
 	if wait > 0 {
 		err.RetryAt = time.Now().Add(wait)
@@ -44,24 +44,24 @@ func Busy(wait time.Duration, format string, args ...any) error {
 	return err
 }
 
-// Quota is a spent allowance that is renewed at until; zero is unknown.
-func Quota(until time.Time, format string, args ...any) error {
+// Quotaf is a spent allowance that is renewed at until; zero is unknown.
+func Quotaf(until time.Time, format string, args ...any) error {
 	return &Error{Fault: FaultQuota, Message: fmt.Sprintf(format, args...), RetryAt: until}
 }
 
-// Refused is a site that turns the stage's credentials down.
-func Refused(format string, args ...any) error {
+// Refusedf is a site that turns the stage's credentials down.
+func Refusedf(format string, args ...any) error {
 	return &Error{Fault: FaultRefused, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFound is a site that has nothing there. It is for the call as a whole; one
+// NotFoundf is a site that has nothing there. It is for the call as a whole; one
 // missing seed among several is an Outcome.
-func NotFound(format string, args ...any) error {
+func NotFoundf(format string, args ...any) error {
 	return &Error{Fault: FaultNotFound, Message: fmt.Sprintf(format, args...)}
 }
 
-// Misconfigured is a setting or secret that is missing or makes no sense.
-func Misconfigured(format string, args ...any) error {
+// Misconfiguredf is a setting or secret that is missing or makes no sense.
+func Misconfiguredf(format string, args ...any) error {
 	return &Error{Fault: FaultMisconfigured, Message: fmt.Sprintf(format, args...)}
 }
 

@@ -47,17 +47,17 @@ func ask(ctx context.Context, call *stage.Call, seed stage.Seed) ([]stage.Record
 	request.Header.Set("Authorization", "Bearer "+call.Secrets["token"])
 	response, err := call.HTTP().Do(request)
 	if err != nil {
-		return nil, stage.Busy(time.Minute, "acme: %v", err)
+		return nil, stage.Busyf(time.Minute, "acme: %v", err)
 	}
 	defer response.Body.Close()
 	switch response.StatusCode {
 	case http.StatusOK:
 	case http.StatusUnauthorized:
-		return nil, stage.Refused("acme turns the token down")
+		return nil, stage.Refusedf("acme turns the token down")
 	case http.StatusTooManyRequests:
-		return nil, stage.Quota(time.Now().Add(time.Hour), "acme: too many requests")
+		return nil, stage.Quotaf(time.Now().Add(time.Hour), "acme: too many requests")
 	default:
-		return nil, stage.Busy(time.Minute, "acme answers %d", response.StatusCode)
+		return nil, stage.Busyf(time.Minute, "acme answers %d", response.StatusCode)
 	}
 	var videos []stage.Record
 	return videos, json.NewDecoder(response.Body).Decode(&videos)

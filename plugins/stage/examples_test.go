@@ -131,7 +131,7 @@ func ExampleCall_Spend() {
 	left := int64(100)
 	call := &stage.Call{Grant: func(_ context.Context, quota string, units int64, _ string) error {
 		if units > left {
-			return stage.Quota(time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC), "quota %s is used up", quota)
+			return stage.Quotaf(time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC), "quota %s is used up", quota)
 		}
 		left -= units
 		return nil
@@ -151,8 +151,8 @@ func ExampleCall_Spend() {
 }
 
 // An error keeps its fault however it is wrapped.
-func ExampleBusy() {
-	err := fmt.Errorf("page 7: %w", stage.Busy(time.Minute, "the site answers 503"))
+func ExampleBusyf() {
+	err := fmt.Errorf("page 7: %w", stage.Busyf(time.Minute, "the site answers 503"))
 	var fault *stage.Error
 	fmt.Println(errors.As(err, &fault), fault.Fault)
 	// Output: true busy

@@ -7,8 +7,6 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/scrollery/scrollery/modules/record"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -81,10 +79,10 @@ func (in *input) all() ([]Seed, []Ref, error) {
 			return nil, nil, err
 		}
 		for _, seed := range batch.GetSeeds() {
-			seeds = append(seeds, wire.DecodeSeed(seed))
+			seeds = append(seeds, DecodeSeed(seed))
 		}
 		for _, ref := range batch.GetRefs() {
-			refs = append(refs, wire.DecodeRef(ref))
+			refs = append(refs, DecodeRef(ref))
 		}
 		if batch.GetLast() {
 			return seeds, refs, nil
@@ -107,8 +105,8 @@ func (in *input) next() (Record, error) {
 		}
 		in.current, in.ended = batch.GetRecords(), batch.GetLast()
 	}
-	var one record.Record
-	one, in.current = wire.DecodeRecord(in.current[0]), in.current[1:]
+	var one Record
+	one, in.current = DecodeRecord(in.current[0]), in.current[1:]
 	return one, nil
 }
 

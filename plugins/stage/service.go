@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/scrollery/scrollery/plugins/stage/wire"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -36,7 +35,7 @@ func (s *service) Plan(stream stream) error {
 		if err != nil {
 			return nil, err
 		}
-		emit := func(seed Seed) error { return w.seeds.emit(wire.EncodeSeed(seed)) }
+		emit := func(seed Seed) error { return w.seeds.emit(EncodeSeed(seed)) }
 		return &stagev1.Done{}, s.spec.Plan(ctx, w.call, seeds, emit)
 	})
 }
@@ -51,7 +50,7 @@ func (s *service) Collect(stream stream) error {
 			return nil, err
 		}
 		outcomes, err := s.spec.Collect(ctx, w.call, seeds, w.emitRecord)
-		return &stagev1.Done{Outcomes: wire.EncodeOutcomes(outcomes)}, err
+		return &stagev1.Done{Outcomes: EncodeOutcomes(outcomes)}, err
 	})
 }
 
@@ -65,7 +64,7 @@ func (s *service) Refresh(stream stream) error {
 			return nil, err
 		}
 		outcomes, err := s.spec.Refresh(ctx, w.call, refs, w.emitRecord)
-		return &stagev1.Done{Outcomes: wire.EncodeOutcomes(outcomes)}, err
+		return &stagev1.Done{Outcomes: EncodeOutcomes(outcomes)}, err
 	})
 }
 
@@ -79,10 +78,10 @@ func (s *service) Media(stream stream) error {
 			return nil, err
 		}
 		emit := func(f File) error {
-			return w.files.emit(&stagev1.File{Ref: wire.EncodeRef(f.Ref), Name: f.Name})
+			return w.files.emit(&stagev1.File{Ref: EncodeRef(f.Ref), Name: f.Name})
 		}
 		outcomes, err := s.spec.Media(ctx, w.call, refs, emit)
-		return &stagev1.Done{Outcomes: wire.EncodeOutcomes(outcomes)}, err
+		return &stagev1.Done{Outcomes: EncodeOutcomes(outcomes)}, err
 	})
 }
 
@@ -91,7 +90,7 @@ func (s *service) Screen(stream stream) error {
 		return missing("Screen")
 	}
 	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
-		emit := func(v Verdict) error { return w.verdicts.emit(wire.EncodeVerdict(&v)) }
+		emit := func(v Verdict) error { return w.verdicts.emit(EncodeVerdict(&v)) }
 		summary, err := s.spec.Screen(ctx, w.call, w.input.next, emit)
 		return &stagev1.Done{UnclearRules: summary.Unclear, Notes: summary.Notes}, err
 	})
@@ -102,7 +101,7 @@ func (s *service) Evidence(stream stream) error {
 		return missing("Evidence")
 	}
 	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
-		emit := func(f Finding) error { return w.findings.emit(wire.EncodeFinding(&f)) }
+		emit := func(f Finding) error { return w.findings.emit(EncodeFinding(&f)) }
 		return &stagev1.Done{}, s.spec.Evidence(ctx, w.call, w.input.next, emit)
 	})
 }
@@ -119,7 +118,7 @@ type work struct {
 	seeds    batcher[*stagev1.Seed]
 }
 
-func (w *work) emitRecord(r Record) error { return w.records.emit(wire.EncodeRecord(&r)) }
+func (w *work) emitRecord(r Record) error { return w.records.emit(EncodeRecord(&r)) }
 
 // serve runs the author's function over the stream and says Done after it.
 func (s *service) serve(stream stream, do func(context.Context, *work) (*stagev1.Done, error)) error {
@@ -182,7 +181,7 @@ func (w *work) finish(done *stagev1.Done) error {
 
 func (s *service) call(open *stagev1.Open, in *input) *Call {
 	call := &Call{
-		Run: wire.DecodeRun(open.GetRun()), Settings: map[string]string{}, Secrets: map[string]string{},
+		Run: DecodeRun(open.GetRun()), Settings: map[string]string{}, Secrets: map[string]string{},
 		Scratch: open.GetScratch(), Log: s.log,
 		Transport: transport(open.GetProxy()), Grant: (&spender{input: in}).spend,
 		progress: in.sender.note,

@@ -55,7 +55,7 @@ type Spec struct {
 	// Collect finds records for seeds; a source has it. It answers for every seed.
 	Collect func(ctx context.Context, call *Call, seeds []Seed, emit func(Record) error) ([]Outcome, error)
 	// Refresh reads videos that are already known again; a source may have it. An
-	// outcome whose Seed is an external id is about that video alone: Missing says
+	// outcome whose Seed is an external id is about that video alone: NotFound says
 	// that the platform has it no more, which marks it for good; one that may never
 	// have been there is Unsupported. What a record leaves out stays as it was;
 	// metadata take the place of all that any source brought.

@@ -64,11 +64,11 @@ func TestErrorsKeepTheirFault(t *testing.T) {
 	t.Parallel()
 	until := time.Now().Add(time.Hour)
 	for fault, err := range map[stage.Fault]error{
-		stage.FaultBusy:          stage.Busy(time.Minute, "wait %d", 1),
-		stage.FaultQuota:         stage.Quota(until, "spent"),
-		stage.FaultRefused:       stage.Refused("no"),
-		stage.FaultNotFound:      stage.NotFound("gone"),
-		stage.FaultMisconfigured: stage.Misconfigured("unset"),
+		stage.FaultBusy:          stage.Busyf(time.Minute, "wait %d", 1),
+		stage.FaultQuota:         stage.Quotaf(until, "spent"),
+		stage.FaultRefused:       stage.Refusedf("no"),
+		stage.FaultNotFound:      stage.NotFoundf("gone"),
+		stage.FaultMisconfigured: stage.Misconfiguredf("unset"),
 	} {
 		var typed *stage.Error
 		if !errors.As(fmt.Errorf("page 2: %w", err), &typed) || typed.Fault != fault {

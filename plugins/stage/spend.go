@@ -53,7 +53,7 @@ func (s *spender) spend(ctx context.Context, quota string, units int64, item str
 		if at := grant.GetRetryAt(); at > 0 {
 			until = time.UnixMilli(at)
 		}
-		return Quota(until, "quota %s is used up", quota)
+		return Quotaf(until, "quota %s is used up", quota)
 	case <-s.input.ctx.Done():
 		return fmt.Errorf("spend %s: %w", quota, context.Cause(s.input.ctx))
 	}

@@ -83,7 +83,7 @@ func TestRefreshKnowsWhatItDoesNotKnow(t *testing.T) {
 		t.Fatalf("%d records, %d outcomes, %v, asked %d", len(records), len(outcomes), err, len(b.Asked()))
 	}
 	for _, o := range outcomes {
-		if o.Status != stage.OK && (o.Status != stage.OverQuota || o.RetryAt == nil) {
+		if o.Status != stage.OK && (o.Status != stage.Quota || o.RetryAt == nil) {
 			t.Fatalf("%+v", o)
 		}
 	}

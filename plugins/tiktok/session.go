@@ -49,7 +49,7 @@ func (f *failure) Error() string { return f.detail }
 // status is what becomes of a seed that did not get out of it.
 func (f *failure) status() stage.Status {
 	if f.what == paced {
-		return stage.OverQuota
+		return stage.Quota
 	}
 	return stage.Blocked
 }
@@ -116,13 +116,13 @@ func read(answer site.Answer) (json.RawMessage, fault) {
 // judge says what an answer means; nil is a good one.
 func (s *session) judge(answer site.Answer, problem fault) error {
 	detail := s.site.Clean("TikTok answers " + strconv.Itoa(answer.Status) + " " + problem.Code + ": " + problem.Message)
-	refused := &site.Stop{Status: stage.BadlySetUp, Detail: detail, Scope: site.All}
+	refused := &site.Stop{Status: stage.Misconfigured, Detail: detail, Scope: site.All}
 	switch problem.Code {
 	case "ok", "":
 	case "access_token_invalid", "scope_not_authorized", "scope_permission_missed":
 		return refused
 	case "daily_quota_limit_exceeded":
-		return &site.Stop{Status: stage.OverQuota, RetryAt: midnight(s.site.Now()), Detail: detail, Scope: site.All}
+		return &site.Stop{Status: stage.Quota, RetryAt: midnight(s.site.Now()), Detail: detail, Scope: site.All}
 	case "rate_limit_exceeded":
 		return &failure{what: paced, wait: retryAfter(answer), detail: detail}
 	case "internal_error":
@@ -188,7 +188,7 @@ func (s *session) authorize(ctx context.Context) error {
 	}
 	if body.Token == "" {
 		detail := s.site.Clean("TikTok gives no token: " + string(body.Error))
-		return &site.Stop{Status: stage.BadlySetUp, Detail: detail, Scope: site.All}
+		return &site.Stop{Status: stage.Misconfigured, Detail: detail, Scope: site.All}
 	}
 	life := time.Hour
 	if n := body.Expires.N; n != nil && *n <= 24*3600 {

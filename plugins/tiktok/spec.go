@@ -63,7 +63,7 @@ type options struct {
 // open reads the settings; a *site.Stop says what is wrong with them.
 func (s source) open(call *stage.Call) (*session, options, error) {
 	wrong := func(detail string) error {
-		return &site.Stop{Status: stage.BadlySetUp, Detail: detail, Scope: site.All}
+		return &site.Stop{Status: stage.Misconfigured, Detail: detail, Scope: site.All}
 	}
 	if call.Settings["eligible"] != Attestation {
 		return nil, options{}, wrong("the setting `eligible` does not say `" + Attestation + "`: TikTok gives its Research API to approved researchers alone")

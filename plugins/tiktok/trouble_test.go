@@ -15,7 +15,7 @@ import (
 // grant counts; a limit in b.spent's "limit:<quota>" is kept.
 func (b *bundle) grant(_ context.Context, quota string, units int64, _ string) error {
 	if limit, ok := b.spent["limit:"+quota]; ok && b.spent[quota]+units > limit {
-		return stage.Quota(midnight(b.clock.Now()), "quota %s is used up", quota)
+		return stage.Quotaf(midnight(b.clock.Now()), "quota %s is used up", quota)
 	}
 	b.spent[quota] += units
 	return nil
@@ -121,12 +121,12 @@ func TestFaultsThatStay(t *testing.T) {
 		"internal error": {failing(500, "internal_error", "Something went wrong"), stage.Blocked, 7, true},
 		"no answer":      {hang, stage.Blocked, 7, true},
 		"cut JSON":       {text(200, `{"data":`), stage.Blocked, 7, true},
-		"rate":           {failing(429, "rate_limit_exceeded", "slow down"), stage.OverQuota, 5, true},
-		"day":            {failing(429, "daily_quota_limit_exceeded", "The daily quota is exceeded"), stage.OverQuota, 1, true},
-		"token":          {failing(401, "access_token_invalid", "The access token is invalid"), stage.BadlySetUp, 2, false},
-		"scope":          {failing(401, "scope_not_authorized", "research.data.basic"), stage.BadlySetUp, 1, false},
-		"permission":     {failing(403, "scope_permission_missed", "no"), stage.BadlySetUp, 1, false},
-		"forbidden":      {text(403, "<html>no</html>"), stage.BadlySetUp, 1, false},
+		"rate":           {failing(429, "rate_limit_exceeded", "slow down"), stage.Quota, 5, true},
+		"day":            {failing(429, "daily_quota_limit_exceeded", "The daily quota is exceeded"), stage.Quota, 1, true},
+		"token":          {failing(401, "access_token_invalid", "The access token is invalid"), stage.Misconfigured, 2, false},
+		"scope":          {failing(401, "scope_not_authorized", "research.data.basic"), stage.Misconfigured, 1, false},
+		"permission":     {failing(403, "scope_permission_missed", "no"), stage.Misconfigured, 1, false},
+		"forbidden":      {text(403, "<html>no</html>"), stage.Misconfigured, 1, false},
 		"parameters":     {failing(400, "invalid_params", "Invalid fields"), stage.Changed, 3, false},
 		"stale":          {failing(400, "invalid_params", "Search Id 7 is invalid or expired"), stage.Changed, 36, false},
 		"moved":          {text(404, "<html>gone</html>"), stage.Changed, 3, false},
@@ -221,7 +221,7 @@ func TestHouseQuota(t *testing.T) {
 	b.spent["limit:requests"] = 1
 	records, outcomes := b.collect(t, handle("kettle.co", 150), handle("two", 0))
 	want(t, outcomes[0], stage.Partial, 100)
-	want(t, outcomes[1], stage.OverQuota, 0)
+	want(t, outcomes[1], stage.Quota, 0)
 	at := midnight(b.clock.Now()).UnixMilli()
 	if len(records) != 100 || *outcomes[0].RetryAt != at || *outcomes[1].RetryAt != at || len(b.Asked()) != 1 {
 		t.Errorf("%d records, %+v", len(records), outcomes)
@@ -257,8 +257,8 @@ func TestSetUpWrong(t *testing.T) {
 			b := setup(t, clips("kettle.co", 3)...)
 			change(&b.call)
 			_, outcomes := b.collect(t, handle("kettle.co", 0), term("kettle"))
-			want(t, outcomes[0], stage.BadlySetUp, 0)
-			want(t, outcomes[1], stage.BadlySetUp, 0)
+			want(t, outcomes[0], stage.Misconfigured, 0)
+			want(t, outcomes[1], stage.Misconfigured, 0)
 			if len(b.Asked()) != 0 {
 				t.Errorf("asked %d times", len(b.Asked()))
 			}
@@ -333,5 +333,5 @@ func TestTokenIsNotTold(t *testing.T) {
 		return true
 	}
 	_, outcomes := b.collect(t, handle("one", 0)) // looks for the token
-	want(t, outcomes[0], stage.BadlySetUp, 0)
+	want(t, outcomes[0], stage.Misconfigured, 0)
 }

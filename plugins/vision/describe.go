@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/scrollery/scrollery/plugins/film"
-	"github.com/scrollery/scrollery/plugins/model"
+	"github.com/scrollery/scrollery/plugins/internal/film"
+	"github.com/scrollery/scrollery/plugins/internal/model"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 

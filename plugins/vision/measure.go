@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/scrollery/scrollery/plugins/film"
+	"github.com/scrollery/scrollery/plugins/internal/film"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 

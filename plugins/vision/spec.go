@@ -12,8 +12,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/scrollery/scrollery/plugins/film"
-	"github.com/scrollery/scrollery/plugins/model"
+	"github.com/scrollery/scrollery/plugins/internal/film"
+	"github.com/scrollery/scrollery/plugins/internal/model"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 

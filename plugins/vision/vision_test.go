@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/plugins/film/filmtest"
-	"github.com/scrollery/scrollery/plugins/model/modeltest"
+	"github.com/scrollery/scrollery/plugins/plugintest/filmtest"
+	"github.com/scrollery/scrollery/plugins/plugintest/modeltest"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )

@@ -141,7 +141,7 @@ func (a *api) refusal(quota string, e *googleapi.Error) error {
 	wait := a.wait()
 	switch {
 	case is("quotaExceeded", "dailyLimitExceeded"), e.Code == http.StatusTooManyRequests && (wait <= 0 || wait > shortly):
-		over := &site.Stop{Status: stage.OverQuota, RetryAt: midnight(a.site.Now()), Detail: detail, Scope: scope(quota)}
+		over := &site.Stop{Status: stage.Quota, RetryAt: midnight(a.site.Now()), Detail: detail, Scope: scope(quota)}
 		if a.spent == nil {
 			a.spent = map[string]*site.Stop{}
 		}
@@ -152,11 +152,11 @@ func (a *api) refusal(quota string, e *googleapi.Error) error {
 	case is("playlistNotFound"):
 		return errPlaylist
 	case is("channelNotFound", "videoNotFound"):
-		return stop(stage.Missing, site.Seed)
+		return stop(stage.NotFound, site.Seed)
 	case is("playlistItemsNotAccessible"):
 		return stop(stage.Empty, site.Seed)
 	case e.Code == http.StatusUnauthorized, e.Code == http.StatusForbidden, is("keyInvalid"), strings.Contains(e.Message, "API key"):
-		return stop(stage.BadlySetUp, site.All)
+		return stop(stage.Misconfigured, site.All)
 	case e.Code >= 500:
 		return &errTransient{detail: detail, wait: wait}
 	}

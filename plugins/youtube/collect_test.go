@@ -228,14 +228,14 @@ func TestHowSeedsEnd(t *testing.T) {
 		retry  func(at int64) bool
 		tries  int
 	}{
-		"quota":            {fail(403, "quotaExceeded", "used up"), 99, stage.OverQuota, func(at int64) bool { return at == midnightPacific }, 1},
-		"429":              {raw(429, `{"error":{"code":429}}`), 99, stage.OverQuota, func(at int64) bool { return at == midnightPacific }, 1},
+		"quota":            {fail(403, "quotaExceeded", "used up"), 99, stage.Quota, func(at int64) bool { return at == midnightPacific }, 1},
+		"429":              {raw(429, `{"error":{"code":429}}`), 99, stage.Quota, func(at int64) bool { return at == midnightPacific }, 1},
 		"short 429":        {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "3"); w.WriteHeader(429) }, 1, stage.OK, nil, 4},
 		"rate":             {fail(403, "rateLimitExceeded", "slower"), 2, stage.OK, nil, 5},
-		"key":              {fail(400, "badRequest", "API key not valid. Please pass a valid API key."), 99, stage.BadlySetUp, nil, 1},
-		"old key error":    {fail(400, "keyInvalid", "Bad Request"), 99, stage.BadlySetUp, nil, 1},
-		"interface is off": {fail(403, "accessNotConfigured", "not enabled"), 99, stage.BadlySetUp, nil, 1},
-		"no such channel":  {fail(404, "channelNotFound", "no"), 99, stage.Missing, nil, 1},
+		"key":              {fail(400, "badRequest", "API key not valid. Please pass a valid API key."), 99, stage.Misconfigured, nil, 1},
+		"old key error":    {fail(400, "keyInvalid", "Bad Request"), 99, stage.Misconfigured, nil, 1},
+		"interface is off": {fail(403, "accessNotConfigured", "not enabled"), 99, stage.Misconfigured, nil, 1},
+		"no such channel":  {fail(404, "channelNotFound", "no"), 99, stage.NotFound, nil, 1},
 		"bad question":     {fail(400, "invalidFilters", "no"), 99, stage.Changed, nil, 1},
 		"500 once":         {fail(500, "backendError", "sorry"), 1, stage.OK, nil, 4},
 		"500 for ever":     {fail(503, "backendError", "sorry"), 99, stage.Blocked, func(at int64) bool { return at > soon.UnixMilli() }, 4},
@@ -246,8 +246,8 @@ func TestHowSeedsEnd(t *testing.T) {
 		"redirects": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 		}, 99, stage.Changed, nil, 1},
-		"nobody":            {raw(200, `{"kind":"youtube#channelListResponse"}`), 99, stage.Missing, nil, 1},
-		"items of one type": {raw(200, `{"items":[7,null,{"id":7},{"id":"UCx"}]}`), 99, stage.Missing, nil, 1},
+		"nobody":            {raw(200, `{"kind":"youtube#channelListResponse"}`), 99, stage.NotFound, nil, 1},
+		"items of one type": {raw(200, `{"items":[7,null,{"id":7},{"id":"UCx"}]}`), 99, stage.NotFound, nil, 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -286,7 +286,7 @@ func TestSpentSearchesLeaveHandles(t *testing.T) {
 	b := newBench(t)
 	b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Shorts: b.add("short", 3, nil)}}
 	renewed := time.Date(2026, 9, 2, 7, 0, 0, 0, time.UTC)
-	b.refuse["search"] = stage.Quota(renewed, "quota search is used up")
+	b.refuse["search"] = stage.Quotaf(renewed, "quota search is used up")
 	records, outcomes := b.collect(t, term("espresso", 10), term("latte", 10), handle("beans", 10))
 	byOf := map[string]stage.Outcome{}
 	for _, o := range outcomes {
@@ -296,7 +296,7 @@ func TestSpentSearchesLeaveHandles(t *testing.T) {
 		t.Errorf("%d records, %+v", len(records), outcomes)
 	}
 	for _, text := range []string{"espresso", "latte"} {
-		if o := byOf[text]; o.Status != stage.OverQuota || o.RetryAt == nil || *o.RetryAt != renewed.UnixMilli() {
+		if o := byOf[text]; o.Status != stage.Quota || o.RetryAt == nil || *o.RetryAt != renewed.UnixMilli() {
 			t.Errorf("%s: %+v", text, o)
 		}
 	}
@@ -315,7 +315,7 @@ func TestPartOfAHandleIsKept(t *testing.T) {
 		return false
 	}
 	records, outcomes := b.collect(t, handle("beans", 50), handle("other", 50))
-	if len(records) != 20 || outcomes[0].Status != stage.Partial || outcomes[0].RetryAt == nil || outcomes[1].Status != stage.OverQuota {
+	if len(records) != 20 || outcomes[0].Status != stage.Partial || outcomes[0].RetryAt == nil || outcomes[1].Status != stage.Quota {
 		t.Errorf("%d records, %+v", len(records), outcomes)
 	}
 }
@@ -343,7 +343,7 @@ func TestRefresh(t *testing.T) {
 		want := stage.OK
 		switch o.Seed {
 		case ids[7]:
-			want = stage.Missing
+			want = stage.NotFound
 		case "no id":
 			want = stage.Unsupported
 		}
@@ -365,7 +365,7 @@ func TestSettingsThatAreMissing(t *testing.T) {
 		call := b.call()
 		change(&call)
 		records, outcomes, err := stagetest.Collect(t, b.spec, call, []stage.Seed{handle("beans", 1)})
-		if err != nil || len(records) > 0 || outcomes[0].Status != stage.BadlySetUp || len(b.Asked()) > 0 {
+		if err != nil || len(records) > 0 || outcomes[0].Status != stage.Misconfigured || len(b.Asked()) > 0 {
 			t.Errorf("%s: %+v, %v", name, outcomes, err)
 		}
 	}
@@ -408,13 +408,13 @@ func TestRecordedAnswers(t *testing.T) {
 	}
 	_, outcomes := b.collect(t, handle("googledevelopers", 5), term("music", 5))
 	for _, o := range outcomes {
-		if o.Status == stage.Changed || o.Status == stage.BadlySetUp || o.Status == stage.Blocked {
+		if o.Status == stage.Changed || o.Status == stage.Misconfigured || o.Status == stage.Blocked {
 			t.Errorf("%+v", o)
 		}
 	}
 	for file, want := range map[string]stage.Status{
-		"youtube_error_400_keyInvalid.json": stage.BadlySetUp, "youtube_error_403_permission.json": stage.BadlySetUp,
-		"youtube_error_403_quotaExceeded.json": stage.OverQuota,
+		"youtube_error_400_keyInvalid.json": stage.Misconfigured, "youtube_error_403_permission.json": stage.Misconfigured,
+		"youtube_error_403_quotaExceeded.json": stage.Quota,
 	} {
 		b := newBench(t)
 		body := read(file)

@@ -80,7 +80,7 @@ func account(group []string, found map[string]bool, stop *site.Stop) []stage.Out
 		case stop != nil:
 			o = stop.Outcome(o)
 		default:
-			o.Status, o.Detail = stage.Missing, "the interface has it no more"
+			o.Status, o.Detail = stage.NotFound, "the interface has it no more"
 		}
 		outcomes = append(outcomes, o)
 	}

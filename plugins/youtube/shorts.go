@@ -127,7 +127,7 @@ func (a *api) channel(ctx context.Context, handle string) (id, uploads string, e
 			return id, string(one.Details.Playlists.Uploads), nil
 		}
 	}
-	return "", "", &site.Stop{Status: stage.Missing, Detail: "YouTube knows no channel of that handle"}
+	return "", "", &site.Stop{Status: stage.NotFound, Detail: "YouTube knows no channel of that handle"}
 }
 
 // shorts takes the Shorts of a channel, the newest first: 3 units for 50.

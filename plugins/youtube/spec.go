@@ -68,7 +68,7 @@ func (s source) spec() stage.Spec {
 // open reads the settings; a *site.Stop says what is wrong with them.
 func (s source) open(ctx context.Context, call *stage.Call) (*api, error) {
 	wrong := func(detail string) error {
-		return &site.Stop{Status: stage.BadlySetUp, Detail: detail, Scope: site.All}
+		return &site.Stop{Status: stage.Misconfigured, Detail: detail, Scope: site.All}
 	}
 	if call.Settings["derived_metrics_accepted"] != "yes" {
 		return nil, wrong("YouTube's terms allow scores over its data only after their amendment was accepted: accept it, then set `derived_metrics_accepted` to yes")

@@ -55,9 +55,9 @@ func TestHowRunsEnd(t *testing.T) {
 		"private":               {"echo 'ERROR: This account is private' >&2; exit 1", 0, stage.Empty},
 		"needs login":           {"echo 'ERROR: Requested content is not available, rate-limit reached or login required' >&2; exit 1", 0, stage.Blocked},
 		"page has changed":      {"echo 'ERROR: Unable to extract secondary user ID; please report this issue' >&2; exit 1", 0, stage.Changed},
-		"is asked too often":    {"echo 'ERROR: Unable to download webpage: HTTP Error 429: Too Many Requests' >&2; exit 1", 0, stage.OverQuota},
+		"is asked too often":    {"echo 'ERROR: Unable to download webpage: HTTP Error 429: Too Many Requests' >&2; exit 1", 0, stage.Quota},
 		"crash":                 {"echo 'Traceback (most recent call last):' >&2; echo \"KeyError: 'entries'\" >&2; exit 1", 0, stage.Changed},
-		"options unknown":       {"echo 'yt-dlp: error: no such option: --sleep-requests' >&2; exit 2", 0, stage.BadlySetUp},
+		"options unknown":       {"echo 'yt-dlp: error: no such option: --sleep-requests' >&2; exit 2", 0, stage.Misconfigured},
 		"nothing at all":        {"exit 0", 0, stage.Empty},
 		"no sense":              {"echo '<html>'; exit 0", 0, stage.Empty},
 		"half a line":           {"printf '%s' '{\"id\":\"74\",\"ie_key\":\"Tik'; exit 1", 0, stage.Changed},
@@ -182,7 +182,7 @@ printf moving > "${out%.*}.mp4"`)
 	if raw, err := os.ReadFile(filepath.Join(ready.Scratch, files[0].Name)); err != nil || string(raw) != "moving" {
 		t.Errorf("%q, %v", raw, err)
 	}
-	if len(outcomes) != 2 || outcomes[0].Status != stage.Missing || outcomes[1].Status != stage.OK {
+	if len(outcomes) != 2 || outcomes[0].Status != stage.NotFound || outcomes[1].Status != stage.OK {
 		t.Errorf("%+v", outcomes)
 	}
 }

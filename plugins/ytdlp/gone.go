@@ -56,10 +56,10 @@ func fate(id string) func(result) stage.Status {
 		case status != "":
 			return status
 		case gone(r, id):
-			return stage.Missing
+			return stage.NotFound
 		}
 		for _, sign := range signs {
-			if sign.status != stage.Missing && sign.stands(r.words) {
+			if sign.status != stage.NotFound && sign.stands(r.words) {
 				return sign.status
 			}
 		}

@@ -27,11 +27,11 @@ const elsewhere stage.Status = "elsewhere"
 // unavailable. This content isn't available, try again later", and begins the same
 // way what it says to some countries alone.
 var refusals = []sign{
-	{"Unsupported URL", stage.BadlySetUp},
-	{"HTTP Error 429", stage.OverQuota},
-	{"Too Many Requests", stage.OverQuota},
-	{"rate-limited by YouTube", stage.OverQuota},
-	{"try again later", stage.OverQuota},
+	{"Unsupported URL", stage.Misconfigured},
+	{"HTTP Error 429", stage.Quota},
+	{"Too Many Requests", stage.Quota},
+	{"rate-limited by YouTube", stage.Quota},
+	{"try again later", stage.Quota},
 	{"in your country", elsewhere},
 	{"in your region", elsewhere},
 	{"from your location", elsewhere},
@@ -47,11 +47,11 @@ var signs = []sign{
 	{"does not have any videos", stage.Empty},
 	{"does not have a shorts tab", stage.Empty},
 	{"does not have a videos, shorts, or live tab", stage.Empty},
-	{"HTTP Error 404", stage.Missing},
-	{"does not exist", stage.Missing},
-	{"Video unavailable", stage.Missing},
-	{"Private video", stage.Missing},
-	{"Video not available", stage.Missing},
+	{"HTTP Error 404", stage.NotFound},
+	{"does not exist", stage.NotFound},
+	{"Video unavailable", stage.NotFound},
+	{"Private video", stage.NotFound},
+	{"Video not available", stage.NotFound},
 	{"requiring login", stage.Blocked},
 	{"login required", stage.Blocked},
 	{"Sign in to confirm", stage.Blocked},
@@ -107,7 +107,7 @@ func failing(r result) stage.Status {
 	case errors.Is(r.err, errSilent), errors.Is(r.err, errFlood):
 		return stage.Blocked
 	case r.code == 2:
-		return stage.BadlySetUp // options that this version does not know
+		return stage.Misconfigured // options that this version does not know
 	}
 	return read(refusals, r.words)
 }
@@ -133,7 +133,7 @@ func (t *tool) judged(seed stage.Seed, platform string, asked, returned int, r r
 	switch o.Status {
 	case elsewhere:
 		o.Status = stage.Blocked
-	case stage.Blocked, stage.OverQuota:
+	case stage.Blocked, stage.Quota:
 		at := time.Now().Add(retryAfter).UnixMilli()
 		o.RetryAt = &at
 	}
@@ -159,7 +159,7 @@ type away struct {
 func (a *away) note(o stage.Outcome) {
 	a.last = o
 	switch {
-	case o.Status == stage.OverQuota:
+	case o.Status == stage.Quota:
 		a.blocked = maxBlocked
 	case o.Status == stage.Blocked && o.RetryAt != nil:
 		a.blocked++

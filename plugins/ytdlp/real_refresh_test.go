@@ -105,11 +105,11 @@ func TestRealProgramSaysWhatIsGone(t *testing.T) {
 		t.Fatalf("%+v %+v %v", records, outcomes, err)
 	}
 	// The limit ends it: the last one is not asked for.
-	if o := outcomes[0]; o.Status != stage.OverQuota || o.Asked != 6 || o.RetryAt == nil || !strings.Contains(o.Detail, "try again later") {
+	if o := outcomes[0]; o.Status != stage.Quota || o.Asked != 6 || o.RetryAt == nil || !strings.Contains(o.Detail, "try again later") {
 		t.Errorf("%+v", o)
 	}
 	for i, id := range []string{"removed0000", "private0000"} {
-		if o := outcomes[1+i]; o.Seed != id || o.Status != stage.Missing || o.Platform != youtube {
+		if o := outcomes[1+i]; o.Seed != id || o.Status != stage.NotFound || o.Platform != youtube {
 			t.Errorf("%+v, want %s", o, id)
 		}
 	}

@@ -65,15 +65,15 @@ func TestRealProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []stage.Status{stage.OK, stage.Missing, stage.Unsupported, stage.Unsupported, stage.Unsupported, stage.OverQuota, stage.OverQuota}
+	want := []stage.Status{stage.OK, stage.NotFound, stage.Unsupported, stage.Unsupported, stage.Unsupported, stage.Quota, stage.Quota}
 	for i, o := range outcomes {
 		if i >= len(want) || o.Status != want[i] {
 			t.Errorf("outcome %d: %+v, want %v", i, o, want[min(i, len(want)-1)])
 		}
-		if o.Status == stage.Missing && !strings.Contains(o.Detail, "yt-dlp 20") {
+		if o.Status == stage.NotFound && !strings.Contains(o.Detail, "yt-dlp 20") {
 			t.Errorf("the version is not told: %+v", o)
 		}
-		if o.Status == stage.OverQuota && o.RetryAt == nil {
+		if o.Status == stage.Quota && o.RetryAt == nil {
 			t.Errorf("no time to retry: %+v", o)
 		}
 	}

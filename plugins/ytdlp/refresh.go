@@ -52,7 +52,7 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 			return nil
 		})
 		o := t.judged(stage.Seed{Term: ref.ExternalID}, ref.Platform, 1, returned, r, fate(ref.ExternalID))
-		if o.Status == stage.Missing {
+		if o.Status == stage.NotFound {
 			missing = append(missing, o)
 		}
 		return o, fatal(ctx, r)

@@ -16,7 +16,7 @@ func TestRefresh(t *testing.T) {
 	refs := []stage.Ref{{Platform: "tiktok", ExternalID: "7411111111111111111"}, {Platform: "tiktok", ExternalID: "2"}}
 	records, outcomes, err := stagetest.Refresh(t, Spec(), call, refs)
 	if err != nil || len(records) != 1 || len(outcomes) != 2 || outcomes[0].Status != stage.Partial || outcomes[0].Asked != 2 || outcomes[0].Returned != 1 ||
-		outcomes[1].Status != stage.Missing || outcomes[1].Seed != "2" || outcomes[1].Platform != "tiktok" {
+		outcomes[1].Status != stage.NotFound || outcomes[1].Seed != "2" || outcomes[1].Platform != "tiktok" {
 		t.Errorf("%v %+v %v", records, outcomes, err)
 	}
 }
@@ -57,15 +57,15 @@ func TestWhatIsGone(t *testing.T) {
 		status stage.Status
 		away   bool
 	}{
-		"removed":              {"Video unavailable. This video has been removed by the uploader", stage.Missing, false},
-		"against the rules":    {"This video has been removed for violating YouTube's Terms of Service", stage.Missing, false},
-		"private":              {"Private video. Sign in if you've been granted access to this video", stage.Missing, false},
-		"account ended":        {"Video unavailable. This video is no longer available because the YouTube account associated with this video has been terminated.", stage.Missing, false},
-		"not any more":         {"Video unavailable. This video isn’t available any more", stage.Missing, false},
-		"no more than that":    {"Video unavailable", stage.Missing, false},
-		"never there":          {"This video does not exist.", stage.Missing, false},
-		"limit":                {limit, stage.OverQuota, true},
-		"limit, in brief":      {"This content isn't available, try again later.", stage.OverQuota, true},
+		"removed":              {"Video unavailable. This video has been removed by the uploader", stage.NotFound, false},
+		"against the rules":    {"This video has been removed for violating YouTube's Terms of Service", stage.NotFound, false},
+		"private":              {"Private video. Sign in if you've been granted access to this video", stage.NotFound, false},
+		"account ended":        {"Video unavailable. This video is no longer available because the YouTube account associated with this video has been terminated.", stage.NotFound, false},
+		"not any more":         {"Video unavailable. This video isn’t available any more", stage.NotFound, false},
+		"no more than that":    {"Video unavailable", stage.NotFound, false},
+		"never there":          {"This video does not exist.", stage.NotFound, false},
+		"limit":                {limit, stage.Quota, true},
+		"limit, in brief":      {"This content isn't available, try again later.", stage.Quota, true},
 		"country":              {"Video unavailable. The uploader has not made this video available in your country", stage.Blocked, false},
 		"rights in a country":  {"Video unavailable. This video contains content from Beans, who has blocked it in your country on copyright grounds", stage.Blocked, false},
 		"geo":                  {"This video is not available from your location due to geo restriction", stage.Blocked, false},
@@ -89,7 +89,7 @@ func TestWhatIsGone(t *testing.T) {
 				if err != nil || len(records) > 0 || outcomes[0].Status != c.status || !strings.Contains(outcomes[0].Detail, "2031.01.02") {
 					t.Fatalf("%+v %+v %v, want %s", records, outcomes, err, c.status)
 				}
-				if told := len(outcomes) == 2 && outcomes[1].Seed == "abcdefghijk" && outcomes[1].Status == stage.Missing; told != (c.status == stage.Missing) {
+				if told := len(outcomes) == 2 && outcomes[1].Seed == "abcdefghijk" && outcomes[1].Status == stage.NotFound; told != (c.status == stage.NotFound) {
 					t.Errorf("of the video itself: %+v", outcomes[1:])
 				}
 				if (outcomes[0].RetryAt != nil) != c.away {
@@ -116,7 +116,7 @@ func TestWhatIsGone(t *testing.T) {
 	}
 	call = fake(t, `echo 'ERROR: [TikTok] 7: Unable to download webpage: HTTP Error 404: Not Found' >&2; exit 1`)
 	_, outcomes, err = stagetest.Refresh(t, Spec(), call, []stage.Ref{{Platform: tiktok, ExternalID: "7"}})
-	if err != nil || len(outcomes) != 2 || outcomes[1].Status != stage.Missing {
+	if err != nil || len(outcomes) != 2 || outcomes[1].Status != stage.NotFound {
 		t.Errorf("no page: %+v %v", outcomes, err)
 	}
 }

@@ -54,7 +54,7 @@ var (
 func find(ctx context.Context, call *stage.Call) (*tool, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return nil, stage.Misconfigured("yt-dlp is not installed")
+		return nil, stage.Misconfiguredf("yt-dlp is not installed")
 	}
 	t := &tool{call: call, path: path, silence: 90 * time.Second}
 	ask := func(option string) (string, error) {
@@ -70,11 +70,11 @@ func find(ctx context.Context, call *stage.Call) (*tool, error) {
 	}
 	version, err := ask("--version")
 	if err != nil {
-		return nil, stage.Misconfigured("yt-dlp does not run: %v", err)
+		return nil, stage.Misconfiguredf("yt-dlp does not run: %v", err)
 	}
 	help, err := ask("--help")
 	if err != nil {
-		return nil, stage.Misconfigured("yt-dlp does not run: %v", err)
+		return nil, stage.Misconfiguredf("yt-dlp does not run: %v", err)
 	}
 	t.version = strings.TrimSpace(version)
 	t.flags = always

@@ -54,7 +54,7 @@ func Spec() stage.Spec {
 // allowed refuses to work before the operator has allowed it.
 func allowed(call *stage.Call) error {
 	if call.Settings["enabled"] != "yes" {
-		return stage.Misconfigured("ytdlp is off: it is no official interface. Set its setting enabled to yes where the platforms' terms allow it")
+		return stage.Misconfiguredf("ytdlp is off: it is no official interface. Set its setting enabled to yes where the platforms' terms allow it")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/address"
+	"github.com/scrollery/scrollery/modules/kernel/weburl"
 )
 
 // Config is what one call may reach, and how much of it.
@@ -112,7 +112,7 @@ func Open(config Config) (*Proxy, error) {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
 	p := &Proxy{
-		config: config, allowed: allowed, token: rand.Text(), listener: listener, public: address.PublicIP,
+		config: config, allowed: allowed, token: rand.Text(), listener: listener, public: weburl.PublicIP,
 		slots: make(chan struct{}, config.Connections), open: map[*metered]struct{}{}, told: map[string]bool{},
 	}
 	p.left.Store(config.Bytes)

@@ -19,7 +19,7 @@ import (
 )
 
 // setup opens a proxy that takes this machine for a public one, since a test has no
-// other to reach; what is public is modules/address' matter.
+// other to reach; what is public is modules/kernel/weburl' matter.
 func setup(t *testing.T, config Config) (*Proxy, *http.Client, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}

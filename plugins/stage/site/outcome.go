@@ -53,7 +53,7 @@ func (s *Stop) Outcome(seed stage.Outcome) stage.Outcome {
 func OverQuota(err error, scope Scope) error {
 	var fault *stage.Error
 	if errors.As(err, &fault) && fault.Fault == stage.FaultQuota {
-		return &Stop{Status: stage.OverQuota, RetryAt: fault.RetryAt, Detail: fault.Message, Scope: scope}
+		return &Stop{Status: stage.Quota, RetryAt: fault.RetryAt, Detail: fault.Message, Scope: scope}
 	}
 	return err
 }

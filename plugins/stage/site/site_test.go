@@ -143,7 +143,7 @@ func TestEach(t *testing.T) {
 		case "@Ada":
 			return 4, nil
 		case "cid":
-			return 2, &site.Stop{Status: stage.OverQuota, RetryAt: later, Detail: "enough", Scope: site.Kind}
+			return 2, &site.Stop{Status: stage.Quota, RetryAt: later, Detail: "enough", Scope: site.Kind}
 		case "cups":
 			return 0, stage.ErrEnough
 		}
@@ -154,7 +154,7 @@ func TestEach(t *testing.T) {
 		{Seed: "@Ada", Status: stage.OK, Asked: 9, Returned: 4},
 		{Seed: "ada", Status: stage.OK, Asked: 9, Returned: 4},
 		{Seed: "cid", Status: stage.Partial, Asked: 9, Returned: 2, RetryAt: &at, Detail: "enough"},
-		{Seed: "dee", Status: stage.OverQuota, Asked: 9, RetryAt: &at, Detail: "enough"},
+		{Seed: "dee", Status: stage.Quota, Asked: 9, RetryAt: &at, Detail: "enough"},
 		{Seed: "tea", Status: stage.Empty, Asked: 9},
 		{Seed: "cups", Status: stage.Partial, Asked: 3, Detail: "the call may give no more videos"},
 	}

@@ -19,9 +19,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/scrollery/scrollery/modules/record"
 	"github.com/scrollery/scrollery/plugins/stage"
-	"github.com/scrollery/scrollery/plugins/stage/wire"
 )
 
 // Plan runs the spec's Plan on seeds that the house would have found.
@@ -96,7 +94,7 @@ func Screen(t testing.TB, spec stage.Spec, call stage.Call, input []stage.Record
 	summary, err := spec.Screen(t.Context(), &call, Feed(input), func(v stage.Verdict) error {
 		mu.Lock()
 		defer mu.Unlock()
-		v = wire.DecodeVerdict(wire.EncodeVerdict(&v))
+		v = stage.DecodeVerdict(stage.EncodeVerdict(&v))
 		repairs, fault := v.Clean()
 		check(t, v.Ref, repairs, fault)
 		judged[v.Ref]++
@@ -122,7 +120,7 @@ func Evidence(t testing.TB, spec stage.Spec, call stage.Call, input []stage.Reco
 	err := spec.Evidence(t.Context(), &call, Feed(input), func(f stage.Finding) error {
 		mu.Lock()
 		defer mu.Unlock()
-		f = wire.DecodeFinding(wire.EncodeFinding(&f))
+		f = stage.DecodeFinding(stage.EncodeFinding(&f))
 		repairs, fault := f.Clean()
 		check(t, f.Ref, repairs, fault)
 		findings = append(findings, f)
@@ -142,7 +140,7 @@ func Feed(input []stage.Record) func() (stage.Record, error) {
 		}
 		var one stage.Record
 		one, input = input[0], input[1:]
-		return wire.DecodeRecord(wire.EncodeRecord(&one)), nil
+		return stage.DecodeRecord(stage.EncodeRecord(&one)), nil
 	}
 }
 
@@ -153,12 +151,12 @@ type records struct {
 
 func (s *records) emit(t testing.TB) func(stage.Record) error {
 	return func(r stage.Record) error {
-		message, err := proto.Marshal(wire.EncodeRecord(&r))
+		message, err := proto.Marshal(stage.EncodeRecord(&r))
 		if err != nil {
 			return err
 		}
-		if len(message) > record.MaxRecord {
-			return fmt.Errorf("emit: %d bytes are more than the %d that a record may have", len(message), record.MaxRecord)
+		if len(message) > stage.MaxRecord {
+			return fmt.Errorf("emit: %d bytes are more than the %d that a record may have", len(message), stage.MaxRecord)
 		}
 		repairs, fault := r.Clean()
 		check(t, r.Ref, repairs, fault)
@@ -207,7 +205,7 @@ func prepare(t testing.TB, spec stage.Spec, kind stage.Kind, call *stage.Call) {
 	}
 }
 
-func check(t testing.TB, ref stage.Ref, repairs record.Repairs, fault error) {
+func check(t testing.TB, ref stage.Ref, repairs stage.Repairs, fault error) {
 	t.Helper()
 	if fault != nil {
 		t.Errorf("%q %q: the host would refuse it: %v", ref.Platform, ref.ExternalID, fault)

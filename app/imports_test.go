@@ -1,0 +1,191 @@
+package app_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/scrollery/scrollery/"
+
+// A rule says what the packages below a folder may import of this module, by prefix.
+// A package may always import its own folder: modules/keys, modules/kernel/store, plugins/feed.
+type rule struct {
+	below string
+	may   []string
+	why   string
+}
+
+// The first rule whose folder fits decides.
+var rules = []rule{
+	{"cmd", []string{"app", "modules", "plugins"}, "cmd starts what app composes"},
+	{"app/demo", nil, "the demonstration is a client: it speaks HTTP only"},
+	{"app/pluginhost/egress", []string{"modules/kernel/weburl"}, "the proxy knows which addresses are public, and nothing of stages"},
+	{"app/pluginhost/programs", []string{"app/pluginhost", "plugins/programs", "modules", "proto/gen"}, "the programs answer needs of modules"},
+	{"app/pluginhost", []string{"app/pluginhost", "plugins/stage", "proto/gen"}, "the host knows the protocol and no module"},
+	{"app", []string{"app", "modules", "plugins", "ent", "proto/gen"}, "app alone knows every module"},
+	{"modules/kernel/api", []string{"modules/kernel", "proto/gen"}, "the API kernel knows operations, not tables"},
+	{"modules/kernel/store", []string{"modules/kernel", "ent"}, "storage knows tables, not operations"},
+	{"modules/kernel/webpage", []string{"modules/kernel/weburl", "plugins/stage"}, "a page becomes a stage's noun"},
+	{"modules/kernel/audit", []string{"modules/kernel", "ent"}, "an audit entry is a row"},
+	{"modules/kernel/mail", []string{"modules/kernel/secret"}, "a boundary between parts is random"},
+	{"modules/kernel", nil, "these helpers know nothing else of the tree"},
+	{"modules", []string{"modules/kernel", "plugins/stage", "ent", "proto/gen"}, "modules never import each other: a need is an interface that app answers"},
+	{"plugins/stage", []string{"proto/gen"}, "authors import it from outside: it brings nothing along"},
+	{"plugins/programs", []string{"plugins/internal", "modules/kernel/files", "proto/gen"}, "a program knows an account's files or an endpoint, and nothing of the service"},
+	{"plugins/internal", []string{"plugins/stage", "plugins/internal", "plugins/plugintest"}, "helpers know the SDK alone"},
+	{"plugins", []string{"plugins/stage", "plugins/internal", "plugins/plugintest", "plugins/feed/formats", "modules/kernel/weburl"}, "a stage knows the SDK, its helpers and how files are read, and nothing of the service"},
+	{"ent", []string{"ent", "modules/kernel/viewer"}, "the schema's tenant rule asks who is asking"},
+	{"docs", []string{"plugins/stage", "modules", "app", "proto/gen"}, "examples of the docs are compiled"},
+	{"proto", nil, "generated"},
+}
+
+// The only files of a module that may import a library.
+var libraryFiles = map[string][]string{
+	"go.uber.org/fx":             {"module.go"},
+	"entgo.io/ent":               {"store"},
+	module + "ent":               {"store"},
+	"google.golang.org/protobuf": {"rpc"},
+	module + "proto/gen":         {"rpc"},
+	"connectrpc.com/connect":     {"rpc"},
+	"github.com/stripe":          {"stripe"},
+}
+
+func TestImportsRunDownward(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	eachFile(t, func(path string, imports []string) {
+		seen++
+		folder := filepath.ToSlash(filepath.Dir(path))
+		law := ruleFor(folder)
+		if law == nil {
+			t.Errorf("%s: no rule covers this folder", path)
+			return
+		}
+		for _, imported := range imports {
+			inside, ours := strings.CutPrefix(imported, module)
+			if !ours || home(inside) == home(folder) {
+				continue
+			}
+			if !allowed(law.may, inside) {
+				t.Errorf("%s imports %s: %s", path, inside, law.why)
+			}
+		}
+	})
+	if seen < 50 {
+		t.Fatalf("only %d files were read", seen)
+	}
+}
+
+func TestModulesHaveOneFileALibrary(t *testing.T) {
+	t.Parallel()
+	eachFile(t, func(path string, imports []string) {
+		folder := filepath.ToSlash(filepath.Dir(path))
+		if !strings.HasPrefix(folder, "modules/") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(folder, "modules/kernel/") {
+			return
+		}
+		for _, imported := range imports {
+			for library, files := range libraryFiles {
+				if imported != library && !strings.HasPrefix(imported, library+"/") {
+					continue
+				}
+				if !startsWithAny(filepath.Base(path), files) {
+					t.Errorf("%s imports %s, which belongs in %s*.go", path, imported, strings.Join(files, "*.go, "))
+				}
+			}
+		}
+	})
+}
+
+func ruleFor(folder string) *rule {
+	for i := range rules {
+		if strings.HasPrefix(folder+"/", strings.TrimSuffix(rules[i].below, "/")+"/") {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+// home is the folder that a package belongs to: modules/keys, modules/kernel/store, plugins/feed, app.
+func home(folder string) string {
+	parts := strings.Split(folder, "/")
+	depth := 1
+	if parts[0] == "modules" || parts[0] == "plugins" {
+		depth = 2
+		if len(parts) > 2 && slices.Contains([]string{"kernel", "internal", "programs"}, parts[1]) {
+			depth = 3
+		}
+	}
+	return strings.Join(parts[:min(depth, len(parts))], "/")
+}
+
+func allowed(may []string, inside string) bool {
+	for _, prefix := range may {
+		if inside == prefix || strings.HasPrefix(inside, strings.TrimSuffix(prefix, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func startsWithAny(name string, prefixes []string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(name, strings.TrimSuffix(prefix, ".go")) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachFile reads the imports of every Go file of the tree, generated ones left out.
+func eachFile(t *testing.T, visit func(path string, imports []string)) {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		inside, _ := filepath.Rel(root, path)
+		inside = filepath.ToSlash(inside)
+		if entry.IsDir() {
+			if inside == "proto/gen" || strings.HasPrefix(entry.Name(), ".") && inside != "." || entry.Name() == "testdata" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		generated := strings.HasPrefix(inside, "ent/") && !strings.HasPrefix(inside, "ent/schema/") && !strings.HasPrefix(inside, "ent/migrate/diff")
+		if !strings.HasSuffix(inside, ".go") || generated || !strings.Contains(inside, "/") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		imports := make([]string, 0, len(file.Imports))
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			imports = append(imports, name)
+		}
+		visit(inside, imports)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,241 @@
+package api
+
+import (
+	"context"
+	"math"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// admit lets a call in, or says why not, from its headers alone. The steps stand
+// in the order of their refusals.
+func (c *call) admit(ctx context.Context) error {
+	caller, err := c.identify(ctx)
+	if err != nil {
+		c.showRate()
+		return err
+	}
+	if err := c.spendRate(); err != nil {
+		return err
+	}
+	if c.op.public() {
+		return nil
+	}
+	if err := c.checkScope(); err != nil {
+		return err
+	}
+	if c.op.Subscription && !c.viewer.Active() {
+		return apierr.New(apierr.SubscriptionRequired, "An active subscription is needed. Start one at subscribeUrl.")
+	}
+	if c.op.Units > 0 && caller.BudgetWait > 0 {
+		return &apierr.Error{
+			Kind: apierr.RateLimited, RetryAfter: caller.BudgetWait,
+			Message: "The usage budget is spent; it opens again with the next window.",
+		}
+	}
+	return nil
+}
+
+// identify finds out who is calling. A public operation is served whatever the
+// key; a valid one attributes its event, and may be asked for with viewer.Known.
+func (c *call) identify(ctx context.Context) (*Caller, error) {
+	secret, sent := bearer(c.request.Header["Authorization"])
+	if secret == "" {
+		if c.op.public() {
+			return nil, nil
+		}
+		if sent {
+			return nil, apierr.New(apierr.Unauthorized, "The Authorization header is not of the form `Bearer <API key>`.")
+		}
+		return nil, apierr.New(apierr.Unauthorized, "An API key is needed: send `Authorization: Bearer <API key>`.")
+	}
+	caller, err := c.mux.admitter.Admit(ctx, secret)
+	if err == nil && (caller == nil || caller.Viewer == nil) {
+		err = apierr.New(apierr.Unauthorized, "The API key is not valid.")
+	}
+	if err != nil {
+		if !c.op.public() {
+			return nil, err
+		}
+		if apierr.As(err) == nil {
+			c.mux.log.WarnContext(ctx, "caller of a public operation not looked up", "request_id", c.requestID, "error", err)
+		}
+		return nil, nil
+	}
+	c.viewer = caller.Viewer
+	return caller, nil
+}
+
+// asking tells the operation who calls. A public one learns it without acting as
+// the caller.
+func (c *call) asking(ctx context.Context) context.Context {
+	switch {
+	case c.viewer == nil:
+		return ctx
+	case c.op.public():
+		return viewer.WithKnown(ctx, c.viewer)
+	}
+	return viewer.NewContext(ctx, c.viewer)
+}
+
+// bearer takes the secret out of the Authorization header; sent tells whether
+// there was a header at all.
+func bearer(headers []string) (secret string, sent bool) {
+	if len(headers) != 1 {
+		return "", len(headers) > 0
+	}
+	scheme, rest, found := strings.Cut(headers[0], " ")
+	if !found || !strings.EqualFold(scheme, "Bearer") {
+		return "", true
+	}
+	return strings.TrimSpace(rest), true
+}
+
+// spendRate takes the call from its allowance and shows what is left.
+func (c *call) spendRate() error {
+	l, now := c.mux.limiter, c.start
+	var wait time.Duration
+	if c.op.public() {
+		client := c.client()
+		n := 1.0
+		if !l.on {
+			n = 0
+		}
+		left, blocked := bucketOf(l.clients, client, l.client, now).take(l.client, n, now)
+		wait = blocked
+		shown, policies := describeLeft(l.client, left), l.client.header
+		if quota := int(c.op.PerMinute); quota > 0 {
+			leftMinute := quota
+			if l.on && wait == 0 {
+				leftMinute, wait = l.takeMinute(c.op.Id, client, quota, now)
+			}
+			shown += `, "minute";r=` + strconv.Itoa(leftMinute) + `;t=60`
+			policies = []string{policies[0] + ", " + describePolicy("minute", quota, 60)}
+		}
+		c.setRate(shown, policies)
+	} else {
+		left := l.key.burst
+		if l.on {
+			left, wait = bucketOf(l.keys, c.viewer.KeyID, l.key, now).take(l.key, 1, now)
+		}
+		c.setRate(describeLeft(l.key, left), l.key.header)
+	}
+	if wait > 0 {
+		return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: wait, Message: "Too many requests; slow down."}
+	}
+	return nil
+}
+
+// showRate shows a caller without a key the allowance of its address.
+func (c *call) showRate() {
+	l := c.mux.limiter
+	left := l.client.burst
+	if b, ok := l.clients.GetIfPresent(c.client()); ok && l.on {
+		left, _ = b.take(l.client, 0, c.start)
+	}
+	c.setRate(describeLeft(l.client, left), l.client.header)
+}
+
+func (l *limiter) takeMinute(op string, client netip.Addr, quota int, now time.Time) (int, time.Duration) {
+	w, _ := l.minutes.ComputeIfAbsent(minuteKey{op, client}, func() (*window, bool) { return &window{}, false })
+	return w.take(quota, now)
+}
+
+func (c *call) setRate(left string, policies []string) {
+	c.set("Ratelimit", left)
+	c.header["Ratelimit-Policy"] = policies
+}
+
+// describeLeft is the RateLimit header: what is left, and the seconds to a full allowance.
+func describeLeft(p policy, left float64) string {
+	return `"` + p.name + `";r=` + strconv.Itoa(int(left)) + `;t=` + strconv.Itoa(int(math.Ceil((p.burst-left)/p.rate)))
+}
+
+func (c *call) checkScope() error {
+	if c.op.Scope != "" && !c.viewer.Has(c.op.Scope) {
+		return &apierr.Error{
+			Kind: apierr.Forbidden, Message: "The key lacks the scope " + c.op.Scope + ".",
+			RequiredScope: c.op.Scope, GrantedScopes: c.viewer.Scopes,
+		}
+	}
+	required, current := c.mux.config.Tiers[c.op.Id], tierOf(c.viewer)
+	if required != "" && tierRank(current) < tierRank(required) {
+		return &apierr.Error{
+			Kind: apierr.TierRequired, Message: "The operation needs the tier " + required + ".",
+			RequiredTier: required, CurrentTier: current,
+		}
+	}
+	return nil
+}
+
+// tierOf is the tier that a caller's plan gives.
+func tierOf(v *viewer.Viewer) string {
+	switch {
+	case !v.Active():
+		return "none"
+	case v.Plan == "pro":
+		return "max"
+	default:
+		return "starter"
+	}
+}
+
+func tierRank(tier string) int {
+	switch tier {
+	case "max":
+		return 2
+	case "starter":
+		return 1
+	default:
+		return 0
+	}
+}
+
+// client is the address that a public call counts for: the peer, or the nearest
+// address before it in X-Forwarded-For that is no trusted proxy.
+func (c *call) client() netip.Addr {
+	peer, err := netip.ParseAddrPort(c.request.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := peer.Addr().Unmap()
+	if !c.mux.trusts(addr) {
+		return network(addr)
+	}
+	forwarded := strings.Split(strings.Join(c.request.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(forwarded) - 1; i >= 0; i-- {
+		next, err := netip.ParseAddr(strings.TrimSpace(forwarded[i]))
+		if err != nil {
+			break
+		}
+		if addr = next.Unmap(); !c.mux.trusts(addr) {
+			break
+		}
+	}
+	return network(addr)
+}
+
+func (m *Mux) trusts(addr netip.Addr) bool {
+	for _, prefix := range m.config.TrustedProxies {
+		if prefix.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// network cuts an IPv6 address to its /64, which one client has all of.
+func network(addr netip.Addr) netip.Addr {
+	addr = addr.WithZone("")
+	if addr.Is6() {
+		if prefix, err := addr.Prefix(64); err == nil {
+			return prefix.Addr()
+		}
+	}
+	return addr
+}

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// Caller is who holds a key.
+type Caller struct {
+	Viewer *viewer.Viewer
+	// BudgetWait is above 0 when the budget is spent: the time to its next window.
+	BudgetWait time.Duration
+}
+
+// Admitter finds out who holds a key.
+type Admitter interface {
+	// Admit looks up the text after `Bearer `. It answers Unauthorized for a key
+	// that is not known and AuthRequired for a session that has ended.
+	Admit(ctx context.Context, secret string) (*Caller, error)
+}
+
+// Event is the usage event of one call.
+type Event struct {
+	// Op is the operation id.
+	Op string
+	// Status is `ok`, `subscription_required`, `rate_limited`, `forbidden` or `error`.
+	Status string
+	// Viewer is nil for a call without a valid key.
+	Viewer *viewer.Viewer
+	// Units is what the call costs; 0 unless it succeeded.
+	Units int
+	At    time.Time
+}
+
+// Recorder keeps usage events.
+type Recorder interface {
+	// Record returns once the event is durable.
+	Record(ctx context.Context, e Event) error
+}
+
+// call is one request on its way through the kernel. It belongs to one goroutine.
+type call struct {
+	mux       *Mux
+	op        *operation // nil: the request maps to none
+	door      string
+	requestID string
+	start     time.Time
+	request   *http.Request
+	header    http.Header // of the answer
+	viewer    *viewer.Viewer
+	status    int // HTTP status of a success
+	units     int
+	raw       map[string]json.RawMessage
+	recorded  bool
+	code      string // what the answer says: `ok` or an error code
+	cause     error  // what the log says beyond that
+	sent      int    // HTTP status that went out
+	// values holds the header values that the kernel itself sets.
+	values [8]string
+	used   int
+}
+
+// set sets a header of the answer; name is in canonical form.
+func (c *call) set(name, value string) {
+	if c.used == len(c.values) {
+		c.header[name] = []string{value}
+		return
+	}
+	c.values[c.used] = value
+	c.header[name] = c.values[c.used : c.used+1 : c.used+1]
+	c.used++
+}
+
+type callKey struct{}
+
+func callFrom(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// Status sets the HTTP status of this call's success on REST. It has no effect
+// on the other doors.
+func Status(ctx context.Context, status int) {
+	if c := callFrom(ctx); c != nil {
+		c.status = status
+	}
+}
+
+// Units replaces what this call costs when it succeeds.
+func Units(ctx context.Context, units int) {
+	if c := callFrom(ctx); c != nil {
+		c.units = units
+	}
+}
+
+// RequestID returns the id of the request behind ctx, empty outside of one.
+func RequestID(ctx context.Context) string {
+	if c := callFrom(ctx); c != nil {
+		return c.requestID
+	}
+	return ""
+}
+
+// RawField returns the JSON text of a free-form property (`agentMetadata`) as
+// the caller sent it, insignificant white space left out; on the other doors a
+// rendering of the value. It is nil where the property was not sent.
+func RawField(ctx context.Context, name string) json.RawMessage {
+	if c := callFrom(ctx); c != nil {
+		return c.raw[name]
+	}
+	return nil
+}
+
+func (c *call) keepRaw(name string, text json.RawMessage) {
+	if c.raw == nil {
+		c.raw = map[string]json.RawMessage{}
+	}
+	c.raw[name] = text
+}
+
+// settle writes the call's event, once, and returns the error that the caller is
+// to see: a success whose event cannot be written becomes an error, since what
+// is not counted must not be handed out.
+func (c *call) settle(ctx context.Context, err error) error {
+	if c.recorded || c.op == nil {
+		return err
+	}
+	c.recorded = true
+	event := Event{Op: c.op.Id, Status: eventStatus(err), Viewer: c.viewer, At: c.start}
+	if err == nil && c.viewer != nil {
+		event.Units = c.units
+	}
+	if failed := c.mux.recorder.Record(context.WithoutCancel(ctx), event); failed != nil {
+		c.mux.log.ErrorContext(ctx, "usage event not written", "op", c.op.Id, "request_id", c.requestID, "error", failed)
+		if err == nil {
+			return errors.New("usage event not written")
+		}
+	}
+	return err
+}
+
+// eventStatus is how a usage event names an outcome.
+func eventStatus(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	f := apierr.As(err)
+	if f == nil {
+		return "error"
+	}
+	switch f.Kind {
+	case apierr.SubscriptionRequired:
+		return "subscription_required"
+	case apierr.RateLimited:
+		return "rate_limited"
+	case apierr.Unauthorized, apierr.AuthRequired, apierr.Forbidden, apierr.TierRequired:
+		return "forbidden"
+	default:
+		return "error"
+	}
+}

@@ -1,0 +1,307 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// decoder reads the input of one REST call into a message, strictly, and goes on
+// after a fault so that all of them are reported at once. It is reused.
+type decoder struct {
+	issues issues
+	raw    []rawField
+	buffer bytes.Buffer
+	text   []byte
+	json   *jsontext.Decoder
+	broken bool
+}
+
+type rawField struct {
+	name string
+	text json.RawMessage
+}
+
+func newDecoder() *decoder { return &decoder{json: jsontext.NewDecoder(&bytes.Buffer{})} }
+
+func (d *decoder) reset() {
+	d.issues, d.raw, d.broken = issues{}, nil, false
+	d.buffer.Reset()
+	if d.buffer.Cap() > keptBuffer {
+		d.buffer = bytes.Buffer{}
+	}
+	if cap(d.text) > keptBuffer {
+		d.text = nil
+	}
+}
+
+// whole tells whether the body was read to its end, faults of its fields aside.
+func (d *decoder) whole() bool { return !d.broken }
+
+func (d *decoder) fault(path, format string, args ...any) { d.issues.add(path, format, args...) }
+
+// abandon reports a fault of the body as a whole.
+func (d *decoder) abandon(format string, args ...any) {
+	d.broken = true
+	d.fault("", format, args...)
+}
+
+// contentType accepts JSON in UTF-8, uncompressed, and nothing else.
+func (d *decoder) contentType(h http.Header) bool {
+	sent := h.Get("Content-Type")
+	if sent != "application/json" {
+		kind, params, err := mime.ParseMediaType(sent)
+		charset := params["charset"]
+		if err != nil || kind != "application/json" || (charset != "" && !strings.EqualFold(charset, "utf-8")) {
+			d.abandon("the content type must be application/json")
+			return false
+		}
+	}
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		d.abandon("a compressed body is not accepted")
+		return false
+	}
+	return true
+}
+
+// read takes in the whole body, up to the limit.
+func (d *decoder) read(w http.ResponseWriter, r *http.Request, limit int64) bool {
+	tooLarge := func() bool {
+		d.abandon("the body is larger than %d KiB", limit/kibibyte)
+		return false
+	}
+	if r.ContentLength > limit {
+		return tooLarge()
+	}
+	if _, err := d.buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+		var over *http.MaxBytesError
+		if errors.As(err, &over) {
+			return tooLarge()
+		}
+		d.abandon("the body could not be read to its end")
+		return false
+	}
+	if len(bytes.TrimSpace(d.buffer.Bytes())) == 0 {
+		d.abandon("the body is empty; send a JSON object")
+		return false
+	}
+	return true
+}
+
+// sentBody tells whether a request carries a body.
+func (d *decoder) sentBody(r *http.Request) bool {
+	if r.ContentLength >= 0 || r.Body == nil {
+		return r.ContentLength > 0
+	}
+	var one [1]byte
+	n, _ := io.ReadFull(r.Body, one[:])
+	return n > 0
+}
+
+// body decodes the JSON object in the buffer.
+func (d *decoder) body(message protoreflect.Message, s *shape) {
+	d.json.Reset(&d.buffer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	switch d.json.PeekKind() {
+	case '{':
+	case jsontext.KindInvalid:
+		_, err := d.json.ReadToken()
+		d.syntax(err)
+		return
+	default:
+		if err := d.json.SkipValue(); err != nil {
+			d.syntax(err)
+			return
+		}
+		d.abandon("the body must be a JSON object")
+		return
+	}
+	if err := d.object(message, s); err != nil {
+		d.syntax(err)
+		return
+	}
+	if _, err := d.json.ReadToken(); !errors.Is(err, io.EOF) {
+		d.abandon("there is data after the JSON object")
+	}
+}
+
+func (d *decoder) syntax(err error) {
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		d.abandon("the body is not valid JSON at byte %d", syntactic.ByteOffset)
+		return
+	}
+	d.abandon("the body is not valid JSON: it ends too early")
+}
+
+// object decodes the members; an error is one of syntax.
+func (d *decoder) object(message protoreflect.Message, s *shape) error {
+	if _, err := d.json.ReadToken(); err != nil {
+		return err
+	}
+	var seen uint64
+	for d.json.PeekKind() != '}' {
+		name, sound, err := d.string()
+		if err != nil {
+			return err
+		}
+		f := s.byName[string(name)]
+		if f == nil || f.rpcOnly || !sound {
+			d.unknown(string(name), s)
+			if err := d.json.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		if seen&(1<<f.index) != 0 {
+			d.fault(f.name, "is repeated")
+			if err := d.json.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		seen |= 1 << f.index
+		if err := d.member(message, f); err != nil {
+			return err
+		}
+	}
+	_, err := d.json.ReadToken()
+	return err
+}
+
+// unknown reports a name, with a hint where only its case is wrong.
+func (d *decoder) unknown(name string, s *shape) {
+	for _, f := range s.fields {
+		if !f.rpcOnly && strings.EqualFold(f.name, name) {
+			d.fault(name, "is not known; did you mean %s?", f.name)
+			return
+		}
+	}
+	d.fault(name, "is not known")
+}
+
+// member decodes one property into its field.
+func (d *decoder) member(message protoreflect.Message, f *field) error {
+	if f.message != nil {
+		return d.free(message, f)
+	}
+	if f.list {
+		return d.list(message, f)
+	}
+	value, ok, err := d.scalar(f, f.name)
+	if ok && err == nil {
+		message.Set(f.desc, value)
+	}
+	return err
+}
+
+func (d *decoder) list(message protoreflect.Message, f *field) error {
+	if d.json.PeekKind() != '[' {
+		return d.mismatch(f.name, "a list")
+	}
+	if _, err := d.json.ReadToken(); err != nil {
+		return err
+	}
+	list := message.Mutable(f.desc).List()
+	n := 0
+	for ; d.json.PeekKind() != ']'; n++ {
+		value, ok, err := d.scalar(f, f.name+"["+strconv.Itoa(n)+"]")
+		if err != nil {
+			return err
+		}
+		if !ok {
+			value = f.desc.Default() // keeps the places of the items after it
+			if f.kind == protoreflect.StringKind {
+				value = protoreflect.ValueOfString("")
+			}
+		}
+		list.Append(value)
+	}
+	if n == 0 && f.emptySets != nil {
+		message.Set(f.emptySets, protoreflect.ValueOfBool(true))
+	}
+	_, err := d.json.ReadToken()
+	return err
+}
+
+// scalar decodes a string, a whole number or a truth value. ok is false after a fault.
+func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bool, err error) {
+	switch kind := d.json.PeekKind(); {
+	case f.kind == protoreflect.StringKind && kind == '"':
+		text, sound, err := d.string()
+		if err != nil {
+			return value, false, err
+		}
+		if !sound || bytes.IndexByte(text, 0) >= 0 {
+			d.fault(path, badText)
+			return value, false, nil
+		}
+		return protoreflect.ValueOfString(string(text)), true, nil
+	case f.kind == protoreflect.StringKind:
+		return value, false, d.mismatch(path, "a string")
+	case f.kind == protoreflect.BoolKind && (kind == 't' || kind == 'f'):
+		_, err := d.json.ReadToken()
+		return protoreflect.ValueOfBool(kind == 't'), true, err
+	case f.kind == protoreflect.BoolKind:
+		return value, false, d.mismatch(path, "true or false")
+	case kind == '0':
+		number, err := d.json.ReadValue()
+		if err != nil {
+			return value, false, err
+		}
+		whole, ok := wholeNumber(string(number))
+		if !ok {
+			d.fault(path, "must be a whole number of 32 bits")
+		}
+		return protoreflect.ValueOfInt32(whole), ok, nil
+	default:
+		return value, false, d.mismatch(path, "a whole number")
+	}
+}
+
+const badText = "must be text without NUL, in valid Unicode"
+
+// wholeNumber reads an integer in any spelling that JSON has for it: 5, 5.0, 5e0.
+func wholeNumber(text string) (int32, bool) {
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+		return int32(n), true
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n != float64(int32(n)) {
+		return 0, false
+	}
+	return int32(n), true
+}
+
+// mismatch reports a value of the wrong type and passes over it. What is no value
+// at all is a fault of the syntax alone.
+func (d *decoder) mismatch(path, wanted string) error {
+	kind := d.json.PeekKind()
+	if err := d.json.SkipValue(); err != nil {
+		return err
+	}
+	if kind == 'n' {
+		d.fault(path, "must be %s, not null; leave it out instead", wanted)
+	} else {
+		d.fault(path, "must be %s", wanted)
+	}
+	return nil
+}
+
+// string reads a JSON string. sound is false for a lone surrogate or bytes that
+// are not UTF-8. The text is valid until the next read.
+func (d *decoder) string() (text []byte, sound bool, err error) {
+	value, err := d.json.ReadValue()
+	if err != nil {
+		return nil, false, err
+	}
+	d.text, err = jsontext.AppendUnquote(d.text[:0], value)
+	return d.text, err == nil, nil
+}

@@ -1,0 +1,251 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// bundle is a mux over a fake room, behind a server that speaks HTTP/1.1 and h2c.
+type bundle struct {
+	mux     *api.Mux
+	server  *httptest.Server
+	events  *events
+	callers map[string]*api.Caller
+	room    *room
+}
+
+// events is a Recorder that remembers.
+type events struct {
+	mu   sync.Mutex
+	list []api.Event
+	fail error
+}
+
+func (e *events) Record(_ context.Context, event api.Event) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.list = append(e.list, event)
+	return e.fail
+}
+
+func (e *events) last(t *testing.T) api.Event {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.list) == 0 {
+		t.Fatal("no event was recorded")
+	}
+	return e.list[len(e.list)-1]
+}
+
+func (e *events) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.list)
+}
+
+// Admit knows the callers of the bundle by their secret.
+func (b *bundle) Admit(_ context.Context, secret string) (*api.Caller, error) {
+	switch secret {
+	case "ended":
+		return nil, apierr.New(apierr.AuthRequired, "The session has ended.")
+	case "broken":
+		return nil, errors.New("the database is away")
+	}
+	if caller := b.callers[secret]; caller != nil {
+		return caller, nil
+	}
+	return nil, apierr.New(apierr.Unauthorized, "The API key is not valid.")
+}
+
+// room stands for all rooms: it answers with what a test sets, by rpc name.
+type room struct {
+	mu       sync.Mutex
+	requests []proto.Message
+	raw      json.RawMessage
+	do       func(ctx context.Context, request proto.Message) (proto.Message, error)
+	page     api.Rendered
+}
+
+func (r *room) keep(ctx context.Context, request proto.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests = append(r.requests, request)
+	r.raw = api.RawField(ctx, "agentMetadata")
+}
+
+func (r *room) last(t *testing.T) proto.Message {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.requests) == 0 {
+		t.Fatal("no request reached the room")
+	}
+	return r.requests[len(r.requests)-1]
+}
+
+func unary[Req, Resp any](b *bundle, method string) {
+	api.Unary(b.mux, method, func(ctx context.Context, req *Req) (*Resp, error) {
+		b.room.keep(ctx, any(req).(proto.Message))
+		if b.room.do != nil {
+			response, err := b.room.do(ctx, any(req).(proto.Message))
+			if err != nil || response != nil {
+				typed, _ := any(response).(*Resp)
+				return typed, err
+			}
+		}
+		return new(Resp), nil
+	})
+}
+
+func page[Req any](b *bundle, method string) {
+	api.Page(b.mux, method, func(ctx context.Context, req *Req) (api.Rendered, error) {
+		b.room.keep(ctx, any(req).(proto.Message))
+		return b.room.page, nil
+	})
+}
+
+func setup(t testing.TB, change ...func(*api.Config)) *bundle {
+	t.Helper()
+	cfg := api.Defaults()
+	cfg.BaseURL, cfg.RateLimit = "https://api.scrollery.test/", false
+	for _, c := range change {
+		c(&cfg)
+	}
+	b := &bundle{events: &events{}, room: &room{}, callers: map[string]*api.Caller{
+		"good":    {Viewer: &viewer.Viewer{AccountID: 1, KeyID: 11, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}},
+		"pro":     {Viewer: &viewer.Viewer{AccountID: 5, KeyID: 15, Scopes: viewer.AllScopes(), Plan: "pro", Status: "active"}},
+		"lapsed":  {Viewer: &viewer.Viewer{AccountID: 2, KeyID: 12, Scopes: viewer.AllScopes(), Plan: "standard", Status: "past_due"}},
+		"reader":  {Viewer: &viewer.Viewer{AccountID: 3, KeyID: 13, Scopes: []string{"library:read"}, Plan: "standard", Status: "active"}},
+		"drained": {Viewer: &viewer.Viewer{AccountID: 4, KeyID: 14, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}, BudgetWait: 90 * time.Second},
+	}}
+	mux, err := api.New(cfg, b, b.events, slog.New(slog.NewJSONHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mux = mux
+	b.mount()
+	if err := mux.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if missing := mux.Missing(); len(missing) > 0 {
+		t.Fatalf("not mounted: %v", missing)
+	}
+	b.server = httptest.NewUnstartedServer(mux.Handler())
+	b.server.Config.Protocols = new(http.Protocols)
+	b.server.Config.Protocols.SetHTTP1(true)
+	b.server.Config.Protocols.SetUnencryptedHTTP2(true)
+	b.server.Start()
+	t.Cleanup(b.server.Close)
+	return b
+}
+
+func (b *bundle) mount() {
+	unary[scrolleryv1.GetHealthRequest, scrolleryv1.GetHealthResponse](b, "GetHealth")
+	unary[scrolleryv1.GetPricingRequest, scrolleryv1.GetPricingResponse](b, "GetPricing")
+	unary[scrolleryv1.SubscribeRequest, scrolleryv1.SubscribeResponse](b, "Subscribe")
+	unary[scrolleryv1.ClaimSubscriptionRequest, scrolleryv1.ClaimSubscriptionResponse](b, "ClaimSubscription")
+	unary[scrolleryv1.TopupRequest, scrolleryv1.TopupResponse](b, "Topup")
+	unary[scrolleryv1.ConfirmTopupRequest, scrolleryv1.ConfirmTopupResponse](b, "ConfirmTopup")
+	unary[scrolleryv1.SignupRequest, scrolleryv1.SignupResponse](b, "Signup")
+	unary[scrolleryv1.ClaimSignupRequest, scrolleryv1.ClaimSignupResponse](b, "ClaimSignup")
+	unary[scrolleryv1.RecoverRequest, scrolleryv1.RecoverResponse](b, "Recover")
+	unary[scrolleryv1.ReissueRequest, scrolleryv1.ReissueResponse](b, "Reissue")
+	unary[scrolleryv1.CreateSessionKeyRequest, scrolleryv1.CreateSessionKeyResponse](b, "CreateSessionKey")
+	unary[scrolleryv1.GetWorkspaceRequest, scrolleryv1.GetWorkspaceResponse](b, "GetWorkspace")
+	unary[scrolleryv1.SetWorkspaceRequest, scrolleryv1.SetWorkspaceResponse](b, "SetWorkspace")
+	unary[scrolleryv1.UpdateWorkspaceRequest, scrolleryv1.UpdateWorkspaceResponse](b, "UpdateWorkspace")
+	unary[scrolleryv1.GetRulesRequest, scrolleryv1.GetRulesResponse](b, "GetRules")
+	unary[scrolleryv1.PutRulesRequest, scrolleryv1.PutRulesResponse](b, "PutRules")
+	unary[scrolleryv1.CreateScrollRequest, scrolleryv1.CreateScrollResponse](b, "CreateScroll")
+	unary[scrolleryv1.GetScrollRequest, scrolleryv1.GetScrollResponse](b, "GetScroll")
+	unary[scrolleryv1.ListScrollsRequest, scrolleryv1.ListScrollsResponse](b, "ListScrolls")
+	unary[scrolleryv1.CancelScrollRequest, scrolleryv1.CancelScrollResponse](b, "CancelScroll")
+	unary[scrolleryv1.StopScheduleRequest, scrolleryv1.StopScheduleResponse](b, "StopSchedule")
+	unary[scrolleryv1.ListVerdictsRequest, scrolleryv1.ListVerdictsResponse](b, "ListVerdicts")
+	page[scrolleryv1.GetHooksRequest](b, "GetHooks")
+	page[scrolleryv1.GetOutliersRequest](b, "GetOutliers")
+	page[scrolleryv1.GetTrendsRequest](b, "GetTrends")
+	page[scrolleryv1.GetLibraryRequest](b, "GetLibrary")
+	unary[scrolleryv1.ArchiveLibraryVideoRequest, scrolleryv1.ArchiveLibraryVideoResponse](b, "ArchiveLibraryVideo")
+	unary[scrolleryv1.AnnotateLibraryVideoRequest, scrolleryv1.AnnotateLibraryVideoResponse](b, "AnnotateLibraryVideo")
+	unary[scrolleryv1.GetUsageRequest, scrolleryv1.GetUsageResponse](b, "GetUsage")
+	unary[scrolleryv1.ListEventsRequest, scrolleryv1.ListEventsResponse](b, "ListEvents")
+	unary[scrolleryv1.WriteSandboxFileRequest, scrolleryv1.WriteSandboxFileResponse](b, "WriteSandboxFile")
+	unary[scrolleryv1.RunAgentRequest, scrolleryv1.RunAgentResponse](b, "RunAgent")
+	api.Stream(b.mux, "WatchScroll", func(_ context.Context, req *scrolleryv1.WatchScrollRequest, send func(*scrolleryv1.WatchScrollResponse) error) error {
+		for _, status := range []string{"queued", "completed"} {
+			if err := send(&scrolleryv1.WatchScrollResponse{Scroll: &scrolleryv1.Scroll{Id: req.GetId(), Status: status}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// reply is what REST answered.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// json decodes the body.
+func (r reply) json(t *testing.T) map[string]any {
+	t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal([]byte(r.body), &body); err != nil {
+		t.Fatalf("the answer is not a JSON object: %v: %s", err, r.body)
+	}
+	return body
+}
+
+// call makes one REST call; key may be empty.
+func (b *bundle) call(t testing.TB, method, path, key, body string, headers ...string) reply {
+	t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	request, err := http.NewRequest(method, b.server.URL+path, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	client := *b.server.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{response.StatusCode, response.Header, string(text)}
+}

@@ -1,0 +1,151 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// Bounds of a free-form property, which protovalidate has no rule for.
+const (
+	freeKeys  = 50
+	freeName  = 100
+	freeText  = 500
+	freeItems = 20
+)
+
+// free decodes a free-form property: an object of texts and lists of texts, or
+// null. Deeper values are kept as null, which checkFree refuses at their path.
+func (d *decoder) free(message protoreflect.Message, f *field) error {
+	raw, err := d.json.ReadValue()
+	if err != nil {
+		return err
+	}
+	kept := raw.Clone()
+	value := d.freeMember(kept, f.name)
+	_ = kept.Compact()
+	message.Set(f.desc, protoreflect.ValueOfMessage(value.ProtoReflect()))
+	d.raw = append(d.raw, rawField{f.name, json.RawMessage(kept)})
+	return nil
+}
+
+func (d *decoder) freeMember(raw jsontext.Value, path string) *structpb.Value {
+	switch raw.Kind() {
+	case 'n':
+		return structpb.NewNullValue()
+	case '{':
+	default:
+		return structpb.NewBoolValue(false)
+	}
+	object := &structpb.Struct{Fields: map[string]*structpb.Value{}}
+	in := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	_, _ = in.ReadToken()
+	for in.PeekKind() == '"' {
+		name := d.freeString(in, func(name string) string { return path + "." + name })
+		at := path + "." + name
+		if _, repeated := object.Fields[name]; repeated {
+			d.fault(at, "is repeated")
+		}
+		object.Fields[name] = d.freeItem(in, at, true)
+	}
+	return structpb.NewStructValue(object)
+}
+
+// freeItem reads a text or, where one may stand, a list of texts.
+func (d *decoder) freeItem(in *jsontext.Decoder, path string, lists bool) *structpb.Value {
+	switch kind := in.PeekKind(); {
+	case kind == '"':
+		return structpb.NewStringValue(d.freeString(in, func(string) string { return path }))
+	case kind == '[' && lists:
+		_, _ = in.ReadToken()
+		list := &structpb.ListValue{}
+		for k := in.PeekKind(); k != ']' && k != jsontext.KindInvalid; k = in.PeekKind() {
+			list.Values = append(list.Values, d.freeItem(in, path+"["+strconv.Itoa(len(list.Values))+"]", false))
+		}
+		_, _ = in.ReadToken()
+		return structpb.NewListValue(list)
+	default:
+		_ = in.SkipValue()
+		return structpb.NewNullValue()
+	}
+}
+
+func (d *decoder) freeString(in *jsontext.Decoder, path func(string) string) string {
+	raw, _ := in.ReadValue()
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil || bytes.IndexByte(text, 0) >= 0 {
+		d.fault(path(string(text)), badText)
+	}
+	return string(text)
+}
+
+// checkFree holds a free-form value against its bounds, on every door.
+func checkFree(s *issues, path string, value *structpb.Value) {
+	if _, null := value.GetKind().(*structpb.Value_NullValue); null {
+		return
+	}
+	if _, object := value.GetKind().(*structpb.Value_StructValue); !object {
+		s.add(path, "must be an object or null")
+		return
+	}
+	fields := value.GetStructValue().GetFields()
+	if len(fields) > freeKeys {
+		s.add(path, "must have at most %d keys", freeKeys)
+	}
+	for _, name := range sortedKeys(fields) {
+		at := path + "." + name
+		if length := utf8.RuneCountInString(name); length < 1 || length > freeName {
+			s.add(at, "key names must have 1 to %d characters", freeName)
+		}
+		if !sound(name) {
+			s.add(at, badText)
+		}
+		checkFreeMember(s, at, fields[name])
+	}
+}
+
+func checkFreeMember(s *issues, path string, value *structpb.Value) {
+	switch kind := value.GetKind().(type) {
+	case *structpb.Value_StringValue:
+		checkFreeText(s, path, kind.StringValue)
+	case *structpb.Value_ListValue:
+		items := kind.ListValue.GetValues()
+		if len(items) > freeItems {
+			s.add(path, "must have at most %d items", freeItems)
+		}
+		for i, item := range items {
+			at := path + "[" + strconv.Itoa(i) + "]"
+			if text, ok := item.GetKind().(*structpb.Value_StringValue); ok {
+				checkFreeText(s, at, text.StringValue)
+			} else {
+				s.add(at, "must be a string")
+			}
+		}
+	default:
+		s.add(path, "must be a string or a list of strings")
+	}
+}
+
+func checkFreeText(s *issues, path, text string) {
+	if utf8.RuneCountInString(text) > freeText {
+		s.add(path, "must be at most %d characters", freeText)
+	}
+	if !sound(text) {
+		s.add(path, badText)
+	}
+}
+
+func sortedKeys(fields map[string]*structpb.Value) []string {
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

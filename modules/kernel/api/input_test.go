@@ -1,0 +1,271 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// paths lists the issues' paths of a refusal, in order.
+func paths(t *testing.T, r reply) []string {
+	t.Helper()
+	list, _ := r.json(t)["issues"].([]any)
+	var out []string
+	for _, issue := range list {
+		out = append(out, issue.(map[string]any)["path"].(string))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func text(n int) string { return strings.Repeat("é", n) }
+
+func TestInputIsStrict(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	cases := []struct {
+		name, method, path, body string
+		issues                   []string // nil: accepted
+	}{
+		{"an empty object", "PUT", "/v1/workspace", `{}`, nil},
+		{"white space around", "PUT", "/v1/workspace", " \n{ \"name\" : \"a\" }\t\n", nil},
+		{"no body", "PUT", "/v1/workspace", "", []string{""}},
+		{"white space only", "PUT", "/v1/workspace", "  ", []string{""}},
+		{"an array", "PUT", "/v1/workspace", `[]`, []string{""}},
+		{"null", "PUT", "/v1/workspace", `null`, []string{""}},
+		{"cut off", "PUT", "/v1/workspace", `{"name":"a"`, []string{""}},
+		{"cut off in a string", "PUT", "/v1/workspace", `{"name":"a`, []string{""}},
+		{"not JSON", "PUT", "/v1/workspace", `{name:1}`, []string{""}},
+		{"comma at the end", "PUT", "/v1/workspace", `{"name":"a",}`, []string{""}},
+		{"a second value", "PUT", "/v1/workspace", `{"name":"a"}{}`, []string{""}},
+		{"garbage after", "PUT", "/v1/workspace", `{"name":"a"}x`, []string{""}},
+		{"faults before bad syntax are kept", "PUT", "/v1/workspace", `{"nme":1,"name":2,`, []string{"", "name", "nme"}},
+		{"unknown", "PUT", "/v1/workspace", `{"nme":"a"}`, []string{"nme"}},
+		{"proto name", "PUT", "/v1/workspace", `{"app_store_url":"a"}`, []string{"app_store_url"}},
+		{"wrong case", "PUT", "/v1/workspace", `{"Name":"a"}`, []string{"Name"}},
+		{"repeated", "PUT", "/v1/workspace", `{"name":"a","name":"a"}`, []string{"name"}},
+		{"repeated in an escape", "PUT", "/v1/workspace", `{"name":"a","n\u0061me":"a"}`, []string{"name"}},
+		{"a field of the other doors", "PUT", "/v1/workspace", `{"clearCompetitors":true}`, []string{"clearCompetitors"}},
+		{"null for optional", "PUT", "/v1/workspace", `{"name":null}`, []string{"name"}},
+		{"null for a list", "PUT", "/v1/workspace", `{"competitors":null}`, []string{"competitors"}},
+		{"number for text", "PUT", "/v1/workspace", `{"name":1}`, []string{"name"}},
+		{"object for text", "PUT", "/v1/workspace", `{"name":{"a":[1]}}`, []string{"name"}},
+		{"text for bool", "PUT", "/v1/workspace", `{"archivePriorSubject":"true"}`, []string{"archivePriorSubject"}},
+		{"number for bool", "PUT", "/v1/workspace", `{"archivePriorSubject":1}`, []string{"archivePriorSubject"}},
+		{"item of the wrong type keeps the places", "PUT", "/v1/workspace", `{"competitors":["a",1,""]}`, []string{"competitors[1]", "competitors[2]"}},
+		{"lone surrogate", "PUT", "/v1/workspace", `{"name":"\ud800"}`, []string{"name"}},
+		{"reversed surrogates", "PUT", "/v1/workspace", `{"name":"\udc00\ud800"}`, []string{"name"}},
+		{"a pair", "PUT", "/v1/workspace", `{"name":"\ud83d\ude00"}`, nil},
+		{"not UTF-8", "PUT", "/v1/workspace", "{\"name\":\"\xff\"}", []string{"name"}},
+		{"lone surrogate in a name", "PUT", "/v1/workspace", `{"na\ud800me":"a"}`, []string{"na\ufffdme"}},
+		{"NUL", "PUT", "/v1/workspace", `{"name":"a\u0000"}`, []string{"name"}},
+		{"NUL in an item", "PUT", "/v1/workspace", `{"competitors":["a","\u0000"]}`, []string{"competitors[1]"}},
+		{"all at once", "PUT", "/v1/workspace", `{"x":1,"name":"","website":2,"competitors":["",null]}`, []string{"competitors[0]", "competitors[1]", "name", "website", "x"}},
+		{"name of 1", "PUT", "/v1/workspace", `{"name":"a"}`, nil},
+		{"name of 200 code points", "PUT", "/v1/workspace", `{"name":"` + text(200) + `"}`, nil},
+		{"name of 201", "PUT", "/v1/workspace", `{"name":"` + text(201) + `"}`, []string{"name"}},
+		{"description of 20000", "PUT", "/v1/workspace", `{"description":"` + text(20000) + `"}`, nil},
+		{"description of 20001", "PUT", "/v1/workspace", `{"description":"` + text(20001) + `"}`, []string{"description"}},
+		{"20 competitors", "PUT", "/v1/workspace", `{"competitors":["a"` + strings.Repeat(`,"a"`, 19) + `]}`, nil},
+		{"21 competitors", "PUT", "/v1/workspace", `{"competitors":["a"` + strings.Repeat(`,"a"`, 20) + `]}`, []string{"competitors"}},
+		{"query on PUT", "PUT", "/v1/workspace?name=a", `{"nme":"a"}`, []string{"name", "nme"}},
+		{"quoted number", "POST", "/v1/scrolls", `{"schedule":"1"}`, []string{"schedule"}},
+		{"fraction", "POST", "/v1/scrolls", `{"schedule":1.5}`, []string{"schedule"}},
+		{"beyond 32 bits", "POST", "/v1/scrolls", `{"schedule":4294967297}`, []string{"schedule"}},
+		{"huge", "POST", "/v1/scrolls", `{"schedule":1e999}`, []string{"schedule"}},
+		{"whole in another spelling", "POST", "/v1/scrolls", `{"schedule":1.0}`, nil},
+		{"schedule 0", "POST", "/v1/scrolls", `{"schedule":0}`, []string{"schedule"}},
+		{"schedule 7", "POST", "/v1/scrolls", `{"schedule":7}`, nil},
+		{"schedule 8", "POST", "/v1/scrolls", `{"schedule":8}`, []string{"schedule"}},
+		{"required ones missing", "POST", "/v1/library/archive", `{}`, []string{"archived", "videoId"}},
+		{"required false is there", "POST", "/v1/library/archive", `{"videoId":"v","archived":false}`, nil},
+		{"required null", "POST", "/v1/library/archive", `{"videoId":"v","archived":null}`, []string{"archived"}},
+		{"not in the set", "POST", "/v1/library/archive", `{"videoId":"v","archived":true,"scope":"all"}`, []string{"scope"}},
+		{"a good token", "POST", "/v1/subscribe/claim", `{"claimToken":"claim_0123456789abcdef"}`, nil},
+		{"a short token", "POST", "/v1/subscribe/claim", `{"claimToken":"claim_0123456789abcde"}`, []string{"claimToken"}},
+		{"a token and a line", "POST", "/v1/subscribe/claim", `{"claimToken":"claim_0123456789abcdef\n"}`, []string{"claimToken"}},
+		{"an address", "POST", "/v1/api_keys/recover", `{"email":"a@example.com"}`, nil},
+		{"no address", "POST", "/v1/api_keys/recover", `{"email":"a"}`, []string{"email"}},
+		{"limit 1", "GET", "/v1/hooks?limit=1", "", nil},
+		{"limit 25", "GET", "/v1/hooks?limit=25", "", nil},
+		{"limit 0", "GET", "/v1/hooks?limit=0", "", []string{"limit"}},
+		{"limit 26", "GET", "/v1/hooks?limit=26", "", []string{"limit"}},
+		{"limit 100 of events", "GET", "/v1/events?limit=100", "", nil},
+		{"limit 101 of events", "GET", "/v1/events?limit=101", "", []string{"limit"}},
+		{"limit with a sign", "GET", "/v1/hooks?limit=%2B5", "", []string{"limit"}},
+		{"limit with a zero", "GET", "/v1/hooks?limit=05", "", []string{"limit"}},
+		{"limit without value", "GET", "/v1/hooks?limit", "", []string{"limit"}},
+		{"limit as a fraction", "GET", "/v1/hooks?limit=5.0", "", []string{"limit"}},
+		{"limit twice", "GET", "/v1/hooks?limit=5&limit=5", "", []string{"limit"}},
+		{"unknown parameter", "GET", "/v1/hooks?page=5&limit=99", "", []string{"limit", "page"}},
+		{"a parameter of the other doors", "GET", "/v1/hooks?pageToken=x", "", []string{"pageToken"}},
+		{"a parameter where none is", "GET", "/v1/health?x=1", "", []string{"x"}},
+		{"includeArchived", "GET", "/v1/hooks?includeArchived=true", "", nil},
+		{"includeArchived in capitals", "GET", "/v1/hooks?includeArchived=TRUE", "", []string{"includeArchived"}},
+		{"includeArchived as a number", "GET", "/v1/hooks?includeArchived=1", "", []string{"includeArchived"}},
+		{"kind", "GET", "/v1/outliers?kind=niche", "", nil},
+		{"unknown kind", "GET", "/v1/outliers?kind=all", "", []string{"kind"}},
+		{"id missing", "GET", "/v1/scrolls", "", []string{"id"}},
+		{"id empty", "GET", "/v1/scrolls?id=", "", []string{"id"}},
+		{"id with NUL", "GET", "/v1/scrolls?id=a%00", "", []string{"id"}},
+		{"broken escape", "GET", "/v1/scrolls?id=%zz", "", []string{"id"}},
+		{"GET with a body", "GET", "/v1/health", `{}`, []string{""}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := b.call(t, c.method, c.path, "good", c.body, "Content-Type", "application/json")
+			if c.issues == nil {
+				if got.status >= 400 {
+					t.Errorf("refused: %s", got.body)
+				}
+				return
+			}
+			if got.status != http.StatusBadRequest || got.json(t)["error"] != "invalid_request" {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+			if found := paths(t, got); !reflect.DeepEqual(found, c.issues) {
+				t.Errorf("paths %q, want %q: %s", found, c.issues, got.body)
+			}
+		})
+	}
+}
+
+func TestContentType(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for contentType, status := range map[string]int{
+		"application/json": 200, "application/json; charset=utf-8": 200, "Application/JSON;charset=\"UTF-8\"": 200,
+		"": 400, "text/plain": 400, "application/json; charset=latin1": 400, "application/jsonx": 400,
+		"application/x-www-form-urlencoded": 400, "application/problem+json": 400, "application/json;": 200,
+	} {
+		got := b.call(t, "PUT", "/v1/workspace", "good", `{}`, "Content-Type", contentType)
+		if got.status != status {
+			t.Errorf("%q: %d %s", contentType, got.status, got.body)
+		}
+	}
+	if got := b.call(t, "PUT", "/v1/workspace", "good", `{}`, "Content-Encoding", "gzip"); got.status != 400 {
+		t.Errorf("compressed: %d", got.status)
+	}
+}
+
+func TestBodySize(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	body := func(bytes int) string {
+		empty := `{"path":"a","data":""}`
+		return `{"path":"a","data":"` + strings.Repeat("x", bytes-len(empty)) + `"}`
+	}
+	for _, c := range []struct {
+		path   string
+		bytes  int
+		issues []string
+	}{
+		{"/v1/sandbox/files", 8 << 20, nil},
+		{"/v1/sandbox/files", 8<<20 + 1, []string{""}},
+		{"/v1/rules", 1 << 20, []string{"data", "path", "text"}},
+		{"/v1/rules", 1<<20 + 1, []string{""}},
+	} {
+		got := b.call(t, "PUT", c.path, "good", body(c.bytes))
+		if c.issues == nil && got.status == 200 {
+			continue
+		}
+		if found := paths(t, got); got.status != 400 || !reflect.DeepEqual(found, c.issues) {
+			t.Errorf("%s, %d bytes: %d %q", c.path, c.bytes, got.status, found)
+		}
+	}
+}
+
+func TestManyFaultsAreCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var body strings.Builder
+	for i := range 150 {
+		fmt.Fprintf(&body, `,"x%d":1`, i)
+	}
+	got := b.call(t, "PUT", "/v1/workspace", "good", "{"+body.String()[1:]+"}")
+	if found := paths(t, got); len(found) != 101 || !strings.Contains(got.body, "50 more") {
+		t.Errorf("%d issues: %s", len(found), got.body)
+	}
+	long := b.call(t, "PUT", "/v1/workspace", "good", `{"`+text(1000)+`":1}`)
+	if found := paths(t, long); len(found) != 1 || found[0] != text(256)+"…" {
+		t.Errorf("a long name is sent back as %q", found)
+	}
+}
+
+func TestEmptyListSetsItsFlag(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for body, cleared := range map[string]bool{`{}`: false, `{"competitors":[]}`: true, `{"competitors":["a"]}`: false} {
+		b.call(t, "PUT", "/v1/workspace", "good", body)
+		if got := b.room.last(t).(*scrolleryv1.UpdateWorkspaceRequest); got.GetClearCompetitors() != cleared {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}
+
+func TestAnnotations(t *testing.T) {
+	t.Parallel()
+	keys := func(n int) string {
+		var s strings.Builder
+		for i := range n {
+			fmt.Fprintf(&s, `,"k%d":"v"`, i)
+		}
+		return "{" + s.String()[1:] + "}"
+	}
+	items := func(n int) string { return `{"a":["x"` + strings.Repeat(`,"x"`, n-1) + `]}` }
+	b := setup(t)
+	for _, c := range []struct {
+		name, value string
+		issues      []string
+	}{
+		{"null", `null`, nil},
+		{"empty", `{}`, nil},
+		{"texts and lists", `{"note":"a","tags":["a","b"],"none":[]}`, nil},
+		{"a list", `[]`, []string{"agentMetadata"}},
+		{"a text", `"a"`, []string{"agentMetadata"}},
+		{"50 keys", keys(50), nil},
+		{"51 keys", keys(51), []string{"agentMetadata"}},
+		{"name of 100", `{"` + text(100) + `":"a"}`, nil},
+		{"name of 101", `{"` + text(101) + `":"a"}`, []string{"agentMetadata." + text(101)}},
+		{"name of 0", `{"":"a"}`, []string{"agentMetadata."}},
+		{"text of 500", `{"a":"` + text(500) + `"}`, nil},
+		{"text of 501", `{"a":"` + text(501) + `"}`, []string{"agentMetadata.a"}},
+		{"20 items", items(20), nil},
+		{"21 items", items(21), []string{"agentMetadata.a"}},
+		{"item of 501", `{"note":["a","b","` + text(501) + `"]}`, []string{"agentMetadata.note[2]"}},
+		{"a number", `{"a":1}`, []string{"agentMetadata.a"}},
+		{"null inside", `{"a":null}`, []string{"agentMetadata.a"}},
+		{"an object inside", `{"a":{"b":"c"}}`, []string{"agentMetadata.a"}},
+		{"a list in a list", `{"a":["x",["y"]]}`, []string{"agentMetadata.a[1]"}},
+		{"repeated key", `{"a":"x","a":"y"}`, []string{"agentMetadata.a"}},
+		{"lone surrogate", `{"a":["\ud800"]}`, []string{"agentMetadata.a[0]"}},
+		{"NUL in a key", `{"a\u0000":"x"}`, []string{"agentMetadata.a\x00"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := b.call(t, "POST", "/v1/library/annotate", "good", `{"videoId":"v","agentMetadata":`+c.value+`}`)
+			if c.issues == nil {
+				if got.status != 200 || string(b.room.raw) != c.value {
+					t.Errorf("%d %s; kept %s", got.status, got.body, b.room.raw)
+				}
+				return
+			}
+			if found := paths(t, got); got.status != 400 || !reflect.DeepEqual(found, c.issues) {
+				t.Errorf("%d %s", got.status, got.body)
+			}
+		})
+	}
+	missing := b.call(t, "POST", "/v1/library/annotate", "good", `{"videoId":"v"}`)
+	if found := paths(t, missing); !reflect.DeepEqual(found, []string{"agentMetadata"}) {
+		t.Errorf("missing: %s", missing.body)
+	}
+	b.call(t, "POST", "/v1/library/annotate", "good", `{"videoId":"v","agentMetadata": { "b" : "<\u00e9>" , "a":"1" } }`)
+	if got := string(b.room.raw); got != `{"b":"<\u00e9>","a":"1"}` {
+		t.Errorf("kept %s", got)
+	}
+}

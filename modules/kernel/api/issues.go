@@ -1,0 +1,73 @@
+package api
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+)
+
+const (
+	// shownIssues bounds what one answer lists; the rest is counted.
+	shownIssues = 100
+	// shownName bounds how much of an unknown name is repeated, in code points.
+	shownName = 256
+)
+
+// issues gathers the faults of one input, one a path.
+type issues struct {
+	list []apierr.Issue
+	more int
+}
+
+func (s *issues) empty() bool { return len(s.list) == 0 }
+
+func (s *issues) add(path, format string, args ...any) {
+	if s.has(path) {
+		return
+	}
+	if len(s.list) == shownIssues {
+		s.more++
+		return
+	}
+	message := format
+	if len(args) > 0 {
+		message = fmt.Sprintf(format, args...)
+	}
+	s.list = append(s.list, apierr.Issue{Path: clip(path), Message: message})
+}
+
+func (s *issues) has(path string) bool {
+	path = clip(path)
+	for i := range s.list {
+		if s.list[i].Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+// fault returns all of them as one.
+func (s *issues) fault() error {
+	list := append([]apierr.Issue(nil), s.list...)
+	if s.more > 0 {
+		list = append(list, apierr.Issue{Message: strconv.Itoa(s.more) + " more faults are not listed"})
+	}
+	return apierr.InvalidIssues(list...)
+}
+
+// clip keeps a long name from being sent back whole.
+func clip(path string) string {
+	if len(path) <= shownName || utf8.RuneCountInString(path) <= shownName {
+		return path
+	}
+	runes := 0
+	for at := range path {
+		if runes == shownName {
+			return path[:at] + "…"
+		}
+		runes++
+	}
+	return path
+}

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Rendered is an answer whose JSON text is ready.
+type Rendered struct {
+	// Body is the whole JSON body of the REST answer.
+	Body []byte
+	// NextPageToken goes into `nextPageToken` of the answer on the other doors.
+	NextPageToken string
+	// ETag is the opaque text of the entity tag, without quotes; empty: none.
+	ETag string
+	// Done is called when Body is no longer read; nil where nobody cares.
+	Done func()
+}
+
+func (r Rendered) release() {
+	if r.Done != nil {
+		r.Done()
+	}
+}
+
+// answer is what a handler made: a message, or a rendered page.
+type answer struct {
+	message proto.Message
+	page    *Rendered
+}
+
+// binding is a mounted operation.
+type binding struct {
+	op *operation
+	// invoke runs the handler; nil for a stream.
+	invoke func(ctx context.Context, request proto.Message) (answer, error)
+	// stream runs a streaming handler.
+	stream func(ctx context.Context, request proto.Message, send func(proto.Message) error) error
+	rpc    rpcServer
+}
+
+// Unary mounts an operation that answers with one message. method is the name
+// of its rpc. A mistake is reported by Err.
+func Unary[Req, Resp any](m *Mux, method string, fn func(context.Context, *Req) (*Resp, error)) {
+	b := bind[Req](m, method, false)
+	if b == nil || !m.matches(b.op, new(Resp)) {
+		return
+	}
+	b.invoke = func(ctx context.Context, request proto.Message) (answer, error) {
+		response, err := fn(ctx, any(request).(*Req))
+		if err != nil {
+			return answer{}, err
+		}
+		if response == nil {
+			return answer{}, fmt.Errorf("%s answered nothing", method)
+		}
+		return answer{message: any(response).(proto.Message)}, nil
+	}
+	m.add(b)
+}
+
+// Page mounts an operation whose answer is rendered JSON text. REST sends it as
+// it is; the other doors decode it into the operation's response message.
+func Page[Req any](m *Mux, method string, fn func(context.Context, *Req) (Rendered, error)) {
+	b := bind[Req](m, method, false)
+	if b == nil {
+		return
+	}
+	b.invoke = func(ctx context.Context, request proto.Message) (answer, error) {
+		page, err := fn(ctx, any(request).(*Req))
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{page: &page}, nil
+	}
+	m.add(b)
+}
+
+// Stream mounts an operation that sends messages until it returns. It has no
+// REST form.
+func Stream[Req, Resp any](m *Mux, method string, fn func(ctx context.Context, req *Req, send func(*Resp) error) error) {
+	b := bind[Req](m, method, true)
+	if b == nil || !m.matches(b.op, new(Resp)) {
+		return
+	}
+	b.stream = func(ctx context.Context, request proto.Message, send func(proto.Message) error) error {
+		return fn(ctx, any(request).(*Req), func(response *Resp) error {
+			return send(any(response).(proto.Message))
+		})
+	}
+	m.add(b)
+}
+
+// bind finds the operation of a mount and holds the mount against it.
+func bind[Req any](m *Mux, method string, stream bool) *binding {
+	op := m.operations[method]
+	if op == nil {
+		m.fail("mount %s: no such operation", method)
+		return nil
+	}
+	if m.rpc[op.procedure] != nil {
+		m.fail("mount %s: mounted twice", method)
+		return nil
+	}
+	if op.desc.IsStreamingServer() != stream || op.desc.IsStreamingClient() || (stream && op.Path != "") {
+		m.fail("mount %s: a stream is mounted as one, without a path", method)
+		return nil
+	}
+	request, ok := any(new(Req)).(proto.Message)
+	if !ok || request.ProtoReflect().Descriptor() != op.desc.Input() {
+		m.fail("mount %s: takes %T, the operation %s", method, new(Req), op.desc.Input().FullName())
+		return nil
+	}
+	return &binding{op: op}
+}
+
+func (m *Mux) matches(op *operation, response any) bool {
+	message, ok := response.(proto.Message)
+	if !ok || message.ProtoReflect().Descriptor() != op.desc.Output() {
+		m.fail("mount %s: answers %T, the operation %s", op.name, response, op.desc.Output().FullName())
+		return false
+	}
+	return true
+}
+
+func (m *Mux) fail(format string, args ...any) {
+	m.faults = append(m.faults, fmt.Errorf(format, args...))
+}

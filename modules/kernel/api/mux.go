@@ -1,0 +1,129 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// Operations mounts a room's operations. Rooms provide one each, as fx group
+// "operations".
+type Operations func(*Mux)
+
+// Mux serves the operations that were mounted on it. Mounting is not safe beside
+// serving; all of it is done once Handler was called.
+type Mux struct {
+	config     Config
+	admitter   Admitter
+	recorder   Recorder
+	log        *slog.Logger
+	validator  func() (protovalidate.Validator, error)
+	limiter    *limiter
+	operations map[string]*operation // by rpc name
+	errorShape *shape
+	rest       map[string]*route   // by path
+	rpc        map[string]*binding // by procedure
+	reflection map[string]http.Handler
+	faults     []error
+	buffers    sync.Pool
+	decoders   sync.Pool
+}
+
+// route is one path of the REST door.
+type route struct {
+	byMethod map[string]*binding
+	allow    string
+}
+
+// New reads the operation table. It fails where the table is not consistent.
+func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, error) {
+	operations, err := readOperations()
+	if err != nil {
+		return nil, fmt.Errorf("read operation table: %w", err)
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	limiter, err := newLimiter(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("prepare rates: %w", err)
+	}
+	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
+	m := &Mux{
+		config: cfg, admitter: admit, recorder: record, log: log,
+		// Made with the first input that has bounds: it takes longer than all else
+		// that a start does here.
+		validator: sync.OnceValues(func() (protovalidate.Validator, error) { return protovalidate.New() }),
+		limiter:   limiter, operations: operations,
+		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
+		rest:       map[string]*route{}, rpc: map[string]*binding{},
+	}
+	m.buffers.New = func() any { return new(bytes.Buffer) }
+	m.decoders.New = func() any { return newDecoder() }
+	for id := range cfg.Tiers {
+		if !slices.ContainsFunc(m.list(), func(op *operation) bool { return op.Id == id }) {
+			return nil, fmt.Errorf("tier of an unknown operation %s", id)
+		}
+	}
+	m.reflection = reflectionHandlers(m)
+	return m, nil
+}
+
+// Missing lists the operations, by rpc name, that nothing was mounted for.
+func (m *Mux) Missing() []string {
+	var missing []string
+	for _, op := range m.list() {
+		if m.rpc[op.procedure] == nil {
+			missing = append(missing, op.name)
+		}
+	}
+	return missing
+}
+
+// Err returns what was wrong with the mounts: unknown names, other message
+// types than the table's, operations mounted twice.
+func (m *Mux) Err() error { return errors.Join(m.faults...) }
+
+// list returns the operations in the order of their names.
+func (m *Mux) list() []*operation {
+	operations := make([]*operation, 0, len(m.operations))
+	for _, op := range m.operations {
+		operations = append(operations, op)
+	}
+	slices.SortFunc(operations, func(a, b *operation) int { return strings.Compare(a.name, b.name) })
+	return operations
+}
+
+// add puts a binding on its doors.
+func (m *Mux) add(b *binding) {
+	m.rpc[b.op.procedure] = b
+	b.rpc = m.rpcHandler(b)
+	if b.op.Path == "" {
+		return
+	}
+	at := m.rest[b.op.Path]
+	if at == nil {
+		at = &route{byMethod: map[string]*binding{}}
+		m.rest[b.op.Path] = at
+	}
+	at.byMethod[b.op.Method] = b
+	if b.op.Method == http.MethodGet {
+		at.byMethod[http.MethodHead] = b
+	}
+	var methods []string
+	for method := range at.byMethod {
+		methods = append(methods, method)
+	}
+	slices.Sort(methods)
+	at.allow = strings.Join(methods, ", ")
+}

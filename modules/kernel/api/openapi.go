@@ -1,0 +1,19 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/proto/gen/openapi"
+)
+
+// serveOpenAPI answers with the document of the REST door.
+func (m *Mux) serveOpenAPI(w http.ResponseWriter, c *call) {
+	if c.request.Method != http.MethodGet && c.request.Method != http.MethodHead {
+		c.set("Allow", "GET, HEAD")
+		m.refuseREST(w, c, apierr.New(apierr.MethodNotAllowed, "/openapi.json takes GET, HEAD."))
+		return
+	}
+	c.set("Cache-Control", "no-cache")
+	c.send(w, http.StatusOK, []byte(openapi.Document))
+}

@@ -1,0 +1,98 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+
+	"github.com/scrollery/scrollery/modules/kernel/api"
+)
+
+// contract reads the served document.
+func contract(t *testing.T, b *bundle) (validator.Validator, string) {
+	t.Helper()
+	got := b.call(t, "GET", "/openapi.json", "", "")
+	if got.status != 200 || got.header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %v", got.status, got.header)
+	}
+	document, err := libopenapi.NewDocument([]byte(got.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, errs := validator.NewValidator(document)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if ok, failed := v.ValidateDocument(); !ok {
+		for _, f := range failed {
+			t.Errorf("%s: %s %v", f.Message, f.Reason, f.SchemaValidationErrors)
+		}
+	}
+	return v, got.body
+}
+
+func TestDocumentListsEveryOperation(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, text := contract(t, b)
+	for _, want := range []string{
+		`"openapi": "3.1.0"`, `"version": "2026-07-13"`, `"operationId": "archiveLibraryVideo"`, `"operationId": "runAgent"`,
+		`"deprecated": true`, `"maxLength": 20000`, `"ScrollActiveLimitError"`, `"scheme": "bearer"`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if got := strings.Count(text, `"operationId"`); got != 27 {
+		t.Errorf("%d operations", got)
+	}
+	for _, hidden := range []string{"pageToken", "nextPageToken", "clearCompetitors", "watchScroll"} {
+		if strings.Contains(text, hidden) {
+			t.Errorf("%s belongs to the other doors", hidden)
+		}
+	}
+}
+
+func TestAnswersMatchTheDocument(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.Tiers = map[string]string{"getTrends": "max"} })
+	v, _ := contract(t, b)
+	b.room.page = api.Rendered{Body: []byte(`{"hooks":[]}`)}
+	for _, c := range []struct{ method, path, key, body string }{
+		{"PUT", "/v1/rules", "", `{"text":"a"}`},
+		{"POST", "/v1/agent", "", `{"goal":"a"}`},
+		{"PUT", "/v1/rules", "ended", `{"text":"a"}`},
+		{"PUT", "/v1/rules", "reader", `{"text":"a"}`},
+		{"PUT", "/v1/rules", "lapsed", `{"text":"a"}`},
+		{"PUT", "/v1/rules", "drained", `{"text":"a"}`},
+		{"PUT", "/v1/rules", "broken", `{"text":"a"}`},
+		{"PUT", "/v1/rules", "good", `{"text":""}`},
+		{"GET", "/v1/trends", "good", ``},
+		{"GET", "/v1/workspace", "good", ``},
+		{"GET", "/v1/rules", "good", ``},
+		{"GET", "/v1/scrolls?id=x", "good", ``},
+		{"GET", "/v1/hooks?limit=5", "good", ``},
+		{"POST", "/v1/library/annotate", "good", `{"videoId":"v","agentMetadata":5}`},
+	} {
+		request := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+		if c.key != "" {
+			request.Header.Set("Authorization", "Bearer "+c.key)
+		}
+		if c.body == "" {
+			request.Body, request.ContentLength = http.NoBody, 0
+		} else {
+			request.Header.Set("Content-Type", "application/json")
+		}
+		recorder := httptest.NewRecorder()
+		b.mux.Handler().ServeHTTP(recorder, request)
+		if ok, failed := v.ValidateHttpResponse(request, recorder.Result()); !ok {
+			for _, f := range failed {
+				t.Errorf("%s %s as %q: %s: %s %v", c.method, c.path, c.key, f.Message, f.Reason, f.SchemaValidationErrors)
+			}
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package api
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+const (
+	apiPackage = "scrollery.v1"
+	kibibyte   = 1024
+)
+
+// operation is one row of the operation table, with what is derived from it.
+type operation struct {
+	*scrolleryv1.Operation
+	name      string // of the rpc
+	procedure string // "/scrollery.v1.RulesService/GetRules"
+	desc      protoreflect.MethodDescriptor
+	bounded   bool // whether the input has bounds beyond its types
+	input     *shape
+	output    *shape
+	newInput  func() proto.Message
+	newOutput func() proto.Message
+}
+
+// public tells whether the operation is for callers without a key.
+func (o *operation) public() bool {
+	return o.Auth == scrolleryv1.Auth_AUTH_PUBLIC || o.Auth == scrolleryv1.Auth_AUTH_OLDER_PUBLIC
+}
+
+// older tells whether refusals take the form of the older endpoints.
+func (o *operation) older() bool {
+	return o.Auth == scrolleryv1.Auth_AUTH_OLDER_KEY || o.Auth == scrolleryv1.Auth_AUTH_OLDER_PUBLIC
+}
+
+// maxBody is the largest body in bytes.
+func (o *operation) maxBody() int64 {
+	if o.MaxBodyKib > 0 {
+		return int64(o.MaxBodyKib) * kibibyte
+	}
+	return 1024 * kibibyte
+}
+
+// success is the HTTP status of a success that sets none itself.
+func (o *operation) success() int {
+	if len(o.Statuses) > 0 {
+		return int(o.Statuses[0])
+	}
+	return 200
+}
+
+// readOperations reads the table from the linked descriptors, by rpc name.
+func readOperations() (map[string]*operation, error) {
+	operations := map[string]*operation{}
+	shapes := map[protoreflect.FullName]*shape{}
+	ids := map[string]bool{}
+	var failed error
+	protoregistry.GlobalFiles.RangeFilesByPackage(apiPackage, func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for j := range methods.Len() {
+				op, err := readOperation(methods.Get(j), shapes)
+				if err == nil && (operations[op.name] != nil || ids[op.Id]) {
+					err = fmt.Errorf("operation %s stands twice", op.Id)
+				}
+				if err != nil {
+					failed = err
+					return false
+				}
+				operations[op.name], ids[op.Id] = op, true
+			}
+		}
+		return true
+	})
+	return operations, failed
+}
+
+func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect.FullName]*shape) (*operation, error) {
+	row, _ := proto.GetExtension(method.Options(), scrolleryv1.E_Operation).(*scrolleryv1.Operation)
+	switch {
+	case row.GetId() == "":
+		return nil, fmt.Errorf("rpc %s has no operation option", method.FullName())
+	case (row.Method == "") != (row.Path == ""):
+		return nil, fmt.Errorf("operation %s needs both method and path, or neither", row.Id)
+	case row.Auth == scrolleryv1.Auth_AUTH_UNSPECIFIED:
+		return nil, fmt.Errorf("operation %s does not say who may call it", row.Id)
+	}
+	input, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
+	if err != nil {
+		return nil, fmt.Errorf("operation %s: %w", row.Id, err)
+	}
+	output, err := protoregistry.GlobalTypes.FindMessageByName(method.Output().FullName())
+	if err != nil {
+		return nil, fmt.Errorf("operation %s: %w", row.Id, err)
+	}
+	op := &operation{
+		Operation: row,
+		name:      string(method.Name()),
+		procedure: fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name()),
+		desc:      method,
+		bounded:   hasBounds(method.Input()),
+		input:     shapeOf(method.Input(), shapes),
+		output:    shapeOf(method.Output(), shapes),
+		newInput:  func() proto.Message { return input.New().Interface() },
+		newOutput: func() proto.Message { return output.New().Interface() },
+	}
+	if row.Path != "" {
+		if err := op.input.readable(); err != nil {
+			return nil, fmt.Errorf("operation %s: %w", row.Id, err)
+		}
+	}
+	return op, nil
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// query decodes the query of a GET request; other requests take none.
+func (d *decoder) query(text string, message protoreflect.Message, s *shape, wanted bool) {
+	if text == "" {
+		return
+	}
+	seen := map[string]bool{}
+	for _, pair := range strings.Split(text, "&") {
+		if pair == "" {
+			continue
+		}
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(rawName)
+		if err != nil {
+			d.fault(rawName, "is not a valid query parameter name")
+			continue
+		}
+		f := s.byName[name]
+		switch {
+		case !wanted || f == nil || f.rpcOnly:
+			d.unknownParameter(name, s, wanted)
+			continue
+		case seen[name]:
+			d.fault(name, "is repeated")
+			continue
+		}
+		seen[name] = true
+		value, err := url.QueryUnescape(rawValue)
+		if err != nil {
+			d.fault(name, "is not a valid query parameter value")
+			continue
+		}
+		d.parameter(message, f, value)
+	}
+}
+
+func (d *decoder) unknownParameter(name string, s *shape, wanted bool) {
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if wanted {
+		d.unknown(name, s)
+		return
+	}
+	d.fault(name, "is not known; this request takes no query parameters")
+}
+
+// parameter sets one field from its text.
+func (d *decoder) parameter(message protoreflect.Message, f *field, text string) {
+	switch f.kind {
+	case protoreflect.Int32Kind:
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || strconv.FormatInt(n, 10) != text {
+			d.fault(f.name, "must be a whole number of 32 bits")
+			return
+		}
+		message.Set(f.desc, protoreflect.ValueOfInt32(int32(n)))
+	case protoreflect.BoolKind:
+		if text != "true" && text != "false" {
+			d.fault(f.name, "must be true or false")
+			return
+		}
+		message.Set(f.desc, protoreflect.ValueOfBool(text == "true"))
+	default:
+		if !sound(text) {
+			d.fault(f.name, badText)
+			return
+		}
+		message.Set(f.desc, protoreflect.ValueOfString(text))
+	}
+}
+
+// sound tells whether text can be kept: valid UTF-8 without NUL.
+func sound(text string) bool {
+	return strings.IndexByte(text, 0) < 0 && utf8.ValidString(text)
+}

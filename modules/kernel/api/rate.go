@@ -1,0 +1,133 @@
+package api
+
+import (
+	"math"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+const (
+	// remembered bounds how many keys and how many addresses have a bucket. One
+	// that falls out starts full again.
+	remembered = 100_000
+	// idle is when an untouched bucket is forgotten; by then it is full anyway.
+	idle   = 10 * time.Minute
+	minute = time.Minute
+)
+
+// limiter keeps the rates: one bucket a key, one a client address, and a strict
+// count for operations that allow only so many calls a minute.
+type limiter struct {
+	on      bool
+	key     policy
+	client  policy
+	keys    *otter.Cache[int64, *bucket]
+	clients *otter.Cache[netip.Addr, *bucket]
+	minutes *otter.Cache[minuteKey, *window]
+}
+
+// policy is a rate as the headers show it.
+type policy struct {
+	name   string
+	rate   float64
+	burst  float64
+	header []string
+}
+
+type minuteKey struct {
+	op     string
+	client netip.Addr
+}
+
+func newPolicy(name string, rate float64, burst int) policy {
+	p := policy{name: name, rate: rate, burst: float64(burst)}
+	p.header = []string{describePolicy(name, burst, int64(math.Ceil(float64(burst)/rate)))}
+	return p
+}
+
+func describePolicy(name string, quota int, seconds int64) string {
+	return `"` + name + `";q=` + strconv.Itoa(quota) + `;w=` + strconv.FormatInt(seconds, 10)
+}
+
+func newLimiter(cfg Config) (*limiter, error) {
+	l := &limiter{
+		on:     cfg.RateLimit,
+		key:    newPolicy("key", cfg.KeyRate, cfg.KeyBurst),
+		client: newPolicy("client", cfg.ClientRate, cfg.ClientBurst),
+	}
+	var err error
+	if l.keys, err = otter.New(&otter.Options[int64, *bucket]{
+		MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[int64, *bucket](idle),
+	}); err != nil {
+		return nil, err
+	}
+	if l.clients, err = otter.New(&otter.Options[netip.Addr, *bucket]{
+		MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[netip.Addr, *bucket](idle),
+	}); err != nil {
+		return nil, err
+	}
+	l.minutes, err = otter.New(&otter.Options[minuteKey, *window]{
+		MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[minuteKey, *window](idle),
+	})
+	return l, err
+}
+
+// bucketOf returns the bucket of a key or address, a full one for a new one.
+func bucketOf[K comparable](buckets *otter.Cache[K, *bucket], k K, p policy, now time.Time) *bucket {
+	if b, ok := buckets.GetIfPresent(k); ok {
+		return b
+	}
+	b, _ := buckets.ComputeIfAbsent(k, func() (*bucket, bool) {
+		return &bucket{tokens: p.burst, at: now}, false
+	})
+	return b
+}
+
+// bucket is a token bucket: it fills at the policy's rate up to its burst.
+type bucket struct {
+	mu     sync.Mutex
+	tokens float64
+	at     time.Time
+}
+
+// take removes n tokens (0 looks only). It returns the whole tokens left and, when
+// there were too few, how long until there are enough.
+func (b *bucket) take(p policy, n float64, now time.Time) (left float64, wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if passed := now.Sub(b.at).Seconds(); passed > 0 {
+		b.tokens, b.at = min(p.burst, b.tokens+passed*p.rate), now
+	}
+	if b.tokens < n {
+		return 0, time.Duration((n - b.tokens) / p.rate * float64(time.Second))
+	}
+	b.tokens -= n
+	return math.Floor(b.tokens), 0
+}
+
+// window remembers the last calls, so that no minute ever sees more than its quota.
+type window struct {
+	mu    sync.Mutex
+	times []time.Time
+}
+
+func (w *window) take(quota int, now time.Time) (left int, wait time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	kept := w.times[:0]
+	for _, at := range w.times {
+		if now.Sub(at) < minute {
+			kept = append(kept, at)
+		}
+	}
+	w.times = kept
+	if len(w.times) >= quota {
+		return 0, minute - now.Sub(w.times[len(w.times)-quota])
+	}
+	w.times = append(w.times, now)
+	return quota - len(w.times), 0
+}

@@ -1,0 +1,163 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+)
+
+// keptBuffer is the largest buffer that goes back to the pool.
+const keptBuffer = 256 * kibibyte
+
+// serveREST takes a call through its steps: admission, input, operation, answer.
+func (m *Mux) serveREST(ctx context.Context, w http.ResponseWriter, c *call, b *binding) {
+	result, err := m.answerREST(ctx, w, c, b)
+	if err != nil {
+		m.refuseREST(w, c, c.settle(ctx, err))
+		return
+	}
+	if result.page != nil {
+		defer result.page.release()
+		if err := c.settle(ctx, nil); err != nil {
+			m.refuseREST(w, c, err)
+			return
+		}
+		m.sendPage(w, c, result.page)
+		return
+	}
+	m.withBuffer(func(buffer *bytes.Buffer) {
+		body, err := appendMessage(buffer.AvailableBuffer(), result.message.ProtoReflect(), b.op.output)
+		if err = c.settle(ctx, err); err != nil {
+			m.refuseREST(w, c, err)
+			return
+		}
+		c.send(w, c.status, body)
+		buffer.Write(body) // keeps what it grew to
+	})
+}
+
+// answerREST does all that comes before the answer.
+func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b *binding) (answer, error) {
+	if err := c.admit(ctx); err != nil {
+		return answer{}, err
+	}
+	ctx = c.asking(ctx)
+	request := b.op.newInput()
+	if err := m.readREST(w, c, request); err != nil {
+		return answer{}, err
+	}
+	return b.invoke(ctx, request)
+}
+
+// readREST fills a request from the query and the body, and reports all that is
+// wrong with it.
+func (m *Mux) readREST(w http.ResponseWriter, c *call, request proto.Message) error {
+	if c.request.URL.RawQuery == "" && c.request.ContentLength == 0 && !c.op.bounded && c.op.Method == http.MethodGet {
+		return nil // nothing sent, nothing wanted
+	}
+	d := m.decoders.Get().(*decoder)
+	defer m.decoders.Put(d)
+	d.reset()
+	r, message := c.request, request.ProtoReflect()
+	hasBody := c.op.Method != http.MethodGet
+	d.query(r.URL.RawQuery, message, c.op.input, !hasBody)
+	if hasBody {
+		if d.contentType(r.Header) && d.read(w, r, c.op.maxBody()) {
+			d.body(message, c.op.input)
+		}
+	} else if d.sentBody(r) {
+		d.fault("", "a %s request takes no body", r.Method)
+	}
+	for _, f := range d.raw {
+		c.keepRaw(f.name, f.text)
+	}
+	if d.whole() { // a body that is not there or not JSON has no further faults
+		if err := m.validate(&d.issues, c.op, request); err != nil {
+			return err
+		}
+	}
+	if d.issues.empty() {
+		return nil
+	}
+	return d.issues.fault()
+}
+
+// sendPage sends rendered text, or 304 where the caller has it already.
+func (m *Mux) sendPage(w http.ResponseWriter, c *call, page *Rendered) {
+	if page.ETag != "" {
+		tag := `"` + page.ETag + `"`
+		c.set("Etag", tag)
+		c.set("Cache-Control", "private, no-cache")
+		if matches(c.request.Header["If-None-Match"], tag) {
+			c.sent = http.StatusNotModified
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	c.send(w, c.status, page.Body)
+}
+
+// matches compares entity tags weakly, as If-None-Match asks for.
+func matches(headers []string, tag string) bool {
+	for _, header := range headers {
+		for _, candidate := range strings.Split(header, ",") {
+			candidate = strings.TrimSpace(candidate)
+			if candidate == "*" || strings.TrimPrefix(candidate, "W/") == tag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refuseREST answers with the error form.
+func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
+	r := c.refuse(err)
+	if r.retryAfter != "" {
+		c.set("Retry-After", r.retryAfter)
+	}
+	if r.status == http.StatusUnauthorized {
+		c.set("Www-Authenticate", "Bearer")
+	}
+	if c.header["Ratelimit"] == nil && strings.HasPrefix(c.request.URL.Path, "/v1/") {
+		c.showRate()
+	}
+	m.withBuffer(func(buffer *bytes.Buffer) {
+		body, err := appendMessage(buffer.AvailableBuffer(), r.body.ProtoReflect(), m.errorShape)
+		if err != nil {
+			body = []byte(`{"error":"` + string(apierr.OperationError) + `","message":"The operation failed."}`)
+		}
+		c.send(w, r.status, body)
+	})
+}
+
+// send writes a JSON answer in one go.
+func (c *call) send(w http.ResponseWriter, status int, body []byte) {
+	c.set("Content-Type", "application/json")
+	c.set("Content-Length", strconv.Itoa(len(body)))
+	if c.request.Method != http.MethodGet && c.op != nil {
+		c.set("Cache-Control", "no-store") // it may carry a key
+	}
+	c.sent = status
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) && c.cause == nil {
+		c.cause = err
+	}
+}
+
+// withBuffer lends a pooled buffer.
+func (m *Mux) withBuffer(do func(*bytes.Buffer)) {
+	buffer := m.buffers.Get().(*bytes.Buffer)
+	buffer.Reset()
+	do(buffer)
+	if buffer.Cap() <= keptBuffer {
+		m.buffers.Put(buffer)
+	}
+}

@@ -1,0 +1,246 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"connectrpc.com/connect"
+	"connectrpc.com/grpcreflect"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+)
+
+type rpcServer = http.Handler
+
+// envelope carries any message through Connect's typed handlers, so that one
+// handler type serves every operation.
+type envelope struct {
+	proto.Message
+	// broken is why the message could not be read.
+	broken error
+}
+
+// rpcHandler serves an operation over Connect, gRPC and gRPC-Web.
+func (m *Mux) rpcHandler(b *binding) http.Handler {
+	options := []connect.HandlerOption{
+		connect.WithSchema(b.op.desc),
+		connect.WithReadMaxBytes(int(b.op.maxBody())),
+		connect.WithCodec(codec{name: "proto"}),
+		connect.WithCodec(codec{name: "json"}),
+		connect.WithCodec(codec{name: "json; charset=utf-8"}),
+		connect.WithRequestInitializer(func(_ connect.Spec, message any) error {
+			message.(*envelope).Message = b.op.newInput()
+			return nil
+		}),
+		connect.WithRequestGate(func(ctx context.Context, _ connect.Spec, _ connect.Peer, _ http.Header) (context.Context, error) {
+			c := callFrom(ctx)
+			err := c.admit(ctx)
+			if err == nil && c.request.ContentLength > b.op.maxBody() {
+				err = apierr.Invalid("", "the body is larger than %d KiB", b.op.maxBody()/kibibyte)
+			}
+			if err != nil {
+				return nil, c.refuse(c.settle(ctx, err)).connectError()
+			}
+			return c.asking(ctx), nil
+		}),
+	}
+	if b.readOnly() {
+		options = append(options, connect.WithIdempotency(connect.IdempotencyNoSideEffects))
+	}
+	if b.stream != nil {
+		return connect.NewServerStreamHandlerSimple(b.op.procedure, m.streamRPC(b), options...)
+	}
+	return connect.NewUnaryHandlerSimple(b.op.procedure, m.unaryRPC(b), options...)
+}
+
+func (b *binding) readOnly() bool {
+	options, _ := b.op.desc.Options().(interface {
+		GetIdempotencyLevel() descriptorLevel
+	})
+	return options != nil && options.GetIdempotencyLevel() == noSideEffects
+}
+
+func (m *Mux) unaryRPC(b *binding) func(context.Context, *envelope) (*envelope, error) {
+	return func(ctx context.Context, request *envelope) (response *envelope, err error) {
+		c := callFrom(ctx)
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			}
+			if err = c.settle(ctx, err); err != nil {
+				response, err = nil, c.refuse(err).connectError()
+			}
+		}()
+		if err := m.checkRPC(c, request); err != nil {
+			return nil, err
+		}
+		result, err := b.invoke(ctx, request.Message)
+		if err != nil {
+			return nil, err
+		}
+		if result.page == nil {
+			return &envelope{Message: result.message}, nil
+		}
+		defer result.page.release()
+		message, err := b.op.decodePage(result.page)
+		return &envelope{Message: message}, err
+	}
+}
+
+// streamRPC settles a stream with its first message, since an answer whose event
+// is not written must not be released.
+func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.ServerStream[envelope]) error {
+	return func(ctx context.Context, request *envelope, out *connect.ServerStream[envelope]) (err error) {
+		c := callFrom(ctx)
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			}
+			if err = c.settle(ctx, err); err != nil {
+				err = c.refuse(err).connectError()
+			}
+		}()
+		if err := m.checkRPC(c, request); err != nil {
+			return err
+		}
+		return b.stream(ctx, request.Message, func(message proto.Message) error {
+			if err := c.settle(ctx, nil); err != nil {
+				return err
+			}
+			return out.Send(&envelope{Message: message})
+		})
+	}
+}
+
+// checkRPC holds a decoded request against the same bounds as on REST.
+func (m *Mux) checkRPC(c *call, request *envelope) error {
+	if request.broken != nil {
+		return apierr.Invalid("", "the message could not be read: %v", request.broken)
+	}
+	var found issues
+	message := request.ProtoReflect()
+	eachText(message, func(path, text string) {
+		if !sound(text) {
+			found.add(path, badText)
+		}
+	})
+	if err := m.validate(&found, c.op, request.Message); err != nil {
+		return err
+	}
+	if !found.empty() {
+		return found.fault()
+	}
+	eachFree(message, func(path string, value *structpb.Value) {
+		if text, err := appendFreeValue(nil, value); err == nil {
+			c.keepRaw(path, text)
+		}
+	})
+	return nil
+}
+
+// decodePage reads rendered text into the operation's response message.
+func (o *operation) decodePage(page *Rendered) (proto.Message, error) {
+	message := o.newOutput()
+	if err := (protojson.UnmarshalOptions{}).Unmarshal(page.Body, message); err != nil {
+		return nil, fmt.Errorf("decode the page of %s: %w", o.Id, err)
+	}
+	if next := o.desc.Output().Fields().ByName("next_page_token"); next != nil && page.NextPageToken != "" {
+		message.ProtoReflect().Set(next, protoreflect.ValueOfString(page.NextPageToken))
+	}
+	return message, nil
+}
+
+// serveRPC hands a call to Connect, which asks for admission before it reads.
+func (m *Mux) serveRPC(ctx context.Context, w http.ResponseWriter, c *call, b *binding) {
+	r := c.request
+	if r.Method != http.MethodPost && (r.Method != http.MethodGet || !b.readOnly()) {
+		c.set("Allow", http.MethodPost)
+		m.refuseREST(w, c, apierr.New(apierr.MethodNotAllowed, "An rpc takes POST."))
+		return
+	}
+	c.door = protocolOf(r.Header.Get("Content-Type"))
+	c.open(b.op)
+	c.set("Cache-Control", "no-store")
+	b.rpc.ServeHTTP(&rpcWriter{ResponseWriter: w, call: c, ctx: ctx}, r.WithContext(ctx))
+}
+
+func protocolOf(contentType string) string {
+	switch {
+	case strings.HasPrefix(contentType, "application/grpc-web"):
+		return "grpc-web"
+	case strings.HasPrefix(contentType, "application/grpc"):
+		return "grpc"
+	default:
+		return "connect"
+	}
+}
+
+// rpcWriter settles a call that Connect itself refuses, such as an unreadable
+// message, before the refusal goes out.
+type rpcWriter struct {
+	http.ResponseWriter
+	call *call
+	ctx  context.Context
+}
+
+var errProtocol = errors.New("refused by the protocol")
+
+func (w *rpcWriter) begin(status int) {
+	if w.call.sent != 0 {
+		return
+	}
+	w.call.sent = status
+	if !w.call.recorded {
+		w.call.code = "protocol_error"
+		_ = w.call.settle(w.ctx, errProtocol)
+	}
+}
+
+func (w *rpcWriter) WriteHeader(status int) {
+	w.begin(status)
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *rpcWriter) Write(p []byte) (int, error) {
+	w.begin(http.StatusOK)
+	return w.ResponseWriter.Write(p)
+}
+
+// Flush sends what was written so far, as streams need.
+func (w *rpcWriter) Flush() {
+	w.begin(http.StatusOK)
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Unwrap gives http.ResponseController the writer beneath.
+func (w *rpcWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// reflectionHandlers serves the API's descriptors in both versions of gRPC
+// server reflection.
+func reflectionHandlers(m *Mux) map[string]http.Handler {
+	services := map[string]bool{}
+	for _, op := range m.list() {
+		services[string(op.desc.Parent().FullName())] = true
+	}
+	var names []string
+	for name := range services {
+		names = append(names, name)
+	}
+	reflector := grpcreflect.NewStaticReflector(names...)
+	handlers := map[string]http.Handler{}
+	for _, make := range []func(*grpcreflect.Reflector, ...connect.HandlerOption) (string, http.Handler){
+		grpcreflect.NewHandlerV1, grpcreflect.NewHandlerV1Alpha,
+	} {
+		path, handler := make(reflector)
+		handlers[path+"ServerReflectionInfo"] = handler
+	}
+	return handlers
+}

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// shape is a message type prepared for the REST codec: its fields in the order
+// of their declaration, with the options that only REST knows.
+type shape struct {
+	desc   protoreflect.MessageDescriptor
+	fields []*field
+	byName map[string]*field
+	free   freeForm
+}
+
+// freeForm marks the message types that stand for arbitrary JSON.
+type freeForm int
+
+const (
+	notFree freeForm = iota
+	freeValue
+	freeObject
+	freeList
+)
+
+type field struct {
+	index     int
+	desc      protoreflect.FieldDescriptor
+	name      string // as JSON shows it
+	key       string // `"name":`
+	kind      protoreflect.Kind
+	list      bool
+	presence  bool
+	omitUnset bool
+	rpcOnly   bool
+	// emptySets is the flag that an empty list sets, or nil.
+	emptySets protoreflect.FieldDescriptor
+	message   *shape
+}
+
+// shapeOf prepares a message type and all that it holds; known keeps each once.
+func shapeOf(desc protoreflect.MessageDescriptor, known map[protoreflect.FullName]*shape) *shape {
+	if s, ok := known[desc.FullName()]; ok {
+		return s
+	}
+	s := &shape{desc: desc, byName: map[string]*field{}}
+	known[desc.FullName()] = s
+	switch desc.FullName() {
+	case "google.protobuf.Value":
+		s.free = freeValue
+		return s
+	case "google.protobuf.Struct":
+		s.free = freeObject
+		return s
+	case "google.protobuf.ListValue":
+		s.free = freeList
+		return s
+	}
+	for i := range desc.Fields().Len() {
+		fd := desc.Fields().Get(i)
+		f := &field{
+			index: i, desc: fd, name: fd.JSONName(), key: `"` + fd.JSONName() + `":`,
+			kind: fd.Kind(), list: fd.IsList(), presence: fd.HasPresence(),
+			omitUnset: extension[bool](fd, scrolleryv1.E_OmitUnset),
+			rpcOnly:   extension[bool](fd, scrolleryv1.E_RpcOnly),
+		}
+		if flag := extension[string](fd, scrolleryv1.E_EmptySets); flag != "" {
+			f.emptySets = desc.Fields().ByName(protoreflect.Name(flag))
+		}
+		if fd.Message() != nil {
+			f.message = shapeOf(fd.Message(), known)
+		}
+		s.fields = append(s.fields, f)
+		s.byName[f.name] = f
+	}
+	return s
+}
+
+func extension[T any](fd protoreflect.FieldDescriptor, of protoreflect.ExtensionType) T {
+	value, _ := proto.GetExtension(fd.Options(), of).(T)
+	return value
+}
+
+// readable refuses request types that the REST decoder has no form for.
+func (s *shape) readable() error {
+	if len(s.fields) > 64 {
+		return fmt.Errorf("%s has more than 64 fields", s.desc.FullName())
+	}
+	for _, f := range s.fields {
+		if f.rpcOnly {
+			continue
+		}
+		switch f.kind {
+		case protoreflect.StringKind:
+			continue
+		case protoreflect.BoolKind, protoreflect.Int32Kind:
+			if !f.list {
+				continue
+			}
+		case protoreflect.MessageKind:
+			if !f.list && f.message.free == freeValue {
+				continue
+			}
+		}
+		return fmt.Errorf("field %s has a type that REST input does not know", f.desc.FullName())
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+// Package fault holds the one error type that callers get to see.
+//
+// A fault has a kind, which decides the HTTP status, the Connect code and the
+// machine-readable `error`, and a message that a caller may read. An error that
+// is not a fault is internal: it is logged whole and shown as operation_error.
+package apierr
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind is the stable, machine-readable code of a fault.
+type Kind string
+
+// The kinds; their statuses stand in one table in modules/kernel/api.
+const (
+	InvalidRequest        Kind = "invalid_request"
+	InvalidWorkspaceBrief Kind = "invalid_workspace_brief"
+	Unauthorized          Kind = "unauthorized"
+	AuthRequired          Kind = "auth_required"
+	SubscriptionRequired  Kind = "subscription_required"
+	PaymentRequired       Kind = "payment_required"
+	Forbidden             Kind = "forbidden"
+	TierRequired          Kind = "tier_required"
+	NotFound              Kind = "not_found"
+	MethodNotAllowed      Kind = "method_not_allowed"
+	WorkspaceRequired     Kind = "workspace_required"
+	WorkspaceAlreadySet   Kind = "workspace_already_set"
+	ScrollActiveLimit     Kind = "scroll_active_limit"
+	OperationError        Kind = "operation_error"
+	RateLimited           Kind = "rate_limited"
+	TemporaryServiceError Kind = "temporary_service_error"
+	UpstreamError         Kind = "upstream_error"
+)
+
+// Issue is one fault of an input. Path is in JSON names (`competitors[3]`), and
+// empty for the body as a whole.
+type Issue struct {
+	Path, Message string
+}
+
+// Error is a fault. Fields that its kind does not use stay zero.
+type Error struct {
+	Kind    Kind
+	Message string
+	// Issues: every fault of the input, with InvalidRequest.
+	Issues []Issue
+	// RequiredScope and GrantedScopes: with Forbidden.
+	RequiredScope string
+	GrantedScopes []string
+	// Workspace: the proto message of the current one, with WorkspaceAlreadySet.
+	Workspace any
+	// RetryAfter: with RateLimited; shown in whole seconds, rounded up.
+	RetryAfter time.Duration
+	// Retryable: with UpstreamError.
+	Retryable bool
+	// RequiredTier and CurrentTier: with TierRequired.
+	RequiredTier, CurrentTier string
+	// Required and Balance, in credits: with PaymentRequired.
+	Required, Balance int64
+	// Cause is logged and never shown.
+	Cause error
+}
+
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Kind, e.Message, e.Cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Kind, e.Message)
+}
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+// New returns a fault of a kind that needs no further fields.
+func New(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// Invalid returns an InvalidRequest with one issue.
+func Invalid(path, format string, args ...any) *Error {
+	return InvalidIssues(Issue{path, fmt.Sprintf(format, args...)})
+}
+
+// InvalidIssues returns an InvalidRequest with all faults of an input.
+func InvalidIssues(issues ...Issue) *Error {
+	return &Error{Kind: InvalidRequest, Message: "The request is not valid; see issues.", Issues: issues}
+}
+
+// As returns the fault in err's chain, or nil for an internal error.
+func As(err error) *Error {
+	var fault *Error
+	if errors.As(err, &fault) {
+		return fault
+	}
+	return nil
+}
+
+// Is tells whether err is a fault of the kind.
+func Is(err error, kind Kind) bool {
+	fault := As(err)
+	return fault != nil && fault.Kind == kind
+}

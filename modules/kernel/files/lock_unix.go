@@ -1,0 +1,18 @@
+//go:build unix && !solaris && !aix
+
+package files
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// hold locks the open file; closing it, or the end of the process, lets go.
+func hold(file *os.File) error {
+	for {
+		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package store_test
+
+import (
+	"testing"
+
+	"go.uber.org/fx"
+	"go.uber.org/fx/fxtest"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+)
+
+// TestModule: the database is there and migrated once the app has started.
+func TestModule(t *testing.T) {
+	t.Parallel()
+	var db *store.DB
+	app := fxtest.New(t, store.Module, fx.NopLogger, fx.Supply(store.Config{DataDir: t.TempDir()}, storetest.Log(t)),
+		fx.Populate(&db), fx.Invoke(func(*store.Queue) {}))
+	app.RequireStart()
+	if n, err := db.Ent().Account.Query().Count(t.Context()); err != nil || n != 0 {
+		t.Errorf("%d rows, err %v", n, err)
+	}
+	for _, pool := range db.Stats() {
+		if pool.Max == 0 || pool.Open > pool.Max {
+			t.Errorf("pool %+v", pool)
+		}
+	}
+	app.RequireStop()
+	if err := db.Ping(t.Context()); err == nil {
+		t.Error("still open")
+	}
+}

@@ -1,0 +1,395 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+)
+
+// wait is long enough for anything that happens at all.
+const wait = 20 * time.Second
+
+// bench is a queue with one worker whose calls come out of a channel.
+type bench struct {
+	db    *store.DB
+	queue *store.Queue
+	calls chan string // the args of each run
+}
+
+// start runs a queue with one worker of the kind "test".
+func start(t *testing.T, db *store.DB, worker store.Worker, periodics ...store.Periodic) *bench {
+	t.Helper()
+	b := &bench{db: db, calls: make(chan string, 1000)}
+	work := worker.Work
+	worker.Kind = "test"
+	worker.Work = func(ctx context.Context, args json.RawMessage) error {
+		b.calls <- string(args)
+		if work == nil {
+			return nil
+		}
+		return work(ctx, args)
+	}
+	queue, err := store.NewQueue(db, []store.Worker{worker}, periodics, storetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.queue = queue
+	queue.SetBackoff(func(int) time.Duration { return 20 * time.Millisecond })
+	if err := queue.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := queue.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func enqueue(t *testing.T, db *store.DB, jobs ...store.Job) {
+	t.Helper()
+	err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		for _, job := range jobs {
+			if err := tx.Enqueue(ctx, job); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func receive[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case value := <-from:
+		return value
+	case <-time.After(wait):
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}
+
+// settled waits until no job is alive, and returns how many failed for good.
+func settled(t *testing.T, db *store.DB) (failed int) {
+	t.Helper()
+	alive, dead := "SELECT count(*) FROM jobs WHERE lease_until >= 0", "SELECT count(*) FROM jobs WHERE lease_until < 0"
+	if db.Dialect() == store.Postgres {
+		alive = "SELECT count(*) FROM river_job WHERE kind NOT LIKE 'periodic-%' AND state IN ('available','pending','retryable','running','scheduled')"
+		dead = "SELECT count(*) FROM river_job WHERE state IN ('cancelled','discarded')"
+	}
+	for deadline := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
+		if scan(t, db, alive) == 0 {
+			return scan(t, db, dead)
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("jobs are still alive")
+		}
+	}
+}
+
+func scan(t *testing.T, db *store.DB, query string) (n int) {
+	t.Helper()
+	rows, err := db.PrepareSystem(query).Query(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(t *testing.T, db *store.DB){
+		"runs after the commit, with its arguments": func(t *testing.T, db *store.DB) {
+			b := start(t, db, store.Worker{})
+			err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+				if err := tx.Enqueue(ctx, store.Job{Kind: "test", Args: map[string]any{"id": "a<b", "n": 1 << 60}}); err != nil {
+					return err
+				}
+				select {
+				case <-b.calls:
+					t.Error("ran before the commit")
+				case <-time.After(50 * time.Millisecond):
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var args struct {
+				ID string `json:"id"`
+				N  int64  `json:"n"`
+			}
+			if err := json.Unmarshal([]byte(receive(t, b.calls)), &args); err != nil || args.ID != "a<b" || args.N != 1<<60 {
+				t.Fatalf("args %+v, err %v", args, err)
+			}
+			if settled(t, db) != 0 {
+				t.Error("a job failed")
+			}
+		},
+		"never runs after a rollback": func(t *testing.T, db *store.DB) {
+			b := start(t, db, store.Worker{})
+			_ = db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+				return errors.Join(tx.Enqueue(ctx, store.Job{Kind: "test", Args: "lost"}), errors.New("stop"))
+			})
+			enqueue(t, db, store.Job{Kind: "test", Args: "kept"})
+			if got := receive(t, b.calls); got != `"kept"` {
+				t.Fatalf("ran %s", got)
+			}
+			settled(t, db)
+		},
+		"runs what was written before the start": func(t *testing.T, db *store.DB) {
+			enqueue(t, db, store.Job{Kind: "test", Args: 1})
+			receive(t, start(t, db, store.Worker{}).calls)
+		},
+		"keeps a key unique while waiting or running": func(t *testing.T, db *store.DB) {
+			release := make(chan struct{})
+			job := store.Job{Kind: "test", UniqueKey: "k"}
+			enqueue(t, db, job, job, store.Job{Kind: "other", UniqueKey: "k"})
+			b := start(t, db, store.Worker{Concurrency: 4, Work: func(context.Context, json.RawMessage) error {
+				<-release
+				return nil
+			}})
+			receive(t, b.calls)
+			enqueue(t, db, job, store.Job{Kind: "test", UniqueKey: "l"})
+			receive(t, b.calls)
+			close(release)
+			for range 2000 { // the key is free again soon after the end
+				enqueue(t, db, job)
+				select {
+				case <-b.calls:
+					return
+				case <-time.After(10 * time.Millisecond):
+				}
+			}
+			t.Fatal("the key stays taken")
+		},
+		"snoozes without using up attempts": func(t *testing.T, db *store.DB) {
+			var runs atomic.Int32
+			b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error {
+				if runs.Add(1) <= 4 {
+					return store.Snooze(10 * time.Millisecond)
+				}
+				return nil
+			}})
+			enqueue(t, db, store.Job{Kind: "test", MaxAttempts: 1})
+			for range 5 {
+				receive(t, b.calls)
+			}
+			if settled(t, db) != 0 || len(b.calls) != 0 {
+				t.Error("it failed, or ran too often")
+			}
+		},
+		"never runs again after a cancel": func(t *testing.T, db *store.DB) {
+			b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error {
+				return fmt.Errorf("look: %w", store.Cancel(errors.New("no such thing")))
+			}})
+			enqueue(t, db, store.Job{Kind: "test", UniqueKey: "k"})
+			receive(t, b.calls)
+			if settled(t, db) != 1 || len(b.calls) != 0 {
+				t.Error("not failed once")
+			}
+			enqueue(t, db, store.Job{Kind: "test", UniqueKey: "k"})
+			receive(t, b.calls)
+		},
+		"tries again until attempts are used up": func(t *testing.T, db *store.DB) {
+			b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error { return errors.New("no luck") }})
+			enqueue(t, db, store.Job{Kind: "test", MaxAttempts: 3})
+			for range 3 {
+				receive(t, b.calls)
+			}
+			if settled(t, db) != 1 || len(b.calls) != 0 {
+				t.Error("not three runs and one failure")
+			}
+		},
+		"survives a panic and tries again": func(t *testing.T, db *store.DB) {
+			var runs atomic.Int32
+			b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error {
+				if runs.Add(1) == 1 {
+					panic("here")
+				}
+				return nil
+			}})
+			enqueue(t, db, store.Job{Kind: "test"})
+			receive(t, b.calls)
+			receive(t, b.calls)
+			if settled(t, db) != 0 {
+				t.Error("it failed")
+			}
+		},
+		"ends the context at the timeout": func(t *testing.T, db *store.DB) {
+			ended := make(chan error, 10)
+			start(t, db, store.Worker{Timeout: 30 * time.Millisecond, Work: func(ctx context.Context, _ json.RawMessage) error {
+				<-ctx.Done()
+				ended <- ctx.Err()
+				return ctx.Err()
+			}})
+			enqueue(t, db, store.Job{Kind: "test", MaxAttempts: 2})
+			for range 2 {
+				if err := receive(t, ended); !errors.Is(err, context.DeadlineExceeded) {
+					t.Fatal(err)
+				}
+			}
+			if settled(t, db) != 1 {
+				t.Error("not failed once")
+			}
+		},
+		"bounds what runs at once": func(t *testing.T, db *store.DB) {
+			var now, most atomic.Int32
+			full := make(chan struct{})
+			var once sync.Once
+			start(t, db, store.Worker{Concurrency: 3, Work: func(context.Context, json.RawMessage) error {
+				n := now.Add(1)
+				defer now.Add(-1)
+				for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+				}
+				if n == 3 {
+					once.Do(func() { close(full) })
+				}
+				select { // the first three meet; then each takes a moment
+				case <-full:
+					time.Sleep(2 * time.Millisecond)
+				case <-time.After(wait):
+				}
+				return nil
+			}})
+			var jobs []store.Job
+			for i := range 20 {
+				jobs = append(jobs, store.Job{Kind: "test", Args: i})
+			}
+			enqueue(t, db, jobs...)
+			settled(t, db)
+			if most.Load() != 3 {
+				t.Errorf("%d ran at once", most.Load())
+			}
+		},
+		"waits for its time": func(t *testing.T, db *store.DB) {
+			b := start(t, db, store.Worker{})
+			at := time.Now().Add(300 * time.Millisecond)
+			enqueue(t, db, store.Job{Kind: "test", RunAt: at})
+			receive(t, b.calls)
+			if time.Now().Before(at.Add(-time.Millisecond)) {
+				t.Error("ran too early")
+			}
+		},
+		"stops when the running jobs have ended": func(t *testing.T, db *store.DB) {
+			release, done := make(chan struct{}), make(chan struct{})
+			b := start(t, db, store.Worker{Work: func(ctx context.Context, _ json.RawMessage) error {
+				<-release
+				close(done)
+				return ctx.Err()
+			}})
+			enqueue(t, db, store.Job{Kind: "test"})
+			receive(t, b.calls)
+			stopped := make(chan error)
+			go func() { stopped <- b.queue.Stop(context.Background()) }()
+			select {
+			case <-stopped:
+				t.Fatal("did not wait")
+			case <-time.After(50 * time.Millisecond):
+			}
+			close(release)
+			if err := receive(t, stopped); err != nil {
+				t.Fatal(err)
+			}
+			receive(t, done)
+			if settled(t, db) != 0 {
+				t.Error("it failed")
+			}
+		},
+		"cancels jobs that do not end, and runs them again": func(t *testing.T, db *store.DB) {
+			b := start(t, db, store.Worker{Work: func(ctx context.Context, _ json.RawMessage) error {
+				<-ctx.Done()
+				return errors.New("cut short")
+			}})
+			enqueue(t, db, store.Job{Kind: "test", MaxAttempts: 1})
+			receive(t, b.calls)
+			impatient, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			if err := b.queue.Stop(impatient); err != nil {
+				t.Fatal(err)
+			}
+			receive(t, start(t, db, store.Worker{}).calls)
+			if settled(t, db) != 0 {
+				t.Error("it failed")
+			}
+		},
+		"runs periodics from the start": func(t *testing.T, db *store.DB) {
+			runs := make(chan struct{}, 100)
+			start(t, db, store.Worker{}, store.Periodic{Kind: "sweep", Every: 200 * time.Millisecond, Run: func(context.Context) error {
+				runs <- struct{}{}
+				return errors.New("is only logged")
+			}})
+			for range 3 {
+				receive(t, runs)
+			}
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, test)
+		})
+	}
+}
+
+func TestNewQueueRefuses(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	work := func(context.Context, json.RawMessage) error { return nil }
+	run := func(context.Context) error { return nil }
+	for name, c := range map[string]struct {
+		workers   []store.Worker
+		periodics []store.Periodic
+	}{
+		"two workers of a kind":       {workers: []store.Worker{{Kind: "a", Work: work}, {Kind: "a", Work: work}}},
+		"a kind that is no name":      {workers: []store.Worker{{Kind: "A b", Work: work}}},
+		"a worker without work":       {workers: []store.Worker{{Kind: "a"}}},
+		"a periodic without a rhythm": {periodics: []store.Periodic{{Kind: "a", Run: run}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := store.NewQueue(db, c.workers, c.periodics, storetest.Log(t)); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}
+
+// The waits are what tells how long a number of attempts lasts.
+func TestAttemptsOutlastWhatTheyShould(t *testing.T) {
+	t.Parallel()
+	for _, d := range []time.Duration{0, time.Second, time.Minute, 24 * time.Hour, 7 * 24 * time.Hour} {
+		attempts, lasted, last := store.AttemptsOver(d), time.Duration(0), time.Duration(0)
+		for attempt := 1; attempt < attempts; attempt++ {
+			last = store.Backoff(attempt)
+			lasted += last
+		}
+		if lasted < d || lasted-last > d*5/4 {
+			t.Errorf("%d attempts last for %v, want %v and little more", attempts, lasted, d)
+		}
+	}
+	for attempt, middle := range map[int]time.Duration{1: time.Second, 4: 16 * time.Second, 60: time.Hour, 1000: time.Hour} {
+		for range 100 {
+			if got := store.Backoff(attempt); got < middle*9/10 || got > middle*11/10+1 {
+				t.Errorf("%v after attempt %d, want a tenth around %v", got, attempt, middle)
+			}
+		}
+	}
+}

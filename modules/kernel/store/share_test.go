@@ -1,0 +1,179 @@
+package store_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// TestCommandBesideServer: a second process on the same data directory writes and
+// reads, and its jobs are done by the first; only working is for one.
+func TestCommandBesideServer(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.SQLiteConfig(t)
+	server, command := storetest.Open(t, cfg), storetest.Open(t, cfg)
+	b := start(t, server, store.Worker{})
+	if err := command.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	enqueue(t, command, store.Job{Kind: "test", Args: "from the command"})
+	if got := receive(t, b.calls); got != `"from the command"` {
+		t.Fatal(got)
+	}
+	second, err := store.NewQueue(command, nil, nil, storetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := second.Start(ctx); err == nil {
+		t.Error("two processes work on one data directory")
+	}
+}
+
+// TestContention: read, add one, write, from many at once, loses nothing.
+func TestContention(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := viewer.As(t.Context(), tenantA)
+		id := db.NewID()
+		if err := db.Ent().UsageCounter.Create().SetID(id).SetAccountID(tenantA).SetDay(1).SetUnits(0).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		const callers, times = 8, 10
+		var all sync.WaitGroup
+		for range callers {
+			all.Go(func() {
+				for range times {
+					err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+						if err := tx.Lock(ctx, "counter", tenantA); err != nil {
+							return err
+						}
+						counter, err := tx.Ent().UsageCounter.Get(ctx, id)
+						if err != nil {
+							return err
+						}
+						return tx.Ent().UsageCounter.UpdateOneID(id).SetUnits(counter.Units + 1).Exec(ctx)
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if counter, err := db.Ent().UsageCounter.Get(ctx, id); err != nil || counter.Units != callers*times {
+			t.Errorf("counter %v, err %v", counter, err)
+		}
+	})
+}
+
+// TestDeadlock: two transactions that lock crosswise both succeed, one by its
+// second try.
+func TestDeadlock(t *testing.T) {
+	t.Parallel()
+	db := storetest.Postgres(t)
+	var all, meet sync.WaitGroup
+	meet.Add(2)
+	tries := make(chan int64, 100)
+	for _, first := range []int64{1, 2} {
+		all.Go(func() {
+			var once sync.Once
+			err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+				tries <- first
+				if err := tx.Lock(ctx, "cross", first); err != nil {
+					return err
+				}
+				once.Do(func() { meet.Done(); meet.Wait() })
+				return tx.Lock(ctx, "cross", 3-first)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if len(tries) < 3 {
+		t.Errorf("%d tries: nothing was tried again", len(tries))
+	}
+}
+
+func TestMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for range 4 {
+		db := storetest.Open(t, store.Config{DataDir: dir})
+		all.Go(func() {
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestSQLiteFiles(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.SQLiteConfig(t)
+	db := storetest.Open(t, cfg)
+	if err := db.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Ent().Account.Create().SetID(7).SetCreatedAt(1).Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("nobody else may read them", func(t *testing.T) {
+		files, err := filepath.Glob(filepath.Join(cfg.DataDir, "scrollery.db*"))
+		if err != nil || len(files) < 2 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files {
+			if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s: %v, err %v", file, info.Mode(), err)
+			}
+		}
+	})
+	t.Run("a backup is a whole database", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := db.Backup(t.Context(), filepath.Join(dir, "scrollery.db")); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := storetest.Open(t, store.Config{DataDir: dir}).Ent().Account.Query().Count(t.Context()); err != nil || n != 1 {
+			t.Fatalf("%d rows, err %v", n, err)
+		}
+		if err := db.Backup(t.Context(), filepath.Join(dir, "scrollery.db")); err == nil {
+			t.Error("a file was overwritten")
+		}
+	})
+	t.Run("a write beside the open transaction is refused", func(t *testing.T) {
+		err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			return db.Ent().Account.Create().SetID(8).SetCreatedAt(1).Exec(ctx)
+		})
+		if err == nil {
+			t.Error("no error")
+		}
+	})
+}
+
+func TestConfigValidate(t *testing.T) {
+	t.Parallel()
+	for name, cfg := range map[string]store.Config{
+		"nothing": {}, "another database": {DatabaseURL: "mysql://x"},
+		"node": {DataDir: "x", Node: 512}, "max conns": {DataDir: "x", MaxConns: -1},
+	} {
+		if cfg.Validate() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := store.Defaults().Validate(); err != nil {
+		t.Error(err)
+	}
+}

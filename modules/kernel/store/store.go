@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"entgo.io/ent/dialect"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/scrollery/scrollery/ent"
+	_ "github.com/scrollery/scrollery/ent/runtime" // hooks and interceptors: the tenant rule
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+)
+
+// The dialects that [DB.Dialect] answers.
+const (
+	SQLite   = "sqlite"
+	Postgres = "postgres"
+)
+
+// Config says where the data lies.
+type Config struct {
+	// DatabaseURL is a postgres:// address. Empty, the default, means SQLite in
+	// the data directory.
+	DatabaseURL string
+	// DataDir is the folder of everything that is kept on disk; made when missing.
+	// Default ./data.
+	DataDir string
+	// Node tells replicas on one database apart in the ids they make: 0 to 511,
+	// default 0. Two running replicas must never share one.
+	Node int
+	// MaxConns bounds the connections to PostgreSQL. Default 0: four a CPU, at
+	// least 16. SQLite has one writer and a fixed pool of readers.
+	MaxConns int
+}
+
+// Defaults returns the configuration of a single machine.
+func Defaults() Config { return Config{DataDir: "./data"} }
+
+// Validate reports what can be seen without opening anything.
+func (c Config) Validate() error {
+	var faults []error
+	if c.DatabaseURL == "" && c.DataDir == "" {
+		faults = append(faults, errors.New("data dir: empty, and no database address is given"))
+	}
+	if c.DatabaseURL != "" && !isPostgres(c.DatabaseURL) {
+		faults = append(faults, errors.New("database address: only postgres:// is known; leave it empty for SQLite"))
+	}
+	if c.Node < 0 || c.Node > publicid.MaxNode {
+		faults = append(faults, fmt.Errorf("node: %d is not between 0 and %d", c.Node, publicid.MaxNode))
+	}
+	if c.MaxConns < 0 {
+		faults = append(faults, errors.New("max conns: negative"))
+	}
+	return errors.Join(faults...)
+}
+
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
+}
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	cfg    Config
+	log    *slog.Logger
+	ids    *publicid.Maker
+	driver dialect.Driver
+	client *ent.Client
+	// reader answers statements; writer runs transactions. One pool on PostgreSQL.
+	reader, writer *sql.DB
+	// pool lies beneath both on PostgreSQL; nil on SQLite.
+	pool *pgxpool.Pool
+	jobs enqueuer
+	// wake tells the runner in this process that a job was committed.
+	wake chan struct{}
+}
+
+// Open opens the database that cfg names. It does not migrate.
+func Open(ctx context.Context, cfg Config, log *slog.Logger) (*DB, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	ids, err := publicid.NewMaker(cfg.Node)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	db := &DB{cfg: cfg, log: log, ids: ids, wake: make(chan struct{}, 1)}
+	open := db.openSQLite
+	if cfg.DatabaseURL != "" {
+		open = db.openPostgres
+	}
+	if err := open(ctx); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	db.client = ent.NewClient(ent.Driver(db.driver))
+	return db, nil
+}
+
+// Close closes every connection. Stop the queue first.
+func (db *DB) Close() error {
+	err := db.reader.Close()
+	if db.writer != db.reader {
+		err = errors.Join(err, db.writer.Close())
+	}
+	if db.pool != nil {
+		db.pool.Close()
+	}
+	return err
+}
+
+// Dialect is SQLite or Postgres.
+func (db *DB) Dialect() string {
+	if db.pool != nil {
+		return Postgres
+	}
+	return SQLite
+}
+
+// NewID returns an id that no replica ever made, greater than this one's last.
+func (db *DB) NewID() int64 { return db.ids.New() }
+
+// Ent returns the client for reads, and for single writes that need no
+// transaction. Inside a Write use the transaction's own: on SQLite this one
+// refuses to write there, as it would wait for itself.
+func (db *DB) Ent() *ent.Client { return db.client }
+
+// Ping tells whether the database answers reads.
+func (db *DB) Ping(ctx context.Context) error {
+	var one int
+	if err := db.reader.QueryRowContext(ctx, "SELECT 1").Scan(&one); err != nil {
+		return fmt.Errorf("ping %s: %w", db.Dialect(), err)
+	}
+	return nil
+}

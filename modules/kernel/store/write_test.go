@@ -1,0 +1,102 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		system := viewer.System(t.Context())
+		create := func(tx *store.Tx) error {
+			return tx.Ent().Account.Create().SetID(db.NewID()).SetCreatedAt(1).Exec(system)
+		}
+		count := func(t *testing.T) int {
+			t.Helper()
+			n, err := db.Ent().Account.Query().Count(system)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+
+		t.Run("commits what was written", func(t *testing.T) {
+			called := false
+			err := db.Write(system, func(ctx context.Context, tx *store.Tx) error {
+				tx.AfterCommit(func() { called = true })
+				return create(tx)
+			})
+			if err != nil || count(t) != 1 || !called {
+				t.Fatalf("err %v, rows %d, called %v", err, count(t), called)
+			}
+		})
+		t.Run("rolls back after an error", func(t *testing.T) {
+			stop := errors.New("stop")
+			err := db.Write(system, func(ctx context.Context, tx *store.Tx) error {
+				tx.AfterCommit(func() { t.Error("called after a rollback") })
+				return errors.Join(create(tx), stop)
+			})
+			if !errors.Is(err, stop) || count(t) != 1 {
+				t.Fatalf("err %v, rows %d", err, count(t))
+			}
+		})
+		t.Run("rolls back after a panic", func(t *testing.T) {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("the panic was swallowed")
+					}
+				}()
+				_ = db.Write(system, func(ctx context.Context, tx *store.Tx) error {
+					if err := create(tx); err != nil {
+						t.Error(err)
+					}
+					panic("here")
+				})
+			}()
+			if count(t) != 1 {
+				t.Fatalf("rows %d", count(t))
+			}
+		})
+		t.Run("writes nothing once the context has ended", func(t *testing.T) {
+			ctx, cancel := context.WithCancel(system)
+			err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+				defer cancel()
+				return create(tx)
+			})
+			if !errors.Is(err, context.Canceled) || count(t) != 1 {
+				t.Fatalf("err %v, rows %d", err, count(t))
+			}
+		})
+		t.Run("refuses a write inside a write", func(t *testing.T) {
+			err := db.Write(system, func(ctx context.Context, tx *store.Tx) error {
+				return db.Write(ctx, func(context.Context, *store.Tx) error { return nil })
+			})
+			if err == nil {
+				t.Fatal("no error")
+			}
+		})
+		t.Run("numbers placeholders alike", func(t *testing.T) {
+			err := db.Write(system, func(ctx context.Context, tx *store.Tx) error {
+				rows, err := tx.Query(ctx, "SELECT id FROM accounts WHERE created_at < $2 AND created_at > $1 AND created_at <> $2", 0, 2)
+				if err != nil {
+					return err
+				}
+				defer rows.Close()
+				if !rows.Next() {
+					t.Error("no row")
+				}
+				return rows.Err()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	})
+}

@@ -1,0 +1,177 @@
+package stage
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The bounds of what a stage may hand over.
+const (
+	MaxRecord     = 1 << 20 // bytes of a record on the wire
+	MaxMetadata   = 256 << 10
+	MaxVisual     = 64 << 10
+	MaxText       = 64 << 10 // bytes of one text: a transcript, a sticker
+	MaxLabel      = 1 << 10  // bytes of a handle, a seed, a reason
+	MaxURL        = 4 << 10
+	MaxKeys       = 100
+	MaxCues       = 20_000
+	MaxStickers   = 500
+	MaxExternalID = 200 // characters
+)
+
+// The times that are taken for real: 2000-01-01 to 2100-01-01.
+const (
+	minTime = 946_684_800_000
+	maxTime = 4_102_444_800_000
+)
+
+var platformForm = regexp.MustCompile(`^[a-z0-9_]{1,40}$`)
+
+// The refusals: without a usable name a record cannot be kept at all.
+var (
+	ErrPlatform   = errors.New("platform: want 1 to 40 of a-z, 0-9 and _")
+	ErrExternalID = errors.New("externalId: want 1 to 200 characters of valid text")
+)
+
+// Repairs counts what was changed to make strangers' data fit to be kept.
+type Repairs struct {
+	// Text had invalid UTF-8, NUL, or was cut at its bound.
+	Text int
+	// JSON was not what it should be, and is dropped.
+	JSON int
+	// Numbers, times or words were out of their range, and are dropped.
+	Values int
+}
+
+// Any tells whether something was changed.
+func (r Repairs) Any() bool { return r != Repairs{} }
+
+// Add sums up.
+func (r *Repairs) Add(other Repairs) {
+	r.Text += other.Text
+	r.JSON += other.JSON
+	r.Values += other.Values
+}
+
+// Clean refuses a ref that names nothing. A platform in capitals is lowered; an
+// id is taken as it is or not at all, since a repaired one names another video.
+func (r *Ref) Clean() error {
+	if !platformForm.MatchString(r.Platform) {
+		lower := strings.ToLower(r.Platform)
+		if !platformForm.MatchString(lower) {
+			return ErrPlatform
+		}
+		r.Platform = lower
+	}
+	id := r.ExternalID
+	if id == "" || !utf8.ValidString(id) || strings.IndexByte(id, 0) >= 0 || utf8.RuneCountInString(id) > MaxExternalID {
+		return ErrExternalID
+	}
+	return nil
+}
+
+// Clean makes a record fit to be kept, or refuses it. What it repairs it counts.
+// Media is the house's to fill in.
+func (r *Record) Clean() (Repairs, error) {
+	var repairs Repairs
+	r.Media = ""
+	if err := r.Ref.Clean(); err != nil {
+		return repairs, err
+	}
+	repairs.url(&r.SourceURL)
+	repairs.text(&r.CreatorID, MaxLabel)
+	repairs.text(&r.Seed, MaxLabel)
+	repairs.time(&r.PostedAt)
+	if r.Source != nil {
+		repairs.word(&r.Source.Kind, "own", "competitor", "niche")
+		repairs.text(&r.Source.Handle, MaxLabel)
+		repairs.text(&r.Source.SeededBy, MaxLabel)
+	}
+	repairs.object(&r.Metadata, MaxMetadata, false)
+	metrics := &r.Metrics
+	for _, count := range []**int64{&metrics.Views, &metrics.Likes, &metrics.Comments, &metrics.Shares, &metrics.Saves} {
+		repairs.count(count)
+	}
+	repairs.time(&metrics.ObservedAt)
+	repairs.word(&metrics.Semantics, "exact", "rounded", "lagged", "paid_and_organic")
+	if r.Evidence != nil {
+		repairs.evidence(r.Evidence)
+	}
+	repairs.cues(&r.Cues)
+	repairs.stickers(&r.Stickers)
+	repairs.keys(&r.Keys)
+	return repairs, nil
+}
+
+// Clean makes a verdict fit to be kept, or refuses it.
+func (v *Verdict) Clean() (Repairs, error) {
+	var repairs Repairs
+	if err := v.Ref.Clean(); err != nil {
+		return repairs, err
+	}
+	repairs.text(&v.DroppedBy, MaxLabel)
+	repairs.text(&v.RuleID, MaxLabel)
+	repairs.text(&v.Reason, MaxLabel)
+	if math.IsNaN(v.Rank) || math.IsInf(v.Rank, 0) {
+		v.Rank = 0
+		repairs.Values++
+	}
+	return repairs, nil
+}
+
+// Clean makes a finding fit to be kept, or refuses it.
+func (f *Finding) Clean() (Repairs, error) {
+	var repairs Repairs
+	if err := f.Ref.Clean(); err != nil {
+		return repairs, err
+	}
+	repairs.evidence(&f.Evidence)
+	repairs.keys(&f.Keys)
+	return repairs, nil
+}
+
+// ErrSeed is the refusal of a seed that names nothing.
+var ErrSeed = errors.New("seed: want a kind and either a handle or a term of 1 to 200 characters")
+
+// maxSeed is the most characters of a handle or a term.
+const maxSeed = 200
+
+// Clean makes a seed fit to be asked for, or refuses it.
+func (s *Seed) Clean() (Repairs, error) {
+	var repairs Repairs
+	repairs.word(&s.Kind, "own", "competitor", "niche")
+	repairs.text(&s.Handle, MaxLabel)
+	repairs.text(&s.Term, MaxLabel)
+	s.Handle, s.Term = strings.TrimSpace(s.Handle), strings.TrimSpace(s.Term)
+	text := s.Text()
+	switch {
+	case s.Kind == "", text == "", s.Handle != "" && s.Term != "", utf8.RuneCountInString(text) > maxSeed,
+		strings.ContainsFunc(text, unicode.IsControl):
+		return repairs, ErrSeed
+	case s.Platform != "" && !platformForm.MatchString(s.Platform):
+		return repairs, ErrPlatform
+	}
+	s.Limit = max(s.Limit, 0)
+	return repairs, nil
+}
+
+// Clean makes an outcome fit to be kept; an unknown status becomes partial.
+func (o *Outcome) Clean() Repairs {
+	var repairs Repairs
+	repairs.text(&o.Seed, MaxLabel)
+	repairs.text(&o.Detail, MaxLabel)
+	repairs.text(&o.Platform, 40)
+	switch o.Status {
+	case OK, Partial, Empty, Blocked, Quota, NotFound, Unsupported, Changed, Misconfigured:
+	default:
+		o.Status = Partial
+		repairs.Values++
+	}
+	o.Asked, o.Returned = max(o.Asked, 0), max(o.Returned, 0)
+	repairs.time(&o.RetryAt)
+	return repairs
+}

@@ -1,0 +1,57 @@
+package stage
+
+import (
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// EncodeVerdict makes a verdict a message.
+func EncodeVerdict(v *Verdict) *stagev1.Verdict {
+	return &stagev1.Verdict{Ref: EncodeRef(v.Ref), DroppedBy: v.DroppedBy, Rank: v.Rank, Reason: v.Reason, RuleId: v.RuleID}
+}
+
+// DecodeVerdict reads a verdict.
+func DecodeVerdict(m *stagev1.Verdict) Verdict {
+	return Verdict{Ref: DecodeRef(m.GetRef()), DroppedBy: m.GetDroppedBy(), Rank: m.GetRank(), Reason: m.GetReason(), RuleID: m.GetRuleId()}
+}
+
+// EncodeFinding makes a finding a message.
+func EncodeFinding(f *Finding) *stagev1.Finding {
+	return &stagev1.Finding{Ref: EncodeRef(f.Ref), Evidence: encodeEvidence(&f.Evidence), Keys: encodeKeys(f.Keys)}
+}
+
+// DecodeFinding reads a finding.
+func DecodeFinding(m *stagev1.Finding) Finding {
+	finding := Finding{Ref: DecodeRef(m.GetRef()), Keys: decodeKeys(m.GetKeys())}
+	if evidence := decodeEvidence(m.GetEvidence()); evidence != nil {
+		finding.Evidence = *evidence
+	}
+	return finding
+}
+
+// EncodeOutcomes makes outcomes messages.
+func EncodeOutcomes(outcomes []Outcome) []*stagev1.Outcome {
+	messages := make([]*stagev1.Outcome, 0, len(outcomes))
+	for _, o := range outcomes {
+		messages = append(messages, &stagev1.Outcome{
+			Seed: o.Seed, Platform: o.Platform, Status: string(o.Status),
+			Asked: int64(o.Asked), Returned: int64(o.Returned), RetryAt: o.RetryAt, Detail: o.Detail,
+		})
+	}
+	return messages
+}
+
+// DecodeOutcomes reads outcomes.
+func DecodeOutcomes(messages []*stagev1.Outcome) []Outcome {
+	var outcomes []Outcome
+	for _, m := range messages {
+		outcome := Outcome{
+			Seed: m.GetSeed(), Platform: m.GetPlatform(), Status: Status(m.GetStatus()),
+			Asked: int(m.GetAsked()), Returned: int(m.GetReturned()), Detail: m.GetDetail(),
+		}
+		if m != nil {
+			outcome.RetryAt = m.RetryAt
+		}
+		outcomes = append(outcomes, outcome)
+	}
+	return outcomes
+}
