@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 
 	"entgo.io/ent/dialect"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -75,6 +76,8 @@ type DB struct {
 	// pool lies beneath both on PostgreSQL; nil on SQLite.
 	pool *pgxpool.Pool
 	jobs enqueuer
+	// hots are the hot statements by their texts.
+	hots sync.Map
 	// wake tells the runner in this process that a job was committed.
 	wake chan struct{}
 }

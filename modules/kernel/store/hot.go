@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// Hot is a hot statement: SQL that is parsed once, and that a benchmark
+// shows to be at least 1.3 times as fast as the same work through Ent. It adds
+// the tenant itself; see [DB.Hot] for the marks in its text. It is safe for
+// concurrent use.
+type Hot struct {
+	db     *DB
+	text   string
+	reason string // why it belongs to no tenant; empty for a tenant's statement
+	template
+
+	once    sync.Once
+	stmt    *sql.Stmt
+	prepErr error
+}
+
+// Hot returns the statement of a text, always the same one for the same text,
+// so the number of texts must be bounded. Nothing is sent to the database before
+// the first run. The text is SQL for both dialects, in which
+//
+//	$1                stands for the first argument, and may occur several times
+//	{tenant}          is a condition: the row belongs to the viewer's account
+//	{tenant:v}        the same for the table with the alias v
+//	{owner} {owner:v} is the column with the account, for column lists and joins
+//	{account}         is the viewer's account, for the values of an INSERT
+//	{list:2}          is the second argument, an []int64 or []string, for IN (…)
+//	{rows:1}          is the first argument, a [][]any, for the VALUES of an INSERT;
+//	                  the account is added in front of each row
+//	{values:1 BIGINT,TEXT,BYTES}  is a [][]any as it is, its columns cast to the types
+//
+// Hot panics when the text names the column of the account itself or lacks its
+// mark: an INSERT needs {account} or {rows}, everything else {tenant}. A number in
+// LIMIT must be part of the text: bound, SQLite prepares the statement again at
+// every call.
+func (db *DB) Hot(text string) *Hot { return db.hot(text, "") }
+
+// HotTenantless returns a statement that runs whoever the viewer is. The reason
+// says why it belongs to no tenant: what it looks up comes before the tenant is
+// known, or its rows belong to several.
+func (db *DB) HotTenantless(text, reason string) *Hot {
+	if reason == "" {
+		panic("store: a statement without a tenant needs a reason: " + text)
+	}
+	return db.hot(text, reason)
+}
+
+func (db *DB) hot(text, reason string) *Hot {
+	if known, ok := db.hots.Load(text); ok {
+		return known.(*Hot)
+	}
+	parsed, err := parse(text, reason == "", db.Dialect() == Postgres)
+	if err != nil {
+		panic(fmt.Sprintf("store: %v: %s", err, text))
+	}
+	known, _ := db.hots.LoadOrStore(text, &Hot{db: db, text: text, reason: reason, template: parsed})
+	return known.(*Hot)
+}
+
+// Hots returns every statement that was prepared so far, in no order.
+func (db *DB) Hots() []*Hot {
+	var all []*Hot
+	db.hots.Range(func(_, s any) bool { all = append(all, s.(*Hot)); return true })
+	return all
+}
+
+// Text returns the text as it was prepared.
+func (s *Hot) Text() string { return s.text }
+
+// Tenantless returns why the statement belongs to no tenant, or "".
+func (s *Hot) Tenantless() string { return s.reason }
+
+// Expand returns the SQL and the values that a run sends to the database.
+func (s *Hot) Expand(ctx context.Context, args ...any) (query string, values []any, err error) {
+	var account int64
+	if s.reason == "" {
+		var all, ok bool
+		if account, all, ok = viewer.Tenant(ctx); !ok || all {
+			return "", nil, errNoAccount
+		}
+	}
+	return s.expand(account, args)
+}
+
+// Each runs the statement outside of transactions and hands do a row at a time,
+// until do returns false. The row's values may be kept, the row may not. do must
+// not write, nor take long: it may hold up those who write.
+func (s *Hot) Each(ctx context.Context, do func(row Row) (more bool, err error), args ...any) error {
+	if s.db.pool != nil || !s.fixed {
+		return s.eachPooled(ctx, do, args)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	query, values, err := s.Expand(ctx, args...)
+	if err != nil {
+		return err
+	}
+	// Every commit empties the readers' page caches, as they cannot know what it
+	// changed. The writer knows; it reads while it has nothing to write.
+	pool := s.db.reader
+	if s.db.writer.Stats().InUse == 0 {
+		pool = s.db.writer
+	}
+	// Without the caller's end: a hot read is over before it could be cut short, and
+	// a context that can end costs a goroutine or two a read.
+	conn, err := pool.Conn(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // gives the connection back
+	return conn.Raw(func(raw any) error { return raw.(*hotConn).each(query, values, do) })
+}
+
+// eachPooled is Each by way of database/sql.
+func (s *Hot) eachPooled(ctx context.Context, do func(row Row) (more bool, err error), args []any) error {
+	rows, err := s.Query(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err below tells
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	row, values, targets := make(Row, len(columns)), make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		for i, value := range values {
+			row[i] = value
+		}
+		if more, err := do(row); err != nil || !more {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Query runs the statement outside of transactions: it sees what is committed,
+// never what an open Write has done.
+func (s *Hot) Query(ctx context.Context, args ...any) (*sql.Rows, error) {
+	query, values, err := s.Expand(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	if s.db.pool != nil || !s.fixed { // pgx keeps the prepared statements of each connection
+		return s.db.reader.QueryContext(ctx, query, values...)
+	}
+	if s.once.Do(s.keep); s.prepErr != nil {
+		return nil, s.prepErr
+	}
+	return s.stmt.QueryContext(ctx, values...)
+}
+
+func (s *Hot) keep() {
+	// Not the caller's context: its end would spoil the statement for all others.
+	s.stmt, s.prepErr = s.db.reader.PrepareContext(context.Background(), s.template.query)
+	if s.prepErr != nil {
+		s.prepErr = fmt.Errorf("prepare %q: %w", s.text, s.prepErr)
+	}
+}
+
+// QueryIn runs the statement in a transaction.
+func (s *Hot) QueryIn(ctx context.Context, tx *Tx, args ...any) (*sql.Rows, error) {
+	query, values, err := s.Expand(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	return tx.conn.QueryContext(ctx, query, values...)
+}
+
+// ExecIn runs the statement in a transaction and returns how many rows it changed.
+func (s *Hot) ExecIn(ctx context.Context, tx *Tx, args ...any) (changed int64, err error) {
+	query, values, err := s.Expand(ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	result, err := tx.conn.ExecContext(ctx, query, values...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// Scan calls scan for each row of a query and closes the rows. It takes the two
+// results of a query, so that one can be written around the other.
+func Scan(rows *sql.Rows, err error) func(scan func(*sql.Rows) error) error {
+	return func(scan func(*sql.Rows) error) error {
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // Err below tells
+		for rows.Next() {
+			if err := scan(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}
+}

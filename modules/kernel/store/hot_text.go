@@ -1,0 +1,246 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// mark is a place in a statement's text that the client fills.
+var mark = regexp.MustCompile(`\{(tenant|owner)(?::(\w+))?\}|\{(account)\}|\{(list|rows|values):(\d+)(?: ([A-Z0-9,]+))?\}|\$(\d+)`)
+
+// ownerColumn is the column of every tenant's row that holds the account.
+const ownerColumn = "account_id"
+
+// part is a piece of SQL, and what is bound after it.
+type part struct {
+	sql   string
+	kind  string // "" for SQL only, account, value, list, rows or values
+	arg   int    // from 0
+	types []string
+}
+
+// template is a parsed text.
+type template struct {
+	parts    []part
+	args     int
+	numbered bool // placeholders are $1, $2, … and may recur; else `?`
+	// fixed is true without lists and rows: the SQL is query at every run, and
+	// order says which argument each placeholder takes, -1 the account.
+	fixed bool
+	query string
+	order []any
+}
+
+func parse(text string, tenant, numbered bool) (template, error) {
+	t := template{numbered: numbered, fixed: true}
+	owned, at := false, 0
+	plain := ""
+	for _, m := range mark.FindAllStringSubmatchIndex(text, -1) {
+		group := func(i int) string {
+			if m[2*i] < 0 {
+				return ""
+			}
+			return text[m[2*i]:m[2*i+1]]
+		}
+		plain += text[at:m[0]]
+		p := part{sql: text[at:m[0]], kind: group(1) + group(3) + group(4)}
+		at = m[1]
+		column := ownerColumn
+		if alias := group(2); alias != "" {
+			column = alias + "." + column
+		}
+		switch p.kind {
+		case "owner":
+			p.kind, p.sql = "", p.sql+column
+		case "tenant":
+			p.kind, p.sql, owned = "account", p.sql+column+" = ", true
+		case "account":
+			owned = owned || isInsert(text)
+		default:
+			number, _ := strconv.Atoi(group(5) + group(7))
+			if number < 1 {
+				return t, errors.New("arguments are numbered from 1")
+			}
+			p.arg, t.args = number-1, max(t.args, number)
+			if p.kind == "" {
+				p.kind = "value"
+				break
+			}
+			t.fixed = false
+			owned = owned || p.kind == "rows" && isInsert(text)
+			if types := group(6); types != "" {
+				p.types = strings.Split(types, ",")
+			}
+		}
+		if !tenant && (p.kind == "account" || p.kind == "rows") {
+			return t, errors.New("a statement that belongs to no tenant has the mark of one")
+		}
+		t.parts = append(t.parts, p)
+	}
+	plain += text[at:]
+	t.parts = append(t.parts, part{sql: text[at:]})
+	switch {
+	case strings.Contains(strings.ToLower(plain), ownerColumn):
+		return t, errors.New("names the column of the account; use a mark")
+	case regexp.MustCompile(`\{\w`).MatchString(plain):
+		return t, errors.New("has an unknown mark")
+	case tenant && !owned:
+		return t, errors.New("lacks the mark of the tenant")
+	case t.fixed:
+		indexes := make([]any, t.args)
+		for i := range indexes {
+			indexes[i] = i
+		}
+		var err error
+		t.query, t.order, err = t.render(-1, indexes)
+		return t, err
+	}
+	return t, nil
+}
+
+func isInsert(text string) bool {
+	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(text)), "INSERT")
+}
+
+func (t *template) expand(account int64, args []any) (string, []any, error) {
+	if len(args) != t.args {
+		return "", nil, fmt.Errorf("%d arguments for a statement of %d", len(args), t.args)
+	}
+	if !t.fixed {
+		return t.render(account, args)
+	}
+	values := make([]any, len(t.order))
+	for i, arg := range t.order {
+		if n, is := arg.(int); is {
+			values[i] = args[n]
+		} else {
+			values[i] = account
+		}
+	}
+	return t.query, values, nil
+}
+
+func (t *template) render(account int64, args []any) (string, []any, error) {
+	w := writer{numbered: t.numbered, known: map[int]int{}}
+	for _, p := range t.parts {
+		w.sql.WriteString(p.sql)
+		switch p.kind {
+		case "account":
+			w.recurring(-1, account)
+		case "value":
+			w.recurring(p.arg, args[p.arg])
+		case "list":
+			if err := w.list(args[p.arg]); err != nil {
+				return "", nil, err
+			}
+		case "rows", "values":
+			rows, is := args[p.arg].([][]any)
+			if !is || len(rows) == 0 {
+				return "", nil, fmt.Errorf("argument %d, a %T, has no rows", p.arg+1, args[p.arg])
+			}
+			w.rows(rows, p.types, func() {
+				if p.kind == "rows" {
+					w.recurring(-1, account)
+					w.sql.WriteByte(',')
+				}
+			})
+		}
+	}
+	return w.sql.String(), w.values, nil
+}
+
+// writer writes SQL together with its values.
+type writer struct {
+	sql      strings.Builder
+	values   []any
+	numbered bool
+	known    map[int]int // the numbers of arguments that may recur
+}
+
+// value writes a placeholder. SQLite gets none with a number: it takes one for a
+// name and looks through all of them at each.
+func (w *writer) value(v any) {
+	w.values = append(w.values, v)
+	if w.numbered {
+		w.sql.WriteString("$" + strconv.Itoa(len(w.values)))
+		return
+	}
+	w.sql.WriteByte('?')
+}
+
+func (w *writer) recurring(arg int, v any) {
+	if number := w.known[arg]; w.numbered && number > 0 {
+		w.sql.WriteString("$" + strconv.Itoa(number))
+		return
+	}
+	w.value(v)
+	w.known[arg] = len(w.values)
+}
+
+// list writes the values for IN (…); numbers need no placeholder. Nothing is in an
+// empty list.
+func (w *writer) list(arg any) error {
+	switch list := arg.(type) {
+	case []int64:
+		for i, n := range list {
+			w.comma(i)
+			w.sql.WriteString(strconv.FormatInt(n, 10))
+		}
+		w.null(len(list))
+	case []string:
+		for i, s := range list {
+			w.comma(i)
+			w.value(s)
+		}
+		w.null(len(list))
+	default:
+		return fmt.Errorf("a %T is no list", arg)
+	}
+	return nil
+}
+
+// rows writes (…),(…). The casts of the first row are the types of all.
+func (w *writer) rows(rows [][]any, types []string, begin func()) {
+	for i, row := range rows {
+		w.comma(i)
+		w.sql.WriteByte('(')
+		begin()
+		for j, v := range row {
+			w.comma(j)
+			if i > 0 || types == nil {
+				w.value(v)
+				continue
+			}
+			w.sql.WriteString("CAST(")
+			w.value(v)
+			w.sql.WriteString(" AS " + w.typeName(types[j]) + ")")
+		}
+		w.sql.WriteByte(')')
+	}
+}
+
+// typeName is the dialect's name of a type.
+func (w *writer) typeName(name string) string {
+	switch {
+	case name != "BYTES":
+		return name
+	case w.numbered:
+		return "BYTEA"
+	}
+	return "BLOB"
+}
+
+func (w *writer) comma(i int) {
+	if i > 0 {
+		w.sql.WriteByte(',')
+	}
+}
+
+func (w *writer) null(length int) {
+	if length == 0 {
+		w.sql.WriteString("NULL")
+	}
+}
