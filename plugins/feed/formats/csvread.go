@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -114,12 +115,12 @@ func (r *reading) lay(m *Map, head [][]byte) (*rowTable, error) {
 			return nil, fmt.Errorf("no column for %s: a column map is needed", field)
 		}
 	}
-	for _, property := range sortedKeys(m.Metadata) {
+	for _, property := range slices.Sorted(maps.Keys(m.Metadata)) {
 		if at := find(m.Metadata[property]); at >= 0 {
 			t.extra = append(t.extra, place{property, at})
 		}
 	}
-	for _, column := range sortedKeys(m.Filter.Equals) {
+	for _, column := range slices.Sorted(maps.Keys(m.Filter.Equals)) {
 		at := find(column)
 		if at < 0 {
 			return nil, fmt.Errorf("no column %q for the filter", column)
@@ -127,15 +128,6 @@ func (r *reading) lay(m *Map, head [][]byte) (*rowTable, error) {
 		t.equal = append(t.equal, wanted{m.Filter.Equals[column], at})
 	}
 	return t, nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // text is a field of the present row, or its constant.

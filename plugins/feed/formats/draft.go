@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -102,9 +100,9 @@ func (d *draft) sound(id, title, artist text) {
 }
 
 // length keeps a duration; none is 0 seconds long.
-func (d *draft) length(seconds decimal) {
+func (d *draft) length(seconds float64) {
 	if seconds > 0 && seconds < 1e9 {
-		d.meta.number("durationSeconds", float64(seconds))
+		d.meta.number("durationSeconds", seconds)
 	}
 }
 
@@ -142,18 +140,3 @@ func instant(s string) *int64 {
 
 // unescaped is text of an API that writes it for web pages.
 func unescaped(t text) text { return text(html.UnescapeString(string(t))) }
-
-// rounding is an id as programs in JavaScript write it: as a number they round it
-// from 2^53 on, and a rounded id is another's.
-type rounding text
-
-func (id *rounding) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	number := dec.PeekKind() == '0'
-	if err := (*text)(id).UnmarshalJSONFrom(dec); err != nil {
-		return err
-	}
-	if number && parseNumber(string(*id)).bad {
-		*id = ""
-	}
-	return nil
-}

@@ -29,8 +29,8 @@ type format struct {
 	// About says what writes it, in a few words.
 	About string
 	// fits tells the form by the members of an object; nil for forms that are told otherwise.
-	fits func(shape) bool
-	read func(d *draft, raw []byte) error
+	fits func(*object) bool
+	read func(d *draft, o *object) error
 	// late says that anything else goes first, as the form has no mark of its own.
 	late bool
 }
@@ -49,7 +49,7 @@ func all() []format {
 		{Name: InstagramWeb, About: "items of Instagram's own pages", fits: fitsInstagramWeb, read: readInstagramWeb},
 		{Name: InstagramGraph, About: "answers of the Instagram Graph API", fits: fitsInstagramGraph, read: readInstagramGraph},
 		{Name: YTDLP, About: "yt-dlp: videos, playlists, flat playlists", fits: fitsYTDLP, read: readYTDLP},
-		{Name: YTDLP, About: "", fits: func(s shape) bool { return s.has("id") }, read: readYTDLP, late: true},
+		{Name: YTDLP, About: "", fits: func(o *object) bool { return o.has("id") }, read: readYTDLP, late: true},
 		{Name: Zeeschuimer, About: "Zeeschuimer's envelopes of TikTok and Instagram items"},
 		{Name: CSV, About: "CSV with a column map"},
 	}
@@ -68,9 +68,9 @@ func Formats() (names []Format, about []string) {
 // table is all, made once a reading.
 type table []format
 
-func (t table) detect(s shape) *format {
+func (t table) detect(o *object) *format {
 	for i := range t {
-		if t[i].fits != nil && t[i].fits(s) {
+		if t[i].fits != nil && t[i].fits(o) {
 			return &t[i]
 		}
 	}
@@ -78,9 +78,9 @@ func (t table) detect(s shape) *format {
 }
 
 // named is the format of a name, where it fits.
-func (t table) named(name Format, s shape) *format {
+func (t table) named(name Format, o *object) *format {
 	for i := range t {
-		if t[i].Name == name && t[i].fits != nil && t[i].fits(s) {
+		if t[i].Name == name && t[i].fits != nil && t[i].fits(o) {
 			return &t[i]
 		}
 	}

@@ -20,7 +20,7 @@ var lenient = jsontext.AllowDuplicateNames(true)
 
 func (r *reading) json(in *bufio.Reader, named bool) error {
 	start, err := in.Peek(sniffed)
-	byLine, flat := layout(named, start, err != nil)
+	byLine, flat := sniff(named, start, err != nil)
 	if byLine {
 		return r.jsonLines(in)
 	}

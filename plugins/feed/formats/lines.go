@@ -57,10 +57,10 @@ func (l *lines) next() ([]byte, error) {
 // sniffed is how much of a file is looked at to tell how it is laid out.
 const sniffed = 1 << 18
 
-// layout tells from the start of a JSON file whether its lines are values of their
+// sniff tells from the start of a JSON file whether its lines are values of their
 // own; flat says that this cannot be seen but is likely, as the first line is very
 // long. A name that says so is believed, unless the file is plainly indented.
-func layout(named bool, start []byte, whole bool) (byLine, flat bool) {
+func sniff(named bool, start []byte, whole bool) (byLine, flat bool) {
 	var first [][]byte
 	rest := start
 	for len(first) < 10 {

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -83,15 +82,13 @@ type reading struct {
 	// ended says that the file is at its end, wherever in a list that is.
 	ended bool
 
-	table   table
-	members shape
-	decoder *jsontext.Decoder
-	text    bytes.Reader
+	table  table
+	parser parser
 }
 
 func newReading(ctx context.Context, options Options, emit func(stage.Record) error) *reading {
 	return &reading{
-		ctx: ctx, options: options, table: all(), members: shape{}, decoder: new(jsontext.Decoder),
+		ctx: ctx, options: options, table: all(), parser: parser{top: map[string]jsontext.Value{}, names: map[string]string{}},
 		report: Report{Formats: map[string]int{}, Skips: map[Reason]Skip{}},
 		emit: func(rec stage.Record) error {
 			if err := ctx.Err(); err != nil {

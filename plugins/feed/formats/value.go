@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"math"
 	"net/url"
 	"strconv"
@@ -9,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	jsonx "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -21,16 +21,23 @@ const most = 1 << 53
 type text string
 
 func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if kind := dec.PeekKind(); kind != '"' && kind != '0' {
-		*t = ""
-		return dec.SkipValue()
+	raw, err := dec.ReadValue()
+	*t = textOf(raw)
+	return err
+}
+
+func textOf(raw jsontext.Value) text {
+	switch raw.Kind() {
+	case '"':
+		if bytes.IndexByte(raw, '\\') < 0 {
+			return text(raw[1 : len(raw)-1])
+		}
+		unquoted, _ := jsontext.AppendUnquote(nil, raw) // it was read as valid
+		return text(unquoted)
+	case '0':
+		return text(raw)
 	}
-	token, err := dec.ReadToken()
-	if err != nil {
-		return err
-	}
-	*t = text(token.String())
-	return nil
+	return ""
 }
 
 // number is a JSON number, or one in quotes. What is no whole number from 0 to
@@ -43,20 +50,19 @@ type number struct {
 }
 
 func (n *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*n = number{}
-	switch dec.PeekKind() {
-	case '"', '0':
-		token, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		*n = parseNumber(token.String())
-		return nil
-	case 'n':
-		return dec.SkipValue()
+	raw, err := dec.ReadValue()
+	*n = numberOf(raw)
+	return err
+}
+
+func numberOf(raw jsontext.Value) number {
+	switch {
+	case len(raw) == 0, raw.Kind() == 'n':
+		return number{}
+	case raw.Kind() == '"', raw.Kind() == '0':
+		return parseNumber(string(textOf(raw)))
 	}
-	n.bad = true
-	return dec.SkipValue()
+	return number{bad: true}
 }
 
 // parseNumber reads a count as platforms and exports write it; empty is null.
@@ -79,89 +85,21 @@ func parseNumber(s string) number {
 	return number{value: &v}
 }
 
-// decimal is a number with a fraction, or one in quotes; 0 where there is none.
-type decimal float64
-
-func (n *decimal) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*n = 0
-	if kind := dec.PeekKind(); kind != '"' && kind != '0' {
-		return dec.SkipValue()
-	}
-	token, err := dec.ReadToken()
-	if err != nil {
-		return err
-	}
-	if f, err := strconv.ParseFloat(strings.TrimSpace(token.String()), 64); err == nil {
-		*n = decimal(f)
-	}
-	return nil
-}
-
-// flag is true, or absent.
-type flag bool
-
-func (b *flag) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*b = dec.PeekKind() == 't'
-	return dec.SkipValue()
-}
-
-// sub is an object; what is none is absent, and costs not more than itself.
-type sub[T any] struct{ v T }
-
-func (s *sub[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != '{' {
-		return dec.SkipValue()
-	}
-	return jsonx.UnmarshalDecode(dec, &s.v)
-}
-
-// many is a list; what is none is empty.
-type many[T any] []T
-
-func (m *many[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*m = nil
-	if dec.PeekKind() != '[' {
-		return dec.SkipValue()
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() != ']' {
-		var one T
-		if err := jsonx.UnmarshalDecode(dec, &one); err != nil {
-			return err
-		}
-		*m = append(*m, one)
-	}
-	_, err := dec.ReadToken()
-	return err
-}
-
-// decode reads an object that is known to be valid.
-func decode(raw []byte, to any) error { return jsonx.Unmarshal(raw, to, lenient) }
-
 // moment is a time: Unix milliseconds, or an RFC 3339 string.
 type moment number
 
 func (m *moment) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() == '"' {
-		token, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		s := token.String()
-		if at, err := time.Parse(time.RFC3339, s); err == nil {
+	raw, err := dec.ReadValue()
+	*m = moment(numberOf(raw))
+	if raw.Kind() == '"' {
+		if at, err := time.Parse(time.RFC3339, string(textOf(raw))); err == nil {
 			ms := at.UnixMilli()
-			*m = moment{value: &ms, bad: ms < 0}
-			if ms < 0 {
-				m.value = nil
+			if *m = (moment{bad: ms < 0}); ms >= 0 {
+				m.value = &ms
 			}
-			return nil
 		}
-		*m = moment(parseNumber(s))
-		return nil
 	}
-	return (*number)(m).UnmarshalJSONFrom(dec)
+	return err
 }
 
 // platformName is the platform in lower case, or empty where it is none.

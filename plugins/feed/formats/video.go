@@ -11,12 +11,12 @@ import (
 )
 
 // fitsOwn takes whatever names a platform, so that one without an id is told so.
-func fitsOwn(s shape) bool { return s.has("externalId") || s.has("platform") && !s.has("id") }
+func fitsOwn(o *object) bool { return o.has("externalId") || o.has("platform") && !o.has("id") }
 
-func readOwn(d *draft, raw []byte) error {
+func readOwn(d *draft, o *object) error {
 	var own video
 	// Strict, as its metadata travel on byte for byte.
-	if err := jsonx.Unmarshal(raw, &own); err != nil {
+	if err := jsonx.Unmarshal(o.raw, &own); err != nil {
 		return err
 	}
 	if own.Platform == "" && own.ExternalID == "" {
@@ -109,7 +109,7 @@ func (v *video) record(now int64) (rec stage.Record, doubtful int, err error) {
 	if v.Source != nil {
 		rec.Source = &stage.Source{Kind: string(v.Source.Kind), Handle: string(v.Source.Handle), SeededBy: string(v.Source.SeededBy)}
 	}
-	rec.Metadata, err = object(v.Metadata)
+	rec.Metadata, err = usable(v.Metadata)
 	if err != nil {
 		return rec, 0, err
 	}
@@ -167,8 +167,8 @@ func (v *video) evidence(rec *stage.Record) {
 	}
 }
 
-// object is raw where it is a JSON object that others can take, else nil.
-func object(raw jsontext.Value) (json.RawMessage, error) {
+// usable is raw where it is a JSON object that others can take, else nil.
+func usable(raw jsontext.Value) (json.RawMessage, error) {
 	if len(raw) == 0 || raw.Kind() != '{' {
 		return nil, nil
 	}

@@ -1,85 +1,35 @@
 package formats
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-)
-
-// youtube is an item of an answer of videos.list, search.list or playlistItems.list.
-type youtube struct {
-	Kind    text           `json:"kind"`
-	ID      jsontext.Value `json:"id"`
-	Snippet sub[struct {
-		PublishedAt  text `json:"publishedAt"`
-		ChannelID    text `json:"channelId"`
-		ChannelTitle text `json:"channelTitle"`
-		Title        text `json:"title"`
-		Description  text `json:"description"`
-		Language     text `json:"defaultAudioLanguage"`
-		TextLanguage text `json:"defaultLanguage"`
-		PlaylistID   text `json:"playlistId"`
-		Owner        text `json:"videoOwnerChannelId"`
-		OwnerTitle   text `json:"videoOwnerChannelTitle"`
-		Resource     sub[struct {
-			Kind    text `json:"kind"`
-			VideoID text `json:"videoId"`
-		}] `json:"resourceId"`
-	}] `json:"snippet"`
-	Details sub[struct {
-		Duration    text `json:"duration"`
-		VideoID     text `json:"videoId"`
-		PublishedAt text `json:"videoPublishedAt"`
-	}] `json:"contentDetails"`
-	Status sub[struct {
-		Privacy text `json:"privacyStatus"`
-	}] `json:"status"`
-	Statistics sub[struct {
-		Views    number `json:"viewCount"`
-		Likes    number `json:"likeCount"`
-		Comments number `json:"commentCount"`
-	}] `json:"statistics"`
+// fitsYouTube takes items of an answer of videos.list, search.list or playlistItems.list.
+func fitsYouTube(o *object) bool {
+	return o.has("kind", "id") && o.any("snippet", "statistics", "contentDetails", "etag")
 }
 
-func fitsYouTube(s shape) bool {
-	return s.has("kind", "id") && s.any("snippet", "statistics", "contentDetails", "etag")
-}
-
-func readYouTube(d *draft, raw []byte) error {
-	var v youtube
-	if err := decode(raw, &v); err != nil {
-		return err
-	}
-	snippet, id, channel, posted := &v.Snippet.v, text(""), v.Snippet.v.ChannelID, v.Snippet.v.PublishedAt
-	switch v.Kind {
+func readYouTube(d *draft, o *object) error {
+	id, snippet := text(""), o.sub("snippet")
+	title, description, maker := snippet.text("title"), snippet.text("description"), snippet.text("channelTitle")
+	channel, posted := snippet.text("channelId"), snippet.text("publishedAt")
+	switch o.text("kind") {
 	case "youtube#video":
-		if err := decode(v.ID, &id); err != nil {
-			return err
-		}
+		id = o.text("id")
 	case "youtube#searchResult":
-		var found sub[struct {
-			Kind    text `json:"kind"`
-			VideoID text `json:"videoId"`
-		}]
-		if err := decode(v.ID, &found); err != nil {
-			return err
-		}
-		if found.v.Kind != "youtube#video" && found.v.Kind != "" {
+		if kind := o.text("id.kind"); kind != "youtube#video" && kind != "" {
 			return skipped(NotVideo, "a channel or a playlist")
 		}
-		id = found.v.VideoID
+		id = o.text("id.videoId")
 		// Search alone writes its texts for web pages.
-		snippet.Title, snippet.Description = unescaped(snippet.Title), unescaped(snippet.Description)
-		snippet.ChannelTitle = unescaped(snippet.ChannelTitle)
+		title, description, maker = unescaped(title), unescaped(description), unescaped(maker)
 	case "youtube#playlistItem":
-		id = text(first(v.Details.v.VideoID, snippet.Resource.v.VideoID))
-		if v.Status.v.Privacy == "private" || snippet.Title == "Private video" || snippet.Title == "Deleted video" {
+		id = text(o.first("contentDetails.videoId snippet.resourceId.videoId"))
+		if o.text("status.privacyStatus") == "private" || title == "Private video" || title == "Deleted video" {
 			return skipped(Unavailable, "a video that is private or deleted")
 		}
 		// The item's own time and channel are those of the list, not of the video.
-		posted, snippet.ChannelTitle = v.Details.v.PublishedAt, snippet.OwnerTitle
-		if channel = snippet.Owner; channel == "" && uploads(snippet.PlaylistID, snippet.ChannelID) {
-			channel = snippet.ChannelID
+		posted, maker = o.text("contentDetails.videoPublishedAt"), snippet.text("videoOwnerChannelTitle")
+		if owner := snippet.text("videoOwnerChannelId"); owner != "" || !uploads(snippet.text("playlistId"), channel) {
+			channel = owner
 		}
 	default:
 		return skipped(NotVideo, "no video of YouTube")
@@ -88,22 +38,22 @@ func readYouTube(d *draft, raw []byte) error {
 		return err
 	}
 	d.rec.CreatorID = string(channel)
-	d.handle(string(snippet.ChannelTitle))
+	d.handle(string(maker))
 	d.posted(posted)
-	counts := v.Statistics.v
-	d.rec.Metrics.Views, d.rec.Metrics.Likes, d.rec.Metrics.Comments = d.count(counts.Views), d.count(counts.Likes), d.count(counts.Comments)
+	d.rec.Metrics.Views, d.rec.Metrics.Likes = d.count(o.number("statistics.viewCount")), d.count(o.number("statistics.likeCount"))
+	d.rec.Metrics.Comments = d.count(o.number("statistics.commentCount"))
 	if d.rec.Metrics.Views != nil {
 		d.rec.Metrics.Semantics = "exact"
 	}
-	length, known := parseDuration(string(v.Details.v.Duration), "")
+	length, known := parseDuration(string(o.text("contentDetails.duration")), "")
 	if known {
 		d.rec.SourceURL = youtubeURL(d.rec.ExternalID, length)
 	}
-	d.caption(snippet.Title, Hashtags(string(snippet.Title+"\n"+snippet.Description)))
-	d.meta.text("description", string(snippet.Description))
-	d.length(decimal(length))
-	d.meta.text("language", first(snippet.Language, snippet.TextLanguage))
-	d.meta.text("channel", string(snippet.ChannelTitle))
+	d.caption(title, Hashtags(string(title+"\n"+description)))
+	d.meta.text("description", string(description))
+	d.length(length)
+	d.meta.text("language", snippet.first("defaultAudioLanguage defaultLanguage"))
+	d.meta.text("channel", string(maker))
 	return nil
 }
 

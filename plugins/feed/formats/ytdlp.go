@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	jsonx "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -50,13 +51,13 @@ type info struct {
 	MediaType text `json:"media_type"`
 }
 
-func fitsYTDLP(s shape) bool {
-	return s.has("id") && s.any("extractor", "extractor_key", "ie_key", "_type", "webpage_url")
+func fitsYTDLP(o *object) bool {
+	return o.has("id") && o.any("extractor", "extractor_key", "ie_key", "_type", "webpage_url")
 }
 
-func readYTDLP(d *draft, raw []byte) error {
+func readYTDLP(d *draft, o *object) error {
 	var found info
-	if err := decode(raw, &found); err != nil {
+	if err := jsonx.Unmarshal(o.raw, &found, lenient); err != nil {
 		return err
 	}
 	switch {
