@@ -30,32 +30,26 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// bindings answers what the rooms need of each other, a line a need. Where two
-// rooms need one another, the answer goes through neighbours, which knows them
-// once all are built.
+// bindings answers what the modules need of each other, a line a need.
 var bindings = fx.Options(
 	fx.Provide(
-		func() *neighbours { return &neighbours{} },
 		mailer,
 		func(c billing.Config) usage.Plans { return c },
 		func(s *billing.Subscriptions) keys.Subscriptions { return s },
 		func(s *keys.Service) billing.Keys { return s },
 		func(s *credits.Service) billing.Credits { return ledger{s} },
 		paymentProvider,
-		func(n *neighbours) workspace.Library { return subjectArchive{n} },
+		func(s *library.Service) workspace.Library { return s },
 		func(h *scrolls.History) workspace.Scrolls { return h },
-		func(n *neighbours) workspace.Rules { return rulesVersion{n} },
-		func(n *neighbours) rules.Workspace { return workspaceID{n} },
-		func(n *neighbours) library.Workspace { return workspaceSubject{n} },
+		func(s *rules.Service) workspace.Rules { return s },
+		func(r *workspace.Reader) rules.Workspace { return r },
+		func(r *workspace.Reader) library.Workspace { return r },
 		func(h *scrolls.History) library.Scrolls { return h },
 		scrollNeeds,
 		sandboxNeeds,
 		func(s *quota.Service) pluginhost.Quotas { return purse{s} },
 		func(a *admission) api.Admitter { return a },
 	),
-	fx.Invoke(func(n *neighbours, w *workspace.Service, r *rules.Service, l *library.Service) {
-		n.workspace, n.rules, n.library = w, r, l
-	}),
 )
 
 // ledger tells billing of the credits that can be spent.
@@ -99,35 +93,8 @@ func paymentProvider(cfg billing.Config, test *billing.TestCheckout, log *slog.L
 // checkoutPages are the pages under /checkout/.
 type checkoutPages interface{ http.Handler }
 
-// neighbours are the rooms that others need before they are built.
-type neighbours struct {
-	workspace *workspace.Service
-	rules     *rules.Service
-	library   *library.Service
-}
-
-type subjectArchive struct{ *neighbours }
-
-func (a subjectArchive) ArchiveSubject(ctx context.Context, tx *store.Tx, subject string) (int, error) {
-	return a.library.ArchiveSubject(ctx, tx, subject)
-}
-
-type rulesVersion struct{ *neighbours }
-
-func (a rulesVersion) Version(ctx context.Context) (int, error) { return a.rules.Version(ctx) }
-
-type workspaceID struct{ *neighbours }
-
-func (a workspaceID) ID(ctx context.Context) (int64, bool, error) { return a.workspace.ID(ctx) }
-
-type workspaceSubject struct{ *neighbours }
-
-func (a workspaceSubject) Subject(ctx context.Context) (string, bool, error) {
-	return a.workspace.Subject(ctx)
-}
-
 // scrollNeeds is everything that a scroll asks of others.
-func scrollNeeds(cfg Config, w *workspace.Service, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
+func scrollNeeds(cfg Config, w *workspace.Reader, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
 	return scrolls.Needs{
 		Workspaces: w, Rules: r, Plans: plans{s, u}, Charger: u,
 		Library: l, Archiver: archiver{l}, Sources: sources{h}, Filters: filters{h}, Media: media{h},

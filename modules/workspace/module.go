@@ -1,7 +1,8 @@
 // Package workspace keeps each tenant's one research brief.
 //
-// It never fetches the addresses it is given, and never changes what other rooms
-// keep by itself: a changed subject is told to them in the same transaction.
+// It never fetches the addresses it is given, and writes no other module's rows
+// itself: it passes a changed subject to the library and the scrolls in the same
+// transaction.
 package workspace
 
 import (
@@ -10,10 +11,11 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
-// Module is the room. It wants Library, Scrolls and Rules bound.
+// Module provides the service and the reader. The app answers Library, Scrolls and
+// Rules.
 var Module = fx.Module("workspace",
 	fx.Provide(
-		New,
+		New, NewReader,
 		fx.Annotate(func(s *Service) api.Operations { return s.Mount }, fx.ResultTags(`group:"operations"`)),
 	),
 )

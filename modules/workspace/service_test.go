@@ -88,14 +88,14 @@ func TestFirstCallCreatesAndTheSameAgainExists(t *testing.T) {
 			fmt.Sprint(show(w.Description), show(w.Name), w.Competitors, w.Subject, w.ID, w.CreatedAt) {
 			t.Errorf("get: %+v, %v", got, err)
 		}
-		brief, subject, ok, err := s.Brief(ctx)
+		brief, subject, ok, err := workspace.NewReader(db).Brief(ctx)
 		if err != nil || !ok || subject != "website:owl-tea.com" || brief.Name != "Owl" || brief.AppStoreURL != "" || len(brief.Competitors) != 2 {
 			t.Errorf("brief: %+v, %q, %v, %v", brief, subject, ok, err)
 		}
-		if id, ok, err := s.ID(ctx); id != w.ID || !ok || err != nil {
+		if id, ok, err := workspace.NewReader(db).ID(ctx); id != w.ID || !ok || err != nil {
 			t.Errorf("id: %d, %v, %v", id, ok, err)
 		}
-		if subject, ok, err := s.Subject(ctx); subject != "website:owl-tea.com" || !ok || err != nil {
+		if subject, ok, err := workspace.NewReader(db).Subject(ctx); subject != "website:owl-tea.com" || !ok || err != nil {
 			t.Errorf("subject: %q, %v, %v", subject, ok, err)
 		}
 		for name, c := range map[string]struct {
@@ -255,7 +255,7 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 		if _, _, err := s.Update(ctx, workspace.Change{Website: new("https://b.com")}, true); !errors.Is(err, o.fail) {
 			t.Errorf("update: %v", err)
 		}
-		if subject, _, err := s.Subject(ctx); subject != "website:a.com" || err != nil || len(o.told) != 0 {
+		if subject, _, err := workspace.NewReader(db).Subject(ctx); subject != "website:a.com" || err != nil || len(o.told) != 0 {
 			t.Errorf("after: %q, %v, told %q", subject, err, o.told)
 		}
 	})

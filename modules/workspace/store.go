@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/scrollery/scrollery/ent"
-	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/kernel/weburl"
 )
@@ -31,23 +30,6 @@ func load(ctx context.Context, client *ent.Client) (*Workspace, error) {
 		return nil, fmt.Errorf("load workspace %d: competitors: %w", row.ID, err)
 	}
 	return w, nil
-}
-
-// prepareSubject reads what every list of trends asks for.
-func prepareSubject(db *store.DB) *store.Statement {
-	return db.Prepare("SELECT canonical_id FROM workspaces WHERE account_id = $1")
-}
-
-// loadID returns the id of the viewer's workspace, or 0.
-func loadID(ctx context.Context, client *ent.Client) (int64, error) {
-	id, err := client.Workspace.Query().OnlyID(ctx)
-	if ent.IsNotFound(err) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("load workspace id: %w", err)
-	}
-	return id, nil
 }
 
 func insert(ctx context.Context, client *ent.Client, w Workspace) error {

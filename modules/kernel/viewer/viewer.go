@@ -1,8 +1,8 @@
-// Package viewer says who is asking.
+// Package viewer holds who makes a call.
 //
-// A context carries at most one viewer. Everything that reads or writes tenant
-// data takes the tenant from there and from nowhere else, so a query without a
-// viewer fails instead of seeing everything.
+// A context carries at most one viewer. Everything that reads or writes a tenant's
+// data takes the tenant from there alone, so a query without a viewer fails and
+// never returns the rows of all.
 package viewer
 
 import (
@@ -19,7 +19,7 @@ type Viewer struct {
 	KeyID int64
 	// Scopes are what the key may do, in the order of AllScopes.
 	Scopes []string
-	// Session tells a session key from a lasting one.
+	// Session is true for a session key, false for a lasting one.
 	Session bool
 	// Plan is `standard` or `pro`, empty without a subscription.
 	Plan string
@@ -27,14 +27,29 @@ type Viewer struct {
 	Interval string
 	// Status is `active`, `none`, `cancelled` or `past_due`.
 	Status string
+	// AtAdmission is what the statement that admitted the call read along; nil for
+	// jobs and commands, and for work that goes on after its call.
+	AtAdmission *AtAdmission
 	// system lifts the tenant rule.
 	system bool
 }
 
-// Active tells whether the subscription is paid.
+// AtAdmission is the state of a tenant's data when a call was admitted. A list that
+// is shown as of then is current: admission is read at every call. What decides on
+// a write reads for itself, within its transaction.
+type AtAdmission struct {
+	// Workspace is false where none is set.
+	Workspace bool
+	// Subject is the canonical id of the workspace's subject, or empty.
+	Subject string
+	// LibraryRevision is 0 before the library's first video.
+	LibraryRevision int64
+}
+
+// Active reports whether the subscription is paid.
 func (v *Viewer) Active() bool { return v.Status == "active" }
 
-// Has tells whether the viewer's key holds the scope.
+// Has reports whether the viewer's key holds the scope.
 func (v *Viewer) Has(scope string) bool { return slices.Contains(v.Scopes, scope) }
 
 // AllScopes returns every scope there is, in the order in which they are shown.
@@ -45,12 +60,12 @@ func AllScopes() []string {
 
 type contextKey struct{}
 
-// NewContext returns a context in which v is asking.
+// NewContext returns a context of the viewer v.
 func NewContext(ctx context.Context, v *Viewer) context.Context {
 	return context.WithValue(ctx, contextKey{}, v)
 }
 
-// FromContext returns the viewer, or nil where nobody is known.
+// FromContext returns the viewer, or nil where none is known.
 func FromContext(ctx context.Context) *Viewer {
 	v, _ := ctx.Value(contextKey{}).(*Viewer)
 	return v
@@ -59,12 +74,12 @@ func FromContext(ctx context.Context) *Viewer {
 type knownKey struct{}
 
 // WithKnown returns a context of a public call that came with a valid key: v is
-// known, and has no more rights than anybody.
+// known, and has no more rights than a caller without a key.
 func WithKnown(ctx context.Context, v *Viewer) context.Context {
 	return context.WithValue(ctx, knownKey{}, v)
 }
 
-// Known returns who is asking, or who is known to make a public call, or nil.
+// Known returns the viewer, or the one that is known to make a public call, or nil.
 func Known(ctx context.Context) *Viewer {
 	if v := FromContext(ctx); v != nil {
 		return v
