@@ -12,8 +12,8 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// admit lets a call in, or says why not, from its headers alone. The steps stand
-// in the order of their refusals.
+// admit checks a call by its headers alone and returns the first refusal. The order
+// of the steps is part of the contract.
 func (c *call) admit(ctx context.Context) error {
 	caller, err := c.identify(ctx)
 	if err != nil {
@@ -41,8 +41,8 @@ func (c *call) admit(ctx context.Context) error {
 	return nil
 }
 
-// identify finds out who is calling. A public operation is served whatever the
-// key; a valid one attributes its event, and may be asked for with viewer.Known.
+// identify looks up the caller. A public operation is served with any key; a valid
+// key attributes its event, and the operation can read it with viewer.Known.
 func (c *call) identify(ctx context.Context) (*Caller, error) {
 	secret, sent := bearer(c.request.Header["Authorization"])
 	if secret == "" {
@@ -71,9 +71,9 @@ func (c *call) identify(ctx context.Context) (*Caller, error) {
 	return caller, nil
 }
 
-// asking tells the operation who calls. A public one learns it without acting as
-// the caller.
-func (c *call) asking(ctx context.Context) context.Context {
+// withViewer adds the caller to the context. A public operation sees the caller but
+// does not act for them.
+func (c *call) withViewer(ctx context.Context) context.Context {
 	switch {
 	case c.viewer == nil:
 		return ctx
@@ -83,8 +83,8 @@ func (c *call) asking(ctx context.Context) context.Context {
 	return viewer.NewContext(ctx, c.viewer)
 }
 
-// bearer takes the secret out of the Authorization header; sent tells whether
-// there was a header at all.
+// bearer returns the secret of the Authorization header; sent reports whether there
+// was such a header.
 func bearer(headers []string) (secret string, sent bool) {
 	if len(headers) != 1 {
 		return "", len(headers) > 0
@@ -96,7 +96,7 @@ func bearer(headers []string) (secret string, sent bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// spendRate takes the call from its allowance and shows what is left.
+// spendRate takes one call from the allowance and sets the rate headers.
 func (c *call) spendRate() error {
 	l, now := c.mux.limiter, c.start
 	var wait time.Duration
@@ -131,7 +131,8 @@ func (c *call) spendRate() error {
 	return nil
 }
 
-// showRate shows a caller without a key the allowance of its address.
+// showRate sets the rate headers of a caller without a key: the allowance of the
+// client address.
 func (c *call) showRate() {
 	l := c.mux.limiter
 	left := l.client.burst
@@ -151,7 +152,8 @@ func (c *call) setRate(left string, policies []string) {
 	c.header["Ratelimit-Policy"] = policies
 }
 
-// describeLeft is the RateLimit header: what is left, and the seconds to a full allowance.
+// describeLeft returns the RateLimit header: the calls left and the seconds until the
+// allowance is full.
 func describeLeft(p policy, left float64) string {
 	return `"` + p.name + `";r=` + strconv.Itoa(int(left)) + `;t=` + strconv.Itoa(int(math.Ceil((p.burst-left)/p.rate)))
 }
@@ -173,7 +175,7 @@ func (c *call) checkScope() error {
 	return nil
 }
 
-// tierOf is the tier that a caller's plan gives.
+// tierOf returns the tier of a caller's plan.
 func tierOf(v *viewer.Viewer) string {
 	switch {
 	case !v.Active():
@@ -196,8 +198,8 @@ func tierRank(tier string) int {
 	}
 }
 
-// client is the address that a public call counts for: the peer, or the nearest
-// address before it in X-Forwarded-For that is no trusted proxy.
+// client returns the address that a public call is counted for: the peer, or the last
+// address in X-Forwarded-For that is not a trusted proxy.
 func (c *call) client() netip.Addr {
 	peer, err := netip.ParseAddrPort(c.request.RemoteAddr)
 	if err != nil {
@@ -229,7 +231,7 @@ func (m *Mux) trusts(addr netip.Addr) bool {
 	return false
 }
 
-// network cuts an IPv6 address to its /64, which one client has all of.
+// network truncates an IPv6 address to its /64: one client usually holds all of it.
 func network(addr netip.Addr) netip.Addr {
 	addr = addr.WithZone("")
 	if addr.Is6() {

@@ -23,7 +23,7 @@ func TestRefusalsComeInOrder(t *testing.T) {
 		{"unknown path", "GET", "/v1/nothing", "", "", 404, "not_found", "", nil},
 		{"wrong method", "DELETE", "/v1/rules", "", "", 405, "method_not_allowed", "", nil},
 		{"no key", "PUT", "/v1/rules", "", bad, 401, "unauthorized", "forbidden", map[string]any{"subscribeUrl": "https://api.scrollery.test/v1/subscribe"}},
-		{"unknown key", "PUT", "/v1/rules", "nobody", bad, 401, "unauthorized", "forbidden", nil},
+		{"unknown key", "PUT", "/v1/rules", "unknown", bad, 401, "unauthorized", "forbidden", nil},
 		{"no key on an older one", "POST", "/v1/agent", "", bad, 401, "unauthorized", "forbidden", map[string]any{"signupUrl": "https://api.scrollery.test/v1/signup"}},
 		{"ended session", "PUT", "/v1/rules", "ended", bad, 401, "auth_required", "forbidden", nil},
 		{"key not looked up", "PUT", "/v1/rules", "broken", bad, 409, "operation_error", "error", nil},
@@ -36,7 +36,7 @@ func TestRefusalsComeInOrder(t *testing.T) {
 		{"spent budget, usage answers", "GET", "/v1/usage", "drained", "", 200, "", "ok", nil},
 		{"spent budget, events answer", "GET", "/v1/events", "drained", "", 200, "", "ok", nil},
 		{"no subscription, rules are read", "GET", "/v1/rules", "lapsed", "", 200, "", "ok", nil},
-		{"public with an unknown key", "GET", "/v1/health", "nobody", "", 200, "", "ok", nil},
+		{"public with an unknown key", "GET", "/v1/health", "unknown", "", 200, "", "ok", nil},
 		{"public with a key not looked up", "GET", "/v1/health", "broken", "", 200, "", "ok", nil},
 	}
 	for _, c := range cases {
@@ -137,7 +137,7 @@ func TestKeyRate(t *testing.T) {
 	if other := b.call(t, "GET", "/v1/rules", "pro", ""); other.status != 200 {
 		t.Errorf("another key: %d", other.status)
 	}
-	if refused := b.call(t, "GET", "/v1/rules", "nobody", ""); refused.status != 401 || refused.header.Get("Ratelimit") == "" {
+	if refused := b.call(t, "GET", "/v1/rules", "unknown", ""); refused.status != 401 || refused.header.Get("Ratelimit") == "" {
 		t.Errorf("%d %v", refused.status, refused.header)
 	}
 	if missing := b.call(t, "GET", "/v1/nothing", "", ""); missing.header.Get("Ratelimit-Policy") == "" {
@@ -214,7 +214,7 @@ func TestUnitsAndStatus(t *testing.T) {
 	if b.call(t, "POST", "/v1/scrolls", "good", `{}`); b.events.last(t).Units != 100 {
 		t.Errorf("event %+v", b.events.last(t))
 	}
-	b.room.do = existing
+	b.fake.do = existing
 	got := b.call(t, "POST", "/v1/scrolls", "good", `{}`)
 	if e := b.events.last(t); got.status != 202 || e.Units != 1 || time.Since(e.At) > time.Minute {
 		t.Errorf("%d %+v", got.status, e)
@@ -228,7 +228,7 @@ func TestEventNotWritten(t *testing.T) {
 	if got := b.call(t, "GET", "/v1/rules", "good", ""); got.status != 409 || got.json(t)["error"] != "operation_error" {
 		t.Errorf("a success: %d %s", got.status, got.body)
 	}
-	if got := b.call(t, "GET", "/v1/rules", "nobody", ""); got.status != 401 {
+	if got := b.call(t, "GET", "/v1/rules", "unknown", ""); got.status != 401 {
 		t.Errorf("a refusal: %d %s", got.status, got.body)
 	}
 }

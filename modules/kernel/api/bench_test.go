@@ -27,7 +27,7 @@ func cpu() time.Duration {
 // writes the same body, in the same run: ratio is CPU, and its bar is 1.2.
 func BenchmarkHealth(b *testing.B) {
 	bundle := setup(b)
-	bundle.room.do = func(context.Context, proto.Message) (proto.Message, error) {
+	bundle.fake.do = func(context.Context, proto.Message) (proto.Message, error) {
 		return &scrolleryv1.GetHealthResponse{Status: "ok"}, nil
 	}
 	quiet := &discard{}

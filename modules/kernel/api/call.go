@@ -11,17 +11,17 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// Caller is who holds a key.
+// Caller is the holder of a key.
 type Caller struct {
 	Viewer *viewer.Viewer
 	// BudgetWait is above 0 when the budget is spent: the time to its next window.
 	BudgetWait time.Duration
 }
 
-// Admitter finds out who holds a key.
+// Admitter identifies the holder of a key.
 type Admitter interface {
-	// Admit looks up the text after `Bearer `. It answers Unauthorized for a key
-	// that is not known and AuthRequired for a session that has ended.
+	// Admit looks up the text after `Bearer `. It fails with Unauthorized for an
+	// unknown key and with AuthRequired for a session that has ended.
 	Admit(ctx context.Context, secret string) (*Caller, error)
 }
 
@@ -38,7 +38,7 @@ type Event struct {
 	At    time.Time
 }
 
-// Recorder keeps usage events.
+// Recorder stores usage events.
 type Recorder interface {
 	// Record returns once the event is durable.
 	Record(ctx context.Context, e Event) error
@@ -48,7 +48,7 @@ type Recorder interface {
 type call struct {
 	mux       *Mux
 	op        *operation // nil: the request maps to none
-	door      string
+	protocol  string
 	requestID string
 	start     time.Time
 	request   *http.Request
@@ -58,9 +58,9 @@ type call struct {
 	units     int
 	raw       map[string]json.RawMessage
 	recorded  bool
-	code      string // what the answer says: `ok` or an error code
-	cause     error  // what the log says beyond that
-	sent      int    // HTTP status that went out
+	code      string // of the answer: `ok` or an error code
+	cause     error  // for the log only
+	sent      int    // HTTP status of the answer; 0: not sent yet
 	// values holds the header values that the kernel itself sets.
 	values [8]string
 	used   int
@@ -85,21 +85,21 @@ func callFrom(ctx context.Context) *call {
 }
 
 // Status sets the HTTP status of this call's success on REST. It has no effect
-// on the other doors.
+// over the other protocols.
 func Status(ctx context.Context, status int) {
 	if c := callFrom(ctx); c != nil {
 		c.status = status
 	}
 }
 
-// Units replaces what this call costs when it succeeds.
+// Units sets the price of this call, in units; it applies when the call succeeds.
 func Units(ctx context.Context, units int) {
 	if c := callFrom(ctx); c != nil {
 		c.units = units
 	}
 }
 
-// RequestID returns the id of the request behind ctx, empty outside of one.
+// RequestID returns the id of the request that ctx belongs to, or "" outside of one.
 func RequestID(ctx context.Context) string {
 	if c := callFrom(ctx); c != nil {
 		return c.requestID
@@ -108,8 +108,8 @@ func RequestID(ctx context.Context) string {
 }
 
 // RawField returns the JSON text of a free-form property (`agentMetadata`) as
-// the caller sent it, insignificant white space left out; on the other doors a
-// rendering of the value. It is nil where the property was not sent.
+// the caller sent it, without insignificant white space; over the other protocols
+// it is rendered from the value. It is nil when the property was not sent.
 func RawField(ctx context.Context, name string) json.RawMessage {
 	if c := callFrom(ctx); c != nil {
 		return c.raw[name]
@@ -124,9 +124,9 @@ func (c *call) keepRaw(name string, text json.RawMessage) {
 	c.raw[name] = text
 }
 
-// settle writes the call's event, once, and returns the error that the caller is
-// to see: a success whose event cannot be written becomes an error, since what
-// is not counted must not be handed out.
+// settle records the call's event, once, and returns the error for the caller. A
+// success whose event cannot be recorded becomes an error: an answer that is not
+// counted must not be released.
 func (c *call) settle(ctx context.Context, err error) error {
 	if c.recorded || c.op == nil {
 		return err
@@ -145,7 +145,7 @@ func (c *call) settle(ctx context.Context, err error) error {
 	return err
 }
 
-// eventStatus is how a usage event names an outcome.
+// eventStatus returns the outcome in a usage event's words.
 func eventStatus(err error) string {
 	if err == nil {
 		return "ok"

@@ -5,16 +5,11 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-type descriptorLevel = descriptorpb.MethodOptions_IdempotencyLevel
-
-const noSideEffects = descriptorpb.MethodOptions_NO_SIDE_EFFECTS
-
-// codec reads and writes envelopes in the protobuf and ProtoJSON forms that
-// Connect clients expect. A message that cannot be read is no error here: the
-// operation's door refuses it with the same typed detail as any other fault.
+// codec reads and writes envelopes in the protobuf and ProtoJSON forms that Connect
+// clients expect. It reports a message that it cannot read in the envelope instead of
+// as an error, so that checkRPC refuses it with the same typed detail as other faults.
 type codec struct{ name string }
 
 func (c codec) Name() string { return c.name }
@@ -47,7 +42,7 @@ func (c codec) unmarshal(data []byte, message proto.Message) error {
 	return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(data, message)
 }
 
-// inner is the message of an envelope.
+// inner returns the message of an envelope.
 func inner(message any) proto.Message {
 	if e, ok := message.(*envelope); ok {
 		return e.Message

@@ -239,7 +239,7 @@ func BenchmarkEncode(b *testing.B) {
 		CreatedAt: 1774137600000, UpdatedAt: 1774137600000,
 	}}
 	s := shapeFor(message)
-	b.Run("door", func(b *testing.B) {
+	b.Run("api", func(b *testing.B) {
 		b.ReportAllocs()
 		var buffer []byte
 		for b.Loop() {

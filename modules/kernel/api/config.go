@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// Config is the kernel's part of the configuration.
+// Config configures the API.
 type Config struct {
 	// BaseURL is the public address, without a slash at the end. Links in
-	// refusals (`subscribeUrl`) start with it.
+	// errors (`subscribeUrl`) start with it.
 	BaseURL string `yaml:"-"`
-	// RateLimit turns rates on. When off, nothing is refused for its rate and the
-	// headers show a full allowance. Default: on.
+	// RateLimit turns the rates on. When it is off, no call is refused for its rate and
+	// the headers show a full allowance. Default: on.
 	RateLimit bool `yaml:"-"`
-	// KeyRate is how many requests a second one key may make; default 10.
+	// KeyRate is the requests per second of one key; default 10.
 	KeyRate float64 `yaml:"key_rate"`
-	// KeyBurst is how many it may make at once; default 50.
+	// KeyBurst is the requests that one key may make at once; default 50.
 	KeyBurst int `yaml:"key_burst"`
 	// ClientRate and ClientBurst are the same for public operations and one
 	// client address (an IPv6 client counts as its /64); default 1 and 20.
 	ClientRate  float64 `yaml:"client_rate"`
 	ClientBurst int     `yaml:"client_burst"`
-	// TrustedProxies may name the client in X-Forwarded-For. Default: none.
+	// TrustedProxies are the peers whose X-Forwarded-For counts. Default: none.
 	TrustedProxies []netip.Prefix `yaml:"-"`
-	// Tiers puts operations behind a tier: operation id to `starter` or `max`.
+	// Tiers restricts operations to a tier: operation id to `starter` or `max`.
 	// Plan `standard` is tier `starter`, `pro` is `max`. Default: none.
 	Tiers map[string]string `yaml:"tiers"`
-	// Observe is told about every request after its answer; nil: nobody is.
-	// It must not block.
+	// Observe is called after the answer to each request; it may be nil and must not
+	// block.
 	Observe func(Observation) `yaml:"-"`
 }
 
-// Observation is what metrics see of one request.
+// Observation describes one request for metrics.
 type Observation struct {
-	// Op is the operation id, empty for a request that maps to none.
+	// Op is the operation id, empty for a request without one.
 	Op string
 	// Door is `rest`, `connect`, `grpc`, `grpc-web` or `other`.
 	Door string
@@ -47,7 +47,7 @@ type Observation struct {
 	Duration time.Duration
 }
 
-// Defaults returns the configuration that a missing one stands for.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
@@ -55,7 +55,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate refuses what cannot be served.
+// Validate fails for a configuration that cannot be served.
 func (c Config) Validate() error {
 	base, err := url.Parse(c.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {

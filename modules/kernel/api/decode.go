@@ -14,15 +14,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// decoder reads the input of one REST call into a message, strictly, and goes on
-// after a fault so that all of them are reported at once. It is reused.
+// decoder reads the input of one REST call into a message, strictly. It continues
+// after a fault, so that one answer lists all of them. Decoders are pooled.
 type decoder struct {
 	issues issues
 	raw    []rawField
 	buffer bytes.Buffer
 	text   []byte
 	json   *jsontext.Decoder
-	broken bool
+	broken bool // the body is missing, malformed or too large
 }
 
 type rawField struct {
@@ -43,18 +43,15 @@ func (d *decoder) reset() {
 	}
 }
 
-// whole tells whether the body was read to its end, faults of its fields aside.
-func (d *decoder) whole() bool { return !d.broken }
+func (d *decoder) report(path, format string, args ...any) { d.issues.add(path, format, args...) }
 
-func (d *decoder) fault(path, format string, args ...any) { d.issues.add(path, format, args...) }
-
-// abandon reports a fault of the body as a whole.
+// abandon reports a fault of the whole body.
 func (d *decoder) abandon(format string, args ...any) {
 	d.broken = true
-	d.fault("", format, args...)
+	d.report("", format, args...)
 }
 
-// contentType accepts JSON in UTF-8, uncompressed, and nothing else.
+// contentType accepts only uncompressed JSON in UTF-8.
 func (d *decoder) contentType(h http.Header) bool {
 	sent := h.Get("Content-Type")
 	if sent != "application/json" {
@@ -72,7 +69,7 @@ func (d *decoder) contentType(h http.Header) bool {
 	return true
 }
 
-// read takes in the whole body, up to the limit.
+// read reads the whole body, up to the limit.
 func (d *decoder) read(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	tooLarge := func() bool {
 		d.abandon("the body is larger than %d KiB", limit/kibibyte)
@@ -96,7 +93,7 @@ func (d *decoder) read(w http.ResponseWriter, r *http.Request, limit int64) bool
 	return true
 }
 
-// sentBody tells whether a request carries a body.
+// sentBody reports whether a request has a body.
 func (d *decoder) sentBody(r *http.Request) bool {
 	if r.ContentLength >= 0 || r.Body == nil {
 		return r.ContentLength > 0
@@ -141,7 +138,7 @@ func (d *decoder) syntax(err error) {
 	d.abandon("the body is not valid JSON: it ends too early")
 }
 
-// object decodes the members; an error is one of syntax.
+// object decodes the members of an object. It returns errors of syntax only.
 func (d *decoder) object(message protoreflect.Message, s *shape) error {
 	if _, err := d.json.ReadToken(); err != nil {
 		return err
@@ -161,7 +158,7 @@ func (d *decoder) object(message protoreflect.Message, s *shape) error {
 			continue
 		}
 		if seen&(1<<f.index) != 0 {
-			d.fault(f.name, "is repeated")
+			d.report(f.name, "is repeated")
 			if err := d.json.SkipValue(); err != nil {
 				return err
 			}
@@ -176,15 +173,15 @@ func (d *decoder) object(message protoreflect.Message, s *shape) error {
 	return err
 }
 
-// unknown reports a name, with a hint where only its case is wrong.
+// unknown reports an unknown name, with a hint when only its case is wrong.
 func (d *decoder) unknown(name string, s *shape) {
 	for _, f := range s.fields {
 		if !f.rpcOnly && strings.EqualFold(f.name, name) {
-			d.fault(name, "is not known; did you mean %s?", f.name)
+			d.report(name, "is not known; did you mean %s?", f.name)
 			return
 		}
 	}
-	d.fault(name, "is not known")
+	d.report(name, "is not known")
 }
 
 // member decodes one property into its field.
@@ -217,7 +214,7 @@ func (d *decoder) list(message protoreflect.Message, f *field) error {
 			return err
 		}
 		if !ok {
-			value = f.desc.Default() // keeps the places of the items after it
+			value = f.desc.Default() // keeps the indexes of the later items
 			if f.kind == protoreflect.StringKind {
 				value = protoreflect.ValueOfString("")
 			}
@@ -231,7 +228,7 @@ func (d *decoder) list(message protoreflect.Message, f *field) error {
 	return err
 }
 
-// scalar decodes a string, a whole number or a truth value. ok is false after a fault.
+// scalar decodes a string, a whole number or a boolean. ok is false after a fault.
 func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bool, err error) {
 	switch kind := d.json.PeekKind(); {
 	case f.kind == protoreflect.StringKind && kind == '"':
@@ -240,7 +237,7 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 			return value, false, err
 		}
 		if !sound || bytes.IndexByte(text, 0) >= 0 {
-			d.fault(path, badText)
+			d.report(path, badText)
 			return value, false, nil
 		}
 		return protoreflect.ValueOfString(string(text)), true, nil
@@ -258,7 +255,7 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 		}
 		whole, ok := wholeNumber(string(number))
 		if !ok {
-			d.fault(path, "must be a whole number of 32 bits")
+			d.report(path, "must be a whole number of 32 bits")
 		}
 		return protoreflect.ValueOfInt32(whole), ok, nil
 	default:
@@ -268,7 +265,7 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 
 const badText = "must be text without NUL, in valid Unicode"
 
-// wholeNumber reads an integer in any spelling that JSON has for it: 5, 5.0, 5e0.
+// wholeNumber reads an integer in any JSON spelling: 5, 5.0, 5e0.
 func wholeNumber(text string) (int32, bool) {
 	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
 		return int32(n), true
@@ -280,23 +277,23 @@ func wholeNumber(text string) (int32, bool) {
 	return int32(n), true
 }
 
-// mismatch reports a value of the wrong type and passes over it. What is no value
-// at all is a fault of the syntax alone.
+// mismatch reports a value of the wrong type and skips it. Malformed text is reported
+// as a fault of syntax only.
 func (d *decoder) mismatch(path, wanted string) error {
 	kind := d.json.PeekKind()
 	if err := d.json.SkipValue(); err != nil {
 		return err
 	}
 	if kind == 'n' {
-		d.fault(path, "must be %s, not null; leave it out instead", wanted)
+		d.report(path, "must be %s, not null; leave it out instead", wanted)
 	} else {
-		d.fault(path, "must be %s", wanted)
+		d.report(path, "must be %s", wanted)
 	}
 	return nil
 }
 
-// string reads a JSON string. sound is false for a lone surrogate or bytes that
-// are not UTF-8. The text is valid until the next read.
+// string reads a JSON string. sound is false for a lone surrogate and for invalid
+// UTF-8. The text is valid until the next read.
 func (d *decoder) string() (text []byte, sound bool, err error) {
 	value, err := d.json.ReadValue()
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// appendMessage appends a message as REST shows it: every field in the order of
-// its declaration, null for an unset one, without those that only the other
-// doors have.
+// appendMessage appends a message in its REST form: the fields in the order of their
+// declaration, null for an unset one, without the fields that REST does not have.
 func appendMessage(dst []byte, message protoreflect.Message, s *shape) ([]byte, error) {
 	if s.free != notFree {
 		return appendFree(dst, message)
@@ -79,24 +78,24 @@ func appendValue(dst []byte, value protoreflect.Value, f *field) ([]byte, error)
 	}
 }
 
-// appendText quotes text; bytes that are not UTF-8 become U+FFFD.
+// appendText quotes text; invalid UTF-8 becomes U+FFFD.
 func appendText(dst []byte, text string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, text)
 	return dst
 }
 
-// appendNumber writes a number without exponent.
+// appendNumber appends a number without an exponent.
 func appendNumber(dst []byte, number float64) ([]byte, error) {
 	if whole := int64(number); float64(whole) == number && whole > -1<<53 && whole < 1<<53 {
 		return strconv.AppendInt(dst, whole, 10), nil
 	}
 	if math.IsNaN(number) || math.IsInf(number, 0) {
-		return dst, fmt.Errorf("%v is no JSON number", number)
+		return dst, fmt.Errorf("%v is not a JSON number", number)
 	}
 	return strconv.AppendFloat(dst, number, 'f', -1, 64), nil
 }
 
-// appendFree appends a free-form message, names in order.
+// appendFree appends a free-form message, with sorted names.
 func appendFree(dst []byte, message protoreflect.Message) ([]byte, error) {
 	switch free := message.Interface().(type) {
 	case *structpb.Value:

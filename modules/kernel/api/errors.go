@@ -15,13 +15,13 @@ import (
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// answerForm is how one kind of fault is shown on the two doors.
+// answerForm is the status of one kind of error over REST and over Connect.
 type answerForm struct {
 	status int
 	code   connect.Code
 }
 
-// formOf is the one table of faults.
+// formOf is the table of kinds.
 func formOf(kind apierr.Kind) answerForm {
 	switch kind {
 	case apierr.InvalidRequest, apierr.InvalidWorkspaceBrief:
@@ -49,15 +49,15 @@ func formOf(kind apierr.Kind) answerForm {
 	}
 }
 
-// refusal is an error in the form in which callers see it.
+// refusal is an error in its public form.
 type refusal struct {
 	answerForm
 	body       *scrolleryv1.Error
 	retryAfter string // seconds, for the header; empty: none
 }
 
-// refuse turns an error into its public form and remembers it for the log. What
-// is no fault is shown as operation_error, with nothing of its text.
+// refuse turns an error into its public form and stores it for the log. An error
+// without a kind becomes operation_error, without its text.
 func (c *call) refuse(err error) refusal {
 	f := apierr.As(err)
 	if f == nil {
@@ -145,7 +145,7 @@ func (r refusal) connectError() error {
 	return failed
 }
 
-// wholeSeconds rounds a wait up; a wait is never shown as 0.
+// wholeSeconds rounds a wait up to at least 1 second.
 func wholeSeconds(wait time.Duration) int64 {
 	return max(1, int64(math.Ceil(wait.Seconds())))
 }

@@ -27,7 +27,7 @@ func existing(ctx context.Context, _ proto.Message) (proto.Message, error) {
 	return nil, nil
 }
 
-func TestFaultsOnBothDoors(t *testing.T) {
+func TestErrorsOverEveryProtocol(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		err    error
@@ -62,7 +62,7 @@ func TestFaultsOnBothDoors(t *testing.T) {
 		t.Run(c.err.Error(), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.room.do = func(context.Context, proto.Message) (proto.Message, error) { return nil, c.err }
+			b.fake.do = func(context.Context, proto.Message) (proto.Message, error) { return nil, c.err }
 			got := b.call(t, "POST", "/v1/scrolls", "good", `{}`, "X-Request-Id", "id-1")
 			want := c.body
 			if strings.Contains(want, "%") {
@@ -90,10 +90,10 @@ func TestFaultsOnBothDoors(t *testing.T) {
 	}
 }
 
-func TestUpstreamFaultOfAnOlderOperation(t *testing.T) {
+func TestUpstreamErrorOfAnOlderOperation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.room.do = func(context.Context, proto.Message) (proto.Message, error) {
+	b.fake.do = func(context.Context, proto.Message) (proto.Message, error) {
 		return nil, apierr.New(apierr.TemporaryServiceError, "No.")
 	}
 	if got := b.call(t, "POST", "/v1/signup", "", `{}`); got.status != 502 || got.body != `{"error":"upstream_error","message":"No.","retryable":true}` {
@@ -104,7 +104,7 @@ func TestUpstreamFaultOfAnOlderOperation(t *testing.T) {
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.room.do = func(context.Context, proto.Message) (proto.Message, error) { panic("secret") }
+	b.fake.do = func(context.Context, proto.Message) (proto.Message, error) { panic("secret") }
 	got := b.call(t, "GET", "/v1/rules", "good", "")
 	if got.status != 409 || got.json(t)["error"] != "operation_error" || strings.Contains(got.body, "secret") {
 		t.Errorf("%d %s", got.status, got.body)

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// Bounds of a free-form property, which protovalidate has no rule for.
+// Bounds of a free-form property; protovalidate has no rules for them.
 const (
 	freeKeys  = 50
 	freeName  = 100
@@ -20,8 +20,8 @@ const (
 	freeItems = 20
 )
 
-// free decodes a free-form property: an object of texts and lists of texts, or
-// null. Deeper values are kept as null, which checkFree refuses at their path.
+// free decodes a free-form property: an object of texts and lists of texts, or null.
+// It stores a deeper value as null, which checkFree then reports at its path.
 func (d *decoder) free(message protoreflect.Message, f *field) error {
 	raw, err := d.json.ReadValue()
 	if err != nil {
@@ -50,14 +50,14 @@ func (d *decoder) freeMember(raw jsontext.Value, path string) *structpb.Value {
 		name := d.freeString(in, func(name string) string { return path + "." + name })
 		at := path + "." + name
 		if _, repeated := object.Fields[name]; repeated {
-			d.fault(at, "is repeated")
+			d.report(at, "is repeated")
 		}
 		object.Fields[name] = d.freeItem(in, at, true)
 	}
 	return structpb.NewStructValue(object)
 }
 
-// freeItem reads a text or, where one may stand, a list of texts.
+// freeItem reads a text or, if lists is set, a list of texts.
 func (d *decoder) freeItem(in *jsontext.Decoder, path string, lists bool) *structpb.Value {
 	switch kind := in.PeekKind(); {
 	case kind == '"':
@@ -80,12 +80,12 @@ func (d *decoder) freeString(in *jsontext.Decoder, path func(string) string) str
 	raw, _ := in.ReadValue()
 	text, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil || bytes.IndexByte(text, 0) >= 0 {
-		d.fault(path(string(text)), badText)
+		d.report(path(string(text)), badText)
 	}
 	return string(text)
 }
 
-// checkFree holds a free-form value against its bounds, on every door.
+// checkFree checks a free-form value against its bounds, for every protocol.
 func checkFree(s *issues, path string, value *structpb.Value) {
 	if _, null := value.GetKind().(*structpb.Value_NullValue); null {
 		return
@@ -103,7 +103,7 @@ func checkFree(s *issues, path string, value *structpb.Value) {
 		if length := utf8.RuneCountInString(name); length < 1 || length > freeName {
 			s.add(at, "key names must have 1 to %d characters", freeName)
 		}
-		if !sound(name) {
+		if !isSound(name) {
 			s.add(at, badText)
 		}
 		checkFreeMember(s, at, fields[name])
@@ -136,7 +136,7 @@ func checkFreeText(s *issues, path, text string) {
 	if utf8.RuneCountInString(text) > freeText {
 		s.add(path, "must be at most %d characters", freeText)
 	}
-	if !sound(text) {
+	if !isSound(text) {
 		s.add(path, badText)
 	}
 }

@@ -50,7 +50,7 @@ func TestInputIsStrict(t *testing.T) {
 		{"wrong case", "PUT", "/v1/workspace", `{"Name":"a"}`, []string{"Name"}},
 		{"repeated", "PUT", "/v1/workspace", `{"name":"a","name":"a"}`, []string{"name"}},
 		{"repeated in an escape", "PUT", "/v1/workspace", `{"name":"a","n\u0061me":"a"}`, []string{"name"}},
-		{"a field of the other doors", "PUT", "/v1/workspace", `{"clearCompetitors":true}`, []string{"clearCompetitors"}},
+		{"a field of the other protocols", "PUT", "/v1/workspace", `{"clearCompetitors":true}`, []string{"clearCompetitors"}},
 		{"null for optional", "PUT", "/v1/workspace", `{"name":null}`, []string{"name"}},
 		{"null for a list", "PUT", "/v1/workspace", `{"competitors":null}`, []string{"competitors"}},
 		{"number for text", "PUT", "/v1/workspace", `{"name":1}`, []string{"name"}},
@@ -103,7 +103,7 @@ func TestInputIsStrict(t *testing.T) {
 		{"limit as a fraction", "GET", "/v1/hooks?limit=5.0", "", []string{"limit"}},
 		{"limit twice", "GET", "/v1/hooks?limit=5&limit=5", "", []string{"limit"}},
 		{"unknown parameter", "GET", "/v1/hooks?page=5&limit=99", "", []string{"limit", "page"}},
-		{"a parameter of the other doors", "GET", "/v1/hooks?pageToken=x", "", []string{"pageToken"}},
+		{"a parameter of the other protocols", "GET", "/v1/hooks?pageToken=x", "", []string{"pageToken"}},
 		{"a parameter where none is", "GET", "/v1/health?x=1", "", []string{"x"}},
 		{"includeArchived", "GET", "/v1/hooks?includeArchived=true", "", nil},
 		{"includeArchived in capitals", "GET", "/v1/hooks?includeArchived=TRUE", "", []string{"includeArchived"}},
@@ -203,7 +203,7 @@ func TestEmptyListSetsItsFlag(t *testing.T) {
 	b := setup(t)
 	for body, cleared := range map[string]bool{`{}`: false, `{"competitors":[]}`: true, `{"competitors":["a"]}`: false} {
 		b.call(t, "PUT", "/v1/workspace", "good", body)
-		if got := b.room.last(t).(*scrolleryv1.UpdateWorkspaceRequest); got.GetClearCompetitors() != cleared {
+		if got := b.fake.last(t).(*scrolleryv1.UpdateWorkspaceRequest); got.GetClearCompetitors() != cleared {
 			t.Errorf("%s: %v", body, got)
 		}
 	}
@@ -250,8 +250,8 @@ func TestAnnotations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := b.call(t, "POST", "/v1/library/annotate", "good", `{"videoId":"v","agentMetadata":`+c.value+`}`)
 			if c.issues == nil {
-				if got.status != 200 || string(b.room.raw) != c.value {
-					t.Errorf("%d %s; kept %s", got.status, got.body, b.room.raw)
+				if got.status != 200 || string(b.fake.raw) != c.value {
+					t.Errorf("%d %s; kept %s", got.status, got.body, b.fake.raw)
 				}
 				return
 			}
@@ -265,7 +265,7 @@ func TestAnnotations(t *testing.T) {
 		t.Errorf("missing: %s", missing.body)
 	}
 	b.call(t, "POST", "/v1/library/annotate", "good", `{"videoId":"v","agentMetadata": { "b" : "<\u00e9>" , "a":"1" } }`)
-	if got := string(b.room.raw); got != `{"b":"<\u00e9>","a":"1"}` {
+	if got := string(b.fake.raw); got != `{"b":"<\u00e9>","a":"1"}` {
 		t.Errorf("kept %s", got)
 	}
 }

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// shownIssues bounds what one answer lists; the rest is counted.
+	// shownIssues is the most issues in one answer; the others are counted.
 	shownIssues = 100
-	// shownName bounds how much of an unknown name is repeated, in code points.
+	// shownName is the most code points of an unknown name in an answer.
 	shownName = 256
 )
 
-// issues gathers the faults of one input, one a path.
+// issues collects the faults of one input, at most one for each path.
 type issues struct {
 	list []apierr.Issue
 	more int
@@ -48,8 +48,8 @@ func (s *issues) has(path string) bool {
 	return false
 }
 
-// fault returns all of them as one.
-func (s *issues) fault() error {
+// err returns all issues as one error.
+func (s *issues) err() error {
 	list := append([]apierr.Issue(nil), s.list...)
 	if s.more > 0 {
 		list = append(list, apierr.Issue{Message: strconv.Itoa(s.more) + " more faults are not listed"})
@@ -57,7 +57,7 @@ func (s *issues) fault() error {
 	return apierr.InvalidIssues(list...)
 }
 
-// clip keeps a long name from being sent back whole.
+// clip shortens a long name, so that an answer does not repeat all of it.
 func clip(path string) string {
 	if len(path) <= shownName || utf8.RuneCountInString(path) <= shownName {
 		return path

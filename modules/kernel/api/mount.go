@@ -3,19 +3,20 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"google.golang.org/protobuf/proto"
 )
 
-// Rendered is an answer whose JSON text is ready.
+// Rendered is an answer that is already JSON text.
 type Rendered struct {
 	// Body is the whole JSON body of the REST answer.
 	Body []byte
-	// NextPageToken goes into `nextPageToken` of the answer on the other doors.
+	// NextPageToken becomes `nextPageToken` of the answer over the other protocols.
 	NextPageToken string
-	// ETag is the opaque text of the entity tag, without quotes; empty: none.
+	// ETag is the entity tag without its quotes; empty: none.
 	ETag string
-	// Done is called when Body is no longer read; nil where nobody cares.
+	// Done is called when Body is no longer read; it may be nil.
 	Done func()
 }
 
@@ -25,7 +26,7 @@ func (r Rendered) release() {
 	}
 }
 
-// answer is what a handler made: a message, or a rendered page.
+// answer is the result of a handler: a message or a rendered page.
 type answer struct {
 	message proto.Message
 	page    *Rendered
@@ -38,11 +39,11 @@ type binding struct {
 	invoke func(ctx context.Context, request proto.Message) (answer, error)
 	// stream runs a streaming handler.
 	stream func(ctx context.Context, request proto.Message, send func(proto.Message) error) error
-	rpc    rpcServer
+	rpc    http.Handler
 }
 
-// Unary mounts an operation that answers with one message. method is the name
-// of its rpc. A mistake is reported by Err.
+// Unary mounts an operation that returns one message. method is the name of its rpc.
+// Err returns the mistakes.
 func Unary[Req, Resp any](m *Mux, method string, fn func(context.Context, *Req) (*Resp, error)) {
 	b := bind[Req](m, method, false)
 	if b == nil || !m.matches(b.op, new(Resp)) {
@@ -54,15 +55,15 @@ func Unary[Req, Resp any](m *Mux, method string, fn func(context.Context, *Req) 
 			return answer{}, err
 		}
 		if response == nil {
-			return answer{}, fmt.Errorf("%s answered nothing", method)
+			return answer{}, fmt.Errorf("%s returned no message", method)
 		}
 		return answer{message: any(response).(proto.Message)}, nil
 	}
 	m.add(b)
 }
 
-// Page mounts an operation whose answer is rendered JSON text. REST sends it as
-// it is; the other doors decode it into the operation's response message.
+// Page mounts an operation that returns rendered JSON text. REST sends it unchanged;
+// the other protocols decode it into the operation's response message.
 func Page[Req any](m *Mux, method string, fn func(context.Context, *Req) (Rendered, error)) {
 	b := bind[Req](m, method, false)
 	if b == nil {
@@ -78,8 +79,8 @@ func Page[Req any](m *Mux, method string, fn func(context.Context, *Req) (Render
 	m.add(b)
 }
 
-// Stream mounts an operation that sends messages until it returns. It has no
-// REST form.
+// Stream mounts an operation that sends messages until it returns. It is not served
+// over REST.
 func Stream[Req, Resp any](m *Mux, method string, fn func(ctx context.Context, req *Req, send func(*Resp) error) error) {
 	b := bind[Req](m, method, true)
 	if b == nil || !m.matches(b.op, new(Resp)) {
@@ -93,7 +94,7 @@ func Stream[Req, Resp any](m *Mux, method string, fn func(ctx context.Context, r
 	m.add(b)
 }
 
-// bind finds the operation of a mount and holds the mount against it.
+// bind finds the operation of a mount and checks the mount against it.
 func bind[Req any](m *Mux, method string, stream bool) *binding {
 	op := m.operations[method]
 	if op == nil {
@@ -119,12 +120,12 @@ func bind[Req any](m *Mux, method string, stream bool) *binding {
 func (m *Mux) matches(op *operation, response any) bool {
 	message, ok := response.(proto.Message)
 	if !ok || message.ProtoReflect().Descriptor() != op.desc.Output() {
-		m.fail("mount %s: answers %T, the operation %s", op.name, response, op.desc.Output().FullName())
+		m.fail("mount %s: returns %T, the operation %s", op.name, response, op.desc.Output().FullName())
 		return false
 	}
 	return true
 }
 
 func (m *Mux) fail(format string, args ...any) {
-	m.faults = append(m.faults, fmt.Errorf(format, args...))
+	m.mistakes = append(m.mistakes, fmt.Errorf(format, args...))
 }

@@ -16,12 +16,12 @@ import (
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// Operations mounts a room's operations. Rooms provide one each, as fx group
-// "operations".
+// Operations mounts the operations of one module. Each module provides one, in fx
+// group "operations".
 type Operations func(*Mux)
 
-// Mux serves the operations that were mounted on it. Mounting is not safe beside
-// serving; all of it is done once Handler was called.
+// Mux serves the operations that were mounted on it. All operations must be mounted
+// before the handler serves its first request.
 type Mux struct {
 	config     Config
 	admitter   Admitter
@@ -34,18 +34,18 @@ type Mux struct {
 	rest       map[string]*route   // by path
 	rpc        map[string]*binding // by procedure
 	reflection map[string]http.Handler
-	faults     []error
+	mistakes   []error // of mounts
 	buffers    sync.Pool
 	decoders   sync.Pool
 }
 
-// route is one path of the REST door.
+// route is one REST path.
 type route struct {
 	byMethod map[string]*binding
 	allow    string
 }
 
-// New reads the operation table. It fails where the table is not consistent.
+// New reads the operation table. It fails when the table is inconsistent.
 func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, error) {
 	operations, err := readOperations()
 	if err != nil {
@@ -61,8 +61,7 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 	m := &Mux{
 		config: cfg, admitter: admit, recorder: record, log: log,
-		// Made with the first input that has bounds: it takes longer than all else
-		// that a start does here.
+		// Built at the first bounded input: it takes longer than the rest of New.
 		validator: sync.OnceValues(func() (protovalidate.Validator, error) { return protovalidate.New() }),
 		limiter:   limiter, operations: operations,
 		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
@@ -79,7 +78,7 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 	return m, nil
 }
 
-// Missing lists the operations, by rpc name, that nothing was mounted for.
+// Missing returns the rpc names of the operations that are not mounted.
 func (m *Mux) Missing() []string {
 	var missing []string
 	for _, op := range m.list() {
@@ -90,11 +89,11 @@ func (m *Mux) Missing() []string {
 	return missing
 }
 
-// Err returns what was wrong with the mounts: unknown names, other message
-// types than the table's, operations mounted twice.
-func (m *Mux) Err() error { return errors.Join(m.faults...) }
+// Err returns the mistakes of the mounts: unknown names, message types that differ
+// from the table, operations mounted twice.
+func (m *Mux) Err() error { return errors.Join(m.mistakes...) }
 
-// list returns the operations in the order of their names.
+// list returns the operations ordered by name.
 func (m *Mux) list() []*operation {
 	operations := make([]*operation, 0, len(m.operations))
 	for _, op := range m.operations {
@@ -104,7 +103,7 @@ func (m *Mux) list() []*operation {
 	return operations
 }
 
-// add puts a binding on its doors.
+// add registers a binding for every protocol.
 func (m *Mux) add(b *binding) {
 	m.rpc[b.op.procedure] = b
 	b.rpc = m.rpcHandler(b)

@@ -7,7 +7,7 @@ import (
 	"github.com/scrollery/scrollery/proto/gen/openapi"
 )
 
-// serveOpenAPI answers with the document of the REST door.
+// serveOpenAPI sends the OpenAPI document of the REST operations.
 func (m *Mux) serveOpenAPI(w http.ResponseWriter, c *call) {
 	if c.request.Method != http.MethodGet && c.request.Method != http.MethodHead {
 		c.set("Allow", "GET, HEAD")

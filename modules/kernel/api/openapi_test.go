@@ -52,7 +52,7 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 	}
 	for _, hidden := range []string{"pageToken", "nextPageToken", "clearCompetitors", "watchScroll"} {
 		if strings.Contains(text, hidden) {
-			t.Errorf("%s belongs to the other doors", hidden)
+			t.Errorf("%s belongs to the other protocols", hidden)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.Tiers = map[string]string{"getTrends": "max"} })
 	v, _ := contract(t, b)
-	b.room.page = api.Rendered{Body: []byte(`{"hooks":[]}`)}
+	b.fake.page = api.Rendered{Body: []byte(`{"hooks":[]}`)}
 	for _, c := range []struct{ method, path, key, body string }{
 		{"PUT", "/v1/rules", "", `{"text":"a"}`},
 		{"POST", "/v1/agent", "", `{"goal":"a"}`},

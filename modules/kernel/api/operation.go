@@ -15,25 +15,25 @@ const (
 	kibibyte   = 1024
 )
 
-// operation is one row of the operation table, with what is derived from it.
+// operation is one row of the operation table and the values derived from it.
 type operation struct {
 	*scrolleryv1.Operation
 	name      string // of the rpc
 	procedure string // "/scrollery.v1.RulesService/GetRules"
 	desc      protoreflect.MethodDescriptor
-	bounded   bool // whether the input has bounds beyond its types
+	bounded   bool // the input has bounds beyond its types
 	input     *shape
 	output    *shape
 	newInput  func() proto.Message
 	newOutput func() proto.Message
 }
 
-// public tells whether the operation is for callers without a key.
+// public reports whether the operation serves callers without a key.
 func (o *operation) public() bool {
 	return o.Auth == scrolleryv1.Auth_AUTH_PUBLIC || o.Auth == scrolleryv1.Auth_AUTH_OLDER_PUBLIC
 }
 
-// older tells whether refusals take the form of the older endpoints.
+// older reports whether errors have the form of the older endpoints.
 func (o *operation) older() bool {
 	return o.Auth == scrolleryv1.Auth_AUTH_OLDER_KEY || o.Auth == scrolleryv1.Auth_AUTH_OLDER_PUBLIC
 }
@@ -46,7 +46,7 @@ func (o *operation) maxBody() int64 {
 	return 1024 * kibibyte
 }
 
-// success is the HTTP status of a success that sets none itself.
+// success is the HTTP status of a success that does not set one with Status.
 func (o *operation) success() int {
 	if len(o.Statuses) > 0 {
 		return int(o.Statuses[0])
@@ -66,7 +66,7 @@ func readOperations() (map[string]*operation, error) {
 			for j := range methods.Len() {
 				op, err := readOperation(methods.Get(j), shapes)
 				if err == nil && (operations[op.name] != nil || ids[op.Id]) {
-					err = fmt.Errorf("operation %s stands twice", op.Id)
+					err = fmt.Errorf("operation %s is defined twice", op.Id)
 				}
 				if err != nil {
 					failed = err
@@ -88,7 +88,7 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 	case (row.Method == "") != (row.Path == ""):
 		return nil, fmt.Errorf("operation %s needs both method and path, or neither", row.Id)
 	case row.Auth == scrolleryv1.Auth_AUTH_UNSPECIFIED:
-		return nil, fmt.Errorf("operation %s does not say who may call it", row.Id)
+		return nil, fmt.Errorf("operation %s has no auth", row.Id)
 	}
 	input, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
 	if err != nil {

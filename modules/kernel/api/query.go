@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// query decodes the query of a GET request; other requests take none.
+// query decodes the query of a request; wanted is false for methods that take none.
 func (d *decoder) query(text string, message protoreflect.Message, s *shape, wanted bool) {
 	if text == "" {
 		return
@@ -22,7 +22,7 @@ func (d *decoder) query(text string, message protoreflect.Message, s *shape, wan
 		rawName, rawValue, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(rawName)
 		if err != nil {
-			d.fault(rawName, "is not a valid query parameter name")
+			d.report(rawName, "is not a valid query parameter name")
 			continue
 		}
 		f := s.byName[name]
@@ -31,13 +31,13 @@ func (d *decoder) query(text string, message protoreflect.Message, s *shape, wan
 			d.unknownParameter(name, s, wanted)
 			continue
 		case seen[name]:
-			d.fault(name, "is repeated")
+			d.report(name, "is repeated")
 			continue
 		}
 		seen[name] = true
 		value, err := url.QueryUnescape(rawValue)
 		if err != nil {
-			d.fault(name, "is not a valid query parameter value")
+			d.report(name, "is not a valid query parameter value")
 			continue
 		}
 		d.parameter(message, f, value)
@@ -50,35 +50,35 @@ func (d *decoder) unknownParameter(name string, s *shape, wanted bool) {
 		d.unknown(name, s)
 		return
 	}
-	d.fault(name, "is not known; this request takes no query parameters")
+	d.report(name, "is not known; this request takes no query parameters")
 }
 
-// parameter sets one field from its text.
+// parameter sets one field from the text of a parameter.
 func (d *decoder) parameter(message protoreflect.Message, f *field, text string) {
 	switch f.kind {
 	case protoreflect.Int32Kind:
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || strconv.FormatInt(n, 10) != text {
-			d.fault(f.name, "must be a whole number of 32 bits")
+			d.report(f.name, "must be a whole number of 32 bits")
 			return
 		}
 		message.Set(f.desc, protoreflect.ValueOfInt32(int32(n)))
 	case protoreflect.BoolKind:
 		if text != "true" && text != "false" {
-			d.fault(f.name, "must be true or false")
+			d.report(f.name, "must be true or false")
 			return
 		}
 		message.Set(f.desc, protoreflect.ValueOfBool(text == "true"))
 	default:
-		if !sound(text) {
-			d.fault(f.name, badText)
+		if !isSound(text) {
+			d.report(f.name, badText)
 			return
 		}
 		message.Set(f.desc, protoreflect.ValueOfString(text))
 	}
 }
 
-// sound tells whether text can be kept: valid UTF-8 without NUL.
-func sound(text string) bool {
+// isSound reports whether text can be stored: valid UTF-8 without NUL.
+func isSound(text string) bool {
 	return strings.IndexByte(text, 0) < 0 && utf8.ValidString(text)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"math"
 	"net/netip"
 	"strconv"
@@ -11,16 +12,16 @@ import (
 )
 
 const (
-	// remembered bounds how many keys and how many addresses have a bucket. One
-	// that falls out starts full again.
+	// remembered is the most keys, and the most addresses, that have a bucket. An
+	// evicted bucket starts full again.
 	remembered = 100_000
-	// idle is when an untouched bucket is forgotten; by then it is full anyway.
+	// idle is the time after which an unused bucket is removed; by then it is full.
 	idle   = 10 * time.Minute
 	minute = time.Minute
 )
 
-// limiter keeps the rates: one bucket a key, one a client address, and a strict
-// count for operations that allow only so many calls a minute.
+// limiter holds the rates: a bucket for each key and each client address, and a
+// strict count for operations with a limit per minute.
 type limiter struct {
 	on      bool
 	key     policy
@@ -30,7 +31,7 @@ type limiter struct {
 	minutes *otter.Cache[minuteKey, *window]
 }
 
-// policy is a rate as the headers show it.
+// policy is a rate and its header.
 type policy struct {
 	name   string
 	rate   float64
@@ -59,24 +60,18 @@ func newLimiter(cfg Config) (*limiter, error) {
 		key:    newPolicy("key", cfg.KeyRate, cfg.KeyBurst),
 		client: newPolicy("client", cfg.ClientRate, cfg.ClientBurst),
 	}
-	var err error
-	if l.keys, err = otter.New(&otter.Options[int64, *bucket]{
-		MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[int64, *bucket](idle),
-	}); err != nil {
-		return nil, err
-	}
-	if l.clients, err = otter.New(&otter.Options[netip.Addr, *bucket]{
-		MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[netip.Addr, *bucket](idle),
-	}); err != nil {
-		return nil, err
-	}
-	l.minutes, err = otter.New(&otter.Options[minuteKey, *window]{
-		MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[minuteKey, *window](idle),
-	})
-	return l, err
+	var failed [3]error
+	l.keys, failed[0] = newCache[int64, *bucket]()
+	l.clients, failed[1] = newCache[netip.Addr, *bucket]()
+	l.minutes, failed[2] = newCache[minuteKey, *window]()
+	return l, errors.Join(failed[:]...)
 }
 
-// bucketOf returns the bucket of a key or address, a full one for a new one.
+func newCache[K comparable, V any]() (*otter.Cache[K, V], error) {
+	return otter.New(&otter.Options[K, V]{MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[K, V](idle)})
+}
+
+// bucketOf returns the bucket of a key or address. A new bucket is full.
 func bucketOf[K comparable](buckets *otter.Cache[K, *bucket], k K, p policy, now time.Time) *bucket {
 	if b, ok := buckets.GetIfPresent(k); ok {
 		return b
@@ -87,15 +82,15 @@ func bucketOf[K comparable](buckets *otter.Cache[K, *bucket], k K, p policy, now
 	return b
 }
 
-// bucket is a token bucket: it fills at the policy's rate up to its burst.
+// bucket is a token bucket: it refills at the policy's rate up to its burst.
 type bucket struct {
 	mu     sync.Mutex
 	tokens float64
 	at     time.Time
 }
 
-// take removes n tokens (0 looks only). It returns the whole tokens left and, when
-// there were too few, how long until there are enough.
+// take removes n tokens; 0 only reads. It returns the whole tokens left and, when
+// there were too few, the time until there are enough.
 func (b *bucket) take(p policy, n float64, now time.Time) (left float64, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,7 +104,7 @@ func (b *bucket) take(p policy, n float64, now time.Time) (left float64, wait ti
 	return math.Floor(b.tokens), 0
 }
 
-// window remembers the last calls, so that no minute ever sees more than its quota.
+// window holds the times of the last calls, so that no minute exceeds its quota.
 type window struct {
 	mu    sync.Mutex
 	times []time.Time

@@ -16,7 +16,7 @@ import (
 // keptBuffer is the largest buffer that goes back to the pool.
 const keptBuffer = 256 * kibibyte
 
-// serveREST takes a call through its steps: admission, input, operation, answer.
+// serveREST runs the steps of a call: admission, input, operation, answer.
 func (m *Mux) serveREST(ctx context.Context, w http.ResponseWriter, c *call, b *binding) {
 	result, err := m.answerREST(ctx, w, c, b)
 	if err != nil {
@@ -39,16 +39,16 @@ func (m *Mux) serveREST(ctx context.Context, w http.ResponseWriter, c *call, b *
 			return
 		}
 		c.send(w, c.status, body)
-		buffer.Write(body) // keeps what it grew to
+		buffer.Write(body) // keeps the grown buffer in the pool
 	})
 }
 
-// answerREST does all that comes before the answer.
+// answerREST runs all steps before the answer.
 func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b *binding) (answer, error) {
 	if err := c.admit(ctx); err != nil {
 		return answer{}, err
 	}
-	ctx = c.asking(ctx)
+	ctx = c.withViewer(ctx)
 	request := b.op.newInput()
 	if err := m.readREST(w, c, request); err != nil {
 		return answer{}, err
@@ -56,11 +56,10 @@ func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b 
 	return b.invoke(ctx, request)
 }
 
-// readREST fills a request from the query and the body, and reports all that is
-// wrong with it.
+// readREST fills a request from the query and the body. Its error lists every fault.
 func (m *Mux) readREST(w http.ResponseWriter, c *call, request proto.Message) error {
 	if c.request.URL.RawQuery == "" && c.request.ContentLength == 0 && !c.op.bounded && c.op.Method == http.MethodGet {
-		return nil // nothing sent, nothing wanted
+		return nil // no input was sent and none is required
 	}
 	d := m.decoders.Get().(*decoder)
 	defer m.decoders.Put(d)
@@ -73,12 +72,12 @@ func (m *Mux) readREST(w http.ResponseWriter, c *call, request proto.Message) er
 			d.body(message, c.op.input)
 		}
 	} else if d.sentBody(r) {
-		d.fault("", "a %s request takes no body", r.Method)
+		d.report("", "a %s request takes no body", r.Method)
 	}
 	for _, f := range d.raw {
 		c.keepRaw(f.name, f.text)
 	}
-	if d.whole() { // a body that is not there or not JSON has no further faults
+	if !d.broken { // a missing or malformed body is reported alone
 		if err := m.validate(&d.issues, c.op, request); err != nil {
 			return err
 		}
@@ -86,10 +85,10 @@ func (m *Mux) readREST(w http.ResponseWriter, c *call, request proto.Message) er
 	if d.issues.empty() {
 		return nil
 	}
-	return d.issues.fault()
+	return d.issues.err()
 }
 
-// sendPage sends rendered text, or 304 where the caller has it already.
+// sendPage sends rendered text, or 304 when the caller already has it.
 func (m *Mux) sendPage(w http.ResponseWriter, c *call, page *Rendered) {
 	if page.ETag != "" {
 		tag := `"` + page.ETag + `"`
@@ -104,7 +103,7 @@ func (m *Mux) sendPage(w http.ResponseWriter, c *call, page *Rendered) {
 	c.send(w, c.status, page.Body)
 }
 
-// matches compares entity tags weakly, as If-None-Match asks for.
+// matches compares entity tags weakly, as If-None-Match requires.
 func matches(headers []string, tag string) bool {
 	for _, header := range headers {
 		for _, candidate := range strings.Split(header, ",") {
@@ -117,7 +116,7 @@ func matches(headers []string, tag string) bool {
 	return false
 }
 
-// refuseREST answers with the error form.
+// refuseREST sends an error.
 func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
 	r := c.refuse(err)
 	if r.retryAfter != "" {
@@ -138,7 +137,7 @@ func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
 	})
 }
 
-// send writes a JSON answer in one go.
+// send writes a JSON answer.
 func (c *call) send(w http.ResponseWriter, status int, body []byte) {
 	c.set("Content-Type", "application/json")
 	c.set("Content-Length", strconv.Itoa(len(body)))
@@ -152,7 +151,7 @@ func (c *call) send(w http.ResponseWriter, status int, body []byte) {
 	}
 }
 
-// withBuffer lends a pooled buffer.
+// withBuffer calls do with a pooled buffer.
 func (m *Mux) withBuffer(do func(*bytes.Buffer)) {
 	buffer := m.buffers.Get().(*bytes.Buffer)
 	buffer.Reset()

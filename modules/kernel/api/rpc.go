@@ -13,18 +13,17 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
-type rpcServer = http.Handler
-
 // envelope carries any message through Connect's typed handlers, so that one
 // handler type serves every operation.
 type envelope struct {
 	proto.Message
-	// broken is why the message could not be read.
+	// broken is the error of reading the message.
 	broken error
 }
 
@@ -49,7 +48,7 @@ func (m *Mux) rpcHandler(b *binding) http.Handler {
 			if err != nil {
 				return nil, c.refuse(c.settle(ctx, err)).connectError()
 			}
-			return c.asking(ctx), nil
+			return c.withViewer(ctx), nil
 		}),
 	}
 	if b.readOnly() {
@@ -62,21 +61,16 @@ func (m *Mux) rpcHandler(b *binding) http.Handler {
 }
 
 func (b *binding) readOnly() bool {
-	options, _ := b.op.desc.Options().(interface {
-		GetIdempotencyLevel() descriptorLevel
-	})
-	return options != nil && options.GetIdempotencyLevel() == noSideEffects
+	options, _ := b.op.desc.Options().(*descriptorpb.MethodOptions)
+	return options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS
 }
 
 func (m *Mux) unaryRPC(b *binding) func(context.Context, *envelope) (*envelope, error) {
 	return func(ctx context.Context, request *envelope) (response *envelope, err error) {
 		c := callFrom(ctx)
 		defer func() {
-			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-			}
-			if err = c.settle(ctx, err); err != nil {
-				response, err = nil, c.refuse(err).connectError()
+			if err = c.settleRPC(ctx, err, recover()); err != nil {
+				response = nil
 			}
 		}()
 		if err := m.checkRPC(c, request); err != nil {
@@ -95,19 +89,24 @@ func (m *Mux) unaryRPC(b *binding) func(context.Context, *envelope) (*envelope, 
 	}
 }
 
-// streamRPC settles a stream with its first message, since an answer whose event
-// is not written must not be released.
+// settleRPC settles a call that ended with err or with a panic, and returns the error
+// in Connect's form.
+func (c *call) settleRPC(ctx context.Context, err error, panicked any) error {
+	if panicked != nil {
+		err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+	}
+	if err = c.settle(ctx, err); err != nil {
+		return c.refuse(err).connectError()
+	}
+	return nil
+}
+
+// streamRPC settles a stream with its first message: an answer whose event is not
+// recorded must not be released.
 func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.ServerStream[envelope]) error {
 	return func(ctx context.Context, request *envelope, out *connect.ServerStream[envelope]) (err error) {
 		c := callFrom(ctx)
-		defer func() {
-			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-			}
-			if err = c.settle(ctx, err); err != nil {
-				err = c.refuse(err).connectError()
-			}
-		}()
+		defer func() { err = c.settleRPC(ctx, err, recover()) }()
 		if err := m.checkRPC(c, request); err != nil {
 			return err
 		}
@@ -120,7 +119,7 @@ func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.Se
 	}
 }
 
-// checkRPC holds a decoded request against the same bounds as on REST.
+// checkRPC checks a decoded request against the same bounds as REST does.
 func (m *Mux) checkRPC(c *call, request *envelope) error {
 	if request.broken != nil {
 		return apierr.Invalid("", "the message could not be read: %v", request.broken)
@@ -128,7 +127,7 @@ func (m *Mux) checkRPC(c *call, request *envelope) error {
 	var found issues
 	message := request.ProtoReflect()
 	eachText(message, func(path, text string) {
-		if !sound(text) {
+		if !isSound(text) {
 			found.add(path, badText)
 		}
 	})
@@ -136,7 +135,7 @@ func (m *Mux) checkRPC(c *call, request *envelope) error {
 		return err
 	}
 	if !found.empty() {
-		return found.fault()
+		return found.err()
 	}
 	eachFree(message, func(path string, value *structpb.Value) {
 		if text, err := appendFreeValue(nil, value); err == nil {
@@ -158,7 +157,7 @@ func (o *operation) decodePage(page *Rendered) (proto.Message, error) {
 	return message, nil
 }
 
-// serveRPC hands a call to Connect, which asks for admission before it reads.
+// serveRPC passes a call to Connect, which checks admission before it reads the body.
 func (m *Mux) serveRPC(ctx context.Context, w http.ResponseWriter, c *call, b *binding) {
 	r := c.request
 	if r.Method != http.MethodPost && (r.Method != http.MethodGet || !b.readOnly()) {
@@ -166,7 +165,7 @@ func (m *Mux) serveRPC(ctx context.Context, w http.ResponseWriter, c *call, b *b
 		m.refuseREST(w, c, apierr.New(apierr.MethodNotAllowed, "An rpc takes POST."))
 		return
 	}
-	c.door = protocolOf(r.Header.Get("Content-Type"))
+	c.protocol = protocolOf(r.Header.Get("Content-Type"))
 	c.open(b.op)
 	c.set("Cache-Control", "no-store")
 	b.rpc.ServeHTTP(&rpcWriter{ResponseWriter: w, call: c, ctx: ctx}, r.WithContext(ctx))
@@ -183,8 +182,8 @@ func protocolOf(contentType string) string {
 	}
 }
 
-// rpcWriter settles a call that Connect itself refuses, such as an unreadable
-// message, before the refusal goes out.
+// rpcWriter settles a call that Connect itself refuses, for example a malformed frame,
+// before the answer is sent.
 type rpcWriter struct {
 	http.ResponseWriter
 	call *call
@@ -214,13 +213,13 @@ func (w *rpcWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// Flush sends what was written so far, as streams need.
+// Flush sends the bytes written so far; streams need it.
 func (w *rpcWriter) Flush() {
 	w.begin(http.StatusOK)
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Unwrap gives http.ResponseController the writer beneath.
+// Unwrap returns the wrapped writer to http.ResponseController.
 func (w *rpcWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // reflectionHandlers serves the API's descriptors in both versions of gRPC

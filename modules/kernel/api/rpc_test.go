@@ -30,7 +30,7 @@ func h2c() *http.Client {
 	return &http.Client{Transport: &http.Transport{Protocols: protocols}}
 }
 
-// protocols are the clients of every door but REST.
+// protocols are the clients of every protocol but REST.
 func protocols(b *bundle) map[string]struct {
 	client  connect.HTTPClient
 	options []connect.ClientOption
@@ -91,12 +91,12 @@ func TestRPCMeetsTheSameBounds(t *testing.T) {
 		if _, err = library.AnnotateLibraryVideo(withKey("good"), &scrolleryv1.AnnotateLibraryVideoRequest{VideoId: &id, AgentMetadata: value}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := string(b.room.raw); got != `{"b":"<é>","note":["a"]}` {
+		if got := string(b.fake.raw); got != `{"b":"<é>","note":["a"]}` {
 			t.Errorf("%s: %s", name, got)
 		}
 		null := structpb.NewNullValue()
-		if _, err = library.AnnotateLibraryVideo(withKey("good"), &scrolleryv1.AnnotateLibraryVideoRequest{VideoId: &id, AgentMetadata: null}); err != nil || string(b.room.raw) != "null" {
-			t.Errorf("%s: null: %v %s", name, err, b.room.raw)
+		if _, err = library.AnnotateLibraryVideo(withKey("good"), &scrolleryv1.AnnotateLibraryVideoRequest{VideoId: &id, AgentMetadata: null}); err != nil || string(b.fake.raw) != "null" {
+			t.Errorf("%s: null: %v %s", name, err, b.fake.raw)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func TestRPCRefusalsCarryTheDetail(t *testing.T) {
 			error  string
 			status string
 		}{
-			"nobody":  {connect.CodeUnauthenticated, "unauthorized", "forbidden"},
+			"unknown":  {connect.CodeUnauthenticated, "unauthorized", "forbidden"},
 			"ended":   {connect.CodeUnauthenticated, "auth_required", "forbidden"},
 			"reader":  {connect.CodePermissionDenied, "forbidden", "forbidden"},
 			"lapsed":  {connect.CodeFailedPrecondition, "subscription_required", "subscription_required"},
@@ -171,7 +171,7 @@ func TestPageOnBothDoors(t *testing.T) {
 	b := setup(t)
 	released := 0
 	body := `{"hooks":[{"video":{"id":"v1","platform":"tiktok","externalId":"1","sourceUrl":"","postedAt":null,"firstSeenAt":1,"lastSeenAt":2,"source":null,"agentMetadata":null,"metadata":{"big":12345678901234567890,"b":1,"a":null},"metrics":{"views":1,"likes":null,"comments":null,"shares":null,"saves":null,"observedAt":null}},"visual":null,"spoken":"hi","onScreenText":null,"version":3}]}`
-	b.room.page = api.Rendered{Body: []byte(body), NextPageToken: "next", ETag: "r1-25", Done: func() { released++ }}
+	b.fake.page = api.Rendered{Body: []byte(body), NextPageToken: "next", ETag: "r1-25", Done: func() { released++ }}
 	got := b.call(t, "GET", "/v1/hooks", "good", "")
 	if got.body != body || got.header.Get("Etag") != `"r1-25"` {
 		t.Errorf("%v %s", got.header, got.body)

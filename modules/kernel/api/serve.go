@@ -15,16 +15,16 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
-// Handler returns the handler of both doors, /openapi.json and reflection. It
-// answers every path, an unknown one with 404, and never redirects: do not put
-// it behind an http.ServeMux, which redirects paths that it finds unclean.
+// Handler returns the handler of all operations, /openapi.json and reflection. It
+// answers every path, an unknown one with 404, and never redirects. Do not put it
+// behind an http.ServeMux, which redirects unclean paths.
 func (m *Mux) Handler() http.Handler {
 	return http.HandlerFunc(m.serve)
 }
 
-// serve opens the call, and closes it whatever happens.
+// serve opens a call and always closes it, with one event and one log line.
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
-	c := &call{mux: m, door: "other", code: "ok", start: time.Now(), request: r, header: w.Header()}
+	c := &call{mux: m, protocol: "other", code: "ok", start: time.Now(), request: r, header: w.Header()}
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
 	ctx := context.WithValue(r.Context(), callKey{}, c)
@@ -41,18 +41,18 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	m.dispatch(ctx, w, c)
 }
 
-// errUnsettled stands for what ended before anybody settled it.
+// errUnsettled is the outcome of a call that ended without being settled.
 var errUnsettled = fmt.Errorf("ended without an answer")
 
-// dispatch finds the door of a request.
+// dispatch finds the protocol and the operation of a request.
 func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 	r := c.request
 	path := r.URL.Path
 	if r.URL.RawPath != "" {
-		path = r.URL.RawPath // an escaped spelling is not the path that it stands for
+		path = r.URL.RawPath // an escaped spelling is a different path
 	}
 	if at := m.rest[path]; at != nil {
-		c.door = "rest"
+		c.protocol = "rest"
 		if b := at.byMethod[r.Method]; b != nil {
 			c.open(b.op)
 			m.serveREST(ctx, w, c, b)
@@ -71,39 +71,39 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 		return
 	}
 	if h := m.reflection[path]; h != nil {
-		c.door = "grpc"
+		c.protocol = "grpc"
 		h.ServeHTTP(w, r)
 		return
 	}
 	if strings.HasPrefix(path, "/v1/") {
-		c.door = "rest"
+		c.protocol = "rest"
 	}
 	m.refuseREST(w, c, apierr.New(apierr.NotFound, "There is nothing at this path."))
 }
 
-// open says which operation the call is of.
+// open sets the operation of the call.
 func (c *call) open(op *operation) {
 	c.op, c.status, c.units = op, op.success(), int(op.Units)
 }
 
-// rescue answers for a handler that panicked.
+// rescue answers after a panic in a handler.
 func (c *call) rescue(ctx context.Context, w http.ResponseWriter, cause any) {
 	err := c.settle(ctx, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	if c.sent == 0 {
 		c.mux.refuseREST(w, c, err)
 		return
 	}
-	c.refuse(err) // too late to answer; the log still says why
+	c.refuse(err) // too late to answer; the log line still has the cause
 }
 
-// report writes the request's one log line and tells the observer.
+// report writes the request's log line and calls the observer.
 func (c *call) report(ctx context.Context) {
 	took, op := time.Since(c.start), ""
 	if c.op != nil {
 		op = c.op.Id
 	}
 	if c.mux.config.Observe != nil {
-		c.mux.config.Observe(Observation{Op: op, Door: c.door, Code: c.code, Duration: took})
+		c.mux.config.Observe(Observation{Op: op, Door: c.protocol, Code: c.code, Duration: took})
 	}
 	level := slog.LevelInfo
 	switch {
@@ -131,7 +131,7 @@ func (c *call) report(ctx context.Context) {
 	c.mux.log.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// shorten keeps a stranger's path from filling the log.
+// shorten bounds a path in the log: any client can send one.
 func shorten(path string) string {
 	if len(path) > 200 {
 		return path[:200] + "…"
@@ -139,7 +139,7 @@ func shorten(path string) string {
 	return path
 }
 
-// requestID takes over the caller's id where it is a plain word, else makes one.
+// requestID returns the id that the caller sent if it is a plain word, or a new one.
 func requestID(sent []string) string {
 	if len(sent) == 1 && plain(sent[0]) {
 		return sent[0]

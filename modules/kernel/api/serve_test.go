@@ -10,7 +10,7 @@ import (
 	"github.com/scrollery/scrollery/proto/gen/scrollery/v1/scrolleryv1connect"
 )
 
-func TestBothDoorsServe(t *testing.T) {
+func TestEveryProtocolServes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	got := b.call(t, "GET", "/v1/health", "", "")

@@ -9,8 +9,8 @@ import (
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// shape is a message type prepared for the REST codec: its fields in the order
-// of their declaration, with the options that only REST knows.
+// shape is a message type prepared for the REST codec: its fields in the order of
+// their declaration, with the options that only REST uses.
 type shape struct {
 	desc   protoreflect.MessageDescriptor
 	fields []*field
@@ -18,7 +18,7 @@ type shape struct {
 	free   freeForm
 }
 
-// freeForm marks the message types that stand for arbitrary JSON.
+// freeForm marks the message types that hold arbitrary JSON.
 type freeForm int
 
 const (
@@ -31,7 +31,7 @@ const (
 type field struct {
 	index     int
 	desc      protoreflect.FieldDescriptor
-	name      string // as JSON shows it
+	name      string // in JSON
 	key       string // `"name":`
 	kind      protoreflect.Kind
 	list      bool
@@ -43,7 +43,7 @@ type field struct {
 	message   *shape
 }
 
-// shapeOf prepares a message type and all that it holds; known keeps each once.
+// shapeOf prepares a message type and the types of its fields; known caches them.
 func shapeOf(desc protoreflect.MessageDescriptor, known map[protoreflect.FullName]*shape) *shape {
 	if s, ok := known[desc.FullName()]; ok {
 		return s
@@ -86,7 +86,7 @@ func extension[T any](fd protoreflect.FieldDescriptor, of protoreflect.Extension
 	return value
 }
 
-// readable refuses request types that the REST decoder has no form for.
+// readable fails for request types that the REST decoder cannot read.
 func (s *shape) readable() error {
 	if len(s.fields) > 64 {
 		return fmt.Errorf("%s has more than 64 fields", s.desc.FullName())
@@ -107,7 +107,7 @@ func (s *shape) readable() error {
 				continue
 			}
 		}
-		return fmt.Errorf("field %s has a type that REST input does not know", f.desc.FullName())
+		return fmt.Errorf("field %s has a type that REST input cannot hold", f.desc.FullName())
 	}
 	return nil
 }

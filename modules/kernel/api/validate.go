@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// validate holds a request against the bounds of its proto file and adds what it
-// finds. An error means that the rules themselves could not be applied.
+// validate checks a request against the bounds in its proto file and adds the issues.
+// It returns an error when the rules themselves cannot be applied.
 func (m *Mux) validate(s *issues, op *operation, request proto.Message) error {
 	message := request.ProtoReflect()
 	if !op.bounded {
@@ -38,7 +38,7 @@ func (m *Mux) validate(s *issues, op *operation, request proto.Message) error {
 	return nil
 }
 
-// hasBounds tells whether a message has anything that validate looks at.
+// hasBounds reports whether a message has anything for validate to check.
 func hasBounds(desc protoreflect.MessageDescriptor) bool {
 	if proto.HasExtension(desc.Options(), validate.E_Message) {
 		return true

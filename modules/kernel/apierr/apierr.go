@@ -1,8 +1,9 @@
-// Package fault holds the one error type that callers get to see.
+// Package apierr defines the error type that callers of the API see.
 //
-// A fault has a kind, which decides the HTTP status, the Connect code and the
-// machine-readable `error`, and a message that a caller may read. An error that
-// is not a fault is internal: it is logged whole and shown as operation_error.
+// An Error has a kind, which decides the HTTP status, the Connect code and the
+// machine-readable `error`, and a message for the caller. Any other error is
+// internal: it is logged whole and answered as operation_error. The package never
+// decides statuses itself; that table is in modules/kernel/api.
 package apierr
 
 import (
@@ -11,10 +12,10 @@ import (
 	"time"
 )
 
-// Kind is the stable, machine-readable code of a fault.
+// Kind is the stable, machine-readable code of an error.
 type Kind string
 
-// The kinds; their statuses stand in one table in modules/kernel/api.
+// The kinds, with their names in answers.
 const (
 	InvalidRequest        Kind = "invalid_request"
 	InvalidWorkspaceBrief Kind = "invalid_workspace_brief"
@@ -35,13 +36,13 @@ const (
 	UpstreamError         Kind = "upstream_error"
 )
 
-// Issue is one fault of an input. Path is in JSON names (`competitors[3]`), and
-// empty for the body as a whole.
+// Issue is one fault of an input. Path is in JSON names (`competitors[3]`); it is
+// empty for the whole body.
 type Issue struct {
 	Path, Message string
 }
 
-// Error is a fault. Fields that its kind does not use stay zero.
+// Error is an error for the caller. Fields that its kind does not use are zero.
 type Error struct {
 	Kind    Kind
 	Message string
@@ -73,7 +74,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// New returns a fault of a kind that needs no further fields.
+// New returns an error of a kind that needs no further fields.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
@@ -88,17 +89,15 @@ func InvalidIssues(issues ...Issue) *Error {
 	return &Error{Kind: InvalidRequest, Message: "The request is not valid; see issues.", Issues: issues}
 }
 
-// As returns the fault in err's chain, or nil for an internal error.
+// As returns the Error in err's chain, or nil for an internal error.
 func As(err error) *Error {
-	var fault *Error
-	if errors.As(err, &fault) {
-		return fault
-	}
-	return nil
+	var found *Error
+	errors.As(err, &found)
+	return found
 }
 
-// Is tells whether err is a fault of the kind.
+// Is reports whether err is an Error of the kind.
 func Is(err error, kind Kind) bool {
-	fault := As(err)
-	return fault != nil && fault.Kind == kind
+	found := As(err)
+	return found != nil && found.Kind == kind
 }

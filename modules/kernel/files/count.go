@@ -9,28 +9,27 @@ import (
 	"time"
 )
 
-// trust is how long a count is taken for true since everything was counted. Files
-// that somebody puts there by other means are seen after that at the latest; what
-// is deleted by other means, as soon as its room is needed.
+// trust is the time for which a stored count is used. Files that are added by other
+// means count after that time; files that are deleted by other means stop counting as
+// soon as their space is needed.
 const trust = time.Minute
 
-// count is what lies in the files folder. It is kept in the lock's own file, which
-// whoever writes holds:
+// count is the size of the files folder. It is stored in the lock's own file, which
+// the writing process holds:
 //
 //	<boot> <used> <entries> <walked, Unix milliseconds>
 //
-// The file is empty while something changes, so a process that is killed meanwhile
-// leaves no count behind. A count of another boot may be older than the files are,
-// if the machine lost power, and one of another machine's is not known to be in
-// step: neither is taken. Where the system does not name its boots, all is counted
-// each time.
+// The file is empty during a change, so that a killed process leaves no count behind.
+// A count of another boot may be older than the files, if the machine lost power, and
+// one of another machine may be out of date: neither is used. On systems without a boot
+// id, everything is counted each time.
 type count struct {
 	used    int64
 	entries int
 	walked  time.Time
 }
 
-// counted returns the count that the lock keeps, or counts.
+// counted returns the count in the lock, or counts again.
 func (f *Folder) counted(lock *os.File) (count, error) {
 	var text [256]byte
 	n, _ := lock.ReadAt(text[:], 0)
@@ -46,7 +45,7 @@ func (f *Folder) counted(lock *os.File) (count, error) {
 	return f.recount()
 }
 
-// recount looks at every file and folder.
+// recount counts every file and folder.
 func (f *Folder) recount() (count, error) {
 	c := count{walked: time.Now()}
 	err := f.walk(func(_ string, info fs.FileInfo) {
@@ -58,7 +57,7 @@ func (f *Folder) recount() (count, error) {
 	return c, err
 }
 
-// changing says that the count is not true for now.
+// changing removes the stored count before a change.
 func changing(lock *os.File) error {
 	if err := lock.Truncate(0); err != nil {
 		return fmt.Errorf("begin a change: %w", err)
@@ -66,7 +65,7 @@ func changing(lock *os.File) error {
 	return nil
 }
 
-// keep says that it is again. A count that cannot be kept is made anew.
+// keep stores the count after a change. If that fails, the next write counts again.
 func (c count) keep(lock *os.File) {
 	if boot := thisBoot(); boot != "" {
 		text := fmt.Sprintf("%s %d %d %d\n", boot, c.used, c.entries, c.walked.UnixMilli())
@@ -76,7 +75,7 @@ func (c count) keep(lock *os.File) {
 	}
 }
 
-// made is how many files and folders a write to name adds.
+// made returns the number of files and folders that a write to name adds.
 func (f *Folder) made(name string) (entries int, err error) {
 	for at := name; at != "."; at = path.Dir(at) {
 		info, err := f.look(at)
@@ -91,8 +90,7 @@ func (f *Folder) made(name string) (entries int, err error) {
 	return entries, nil
 }
 
-// thisBoot is the system's name for the time since it was started; empty where it
-// has none.
+// thisBoot returns the system's boot id, or "" if there is none.
 func thisBoot() string {
 	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(text))

@@ -1,15 +1,15 @@
-// Package folder keeps one account's files in one folder, within bounds.
+// Package files stores one account's files in one folder, within limits.
 //
-// Two sides use it at the same time: the service, for a caller who sends a file,
-// and the process of a program that the account runs. So the bounds are kept
-// under a lock of the operating system, and nothing is remembered between calls:
+// Two processes use a folder at the same time: the server, for a caller who sends a
+// file, and a program that the account runs. The limits are therefore checked under a
+// lock of the operating system, and nothing is cached between calls:
 //
-//	<folder>/lock     held while a file is written
-//	<folder>/new      the file in the making
-//	<folder>/files/   what the account sees
+//	<folder>/lock     locked while a file is written
+//	<folder>/new      the file being written
+//	<folder>/files/   the account's files
 //
-// No path leads out of the folder: os.Root sees to that, whatever else lies in
-// there. Links are not followed at all, and only regular files are opened.
+// os.Root keeps every path inside the folder. The package never follows a link and
+// opens only regular files.
 package files
 
 import (
@@ -20,7 +20,7 @@ import (
 	"path"
 )
 
-// The names beside each other in a folder.
+// The names in a folder.
 const (
 	lockName  = "lock"
 	newName   = "new"
@@ -33,28 +33,28 @@ type Limits struct {
 	File int64 `yaml:"file"`
 	// Total is the most bytes of all files together.
 	Total int64 `yaml:"total"`
-	// Entries is the most files and folders: empty files cost room too.
+	// Entries is the most files and folders: empty files take space too.
 	Entries int `yaml:"entries"`
 }
 
 // Defaults are 1 MiB a file, 64 MiB and 4,096 entries in all.
 func Defaults() Limits { return Limits{File: 1 << 20, Total: 64 << 20, Entries: 4096} }
 
-// Validate reports a bound that lets nothing in.
+// Validate reports a limit that refuses every file.
 func (l Limits) Validate() error {
 	if l.File < 1 || l.Total < l.File || l.Entries < 1 {
-		return errors.New("files: want 1 byte a file, room for one file and 1 entry at least")
+		return errors.New("files: want at least 1 byte a file, space for one file, and 1 entry")
 	}
 	return nil
 }
 
-// The parts of a request that an Error blames.
+// The fields of a request that an Error can name.
 const (
 	PathField = "path"
 	DataField = "data"
 )
 
-// Error is a refusal that whoever asked may read.
+// Error is a refusal with a message for the caller.
 type Error struct {
 	// Field is PathField or DataField.
 	Field   string
@@ -67,17 +67,18 @@ func refuse(field, format string, args ...any) error {
 	return &Error{Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// Folder is one account's. It is safe for concurrent use, by processes too.
+// Folder is the folder of one account. It is safe for concurrent use, also by several
+// processes.
 type Folder struct {
 	dir    string
 	root   *os.Root
 	limits Limits
-	// lasting writes survive a power cut.
+	// lasting: writes survive a power cut.
 	lasting bool
 }
 
-// Open makes the folder where it is missing. lasting has every write reach the
-// disk before it is answered.
+// Open opens the folder and creates it if it is missing. With lasting, every write is
+// on disk before it returns.
 func Open(dir string, limits Limits, lasting bool) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder: %w", err)
@@ -94,10 +95,10 @@ func Open(dir string, limits Limits, lasting bool) (*Folder, error) {
 	return f, nil
 }
 
-// Close lets go of the folder.
+// Close releases the folder.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Read returns a file's content.
+// Read returns the content of a file.
 func (f *Folder) Read(name string) (string, error) {
 	if err := CheckPath(name); err != nil {
 		return "", err
@@ -119,8 +120,7 @@ func (f *Folder) Read(name string) (string, error) {
 	return string(content), nil
 }
 
-// look walks down to name without following a link. info is nil where nothing
-// is there.
+// look walks down to name without following links. info is nil if nothing is there.
 func (f *Folder) look(name string) (info fs.FileInfo, err error) {
 	for at := 0; at <= len(name); at++ {
 		if at < len(name) && name[at] != '/' {
@@ -133,7 +133,7 @@ func (f *Folder) look(name string) (info fs.FileInfo, err error) {
 		case err != nil:
 			return nil, fmt.Errorf("look for a file: %w", err)
 		case at < len(name) && !info.IsDir():
-			return nil, refuse(PathField, "%q is no folder", name[:at])
+			return nil, refuse(PathField, "%q is not a folder", name[:at])
 		}
 	}
 	return info, nil
@@ -156,8 +156,8 @@ func (f *Folder) List() ([]File, error) {
 	return files, err
 }
 
-// walk visits all that lies in the files folder, in the order of names. What
-// somebody deletes meanwhile is left out.
+// walk visits the entries of the files folder in the order of their names. It skips
+// entries that are deleted meanwhile.
 func (f *Folder) walk(visit func(name string, info fs.FileInfo)) error {
 	err := fs.WalkDir(f.root.FS(), filesName, func(at string, entry fs.DirEntry, err error) error {
 		if err == nil && at != filesName {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// hold locks the open file; closing it, or the end of the process, lets go.
+// hold locks the open file until it is closed or the process ends.
 func hold(file *os.File) error {
 	for {
 		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {

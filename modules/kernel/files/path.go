@@ -12,8 +12,8 @@ const (
 	maxPath    = 1024
 )
 
-// CheckPath refuses what is no plain relative path: the same ones on every
-// system, so that a sandbox can move from one to another.
+// CheckPath fails unless name is a plain relative path. It refuses the same names on
+// every system, so that a sandbox can move from one to another.
 func CheckPath(name string) error {
 	switch {
 	case name == "":
@@ -56,8 +56,7 @@ func checkSegment(segment string) error {
 	return nil
 }
 
-// device tells the names that mean a device on some system, whatever their
-// extension.
+// device reports whether a name, without its extension, is a device on some system.
 func device(segment string) bool {
 	name, _, _ := strings.Cut(segment, ".")
 	name = strings.ToUpper(strings.TrimRight(name, " "))
@@ -69,6 +68,6 @@ func device(segment string) bool {
 	if !found {
 		number, found = strings.CutPrefix(name, "LPT")
 	}
-	// The superscript digits count as digits there.
+	// Windows counts the superscript digits as digits.
 	return found && utf8.RuneCountInString(number) == 1 && strings.Contains("0123456789¹²³", number)
 }

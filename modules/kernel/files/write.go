@@ -8,12 +8,7 @@ import (
 	"syscall"
 )
 
-// Check finds every fault of a write that shows without looking at the disk.
-func (f *Folder) Check(name, data string) []error {
-	return Check(f.limits, name, data)
-}
-
-// Check finds every fault of a write that shows without looking at the disk.
+// Check returns every fault of a write that can be found without the disk.
 func Check(limits Limits, name, data string) (faults []error) {
 	if err := CheckPath(name); err != nil {
 		faults = append(faults, err)
@@ -24,10 +19,10 @@ func Check(limits Limits, name, data string) (faults []error) {
 	return faults
 }
 
-// Write replaces a file as a whole, or leaves it as it was. Folders on the way
-// are made.
+// Write replaces a whole file, or leaves it unchanged when it fails. It creates the
+// folders of the path.
 func (f *Folder) Write(name, data string) error {
-	if faults := f.Check(name, data); len(faults) > 0 {
+	if faults := Check(f.limits, name, data); len(faults) > 0 {
 		return faults[0]
 	}
 	lock, err := f.lock()
@@ -56,15 +51,15 @@ func (f *Folder) Write(name, data string) error {
 	return f.settle(path.Dir(target))
 }
 
-// admit refuses a write that the folder has no place for. It answers what the count
-// is after the write.
+// admit refuses a write that the limits do not allow. It returns the count after the
+// write.
 func (f *Folder) admit(lock *os.File, name string, size int64) (count, error) {
 	info, err := f.look(name)
 	if err != nil {
 		return count{}, err
 	}
 	if info != nil && !info.Mode().IsRegular() {
-		return count{}, refuse(PathField, "the path belongs to something that is no file")
+		return count{}, refuse(PathField, "the path belongs to something that is not a file")
 	}
 	before, err := f.counted(lock)
 	if err != nil {
@@ -81,14 +76,14 @@ func (f *Folder) admit(lock *os.File, name string, size int64) (count, error) {
 	if refused == nil {
 		return after, nil
 	}
-	// Nobody is refused for what is not there any more.
+	// Never refuse because of files that are already deleted: count again.
 	if before, err = f.recount(); err != nil {
 		return count{}, err
 	}
 	return f.fits(before, size, added)
 }
 
-// fits adds to a count, within the limits.
+// fits adds to a count, or fails beyond the limits.
 func (f *Folder) fits(c count, size int64, entries int) (count, error) {
 	left := f.limits.Total - c.used
 	c.used += size
@@ -102,10 +97,10 @@ func (f *Folder) fits(c count, size int64, entries int) (count, error) {
 	return c, nil
 }
 
-// fill writes the file in the making. Whatever lies there is a leftover.
+// fill writes the new file, and first removes one that a killed process left.
 func (f *Folder) fill(data string) error {
 	if err := f.root.RemoveAll(newName); err != nil {
-		return fmt.Errorf("clear the way for a file: %w", err)
+		return fmt.Errorf("remove an unfinished file: %w", err)
 	}
 	file, err := f.root.OpenFile(newName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -122,7 +117,8 @@ func (f *Folder) fill(data string) error {
 	return nil
 }
 
-// settle has new names survive a power cut: those of the folders on the way too.
+// settle writes the new names to disk, with those of the folders on the path, so that
+// they survive a power cut.
 func (f *Folder) settle(at string) error {
 	if !f.lasting {
 		return nil
@@ -144,7 +140,7 @@ func (f *Folder) settle(at string) error {
 	}
 }
 
-// Remove deletes a file, and the folders that it leaves empty.
+// Remove deletes a file and the folders that become empty.
 func (f *Folder) Remove(name string) error {
 	if err := CheckPath(name); err != nil {
 		return err
@@ -182,7 +178,7 @@ func (f *Folder) Remove(name string) error {
 	return nil
 }
 
-// full tells a path that this disk cannot hold from an error of ours.
+// full turns the error of a path that this disk cannot hold into a refusal.
 func full(err error) error {
 	if errors.Is(err, syscall.ENAMETOOLONG) {
 		return refuse(PathField, "the path is too long")
@@ -190,7 +186,7 @@ func full(err error) error {
 	return err
 }
 
-// lock waits until no other process writes in the folder. Closing the file lets go.
+// lock waits until no other process writes in the folder. Closing the file unlocks it.
 func (f *Folder) lock() (*os.File, error) {
 	file, err := f.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

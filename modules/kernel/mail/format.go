@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// maxSubject keeps the encoded header far below the longest line of a mail.
+// maxSubject, in bytes, keeps the encoded header far below the longest line of a mail.
 const maxSubject = 200
 
 // Format returns the RFC 5322 text of a message. Nothing in a message can add a
@@ -49,17 +49,17 @@ func Format(from netmail.Address, message Message, id string, at time.Time) ([]b
 	return out.Bytes(), nil
 }
 
-// check returns the recipient in its one allowed form, or what a mail must not be.
+// check returns the recipient in its one allowed form, or the reason for a refusal.
 func check(from netmail.Address, message Message) (to string, err error) {
 	to, ok := Address(message.To)
 	if !ok {
-		return "", fmt.Errorf("%q is no mail address", message.To)
+		return "", fmt.Errorf("%q is not a mail address", message.To)
 	}
 	if len(message.Subject) > maxSubject || strings.ContainsFunc(message.Subject, unicode.IsControl) {
 		return "", fmt.Errorf("the subject %.*q has control characters or more than %d bytes", maxSubject, message.Subject, maxSubject)
 	}
 	if _, ok := Address(from.Address); !ok || strings.ContainsFunc(from.Name, unicode.IsControl) {
-		return "", fmt.Errorf("%q is no sender", from.String())
+		return "", fmt.Errorf("%q is not a sender", from.String())
 	}
 	return to, nil
 }

@@ -11,15 +11,14 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 )
 
-// Outbox is a Sender that leaves every message as an `.eml` file in a folder,
-// for a server without a mail account: any mail program opens them.
+// Outbox is a Sender that writes each message as an `.eml` file into a folder, for a
+// server without a mail account. Any mail program opens such files.
 type Outbox struct {
 	dir  string
 	from netmail.Address
 }
 
-// NewOutbox returns an outbox in dir, which is made at the first message. from
-// is `address` or `Name <address>`.
+// NewOutbox returns an outbox in dir; the first message creates dir. from is `address` or `Name <address>`.
 func NewOutbox(dir, from string) (*Outbox, error) {
 	address, err := parseFrom(from)
 	if err != nil {
@@ -28,8 +27,8 @@ func NewOutbox(dir, from string) (*Outbox, error) {
 	return &Outbox{dir: dir, from: address}, nil
 }
 
-// Send writes the file under a name that sorts by time and says nothing about
-// the recipient. A reader of the folder never meets half a message.
+// Send writes the file under a name that sorts by time and does not contain the
+// recipient. A reader of the folder never sees half a message.
 func (o *Outbox) Send(ctx context.Context, message Message) error {
 	if err := ctx.Err(); err != nil {
 		return err

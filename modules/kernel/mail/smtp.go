@@ -18,15 +18,15 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 )
 
-// ErrRefused is in the chain of an error that another try will not heal: the
-// server has refused the message for good, or its form is wrong.
+// ErrRefused is in the chain of a permanent error: the server refused the message for
+// good, or the message is malformed. Trying again is useless.
 var ErrRefused = errors.New("the message was refused")
 
 // smtpTimeout bounds each step of a delivery.
 const smtpTimeout = 15 * time.Second
 
-// SMTP is a Sender that hands messages to a mail server. Each message has a
-// connection of its own.
+// SMTP is a Sender that delivers messages to a mail server, each over its own
+// connection.
 type SMTP struct {
 	host    string
 	options []gomail.Option
@@ -34,14 +34,14 @@ type SMTP struct {
 	log     *slog.Logger
 }
 
-// NewSMTP returns a sender through the server of an address:
+// NewSMTP returns a sender for the server at an address:
 //
 //	smtps://user:password@mail.example.com        TLS from the start, port 465
 //	smtp://user:password@mail.example.com         STARTTLS, which the server must offer, port 587
 //	smtp://127.0.0.1:25?tls=off                   no TLS, and no password
 //
-// from is `address` or `Name <address>`. Errors never show the password, the log
-// never an address.
+// from is `address` or `Name <address>`. Errors never contain the password, and
+// log lines never an address.
 func NewSMTP(address, from string, log *slog.Logger) (*SMTP, error) {
 	sender, err := parseFrom(from)
 	if err != nil {
@@ -69,13 +69,13 @@ func NewSMTP(address, from string, log *slog.Logger) (*SMTP, error) {
 	}
 	if text := server.Port(); text != "" {
 		if port, err = strconv.Atoi(text); err != nil || port < 1 || port > 65535 {
-			return nil, fmt.Errorf("mail server: %q is no port", text)
+			return nil, fmt.Errorf("mail server: %q is not a port", text)
 		}
 	}
 	s.options = append(s.options, gomail.WithPort(port))
 	if user := server.User.Username(); user != "" {
 		if off {
-			return nil, errors.New("mail server: a password does not travel without TLS")
+			return nil, errors.New("mail server: a password needs TLS")
 		}
 		password, _ := server.User.Password()
 		s.options = append(s.options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
@@ -84,12 +84,12 @@ func NewSMTP(address, from string, log *slog.Logger) (*SMTP, error) {
 	return s, nil
 }
 
-// trust has the server's certificate judged by cfg; tests need it.
+// trust verifies the server's certificate with cfg; tests need it.
 func (s *SMTP) trust(cfg *tls.Config) { s.options = append(s.options, gomail.WithTLSConfig(cfg)) }
 
-// Send delivers the message in plain text and as HTML. An error with ErrRefused
-// is final; after any other one, it is worth another try. Once the server has said
-// that it took the message, nothing that goes wrong afterwards is an error.
+// Send delivers the message in plain text and as HTML. An error with ErrRefused is
+// permanent; after any other error, try again. Once the server has accepted the
+// message, later failures of the connection are not errors.
 func (s *SMTP) Send(ctx context.Context, message Message) error {
 	to, err := check(s.from, message)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *SMTP) Send(ctx context.Context, message Message) error {
 	case err == nil:
 		return nil
 	case letter.IsDelivered():
-		s.leftBadly(ctx, err)
+		s.logBreak(ctx, err)
 		return nil
 	case errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 500:
 		return fmt.Errorf("send a mail: %w: the server answers %d", ErrRefused, refused.ErrorCode())
@@ -123,19 +123,19 @@ func (s *SMTP) Send(ctx context.Context, message Message) error {
 	return fmt.Errorf("send a mail: %w", err)
 }
 
-// leftBadly logs how a connection ended whose message was taken. The server's own
-// words are left out: they may repeat the address.
-func (s *SMTP) leftBadly(ctx context.Context, err error) {
+// logBreak logs a connection that failed after its message was accepted, without the
+// server's own words: they may contain the address.
+func (s *SMTP) logBreak(ctx context.Context, err error) {
 	step, code := "QUIT", 0
 	var failed *gomail.SendError
 	if errors.As(err, &failed) {
 		step, code = failed.Reason.String(), failed.ErrorCode()
 	}
-	s.log.WarnContext(ctx, "the mail server took a message, and broke off", "host", s.host, "step", step, "code", code)
+	s.log.WarnContext(ctx, "the mail server accepted a message, then the connection failed", "host", s.host, "step", step, "code", code)
 }
 
-// asHTML shows the same words, a paragraph for each, and nothing else: no link,
-// no picture, nothing that is fetched.
+// asHTML returns the text as HTML paragraphs, without links, pictures or anything
+// else that is fetched.
 func asHTML(text string) string {
 	var out strings.Builder
 	out.WriteString("<!doctype html><html lang=\"en\"><body>\n")

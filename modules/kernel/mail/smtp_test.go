@@ -263,7 +263,7 @@ func TestSMTPCountsWhatWasTaken(t *testing.T) {
 			}
 			s.wantHello(t)
 			s.mu.Lock()
-			if said := s.log.String(); !strings.Contains(said, "took a message") || strings.Contains(said, "ada@") || strings.Contains(said, "123456") {
+			if said := s.log.String(); !strings.Contains(said, "accepted a message") || strings.Contains(said, "ada@") || strings.Contains(said, "123456") {
 				t.Errorf("%s, TLS: %v: logged %q", name, tls, said)
 			}
 			s.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package ident makes the ids of rows and their public form.
+// Package publicid makes the ids of rows and their public form.
 //
-// An id is a positive 63-bit number: 42 bits of milliseconds since 2024, 9 bits
-// of node, 12 bits of sequence. So ids sort by time, and replicas with different
-// nodes never make the same one. The public form is a prefix and base32:
-// `vid_` + 13 letters. It is opaque; knowing one gives no access.
+// An id is a positive 63-bit number: 42 bits of milliseconds since 2024, 9 bits of
+// node, 12 bits of sequence. Ids therefore sort by time, and replicas with different
+// nodes never make the same one. The public form is a prefix and 13 digits of base32,
+// `vid_…`. It is opaque, and it never grants access.
 package publicid
 
 import (
@@ -35,7 +35,7 @@ const (
 
 var encoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// Maker hands out ids. It is safe for concurrent use.
+// Maker makes ids. It is safe for concurrent use.
 type Maker struct {
 	mu   sync.Mutex
 	node int64
@@ -44,7 +44,7 @@ type Maker struct {
 	now  func() time.Time
 }
 
-// NewMaker returns a maker for the node, 0 to MaxNode.
+// NewMaker returns the maker of a node, 0 to MaxNode.
 func NewMaker(node int) (*Maker, error) {
 	if node < 0 || node > MaxNode {
 		return nil, fmt.Errorf("node %d is not between 0 and %d", node, MaxNode)
@@ -52,8 +52,8 @@ func NewMaker(node int) (*Maker, error) {
 	return &Maker{node: int64(node), now: time.Now}, nil
 }
 
-// New returns an id greater than every one before. When a millisecond's numbers
-// are used up, or the clock steps back, it runs ahead of the clock.
+// New returns an id greater than all earlier ones. When the numbers of a millisecond
+// are used up, or the clock steps back, ids run ahead of the clock.
 func (m *Maker) New() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,8 +69,7 @@ func (m *Maker) New() int64 {
 	return m.last<<(nodeBits+sequenceBits) | m.node<<sequenceBits | m.next
 }
 
-// First returns the lowest id that can be made at that moment; every id made
-// before it is lower.
+// First returns the lowest id that can be made at that time.
 func First(at time.Time) int64 {
 	return max(at.UnixMilli()-epoch, 0) << (nodeBits + sequenceBits)
 }
@@ -82,7 +81,7 @@ func Format(prefix string, id int64) string {
 	return prefix + "_" + encoding.EncodeToString(raw[:])
 }
 
-// Parse reads the public form. ok is false for anything that Format does not make.
+// Parse reads the public form. ok is false for any text that Format does not return.
 func Parse(prefix, text string) (id int64, ok bool) {
 	digits, found := strings.CutPrefix(text, prefix+"_")
 	if !found || len(digits) != encoding.EncodedLen(8) {

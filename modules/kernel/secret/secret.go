@@ -1,7 +1,7 @@
-// Package secret makes the unguessable texts that the service hands out once.
+// Package secret makes the unguessable texts that the service shows once.
 //
-// They are base62, so that a double click selects the whole, and no address or
-// shell needs to quote them. What is stored of one is its hash alone.
+// They are base62: a double click selects all of one, and no URL or shell needs to
+// quote it. The package stores nothing; its users store only hashes.
 package secret
 
 import (
@@ -30,7 +30,7 @@ func New() string {
 	return string(out[:])
 }
 
-// Encode returns n as exactly width base62 digits; higher ones are cut off.
+// Encode returns n as exactly width base62 digits, without the higher ones.
 func Encode(n uint64, width int) string {
 	out := make([]byte, width)
 	for i := width - 1; i >= 0; i-- {
@@ -40,7 +40,7 @@ func Encode(n uint64, width int) string {
 	return string(out)
 }
 
-// Clean tells whether text has base62 digits only.
+// Clean reports whether text has only base62 digits.
 func Clean(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool {
 		return !('0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z')

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// app asks Apple's public lookup what an app says of itself.
+// app reads the description of an app from Apple's public lookup.
 func (r *Reader) app(ctx context.Context, id string) (title, text string, err error) {
 	target, err := url.Parse(r.config.LookupURL)
 	if err != nil {

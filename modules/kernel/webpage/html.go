@@ -14,16 +14,15 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// The bounds of what is kept, in characters.
+// The bounds of the result, in characters.
 const (
 	maxTitle = 200
 	maxText  = 4000
-	// A page that says nothing of itself is taken at its first words.
+	// The start of the body, for a page without description, keywords and headings.
 	maxBody = 1000
 )
 
-// page reads an HTML page: its title, and what it says of itself in its
-// description, keywords and headings.
+// page reads the title of an HTML page, and its description, keywords and headings.
 func (r *Reader) page(ctx context.Context, target string) (title, text string, err error) {
 	answer, err := r.get(ctx, target, "text/html, application/xhtml+xml")
 	if err != nil {
@@ -49,18 +48,18 @@ func (r *Reader) page(ctx context.Context, target string) (title, text string, e
 	return title, text, nil
 }
 
-// words gathers what a page says of itself.
+// words collects the parts of a page.
 type words struct {
 	title, description, headings, body passage
 	keywords                           passage
 }
 
-// read goes through the page's tokens. A page that is cut off is read up to there.
+// read scans the tokens of a page. It reads a truncated page to its end.
 func (w *words) read(page io.Reader) error {
 	tokens := html.NewTokenizer(page)
 	tokens.SetMaxBuf(256 << 10) // one attribute or text
-	into := &w.body             // where text goes; nil to nowhere
-	var until atom.Atom         // the element that into stands for
+	into := &w.body             // where text is added; nil: it is dropped
+	var until atom.Atom         // the element that into belongs to
 	for {
 		switch kind := tokens.Next(); kind {
 		case html.ErrorToken:
@@ -128,12 +127,12 @@ func (w *words) meta(tokens *html.Tokenizer) {
 	}
 }
 
-// result is the title and the text, each within its bound.
+// result returns the title and the text, each within its bound.
 func (w *words) result() (title, text string) {
 	var parts []string
 	for _, part := range []*passage{&w.description, &w.keywords, &w.headings} {
-		if said := part.String(); said != "" && !slices.Contains(parts, said) {
-			parts = append(parts, said)
+		if text := part.String(); text != "" && !slices.Contains(parts, text) {
+			parts = append(parts, text)
 		}
 	}
 	if len(parts) == 0 {
@@ -142,7 +141,7 @@ func (w *words) result() (title, text string) {
 	return cut(w.title.String(), maxTitle), cut(strings.Join(parts, "\n"), maxText)
 }
 
-// passage is text with its white space made plain, up to more than is ever kept.
+// passage is text with single spaces. It is bounded well above the largest result.
 type passage struct {
 	text  strings.Builder
 	space bool
@@ -151,7 +150,7 @@ type passage struct {
 func (p *passage) gap() { p.space = true }
 
 func (p *passage) add(text string) {
-	if p.text.Len() > 4*maxText { // bytes: no character has more
+	if p.text.Len() > 4*maxText { // bytes: a character has at most 4
 		return
 	}
 	for _, c := range text {
@@ -169,7 +168,7 @@ func (p *passage) add(text string) {
 
 func (p *passage) String() string { return p.text.String() }
 
-// cut keeps the first characters of a text.
+// cut returns the first characters of a text, at most `most`.
 func cut(text string, most int) string {
 	for at := range text {
 		if most == 0 {

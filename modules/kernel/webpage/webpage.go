@@ -1,9 +1,8 @@
-// Package webpage reads the words of a tenant's own website or app.
+// Package webpage reads the text of a tenant's own website or app-store page.
 //
-// It takes what a page says of itself, and nothing else of it: no script runs, no
-// picture, style or frame is fetched. It goes to public addresses alone, whatever
-// a name resolves to, and stays at the host that it was sent to. What it returns
-// was written by strangers, as everything on the web.
+// It returns the title, description, keywords and headings. It runs no script, fetches
+// no picture, style or frame, connects only to public addresses and never leaves the
+// host that it was given. The text is untrusted, like everything on the web.
 package webpage
 
 import (
@@ -20,12 +19,12 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// Config bounds what is read.
+// Config bounds the reading.
 type Config struct {
-	// Timeout is how long one page may take, redirects included. Default 10 s.
+	// Timeout bounds one page, with its redirects. Default 10 s.
 	Timeout time.Duration `yaml:"timeout"`
-	// MaxBytes is what of a page is read, after decompression; the rest is left
-	// alone. Default 2 MiB.
+	// MaxBytes is the most bytes of a page that are read, after decompression.
+	// Default 2 MiB.
 	MaxBytes int64 `yaml:"max_bytes"`
 	// LookupURL is Apple's lookup of apps. Default https://itunes.apple.com/lookup.
 	LookupURL string `yaml:"lookup_url"`
@@ -33,12 +32,12 @@ type Config struct {
 	Transport http.RoundTripper `yaml:"-"`
 }
 
-// Defaults is the config where nobody says otherwise.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{Timeout: 10 * time.Second, MaxBytes: 2 << 20, LookupURL: "https://itunes.apple.com/lookup"}
 }
 
-// Validate reports all that cannot work.
+// Validate reports every invalid value.
 func (c Config) Validate() error {
 	var faults []error
 	if c.Timeout <= 0 {
@@ -54,11 +53,11 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Why a page was not read.
+// The reasons for not reading a page.
 var (
 	ErrElsewhere = errors.New("it redirects to another host")
 	ErrTooMany   = errors.New("it redirects too often")
-	ErrNoPage    = errors.New("it answers with what is no page")
+	ErrNoPage    = errors.New("the answer is not a page")
 	ErrNoApp     = errors.New("the app store does not know the app")
 )
 
@@ -71,7 +70,7 @@ type Reader struct {
 	client *http.Client
 }
 
-// New returns a reader that config allows.
+// New returns a reader within the bounds of config.
 func New(config Config) *Reader {
 	transport := config.Transport
 	if transport == nil {
@@ -80,7 +79,8 @@ func New(config Config) *Reader {
 	return &Reader{config: config, client: &http.Client{Transport: transport, CheckRedirect: stay}}
 }
 
-// public dials no address that is not public, judged after the name was resolved.
+// public dials only public addresses. It checks each address after the name was
+// resolved.
 func public() *http.Transport {
 	return &http.Transport{
 		DialContext: guarded().DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 5 * time.Second,
@@ -130,7 +130,8 @@ func (r *Reader) Read(ctx context.Context, text string) (stage.Page, error) {
 	return page, nil
 }
 
-// plain takes the address out of a client's error: it may be long, and is known.
+// plain removes the address from a client's error: it may be long, and the caller
+// knows it.
 func plain(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -139,7 +140,7 @@ func plain(err error) error {
 	return err
 }
 
-// get asks for an address; the caller closes the body.
+// get requests an address; the caller closes the body.
 func (r *Reader) get(ctx context.Context, target, accept string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {

@@ -9,8 +9,8 @@ func isAppStoreHost(host string) bool {
 	return host == "apps.apple.com" || host == "itunes.apple.com"
 }
 
-// appID finds the app's number: the path segment `id<digits>`, else the only
-// `id` of the query. More than one different number is no id at all.
+// appID returns the app's number: the path segment `id<digits>`, otherwise the `id` of
+// the query. It fails if there are different numbers.
 func appID(path, query string) (string, bool) {
 	var ids []string
 	for segment := range strings.SplitSeq(path, "/") {
@@ -42,7 +42,7 @@ func appID(path, query string) (string, bool) {
 	return ids[0], true
 }
 
-// isAppID tells whether text is 1 to 20 digits, the first of them not 0.
+// isAppID reports whether text is 1 to 20 digits that do not start with 0.
 func isAppID(text string) bool {
 	if len(text) == 0 || len(text) > 20 || text[0] == '0' {
 		return false

@@ -26,8 +26,8 @@ func parseName(host string) (string, error) {
 	if strings.Contains(host, "%") {
 		return "", errHost
 	}
-	// Lookup mapping first: full-width digits and ideographic dots become ASCII,
-	// and what they become is judged.
+	// Lookup mapping first: full-width digits and ideographic dots become ASCII, and
+	// the checks below see the result.
 	name, err := nameProfile().ToASCII(host)
 	if strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.HasPrefix(name, ".") {
 		return "", errDot
@@ -47,15 +47,15 @@ func parseName(host string) (string, error) {
 	if looksNumeric(name) {
 		return "", errDisguise
 	}
-	return name, judgeName(name)
+	return name, checkName(name)
 }
 
 func nameProfile() *idna.Profile {
 	return idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true), idna.CheckHyphens(false), idna.CheckJoiners(true))
 }
 
-// isName tells whether every label has 1 to 63 letters, digits and inner
-// hyphens, and the whole at most 253.
+// isName reports whether every label has 1 to 63 letters, digits and inner hyphens,
+// and the name at most 253 characters.
 func isName(name string) bool {
 	if len(name) > 253 {
 		return false
@@ -74,8 +74,8 @@ func isName(name string) bool {
 	return true
 }
 
-// looksNumeric tells whether a resolver may take the name for an IPv4 address:
-// its last label is a number in decimal, octal or hex.
+// looksNumeric reports whether a resolver may read the name as an IPv4 address: its
+// last label is a decimal, octal or hexadecimal number.
 func looksNumeric(name string) bool {
 	last := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
 	if last == "" {
@@ -91,8 +91,8 @@ func looksNumeric(name string) bool {
 	return true
 }
 
-// judgeName refuses names that no public resolver answers.
-func judgeName(name string) error {
+// checkName fails for names that no public resolver answers.
+func checkName(name string) error {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 {
 		if isReserved(name) {
@@ -118,8 +118,8 @@ func judgeName(name string) error {
 	return nil
 }
 
-// isReserved tells whether a top-level domain is set aside (RFC 2606, 6761,
-// 6762, 7686, 8375, 9476), or kept out of the root because private networks use it.
+// isReserved reports whether a top-level domain is reserved (RFC 2606, 6761, 6762,
+// 7686, 8375, 9476), or kept out of the root zone because private networks use it.
 func isReserved(top string) bool {
 	switch top {
 	case "localhost", "local", "internal", "test", "example", "invalid", "onion",

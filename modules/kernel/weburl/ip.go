@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// PublicIP tells whether an IP address belongs to the public internet. An IPv4
-// address in IPv6-mapped form does not: Unmap first where the system itself
-// gives that form. The zero Addr does not either.
+// PublicIP reports whether an IP address belongs to the public internet. An IPv4
+// address in IPv6-mapped form does not: call Unmap first if the system returns that
+// form. The zero Addr does not either.
 func PublicIP(ip netip.Addr) bool {
 	switch {
 	case ip.Is4():
@@ -48,8 +48,8 @@ func public4(b [4]byte) bool {
 	}
 }
 
-// public6 knows global unicast, 2000::/3, alone. Outside it lie loopback, the
-// IPv4-mapped and -compatible forms, NAT64, unique local, link-local, multicast.
+// public6 accepts only global unicast, 2000::/3. That excludes loopback, the
+// IPv4-mapped and -compatible forms, NAT64, unique local, link-local and multicast.
 func public6(b [16]byte) bool {
 	first, second := uint16(b[0])<<8|uint16(b[1]), uint16(b[2])<<8|uint16(b[3])
 	switch {
@@ -66,9 +66,9 @@ func public6(b [16]byte) bool {
 	}
 }
 
-// Control refuses to connect to an address that is not public. It is a
-// net.Dialer's Control: it sees the address after the name was resolved, so no
-// name can lead into a private network.
+// Control refuses to connect to an address that is not public. It is a net.Dialer's
+// Control and sees the address after the name was resolved, so that no name leads
+// into a private network.
 func Control(network, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {

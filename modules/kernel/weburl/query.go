@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// cleanQuery drops tracking parameters and percent-encodes what is not ASCII;
-// the rest stays as it is and in order.
+// cleanQuery removes tracking parameters and percent-encodes non-ASCII bytes. The rest
+// stays unchanged and in order.
 func cleanQuery(query string, appStore bool) string {
 	var kept []string
 	for part := range strings.SplitSeq(query, "&") {
@@ -36,7 +36,7 @@ func escapeQuery(query string) string {
 	return b.String()
 }
 
-// isTracking tells whether a parameter says how a visitor came, not what is shown.
+// isTracking reports whether a parameter only describes how a visitor arrived.
 func isTracking(name string, appStore bool) bool {
 	if strings.HasPrefix(name, "utm_") {
 		return true

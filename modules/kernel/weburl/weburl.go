@@ -1,9 +1,8 @@
-// Package address judges and normalises web addresses that strangers send.
+// Package weburl checks and normalises untrusted web addresses.
 //
-// It decides by the text alone: nothing is resolved or fetched. A name that is
-// public today may lead to a private machine tomorrow, so whatever connects
-// later must judge the address that the name resolved to once more, at dial
-// time; Control does that for a net.Dialer.
+// It decides by the text alone and never resolves or fetches anything. A name that is
+// public today may resolve to a private machine tomorrow, so a client must also check
+// the resolved address when it dials; Control does that for a net.Dialer.
 package weburl
 
 import (
@@ -16,10 +15,10 @@ import (
 	"unicode/utf8"
 )
 
-// Kind tells the two sorts of address apart.
+// Kind is the kind of an address.
 type Kind string
 
-// The kinds, as `subjectType` shows them.
+// The kinds, with their names in `subjectType`.
 const (
 	Website  Kind = "website"
 	AppStore Kind = "app_store"
@@ -27,7 +26,7 @@ const (
 
 // Address is a public HTTPS address in normal form.
 type Address struct {
-	// Kind is AppStore only where AppID is known.
+	// Kind is AppStore only if AppID is set.
 	Kind Kind
 	// URL has a lower-case host in punycode, no default port, no fragment, no
 	// tracking parameters and no trailing slash. Parsing it again gives the same.
@@ -38,8 +37,8 @@ type Address struct {
 	AppID string
 }
 
-// CanonicalID names what the address is about: `app_store:<digits>` or
-// `website:<host without www.>`. www.com is the name of a site, not of its www.
+// CanonicalID returns the identity of the subject: `app_store:<digits>` or
+// `website:<host without www.>`. The host www.com is kept: its www is the site's name.
 func (a Address) CanonicalID() string {
 	if a.Kind == AppStore {
 		return string(AppStore) + ":" + a.AppID
@@ -51,7 +50,7 @@ func (a Address) CanonicalID() string {
 	return string(Website) + ":" + host
 }
 
-// InAppStore tells whether the host is an app store's, with an app id or without.
+// InAppStore reports whether the host is an app store's, with or without an app id.
 func (a Address) InAppStore() bool { return isAppStoreHost(a.Host) }
 
 var (
@@ -111,8 +110,8 @@ func ParseAppStore(text string) (Address, error) {
 	return a, nil
 }
 
-// splitAuthority returns the host in normal form and the port as it is written
-// after it: empty for 443.
+// splitAuthority returns the host in normal form and the port with its colon, empty
+// for 443.
 func splitAuthority(authority string) (host, port string, err error) {
 	if strings.Contains(authority, "@") {
 		return "", "", errCredentials
@@ -177,7 +176,7 @@ func parseIPv6(host string) (string, error) {
 	return ip.String(), nil
 }
 
-// tail is what follows the host.
+// tail is the part of an address after the host.
 type tail struct {
 	text, path, query string
 }

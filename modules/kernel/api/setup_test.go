@@ -21,16 +21,16 @@ import (
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// bundle is a mux over a fake room, behind a server that speaks HTTP/1.1 and h2c.
+// bundle is a mux over a fake module, behind a server that speaks HTTP/1.1 and h2c.
 type bundle struct {
 	mux     *api.Mux
 	server  *httptest.Server
 	events  *events
 	callers map[string]*api.Caller
-	room    *room
+	fake    *fakeModule
 }
 
-// events is a Recorder that remembers.
+// events is a Recorder in memory.
 type events struct {
 	mu   sync.Mutex
 	list []api.Event
@@ -60,13 +60,13 @@ func (e *events) count() int {
 	return len(e.list)
 }
 
-// Admit knows the callers of the bundle by their secret.
+// Admit returns the caller of the bundle with that secret.
 func (b *bundle) Admit(_ context.Context, secret string) (*api.Caller, error) {
 	switch secret {
 	case "ended":
 		return nil, apierr.New(apierr.AuthRequired, "The session has ended.")
 	case "broken":
-		return nil, errors.New("the database is away")
+		return nil, errors.New("the database is down")
 	}
 	if caller := b.callers[secret]; caller != nil {
 		return caller, nil
@@ -74,8 +74,8 @@ func (b *bundle) Admit(_ context.Context, secret string) (*api.Caller, error) {
 	return nil, apierr.New(apierr.Unauthorized, "The API key is not valid.")
 }
 
-// room stands for all rooms: it answers with what a test sets, by rpc name.
-type room struct {
+// fakeModule implements all operations: it returns the answer that a test sets.
+type fakeModule struct {
 	mu       sync.Mutex
 	requests []proto.Message
 	raw      json.RawMessage
@@ -83,28 +83,28 @@ type room struct {
 	page     api.Rendered
 }
 
-func (r *room) keep(ctx context.Context, request proto.Message) {
+func (r *fakeModule) keep(ctx context.Context, request proto.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requests = append(r.requests, request)
 	r.raw = api.RawField(ctx, "agentMetadata")
 }
 
-func (r *room) last(t *testing.T) proto.Message {
+func (r *fakeModule) last(t *testing.T) proto.Message {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.requests) == 0 {
-		t.Fatal("no request reached the room")
+		t.Fatal("no request reached the module")
 	}
 	return r.requests[len(r.requests)-1]
 }
 
 func unary[Req, Resp any](b *bundle, method string) {
 	api.Unary(b.mux, method, func(ctx context.Context, req *Req) (*Resp, error) {
-		b.room.keep(ctx, any(req).(proto.Message))
-		if b.room.do != nil {
-			response, err := b.room.do(ctx, any(req).(proto.Message))
+		b.fake.keep(ctx, any(req).(proto.Message))
+		if b.fake.do != nil {
+			response, err := b.fake.do(ctx, any(req).(proto.Message))
 			if err != nil || response != nil {
 				typed, _ := any(response).(*Resp)
 				return typed, err
@@ -116,8 +116,8 @@ func unary[Req, Resp any](b *bundle, method string) {
 
 func page[Req any](b *bundle, method string) {
 	api.Page(b.mux, method, func(ctx context.Context, req *Req) (api.Rendered, error) {
-		b.room.keep(ctx, any(req).(proto.Message))
-		return b.room.page, nil
+		b.fake.keep(ctx, any(req).(proto.Message))
+		return b.fake.page, nil
 	})
 }
 
@@ -128,7 +128,7 @@ func setup(t testing.TB, change ...func(*api.Config)) *bundle {
 	for _, c := range change {
 		c(&cfg)
 	}
-	b := &bundle{events: &events{}, room: &room{}, callers: map[string]*api.Caller{
+	b := &bundle{events: &events{}, fake: &fakeModule{}, callers: map[string]*api.Caller{
 		"good":    {Viewer: &viewer.Viewer{AccountID: 1, KeyID: 11, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}},
 		"pro":     {Viewer: &viewer.Viewer{AccountID: 5, KeyID: 15, Scopes: viewer.AllScopes(), Plan: "pro", Status: "active"}},
 		"lapsed":  {Viewer: &viewer.Viewer{AccountID: 2, KeyID: 12, Scopes: viewer.AllScopes(), Plan: "standard", Status: "past_due"}},
@@ -199,7 +199,7 @@ func (b *bundle) mount() {
 	})
 }
 
-// reply is what REST answered.
+// reply is an answer of REST.
 type reply struct {
 	status int
 	header http.Header
