@@ -3,21 +3,22 @@
 GO      ?= go
 BIN     ?= bin
 PKG     ?= ./...
-# What `make race` looks at: where goroutines meet. The stages left out work on one
-# video at a time, most of it in ffmpeg.
-RACE    ?= $(shell $(GO) list ./app/... ./modules/... ./plugins/... | grep -vE '/plugins/(internal/film|ocr|vision|speech|feed/formats)(/|$$)')
-# The detector wants more memory than a confined process may have: what runs the
-# sandbox, or a stage at its memory limit, is left to `make test`.
+# What `make race` tests: the packages whose own code starts goroutines or shares data
+# between them, and app, whose tests run all modules together. `make thorough` tests all.
+RACE    ?= $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*(defer )?go |\<(sync|atomic|errgroup)\.|make.chan' app modules plugins | xargs -n 1 dirname | sort -u | sed 's,^,./,')
+RACE_ALL = ./app/... ./modules/... ./plugins/...
+# The race detector needs more memory than a confined process may have: `make test` alone
+# runs these tests of the sandbox and of memory limits.
 CONFINED = TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData
-# Minutes of arithmetic that `make test` does in seconds.
+# Computations that take minutes under the race detector.
 LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes
-# Packages with benchmarks that are held against a floor.
+# Packages with benchmarks that must reach a floor.
 FLOORS  = ./app ./modules/library
 FUZZTIME ?= 30s
 
-# The binary is static. The race detector alone wants a C compiler.
+# The binary is static. Only the race detector needs a C compiler.
 export CGO_ENABLED ?= 0
-# All targets build alike, so that none compiles again what another has.
+# All targets use the same flags, so that they share the build cache.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
 .DEFAULT_GOAL := all
@@ -38,16 +39,16 @@ run: build ## Serve with the sample library; prints the address, a key and three
 	$(BIN)/scrollery serve --sample
 
 .PHONY: demo
-demo: build ## Make the whole journey over HTTP, from checkout to trends
+demo: build ## Run the whole journey over HTTP, from checkout to trends
 	$(BIN)/scrollery demo
 
 .PHONY: test
-test: ## Run the tests; PostgreSQL's too where it is found
+test: ## Run the tests, on PostgreSQL too if there is one
 	$(GO) test $(PKG)
 
 .PHONY: race
-race: ## Run the tests under the race detector (needs a C compiler)
-	# The stacks of a race build's threads count as a confined process's memory.
+race: ## Run the race detector where goroutines share data (needs a C compiler)
+	# The stacks of threads count as memory of a confined process.
 	ulimit -s 1024 && CGO_ENABLED=1 $(GO) test -race -short -skip '$(CONFINED)|$(LONG)' $(RACE)
 
 .PHONY: bench
@@ -55,12 +56,19 @@ bench: ## Run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
 
 .PHONY: floors
-floors: ## Hold the benchmarks against their floors, one package at a time
+floors: ## Check the benchmarks against their floors, one package at a time
 	SCROLLERY_BENCH=1 $(GO) test -p 1 -count 1 -run Floor $(FLOORS)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' .ci/fuzz
+
+.PHONY: thorough
+thorough: ## Run all checks for longer: every package under the race detector, 30s for each fuzz target
+	$(MAKE) --no-print-directory build generate-check lint test demo
+	$(MAKE) --no-print-directory race RACE='$(RACE_ALL)'
+	$(MAKE) --no-print-directory floors
+	$(MAKE) --no-print-directory fuzz FUZZTIME=30s
 
 .PHONY: generate
 generate: ## Regenerate proto/gen and ent; needs no network
@@ -68,12 +76,12 @@ generate: ## Regenerate proto/gen and ent; needs no network
 	$(GO) generate ./ent
 
 .PHONY: generate-check
-generate-check: ## Check that generate changes nothing, and that the migrations lead to ent/schema
+generate-check: ## Check that generated code and migrations are current
 	@.ci/unchanged ent proto -- $(MAKE) --no-print-directory generate
 	$(GO) run ./ent/migrate/diff --check
 
 .PHONY: migration
-migration: ## Write the migrations that ent/schema asks for (wants SCROLLERY_TEST_POSTGRES_URL)
+migration: ## Write the migrations for changes of ent/schema (needs SCROLLERY_TEST_POSTGRES_URL)
 	$(GO) run ./ent/migrate/diff
 
 .PHONY: lint
@@ -87,7 +95,7 @@ fmt: ## Format the code
 	$(GO) tool gofumpt -w .
 
 .PHONY: vuln
-vuln: ## Look up known vulnerabilities (needs the network, so CI leaves it out)
+vuln: ## Look up known vulnerabilities (needs the network; not part of CI)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@latest ./...
 
 .PHONY: clean
