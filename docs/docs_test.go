@@ -1,9 +1,11 @@
-// Package docs_test holds the documents against the tree.
+// Package docs_test checks the documents against the tree.
 package docs_test
 
 import (
 	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -69,7 +72,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 // TestMakeTargetsExist: `make x` names a target.
 func TestMakeTargetsExist(t *testing.T) {
 	t.Parallel()
-	// docs/extend.md speaks of the kit's Makefile too.
+	// docs/extenders.md also uses the Makefile of the kit.
 	makefile := read(t, "../Makefile") + read(t, "../app/pluginhost/kit/templates/common/Makefile.tmpl")
 	target := regexp.MustCompile("(?m)`make (?:-C [a-z]+ )?([a-z][a-z-]*)`|^    make (?:-C [a-z]+ )?([a-z][a-z-]*)|^make (?:-C [a-z]+ )?([a-z][a-z-]*)")
 	for _, page := range documents(t) {
@@ -82,7 +85,7 @@ func TestMakeTargetsExist(t *testing.T) {
 	}
 }
 
-// TestSettingsAreAllExplained: operations.md has a row for each variable there is.
+// TestSettingsAreAllExplained: operations.md has a row for each variable.
 func TestSettingsAreAllExplained(t *testing.T) {
 	t.Parallel()
 	text := read(t, "operations.md")
@@ -93,14 +96,60 @@ func TestSettingsAreAllExplained(t *testing.T) {
 	}
 }
 
-// TestExampleStageIsTheOneThatIsTested: the page shows docs/loud as it is.
+// TestExampleStageIsTheOneThatIsTested: the reference shows docs/loud/main.go.
 func TestExampleStageIsTheOneThatIsTested(t *testing.T) {
 	t.Parallel()
 	_, code, _ := strings.Cut(read(t, "loud/main.go"), "\npackage main\n")
 	code = strings.ReplaceAll(code, "\t", "    ")
-	shown := regexp.MustCompile(`(?m)^    `).ReplaceAllString(read(t, "extending.md"), "")
+	shown := regexp.MustCompile(`(?m)^    `).ReplaceAllString(read(t, "extenders-reference.md"), "")
 	if code == "" || !strings.Contains(shown, code) {
-		t.Error("extending.md shows another stage than loud/main.go")
+		t.Error("extenders-reference.md shows another stage than loud/main.go")
+	}
+}
+
+// TestGlossaryIsShort: at most 30 words, each explained once and in order.
+func TestGlossaryIsShort(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for _, match := range regexp.MustCompile(`(?m)^\| ([a-z]+) \|`).FindAllStringSubmatch(read(t, "glossary.md"), -1) {
+		words = append(words, match[1])
+	}
+	if len(words) < 10 || len(words) > 30 {
+		t.Errorf("glossary.md has %d words, want 10 to 30: %q", len(words), words)
+	}
+	want := slices.Compact(slices.Sorted(slices.Values(words)))
+	if diff := cmp.Diff(want, words); diff != "" {
+		t.Errorf("words of glossary.md, in order and once each (-want +got):\n%s", diff)
+	}
+}
+
+// TestSkippedTestsExist: the tests that `make race` leaves out are tests of the tree.
+func TestSkippedTestsExist(t *testing.T) {
+	t.Parallel()
+	tests := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		for _, match := range regexp.MustCompile(`(?m)^func (Test\w+)`).FindAllStringSubmatch(read(t, path), -1) {
+			tests[match[1]] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := regexp.MustCompile(`(?m)^(?:CONFINED|LONG) += (.*)$`).FindAllStringSubmatch(read(t, "../Makefile"), -1)
+	if len(lists) != 2 {
+		t.Fatalf("the Makefile has %d lists of skipped tests, want 2", len(lists))
+	}
+	for _, list := range lists {
+		for _, pattern := range strings.Split(list[1], "|") {
+			matches := func(name string) bool { return strings.Contains(name, pattern) }
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(tests)), matches) {
+				t.Errorf("the Makefile skips %s, but no test has that name", pattern)
+			}
+		}
 	}
 }
 
@@ -111,7 +160,7 @@ const (
 	end   = "<!-- end of operations -->"
 )
 
-// TestOperationsAreAllListed: the table in api.md is the one that the door reads.
+// TestOperationsAreAllListed: the table in api.md lists the operations of the linked descriptors.
 func TestOperationsAreAllListed(t *testing.T) {
 	t.Parallel()
 	text := read(t, "api.md")

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// TestExtendPage runs every command of docs/extend.md, as it stands there, in an
-// empty folder: the kit's plugin is built, tested, checked, pinned and installed,
-// and a scroll has its work.
+// TestExtendPage runs every command of docs/extenders.md, unchanged, in an empty
+// folder: it builds, tests, checks, pins and installs the kit's plugin, and finds its
+// result in a scroll.
 func TestExtendPage(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"go", "make", "curl", "bash"} {
@@ -25,7 +25,7 @@ func TestExtendPage(t *testing.T) {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
-	page, err := os.ReadFile("../../docs/extend.md")
+	page, err := os.ReadFile("../../docs/extenders.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Command loud is the stage that docs/extending.md shows.
+// Command loud is the stage that docs/extenders-reference.md shows.
 package main
 
 import (
