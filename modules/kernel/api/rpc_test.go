@@ -110,7 +110,7 @@ func TestRPCRefusalsCarryTheDetail(t *testing.T) {
 			error  string
 			status string
 		}{
-			"unknown":  {connect.CodeUnauthenticated, "unauthorized", "forbidden"},
+			"unknown": {connect.CodeUnauthenticated, "unauthorized", "forbidden"},
 			"ended":   {connect.CodeUnauthenticated, "auth_required", "forbidden"},
 			"reader":  {connect.CodePermissionDenied, "forbidden", "forbidden"},
 			"lapsed":  {connect.CodeFailedPrecondition, "subscription_required", "subscription_required"},
