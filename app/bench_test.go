@@ -134,7 +134,7 @@ func benchLibrary(t *testing.T, cache int64) (*apptest.Running, *apptest.Caller)
 	t.Helper()
 	feed := t.TempDir()
 	running := apptest.Start(t, func(cfg *app.Config) {
-		cfg.FeedDir = feed
+		cfg.SetStage("FEED_DIR", feed)
 		cfg.Billing.Pro.MaxFeedSize = benchVideos
 		cfg.Billing.Pro.DailyUnits, cfg.Billing.Pro.MonthlyUnits = 1<<40, 1<<40
 		cfg.Library.PageCacheBytes = cache

@@ -24,19 +24,7 @@ import (
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/usage"
-	"github.com/scrollery/scrollery/plugins/captions"
-	"github.com/scrollery/scrollery/plugins/feed"
-	"github.com/scrollery/scrollery/plugins/instagram"
-	"github.com/scrollery/scrollery/plugins/ocr"
-	"github.com/scrollery/scrollery/plugins/plan"
 	"github.com/scrollery/scrollery/plugins/programs/agent"
-	rulestage "github.com/scrollery/scrollery/plugins/rules"
-	"github.com/scrollery/scrollery/plugins/speech"
-	"github.com/scrollery/scrollery/plugins/stage"
-	"github.com/scrollery/scrollery/plugins/tiktok"
-	"github.com/scrollery/scrollery/plugins/vision"
-	"github.com/scrollery/scrollery/plugins/youtube"
-	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
 // Config is everything that an operator can settle, a part for each room.
@@ -57,9 +45,6 @@ type Config struct {
 	Roles []string `yaml:"roles"`
 	// Node tells the processes of one database apart, 0 to 511: it is part of ids.
 	Node int `yaml:"node"`
-	// FeedDir is the folder that the feed source reads; `sample` is the embedded
-	// sample library, and empty turns the source off.
-	FeedDir string `yaml:"feed_dir"`
 	// PluginDir holds external plugins and their manifests; empty for none.
 	PluginDir string `yaml:"plugin_dir"`
 	// RateLimit turns request rates on.
@@ -88,33 +73,9 @@ type Config struct {
 	AgentModel string `yaml:"agent_model"`
 	AgentKey   string `yaml:"agent_key"`
 
-	// YTDLP turns the source ytdlp on: `yes`.
-	YTDLP string `yaml:"ytdlp"`
-	// ModelURL, Model and ModelKey name a chat endpoint of the same kind for the
-	// stages that can ask one: plan, rules and vision. The plugins' own settings win.
-	ModelURL string `yaml:"model_url"`
-	Model    string `yaml:"model"`
-	ModelKey string `yaml:"model_key"`
-	// SpeechURL, SpeechModel and SpeechKey name an endpoint that writes down what is
-	// said, for the stage speech; without a URL it is off.
-	SpeechURL   string `yaml:"speech_url"`
-	SpeechModel string `yaml:"speech_model"`
-	SpeechKey   string `yaml:"speech_key"`
-
-	// YouTubeDerivedMetricsAccepted states, with the word `yes`, that the operator
-	// accepted YouTube's amendment on derived metrics; YouTubeAPIKey asks its Data API.
-	YouTubeDerivedMetricsAccepted string `yaml:"youtube_derived_metrics_accepted"`
-	YouTubeAPIKey                 string `yaml:"youtube_api_key"`
-	// TikTokEligible states, with the word `yes`, that TikTok has approved the operator
-	// for its Research API; TikTokClientKey and TikTokClientSecret are what it gave.
-	TikTokEligible     string `yaml:"tiktok_eligible"`
-	TikTokClientKey    string `yaml:"tiktok_client_key"`
-	TikTokClientSecret string `yaml:"tiktok_client_secret"`
-
-	// InstagramUserID is the operator's own professional account, in whose name
-	// InstagramToken asks.
-	InstagramUserID string `yaml:"instagram_user_id"`
-	InstagramToken  string `yaml:"instagram_token"`
+	// StageValues are settings and secrets of the built-in stages, by the names of
+	// their variables without Prefix. In the file they are top-level keys in lower case.
+	StageValues map[string]string `yaml:"-"`
 
 	// The parts of the rooms. What stands above wins over what they repeat.
 	Door    api.Config        `yaml:"door"`
@@ -156,7 +117,7 @@ func Settings() []Setting {
 	text := func(field func(*Config) *string) func(*Config, string) error {
 		return func(c *Config, value string) error { *field(c) = value; return nil }
 	}
-	return []Setting{
+	return append([]Setting{
 		{Name: "ADDR", Default: "127.0.0.1:8080", Usage: "address to listen on", set: text(func(c *Config) *string { return &c.Addr })},
 		{Name: "BASE_URL", Default: "http://<addr>", Usage: "address that clients see", set: text(func(c *Config) *string { return &c.BaseURL })},
 		{Name: "DATA_DIR", Default: "./data", Usage: "folder of the embedded database and the outbox", set: text(func(c *Config) *string { return &c.DataDir })},
@@ -169,7 +130,6 @@ func Settings() []Setting {
 			c.Node, err = strconv.Atoi(value)
 			return err
 		}},
-		{Name: "FEED_DIR", Usage: "folder of the feed source, or `sample`", set: text(func(c *Config) *string { return &c.FeedDir })},
 		{Name: "PLUGIN_DIR", Usage: "folder of external plugins", set: text(func(c *Config) *string { return &c.PluginDir })},
 		{Name: "RATE_LIMIT", Default: "on", Usage: "`on` or `off`", set: func(c *Config, value string) error {
 			if value != "on" && value != "off" {
@@ -197,24 +157,10 @@ func Settings() []Setting {
 		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
 		{Name: "AGENT_MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.AgentModel })},
 		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
-		{Name: "YTDLP", Default: "off", Usage: "`yes` turns the source ytdlp on, which is no official interface: the platforms' terms apply", set: text(func(c *Config) *string { return &c.YTDLP })},
-		{Name: "MODEL_URL", Default: "none: rules and keywords decide", Usage: "base address of the chat endpoint that stages ask", set: text(func(c *Config) *string { return &c.ModelURL })},
-		{Name: "MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.Model })},
-		{Name: "MODEL_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.ModelKey })},
-		{Name: "SPEECH_URL", Default: "none: only captions tell what is said", Usage: "base address of the endpoint that transcribes", set: text(func(c *Config) *string { return &c.SpeechURL })},
-		{Name: "SPEECH_MODEL", Default: "whisper-1", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.SpeechModel })},
-		{Name: "SPEECH_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.SpeechKey })},
-		{Name: "YOUTUBE_DERIVED_METRICS_ACCEPTED", Default: "the source is off", Usage: "`yes` states that you accepted YouTube's amendment on derived metrics", set: text(func(c *Config) *string { return &c.YouTubeDerivedMetricsAccepted })},
-		{Name: "YOUTUBE_API_KEY", Secret: true, Usage: "key of the YouTube Data API", set: text(func(c *Config) *string { return &c.YouTubeAPIKey })},
-		{Name: "TIKTOK_ELIGIBLE", Default: "the source is off", Usage: "`yes` states that TikTok has approved you for its Research API", set: text(func(c *Config) *string { return &c.TikTokEligible })},
-		{Name: "TIKTOK_CLIENT_KEY", Secret: true, Usage: "client key of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientKey })},
-		{Name: "TIKTOK_CLIENT_SECRET", Secret: true, Usage: "client secret of the Research API", set: text(func(c *Config) *string { return &c.TikTokClientSecret })},
-		{Name: "INSTAGRAM_USER_ID", Default: "the source is off", Usage: "id of your own professional account on Instagram", set: text(func(c *Config) *string { return &c.InstagramUserID })},
-		{Name: "INSTAGRAM_TOKEN", Secret: true, Usage: "access token of the Graph API for that account", set: text(func(c *Config) *string { return &c.InstagramToken })},
 		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
 			return c.LogLevel.UnmarshalText([]byte(value))
 		}},
-	}
+	}, stageSettings()...)
 }
 
 func list(value string) []string {
@@ -249,26 +195,7 @@ func (c *Config) Complete() error {
 	c.Billing.Stripe.APIURL = strings.TrimRight(c.StripeAPIURL, "/")
 	c.Planner.URL, c.Planner.Model, c.Planner.Key = c.AgentURL, c.AgentModel, c.AgentKey
 	c.Plugins.Builtins, c.Plugins.Dir = Stages(), c.PluginDir
-	if c.FeedDir != "" && c.FeedDir != feed.Sample {
-		folder, err := filepath.Abs(c.FeedDir)
-		if err != nil {
-			return fmt.Errorf("%sFEED_DIR: %w", Prefix, err)
-		}
-		c.FeedDir = folder
-	}
-	c.Plugins.Settings = withSetting(c.Plugins.Settings, "feed", "dir", c.FeedDir)
-	c.Plugins.Settings = withSetting(c.Plugins.Settings, "ytdlp", "enabled", c.YTDLP)
-	for _, id := range []string{"plan", "rules", "vision"} {
-		c.endpoint(id, c.ModelURL, c.Model, c.ModelKey)
-	}
-	c.endpoint("speech", c.SpeechURL, c.SpeechModel, c.SpeechKey)
-	c.Plugins.Settings = withSetting(c.Plugins.Settings, "youtube", "derived_metrics_accepted", c.YouTubeDerivedMetricsAccepted)
-	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "youtube", "api_key", c.YouTubeAPIKey)
-	c.Plugins.Settings = withSetting(c.Plugins.Settings, "tiktok", "eligible", c.TikTokEligible)
-	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_key", c.TikTokClientKey)
-	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "tiktok", "client_secret", c.TikTokClientSecret)
-	c.Plugins.Settings = withSetting(c.Plugins.Settings, "instagram", "user_id", c.InstagramUserID)
-	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, "instagram", "access_token", c.InstagramToken)
+	c.giveStages()
 	// The file names the templates and deadlines that it changes; the others stay.
 	known := scrolls.Defaults()
 	maps.Copy(known.Templates, c.Scrolls.Templates)
@@ -280,51 +207,6 @@ func (c *Config) Complete() error {
 	}
 	c.Sandbox.Dir = filepath.Join(data, "sandbox")
 	return c.Validate()
-}
-
-// endpoint gives a stage the endpoint that it asks, where it has none of its own.
-func (c *Config) endpoint(id, address, name, key string) {
-	if _, own := c.Plugins.Settings[id]["endpoint"]; own {
-		return
-	}
-	c.Plugins.Settings = withSetting(c.Plugins.Settings, id, "endpoint", address)
-	c.Plugins.Settings = withSetting(c.Plugins.Settings, id, "model", name)
-	c.Plugins.Secrets = withSetting(c.Plugins.Secrets, id, "key", key)
-}
-
-// withSetting returns settings with one value more, where it is not empty.
-func withSetting(settings map[string]map[string]string, plugin, name, value string) map[string]map[string]string {
-	if value == "" {
-		return settings
-	}
-	all := maps.Clone(settings)
-	if all == nil {
-		all = map[string]map[string]string{}
-	}
-	own := maps.Clone(all[plugin])
-	if own == nil {
-		own = map[string]string{}
-	}
-	own[name] = value
-	all[plugin] = own
-	return all
-}
-
-// Stages are the stage plugins that come with the binary.
-func Stages() []stage.Spec {
-	return []stage.Spec{
-		plan.Spec(),
-		feed.Spec(),
-		youtube.Spec(),
-		tiktok.Spec(),
-		instagram.Spec(),
-		ytdlp.Spec(),
-		rulestage.Spec(),
-		captions.Spec(),
-		ocr.Spec(),
-		vision.Spec(),
-		speech.Spec(),
-	}
 }
 
 // API and Worker tell what this process does.
@@ -350,17 +232,7 @@ func (c *Config) Validate() error {
 	if c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
 		fault("DATABASE_URL", "not a postgres:// address; leave it empty for SQLite")
 	}
-	if c.YTDLP != "" && c.YTDLP != "yes" {
-		fault("YTDLP", "%q is not yes; leave it empty to keep the source off", c.YTDLP)
-	}
-	for name, value := range map[string]string{"MODEL_URL": c.ModelURL, "SPEECH_URL": c.SpeechURL} {
-		if address, err := url.Parse(value); value != "" && (err != nil || address.Host == "" || address.User != nil || address.Scheme != "https" && address.Scheme != "http") {
-			fault(name, "not an http or https address without credentials")
-		}
-	}
-	if c.ModelURL != "" && c.Model == "" {
-		fault("MODEL", "needed with %sMODEL_URL", Prefix)
-	}
+	c.checkStages(fault)
 	if c.SMTPURL != "" {
 		if _, err := mail.NewSMTP(c.SMTPURL, c.MailFrom, slog.New(slog.DiscardHandler)); err != nil {
 			fault("SMTP_URL", "%v", err)

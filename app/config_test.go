@@ -1,12 +1,16 @@
 package app_test
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
@@ -130,5 +134,79 @@ func TestSpeechHasAnEndpointOfItsOwn(t *testing.T) {
 		if _, err := app.Load(variable, nil); err == nil || !strings.Contains(err.Error(), "SPEECH_URL") {
 			t.Errorf("%s: %v", address, err)
 		}
+	}
+}
+
+// TestStageSettings: the variables of the built-in stages follow from their specs.
+func TestStageSettings(t *testing.T) {
+	t.Parallel()
+	load := func(t *testing.T, file string, environment map[string]string) (app.Config, error) {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		look := func(name string) (string, bool) {
+			value, ok := environment[strings.TrimPrefix(name, app.Prefix)]
+			return value, ok
+		}
+		return app.Load(look, map[string]string{"config": path, "data-dir": t.TempDir()})
+	}
+	want := func(t *testing.T, got, want any) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	}
+	t.Run("no name is lost or new", func(t *testing.T) {
+		var got []string
+		for _, setting := range app.Settings() {
+			if strings.Contains("FEED YTDLP MODEL SPEECH YOUTUBE TIKTOK INSTAGRAM", strings.Split(setting.Name, "_")[0]) {
+				got = append(got, fmt.Sprintf("%s %v", setting.Name, setting.Secret))
+			}
+		}
+		slices.Sort(got)
+		want(t, got, []string{
+			"FEED_DIR false", "INSTAGRAM_TOKEN true", "INSTAGRAM_USER_ID false", "MODEL false", "MODEL_KEY true", "MODEL_URL false",
+			"SPEECH_KEY true", "SPEECH_MODEL false", "SPEECH_URL false", "TIKTOK_CLIENT_KEY true", "TIKTOK_CLIENT_SECRET true", "TIKTOK_ELIGIBLE false",
+			"YOUTUBE_API_KEY true", "YOUTUBE_DERIVED_METRICS_ACCEPTED false", "YTDLP false",
+		})
+	})
+	t.Run("a key of the file sets a setting and a secret", func(t *testing.T) {
+		cfg, err := load(t, "tiktok_eligible: \"yes\"\ntiktok_client_key: 17\nytdlp: \"yes\"\ninstagram_token: it\n", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, cfg.Plugins.Settings, map[string]map[string]string{"tiktok": {"eligible": "yes"}, "ytdlp": {"enabled": "yes"}})
+		want(t, cfg.Plugins.Secrets, map[string]map[string]string{"tiktok": {"client_key": "17"}, "instagram": {"access_token": "it"}})
+	})
+	t.Run("the environment wins over the file", func(t *testing.T) {
+		cfg, err := load(t, "feed_dir: /of/file\n", map[string]string{"FEED_DIR": "/of/environment"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, cfg.Plugins.Settings["feed"], map[string]string{"dir": "/of/environment"})
+	})
+	t.Run("a stage with an endpoint of its own takes nothing of the shared one", func(t *testing.T) {
+		cfg, err := load(t, "plugins: {settings: {vision: {endpoint: https://own.example.com}}}\n",
+			map[string]string{"MODEL_URL": "https://shared.example.com", "MODEL": "m", "MODEL_KEY": "k"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared := map[string]string{"endpoint": "https://shared.example.com", "model": "m"}
+		want(t, cfg.Plugins.Settings, map[string]map[string]string{"vision": {"endpoint": "https://own.example.com"}, "plan": shared, "rules": shared})
+		want(t, cfg.Plugins.Secrets, map[string]map[string]string{"plan": {"key": "k"}, "rules": {"key": "k"}})
+	})
+	for _, c := range []struct{ name, value, fault string }{
+		{"YTDLP", "on", `SCROLLERY_YTDLP: "on" is not yes`},
+		{"MODEL_URL", "https://m.example.com", "SCROLLERY_MODEL: needed with SCROLLERY_MODEL_URL"},
+		{"MODEL_URL", "m.example.com", "SCROLLERY_MODEL_URL: not an http or https address"},
+	} {
+		t.Run(c.name+" "+c.value+" is refused", func(t *testing.T) {
+			_, err := load(t, "", map[string]string{c.name: c.value})
+			if err == nil || strings.Count(err.Error(), c.fault) != 1 {
+				t.Errorf("got %v, want %q once", err, c.fault)
+			}
+		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/feed"
 )
 
 // Migrate brings the database to this version's schema.
@@ -40,11 +41,12 @@ func Doctor(ctx context.Context, cfg Config, out io.Writer) error {
 			return db.Dialect(), errors.Join(db.Ping(ctx), db.Close())
 		}},
 		{"feed folder", func() (string, error) {
-			if cfg.FeedDir == "" || cfg.FeedDir == "sample" {
-				return cfg.FeedDir, nil
+			folder := cfg.StageValues["FEED_DIR"]
+			if folder == "" || folder == feed.Sample {
+				return folder, nil
 			}
-			_, err := os.ReadDir(cfg.FeedDir)
-			return cfg.FeedDir, err
+			_, err := os.ReadDir(folder)
+			return folder, err
 		}},
 		{"plugins", func() (string, error) {
 			plugins, err := Plugins(cfg, quiet)

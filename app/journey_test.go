@@ -11,7 +11,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/feed"
 )
 
-func sampleFeed(cfg *app.Config) { cfg.FeedDir = feed.Sample }
+func sampleFeed(cfg *app.Config) { cfg.SetStage("FEED_DIR", feed.Sample) }
 
 // views are the read views of a library.
 var views = []string{

@@ -55,9 +55,13 @@ func newPlatforms(t *testing.T) *platforms {
 
 // configure leads the plugins to the doubles; they never wait.
 func (p *platforms) configure(cfg *app.Config) {
-	cfg.YouTubeDerivedMetricsAccepted, cfg.YouTubeAPIKey = "yes", youtubetest.Key
-	cfg.TikTokEligible, cfg.TikTokClientKey, cfg.TikTokClientSecret = "yes", tiktoktest.Key, tiktoktest.Secret
-	cfg.InstagramUserID, cfg.InstagramToken = instagramtest.User, instagramtest.Token
+	for name, value := range map[string]string{
+		"YOUTUBE_DERIVED_METRICS_ACCEPTED": "yes", "YOUTUBE_API_KEY": youtubetest.Key,
+		"TIKTOK_ELIGIBLE": "yes", "TIKTOK_CLIENT_KEY": tiktoktest.Key, "TIKTOK_CLIENT_SECRET": tiktoktest.Secret,
+		"INSTAGRAM_USER_ID": instagramtest.User, "INSTAGRAM_TOKEN": instagramtest.Token,
+	} {
+		cfg.SetStage(name, value)
+	}
 	cfg.Plugins.Settings = map[string]map[string]string{
 		"tiktok":    {"api_url": p.tiktok.URL, "patience": "0s"},
 		"instagram": {"api_url": p.instagram.URL, "patience": "0s"},
@@ -154,7 +158,9 @@ func TestAModelFindsTheTerms(t *testing.T) {
 		return modeltest.Answer{Text: `{"terms":["#gooseneck"]}`}
 	})
 	running := apptest.Start(t, p.configure, func(cfg *app.Config) {
-		cfg.ModelURL, cfg.Model, cfg.ModelKey = endpoint.URL+"/v1", "tester", modeltest.Key
+		cfg.SetStage("MODEL_URL", endpoint.URL+"/v1")
+		cfg.SetStage("MODEL", "tester")
+		cfg.SetStage("MODEL_KEY", modeltest.Key)
 	})
 	account := running.Account(t, "pro")
 	account.Get(t, `POST /v1/workspace {"description":"Kettles that sing","competitors":["youtube:kettle.co"]}`, &struct{}{})
@@ -196,8 +202,8 @@ func TestOneTurnsTheKeyDownOneAnswersOneIsNotThere(t *testing.T) {
 	t.Parallel()
 	p := newPlatforms(t)
 	running := apptest.Start(t, p.configure, func(cfg *app.Config) {
-		cfg.TikTokClientSecret = "of yesterday"
-		cfg.FeedDir = filepath.Join(t.TempDir(), "nowhere")
+		cfg.SetStage("TIKTOK_CLIENT_SECRET", "of yesterday")
+		cfg.SetStage("FEED_DIR", filepath.Join(t.TempDir(), "nowhere"))
 	})
 	p.youtube.Close()
 	account := running.Account(t, "pro")

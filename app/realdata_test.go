@@ -150,7 +150,7 @@ func checkRealRuns(t *testing.T, platform string, files, maps []string, runs []m
 		write(t, filepath.Join(folder, "feed.map.json"), maps[i])
 	}
 	running := apptest.Start(t, func(cfg *app.Config) {
-		cfg.FeedDir = feed
+		cfg.SetStage("FEED_DIR", feed)
 		cfg.Billing.Pro.MaxFeedSize = 10_000
 	})
 	account := running.Account(t, "pro")

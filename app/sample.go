@@ -27,8 +27,8 @@ func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error
 	level := new(slog.LevelVar)
 	level.Set(max(cfg.LogLevel, slog.LevelWarn))
 	log := NewLog(progress, level)
-	if cfg.FeedDir == "" {
-		cfg.FeedDir = feed.Sample
+	if cfg.StageValues["FEED_DIR"] == "" {
+		cfg.SetStage("FEED_DIR", feed.Sample)
 		if err := cfg.Complete(); err != nil {
 			return err
 		}
@@ -88,7 +88,8 @@ func Demo(ctx context.Context, cfg Config, out, progress io.Writer) (err error) 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	cfg.DataDir, cfg.DatabaseURL, cfg.Roles = filepath.Join(scratch, "data"), "", []string{"api", "worker"}
-	cfg.FeedDir, cfg.RateLimit = feed.Sample, false
+	cfg.SetStage("FEED_DIR", feed.Sample)
+	cfg.RateLimit = false
 	address, err := freeAddress()
 	if err != nil {
 		return err

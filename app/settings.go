@@ -99,10 +99,33 @@ func (c *Config) readFile(path string) error {
 	if len(file.Docs) > 1 {
 		return fmt.Errorf("read %s: there is more than one document in it", path)
 	}
-	if err := yaml.NodeToValue(file.Docs[0].Body, c, yaml.Strict()); err != nil {
+	if err := errors.Join(c.takeStageValues(file.Docs[0].Body), yaml.NodeToValue(file.Docs[0].Body, c, yaml.Strict())); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	return nil
+}
+
+// takeStageValues takes the keys out of the document that set a stage's value.
+func (c *Config) takeStageValues(document ast.Node) (err error) {
+	mapping, ok := document.(*ast.MappingNode)
+	if !ok {
+		return nil
+	}
+	names := map[string]string{}
+	for _, setting := range stageSettings() {
+		names[strings.ToLower(setting.Name)] = setting.Name
+	}
+	mapping.Values = slices.DeleteFunc(mapping.Values, func(pair *ast.MappingValueNode) bool {
+		name, is := names[pair.Key.String()]
+		if !is {
+			return false
+		}
+		var text string
+		err = errors.Join(err, yaml.NodeToValue(pair.Value, &text))
+		c.SetStage(name, text)
+		return true
+	})
+	return err
 }
 
 // empty tells whether a node has no value, and takes the names that have none out

@@ -37,6 +37,7 @@ func (s source) spec() stage.Spec {
 			{Name: "hashtags_per_week", Help: "How many different hashtags Instagram grants you, where it is not 30."},
 		},
 		Secrets: []string{"access_token"}, RequiredSecrets: []string{"access_token"},
+		Env:     map[string]string{"access_token": "INSTAGRAM_TOKEN"},
 		Hosts:   []string{"graph.facebook.com:443"},
 		Quotas:  []stage.Allowance{{Name: "hashtags", Limit: 30, Setting: "hashtags_per_week", Window: stage.Week}},
 		Limits:  stage.Limits{Calls: 2},

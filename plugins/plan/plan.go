@@ -31,12 +31,12 @@ Give up to 20 search terms that people in this field put into captions and hasht
 
 // Spec is the plan stage.
 func Spec() stage.Spec {
-	settings := model.Settings("it finds the search terms of scrolls.")
+	settings := model.Settings()
 	settings[0].Required = true
 	return stage.Spec{
 		ID: "plan", Version: "1.0.0", Kind: stage.PlanKind,
 		Summary:  "Asks a chat endpoint for search terms.",
-		Settings: settings, Secrets: []string{model.KeySecret},
+		Settings: settings, Secrets: []string{model.KeySecret}, Env: model.Env(),
 		Limits: stage.Limits{Call: 4 * time.Minute, Stall: 4 * time.Minute},
 		Plan:   find,
 	}

@@ -40,13 +40,14 @@ const (
 
 // Spec is the speech stage.
 func Spec() stage.Spec {
-	settings := model.Settings("it writes down what is said (audio/transcriptions).")
+	settings := model.Settings()
 	settings[0].Required = true
-	settings[1].Default = "whisper-1"
+	settings[1].Default, settings[1].RequiredWith = "whisper-1", ""
 	return stage.Spec{
 		ID: "speech", Version: "1.0.0", Kind: stage.EvidenceKind, NeedsMedia: true,
 		Summary:  "Has a transcription endpoint write down what the first seconds say.",
 		Programs: []string{"ffmpeg"}, Settings: settings, Secrets: []string{model.KeySecret},
+		Env:      map[string]string{model.EndpointSetting: "SPEECH_URL", model.ModelSetting: "SPEECH_MODEL"},
 		Limits:   stage.Limits{Call: 10 * time.Minute},
 		Evidence: evidence,
 	}

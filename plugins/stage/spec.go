@@ -36,6 +36,12 @@ type Spec struct {
 	Secrets  []string
 	// RequiredSecrets are those of them without which the stage is not ready.
 	RequiredSecrets []string
+	// Env names environment variables of settings and secrets of a built-in stage,
+	// without the prefix that all variables have. A required setting or a secret that
+	// is missing here has one named for the stage and itself, such as YOUTUBE_API_KEY;
+	// other settings have one only where they are named here. Stages that name the
+	// same variable share its value.
+	Env map[string]string
 	// Hosts it talks to, as `host:port`, or `*.host:port` for all names below it;
 	// together with the settings that are endpoints they are all that it reaches,
 	// through Call.HTTP. None stands for no network at all.
@@ -77,6 +83,12 @@ type Setting struct {
 	Default string
 	// Required refuses a call where neither value nor default is there.
 	Required bool
+	// RequiredWith names another setting: where the operator's environment sets that
+	// one, it must set this one too, or the server does not start.
+	RequiredWith string
+	// Values are the only ones that the operator's environment may set; none stands
+	// for any.
+	Values []string
 	// Path marks the value as a file or folder, which the stage may then read; it
 	// arrives as an absolute path. A value that names nothing there stays as it is,
 	// and so does Default, which opens no file: only the operator can.

@@ -11,6 +11,7 @@ import (
 
 var (
 	idForm      = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
+	envForm     = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
 	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 	platform    = regexp.MustCompile(`^[a-z0-9_]{1,40}$`)
 	programForm = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,39}$`)
@@ -49,6 +50,13 @@ func (s Spec) Validate() error {
 	}
 	for _, setting := range s.Settings {
 		add(setting.Path && setting.Endpoint, "setting %q: a path and an endpoint at once", setting.Name)
+	}
+	for name, variable := range s.Env {
+		add(!seen[name], "variable %s: there is no setting or secret %q", variable, name)
+		add(!envForm.MatchString(variable), "variable %q: want %s", variable, envForm)
+	}
+	for _, setting := range s.Settings {
+		add(setting.RequiredWith != "" && !seen[setting.RequiredWith], "setting %q: there is no setting %q to be required with", setting.Name, setting.RequiredWith)
 	}
 	quotas := map[string]bool{}
 	for _, quota := range s.Quotas {

@@ -23,8 +23,9 @@ func Spec() stage.Spec {
 		ID: "vision", Version: "1.0.0", Kind: stage.EvidenceKind, NeedsMedia: true,
 		Summary:  "Measures shots, motion, light and colours of the first seconds; describes them where a model is set.",
 		Programs: []string{"ffmpeg"},
-		Settings: model.Settings("it describes what the frames of a video show."),
+		Settings: model.Settings(),
 		Secrets:  []string{model.KeySecret},
+		Env:      model.Env(),
 		Limits:   stage.Limits{Call: 10 * time.Minute},
 		Evidence: evidence,
 	}

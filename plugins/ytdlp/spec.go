@@ -34,9 +34,10 @@ func Spec() stage.Spec {
 		Summary:   "Asks yt-dlp for Shorts of handles and terms, TikToks of handles, and media.",
 		Platforms: []string{youtube, tiktok, instagram},
 		Settings: []stage.Setting{
-			{Name: "enabled", Required: true, Help: "`yes` turns the source on: it is no official interface, and the platforms' terms apply."},
+			{Name: "enabled", Required: true, Values: []string{"yes"}, Help: "`yes` turns the source on: it is no official interface, and the platforms' terms apply."},
 			{Name: "ca_file", Path: true, Help: "Certificates to trust instead of the system's, in PEM."},
 		},
+		Env: map[string]string{"enabled": "YTDLP"},
 		Hosts: []string{
 			"youtube.com:443", "*.youtube.com:443", "youtubei.googleapis.com:443", "*.googlevideo.com:443",
 			"tiktok.com:443", "*.tiktok.com:443", "*.tiktokv.com:443", "*.tiktokcdn.com:443", "*.tiktokcdn-us.com:443", "*.tiktokcdn-eu.com:443",

@@ -35,12 +35,17 @@ const (
 	KeySecret       = "key"
 )
 
-// Settings are those of a stage that can ask an endpoint; what for stands in help.
-func Settings(help string) []stage.Setting {
+// Settings are those of a stage that can ask an endpoint.
+func Settings() []stage.Setting {
 	return []stage.Setting{
-		{Name: EndpointSetting, Endpoint: true, Help: "Base address of a chat endpoint that speaks as OpenAI's does: " + help},
-		{Name: ModelSetting, Help: "The endpoint's name for its model; needed with an endpoint."},
+		{Name: EndpointSetting, Endpoint: true, Help: "Base address of an OpenAI-compatible endpoint, such as https://api.example.com/v1."},
+		{Name: ModelSetting, RequiredWith: EndpointSetting, Help: "Name of the model at that endpoint; needed with an endpoint."},
 	}
+}
+
+// Env names the variables of the chat endpoint that stages share.
+func Env() map[string]string {
+	return map[string]string{EndpointSetting: "MODEL_URL", ModelSetting: "MODEL", KeySecret: "MODEL_KEY"}
 }
 
 const (

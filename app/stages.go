@@ -1,0 +1,153 @@
+package app
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/scrollery/scrollery/plugins/captions"
+	"github.com/scrollery/scrollery/plugins/feed"
+	"github.com/scrollery/scrollery/plugins/instagram"
+	"github.com/scrollery/scrollery/plugins/ocr"
+	"github.com/scrollery/scrollery/plugins/plan"
+	rulestage "github.com/scrollery/scrollery/plugins/rules"
+	"github.com/scrollery/scrollery/plugins/speech"
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/tiktok"
+	"github.com/scrollery/scrollery/plugins/vision"
+	"github.com/scrollery/scrollery/plugins/youtube"
+	"github.com/scrollery/scrollery/plugins/ytdlp"
+)
+
+// Stages are the stage plugins that come with the binary. The variables, flags and
+// keys of their settings follow from their specs.
+func Stages() []stage.Spec {
+	return []stage.Spec{
+		plan.Spec(),
+		feed.Spec(),
+		youtube.Spec(),
+		tiktok.Spec(),
+		instagram.Spec(),
+		ytdlp.Spec(),
+		rulestage.Spec(),
+		captions.Spec(),
+		ocr.Spec(),
+		vision.Spec(),
+		speech.Spec(),
+	}
+}
+
+// stageValue is a setting or a secret of a stage that has a variable of its own.
+type stageValue struct {
+	stage.Setting
+	// variable is its name, without Prefix.
+	variable string
+	spec     stage.Spec
+	secret   bool
+}
+
+// stageValues are those of all built-in stages; of a shared variable one a stage.
+func stageValues() (all []stageValue) {
+	for _, spec := range Stages() {
+		named := func(name string) string {
+			return cmp.Or(spec.Env[name], strings.ToUpper(strings.ReplaceAll(spec.ID, "-", "_")+"_"+name))
+		}
+		for _, setting := range spec.Settings {
+			if setting.Required || spec.Env[setting.Name] != "" {
+				all = append(all, stageValue{setting, named(setting.Name), spec, false})
+			}
+		}
+		for _, name := range spec.Secrets {
+			all = append(all, stageValue{stage.Setting{Name: name}, named(name), spec, true})
+		}
+	}
+	return all
+}
+
+// stageSettings are the variables of the built-in stages.
+func stageSettings() (all []Setting) {
+	for _, value := range stageValues() {
+		name := value.variable
+		if at := slices.IndexFunc(all, func(s Setting) bool { return s.Name == name }); at >= 0 {
+			all[at].Default = cmp.Or(all[at].Default, value.Default)
+			continue
+		}
+		fallback := value.Default
+		if fallback == "" && value.Required {
+			fallback = value.spec.ID + " is off"
+		}
+		all = append(all, Setting{Name: name, Secret: value.secret, Default: fallback, Usage: value.Help, set: func(c *Config, text string) error {
+			c.SetStage(name, text)
+			return nil
+		}})
+	}
+	return all
+}
+
+// SetStage sets a variable of the built-in stages, without Prefix; Complete hands it
+// to those that name it.
+func (c *Config) SetStage(variable, value string) {
+	c.StageValues = maps.Clone(c.StageValues)
+	if c.StageValues == nil {
+		c.StageValues = map[string]string{}
+	}
+	c.StageValues[variable] = value
+}
+
+// giveStages hands the variables to the stages. One whose own settings in the file
+// name another endpoint takes none of what belongs to the shared one.
+func (c *Config) giveStages() {
+	given, own := c.Plugins.Settings, c.Plugins.Settings
+	for _, value := range stageValues() {
+		id, text := value.spec.ID, c.StageValues[value.variable]
+		elsewhere := slices.ContainsFunc(value.spec.Settings, func(s stage.Setting) bool {
+			_, set := own[id][s.Name]
+			return set && s.Endpoint && value.spec.Env[s.Name] != ""
+		})
+		switch {
+		case text == "" || elsewhere:
+		case value.secret:
+			c.Plugins.Secrets = withSetting(c.Plugins.Secrets, id, value.Name, text)
+		default:
+			given = withSetting(given, id, value.Name, text)
+		}
+	}
+	c.Plugins.Settings = given
+}
+
+// withSetting returns a copy of settings with one value more.
+func withSetting(settings map[string]map[string]string, plugin, name, value string) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	maps.Copy(all, settings)
+	one := map[string]string{}
+	maps.Copy(one, all[plugin])
+	one[name] = value
+	all[plugin] = one
+	return all
+}
+
+// checkStages reports variables of stages that cannot work.
+func (c *Config) checkStages(fault func(name, format string, args ...any)) {
+	told := map[string]bool{}
+	for _, value := range stageValues() {
+		text := c.StageValues[value.variable]
+		if told[value.variable] {
+			continue
+		}
+		told[value.variable] = true
+		if value.RequiredWith != "" && text == "" && c.StageValues[value.spec.Env[value.RequiredWith]] != "" {
+			fault(value.variable, "needed with %s%s", Prefix, value.spec.Env[value.RequiredWith])
+		}
+		if text == "" {
+			continue
+		}
+		if len(value.Values) > 0 && !slices.Contains(value.Values, text) {
+			fault(value.variable, "%q is not %s; leave it empty to keep %s off", text, strings.Join(value.Values, " or "), value.spec.ID)
+		}
+		if address, err := url.Parse(text); value.Endpoint && (err != nil || address.Host == "" || address.User != nil || address.Scheme != "https" && address.Scheme != "http") {
+			fault(value.variable, "not an http or https address without credentials")
+		}
+	}
+}
