@@ -35,9 +35,9 @@ const (
 	stopTimeout = 20 * time.Second
 )
 
-// rooms is the graph without what listens or works: the operator's commands use
+// modules is the graph without what listens or works: the operator's commands use
 // it beside a running server.
-func rooms(cfg Config, log *slog.Logger) fx.Option {
+func modules(cfg Config, log *slog.Logger) fx.Option {
 	return fx.Options(
 		fx.NopLogger, // the graph's own events say nothing to an operator
 		fx.StartTimeout(startTimeout),
@@ -71,7 +71,7 @@ func rooms(cfg Config, log *slog.Logger) fx.Option {
 // graph is the whole service.
 func graph(cfg Config, log *slog.Logger) fx.Option {
 	return fx.Options(
-		rooms(cfg, log),
+		modules(cfg, log),
 		system,
 		fx.Provide(newTracing, newMetrics, newAdmission, newDoor, NewRoutes, NewServer),
 		fx.Invoke(learnStages, runQueue, runServer),

@@ -36,6 +36,7 @@ var rules = []rule{
 	{"modules/kernel/audit", []string{"modules/kernel", "ent"}, "an audit entry is a row"},
 	{"modules/kernel/mail", []string{"modules/kernel/secret"}, "a boundary between parts is random"},
 	{"modules/kernel", nil, "these helpers know nothing else of the tree"},
+	{"modules/operator", []string{"modules/kernel", "plugins/stage", "plugins/feed/formats"}, "an import reads files as the feed does; everything else is a need"},
 	{"modules", []string{"modules/kernel", "plugins/stage", "ent", "proto/gen"}, "modules never import each other: a need is an interface that app answers"},
 	{"plugins/stage", []string{"proto/gen"}, "authors import it from outside: it brings nothing along"},
 	{"plugins/programs", []string{"plugins/internal", "modules/kernel/files", "proto/gen"}, "a program knows an account's files or an endpoint, and nothing of the service"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/operator"
 )
 
 // postOffice is a real mail server that answers recipients as the test says.
@@ -96,7 +97,7 @@ func TestMailedCodesThroughTheQueue(t *testing.T) {
 		nobody, base := running.Anonymous(), fmt.Sprintf("%p", running)
 		account := func(name string, answers ...int) string {
 			email := name + base + "@example.com"
-			if _, err := running.Operator().CreateKey(t.Context(), app.KeyOrder{Email: email, Plan: "standard"}); err != nil {
+			if _, err := running.Operator().CreateKey(t.Context(), operator.KeyOrder{Email: email, Plan: "standard"}); err != nil {
 				t.Fatal(err)
 			}
 			office.mu.Lock()

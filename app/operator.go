@@ -2,11 +2,7 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/fx"
@@ -14,33 +10,26 @@ import (
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
-	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
-	"github.com/scrollery/scrollery/modules/kernel/store"
-	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/keys"
+	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// Operator is the command line's way to the rooms. It opens the database itself,
-// beside a running server, and neither listens nor works on jobs.
+// Operator gives the command line the modules. It opens the database itself, beside
+// a running server, and neither listens nor works on jobs.
 type Operator struct {
+	*operator.Service
+	Billing *billing.Service
 	graph   *fx.App
-	db      *store.DB
-	keys    *keys.Service
-	scrolls *scrolls.Service
-	billing *billing.Service
-	subs    *billing.Subscriptions
-	credits *credits.Service
-	quotas  *quota.Service
-	host    *pluginhost.Host
 }
 
 // NewOperator opens the database and brings it to this version's schema.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	o := &Operator{}
-	o.graph = fx.New(rooms(cfg, log), fx.Populate(&o.db, &o.keys, &o.scrolls, &o.billing, &o.subs, &o.credits, &o.quotas, &o.host))
+	o.graph = fx.New(modules(cfg, log), operator.Module, fx.Provide(operatorNeeds), fx.Populate(&o.Service, &o.Billing))
 	if err := o.graph.Err(); err != nil {
 		return nil, cause(err)
 	}
@@ -54,184 +43,115 @@ func (o *Operator) Close() error {
 	return o.graph.Stop(ctx)
 }
 
-// KeyOrder asks for a key of a complimentary account.
-type KeyOrder struct {
-	// Email of the account; a known one gets one more key.
-	Email string
-	// Plan is `standard` or `pro`.
-	Plan string
-	// Scopes are all when empty.
-	Scopes []string
-	// TTL above 0 makes a session key.
-	TTL time.Duration
+// operatorNeeds answers the module operator, whose types have the fields of those
+// that they are converted from.
+func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, q *quota.Service, h *pluginhost.Host) (operator.Config, operator.Needs) {
+	return operator.Config{SandboxDir: cfg.Sandbox.Dir}, operator.Needs{
+		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},
+		Scrolls: scrollLists{s}, Importer: importer{s}, Quotas: quotaLists{q, h},
+	}
 }
 
-// maxTTL is the longest life of a session key.
-const maxTTL = 24 * time.Hour
-
-// Validate reports what cannot be made.
-func (k KeyOrder) Validate() error {
-	var faults []error
-	if _, ok := mail.Address(k.Email); !ok {
-		faults = append(faults, fmt.Errorf("--email %q is not an e-mail address", k.Email))
+// each converts the items of a list.
+func each[From, To any](from []From, err error, to func(From) To) ([]To, error) {
+	all := make([]To, len(from))
+	for i := range from {
+		all[i] = to(from[i])
 	}
-	if k.Plan != "standard" && k.Plan != "pro" {
-		faults = append(faults, fmt.Errorf("--plan %q is neither standard nor pro", k.Plan))
-	}
-	for _, scope := range k.Scopes {
-		if !slices.Contains(viewer.AllScopes(), scope) {
-			faults = append(faults, fmt.Errorf("--scopes: there is no %q; there are %s", scope, strings.Join(viewer.AllScopes(), ", ")))
-		}
-	}
-	if k.TTL < 0 || k.TTL > maxTTL {
-		faults = append(faults, fmt.Errorf("--ttl %v is not between 0 and %v", k.TTL, maxTTL))
-	}
-	return errors.Join(faults...)
+	return all, err
 }
 
-// CreateKey returns a new key; it is not shown again.
-func (o *Operator) CreateKey(ctx context.Context, order KeyOrder) (string, error) {
-	return o.keys.CreateForEmail(asOperator(ctx), order.Email, order.Plan, order.Scopes, order.TTL)
+type accountLists struct{ keys *keys.Service }
+
+func (a accountLists) List(ctx context.Context, email string) ([]operator.Key, error) {
+	found, err := a.keys.List(ctx, email)
+	return each(found, err, func(k keys.Key) operator.Key { return operator.Key(k) })
 }
 
-// KeyLine is a key as a list shows it.
-type KeyLine struct {
-	ID, Hint, State string
-	Created         time.Time
-	Scopes          []string
+func (a accountLists) Accounts(ctx context.Context, after int64, limit int) ([]operator.AccountRow, error) {
+	found, err := a.keys.Accounts(ctx, after, limit)
+	return each(found, err, func(r keys.AccountRow) operator.AccountRow { return operator.AccountRow(r) })
 }
 
-// Keys lists the keys of an address.
-func (o *Operator) Keys(ctx context.Context, email string) ([]KeyLine, error) {
-	found, err := o.keys.List(viewer.System(ctx), email)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("no account has the address %s", email)
-	}
-	lines := make([]KeyLine, 0, len(found))
-	for _, key := range found {
-		line := KeyLine{ID: key.ID, Hint: key.Hint, State: "active", Created: key.CreatedAt.UTC(), Scopes: key.Scopes}
-		switch {
-		case !key.RevokedAt.IsZero():
-			line.State = "revoked"
-		case !key.ExpiresAt.IsZero() && key.ExpiresAt.Before(time.Now()):
-			line.State = "expired"
-		case key.Session:
-			line.State = "session"
-		}
-		lines = append(lines, line)
-	}
-	return lines, nil
+type subscriptions struct{ all *billing.Subscriptions }
+
+func (s subscriptions) Of(ctx context.Context, account int64) (operator.Subscription, error) {
+	found, err := s.all.Of(ctx, account)
+	return operator.Subscription(found), err
 }
 
-// RevokeKey ends a key and its session keys.
-func (o *Operator) RevokeKey(ctx context.Context, id string) error {
-	return o.keys.Revoke(asOperator(ctx), id)
+type creditLists struct{ ledger *credits.Service }
+
+func (c creditLists) Balance(ctx context.Context, account int64) (operator.Balance, error) {
+	balance, err := c.ledger.Balance(ctx, account)
+	return operator.Balance(balance), err
 }
 
-// tenant returns a context that acts for the account of an address.
-func (o *Operator) tenant(ctx context.Context, email string) (context.Context, error) {
-	account, ok, err := o.keys.AccountOf(viewer.System(ctx), email)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, fmt.Errorf("no account has the address %s", email)
-	}
-	return viewer.As(ctx, account), nil
+func (c creditLists) Entries(ctx context.Context, account int64, limit int) ([]operator.Movement, error) {
+	found, err := c.ledger.Entries(ctx, account, limit)
+	return each(found, err, func(e credits.Entry) operator.Movement { return operator.Movement(e) })
 }
 
-// ScrollLine is a scroll as a list shows it.
-type ScrollLine struct {
-	ID, Status, Failure string
-	Videos              int
-	Created             time.Time
+func (c creditLists) Grant(ctx context.Context, account, amount int64, reference string) (operator.Balance, error) {
+	balance, err := c.ledger.Grant(ctx, account, amount, reference)
+	return operator.Balance(balance), err
 }
 
-// listedScrolls is how many scrolls a list shows.
-const listedScrolls = 100
+type scrollLists struct{ scrolls *scrolls.Service }
 
-// Scrolls lists an account's newest scrolls.
-func (o *Operator) Scrolls(ctx context.Context, email string) ([]ScrollLine, error) {
-	ctx, err := o.tenant(ctx, email)
-	if err != nil {
-		return nil, err
-	}
-	found, _, err := o.scrolls.List(ctx, listedScrolls, "")
-	if err != nil {
-		return nil, err
-	}
-	lines := make([]ScrollLine, 0, len(found))
-	for _, scroll := range found {
-		line := ScrollLine{ID: publicid.Format(publicid.Scroll, scroll.ID), Status: scroll.Status, Videos: scroll.NewVideos, Created: time.UnixMilli(scroll.CreatedAt).UTC()}
+func (s scrollLists) List(ctx context.Context, limit int) ([]operator.ScrollLine, error) {
+	found, _, err := s.scrolls.List(ctx, limit, "")
+	return each(found, err, func(scroll *scrolls.Scroll) operator.ScrollLine {
+		line := operator.ScrollLine{ID: publicid.Format(publicid.Scroll, scroll.ID), Status: scroll.Status, Videos: scroll.NewVideos, Created: time.UnixMilli(scroll.CreatedAt).UTC()}
 		if scroll.FailureCode != nil {
 			line.Failure = *scroll.FailureCode
 		}
-		lines = append(lines, line)
-	}
-	return lines, nil
+		return line
+	})
 }
 
-// VerdictLine is what the screens said of a video, as a list shows it.
-type VerdictLine struct {
-	Platform, ExternalID string
-	// Verdict is `kept` or `dropped`.
-	Verdict, Rule, Reason string
-	Rank                  float64
-}
-
-// listedVerdicts is how many verdicts a list shows.
-const listedVerdicts = 1000
-
-// Verdicts shows an account's newest verdicts, or those of one scroll.
-func (o *Operator) Verdicts(ctx context.Context, email, scroll string, droppedOnly bool, show func(VerdictLine)) error {
-	ctx, err := o.tenant(ctx, email)
-	if err != nil {
-		return err
-	}
+func (s scrollLists) Verdicts(ctx context.Context, scroll string, droppedOnly bool, limit int) ([]stage.Verdict, error) {
 	filter := scrolls.VerdictFilter{Scroll: scroll}
 	if droppedOnly {
 		filter.Dropped = &droppedOnly
 	}
-	found, _, err := o.scrolls.Verdicts(ctx, filter, listedVerdicts, "")
-	if err != nil {
-		return err
-	}
-	for _, v := range found {
-		line := VerdictLine{Platform: v.Platform, ExternalID: v.ExternalID, Verdict: "kept", Rule: v.DroppedBy, Reason: v.Reason, Rank: v.Rank}
-		if v.DroppedBy != "" {
-			line.Verdict = "dropped"
-		}
-		show(line)
-	}
-	return nil
+	found, _, err := s.scrolls.Verdicts(ctx, filter, limit, "")
+	return each(found, err, func(v scrolls.Verdict) stage.Verdict { return v.Verdict })
 }
 
-// CancelScroll cancels a scroll of any account.
-func (o *Operator) CancelScroll(ctx context.Context, id string) error {
-	scroll, err := o.scrolls.Cancel(viewer.System(ctx), id)
-	switch {
-	case err != nil:
-		return err
-	case scroll == nil:
-		return fmt.Errorf("there is no scroll %s", id)
-	case scroll.Status != scrolls.Cancelled:
-		return fmt.Errorf("scroll %s has already %s", id, scroll.Status)
+func (s scrollLists) Cancel(ctx context.Context, id string) (status string, done bool, err error) {
+	scroll, err := s.scrolls.Cancel(ctx, id)
+	if err != nil || scroll == nil {
+		return "", false, err
 	}
-	return nil
+	return scroll.Status, scroll.Status == scrolls.Cancelled, nil
 }
 
-// Quotas tells how much is used of what sites allow.
-func (o *Operator) Quotas(ctx context.Context) ([]quota.Status, error) {
-	var all []quota.Status
-	for _, q := range o.host.Quotas() {
-		status, err := o.quotas.Status(ctx, quotaOf(q.Plugin, q.Allowance))
+type importer struct{ scrolls *scrolls.Service }
+
+func (i importer) Import(ctx context.Context, next func() ([]operator.Reading, error)) (operator.Imported, error) {
+	done, err := i.scrolls.Import(ctx, func() ([]scrolls.Reading, error) {
+		batch, err := next()
+		return each(batch, err, func(r operator.Reading) scrolls.Reading { return scrolls.Reading(r) })
+	})
+	parts, err := each(done.Parts, err, func(t scrolls.Tally) operator.Tally { return operator.Tally(t) })
+	return operator.Imported{ScrollID: done.ScrollID, Parts: parts}, err
+}
+
+type quotaLists struct {
+	ledger *quota.Service
+	host   *pluginhost.Host
+}
+
+func (q quotaLists) Quotas(ctx context.Context) (all []operator.Quota, err error) {
+	for _, known := range q.host.Quotas() {
+		s, err := q.ledger.Status(ctx, quotaOf(known.Plugin, known.Allowance))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, status)
+		all = append(all, operator.Quota{
+			Plugin: s.Plugin, Name: s.Name, Window: string(s.Window), Used: s.Used, Limit: s.Limit, Tenants: s.Tenants, RenewsAt: s.RenewsAt,
+		})
 	}
 	return all, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
-	"github.com/scrollery/scrollery/modules/quota"
+	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/plugins/youtube/youtubetest"
 )
 
@@ -65,7 +65,7 @@ func TestTenantsShareWhatASiteAllows(t *testing.T) {
 }
 
 // quotaNamed is where a quota of the youtube source stands, as the operator sees it.
-func quotaNamed(t *testing.T, running *apptest.Running, name string) quota.Status {
+func quotaNamed(t *testing.T, running *apptest.Running, name string) operator.Quota {
 	t.Helper()
 	all, err := running.Operator().Quotas(t.Context())
 	if err != nil {
@@ -77,5 +77,5 @@ func quotaNamed(t *testing.T, running *apptest.Running, name string) quota.Statu
 		}
 	}
 	t.Fatalf("there is no quota %s among %+v", name, all)
-	return quota.Status{}
+	return operator.Quota{}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/operator"
 )
 
 // A refusalCase is a call that is refused, and with what.
@@ -109,7 +110,7 @@ func spend(t *testing.T, running *apptest.Running, account *apptest.Caller) *app
 // order makes one more key of an account.
 func order(t *testing.T, running *apptest.Running, account *apptest.Caller, ttl time.Duration, scopes ...string) *apptest.Caller {
 	t.Helper()
-	secret, err := running.Operator().CreateKey(t.Context(), app.KeyOrder{Email: account.Email, Plan: "standard", Scopes: scopes, TTL: ttl})
+	secret, err := running.Operator().CreateKey(t.Context(), operator.KeyOrder{Email: account.Email, Plan: "standard", Scopes: scopes, TTL: ttl})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/operator"
 )
 
 // Running is an app that a test started; it stops with the test.
@@ -31,7 +32,7 @@ type Running struct {
 	Handler http.Handler
 	// Config that it runs with.
 	Config   app.Config
-	operator *app.Operator
+	commands *app.Operator
 	accounts atomic.Int64
 }
 
@@ -70,8 +71,8 @@ func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger)
 	}
 	running := &Running{BaseURL: cfg.BaseURL, Config: cfg, Handler: service.Handler()}
 	t.Cleanup(func() {
-		if running.operator != nil {
-			if err := running.operator.Close(); err != nil {
+		if running.commands != nil {
+			if err := running.commands.Close(); err != nil {
 				t.Errorf("close the operator: %v", err)
 			}
 		}
@@ -79,11 +80,11 @@ func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger)
 			t.Errorf("stop: %v", err)
 		}
 	})
-	operator, err := app.NewOperator(context.Background(), cfg, log)
+	commands, err := app.NewOperator(context.Background(), cfg, log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	running.operator = operator
+	running.commands = commands
 	return running
 }
 
@@ -117,13 +118,13 @@ func Each(t *testing.T, test func(t *testing.T, running *Running), configure ...
 }
 
 // Operator is the command line's side of the running app.
-func (r *Running) Operator() *app.Operator { return r.operator }
+func (r *Running) Operator() *app.Operator { return r.commands }
 
 // Account opens a complimentary account and returns a caller with its key.
 func (r *Running) Account(t testing.TB, plan string) *Caller {
 	t.Helper()
 	email := fmt.Sprintf("tester%d@example.com", r.accounts.Add(1))
-	secret, err := r.operator.CreateKey(context.Background(), app.KeyOrder{Email: email, Plan: plan})
+	secret, err := r.commands.CreateKey(context.Background(), operator.KeyOrder{Email: email, Plan: plan})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/modules/operator"
 )
 
 func accountsCommand() *cobra.Command {
@@ -63,7 +64,7 @@ func accountsShow() *cobra.Command {
 	}
 }
 
-func printAccount(account app.AccountReport) error {
+func printAccount(account operator.AccountReport) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "id\t%s\nemail\t%s\nplan\t%s %s\nstatus\t%s\n", account.ID, account.Email, account.Plan, account.Interval, account.Status)
 	if !account.PeriodEnd.IsZero() {

@@ -41,7 +41,7 @@ func subscriptionsCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return operate(cmd, func(o *app.Operator) error {
-				done, err := o.SyncSubscriptions(cmd.Context())
+				done, err := o.Billing.SyncAll(cmd.Context())
 				if err == nil || done.Checked > 0 {
 					fmt.Printf("%d checked, %d changed\n", done.Checked, done.Changed)
 				}
@@ -61,7 +61,7 @@ func billingCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return operate(cmd, func(o *app.Operator) error {
-				report, err := o.SetUpBilling(cmd.Context())
+				report, err := o.Billing.SetUp(cmd.Context())
 				for _, line := range report {
 					fmt.Println(line)
 				}

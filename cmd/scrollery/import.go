@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/plugins/feed/formats"
 )
 
@@ -72,8 +73,8 @@ type importFlags struct {
 	json                             bool
 }
 
-func (f importFlags) order(paths []string) (app.ImportOrder, error) {
-	order := app.ImportOrder{Email: f.email, Paths: paths, Input: os.Stdin, Format: formats.Format(f.format)}
+func (f importFlags) order(paths []string) (operator.ImportOrder, error) {
+	order := operator.ImportOrder{Email: f.email, Paths: paths, Input: os.Stdin, Format: formats.Format(f.format)}
 	var faults []error
 	if f.email == "" {
 		faults = append(faults, errors.New("--email is needed"))
@@ -104,7 +105,7 @@ func (f importFlags) order(paths []string) (app.ImportOrder, error) {
 	return order, errors.Join(faults...)
 }
 
-func runImport(cmd *cobra.Command, o *app.Operator, order app.ImportOrder, asJSON bool) error {
+func runImport(cmd *cobra.Command, o *app.Operator, order operator.ImportOrder, asJSON bool) error {
 	progress := newProgress(os.Stderr)
 	order.Begin, order.Watch = progress.begin, progress.read
 	report, err := o.Import(cmd.Context(), order)
@@ -124,7 +125,7 @@ func runImport(cmd *cobra.Command, o *app.Operator, order app.ImportOrder, asJSO
 	return nil
 }
 
-func printImport(out io.Writer, report app.ImportReport, asJSON bool) error {
+func printImport(out io.Writer, report operator.ImportReport, asJSON bool) error {
 	if asJSON {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
@@ -144,7 +145,7 @@ func printImport(out io.Writer, report app.ImportReport, asJSON bool) error {
 	return err
 }
 
-func countsOf(file app.ImportedFile) string {
+func countsOf(file operator.ImportedFile) string {
 	var names []string
 	for name, n := range file.Formats {
 		if n > 0 {

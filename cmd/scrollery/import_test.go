@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/operator"
 )
 
 // eachDatabase runs the test with a server on each kind of database.
@@ -58,10 +58,10 @@ func TestImportWholeFiles(t *testing.T) {
 	table := filepath.Join(data, "tiktok_dk_run1_2026-03-22.csv")
 	columns := filepath.Join("..", "..", "plugins", "feed", "formats", "testdata", "tiktok_dk.map.json")
 	eachDatabase(t, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
-		load := func(want app.ImportedFile, args ...string) {
+		load := func(want operator.ImportedFile, args ...string) {
 			t.Helper()
 			got := c.command(t, append([]string{"import", "--email", "chaos@example.com", "--json"}, args...)...)
-			var report app.ImportReport
+			var report operator.ImportReport
 			if err := json.Unmarshal([]byte(got.stdout), &report); err != nil || got.code != exitDone {
 				t.Fatalf("exit %d: %v: %s%s", got.code, err, got.stdout, got.stderr)
 			}
@@ -73,10 +73,10 @@ func TestImportWholeFiles(t *testing.T) {
 				t.Errorf("%v: scroll %q", args, report.ScrollID)
 			}
 		}
-		load(app.ImportedFile{Read: 599, New: 599}, "--observed-at", "2020-12-21", scrape)
-		load(app.ImportedFile{Read: 2625, New: 2625}, "--map", columns, "--observed-at", "2026-03-22", table)
-		load(app.ImportedFile{Read: 3224, AlreadyThere: 2625, SeenAgain: 599}, "--map", columns, "--observed-at", "2026-03-22", table, scrape)
-		load(app.ImportedFile{Read: 599, AlreadyThere: 599}, "--observed-at", "2020-12-21", scrape) // older than the last
+		load(operator.ImportedFile{Read: 599, New: 599}, "--observed-at", "2020-12-21", scrape)
+		load(operator.ImportedFile{Read: 2625, New: 2625}, "--map", columns, "--observed-at", "2026-03-22", table)
+		load(operator.ImportedFile{Read: 3224, AlreadyThere: 2625, SeenAgain: 599}, "--map", columns, "--observed-at", "2026-03-22", table, scrape)
+		load(operator.ImportedFile{Read: 599, AlreadyThere: 599}, "--observed-at", "2020-12-21", scrape) // older than the last
 		db := open(t)
 		if videos, observations := numberOf(t, db, "SELECT count(*) FROM videos"), numberOf(t, db, "SELECT count(*) FROM observations"); videos != 3224 || observations != 3823 {
 			t.Errorf("%d videos and %d observations, want 3224 and 3823", videos, observations)

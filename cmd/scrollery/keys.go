@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/modules/operator"
 )
 
 func keysCommand() *cobra.Command {
@@ -17,7 +18,7 @@ func keysCommand() *cobra.Command {
 }
 
 func keysCreate() *cobra.Command {
-	var order app.KeyOrder
+	var order operator.KeyOrder
 	var scopes string
 	command := &cobra.Command{
 		Use:   "create --email A --plan standard|pro",
@@ -25,10 +26,14 @@ func keysCreate() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			order.Scopes = strings.FieldsFunc(scopes, func(r rune) bool { return r == ',' || r == ' ' })
-			if err := order.Validate(); err != nil {
+			cfg, err := load(cmd)
+			if err != nil {
+				return err
+			}
+			if err := order.Validate(cfg.Keys.MaxSessionTTL); err != nil {
 				return fmt.Errorf("%w: %w", errUse, err)
 			}
-			return operate(cmd, func(o *app.Operator) error {
+			return operateWith(cmd, cfg, func(o *app.Operator) error {
 				secret, err := o.CreateKey(cmd.Context(), order)
 				if err == nil {
 					fmt.Println(secret)
@@ -99,10 +104,15 @@ func operate(cmd *cobra.Command, do func(*app.Operator) error) error {
 	if err != nil {
 		return err
 	}
-	operator, err := app.NewOperator(cmd.Context(), cfg, app.NewLog(os.Stderr, cfg.LogLevel))
+	return operateWith(cmd, cfg, do)
+}
+
+// operateWith is operate for a configuration that was read before.
+func operateWith(cmd *cobra.Command, cfg app.Config, do func(*app.Operator) error) error {
+	o, err := app.NewOperator(cmd.Context(), cfg, app.NewLog(os.Stderr, cfg.LogLevel))
 	if err != nil {
 		return err
 	}
-	defer operator.Close()
-	return do(operator)
+	defer o.Close()
+	return do(o)
 }

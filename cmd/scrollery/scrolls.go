@@ -68,13 +68,18 @@ func scrollsVerdicts() *cobra.Command {
 				return fmt.Errorf("%w: --email is needed", errUse)
 			}
 			return operate(cmd, func(o *app.Operator) error {
-				w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, "PLATFORM\tVIDEO\tVERDICT\tRANK\tRULE\tREASON")
-				err := o.Verdicts(cmd.Context(), email, scroll, dropped, func(v app.VerdictLine) {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%s\t%s\n", plain(v.Platform), plain(v.ExternalID), v.Verdict, v.Rank, plain(v.Rule), plain(v.Reason))
-				})
+				verdicts, err := o.Verdicts(cmd.Context(), email, scroll, dropped)
 				if err != nil {
 					return err
+				}
+				w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(w, "PLATFORM\tVIDEO\tVERDICT\tRANK\tRULE\tREASON")
+				for _, v := range verdicts {
+					verdict := "kept"
+					if v.DroppedBy != "" {
+						verdict = "dropped"
+					}
+					fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%s\t%s\n", plain(v.Platform), plain(v.ExternalID), verdict, v.Rank, plain(v.DroppedBy), plain(v.Reason))
 				}
 				return w.Flush()
 			})

@@ -1,4 +1,4 @@
-package app
+package operator
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 type importFile struct {
 	// dir is the folder that was named, or the file's own; nil for the input.
 	dir fs.FS
-	// name is the file's in it.
+	// name is relative to dir; shown is the path as it was given.
 	name, shown string
 	size        int64
 	// modified in Unix milliseconds; 0 for the input.
@@ -77,7 +77,7 @@ func inFolder(root string) (files []importFile, err error) {
 	return files, err
 }
 
-// sizeOf is how many bytes there are to read; -1 where nobody knows.
+// sizeOf is the number of bytes to read; -1 where it is unknown.
 func sizeOf(files []importFile) (sum int64) {
 	for _, file := range files {
 		if file.size < 0 {

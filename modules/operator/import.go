@@ -1,4 +1,4 @@
-package app
+package operator
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
-	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/plugins/feed/formats"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -20,16 +19,16 @@ type ImportOrder struct {
 	// Paths are files and folders; `-` is Input.
 	Paths []string
 	Input io.Reader
-	// Map reads all CSV files; nil leaves them to the maps beside them.
+	// Map reads all CSV files; nil uses the maps beside them.
 	Map *formats.Map
 	// Format is the only one that is read; empty takes all.
 	Format formats.Format
-	// ObservedAt is when the counts were read that do not say it themselves, in Unix
-	// milliseconds. Nil takes the time of the file, and now for Input.
+	// ObservedAt is the time of counts that carry none, in Unix milliseconds. Nil
+	// takes the time of the file, and now for Input.
 	ObservedAt *int64
-	// Begin, if set, is told how many bytes there are; -1 where nobody knows.
+	// Begin, if set, gets the number of bytes to read; -1 where it is unknown.
 	Begin func(bytes int64)
-	// Watch, if set, is told of every portion that was read.
+	// Watch, if set, gets the size of every portion that was read.
 	Watch func(bytes int)
 }
 
@@ -51,7 +50,7 @@ type ImportedFile struct {
 	// New were not in the library. SeenAgain were, and have one more observation.
 	New       int `json:"new"`
 	SeenAgain int `json:"seenAgain"`
-	// AlreadyThere are readings that the library had, as of an import before.
+	// AlreadyThere are readings that the library had before, as of an earlier import.
 	AlreadyThere int `json:"alreadyThere"`
 	// Repeated are further readings of videos of the same import.
 	Repeated int `json:"repeated"`
@@ -63,14 +62,14 @@ type ImportedFile struct {
 // importBatch is how many videos are handed over at once.
 const importBatch = 200
 
-// importLine is the longest line of a file that is imported: what yt-dlp says of a
-// video with all its subtitles can be more than a feed's line may be.
+// importLine is the longest line of an imported file, in bytes. It is longer than
+// a feed's, since yt-dlp's JSON of a video can hold all its subtitles.
 const importLine = 32 << 20
 
-// Import loads files into the library of an address. The report is whole where the
-// error is nil, and tells how far it came where it is not.
-func (o *Operator) Import(ctx context.Context, order ImportOrder) (ImportReport, error) {
-	ctx, err := o.tenant(ctx, order.Email)
+// Import loads files into the library of an address. With an error, the report
+// counts what was imported before it.
+func (s *Service) Import(ctx context.Context, order ImportOrder) (ImportReport, error) {
+	ctx, err := s.tenant(ctx, order.Email)
 	if err != nil {
 		return ImportReport{}, err
 	}
@@ -83,7 +82,7 @@ func (o *Operator) Import(ctx context.Context, order ImportOrder) (ImportReport,
 	}
 	reading := readFiles(ctx, order, files)
 	defer reading.stop()
-	done, err := o.scrolls.Import(ctx, reading.next)
+	done, err := s.needs.Importer.Import(ctx, reading.next)
 	return reading.report(done), err
 }
 
@@ -93,14 +92,14 @@ type fileReading struct {
 	files   []importFile
 	reports []formats.Report
 	refused []int
-	batch   []scrolls.Reading
-	pull    func() ([]scrolls.Reading, error, bool)
+	batch   []Reading
+	pull    func() ([]Reading, error, bool)
 	stop    func()
 }
 
 func readFiles(ctx context.Context, order ImportOrder, files []importFile) *fileReading {
 	r := &fileReading{order: order, files: files, refused: make([]int, len(files)), reports: make([]formats.Report, len(files))}
-	r.pull, r.stop = iter.Pull2(func(yield func([]scrolls.Reading, error) bool) {
+	r.pull, r.stop = iter.Pull2(func(yield func([]Reading, error) bool) {
 		for part, file := range files {
 			report, err := r.read(ctx, file, part, yield)
 			if r.reports[part] = report; err != nil {
@@ -115,8 +114,8 @@ func readFiles(ctx context.Context, order ImportOrder, files []importFile) *file
 	return r
 }
 
-// read reads one file, and yields whatever batches that fills.
-func (r *fileReading) read(ctx context.Context, file importFile, part int, yield func([]scrolls.Reading, error) bool) (formats.Report, error) {
+// read reads one file, and yields each batch that is full.
+func (r *fileReading) read(ctx context.Context, file importFile, part int, yield func([]Reading, error) bool) (formats.Report, error) {
 	now := time.Now().UnixMilli()
 	options := formats.Options{
 		Map: r.order.Map, MapFirst: true, Now: now, Format: r.order.Format, LineLimit: importLine,
@@ -133,10 +132,10 @@ func (r *fileReading) read(ctx context.Context, file importFile, part int, yield
 			r.refused[part]++
 			return nil
 		}
-		if rec.Metrics.ObservedAt == nil { // it had one out of all bounds
+		if rec.Metrics.ObservedAt == nil { // Clean removed one that was out of bounds
 			rec.Metrics.ObservedAt = options.ObservedAt
 		}
-		if r.batch = append(r.batch, scrolls.Reading{Record: rec, Part: part}); len(r.batch) < importBatch {
+		if r.batch = append(r.batch, Reading{Record: rec, Part: part}); len(r.batch) < importBatch {
 			return nil
 		}
 		full := r.batch
@@ -152,7 +151,7 @@ func (r *fileReading) read(ctx context.Context, file importFile, part int, yield
 	return formats.Read(ctx, file.dir, []string{file.name}, options, emit)
 }
 
-func (r *fileReading) next() ([]scrolls.Reading, error) {
+func (r *fileReading) next() ([]Reading, error) {
 	batch, err, more := r.pull()
 	if !more {
 		return nil, io.EOF
@@ -160,13 +159,13 @@ func (r *fileReading) next() ([]scrolls.Reading, error) {
 	return batch, err
 }
 
-func (r *fileReading) report(done scrolls.Imported) ImportReport {
+func (r *fileReading) report(done Imported) ImportReport {
 	report := ImportReport{Files: make([]ImportedFile, len(r.files)), Total: ImportedFile{Formats: map[string]int{}, Skipped: []formats.Skip{}}}
 	if done.ScrollID != 0 {
 		report.ScrollID = publicid.Format(publicid.Scroll, done.ScrollID)
 	}
 	for part, file := range r.files {
-		var tally scrolls.Tally
+		var tally Tally
 		if part < len(done.Parts) {
 			tally = done.Parts[part]
 		}

@@ -1,0 +1,91 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// KeyOrder asks for a key of a complimentary account.
+type KeyOrder struct {
+	// Email of the account; a known one gets one more key.
+	Email string
+	// Plan is `standard` or `pro`.
+	Plan string
+	// Scopes are all when empty.
+	Scopes []string
+	// TTL above 0 makes a session key.
+	TTL time.Duration
+}
+
+// Validate reports what cannot be made; maxTTL is the longest lifetime of a session
+// key.
+func (k KeyOrder) Validate(maxTTL time.Duration) error {
+	var faults []error
+	if _, ok := mail.Address(k.Email); !ok {
+		faults = append(faults, fmt.Errorf("--email %q is not an e-mail address", k.Email))
+	}
+	if k.Plan != "standard" && k.Plan != "pro" {
+		faults = append(faults, fmt.Errorf("--plan %q is neither standard nor pro", k.Plan))
+	}
+	for _, scope := range k.Scopes {
+		if !slices.Contains(viewer.AllScopes(), scope) {
+			faults = append(faults, fmt.Errorf("--scopes: there is no %q; there are %s", scope, strings.Join(viewer.AllScopes(), ", ")))
+		}
+	}
+	if k.TTL < 0 || k.TTL > maxTTL {
+		faults = append(faults, fmt.Errorf("--ttl %v is not between 0 and %v", k.TTL, maxTTL))
+	}
+	return errors.Join(faults...)
+}
+
+// CreateKey returns a new key; it is not shown again.
+func (s *Service) CreateKey(ctx context.Context, order KeyOrder) (string, error) {
+	return s.needs.Keys.CreateForEmail(asOperator(ctx), order.Email, order.Plan, order.Scopes, order.TTL)
+}
+
+// KeyLine is a key in a list. State is `active`, `session`, `expired` or `revoked`.
+type KeyLine struct {
+	ID, Hint, State string
+	Created         time.Time
+	Scopes          []string
+}
+
+// Keys lists the keys of an address.
+func (s *Service) Keys(ctx context.Context, email string) ([]KeyLine, error) {
+	found, err := s.needs.Accounts.List(viewer.System(ctx), email)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, unknownAddress(email)
+	}
+	lines := make([]KeyLine, 0, len(found))
+	for _, key := range found {
+		lines = append(lines, KeyLine{ID: key.ID, Hint: key.Hint, State: key.state(time.Now()), Created: key.CreatedAt.UTC(), Scopes: key.Scopes})
+	}
+	return lines, nil
+}
+
+func (k Key) state(now time.Time) string {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return "revoked"
+	case !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(now):
+		return "expired"
+	case k.Session:
+		return "session"
+	}
+	return "active"
+}
+
+// RevokeKey ends a key and its session keys.
+func (s *Service) RevokeKey(ctx context.Context, id string) error {
+	return s.needs.Keys.Revoke(asOperator(ctx), id)
+}

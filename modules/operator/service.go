@@ -1,0 +1,113 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Keys makes and revokes keys.
+type Keys interface {
+	// CreateForEmail returns the secret of a new key of the account of an address. It
+	// opens a complimentary account where there is none.
+	CreateForEmail(ctx context.Context, email, plan string, scopes []string, ttl time.Duration) (string, error)
+	Revoke(ctx context.Context, id string) error
+	// AccountOf finds the account of an address.
+	AccountOf(ctx context.Context, email string) (accountID int64, ok bool, err error)
+}
+
+// Accounts lists keys and accounts.
+type Accounts interface {
+	// List returns the keys of every account of an address, oldest first.
+	List(ctx context.Context, email string) ([]Key, error)
+	// Accounts returns at most limit accounts by id, after one; 0 begins.
+	Accounts(ctx context.Context, after int64, limit int) ([]AccountRow, error)
+}
+
+// Subscriptions returns the subscription of an account.
+type Subscriptions interface {
+	Of(ctx context.Context, accountID int64) (Subscription, error)
+}
+
+// Credits is the ledger.
+type Credits interface {
+	Balance(ctx context.Context, accountID int64) (Balance, error)
+	// Entries returns the newest movements.
+	Entries(ctx context.Context, accountID int64, limit int) ([]Movement, error)
+	// Grant gives credits once for a reference.
+	Grant(ctx context.Context, accountID, credits int64, reference string) (Balance, error)
+}
+
+// Scrolls lists and cancels scrolls.
+type Scrolls interface {
+	// List returns the newest scrolls of the tenant of the context.
+	List(ctx context.Context, limit int) ([]ScrollLine, error)
+	// Verdicts returns the newest verdicts of the tenant of the context; an empty
+	// scroll stands for all of them.
+	Verdicts(ctx context.Context, scroll string, droppedOnly bool, limit int) ([]stage.Verdict, error)
+	// Cancel cancels a scroll of any tenant. done is false for one that had ended with
+	// the status; the status is empty for an unknown one.
+	Cancel(ctx context.Context, id string) (status string, done bool, err error)
+}
+
+// Importer takes videos from files into the library of the tenant of the context.
+type Importer interface {
+	// Import reads batches until next returns io.EOF. With an error, Imported counts
+	// what was imported before it.
+	Import(ctx context.Context, next func() ([]Reading, error)) (Imported, error)
+}
+
+// Quotas lists what sites allow the plugins, and how much of it is used.
+type Quotas interface {
+	Quotas(ctx context.Context) ([]Quota, error)
+}
+
+// Needs are what the module asks of others.
+type Needs struct {
+	Keys          Keys
+	Accounts      Accounts
+	Subscriptions Subscriptions
+	Credits       Credits
+	Scrolls       Scrolls
+	Importer      Importer
+	Quotas        Quotas
+}
+
+// Config is the module's part of the configuration.
+type Config struct {
+	// SandboxDir holds the files of accounts.
+	SandboxDir string
+}
+
+// Service does the work of the commands. It is safe for concurrent use.
+type Service struct {
+	db    *store.DB
+	cfg   Config
+	needs Needs
+}
+
+// New returns the service.
+func New(db *store.DB, cfg Config, needs Needs) *Service {
+	return &Service{db: db, cfg: cfg, needs: needs}
+}
+
+// tenant returns a context that acts for the account of an address.
+func (s *Service) tenant(ctx context.Context, email string) (context.Context, error) {
+	account, ok, err := s.needs.Keys.AccountOf(viewer.System(ctx), email)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, unknownAddress(email)
+	}
+	return viewer.As(ctx, account), nil
+}
+
+func unknownAddress(email string) error { return fmt.Errorf("no account has the address %s", email) }
+
+// Quotas returns how much is used of what sites allow.
+func (s *Service) Quotas(ctx context.Context) ([]Quota, error) { return s.needs.Quotas.Quotas(ctx) }
