@@ -27,7 +27,11 @@ type made struct {
 
 func main() {
 	random := rand.New(rand.NewPCG(20260713, 7))
-	videos := invent(random)
+	from, err := load()
+	if err != nil {
+		log.Fatal(err)
+	}
+	videos := from.invent(random)
 	for run := 1; run <= 3; run++ {
 		if err := write(run, videos, rand.New(rand.NewPCG(99, uint64(run)))); err != nil {
 			log.Fatal(err)
@@ -61,15 +65,15 @@ func write(run int, videos []*made, random *rand.Rand) error {
 	return out.Close()
 }
 
-func invent(random *rand.Rand) []*made {
+func (l library) invent(random *rand.Rand) []*made {
 	var videos []*made
-	for c, who := range creators {
-		for i := range who.videos {
-			v := about(random, who, len(videos), (c*3+i*5+random.IntN(2))%len(topics))
+	for c, who := range l.Creators {
+		for i := range who.Videos {
+			v := l.about(random, who, len(videos), (c*3+i*5+random.IntN(2))%len(l.Topics))
 			switch {
-			case i == who.videos-1 && c%2 == 0:
+			case i == who.Videos-1 && c%2 == 0:
 				v.first = 3
-			case i >= who.videos-2:
+			case i >= who.Videos-2:
 				v.first = 2
 			}
 			if i == 1 && c%3 == 0 {
@@ -84,58 +88,58 @@ func invent(random *rand.Rand) []*made {
 			videos = append(videos, v)
 		}
 	}
-	for _, o := range odds {
-		videos = append(videos, dropped(o, len(videos)))
+	for _, o := range l.Odds {
+		videos = append(videos, l.dropped(o, len(videos)))
 	}
 	return videos
 }
 
-func about(random *rand.Rand, who creator, number, topic int) *made {
-	t := topics[topic]
+func (l library) about(random *rand.Rand, who creator, number, topic int) *made {
+	t := l.Topics[topic]
 	n := fmt.Sprint(3 + random.IntN(9))
 	fill := func(options []string) string {
 		return strings.ReplaceAll(options[random.IntN(len(options))], "{n}", n)
 	}
-	tags := append([]string{}, t.tags[:1+random.IntN(len(t.tags))]...)
+	tags := append([]string{}, t.Tags[:1+random.IntN(len(t.Tags))]...)
 	if random.IntN(3) > 0 {
 		tags = append(tags, "coffee")
 	}
 	if random.IntN(4) == 0 {
 		tags = append(tags, "fyp")
 	}
-	metadata := m{"sample": true, "caption": fill(t.captions) + " #" + strings.Join(tags, " #"), "hashtags": tags, "durationSeconds": 12 + random.IntN(48), "language": "en"}
-	if who.platform != "youtube" {
-		sound := sounds[(topic+random.IntN(2))%len(sounds)]
+	metadata := m{"sample": true, "caption": fill(t.Captions) + " #" + strings.Join(tags, " #"), "hashtags": tags, "durationSeconds": 12 + random.IntN(48), "language": "en"}
+	if who.Platform != "youtube" {
+		sound := l.Sounds[(topic+random.IntN(2))%len(l.Sounds)]
 		if topic == 1 {
-			sound = sounds[1]
+			sound = l.Sounds[1]
 		}
-		metadata["soundId"], metadata["soundTitle"] = sound.id, sound.title
+		metadata["soundId"], metadata["soundTitle"] = sound.ID, sound.Title
 	}
-	line := base(who.platform, who.handle, number, metadata)
-	if who.kind != "" {
-		line["source"].(m)["kind"] = who.kind
+	line := base(who.Platform, who.Handle, number, metadata)
+	if who.Kind != "" {
+		line["source"].(m)["kind"] = who.Kind
 	}
 	line["postedDaysAgo"] = math.Round((9+random.Float64()*170)*100) / 100
-	hook(random, line, fill(t.spoken), fill(t.screen), t.visual[random.IntN(len(t.visual))])
-	return &made{line: line, platform: who.platform, first: 1, growth: t.growth, views: who.views * math.Exp(random.NormFloat64()*0.45)}
+	hook(random, line, fill(t.Spoken), fill(t.Screen), t.Visual[random.IntN(len(t.Visual))])
+	return &made{line: line, platform: who.Platform, first: 1, growth: t.Growth, views: who.Views * math.Exp(random.NormFloat64()*0.45)}
 }
 
-func dropped(o odd, number int) *made {
+func (l library) dropped(o odd, number int) *made {
 	platform := ""
-	for _, who := range creators {
-		if who.handle == o.creator {
-			platform = who.platform
+	for _, who := range l.Creators {
+		if who.Handle == o.Creator {
+			platform = who.Platform
 		}
 	}
-	line := base(platform, o.creator, number, m{
-		"sample": true, "caption": o.caption + " #" + strings.Join(o.tags, " #"), "hashtags": o.tags,
-		"durationSeconds": o.seconds, "note": "dropped by the sample rules: " + o.why,
+	line := base(platform, o.Creator, number, m{
+		"sample": true, "caption": o.Caption + " #" + strings.Join(o.Tags, " #"), "hashtags": o.Tags,
+		"durationSeconds": o.Seconds, "note": "dropped by the sample rules: " + o.Why,
 	})
-	line["postedDaysAgo"] = o.days
-	return &made{line: line, platform: platform, first: 1, growth: 1.05, views: float64(o.views)}
+	line["postedDaysAgo"] = o.Days
+	return &made{line: line, platform: platform, first: 1, growth: 1.05, views: float64(o.Views)}
 }
 
-// base has an address under example.com, which belongs to nobody.
+// base has an address under example.com, which is reserved for examples.
 func base(platform, handle string, number int, metadata m) m {
 	id := fmt.Sprintf("sample-%04d", number+1)
 	return m{
