@@ -47,10 +47,8 @@ func conjunction(t token) bool {
 	switch t.text {
 	case ",", "&", "/":
 		return t.kind == mark
-	case "and", "or", "nor", "plus":
-		return t.kind == word
 	}
-	return false
+	return t.kind == word && english().in("conjunction", t.text)
 }
 
 // sentences splits at ends of sentences and lines.
@@ -125,7 +123,7 @@ func (s *splitter) step() {
 		s.enter(found, n)
 		return
 	}
-	if t.kind == word && (t.text == "but" || t.text == "however" || t.text == "though" || t.text == "whereas") {
+	if t.kind == word && s.in("contrast", t.text) {
 		s.close(plain)
 		s.at++
 		return
@@ -186,15 +184,6 @@ func (s *splitter) tail(phrases map[string][][]string) int {
 	return 0
 }
 
-// strong are verbs that start a new clause even inside a list.
-func strong(verb string) bool {
-	switch verb {
-	case "prefer", "prioritise", "prioritize", "focus", "favour", "favor", "find", "show", "include", "keep", "skip", "ignore", "exclude", "remove", "avoid", "hide", "require", "limit", "restrict", "drop":
-		return true
-	}
-	return false
-}
-
 func (s *splitter) lead() (lead, int) {
 	start := s.current.filled <= s.since && !s.current.inUnless
 	listed := s.current.filled > 0
@@ -207,7 +196,7 @@ func (s *splitter) lead() (lead, int) {
 		if s.at+n < len(s.tokens) && s.tokens[s.at+n].text == "than" && (last == "more" || last == "other") {
 			continue
 		}
-		if candidate.start && (!start || (listed && (!strong(candidate.words[0]) || s.after("or")))) {
+		if candidate.start && (!start || (listed && (!s.in("strong", candidate.words[0]) || s.after("or")))) {
 			continue
 		}
 		if candidate.mode == soft && last == "more" && s.at+n < len(s.tokens) && s.tokens[s.at+n].kind == number {

@@ -96,8 +96,8 @@ func (c *compiler) item(text string, name stage.Rule, prompt bool) (checks []Che
 	}
 	for i := range checks {
 		checks[i].Item, checks[i].ID = name.Text, name.ID
-		checks[i].Conditions = each(checks[i].Conditions, Condition.prepared)
-		checks[i].Unless = each(checks[i].Unless, Condition.prepared)
+		checks[i].Conditions = mapped(checks[i].Conditions, Condition.prepared)
+		checks[i].Unless = mapped(checks[i].Unless, Condition.prepared)
 	}
 	return checks, lost
 }

@@ -6,12 +6,12 @@ func (l *lexicon) join(tokens []token) []token {
 	out := make([]token, 0, len(tokens))
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
-		if n := passing(tokens, i); n > 0 {
+		if n := l.skipped(tokens, i); n > 0 {
 			i += n - 1
 			continue
 		}
 		if t.kind == word && (t.text == "or" || t.text == "and") && i+1 < len(tokens) && i > 0 {
-			if after := afterwards(tokens[i+1].text); after != "" && countable(tokens, i-1) && !(i+2 < len(tokens) && (amount(tokens[i+2]) || tokens[i+2].text == "than")) {
+			if after := l.after[tokens[i+1].text]; after != "" && countable(tokens, i-1) && !(i+2 < len(tokens) && (amount(tokens[i+2]) || tokens[i+2].text == "than")) {
 				out = append(out, token{kind: mark, text: after, from: t.from, to: tokens[i+1].to})
 				i++
 				continue
@@ -30,9 +30,9 @@ func (l *lexicon) join(tokens []token) []token {
 	return out
 }
 
-// passing is the length of words that only say that a wish is of the moment.
-func passing(tokens []token, at int) int {
-	for _, phrase := range [...][]string{{"this", "time"}, {"this", "round"}, {"this", "run"}, {"for", "now"}, {"at", "the", "moment"}} {
+// skipped is the length of words that only say that a wish is of the moment.
+func (l *lexicon) skipped(tokens []token, at int) int {
+	for _, phrase := range l.passing[tokens[at].text] {
 		if matches(tokens, at, phrase) {
 			return len(phrase)
 		}
@@ -63,18 +63,4 @@ func countable(tokens []token, at int) bool {
 		}
 	}
 	return false
-}
-
-func afterwards(text string) string {
-	switch text {
-	case "more", "above", "higher", "over", "up", "longer", "greater", "better":
-		return ">=post"
-	case "less", "fewer", "below", "under", "shorter", "lower", "down":
-		return "<=post"
-	case "older", "earlier":
-		return "older"
-	case "newer", "younger", "later", "since", "after":
-		return "newer"
-	}
-	return ""
 }

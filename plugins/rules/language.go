@@ -171,7 +171,7 @@ func cyrillic(text string) string {
 func latin(text string) []string {
 	scores := map[string]int{}
 	words := 0
-	common := commonWords()
+	known := english()
 	seen := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
 		words++
@@ -185,28 +185,13 @@ func latin(text string) []string {
 			continue // a word that is said again tells nothing new
 		}
 		seen[w] = true
-		for _, language := range common[w] {
+		for _, language := range known.common[w] {
 			scores[language] += 2
 		}
 	}
-	for _, letter := range []struct{ letters, languages string }{
-		{"ñ¿¡", "es"},
-		{"ß", "de"},
-		{"ø", "da no"},
-		{"å", "da no sv"},
-		{"æ", "da no"},
-		{"ãõ", "pt"},
-		{"ł", "pl"},
-		{"ęąż", "pl"},
-		{"ğışİ", "tr"},
-		{"ăț", "ro"},
-		{"őű", "hu"},
-		{"ěřů", "cs"},
-		{"œêèû", "fr"},
-		{"ơưđ", "vi"},
-	} {
-		if strings.ContainsAny(text, letter.letters) {
-			for _, language := range strings.Fields(letter.languages) {
+	for _, letter := range known.letters {
+		if strings.ContainsAny(text, letter.text) {
+			for _, language := range strings.Fields(letter.key) {
 				scores[language]++
 			}
 		}

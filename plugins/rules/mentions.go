@@ -32,7 +32,7 @@ type phrase struct {
 // formsOf are a value of a Text condition and what else its subject is called.
 func formsOf(value string) []phrase {
 	all := []phrase{newPhrase(value)}
-	for _, other := range meanings()[stems(value)] {
+	for _, other := range english().meanings[stems(value)] {
 		if other != value {
 			p := newPhrase(other)
 			p.literal = true
@@ -54,14 +54,14 @@ func newPhrase(said string) phrase {
 	p.plain = " " + strings.Join(words, " ") + " "
 	p.plural = strings.TrimSuffix(p.plain, " ") + "s "
 	p.joined = strings.Join(words, "")
-	p.joinedStem = strings.Join(each(words, stem), "")
+	p.joinedStem = strings.Join(mapped(words, stem), "")
 	p.stems = stems(said)
 	return p
 }
 
 func apart(r rune) bool { return !wordRune(r) && r != '\'' && r != '’' }
 
-func each[T any](items []T, do func(T) T) []T {
+func mapped[T any](items []T, do func(T) T) []T {
 	out := slices.Clone(items)
 	for i := range out {
 		out[i] = do(out[i])
@@ -75,7 +75,7 @@ func stems(phrase string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return " " + strings.Join(each(words, stem), " ") + " "
+	return " " + strings.Join(mapped(words, stem), " ") + " "
 }
 
 // mentions tells whether the text has the phrase: its words in a row, whatever

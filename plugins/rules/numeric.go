@@ -113,15 +113,8 @@ func (p *parser) fieldAt(tokens []token, at int) (Field, bool) {
 	if field, ok := p.metrics[t.text]; ok {
 		return field, true
 	}
-	switch t.text {
-	case "duration", "length", "runtime":
-		return Duration, true
-	case "age":
-		return Age, true
-	case "engagement":
-		return Engagement, true
-	}
-	return "", false
+	field, ok := p.fields[t.text]
+	return field, ok
 }
 
 // namedAt reads "views over 10k", "duration: max 60s", "engagement rate above 5%".

@@ -160,11 +160,10 @@ func (p *parser) names(tokens []token, used []bool, out *part) {
 
 func soundWord(tokens []token, at int) bool {
 	for i := at - 1; i >= 0 && i >= at-3; i-- {
-		switch tokens[i].text {
-		case "sound", "sounds", "audio", "song", "songs", "track", "music":
+		if english().in("sound", tokens[i].text) {
 			return true
-		case "called", "named", "titled", "the":
-		default:
+		}
+		if !english().in("named", tokens[i].text) {
 			return false
 		}
 	}
@@ -198,18 +197,8 @@ func (p *parser) formatName(tokens []token, at int, used []bool) bool {
 
 // meansLanguage tells "English videos" from "French press".
 func (p *parser) meansLanguage(tokens []token, at int) bool {
-	if at > 0 {
-		switch tokens[at-1].text {
-		case "in", "speak", "speaks", "speaking", "language", "languages", "non":
-			return true
-		}
-	}
-	if at+1 < len(tokens) {
-		switch tokens[at+1].text {
-		case "video", "videos", "content", "language", "languages", "speaking", "spoken", "captions", "caption", "clips", "posts", "creators", "creator",
-			"audio", "only", "text", "accounts", "channels", "speakers", "speech", "tiktoks", "shorts", "reels":
-			return true
-		}
+	if at > 0 && p.in("language-before", tokens[at-1].text) || at+1 < len(tokens) && p.in("language-after", tokens[at+1].text) {
+		return true
 	}
 	return p.bare(tokens)
 }
@@ -307,7 +296,7 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 
 // idle are words that only lead to what is meant.
 func (p *parser) idle(text string) bool {
-	return p.place[text] || text == "not" || text == "way" || text == "ones" || text == "focus" || text == "focused"
+	return p.place[text] || p.in("idle", text)
 }
 
 func (o *part) add(field Field, value string) {
@@ -324,8 +313,7 @@ func (o *part) add(field Field, value string) {
 
 // adverts adds to advertising what advertising calls itself.
 func adverts(phrase string) []string {
-	switch phrase {
-	case "ad", "ads", "adverts", "advert", "advertisement", "advertisements", "advertising", "sponsored", "sponsors", "sponsorship", "sponsorships", "paid ads", "paid promotion", "paid promotions", "paid partnership", "paid partnerships":
+	if english().adverts[phrase] {
 		return []string{"#ad", "#ads", "#sponsored", "sponsored", "paid partnership", "advertisement"}
 	}
 	return []string{phrase}

@@ -44,7 +44,7 @@ func (l *lexicon) amountAt(tokens []token, at int) (q quantity, next int, ok boo
 			next++
 		}
 		if t.text == "a" || t.text == "an" {
-			if next >= len(tokens) || !l.scale(tokens[next].text) && !l.measures(tokens[next].text) {
+			if next >= len(tokens) || !l.in("scale", tokens[next].text) && !l.measures(tokens[next].text) {
 				return q, at, false
 			}
 		}
@@ -54,7 +54,7 @@ func (l *lexicon) amountAt(tokens []token, at int) (q quantity, next int, ok boo
 	for next < len(tokens) && tokens[next].kind == word {
 		text := tokens[next].text
 		switch {
-		case l.scale(text):
+		case l.in("scale", text):
 			q.value *= l.numbers[text]
 		case text == "k" || text == "grand":
 			q.value *= 1e3
@@ -72,14 +72,6 @@ func (l *lexicon) amountAt(tokens []token, at int) (q quantity, next int, ok boo
 	return q, next, true
 }
 
-func (l *lexicon) scale(text string) bool {
-	switch text {
-	case "hundred", "thousand", "million", "billion":
-		return true
-	}
-	return false
-}
-
 func (l *lexicon) measures(text string) bool {
 	_, isUnit := l.units[text]
 	_, isMetric := l.metrics[text]
@@ -91,14 +83,7 @@ func (l *lexicon) filler(t token) bool {
 	if t.kind == mark {
 		return t.text == ":" || t.text == "=" || t.text == "~"
 	}
-	if t.kind != word {
-		return false
-	}
-	switch t.text {
-	case "of", "the", "total", "count", "counts", "is", "are", "be", "at", "have", "has", "number", "in", "video", "videos", "their", "its", "to", "must", "should", "rate", "ratio", "a", "with", "unique", "get", "gets", "got":
-		return true
-	}
-	return false
+	return t.kind == word && l.in("filler", t.text)
 }
 
 // unitAt reads the unit after a number.
@@ -195,33 +180,11 @@ func comparisonAt(tokens []token, at int) (c comparison, next int, ok bool) {
 		if words[n-1] == "" {
 			continue
 		}
-		if c, ok := compare(strings.Join(words[:n], " ")); ok {
+		if c, ok := english().comparisons[strings.Join(words[:n], " ")]; ok {
 			return c, at + n, true
 		}
 	}
 	return c, at, false
-}
-
-func compare(phrase string) (comparison, bool) {
-	switch phrase {
-	case "at least", "minimum of", "a minimum of", "minimum", "min", "upwards of", "starting at", "starting from", "at minimum", "reach", "reached", "hit", "crossed", "surpassing":
-		return comparison{op: ">="}, true
-	case "over", "more than", "above", "greater than", "higher than", "longer than", "bigger than", "larger than", "exceeding", "exceed", "exceeds", "beyond",
-		"north of", "in excess of", "well over", "better than", "that exceed", "past the":
-		return comparison{op: ">"}, true
-	case "at most", "maximum of", "a maximum of", "maximum", "max", "up to", "capped at", "at max", "at maximum", "within":
-		return comparison{op: "<="}, true
-	case "under", "less than", "fewer than", "below", "lower than", "shorter than", "smaller than", "sub", "south of", "beneath":
-		return comparison{op: "<"}, true
-	case "older than":
-		return comparison{op: ">", age: true}, true
-	case "newer than", "younger than", "more recent than":
-		return comparison{op: "<", age: true}, true
-	case "last", "past", "previous", "the last", "the past", "in the last", "in the past", "within the last", "within the past", "within last",
-		"over the last", "over the past", "during the last", "during the past", "in past", "in last", "for the last", "for the past", "from last", "from the last":
-		return comparison{op: "<=", age: true}, true
-	}
-	return comparison{}, false
 }
 
 // condition makes a comparison with a quantity one; not ok without a unit.

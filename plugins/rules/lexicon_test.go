@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestLexicon(t *testing.T) {
+	t.Parallel()
+	all := sections(englishText)
+	number := func(t *testing.T, text string) {
+		t.Helper()
+		if _, err := strconv.ParseFloat(text, 64); err != nil {
+			t.Errorf("got %q, want a number", text)
+		}
+	}
+	t.Run("keys that are numbers can be read", func(t *testing.T) {
+		t.Parallel()
+		for _, e := range slices.Concat(all["number"], all["month"]) {
+			number(t, e.key)
+		}
+		for _, e := range all["unit"] {
+			parts := strings.Split(e.key, "/")
+			if len(parts) != 3 {
+				t.Fatalf("unit %q: got %d parts, want field/seconds/name", e.key, len(parts))
+			}
+			number(t, parts[1])
+		}
+	})
+	t.Run("leads name a mode", func(t *testing.T) {
+		t.Parallel()
+		for _, e := range all["lead"] {
+			if name, _, _ := strings.Cut(e.key, " "); !slices.Contains(modes, name) {
+				t.Errorf("got mode %q, want one of %q", name, modes)
+			}
+		}
+	})
+	t.Run("every section has words", func(t *testing.T) {
+		t.Parallel()
+		for name, entries := range all {
+			for _, e := range entries {
+				if len(strings.Fields(e.text)) == 0 {
+					t.Errorf("section %q, key %q: got no words, want some", name, e.key)
+				}
+			}
+		}
+	})
+}
