@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
@@ -65,8 +66,8 @@ func Doctor(ctx context.Context, cfg Config, out io.Writer) error {
 			return fmt.Sprintf("%d known", len(cfg.Scrolls.Templates)), errors.Join(knownStages(cfg.Scrolls.Templates, host), host.Close())
 		}},
 		{"confinement", func() (string, error) {
-			if gaps := pluginhost.Gaps(); len(gaps) > 0 {
-				return "this system does not keep plugins from " + strings.Join(gaps, "; "), nil
+			if limits := confine.Limitations(); len(limits) > 0 {
+				return "this system does not keep plugins from " + strings.Join(limits, "; "), nil
 			}
 			return "plugins reach what they declare, and no more", nil
 		}},

@@ -26,6 +26,7 @@ type rule struct {
 var rules = []rule{
 	{"cmd", []string{"app", "modules", "plugins"}, "cmd starts what app composes"},
 	{"app/demo", nil, "the demonstration is a client: it speaks HTTP only"},
+	{"app/pluginhost/confine", nil, "confinement knows processes, and nothing of stages"},
 	{"app/pluginhost/egress", []string{"modules/kernel/weburl"}, "the proxy knows which addresses are public, and nothing of stages"},
 	{"app/pluginhost/programs", []string{"app/pluginhost", "plugins/programs", "modules", "proto/gen"}, "the programs answer needs of modules"},
 	{"app/pluginhost", []string{"app/pluginhost", "plugins/stage", "proto/gen"}, "the host knows the protocol and no module"},

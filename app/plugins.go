@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/pluginhost/conformance"
 	"github.com/scrollery/scrollery/app/pluginhost/kit"
 	agentplugin "github.com/scrollery/scrollery/plugins/programs/agent"
 	sandboxplugin "github.com/scrollery/scrollery/plugins/programs/sandbox"
@@ -34,7 +35,7 @@ func Plugins(cfg Config, log *slog.Logger) ([]pluginhost.Plugin, error) {
 
 // CheckPlugin tries a binary against the protocol's rules, and prints a line a check.
 func CheckPlugin(ctx context.Context, path string, out io.Writer) error {
-	report, err := pluginhost.Check(ctx, path)
+	report, err := conformance.CheckBinary(ctx, path)
 	if err != nil {
 		return err
 	}

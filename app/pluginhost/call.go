@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -22,7 +23,7 @@ type stream = grpc.BidiStreamingClient[stagev1.CallRequest, stagev1.CallResponse
 type verb struct {
 	kind stage.Kind
 	name string
-	open func(context.Context, stagev1.StageServiceClient) (stream, error)
+	open func(stagev1.StageServiceClient, context.Context, ...grpc.CallOption) (stream, error)
 	// most is what the call may emit; 0 leaves it to spec and config.
 	most int
 	// reads are paths that the stage may read, besides its own; the caller's media.
@@ -101,9 +102,9 @@ func (h *Host) work(ctx context.Context, e *entry, run stage.Run, v verb) (*stag
 	}
 	t := &talk{
 		process: p, verb: v, cancel: cancel,
-		most:  int(least(int64(e.spec.Limits.Records), int64(h.config.Records))),
-		stall: least(e.spec.Limits.Stall, h.config.Stall),
-		purse: spender{plugin: e.id, spec: e.spec, settings: given.settings, quotas: h.config.Quotas},
+		most:   int(least(int64(e.spec.Limits.Records), int64(h.config.Records))),
+		stall:  least(e.spec.Limits.Stall, h.config.Stall),
+		quotas: spender{plugin: e.id, spec: e.spec, settings: given.settings, quotas: h.config.Quotas},
 	}
 	if v.most > 0 {
 		t.most = v.most
@@ -146,9 +147,9 @@ func (e *entry) has(v verb) bool {
 // notStarted names the error, and refuses a binary that changed since it was pinned.
 func (h *Host) notStarted(ctx context.Context, e *entry, err error) error {
 	failure := h.failure(ctx, e, failedProcess(err), err)
-	if errors.Is(failure, errHash) {
+	if errors.Is(failure, confine.ErrHash) {
 		e.mu.Lock()
-		e.refused = errHash.Error()
+		e.refused = confine.ErrHash.Error()
 		e.mu.Unlock()
 	}
 	return failure
@@ -189,7 +190,7 @@ type talk struct {
 	cancel  context.CancelCauseFunc
 	most    int
 	stall   time.Duration
-	purse   spender
+	quotas  spender
 
 	stream stream
 	total  tally
@@ -199,12 +200,12 @@ type talk struct {
 
 func (t *talk) run(ctx context.Context, run stage.Run, given given) (*stagev1.Done, error) {
 	var err error
-	if t.stream, err = t.verb.open(ctx, t.process.stage); err != nil {
+	if t.stream, err = t.verb.open(t.process.stage, ctx); err != nil {
 		return nil, err
 	}
 	opening := &stagev1.Open{
 		Run: stage.EncodeRun(run), Settings: given.settings, Secrets: given.secrets,
-		Scratch: t.process.work(), MaxRecords: int64(t.most), Proxy: t.process.way.url(),
+		Scratch: t.process.work(), MaxRecords: int64(t.most), Proxy: t.process.net.url(),
 	}
 	if err := t.send(&stagev1.CallRequest{Message: &stagev1.CallRequest_Open{Open: opening}}); err != nil {
 		return nil, err
@@ -263,7 +264,7 @@ func (t *talk) handle(message *stagev1.CallResponse) (*stagev1.Done, error) {
 // grant answers a wish before anything else is read, so that answers keep the
 // order of wishes.
 func (t *talk) grant(ctx context.Context, wish *stagev1.Spend) error {
-	grant, err := t.purse.spend(ctx, wish)
+	grant, err := t.quotas.spend(ctx, wish)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (h *Host) describe(ctx context.Context, e *entry) (stage.Spec, extras, erro
 		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.told(err))
 	}
 	spec, also := decodeSpec(answer.GetDescription())
-	if err := plausible(spec, e.id); err != nil {
+	if err := Plausible(spec, e.id); err != nil {
 		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.told(err))
 	}
 	return spec, also, nil
@@ -46,8 +46,9 @@ func failedProcess(err error) *process {
 	return nil
 }
 
-// plausible checks what a stage says of itself as stage.Spec checks an author.
-func plausible(spec stage.Spec, id string) error {
+// Plausible checks a description from a process by the rules of [stage.Spec.Validate],
+// and that the plugin has the given id.
+func Plausible(spec stage.Spec, id string) error {
 	if spec.ID != id {
 		return fmt.Errorf("it calls itself %.40q", spec.ID)
 	}

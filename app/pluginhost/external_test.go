@@ -122,47 +122,6 @@ func TestChangedBinaryIsRefused(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	install(t, dir, "acme")
-	report, err := pluginhost.Check(t.Context(), dir+"/acme")
-	if err != nil || !report.OK() || report.Plugin.ID != "acme" || len(report.Checks) < 8 {
-		t.Errorf("%+v, %v", report, err)
-	}
-	install(t, dir, "noise")
-	if report, err = pluginhost.Check(t.Context(), dir+"/noise"); err != nil || report.OK() {
-		t.Errorf("a noisy plugin passes: %+v, %v", report, err)
-	}
-	for name, want := range map[string]string{
-		"eager": "serves no one but the house", "leaky": "keeps its secrets to itself", "idler": "has the other verbs that it says it has",
-	} {
-		install(t, dir, name)
-		report, err := pluginhost.Check(t.Context(), dir+"/"+name)
-		var failed []string
-		for _, c := range report.Checks {
-			if c.Err != nil {
-				failed = append(failed, c.Name)
-			}
-		}
-		if err != nil || len(failed) != 1 || failed[0] != want {
-			t.Errorf("%s fails %q, want %q: %v %s", name, failed, want, err, report.Output)
-		}
-	}
-	if _, err = pluginhost.Check(t.Context(), dir+"/nothing"); err == nil {
-		t.Error("a missing plugin passes")
-	}
-	b := setup(t, nil)
-	for _, id := range []string{"judge", "listener"} {
-		if report := b.Check(t.Context(), id); !report.OK() {
-			t.Errorf("%s: %+v", id, report)
-		}
-	}
-	if report := b.Check(t.Context(), "probe"); report.OK() {
-		t.Error("a source that panics without seeds passes")
-	}
-}
-
 // TestSlowPluginsHoldUpNobody: stages that never say what they are stand before a
 // healthy one, and together take longer than any of them may.
 func TestSlowPluginsHoldUpNobody(t *testing.T) {

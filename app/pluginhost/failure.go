@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -61,7 +62,7 @@ func (h *Host) failure(ctx context.Context, e *entry, p *process, err error) err
 	if ctx.Err() != nil {
 		return fmt.Errorf("stage %s: %w", e.id, context.Cause(ctx))
 	}
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, confine.ErrClosed) {
 		return &stage.CallError{Stage: e.id, Failure: stage.StageCrashed, Retry: true, Cause: err}
 	}
 	var known *stage.CallError
@@ -114,9 +115,9 @@ func (h *Host) handshakeFailure(e *handshakeError) (stage.Failure, error) {
 		return stage.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
 	}
 	if p.refusedByLauncher() {
-		return stage.StageProtocol, errHash
+		return stage.StageProtocol, confine.ErrHash
 	}
-	if p.runner.struck() || p.runner.exit == nil {
+	if p.runner.killedByHost() || p.runner.exit == nil {
 		return stage.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
 	}
 	return stage.StageCrashed, p.exit(errors.New("ended before the handshake"))
@@ -124,7 +125,7 @@ func (h *Host) handshakeFailure(e *handshakeError) (stage.Failure, error) {
 
 func (p *process) refusedByLauncher() bool {
 	var exit *exec.ExitError
-	return errors.As(p.runner.exit, &exit) && exit.ExitCode() == exitRefused
+	return errors.As(p.runner.exit, &exit) && exit.ExitCode() == confine.ExitRefused
 }
 
 // exit is how the process ended, with its last words.

@@ -22,20 +22,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Host keeps the plugins. It is safe for concurrent use.
 type Host struct {
-	config  Config
-	log     *slog.Logger
-	self    []string
-	scratch string
-	watches bool // connections of plugins, where the system can
-	starter *starter
-	entries map[string]*entry
-	order   []string
-	strays  []Plugin // manifests that could not even be read
+	config   Config
+	log      *slog.Logger
+	self     []string
+	scratch  string
+	confiner *confine.Confiner
+	entries  map[string]*entry
+	order    []string
+	strays   []Plugin // manifests that could not even be read
 
 	learning sync.WaitGroup
 	ends     context.Context // with the host
@@ -54,7 +54,7 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 	}
 	h := &Host{
 		config: config.filled(), log: log, self: config.Self,
-		watches: canWatch(), entries: map[string]*entry{}, live: map[*process]struct{}{},
+		entries: map[string]*entry{}, live: map[*process]struct{}{},
 	}
 	if len(h.self) == 0 {
 		path, err := running()
@@ -75,10 +75,10 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 			return nil, err
 		}
 	}
-	if gaps := Gaps(); len(gaps) > 0 {
-		log.Warn("this system confines plugins only in part", "not_kept_from", gaps)
+	if limits := confine.Limitations(); len(limits) > 0 {
+		log.Warn("this system confines plugins only in part", "not_kept_from", limits)
 	}
-	h.starter = newStarter()
+	h.confiner = confine.New(h.self)
 	h.ends, h.end = context.WithCancel(context.Background())
 	return h, nil
 }
@@ -122,7 +122,7 @@ func (h *Host) Close() error {
 	}
 	h.end()
 	h.learning.Wait()
-	h.starter.stop()
+	h.confiner.Close()
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (h *Host) enter(p *process) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return errClosed
+		return confine.ErrClosed
 	}
 	h.live[p] = struct{}{}
 	return nil
@@ -141,8 +141,6 @@ func (h *Host) leave(p *process) {
 	defer h.mu.Unlock()
 	delete(h.live, p)
 }
-
-var errClosed = errors.New("the plugin host is closed")
 
 // entry is one plugin.
 type entry struct {

@@ -2,9 +2,6 @@ package pluginhost
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 )
 
 // manifest is what the operator says about an external plugin, in YAML or JSON:
@@ -107,36 +106,9 @@ func (h *Host) read(path string) (*entry, error) {
 		e.refused = "sha256: want 64 hexadecimal digits"
 	default:
 		e.path = filepath.Join(filepath.Dir(path), m.File)
-		if err := pinned(e.path, m.SHA256); err != nil {
+		if err := confine.Pinned(e.path, m.SHA256); err != nil {
 			e.refused = err.Error()
 		}
 	}
 	return e, nil
-}
-
-var errHash = errors.New("the binary is not the pinned one: its sha256 differs")
-
-// pinned compares the file at path with its hash.
-func pinned(path, want string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return errors.New("the binary cannot be read")
-	}
-	defer file.Close()
-	return pinnedFile(file, want)
-}
-
-func pinnedFile(file *os.File, want string) error {
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return errors.New("the binary is no regular file")
-	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return fmt.Errorf("hash the binary: %w", err)
-	}
-	if hex.EncodeToString(sum.Sum(nil)) != want {
-		return errHash
-	}
-	return nil
 }

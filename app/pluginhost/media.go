@@ -63,7 +63,7 @@ func (f *Folder) Fetch(ctx context.Context, id string, run stage.Run, refs []sta
 	one := &fetch{folder: f, asked: asked, emit: emit}
 	return f.host.source(ctx, id, run, verb{
 		kind: stage.SourceKind, name: "Media",
-		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Media(ctx) },
+		open: stagev1.StageServiceClient.Media,
 		unasked: chunks(input, func(batch []*stagev1.Ref, last bool) *stagev1.Input {
 			return &stagev1.Input{Refs: batch, Last: last}
 		}),

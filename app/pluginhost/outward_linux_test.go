@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -129,8 +130,8 @@ func (b *bundle) attempts(t *testing.T, id string, terms ...string) []string {
 // set, and neither others, nor the database, nor the host's files.
 func TestEgress(t *testing.T) {
 	t.Parallel()
-	if gaps := pluginhost.Gaps(); len(gaps) > 0 {
-		t.Skipf("this system does not keep plugins from %q", gaps)
+	if limits := confine.Limitations(); len(limits) > 0 {
+		t.Skipf("this system does not keep plugins from %q", limits)
 	}
 	o := newOutside(t)
 	b := o.setup(t)

@@ -5,5 +5,3 @@ package pluginhost_test
 import "errors"
 
 func fastOpen(string) (string, error) { return "", errors.New("not known here") }
-
-func kernelAttempt(string, string) (string, error) { return "", errors.New("unknown attempt") }

@@ -27,11 +27,7 @@ func TestMain(m *testing.M) {
 		rude(os.Args[2])
 	}
 	switch name := filepath.Base(os.Args[0]); name {
-	case "eager": // serves whoever starts it
-		_ = os.Setenv(stage.CookieKey, stage.CookieValue)
-		external(name)
-		return
-	case "acme", "zeta", "changed", "mute", "noise", "dead", "leaky", "idler":
+	case "acme", "zeta", "changed", "mute", "noise", "dead":
 		rude(name)
 		external(name)
 		return
@@ -57,18 +53,8 @@ func external(id string) {
 		ID: id, Version: "2.1.0", Kind: stage.SourceKind, Platforms: []string{"acmetok"}, Summary: "A test's stage",
 		Settings: []stage.Setting{{Name: "region"}, {Name: "dir", Path: true}}, Secrets: []string{"token", "ungranted"},
 		Hosts:   []string{"localhost:9"},
-		Collect: collectExternal, Refresh: refresh,
+		Collect: probe, Refresh: refresh,
 	})
-}
-
-func collectExternal(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) ([]stage.Outcome, error) {
-	if token := call.Secrets["token"]; token != "" && filepath.Base(os.Args[0]) == "leaky" {
-		call.Log.Info("asking", "with", token)
-	}
-	if len(seeds) == 0 {
-		return nil, nil
-	}
-	return probe(ctx, call, seeds, emit)
 }
 
 func specs() []stage.Spec {
@@ -311,9 +297,6 @@ func oddities(emit func(stage.Record) error) error {
 }
 
 func refresh(_ context.Context, _ *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
-	if filepath.Base(os.Args[0]) == "idler" {
-		_ = emit(stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: "unasked"}})
-	}
 	for _, ref := range refs {
 		if err := emit(stage.Record{Ref: ref}); err != nil {
 			return nil, err

@@ -2,7 +2,6 @@ package pluginhost
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +17,7 @@ import (
 	goplugin "github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -33,7 +33,7 @@ type process struct {
 	client     *plugin.Client
 	output     *output
 	connection *grpc.ClientConn
-	way        *wayOut
+	net        *network
 	stage      stagev1.StageServiceClient // of a stage
 }
 
@@ -58,12 +58,12 @@ func stageContract() contract {
 func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given) (*process, error) {
 	out := &output{log: h.log.With("plugin", e.id, "scroll", given.scroll), redact: redactor(given.secrets)}
 	declared, endpoints := reach(spec, given)
-	way, err := h.wayOut(out, declared, endpoints, least(spec.Limits.Call, h.config.Call))
+	net, err := h.network(out, declared, endpoints, least(spec.Limits.Call, h.config.Call))
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.launch(ctx, e.id, h.config.Memory, stageContract(), out, way, func(folder string) ([]string, error) {
-		return h.argv(e, spec, given, folder, way)
+	p, err := h.launch(ctx, e.id, h.config.Memory, stageContract(), out, net, func(folder string) (confine.Policy, error) {
+		return h.policy(e, spec, given, folder, net)
 	})
 	if err != nil {
 		return nil, err
@@ -72,27 +72,32 @@ func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given
 	return p, nil
 }
 
-// launch brings a process up in a folder of its own, with the command line that
-// argv makes for it, and its way out, which ends with it. The caller stops it.
-func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, way *wayOut, argv func(folder string) ([]string, error)) (*process, error) {
+// launch starts a process in a folder of its own, with the policy that allowed makes
+// for that folder. The network ends with the process. The caller stops the process.
+func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, net *network, allowed func(folder string) (confine.Policy, error)) (*process, error) {
 	made, err := newScratch(h.scratch, scratchPrefix)
 	if err != nil {
-		way.close()
+		net.close()
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
 	}
 	folder := made.path
-	p := &process{host: h, scratch: made, folder: folder, output: out, way: way}
+	p := &process{host: h, scratch: made, folder: folder, output: out, net: net}
 	if err := os.Mkdir(p.work(), 0o700); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
 	}
-	line, err := argv(folder)
+	policy, err := allowed(folder)
 	if err != nil {
 		p.stop()
 		return nil, err
 	}
-	p.runner = newRunner(id, line, p.work(), h.starter, p.output)
-	p.runner.command.ExtraFiles = way.files()
+	command, err := h.confiner.Command(policy, out.log)
+	if err != nil {
+		p.stop()
+		return nil, err
+	}
+	command.Dir = p.work()
+	p.runner = newRunner(id, command, p.output)
 	if err := h.enter(p); err != nil {
 		p.stop()
 		return nil, err
@@ -122,7 +127,7 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract) *plugin.Cl
 			grpc.WithNoProxy(),
 		},
 		RunnerFunc: func(_ hclog.Logger, command *exec.Cmd, sockets string) (goplugin.Runner, error) {
-			p.runner.command.Env = slices.Concat(environment(p.work(), memory), p.way.environment(), command.Env)
+			p.runner.command.Env = slices.Concat(environment(p.work(), memory), p.net.environment(), command.Env)
 			p.runner.sockets = sockets
 			return p.runner, nil
 		},
@@ -172,15 +177,15 @@ func (p *process) connect(ctx context.Context, service string) error {
 	return nil
 }
 
-// argv is the launcher's command line.
-func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string, way *wayOut) ([]string, error) {
-	rules := policy{
-		Parent: os.Getpid(), Path: e.path, SHA256: e.manifest.SHA256, Files: maxFiles,
-		Memory: h.memory(spec), Scratch: folder, Reads: given.reads, Proxy: way.port(), Watched: way.watched(), Programs: len(spec.Programs) > 0,
+// policy is what a stage may do in a call.
+func (h *Host) policy(e *entry, spec stage.Spec, given given, folder string, net *network) (confine.Policy, error) {
+	rules := confine.Policy{
+		Path: e.path, SHA256: e.manifest.SHA256, Files: maxFiles,
+		Memory: h.memory(spec), Scratch: folder, Reads: given.reads, Proxy: net.address(), Programs: len(spec.Programs) > 0,
 	}
 	if e.builtin {
 		if err := h.again(&rules, e.id); err != nil {
-			return nil, err
+			return confine.Policy{}, err
 		}
 	}
 	for _, name := range given.paths {
@@ -190,7 +195,7 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string, way *
 		}
 		path, err := filepath.Abs(value)
 		if err != nil {
-			return nil, err
+			return confine.Policy{}, err
 		}
 		// A value that names no file may be a word that the stage understands.
 		if _, err := os.Stat(path); err != nil {
@@ -199,11 +204,11 @@ func (h *Host) argv(e *entry, spec stage.Spec, given given, folder string, way *
 		given.settings[name] = path
 		rules.Reads = append(rules.Reads, path)
 	}
-	return h.launcher(rules)
+	return rules, nil
 }
 
 // again has the process become this program's own plugin.
-func (h *Host) again(rules *policy, id string) error {
+func (h *Host) again(rules *confine.Policy, id string) error {
 	path, err := exec.LookPath(h.self[0])
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
@@ -211,11 +216,6 @@ func (h *Host) again(rules *policy, id string) error {
 	rules.Path = path
 	rules.Args = append(append([]string{}, h.self[1:]...), PluginVerb, id)
 	return nil
-}
-
-func (h *Host) launcher(rules policy) ([]string, error) {
-	text, err := json.Marshal(rules)
-	return append(append([]string{}, h.self...), LaunchVerb, string(text)), err
 }
 
 // isPath tells a path from another word that a path setting takes (`sample`, or
@@ -242,7 +242,10 @@ func (p *process) stop() {
 	if p.client != nil {
 		p.client.Kill()
 	}
-	p.way.close()
+	if p.runner != nil {
+		p.runner.command.Close()
+	}
+	p.net.close()
 	p.host.leave(p)
 	p.scratch.remove()
 }

@@ -3,13 +3,14 @@ package pluginhost
 import (
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 )
 
 // Program is a plugin of this binary that is no stage: it has a protocol of its
@@ -39,19 +40,16 @@ type Running struct{ process *process }
 func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, error) {
 	terms := contract{handshake: program.Handshake, service: program.Service, maxMessage: program.MaxMessage}
 	out := &output{log: h.log.With("plugin", program.ID), redact: redactor(program.Secrets)}
-	way, err := h.wayOut(out, program.Hosts, program.Endpoints, h.config.Call)
+	net, err := h.network(out, program.Hosts, program.Endpoints, h.config.Call)
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, way, func(folder string) ([]string, error) {
-		rules := policy{
-			Parent: os.Getpid(), Files: maxFiles, Memory: program.Memory, Scratch: folder,
-			Writes: program.Writes, Proxy: way.port(), Watched: way.watched(),
+	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, net, func(folder string) (confine.Policy, error) {
+		rules := confine.Policy{
+			Files: maxFiles, Memory: program.Memory, Scratch: folder, Writes: program.Writes, Proxy: net.address(),
 		}
-		if err := h.again(&rules, program.ID); err != nil {
-			return nil, err
-		}
-		return h.launcher(rules)
+		err := h.again(&rules, program.ID)
+		return rules, err
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +63,7 @@ func (r *Running) Connection() grpc.ClientConnInterface { return r.process.conne
 // Proxy is the address through which the program reaches its hosts, credential
 // included; empty where it has none. It stands in its environment too, which Go's
 // own client disregards for addresses of this machine.
-func (r *Running) Proxy() string { return r.process.way.url() }
+func (r *Running) Proxy() string { return r.process.net.url() }
 
 // Stop kills the process and whatever it started, and deletes its scratch folder.
 func (r *Running) Stop() { r.process.stop() }

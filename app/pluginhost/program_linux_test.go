@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -17,8 +18,8 @@ import (
 // with, and no more.
 func TestProgram(t *testing.T) {
 	t.Parallel()
-	if gaps := pluginhost.Gaps(); len(gaps) > 0 {
-		t.Skipf("this system does not keep plugins from %q", gaps)
+	if limits := confine.Limitations(); len(limits) > 0 {
+		t.Skipf("this system does not keep plugins from %q", limits)
 	}
 	o := newOutside(t)
 	b := o.setup(t)

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 )
 
 const (
@@ -25,8 +26,7 @@ const (
 // for the plugin's output: go-plugin trusts what it reads there too much.
 type runner struct {
 	id      string
-	command *exec.Cmd
-	starter *starter
+	command *confine.Command
 	output  *output
 	sockets string // the only folder where the plugin's socket may lie
 
@@ -45,11 +45,8 @@ type runner struct {
 	exit   error
 }
 
-func newRunner(id string, argv []string, dir string, s *starter, out *output) *runner {
-	command := exec.Command(argv[0], argv[1:]...)
-	command.Dir = dir
-	group(command)
-	r := &runner{id: id, command: command, starter: s, output: out, ended: make(chan struct{}), exited: make(chan struct{})}
+func newRunner(id string, command *confine.Command, out *output) *runner {
+	r := &runner{id: id, command: command, output: out, ended: make(chan struct{}), exited: make(chan struct{})}
 	r.out, r.outIn = io.Pipe()
 	r.errs, r.errsIn = io.Pipe()
 	return r
@@ -73,11 +70,8 @@ func (r *runner) Start(context.Context) error {
 		return err
 	}
 	r.command.Stdout, r.command.Stderr = theirs[0], theirs[1]
-	err = r.starter.start(r.command)
+	err = r.command.Start()
 	_, _ = theirs[0].Close(), theirs[1].Close()
-	for _, file := range r.command.ExtraFiles {
-		_ = file.Close()
-	}
 	if err != nil {
 		_, _ = r.stdout.Close(), r.stderr.Close()
 		return fmt.Errorf("start the process: %w", err)
@@ -91,10 +85,10 @@ func (r *runner) Start(context.Context) error {
 
 // reap waits for the end, takes the rest of the group along, and lets go.
 func (r *runner) reap(readers *sync.WaitGroup) {
-	wait := awaitExit(r.command)
+	wait := r.command.AwaitExit()
 	close(r.ended)
 	r.mu.Lock()
-	killGroup(r.command)
+	r.command.Kill()
 	r.exit = wait()
 	r.reaped = true
 	r.mu.Unlock()
@@ -135,7 +129,7 @@ func (r *runner) kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.killed = true
-	if r.command.Process == nil || r.reaped {
+	if r.command.Pid() == 0 || r.reaped {
 		return
 	}
 	select {
@@ -143,14 +137,14 @@ func (r *runner) kill() {
 	default:
 		r.hit = true
 	}
-	killGroup(r.command)
+	r.command.Kill()
 }
 
-// struck tells, after the end, whether it was the host that ended the process.
-func (r *runner) struck() bool {
+// killedByHost reports, after the end, whether the host ended the process.
+func (r *runner) killedByHost() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.hit && r.command.ProcessState != nil && r.command.ProcessState.ExitCode() == -1
+	return r.hit && r.command.Signaled()
 }
 
 // Kill ends the process group.
@@ -175,10 +169,10 @@ func (r *runner) Name() string { return r.id }
 func (r *runner) ID() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.command.Process == nil {
+	if r.command.Pid() == 0 {
 		return ""
 	}
-	return strconv.Itoa(r.command.Process.Pid)
+	return strconv.Itoa(r.command.Pid())
 }
 
 func (r *runner) Diagnose(context.Context) string { return r.output.last() }

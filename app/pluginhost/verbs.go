@@ -17,7 +17,7 @@ func (h *Host) Plan(ctx context.Context, id string, run stage.Run, seeds []stage
 	var found []stage.Seed
 	_, err := h.call(ctx, id, run, verb{
 		kind: stage.PlanKind, name: "Plan", most: maxSeeds,
-		open:    func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Plan(ctx) },
+		open:    stagev1.StageServiceClient.Plan,
 		unasked: seedInput(seeds),
 		take: takeSeeds(func(batch []stage.Seed) error {
 			found = append(found, batch...)
@@ -46,7 +46,7 @@ func seedInput(seeds []stage.Seed) []*stagev1.Input {
 func (h *Host) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	return h.source(ctx, id, run, verb{
 		kind: stage.SourceKind, name: "Collect",
-		open:    func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Collect(ctx) },
+		open:    stagev1.StageServiceClient.Collect,
 		unasked: seedInput(seeds),
 		take:    takeRecords(emit),
 	})
@@ -60,7 +60,7 @@ func (h *Host) Refresh(ctx context.Context, id string, run stage.Run, refs []sta
 	}
 	return h.source(ctx, id, run, verb{
 		kind: stage.SourceKind, name: "Refresh",
-		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Refresh(ctx) },
+		open: stagev1.StageServiceClient.Refresh,
 		unasked: chunks(input, func(batch []*stagev1.Ref, last bool) *stagev1.Input {
 			return &stagev1.Input{Refs: batch, Last: last}
 		}),
@@ -84,7 +84,7 @@ func (h *Host) Screen(ctx context.Context, id string, run stage.Run, next func()
 	asked := newAsked()
 	done, err := h.call(ctx, id, run, verb{
 		kind: stage.ScreenKind, name: "Screen",
-		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Screen(ctx) },
+		open: stagev1.StageServiceClient.Screen,
 		next: asked.batches(next),
 		take: takeVerdicts(asked, emit),
 	})
@@ -100,7 +100,7 @@ func (h *Host) evidence(ctx context.Context, id string, run stage.Run, reads []s
 	asked := newAsked()
 	_, err := h.call(ctx, id, run, verb{
 		kind: stage.EvidenceKind, name: "Evidence", reads: reads,
-		open: func(ctx context.Context, s stagev1.StageServiceClient) (stream, error) { return s.Evidence(ctx) },
+		open: stagev1.StageServiceClient.Evidence,
 		next: asked.batches(next),
 		take: takeFindings(asked, emit),
 	})

@@ -12,7 +12,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/pluginhost/conformance"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -30,7 +30,7 @@ func Pin(ctx context.Context, path, manifest string, out io.Writer) error {
 	if ext := filepath.Ext(manifest); ext != ".yaml" && ext != ".yml" {
 		return fmt.Errorf("%s: only a manifest in YAML can be pinned", manifest)
 	}
-	spec, hash, err := pluginhost.Describe(ctx, path)
+	spec, hash, err := conformance.Describe(ctx, path)
 	if err != nil {
 		return err
 	}

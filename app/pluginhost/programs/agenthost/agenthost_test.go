@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/app/pluginhost/programs/agenthost"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/plugins/programs/agent"
@@ -212,8 +213,8 @@ func TestPlannersThatMisbehave(t *testing.T) {
 
 // The process is told what the conversation says, and reaches nothing else.
 func TestThePlannerIsConfined(t *testing.T) {
-	if gaps := pluginhost.Gaps(); len(gaps) > 0 {
-		t.Skipf("this system does not keep plugins from %q", gaps)
+	if limits := confine.Limitations(); len(limits) > 0 {
+		t.Skipf("this system does not keep plugins from %q", limits)
 	}
 	t.Setenv("SCROLLERY_STRIPE_SECRET_KEY", "sk_of_the_host")
 	address, other := serve(t, nil, open()), serve(t, nil, open())

@@ -1,29 +1,29 @@
-package pluginhost_test
+package confine
 
 import (
 	"errors"
-	"maps"
+	"net"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
-	"syscall"
-	"testing"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/scrollery/scrollery/app/pluginhost"
 )
 
-// kernelAttempt tries what a stage has no use for.
-func kernelAttempt(do, arg string) (string, error) {
-	if change, ok := changes(arg)[do]; ok {
+// attempt tries what a plugin has no use for.
+func attempt(do, arg string) (string, error) {
+	if change, ok := fileChanges(arg)[do]; ok {
 		return "changed", change()
 	}
 	number, _ := strconv.Atoi(arg)
 	switch do {
+	case "dial":
+		connection, err := net.Dial("tcp", arg)
+		if err != nil {
+			return "", err
+		}
+		return "through", connection.Close()
 	case "truncate":
 		return "emptied", os.Truncate(arg, 0)
 	case "open", "open3": // reading, and neither reading nor writing
@@ -61,7 +61,7 @@ func kernelAttempt(do, arg string) (string, error) {
 		return "opened", err
 	case "limit":
 		return "limited", unix.Prlimit(number, unix.RLIMIT_CORE, nil, &unix.Rlimit{})
-	case "clone": // a child of whoever started this process
+	case "clone": // a sibling: a child of the host
 		pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, unix.CLONE_PARENT|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 		return bornSibling(pid, errno)
 	case "clone3":
@@ -72,7 +72,7 @@ func kernelAttempt(do, arg string) (string, error) {
 	return "", errors.New("unknown attempt")
 }
 
-// bornSibling ends the child at once.
+// bornSibling ends the new process at once.
 func bornSibling(pid uintptr, errno unix.Errno) (string, error) {
 	if errno != 0 {
 		return "", errno
@@ -83,9 +83,9 @@ func bornSibling(pid uintptr, errno unix.Errno) (string, error) {
 	return "born", nil
 }
 
-// changes are ways to change what a file is; those of an open file need no more
+// fileChanges are ways to change what a file is; those of an open file need no more
 // than to read it.
-func changes(path string) map[string]func() error {
+func fileChanges(path string) map[string]func() error {
 	name, _ := unix.BytePtrFromString(path)
 	attribute, _ := unix.BytePtrFromString("user.plugin")
 	at, here := unsafe.Pointer(name), ^uintptr(99) // AT_FDCWD is -100
@@ -132,112 +132,5 @@ func changes(path string) map[string]func() error {
 		"setflags": open(func(fd int) error {
 			return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, 0)
 		}),
-	}
-}
-
-// TestNoFileIsChanged: Landlock has no say in these.
-func TestNoFileIsChanged(t *testing.T) {
-	t.Parallel()
-	landlock(t, 1)
-	o := newOutside(t)
-	b := o.setup(t)
-	if err := os.Chmod(o.secret, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	before, err := os.Stat(o.secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var terms []string
-	for _, do := range slices.Sorted(maps.Keys(changes(""))) {
-		path := o.secret
-		if strings.HasPrefix(do, "f") && do != "fchmodat2" && do != "file_setattr" || do == "setflags" {
-			path = own // which it may read
-		}
-		terms = append(terms, do+":"+path)
-	}
-	for i, got := range b.attempts(t, "outward", terms...) {
-		if !strings.Contains(got, "operation not permitted") {
-			t.Errorf("%s: %q", terms[i], got)
-		}
-	}
-	after, err := os.Stat(o.secret)
-	if err != nil || after.Mode() != before.Mode() || !after.ModTime().Equal(before.ModTime()) {
-		t.Errorf("%v, %v: was %v, %v (%v)", after.Mode(), after.ModTime(), before.Mode(), before.ModTime(), err)
-	}
-	if size, err := unix.Listxattr(o.secret, nil); err == nil && size > 0 {
-		t.Error("it has an attribute now")
-	}
-	if uid := after.Sys().(*syscall.Stat_t).Uid; int(uid) != os.Getuid() {
-		t.Error("it belongs to", uid)
-	}
-}
-
-// TestNobodyIsMadeTheHostsChild: the host would not know of it, and never reap it.
-func TestNobodyIsMadeTheHostsChild(t *testing.T) {
-	t.Parallel()
-	landlock(t, 1)
-	b := newOutside(t).setup(t)
-	got := b.attempts(t, "outward", "clone:", "clone3:")
-	if want := []string{"operation not permitted", "function not implemented"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestFilesAreNotEmptied says the filter's own errno: on this kernel Landlock may
-// refuse some of it too, with another.
-func TestFilesAreNotEmptied(t *testing.T) {
-	t.Parallel()
-	landlock(t, 1)
-	o := newOutside(t)
-	b := o.setup(t)
-	var got []string
-	for _, do := range []string{"truncate", "open", "open3", "openat2"} {
-		got = append(got, b.attempts(t, "outward", do+":"+o.secret)[0])
-	}
-	for i, want := range []string{"operation not permitted", "operation not permitted", "operation not permitted", "function not implemented"} {
-		if !strings.Contains(got[i], want) {
-			t.Errorf("%d: %q, want %q", i, got[i], want)
-		}
-	}
-	if got := b.attempts(t, "outward", "ftruncate:")[0]; got != "emptied" {
-		t.Error("its own files:", got)
-	}
-	if raw, err := os.ReadFile(o.secret); err != nil || len(raw) == 0 {
-		t.Errorf("%q, %v", raw, err)
-	}
-}
-
-// TestTheHostIsOutOfReach: a limit of time, for one, would end it.
-func TestTheHostIsOutOfReach(t *testing.T) {
-	t.Parallel()
-	landlock(t, 1)
-	b := newOutside(t).setup(t)
-	host := strconv.Itoa(os.Getpid())
-	terms := []string{"kill:" + host, "kill:-1", "tgkill:" + host, "pidfd:" + host, "limit:" + host}
-	for i, got := range b.attempts(t, "outward", terms...) {
-		if got != "operation not permitted" {
-			t.Errorf("%s: %q", terms[i], got)
-		}
-	}
-	if got := b.attempts(t, "outward", "limit:0", "kill:0"); !slices.Equal(got, []string{"limited", "sent"}) {
-		t.Errorf("its own: %q", got)
-	}
-}
-
-// TestNobodyIsListenedFor: whoever connected from outside would be a way out. Landlock
-// refuses to bind to a port, but not to listen without.
-func TestNobodyIsListenedFor(t *testing.T) {
-	t.Parallel()
-	if gaps := pluginhost.Gaps(); len(gaps) > 0 {
-		t.Skipf("this system does not keep plugins from %q", gaps)
-	}
-	b := newOutside(t).setup(t)
-	if got := b.attempts(t, "outward", "listen:")[0]; got != "permission denied" {
-		t.Errorf("%q", got)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux && !amd64
 
-package pluginhost
+package confine
 
 import "golang.org/x/sys/unix"
 

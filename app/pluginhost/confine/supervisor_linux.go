@@ -1,4 +1,4 @@
-package pluginhost
+package confine
 
 import (
 	"bytes"
@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watcher connects sockets for a process that may not do so itself, and has them listen. Landlock knows
-// ports, but before its version 9 it knows no paths of Unix sockets, by which a
-// stage would reach a database of the host. So the kernel asks here, and what is
-// connected, and to where, is this side's doing: nothing that the process changes
-// meanwhile matters.
-type watcher struct {
+// supervisor connects sockets for a process that may not do so itself, and lets Unix
+// sockets listen. Landlock covers ports, but before its version 9 no paths of Unix
+// sockets, by which a process would reach a database of this machine. The kernel asks
+// the supervisor, which takes the socket and connects it to an address of its own, so
+// that nothing that the process changes meanwhile matters.
+type supervisor struct {
 	proxy netip.AddrPort
 	log   *slog.Logger
 	theirs,
@@ -32,17 +32,17 @@ type watcher struct {
 	listener *os.File
 }
 
-// canWatch tells whether this system lets the host take its children's sockets.
-func canWatch() bool {
+// canSupervise reports whether this system lets the host take its children's sockets.
+func canSupervise() bool {
 	if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil && strings.TrimSpace(string(scope)) > "1" {
 		return false
 	}
-	var notification [3]uint16
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_NOTIF_SIZES, 0, uintptr(unsafe.Pointer(&notification))); errno != 0 {
+	var sizes [3]uint16
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_NOTIF_SIZES, 0, uintptr(unsafe.Pointer(&sizes))); errno != 0 {
 		return false
 	}
-	if notification[0] > noticeSize || notification[1] > verdictSize {
-		return false // a kernel that says more than is known here
+	if sizes[0] > notificationSize || sizes[1] > responseSize {
+		return false // a newer kernel with longer structures
 	}
 	self, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -56,29 +56,29 @@ func canWatch() bool {
 	return unix.Close(taken) == nil
 }
 
-func newWatcher(proxy netip.AddrPort, log *slog.Logger) (*watcher, error) {
+func newSupervisor(proxy netip.AddrPort, log *slog.Logger) (*supervisor, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("watch the plugin: %w", err)
+		return nil, fmt.Errorf("supervise the process: %w", err)
 	}
-	w := &watcher{proxy: proxy, log: log, theirs: os.NewFile(uintptr(pair[1]), "theirs")}
+	w := &supervisor{proxy: proxy, log: log, theirs: os.NewFile(uintptr(pair[1]), "theirs")}
 	if err := unix.SetNonblock(pair[0], true); err != nil {
 		_, _ = unix.Close(pair[0]), w.theirs.Close()
-		return nil, fmt.Errorf("watch the plugin: %w", err)
+		return nil, fmt.Errorf("supervise the process: %w", err)
 	}
 	w.ours = os.NewFile(uintptr(pair[0]), "ours")
 	go func() {
 		if err := w.run(); err != nil {
-			w.log.Warn("plugin is cut off: its connections cannot be watched", "error", err)
+			w.log.Warn("plugin is cut off: its connections cannot be supervised", "error", err)
 		}
 	}()
 	return w, nil
 }
 
-// file is what the process needs to have as its fourth.
-func (w *watcher) file() *os.File { return w.theirs }
+// file must be the process's fourth file.
+func (w *supervisor) file() *os.File { return w.theirs }
 
-func (w *watcher) close() {
+func (w *supervisor) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
@@ -89,7 +89,7 @@ func (w *watcher) close() {
 }
 
 // run waits for the kernel's listener and answers it until the process has ended.
-func (w *watcher) run() error {
+func (w *supervisor) run() error {
 	listener, err := w.receive()
 	if listener == nil || err != nil {
 		return err
@@ -105,7 +105,7 @@ func (w *watcher) run() error {
 				return false
 			}
 			if poll[0].Revents&unix.POLLIN == 0 {
-				return true // all that it stood for have ended
+				return true // all supervised processes have ended
 			}
 			w.answer(int(fd))
 		}
@@ -116,8 +116,8 @@ func (w *watcher) run() error {
 	return err
 }
 
-// receive answers nil where the process ended before it had a listener.
-func (w *watcher) receive() (*os.File, error) {
+// receive returns nil if the process ended before it had a listener.
+func (w *supervisor) receive() (*os.File, error) {
 	raw, err := w.ours.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -156,8 +156,8 @@ func (w *watcher) receive() (*os.File, error) {
 	return listener, nil
 }
 
-// notice and verdict are the kernel's seccomp_notif and seccomp_notif_resp.
-type notice struct {
+// notification and response are the kernel's seccomp_notif and seccomp_notif_resp.
+type notification struct {
 	ID         uint64
 	PID, Flags uint32
 	Number     int32
@@ -166,24 +166,24 @@ type notice struct {
 	Args       [6]uint64
 }
 
-type verdict struct {
+type response struct {
 	ID           uint64
 	Value        int64
 	Error, Flags int32
 }
 
 const (
-	noticeSize  = uint16(unsafe.Sizeof(notice{}))
-	verdictSize = uint16(unsafe.Sizeof(verdict{}))
+	notificationSize = uint16(unsafe.Sizeof(notification{}))
+	responseSize     = uint16(unsafe.Sizeof(response{}))
 )
 
-// answer settles one call. A process that is gone by now hears nothing.
-func (w *watcher) answer(listener int) {
-	var n notice
+// answer settles one call. It does nothing if the process has ended.
+func (w *supervisor) answer(listener int) {
+	var n notification
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); errno != 0 {
 		return
 	}
-	v := verdict{ID: n.ID}
+	v := response{ID: n.ID}
 	var errno unix.Errno
 	if err := w.settle(listener, n); errors.As(err, &errno) {
 		v.Error = -int32(errno)
@@ -193,9 +193,9 @@ func (w *watcher) answer(listener int) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&v)))
 }
 
-// settle does what the process asked for, where it may. What it is asked of is taken
-// first: the process cannot put another socket in its place any more.
-func (w *watcher) settle(listener int, n notice) error {
+// settle does what the process asked for, where it may. It takes a copy of the socket
+// first, so that the process cannot put another one in its place.
+func (w *supervisor) settle(listener int, n notification) error {
 	socket, err := socketOf(listener, n)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (w *watcher) settle(listener int, n notice) error {
 		return err
 	}
 	if n.Number == unix.SYS_LISTEN {
-		// Landlock forbids to choose a port, but the kernel chooses one for whoever
+		// Landlock forbids to bind a port, but the kernel chooses one for a socket that
 		// listens without.
 		if domain != unix.AF_UNIX {
 			return unix.EACCES
@@ -220,8 +220,8 @@ func (w *watcher) settle(listener int, n notice) error {
 	return unix.Connect(socket, &unix.SockaddrInet4{Port: int(w.proxy.Port()), Addr: w.proxy.Addr().As4()})
 }
 
-// socketOf is a copy of the socket that a waiting call names.
-func socketOf(listener int, n notice) (int, error) {
+// socketOf returns a copy of the socket that a waiting call names.
+func socketOf(listener int, n notification) (int, error) {
 	group, err := leader(n.PID)
 	if err != nil {
 		return 0, unix.EACCES
@@ -231,7 +231,7 @@ func socketOf(listener int, n notice) (int, error) {
 		return 0, unix.EACCES
 	}
 	defer unix.Close(process)
-	// The number may belong to another process by now, unless the call still waits.
+	// The process id may be another process's by now, unless the call still waits.
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&n.ID))); errno != 0 {
 		return 0, errno
 	}

@@ -1,15 +1,14 @@
-package pluginhost
+package confine
 
 import (
 	"github.com/landlock-lsm/go-landlock/landlock"
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// landlocked leaves the process its own binary, the system's read-only folders,
-// what its settings name and its scratch folder. A kernel that cannot do all of
-// it does what it can. A script gets the system's programs, since its interpreter
-// is one of them.
-func landlocked(p policy, script bool) error {
+// landlocked allows the process its own binary, the system's libraries and
+// certificates, and the folders of its policy. An older kernel enforces the part that
+// it knows. A script may use the system's programs, since its interpreter is one.
+func landlocked(p Policy, script bool) error {
 	rules := []landlock.Rule{
 		landlock.ROFiles(p.Path),
 		landlock.RWDirs(p.Scratch),
@@ -30,21 +29,21 @@ func landlocked(p policy, script bool) error {
 	}
 	if len(p.Writes) > 0 {
 		rules = append(rules, writable(landlockVersion(), p.Writes))
-		// What is remembered there holds for this boot of the system alone.
+		// A program that keeps files between runs tells boots of the system apart.
 		rules = append(rules, landlock.ROFiles("/proc/sys/kernel/random/boot_id").IgnoreIfMissing())
 	}
 	for _, path := range p.Reads {
 		rules = append(rules, readable(path))
 	}
-	if p.Proxy != 0 {
-		rules = append(rules, landlock.ConnectTCP(p.Proxy))
+	if p.Proxy.IsValid() {
+		rules = append(rules, landlock.ConnectTCP(p.Proxy.Port()))
 	}
 	return landlock.V11.BestEffort().Restrict(rules...)
 }
 
-// writable lets folders be written, and files there change their folder where the
-// kernel has a right for that: version 1 always refuses it, and the library, asked for
-// it there, would confine nothing at all.
+// writable allows to write folders, and to move files between them where the kernel
+// has a right for that. Version 1 always refuses to move, and the library would confine
+// nothing at all if asked for that right there.
 func writable(version int, paths []string) landlock.Rule {
 	rule := landlock.RWDirs(paths...)
 	if version < 2 {
@@ -53,7 +52,7 @@ func writable(version int, paths []string) landlock.Rule {
 	return rule.WithRefer()
 }
 
-// landlockVersion is that of the kernel; 0 is none.
+// landlockVersion is the version of Landlock in this kernel; 0 is none.
 func landlockVersion() int {
 	version, err := llsys.LandlockGetABIVersion()
 	if err != nil {

@@ -1,4 +1,4 @@
-package pluginhost
+package confine
 
 import (
 	"runtime"
@@ -13,12 +13,12 @@ const (
 	x32Calls      = 0x40000000
 )
 
-// filterCalls closes what Landlock leaves open: sockets that are not TCP as
-// Landlock knows it, UDP and with it names, a connection that is made by sending,
-// work handed to the kernel past its checks, other processes' memory, modes and
-// owners of files, and the way out of the process group. A process without network connects to nothing at all.
-// Elsewhere than on the two common architectures it does nothing.
-func filterCalls(p policy) error {
+// filterCalls refuses what Landlock does not cover: sockets other than TCP, UDP and so
+// name lookups, a connection that is made by sending (TCP Fast Open), io_uring, memory
+// of other processes, modes and owners of files, and leaving the process group. A
+// process without network connects to nothing at all. On architectures other than amd64
+// and arm64 it does nothing.
+func filterCalls(p order) error {
 	var arch uint32
 	switch runtime.GOARCH {
 	case "amd64":
@@ -28,13 +28,13 @@ func filterCalls(p policy) error {
 	default:
 		return nil
 	}
-	if p.Watched {
+	if p.Supervised {
 		program := callFilter(arch, p)
 		err := handOver(&unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]})
 		if err != unix.EBUSY {
 			return err
 		}
-		p.Watched = false // whoever confines the host watches already, and there is one listener only
+		p.Supervised = false // a filter around the host has the kernel's only listener
 	}
 	program := callFilter(arch, p)
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
@@ -64,7 +64,7 @@ const (
 	callFlags3 = 40
 )
 
-func callFilter(arch uint32, p policy) []unix.SockFilter {
+func callFilter(arch uint32, p order) []unix.SockFilter {
 	deny := func(errno unix.Errno) unix.SockFilter { return answer(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
 	allow := answer(unix.SECCOMP_RET_ALLOW)
 	program := []unix.SockFilter{
@@ -84,8 +84,8 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 	program = append(program, when(unix.SYS_IOCTL, []unix.SockFilter{
 		load(callRequest), unlessEqual(unix.FS_IOC_SETFLAGS, 1), deny(unix.EPERM), unlessEqual(setAttributes, 1), deny(unix.EPERM), allow,
 	})...)
-	// Flags of clone3 lie in memory, where they cannot be seen; libraries know what to
-	// do without it. A process that is made the host's child is reaped by nobody.
+	// The filter cannot see the flags of clone3, which are in memory; libraries fall back
+	// to clone. With CLONE_PARENT the child would be the host's, which never reaps it.
 	program = append(program, unlessEqual(unix.SYS_CLONE3, 1), deny(unix.ENOSYS))
 	program = append(program, when(unix.SYS_CLONE, []unix.SockFilter{
 		load(callFirst), unlessAny(unix.CLONE_PARENT, 1), deny(unix.EPERM), allow,
@@ -93,9 +93,9 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 	program = append(program, emptying(allow, deny)...)
 	program = append(program, againstHost(uint32(p.Parent), allow, deny)...)
 	switch {
-	case p.Proxy == 0:
+	case !p.Proxy.IsValid():
 		program = append(program, unlessEqual(unix.SYS_CONNECT, 1), deny(unix.EACCES))
-	case p.Watched:
+	case p.Supervised:
 		program = append(program, unlessEqual(unix.SYS_CONNECT, 1), answer(unix.SECCOMP_RET_USER_NOTIF),
 			unlessEqual(unix.SYS_LISTEN, 1), answer(unix.SECCOMP_RET_USER_NOTIF))
 	}
@@ -107,7 +107,7 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 	program = append(program, when(unix.SYS_SOCKETPAIR, []unix.SockFilter{
 		load(callType), lowest(socketTypes), unlessEqual(unix.SOCK_DGRAM, 1), deny(unix.EACCES), allow,
 	})...)
-	program = append(program, when(unix.SYS_SOCKET, sockets(p.Proxy != 0, allow, deny))...)
+	program = append(program, when(unix.SYS_SOCKET, sockets(p.Proxy.IsValid(), allow, deny))...)
 	return append(program, allow)
 }
 
@@ -115,7 +115,7 @@ func callFilter(arch uint32, p policy) []unix.SockFilter {
 const setAttributes = 0x401c5820
 
 // changes are the calls that change what a file is, not what is in it: mode, owner,
-// attributes, times. Landlock asks for no right there, so that they would work on
+// attributes, times. Landlock has no right for these, so they would work on
 // every file of the host's user, by name, or on one that is open for reading.
 func changes() []uint32 {
 	return []uint32{
@@ -126,8 +126,9 @@ func changes() []uint32 {
 }
 
 // emptying refuses to open a file for reading, or for neither reading nor writing, and
-// empty it at once: Landlock asks no right to write for that before its version 3. Flags of openat2 lie in memory;
-// libraries know what to do without it.
+// empty it at once: Landlock requires no right to write for that before its version 3.
+// The filter cannot see the flags of openat2, which are in memory; libraries fall back
+// to openat.
 func emptying(allow unix.SockFilter, deny func(unix.Errno) unix.SockFilter) []unix.SockFilter {
 	program := []unix.SockFilter{unlessEqual(unix.SYS_OPENAT2, 1), deny(unix.ENOSYS)}
 	for number, flags := range opens() {
@@ -139,25 +140,25 @@ func emptying(allow unix.SockFilter, deny func(unix.Errno) unix.SockFilter) []un
 	return program
 }
 
-// againstHost refuses what is aimed at the host by its number: signals, which Landlock
-// knows from version 6 on, and limits of resources, which it does not know: one of
-// time would end the host. A process sets its own limits as number 0.
+// againstHost refuses calls that name the host's process id: signals, which Landlock
+// covers from version 6 on, and resource limits, which it does not cover: a limit of
+// processor time would end the host. A process sets its own limits as process 0.
 func againstHost(host uint32, allow unix.SockFilter, deny func(unix.Errno) unix.SockFilter) []unix.SockFilter {
 	program := when(unix.SYS_PRLIMIT64, []unix.SockFilter{load(callFirst), unlessEqual(0, 1), allow, deny(unix.EPERM)})
 	for _, number := range []uint32{
 		unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN,
 	} {
 		program = append(program, when(number, []unix.SockFilter{
-			load(callFirst), unlessEqual(host, 1), deny(unix.EPERM), unlessEqual(everybody, 1), deny(unix.EPERM), allow,
+			load(callFirst), unlessEqual(host, 1), deny(unix.EPERM), unlessEqual(allProcesses, 1), deny(unix.EPERM), allow,
 		})...)
 	}
 	return program
 }
 
-// everybody is kill's -1.
-const everybody = 0xffffffff
+// allProcesses is kill's -1.
+const allProcesses = 0xffffffff
 
-// socketTypes leaves the flags out that stand beside a socket's type.
+// socketTypes masks the flags out that share a word with a socket's type.
 const socketTypes = 0xf
 
 // sockets lets streams pass: Unix ones, and TCP where there is a network.
@@ -184,8 +185,8 @@ func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }
 
-func answer(verdict uint32) unix.SockFilter {
-	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: verdict}
+func answer(action uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
 }
 
 func skip(n uint32) unix.SockFilter {

@@ -1,4 +1,4 @@
-package pluginhost
+package confine
 
 import "golang.org/x/sys/unix"
 

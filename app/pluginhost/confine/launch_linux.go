@@ -1,4 +1,4 @@
-package pluginhost
+package confine
 
 import (
 	"errors"
@@ -10,10 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func refusal(err error) bool { return errors.Is(err, errHash) }
-
-// become does not return where all goes well.
-func become(p policy) error {
+// become executes the binary. It returns only when that fails.
+func become(p order) error {
 	// The parent-death signal and the system call filter belong to the thread that
 	// calls exec.
 	runtime.LockOSThread()
@@ -28,25 +26,25 @@ func become(p policy) error {
 		return fmt.Errorf("open the plugin: %w", err)
 	}
 	if p.SHA256 != "" {
-		if err := pinnedFile(file, p.SHA256); err != nil {
+		if err := pinned(file, p.SHA256); err != nil {
 			return err
 		}
 	}
-	if err := limit(p); err != nil {
+	if err := limit(p.Policy); err != nil {
 		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
 	dropCapabilities()
-	if err := landlocked(p, p.SHA256 != "" && script(file)); err != nil {
+	if err := landlocked(p.Policy, p.SHA256 != "" && script(file)); err != nil {
 		return fmt.Errorf("enter Landlock: %w", err)
 	}
 	if err := filterCalls(p); err != nil {
 		return fmt.Errorf("filter system calls: %w", err)
 	}
 	argv := append([]string{p.Path}, p.Args...)
-	// What was hashed is what runs, even where the name stands for another file by
+	// The hashed file itself is executed, even if its name leads to another file by
 	// now. A script needs its name, since its interpreter opens it again.
 	if p.SHA256 != "" && !script(file) {
 		err = execFile(file, argv, os.Environ())
@@ -56,7 +54,7 @@ func become(p policy) error {
 	return fmt.Errorf("start the plugin: %w", err)
 }
 
-func limit(p policy) error {
+func limit(p Policy) error {
 	limits := []struct {
 		resource int
 		value    uint64
@@ -82,8 +80,8 @@ func limit(p policy) error {
 	return nil
 }
 
-// dropCapabilities leaves a host that runs as root with the right to read its
-// files, and nothing else. Where it may not drop, there was nothing to drop.
+// dropCapabilities leaves a process of root the right to read its files, and nothing
+// else. Where dropping is refused, there was nothing to drop.
 func dropCapabilities() {
 	const keep = 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {

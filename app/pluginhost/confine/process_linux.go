@@ -1,4 +1,4 @@
-package pluginhost
+package confine
 
 import (
 	"os/exec"
@@ -14,8 +14,8 @@ func group(command *exec.Cmd) {
 
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 
-// awaitExit returns when the process has ended. It is reaped later, so that its
-// group's number still belongs to nobody else.
+// awaitExit returns when the process has ended. It is reaped later, so that no
+// other process can have its group's number.
 func awaitExit(command *exec.Cmd) (reap func() error) {
 	for unix.Waitid(unix.P_PID, command.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}

@@ -1,13 +1,13 @@
-package pluginhost
+package confine
 
 import (
 	"os/exec"
 	"runtime"
 )
 
-// starter starts all processes from one thread that lives as long as the host:
-// the kernel takes a child's parent to be the thread that started it, and would
-// kill a plugin whose thread went away.
+// starter starts all processes from one thread that lives as long as the Confiner: to
+// the kernel, the parent of a process is the thread that started it, and the
+// parent-death signal comes when that thread ends.
 type starter struct {
 	work chan start
 	done chan struct{}
@@ -40,7 +40,7 @@ func (s *starter) start(command *exec.Cmd) error {
 	case s.work <- one:
 		return <-one.result
 	case <-s.done:
-		return errClosed
+		return ErrClosed
 	}
 }
 

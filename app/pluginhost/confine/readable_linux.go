@@ -1,4 +1,4 @@
-package pluginhost
+package confine
 
 import (
 	"os"
@@ -12,8 +12,8 @@ const (
 	readDir  = landlock.AccessFSSet(llsys.AccessFSReadDir)
 )
 
-// readable lets a file or folder be read; one that is missing is ignored, and
-// the stage finds out by itself.
+// readable allows to read a file or folder. A missing one is ignored: the process
+// finds out by itself.
 func readable(path string) landlock.Rule {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return landlock.PathAccess(readFile, path).IgnoreIfMissing()

@@ -1,0 +1,36 @@
+package confine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// LaunchVerb is the first argument of this program when it must call [Launch] and do
+// nothing else.
+const LaunchVerb = "plugin-launch"
+
+// ExitRefused is the launcher's exit code for a binary that is not the pinned one;
+// a plugin's own codes are others by convention alone.
+const (
+	ExitRefused = 97
+	exitLaunch  = 98
+)
+
+// Launch checks the binary's hash, takes rights and resources away from this process,
+// and executes the binary. It returns an exit code only when that fails. args are the
+// arguments after [LaunchVerb].
+func Launch(args []string) int {
+	var o order
+	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &o) != nil || o.Path == "" {
+		fmt.Fprintln(os.Stderr, LaunchVerb+": this verb is for the host alone")
+		return 2
+	}
+	err := become(o)
+	fmt.Fprintln(os.Stderr, LaunchVerb+":", err)
+	if errors.Is(err, ErrHash) {
+		return ExitRefused
+	}
+	return exitLaunch
+}
