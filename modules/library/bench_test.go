@@ -138,7 +138,7 @@ func floor(t testing.TB, b *bundle, p page) func() int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	statement := b.db.Prepare("SELECT body FROM " + table + " WHERE account_id = $1 ORDER BY place LIMIT 25")
+	statement := b.db.Hot("SELECT body FROM " + table + " WHERE {tenant} ORDER BY place LIMIT 25")
 	buffer := make([]byte, 0, 1<<20)
 	return func() int {
 		rows, err := statement.Query(b.ctx)

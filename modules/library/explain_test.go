@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // TestHotReadsAreRangesOfAnIndex holds SQLite to the plans that keep reads flat:
@@ -34,17 +35,21 @@ func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
 		if p.list == trends {
 			query = p.trendsQuery()
 		}
-		args := []any{account, []byte{0}, "x"}
+		args := []any{[]byte{0}, "x"}
 		if p.list == trends {
-			args = []any{account, "x", []byte{0}}
+			args = []any{"x", []byte{0}}
 		}
-		if !strings.Contains(query, "$3") {
-			args = args[:2]
+		if !strings.Contains(query, "$2") {
+			args = args[:1]
+		}
+		query, args, err := db.Hot(query).Expand(viewer.As(t.Context(), account), args...)
+		if err != nil {
+			t.Fatal(err)
 		}
 		var plan []string
-		err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		err = db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 			rows, err := tx.Query(ctx, "EXPLAIN QUERY PLAN "+query, args...)
-			return each(rows, err, func(rows *sql.Rows) error {
+			return store.Scan(rows, err)(func(rows *sql.Rows) error {
 				var id, parent, unused int
 				var detail string
 				err := rows.Scan(&id, &parent, &unused, &detail)

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
-// The rules of what a trend is.
+// The rules for trends.
 const (
 	// windowScrolls is how many completed scrolls trends look back on.
 	windowScrolls = 5
-	// leastFirst stands in for fewer first views, lest growth from nothing be endless.
+	// leastFirst replaces fewer first views, so that growth from nothing has an end.
 	leastFirst = 100
 	// A key on more than 6 in 10 of a window's videos says nothing, once there are 10.
 	commonFrom = 10
@@ -26,7 +25,7 @@ type member struct {
 	video int64
 	// multiple is 0 where the video was not seen twice.
 	multiple float64
-	// creator is 0 where unknown; nobody can tell two unknown ones apart.
+	// creator is 0 where unknown; all unknown ones count as one.
 	creator  int64
 	archived bool
 }
@@ -38,7 +37,7 @@ type growth struct {
 	examples []int64
 }
 
-// measure measures a key by its members; ok tells whether that makes a trend.
+// measure measures a key by its members; ok is true for a trend.
 func measure(members []member, withArchived bool) (g growth, ok bool) {
 	var grown []member
 	creators := map[int64]bool{}
@@ -69,19 +68,7 @@ func measure(members []member, withArchived bool) (g growth, ok bool) {
 	return g, true
 }
 
-// multiple is how often the first usable views stand in the last.
-func multiple(first, last int64) float64 { return float64(last) / float64(max(first, leastFirst)) }
-
-// generic tells whether a key names the feed instead of a subject.
-func (s *Service) generic(key string) bool {
-	name, found := strings.CutPrefix(key, "hashtag:")
-	if !found {
-		name, found = strings.CutPrefix(key, "term:")
-	}
-	return found && s.isGeneric[name]
-}
-
-// packMembers keeps who carries a key and how each grew, 16 bytes a video.
+// packMembers stores which videos carry a key and how each grew, 16 bytes a video.
 func packMembers(members []member) []byte {
 	packed := make([]byte, 0, 16*len(members))
 	for _, m := range members {
@@ -101,4 +88,29 @@ func unpackMembers(packed []byte) ([]member, error) {
 		members[i].multiple = math.Float64frombits(binary.BigEndian.Uint64(packed[16*i+8:]))
 	}
 	return members, nil
+}
+
+// span is the first and the last usable observation of a video in a window.
+type span struct {
+	firstAt, firstScroll, firstViews int64
+	lastAt, lastScroll, lastViews    int64
+	usable                           int
+}
+
+func (s *span) add(at, scroll, views int64) {
+	if s.usable == 0 || at < s.firstAt || at == s.firstAt && scroll < s.firstScroll {
+		s.firstAt, s.firstScroll, s.firstViews = at, scroll, views
+	}
+	if s.usable == 0 || at > s.lastAt || at == s.lastAt && scroll > s.lastScroll {
+		s.lastAt, s.lastScroll, s.lastViews = at, scroll, views
+	}
+	s.usable++
+}
+
+// multiple is the last usable views over the first; 0 for a nil span or one observation.
+func (s *span) multiple() float64 {
+	if s == nil || s.usable < 2 {
+		return 0
+	}
+	return float64(s.lastViews) / float64(max(s.firstViews, leastFirst))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// Kinds of a video's source; the empty one is for videos that came without a source.
+// Kinds of a video's origin; empty for videos without one.
 const (
 	Own        = "own"
 	Competitor = "competitor"
@@ -19,7 +19,7 @@ func kinds() []string { return []string{Own, Competitor, Niche, ""} }
 
 // Batch is a part of what a scroll gathered.
 type Batch struct {
-	// ScrollID is the scroll; 0 is nobody's.
+	// ScrollID is the scroll; 0 for none.
 	ScrollID int64
 	// Subject is the canonicalId of the brief that the scroll works for; empty for none.
 	Subject string
@@ -28,23 +28,23 @@ type Batch struct {
 	// At is the time of the run in Unix milliseconds.
 	At int64
 	// Once leaves out an observation of the very time at which a video was observed
-	// last: it is the same reading, come again.
+	// last: it is the same reading again.
 	Once bool
 	// Records may be of any number; 100 to 200 make a good transaction. A video
-	// that stands in it twice counts once, the later record filling the earlier.
+	// that occurs twice counts once; the earlier record fills the gaps of the later.
 	Records []stage.Record
 }
 
-// Config is the room's part of the configuration.
+// Config is the library's part of the configuration.
 type Config struct {
-	// Generic are the hashtags and terms that say nothing of a trend, in any case
+	// Generic are the hashtags and terms that are never trends, in any case
 	// and without their `#`. Default: a list of feed and platform words.
 	Generic []string `yaml:"generic"`
 	// PageCacheBytes bounds the memory for rendered pages; 0 keeps none. Default 32 MiB.
 	PageCacheBytes int64 `yaml:"page_cache_bytes"`
 }
 
-// Defaults returns the configuration that suits most.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
 		Generic: strings.Fields("fyp fy fypシ fypシ゚ fypシ゚viral fypage fyppp foryou foryoupage foru 4u 4you viral virals viralvideo viralvideos " +
@@ -55,7 +55,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate reports what cannot work.
+// Validate reports the first setting that cannot work.
 func (c Config) Validate() error {
 	if c.PageCacheBytes < 0 {
 		return errors.New("page cache bytes: negative")

@@ -1,10 +1,9 @@
-// Package library keeps the videos that scrolls gathered, and what is seen in
+// Package library stores the videos that scrolls gathered, and what follows from
 // them: hooks, outliers and trends.
 //
-// What a creator wrote is kept byte for byte and handed out as data. Nothing of
-// it is ever used as an address to fetch, a template, a query or an instruction.
-// What the caller owns, annotations and what is archived, is written by the
-// caller alone.
+// What a creator wrote is stored byte for byte and returned as data. It is never
+// used as an address to fetch, a template, a query or an instruction. Annotations
+// and archive flags belong to the caller: no scroll changes them.
 //
 // A Video's JSON is rendered when it changes and never when it is read: lists
 // join ready text, one range of one index each, whatever the size of the library.
@@ -16,7 +15,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
-// Module provides the room. The app provides Config and answers Workspace and Scrolls.
+// Module provides the library. The app provides Config and answers Workspace and Scrolls.
 var Module = fx.Module("library", fx.Provide(
 	New,
 	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),

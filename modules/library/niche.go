@@ -5,19 +5,20 @@ import (
 	"sort"
 )
 
-// board is a platform's videos as niche peers, newest first, unknown dates last.
-// It reads only as far as somebody asked.
-type board struct {
+// niche is a platform's videos as peers, newest first, unknown dates last. It
+// reads no further than scores need.
+type niche struct {
 	youtube bool
-	// more returns the samples after the last one, dated or undated; fewer than it
-	// could is the end. after is nil at the beginning.
-	more         func(undated bool, after *sample) (next []*sample, end bool, err error)
-	dated, never shelf
-	last         nicheKey
-	lastPeers    *nichePeers
+	// more returns the samples after the last one, dated or undated; end is true
+	// with the last ones. after is nil at the beginning.
+	more           func(undated bool, after *sample) (next []*sample, end bool, err error)
+	dated, undated peerList
+	last           nicheKey
+	lastPeers      nichePeers
 }
 
-type shelf struct {
+// peerList is what was read so far of the dated or the undated samples.
+type peerList struct {
 	samples []*sample
 	end     bool
 }
@@ -38,92 +39,83 @@ type nichePeers struct {
 	oldest int64
 }
 
-// at returns the i-th sample of a shelf, nil at its end.
-func (b *board) at(s *shelf, undated bool, i int) (*sample, error) {
-	for i >= len(s.samples) && !s.end {
+// at returns the i-th sample of a list, nil at its end.
+func (n *niche) at(list *peerList, i int) (*sample, error) {
+	for i >= len(list.samples) && !list.end {
 		var after *sample
-		if len(s.samples) > 0 {
-			after = s.samples[len(s.samples)-1]
+		if len(list.samples) > 0 {
+			after = list.samples[len(list.samples)-1]
 		}
-		next, end, err := b.more(undated, after)
+		next, end, err := n.more(list == &n.undated, after)
 		if err != nil {
 			return nil, fmt.Errorf("read niche peers: %w", err)
 		}
-		s.samples, s.end = append(s.samples, next...), end
+		list.samples, list.end = append(list.samples, next...), end
 	}
-	if i >= len(s.samples) {
+	if i >= len(list.samples) {
 		return nil, nil
 	}
-	return s.samples[i], nil
+	return list.samples[i], nil
 }
 
 // start is where the peers of target begin: at the newest that is not too new.
-func (b *board) start(target *sample) (int, error) {
+func (n *niche) start(target *sample) (int, error) {
 	if target.posted == undated {
 		return 0, nil
 	}
 	for {
-		n := len(b.dated.samples)
-		if n > 0 && b.dated.samples[n-1].posted <= target.posted+apart || b.dated.end {
-			break
+		known := n.dated.samples
+		if len(known) > 0 && known[len(known)-1].posted <= target.posted+apart || n.dated.end {
+			return sort.Search(len(known), func(i int) bool { return known[i].posted <= target.posted+apart }), nil
 		}
-		if _, err := b.at(&b.dated, false, n); err != nil {
+		if _, err := n.at(&n.dated, len(known)); err != nil {
 			return 0, err
 		}
 	}
-	return sort.Search(len(b.dated.samples), func(i int) bool { return b.dated.samples[i].posted <= target.posted+apart }), nil
 }
 
 // score scores target by all other videos of the platform.
-func (b *board) score(target *sample) (score, error) {
-	start, err := b.start(target)
+func (n *niche) score(target *sample) (score, error) {
+	start, err := n.start(target)
 	if err != nil {
 		return score{}, err
 	}
-	key := nicheKey{start: start, age: target.age(), late: target.late() || !b.youtube, set: true}
-	if b.last != key || target.posted != undated && b.lastPeers.oldest < target.posted-apart {
-		peers, err := b.peers(target, start)
+	key := nicheKey{start: start, age: target.age(), late: target.late() || !n.youtube, set: true}
+	if n.last != key || target.posted != undated && n.lastPeers.oldest < target.posted-apart {
+		peers, err := n.peers(target, start)
 		if err != nil {
 			return score{}, err
 		}
 		if len(peers.samples) <= nichePeerCount || peers.oldest == undated {
 			return nicheScore(target, peers.samples), nil
 		}
-		b.last, b.lastPeers = key, peers
+		n.last, n.lastPeers = key, peers
 	}
-	return nicheScore(target, b.lastPeers.samples), nil
+	return nicheScore(target, n.lastPeers.samples), nil
 }
 
-// peers collects one peer more than count for any target that is as target but in its id.
-func (b *board) peers(target *sample, start int) (*nichePeers, error) {
-	anybody := *target
-	anybody.id = 0
-	found := &nichePeers{}
-	for i := start; len(found.samples) <= nichePeerCount; i++ {
-		peer, err := b.at(&b.dated, false, i)
-		if err != nil {
-			return nil, err
+// peers collects one peer more than count for any target that differs from target
+// in its id alone.
+func (n *niche) peers(target *sample, start int) (found nichePeers, err error) {
+	anyOther := *target
+	anyOther.id = 0
+	take := func(list *peerList, from int, tooOld func(*sample) bool) error {
+		for i := from; len(found.samples) <= nichePeerCount; i++ {
+			peer, err := n.at(list, i)
+			if err != nil || peer == nil || tooOld(peer) {
+				return err
+			}
+			if anyOther.accepts(peer, n.youtube) {
+				found.samples, found.oldest = append(found.samples, peer), peer.posted
+			}
 		}
-		if peer == nil || target.posted != undated && peer.posted < target.posted-apart {
-			break
-		}
-		if anybody.accepts(peer, b.youtube) {
-			found.samples, found.oldest = append(found.samples, peer), peer.posted
-		}
+		return nil
 	}
-	for i := 0; len(found.samples) <= nichePeerCount; i++ {
-		peer, err := b.at(&b.never, true, i)
-		if err != nil {
-			return nil, err
-		}
-		if peer == nil {
-			break
-		}
-		if anybody.accepts(peer, b.youtube) {
-			found.samples, found.oldest = append(found.samples, peer), undated
-		}
+	err = take(&n.dated, start, func(peer *sample) bool { return target.posted != undated && peer.posted < target.posted-apart })
+	if err == nil {
+		err = take(&n.undated, 0, func(*sample) bool { return false })
 	}
-	return found, nil
+	return found, err
 }
 
 func nicheScore(target *sample, peers []*sample) score {

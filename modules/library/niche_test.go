@@ -25,7 +25,7 @@ func loners(from, n int, views int64) []stage.Record {
 
 func (b *bundle) niche() []change {
 	b.t.Helper()
-	changes, err := nicheChanges(b.ctx, "tiktok", b.prepared)
+	changes, err := b.nicheChanges(b.ctx, "tiktok", outside)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestNicheScoresOfAnOlderLibraryAreNotWritten(t *testing.T) {
 			t.Fatal("nothing to score by the niche")
 		}
 		b.scroll(2, now+day, loners(20, 20, 100_000)...) // another scroll gathers and scores meanwhile
-		if err := b.applyUnchanged(b.ctx, revision, old); !errors.Is(err, errChanged) {
+		if err := b.writeUnchanged(b.ctx, revision, b.scoreWrites(old)); !errors.Is(err, errChanged) {
 			t.Errorf("scores of an older library: %v", err)
 		}
 		if stale := b.niche(); len(stale) != 0 {

@@ -48,7 +48,7 @@ func trendOrder(growth float64, count int, key string) []byte {
 	return append(place, key...)
 }
 
-// list names what a page shows; it stands in its tokens, so that none opens another list.
+// list names what a page shows; a token holds it, so that no token opens another list.
 type list byte
 
 const (
@@ -71,8 +71,8 @@ func (l list) token(key []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append([]byte{byte(l)}, key...))
 }
 
-// key reads a token. The empty token stands before everything; ok is false for
-// what token does not make.
+// key reads a token. The empty token is before everything; ok is false for
+// text that token does not return.
 func (l list) key(token string) (key []byte, ok bool) {
 	if token == "" {
 		return []byte{0}, true

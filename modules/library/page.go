@@ -63,7 +63,7 @@ func (p page) ranges() (ranges []string) {
 		for _, kind := range kindRanges {
 			where := "archived = " + flag
 			if p.platform != "" {
-				where += " AND platform = $3"
+				where += " AND platform = $2"
 			}
 			if p.list == videos || kind != "" {
 				where += " AND kind = '" + kind + "'"
@@ -75,21 +75,21 @@ func (p page) ranges() (ranges []string) {
 }
 
 // query is the statement of the page; the kind is one of few, so that few are
-// prepared. $2 is the sort key to begin after, $3 the platform. It reads one row
+// prepared. $1 is the sort key to begin after, $2 the platform. It reads one row
 // more than the page has, which tells whether there is another page.
 func (p page) query() string {
 	limit, order := strconv.Itoa(p.limit+1), p.order()
 	ranges := p.ranges()
 	if len(ranges) == 1 {
 		return fmt.Sprintf(`SELECT v.%[1]s, %[2]s FROM videos v CROSS JOIN video_docs d
-WHERE v.account_id = $1 AND v.%[3]s AND v.%[1]s > $2 AND d.id = v.id ORDER BY v.%[1]s LIMIT %[4]s`,
+WHERE {tenant:v} AND v.%[3]s AND v.%[1]s > $1 AND d.id = v.id ORDER BY v.%[1]s LIMIT %[4]s`,
 			order, p.columns(), strings.ReplaceAll(ranges[0], " AND ", " AND v."), limit)
 	}
 	return fmt.Sprintf(`SELECT k.place, %s FROM (%s) k CROSS JOIN video_docs d
 WHERE d.id = k.id ORDER BY k.place LIMIT %s`, p.columns(), merged(ranges, order, limit), limit)
 }
 
-// tracked is the statement of Known's sibling: ids instead of documents.
+// tracked is the statement of Tracked: ids instead of documents.
 func (p page) tracked() string {
 	limit, ranges := strconv.Itoa(p.limit), p.ranges()
 	for i := range ranges {
@@ -103,13 +103,13 @@ func (p page) tracked() string {
 func merged(ranges []string, order, limit string) string {
 	parts := make([]string, len(ranges))
 	for i, where := range ranges {
-		parts[i] = fmt.Sprintf("SELECT * FROM (SELECT id, %[1]s AS place FROM videos WHERE account_id = $1 AND %[2]s AND %[1]s > $2 ORDER BY %[1]s LIMIT %[3]s) r%[4]d",
+		parts[i] = fmt.Sprintf("SELECT * FROM (SELECT id, %[1]s AS place FROM videos WHERE {tenant} AND %[2]s AND %[1]s > $1 ORDER BY %[1]s LIMIT %[3]s) r%[4]d",
 			order, where, limit, i)
 	}
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY place LIMIT " + limit
 }
 
-// trendsQuery reads trends with their examples. $2 is the subject, $3 the sort
+// trendsQuery reads trends with their examples. $1 is the subject, $2 the sort
 // key to begin after. Keys on too many of the window's videos are left out here,
 // since archiving one video changes that for every key.
 func (p page) trendsQuery() string {
@@ -119,6 +119,6 @@ func (p page) trendsQuery() string {
 	}
 	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc, d2.doc, d3.doc FROM trend_windows w CROSS JOIN trends t
 LEFT JOIN video_docs d1 ON d1.id = t.example1 LEFT JOIN video_docs d2 ON d2.id = t.example2 LEFT JOIN video_docs d3 ON d3.id = t.example3
-WHERE w.account_id = $1 AND w.subject = $2 AND t.account_id = $1 AND t.subject = $2 AND t.with_archived = %s AND t.place > $3
+WHERE {tenant:w} AND w.subject = $1 AND {tenant:t} AND t.subject = $1 AND t.with_archived = %s AND t.place > $2
 AND (%s < %d OR t.video_count * 10 <= %s * 6) ORDER BY t.place LIMIT %d`, with, total, commonFrom, total, p.limit+1)
 }

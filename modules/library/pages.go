@@ -8,7 +8,7 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// pages keeps rendered pages in memory. A page is shown only while the library's
+// pages is a cache of rendered pages. A page is shown only while the library's
 // revision, read from the database at every request, is the one it was made at:
 // so a change is seen by the very next read, on every replica.
 type pages struct {
@@ -16,7 +16,7 @@ type pages struct {
 	buffers sync.Pool
 }
 
-// pageKey says whose page it is, and which.
+// pageKey is the account and the page that it asked for.
 type pageKey struct {
 	account int64
 	page
@@ -29,7 +29,7 @@ type rendered struct {
 	next  string
 }
 
-// stamp says of what state of the library a page is. Subject and completed are
+// stamp is the state of the library that a page shows. Subject and completed are
 // set for trends only, which also depend on them.
 type stamp struct {
 	revision  int64
@@ -66,7 +66,7 @@ func (p *pages) put(key pageKey, value rendered) {
 	}
 }
 
-// etag names a page's state. The account is in it: another tenant's page at the
+// etag identifies a page's state. The account is in it: another tenant's page at the
 // same revision must not pass for this one.
 func (k pageKey) etag(at stamp) string {
 	h := fnv.New64a()

@@ -7,13 +7,13 @@ import (
 	"sort"
 )
 
-// The rules of who is whose peer. Times are Unix milliseconds.
+// The rules for peers. Times are Unix milliseconds.
 const (
 	hour = int64(3600_000)
 	day  = 24 * hour
 	// oldest is the age that counts for everything older, and for unknown dates.
 	oldest = 72 * hour
-	// apart is how far two posting times may lie apart.
+	// apart is the longest time between two peers' postings.
 	apart = 365 * day
 	// shortsViews is when YouTube began to count each start of a Short as a view: 2025-03-31.
 	shortsViews = int64(1743379200_000)
@@ -42,10 +42,10 @@ func (s *sample) age() int64 {
 	return min(max(s.at-s.posted, 0), oldest)
 }
 
-// late tells on which side of the change of YouTube's views a video stands.
+// late reports whether a video was posted after YouTube changed what a view is.
 func (s *sample) late() bool { return s.posted == undated || s.posted >= shortsViews }
 
-// accepts tells whether peer may stand in the baseline of s.
+// accepts reports whether peer may count in the baseline of s.
 func (s *sample) accepts(peer *sample, youtube bool) bool {
 	if peer.id == s.id || 2*peer.age() < s.age() {
 		return false
@@ -103,7 +103,7 @@ func creatorScore(sorted []*sample, i int, youtube bool, scratch []int64) score 
 		return len(views) == creatorPeerCount
 	}
 	known := dated(sorted)
-	if target.posted == undated { // the newest, unknown dates last: as they lie
+	if target.posted == undated { // the newest, unknown dates last: as they are sorted
 		for _, peer := range sorted {
 			if take(peer) {
 				break
@@ -136,7 +136,7 @@ func nearest(sorted []*sample, i int, take func(*sample) bool) {
 			return
 		}
 	}
-	end := same // newer ones lie before it, in groups of one posting time
+	end := same // newer ones come before it, in groups of one posting time
 	start, k := end, end
 	if end > 0 {
 		start = group(end)
@@ -165,6 +165,29 @@ func nearest(sorted []*sample, i int, take func(*sample) bool) {
 			return
 		}
 	}
+}
+
+// scoreByCreator scores the videos of one creator by each other and returns those
+// that have too few peers among themselves.
+func scoreByCreator(videos []*sample, youtube bool, scored func(*sample, score)) (left []*sample) {
+	slices.SortFunc(videos, byDate)
+	scratch := make([]int64, 0, creatorPeerCount)
+	for i, v := range videos {
+		if result := creatorScore(videos, i, youtube, scratch); result.peers > 0 {
+			scored(v, result)
+		} else {
+			left = append(left, v)
+		}
+	}
+	return left
+}
+
+// round4 rounds to the 4 decimals that scores and growth are shown with.
+func round4(f float64) float64 {
+	if f >= 1<<40 { // no decimals worth rounding, and f*10000 would lose the number
+		return math.Round(f)
+	}
+	return math.Round(f*10000) / 10000
 }
 
 func abs(n int64) int64 {

@@ -67,16 +67,16 @@ func TestNichePeersAreTheNewest(t *testing.T) {
 		slices.SortFunc(all, byDate)
 		known := dated(all)
 		part := 1 + r.IntN(300)
-		b := &board{youtube: seed%2 == 0, more: func(noDate bool, after *sample) ([]*sample, bool, error) {
-			shelf := all[:known]
+		b := &niche{youtube: seed%2 == 0, more: func(noDate bool, after *sample) ([]*sample, bool, error) {
+			sorted := all[:known]
 			if noDate {
-				shelf = all[known:]
+				sorted = all[known:]
 			}
 			from := 0
 			if after != nil {
-				from = sort.Search(len(shelf), func(i int) bool { return byDate(shelf[i], after) > 0 })
+				from = sort.Search(len(sorted), func(i int) bool { return byDate(sorted[i], after) > 0 })
 			}
-			next := shelf[from:min(len(shelf), from+part)]
+			next := sorted[from:min(len(sorted), from+part)]
 			return next, len(next) < part, nil
 		}}
 		targets := slices.Clone(all)

@@ -1,180 +1,107 @@
 package library
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"net/url"
 	"strconv"
-	"strings"
 
-	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// A Video's JSON is rendered when it changes and never when it is read. It has two
-// halves: the document (what seldom changes) and the facts (what every observation
-// changes); one after the other they are the whole object.
-
-// document is what the slow half of a Video's JSON says. It can be read back from it.
-type document struct {
-	ID          string  `json:"id"`
-	Platform    string  `json:"platform"`
-	ExternalID  string  `json:"externalId"`
-	SourceURL   string  `json:"sourceUrl"`
-	PostedAt    *int64  `json:"postedAt"`
-	FirstSeenAt int64   `json:"firstSeenAt"`
-	Source      *source `json:"source"`
-	// AgentMetadata belongs to the caller; null where there is none.
-	AgentMetadata json.RawMessage `json:"agentMetadata"`
-	Metadata      json.RawMessage `json:"metadata"`
+// texts is how a video is stored: JSON text that lists join, rendered when the
+// video changes and never when it is read.
+type texts struct {
+	// doc is the API's Video.
+	doc string
+	// hook holds the members of a Hook after its video; nil without evidence.
+	hook *string
+	// keys are the trend keys, packed.
+	keys string
 }
 
-type source struct {
-	Kind     string  `json:"kind"`
-	Handle   *string `json:"handle"`
-	SeededBy *string `json:"seededBy"`
+// asWritten keeps the text of metadata as it is, and replaces broken UTF-8 elsewhere.
+func asWritten() json.Options {
+	return json.JoinOptions(jsontext.PreserveRawStrings(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 }
 
-func (d *document) render() string {
-	b := make([]byte, 0, 400+len(d.Metadata)+len(d.AgentMetadata))
-	b = appendString(append(b, `{"id":`...), d.ID)
-	b = appendString(append(b, `,"platform":`...), d.Platform)
-	b = appendString(append(b, `,"externalId":`...), d.ExternalID)
-	b = appendString(append(b, `,"sourceUrl":`...), d.SourceURL)
-	b = appendInt(append(b, `,"postedAt":`...), d.PostedAt)
-	b = strconv.AppendInt(append(b, `,"firstSeenAt":`...), d.FirstSeenAt, 10)
-	b = append(b, `,"source":`...)
-	if d.Source == nil {
-		b = append(b, "null"...)
-	} else {
-		b = appendString(append(b, `{"kind":`...), d.Source.Kind)
-		if d.Source.Handle != nil {
-			b = appendString(append(b, `,"handle":`...), *d.Source.Handle)
+// Render returns the texts of the video.
+func (v *Video) Render() (made texts, err error) {
+	doc, err := json.Marshal(v, asWritten())
+	if err != nil {
+		return made, fmt.Errorf("render video %d: %w", v.id, err)
+	}
+	made.doc, made.keys = string(doc), packKeys(v.Keys)
+	if v.Hook.Version > 0 {
+		members, err := json.Marshal(v.Hook, asWritten())
+		if err != nil {
+			return made, fmt.Errorf("render hook of video %d: %w", v.id, err)
 		}
-		if d.Source.SeededBy != nil {
-			b = appendString(append(b, `,"seededBy":`...), *d.Source.SeededBy)
+		hook := "," + string(members[1:])
+		made.hook = &hook
+	}
+	return made, nil
+}
+
+// parse reads back what Render returned.
+func (v *Video) parse(stored texts) error {
+	if err := json.Unmarshal([]byte(stored.doc), v, asWritten()); err != nil {
+		return fmt.Errorf("read video %d: %w", v.id, err)
+	}
+	if stored.hook != nil {
+		if err := json.Unmarshal([]byte("{"+(*stored.hook)[1:]), &v.Hook, asWritten()); err != nil {
+			return fmt.Errorf("read hook of video %d: %w", v.id, err)
 		}
-		b = append(b, '}')
 	}
-	b = appendRaw(append(b, `,"agentMetadata":`...), d.AgentMetadata, "null")
-	b = appendRaw(append(b, `,"metadata":`...), d.Metadata, "{}")
-	return string(b)
-}
-
-// halves parts a Video's JSON. Facts are numbers, so the last such name is theirs,
-// whatever a creator wrote.
-func halves(video string) (document, facts string) {
-	i := max(strings.LastIndex(video, factsBegin), 0)
-	return video[:i], video[i:]
-}
-
-const factsBegin = `,"lastSeenAt":`
-
-// readDocument reads the slow half back.
-func readDocument(text string) (*document, error) {
-	var d document
-	if err := json.Unmarshal([]byte(text+"}"), &d); err != nil {
-		return nil, fmt.Errorf("read document: %w", err)
-	}
-	return &d, nil
-}
-
-// facts is the fast half of a Video's JSON: the newest snapshot.
-type facts struct {
-	LastSeenAt int64   `json:"lastSeenAt"`
-	Metrics    metrics `json:"metrics"`
-}
-
-type metrics struct {
-	Views      *int64 `json:"views"`
-	Likes      *int64 `json:"likes"`
-	Comments   *int64 `json:"comments"`
-	Shares     *int64 `json:"shares"`
-	Saves      *int64 `json:"saves"`
-	ObservedAt *int64 `json:"observedAt"`
-}
-
-func (f *facts) render() string {
-	b := make([]byte, 0, 200)
-	b = strconv.AppendInt(append(b, factsBegin...), f.LastSeenAt, 10)
-	b = appendInt(append(b, `,"metrics":{"views":`...), f.Metrics.Views)
-	b = appendInt(append(b, `,"likes":`...), f.Metrics.Likes)
-	b = appendInt(append(b, `,"comments":`...), f.Metrics.Comments)
-	b = appendInt(append(b, `,"shares":`...), f.Metrics.Shares)
-	b = appendInt(append(b, `,"saves":`...), f.Metrics.Saves)
-	b = appendInt(append(b, `,"observedAt":`...), f.Metrics.ObservedAt)
-	return string(append(b, "}}"...))
-}
-
-// readFacts reads rendered facts back.
-func readFacts(text string) (*facts, error) {
-	var f facts
-	if len(text) < 2 {
-		return nil, fmt.Errorf("read facts: %q is too short", text)
-	}
-	if err := json.Unmarshal([]byte("{"+text[1:]), &f); err != nil {
-		return nil, fmt.Errorf("read facts: %w", err)
-	}
-	return &f, nil
-}
-
-// evidence is a hook's own members, after its video.
-type evidence struct {
-	Visual       json.RawMessage `json:"visual"`
-	Spoken       *string         `json:"spoken"`
-	OnScreenText *string         `json:"onScreenText"`
-	Version      int             `json:"version"`
-}
-
-func (e *evidence) render() string {
-	b := appendRaw([]byte(`,"visual":`), e.Visual, "null")
-	b = appendText(append(b, `,"spoken":`...), e.Spoken)
-	b = appendText(append(b, `,"onScreenText":`...), e.OnScreenText)
-	b = strconv.AppendInt(append(b, `,"version":`...), int64(e.Version), 10)
-	return string(append(b, '}'))
-}
-
-// readEvidence reads a rendered hook back; nil gives none at all.
-func readEvidence(text *string) (*evidence, error) {
-	var e evidence
-	if text == nil {
-		return &e, nil
-	}
-	if err := json.Unmarshal([]byte("{"+(*text)[1:]), &e); err != nil {
-		return nil, fmt.Errorf("read hook: %w", err)
-	}
-	if string(e.Visual) == "null" {
-		e.Visual = nil
-	}
-	return &e, nil
+	v.Keys = unpackKeys(stored.keys)
+	return nil
 }
 
 // appendOutlier appends an outlier's own members, after its video.
 func appendOutlier(b []byte, score, baseline float64, peers int, observedAt int64) []byte {
-	b = appendFloat(append(b, `,"score":`...), score)
-	b = appendFloat(append(b, `,"baselineViews":`...), baseline)
+	b = jsontext.AppendFloat(append(b, `,"score":`...), score, 64)
+	b = jsontext.AppendFloat(append(b, `,"baselineViews":`...), baseline, 64)
 	b = strconv.AppendInt(append(b, `,"sampleCount":`...), int64(peers), 10)
 	b = strconv.AppendInt(append(b, `,"observedAt":`...), observedAt, 10)
 	return append(b, '}')
 }
 
-// renderTrend returns a trend up to its first example.
-func renderTrend(key, label string, videos int, growth float64) string {
-	b := appendString([]byte(`{"key":`), key)
-	b = appendString(append(b, `,"label":`...), label)
-	b = strconv.AppendInt(append(b, `,"metrics":{"videoCount":`...), int64(videos), 10)
-	b = appendFloat(append(b, `,"medianGrowthMultiple":`...), growth)
-	return string(append(b, `},"examples":[`...))
+// renderTrend returns a Trend without its examples, open at the end.
+func renderTrend(key, label string, g growth) (string, error) {
+	type metrics struct {
+		VideoCount           int     `json:"videoCount"`
+		MedianGrowthMultiple float64 `json:"medianGrowthMultiple"`
+	}
+	text, err := json.Marshal(struct {
+		Key     string  `json:"key"`
+		Label   string  `json:"label"`
+		Metrics metrics `json:"metrics"`
+	}{key, label, metrics{g.videos, g.median}}, asWritten())
+	if err != nil {
+		return "", fmt.Errorf("render trend: %w", err)
+	}
+	return string(text[:len(text)-1]) + `,"examples":[`, nil
+}
+
+// appendString appends s as a JSON string. Broken UTF-8 becomes U+FFFD.
+func appendString(dst []byte, s string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s) // the error reports what was replaced
+	return dst
 }
 
 // sourceURL is the public page of a video, where the platform's form is known.
 // The handle, where there is one, makes TikTok's address the usual one.
-func sourceURL(ref stage.Ref, handle string) string {
+func sourceURL(ref stage.Ref, origin *Origin) string {
 	id := url.PathEscape(ref.ExternalID)
 	switch ref.Platform {
 	case "tiktok":
-		if handle = creatorHandle(handle); handle == "" {
+		handle := ""
+		if origin != nil && origin.Handle != nil {
+			handle = creatorHandle(*origin.Handle)
+		}
+		if handle == "" {
 			handle = "_"
 		}
 		return "https://www.tiktok.com/@" + url.PathEscape(handle) + "/video/" + id
@@ -185,38 +112,4 @@ func sourceURL(ref stage.Ref, handle string) string {
 	default:
 		return ""
 	}
-}
-
-// round4 rounds to the 4 decimals that scores and growth are shown with.
-func round4(f float64) float64 {
-	if f >= 1<<40 { // no decimals worth rounding, and f*10000 would lose the number
-		return math.Round(f)
-	}
-	return math.Round(f*10000) / 10000
-}
-
-func publicID(video int64) string { return publicid.Format(publicid.Video, video) }
-
-// appendFloat appends a number without exponent.
-func appendFloat(dst []byte, f float64) []byte { return strconv.AppendFloat(dst, f, 'f', -1, 64) }
-
-func appendInt(dst []byte, n *int64) []byte {
-	if n == nil {
-		return append(dst, "null"...)
-	}
-	return strconv.AppendInt(dst, *n, 10)
-}
-
-func appendText(dst []byte, s *string) []byte {
-	if s == nil {
-		return append(dst, "null"...)
-	}
-	return appendString(dst, *s)
-}
-
-func appendRaw(dst []byte, raw json.RawMessage, absent string) []byte {
-	if len(raw) == 0 {
-		return append(dst, absent...)
-	}
-	return append(dst, raw...)
 }

@@ -10,7 +10,7 @@ import (
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// Operations mounts the room on both doors.
+// Operations mounts the module on every protocol.
 func (s *Service) Operations(m *api.Mux) {
 	api.Page(m, "GetHooks", s.getHooks)
 	api.Page(m, "GetOutliers", s.getOutliers)
@@ -41,7 +41,7 @@ func (s *Service) getLibrary(ctx context.Context, req *pb.GetLibraryRequest) (ap
 	})
 }
 
-// limit is the page's length; absent means the default. Its bounds are the door's to hold.
+// limit is the page's length; absent means the default. The API checks its bounds.
 func limit(asked *int32) int {
 	if asked == nil {
 		return defaultLimit
@@ -57,10 +57,10 @@ func (s *Service) archiveLibraryVideo(ctx context.Context, req *pb.ArchiveLibrar
 	return &pb.ArchiveLibraryVideoResponse{Outcome: outcome, Archived: req.GetArchived()}, nil
 }
 
-// annotateLibraryVideo answers with rendered text, since the annotations are
+// annotateLibraryVideo returns rendered text, since the annotations are
 // shown as they were sent.
 func (s *Service) annotateLibraryVideo(ctx context.Context, req *pb.AnnotateLibraryVideoRequest) (api.Rendered, error) {
-	metadata := api.RawField(ctx, annotationProperty)
+	metadata := api.RawField(ctx, "agentMetadata")
 	if metadata == nil {
 		text, err := protojson.Marshal(req.GetAgentMetadata())
 		if err != nil {
@@ -73,6 +73,9 @@ func (s *Service) annotateLibraryVideo(ctx context.Context, req *pb.AnnotateLibr
 		return api.Rendered{}, err
 	}
 	body := appendString([]byte(`{"outcome":`), outcome)
-	body = appendRaw(append(body, `,"video":`...), video, "null")
+	if video == nil {
+		video = []byte("null")
+	}
+	body = append(append(body, `,"video":`...), video...)
 	return api.Rendered{Body: append(body, '}')}, nil
 }

@@ -4,22 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
-	"unicode/utf8"
 
-	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// Workspace is what the room needs of the research brief.
+// Workspace is the need of the research brief.
 type Workspace interface {
 	// Subject returns the canonicalId of the viewer's brief, empty where the brief
 	// names none; exists is false without a brief.
 	Subject(ctx context.Context) (canonicalID string, exists bool, err error)
 }
 
-// Scrolls is what the room needs of the research runs.
+// Scrolls is the need of the research runs.
 type Scrolls interface {
 	// Completed counts the completed scrolls of a subject and returns the last ones,
 	// newest first; none where last is 0.
@@ -30,20 +27,20 @@ type Scrolls interface {
 
 // Service keeps the library. It is safe for concurrent use.
 type Service struct {
-	db         *store.DB
-	workspace  Workspace
-	scrolls    Scrolls
-	isGeneric  map[string]bool
-	pages      *pages
-	statements sync.Map // query text → *store.Statement
+	db        *store.DB
+	hot       hot
+	workspace Workspace
+	scrolls   Scrolls
+	isGeneric map[string]bool
+	pages     *pages
 }
 
-// New returns the room's service.
+// New returns the module's service.
 func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls) (*Service, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("library: %w", err)
 	}
-	s := &Service{db: db, workspace: workspace, scrolls: scrolls, isGeneric: map[string]bool{}}
+	s := &Service{db: db, hot: newHot(db), workspace: workspace, scrolls: scrolls, isGeneric: map[string]bool{}}
 	for _, word := range cfg.Generic {
 		s.isGeneric[fold(word)] = true
 	}
@@ -69,11 +66,8 @@ func (s *Service) ArchiveVideo(ctx context.Context, videoID string, hookOnly, ar
 }
 
 // Annotate replaces the caller's annotations of a video; null clears them. It
-// returns the video's JSON once updated.
+// returns the video's JSON once updated. The API has checked their bounds.
 func (s *Service) Annotate(ctx context.Context, videoID string, metadata json.RawMessage) (outcome string, video []byte, err error) {
-	if err := checkAnnotations(metadata); err != nil {
-		return "", nil, err
-	}
 	outcome, err = s.change(ctx, videoID, func(ctx context.Context, tx *store.Tx, id int64) (found bool, err error) {
 		video, err = s.annotate(ctx, tx, id, metadata)
 		return video != nil, err
@@ -81,7 +75,7 @@ func (s *Service) Annotate(ctx context.Context, videoID string, metadata json.Ra
 	return outcome, video, err
 }
 
-// change runs do on a video in one transaction; do tells whether there is such a video.
+// change runs do on a video in one transaction; do reports whether there is such a video.
 func (s *Service) change(ctx context.Context, videoID string,
 	do func(ctx context.Context, tx *store.Tx, id int64) (bool, error),
 ) (outcome string, err error) {
@@ -92,7 +86,7 @@ func (s *Service) change(ctx context.Context, videoID string,
 	if !ok {
 		return NotFound, nil
 	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	err = s.hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 		found, err := do(ctx, tx, id)
 		if err != nil {
 			return err
@@ -106,59 +100,4 @@ func (s *Service) change(ctx context.Context, videoID string,
 		return "", fmt.Errorf("change video %d: %w", id, err)
 	}
 	return outcome, nil
-}
-
-// Bounds of a caller's annotations.
-const (
-	maxAnnotations     = 50
-	maxAnnotationName  = 100
-	maxAnnotationText  = 500
-	maxAnnotationTexts = 20
-	annotationProperty = "agentMetadata"
-)
-
-// checkAnnotations reports every fault of a caller's annotations.
-func checkAnnotations(raw json.RawMessage) error {
-	if string(raw) == "null" {
-		return nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
-		return apierr.Invalid(annotationProperty, "must be an object or null")
-	}
-	var issues []apierr.Issue
-	report := func(path, message string) { issues = append(issues, apierr.Issue{Path: path, Message: message}) }
-	if len(fields) > maxAnnotations {
-		report(annotationProperty, fmt.Sprintf("must have at most %d properties", maxAnnotations))
-	}
-	for _, name := range names(fields) {
-		path := annotationProperty + "." + name
-		if n := utf8.RuneCountInString(name); n < 1 || n > maxAnnotationName {
-			report(path, fmt.Sprintf("property names must have 1 to %d characters", maxAnnotationName))
-		}
-		var texts []json.RawMessage
-		if json.Unmarshal(fields[name], &texts) != nil || texts == nil {
-			if !annotationText(fields[name]) {
-				report(path, fmt.Sprintf("must be a string of at most %d characters or a list of such strings", maxAnnotationText))
-			}
-			continue
-		}
-		if len(texts) > maxAnnotationTexts {
-			report(path, fmt.Sprintf("must have at most %d items", maxAnnotationTexts))
-		}
-		for i, text := range texts {
-			if !annotationText(text) {
-				report(fmt.Sprintf("%s[%d]", path, i), fmt.Sprintf("must be a string of at most %d characters", maxAnnotationText))
-			}
-		}
-	}
-	if issues != nil {
-		return apierr.InvalidIssues(issues...)
-	}
-	return nil
-}
-
-func annotationText(raw json.RawMessage) bool {
-	var text *string
-	return json.Unmarshal(raw, &text) == nil && text != nil && utf8.RuneCountInString(*text) <= maxAnnotationText
 }

@@ -2,112 +2,87 @@ package library
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// archiveVideo hides or shows a video or its hook; found is false for a video
+// archiveVideo hides or shows a video or its hook. It returns false for a video
 // that the tenant does not have.
 func (s *Service) archiveVideo(ctx context.Context, tx *store.Tx, id int64, hookOnly, archived bool) (found bool, err error) {
-	account, err := tenant(ctx)
+	row, err := tx.Ent().Video.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return false, nil
+	}
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("load video %d: %w", id, err)
 	}
-	if err := s.raise(ctx, tx, account, 0); err != nil {
-		return false, err
+	flag := 0
+	if archived {
+		flag = 1
 	}
-	var video, hook bool
-	var keys string
-	err = s.write("SELECT v.archived, v.hook_archived, d.keys FROM videos v JOIN video_docs d ON d.id = v.id WHERE v.account_id = ", arg{account}, " AND v.id = ", arg{id}).
-		query(ctx, tx, func(rows *sql.Rows) error {
-			found = true
-			return rows.Scan(&video, &hook, &keys)
-		})
-	if err != nil || !found {
-		return false, err
-	}
-	if hookOnly && hook == archived || !hookOnly && video == archived {
+	if hookOnly && row.HookArchived == flag || !hookOnly && row.Archived == flag {
 		return true, nil
 	}
+	change := tx.Ent().Video.UpdateOneID(id)
 	if hookOnly {
-		hook = archived
+		change.SetHookArchived(flag).SetHookHidden(max(flag, row.Archived))
 	} else {
-		video = archived
+		change.SetArchived(flag).SetHookHidden(max(flag, row.HookArchived))
 	}
-	err = s.write("UPDATE videos SET archived = ", arg{flag(video)}, ", hook_archived = ", arg{flag(hook)}, ", hook_hidden = ", arg{flag(video || hook)},
-		" WHERE account_id = ", arg{account}, " AND id = ", arg{id}).exec(ctx, tx)
-	if err != nil || hookOnly {
-		return true, err
+	if err := change.Exec(ctx); err != nil {
+		return false, fmt.Errorf("archive video %d: %w", id, err)
 	}
-	return true, s.retrend(ctx, tx, account, id, keys, archived)
-}
-
-func flag(on bool) int {
-	if on {
-		return 1
+	if hookOnly {
+		return true, nil
 	}
-	return 0
+	docs, err := tx.Ent().VideoDoc.Get(ctx, id)
+	if err != nil {
+		return false, fmt.Errorf("load document %d: %w", id, err)
+	}
+	return true, s.recountVideo(ctx, tx, id, unpackKeys(docs.Keys), archived)
 }
 
 // ArchiveSubject archives the videos that were gathered for a subject, in the
 // caller's transaction, and returns how many were not archived before.
 func (s *Service) ArchiveSubject(ctx context.Context, tx *store.Tx, subject string) (int, error) {
-	account, err := tenant(ctx)
-	if err != nil {
+	if err := s.raise(ctx, tx); err != nil {
 		return 0, err
 	}
-	if err := s.raise(ctx, tx, account, 0); err != nil {
-		return 0, err
-	}
-	result, err := tx.Exec(ctx, "UPDATE videos SET archived = 1, hook_hidden = 1 WHERE account_id = $1 AND archived = 0 AND subject = $2", account, subject)
+	count, err := tx.Ent().Video.Update().Where(video.Archived(0), video.Subject(subject)).SetArchived(1).SetHookHidden(1).Save(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("archive videos of a subject: %w", err)
 	}
-	count, err := result.RowsAffected()
-	if err != nil || count == 0 {
-		return 0, err
+	if count == 0 {
+		return 0, nil
 	}
-	windows, err := s.windows(ctx, tx, account)
-	if err != nil {
-		return 0, err
-	}
-	for _, w := range windows {
-		if err := s.measureWindow(ctx, within(tx, account), w); err != nil {
-			return 0, err
-		}
-		if err := s.replaceTrends(ctx, tx, account, w); err != nil {
-			return 0, err
-		}
-	}
-	return int(count), nil
+	return count, s.recountAll(ctx, tx)
 }
 
 // annotate replaces the caller's annotations and returns the Video's JSON, nil
 // for a video that the tenant does not have.
-func (s *Service) annotate(ctx context.Context, tx *store.Tx, id int64, metadata json.RawMessage) (video []byte, err error) {
-	account, err := tenant(ctx)
+func (s *Service) annotate(ctx context.Context, tx *store.Tx, id int64, metadata json.RawMessage) (doc []byte, err error) {
+	row, err := tx.Ent().Video.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load video %d: %w", id, err)
+	}
+	ref := stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}
+	known, err := s.load(ctx, tx, 0, []stage.Ref{ref})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.raise(ctx, tx, account, 0); err != nil {
-		return nil, err
-	}
-	var doc string
-	err = s.write("SELECT doc FROM video_docs WHERE account_id = ", arg{account}, " AND id = ", arg{id}).
-		query(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&doc) })
-	if err != nil || doc == "" {
-		return nil, err
-	}
-	slow, facts := halves(doc)
-	d, err := readDocument(slow)
+	v := known[ref]
+	v.Annotations = value(metadata)
+	t, err := v.Render()
 	if err != nil {
 		return nil, err
 	}
-	d.AgentMetadata = value(metadata)
-	doc = d.render() + facts
-	err = s.write("UPDATE video_docs SET doc = ", arg{doc}, " WHERE account_id = ", arg{account}, " AND id = ", arg{id}).exec(ctx, tx)
-	return []byte(doc), err
+	return []byte(t.doc), s.save(ctx, tx, Batch{}, []*Video{v})
 }

@@ -4,73 +4,96 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// knownAtOnce is how many videos one look-up asks for; one number, so that one
-// statement serves them all.
+// knownAtOnce is how many videos one look-up asks for.
 const knownAtOnce = 100
 
-func (s *Service) knownQuery() string {
-	q := s.write("SELECT platform, external_id, hook_order IS NOT NULL FROM videos WHERE account_id = $1 AND platform = $2 AND external_id IN (")
-	for i := range knownAtOnce {
-		if i > 0 {
-			q.WriteByte(',')
-		}
-		fmt.Fprintf(q, "$%d", i+3)
-	}
-	return q.add(")").String()
-}
-
-// Known holds an entry for each of the videos that the library has, true where it
+// Known returns an entry for each of the videos that the library has: whether it
 // has evidence too.
 func (s *Service) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error) {
-	known := map[stage.Ref]bool{}
-	platforms := map[string][]string{}
-	for _, ref := range refs {
-		platforms[ref.Platform] = append(platforms[ref.Platform], ref.ExternalID)
-	}
-	query := s.statement(s.knownQuery())
-	for _, platform := range names(platforms) {
-		for ids := platforms[platform]; len(ids) > 0; {
-			n := min(len(ids), knownAtOnce)
-			args := make([]any, 0, knownAtOnce+1)
-			args = append(args, clean(platform))
-			for i := range knownAtOnce {
-				args = append(args, clean(ids[min(i, n-1)]))
-			}
-			rows, err := query.Query(ctx, args...)
-			err = each(rows, err, func(rows *sql.Rows) error {
-				var ref stage.Ref
-				var evidence bool
-				err := rows.Scan(&ref.Platform, &ref.ExternalID, &evidence)
-				known[ref] = evidence
-				return err
-			})
-			if err != nil {
-				return nil, fmt.Errorf("look up known videos: %w", err)
-			}
-			ids = ids[n:]
-		}
-	}
-	return known, nil
+	known := make(map[stage.Ref]bool, len(refs))
+	err := s.readings(ctx, refs, func(ref stage.Ref, hasEvidence bool, _ int64) { known[ref] = hasEvidence })
+	return known, err
 }
 
-// Tracked returns videos of a platform that are neither archived nor gone, the last
-// seen first time first. after is 0 at the beginning and then the next of the call before;
-// next is 0 at the end.
+// LastObserved returns when each of the videos that the library has was observed
+// last, in Unix milliseconds.
+func (s *Service) LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error) {
+	last := make(map[stage.Ref]int64, len(refs))
+	err := s.readings(ctx, refs, func(ref stage.Ref, _ bool, at int64) { last[ref] = at })
+	return last, err
+}
+
+func (s *Service) readings(ctx context.Context, refs []stage.Ref, do func(ref stage.Ref, hasEvidence bool, at int64)) error {
+	return s.eachKnown(ctx, s.hot.readings, refs, func(rows *sql.Rows, platform string) error {
+		ref := stage.Ref{Platform: platform}
+		var hasEvidence bool
+		var at int64
+		err := rows.Scan(&ref.ExternalID, &hasEvidence, &at)
+		do(ref, hasEvidence, at)
+		return err
+	})
+}
+
+// ObservedIn returns when some scrolls observed videos: for each video that has an
+// observation by one of them, the scroll and the time.
+func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error) {
+	found := map[stage.Ref]map[int64]int64{}
+	if len(scrolls) == 0 {
+		return found, nil
+	}
+	err := s.eachKnown(ctx, s.hot.observedIn, refs, func(rows *sql.Rows, platform string) error {
+		ref := stage.Ref{Platform: platform}
+		var scroll, at int64
+		err := rows.Scan(&ref.ExternalID, &scroll, &at)
+		if found[ref] == nil {
+			found[ref] = map[int64]int64{}
+		}
+		found[ref][scroll] = at
+		return err
+	}, scrolls)
+	return found, err
+}
+
+// eachKnown runs a statement for the ids of each platform, knownAtOnce at a time.
+func (s *Service) eachKnown(ctx context.Context, statement *store.Hot, refs []stage.Ref,
+	scan func(rows *sql.Rows, platform string) error, args ...any,
+) error {
+	platforms := byPlatform(refs)
+	for _, platform := range sortedKeys(platforms) {
+		for ids := range slices.Chunk(platforms[platform], knownAtOnce) {
+			rows, err := statement.Query(ctx, append([]any{platform, ids}, args...)...)
+			err = store.Scan(rows, err)(func(rows *sql.Rows) error { return scan(rows, platform) })
+			if err != nil {
+				return fmt.Errorf("look up known videos: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Tracked returns videos of a platform that are neither archived nor gone, those
+// that were first seen last at the beginning. after is 0 for the first call, then
+// the next of the call before; next is 0 at the end.
 func (s *Service) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error) {
 	from := []byte{0}
 	if after != 0 {
-		rows, err := s.statement("SELECT seen_order FROM videos WHERE account_id = $1 AND id = $2").Query(ctx, after)
-		if err := each(rows, err, func(rows *sql.Rows) error { return rows.Scan(&from) }); err != nil {
+		switch row, err := s.db.Ent().Video.Get(ctx, after); {
+		case err == nil:
+			from = row.SeenOrder
+		case !ent.IsNotFound(err):
 			return nil, 0, fmt.Errorf("find tracked videos: %w", err)
 		}
 	}
 	q := page{list: videos, platform: platform, limit: limit}
-	rows, err := s.statement(q.tracked()).Query(ctx, from, platform)
-	err = each(rows, err, func(rows *sql.Rows) error {
+	rows, err := s.db.Hot(q.tracked()).Query(ctx, from, platform)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		ref := stage.Ref{Platform: platform}
 		err := rows.Scan(&next, &ref.ExternalID)
 		refs = append(refs, ref)

@@ -2,14 +2,16 @@ package library
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// Read returns a page of hooks, outliers or videos as the body of the REST answer.
+// read returns a page of hooks, outliers or videos as the body of the REST answer.
 func (s *Service) read(ctx context.Context, p page) (api.Rendered, error) {
 	return s.page(ctx, p, stamp{}, func(b []byte, after []byte) ([]byte, []byte, error) {
 		args := []any{after}
@@ -18,7 +20,7 @@ func (s *Service) read(ctx context.Context, p page) (api.Rendered, error) {
 		}
 		b = append(b, p.opening()...)
 		more := pager{limit: p.limit}
-		err := s.statement(p.query()).Each(ctx, func(row store.Row) (bool, error) {
+		err := s.db.Hot(p.query()).Each(ctx, func(row store.Row) (bool, error) {
 			if !more.next(row) {
 				return false, nil
 			}
@@ -42,7 +44,7 @@ func (s *Service) read(ctx context.Context, p page) (api.Rendered, error) {
 	})
 }
 
-// page answers from memory where the library has not changed, else by way of
+// page returns the page in memory where the library has not changed, else by way of
 // render, which appends to b all but the end and returns the sort key of the last
 // item where more follow.
 func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, after []byte) ([]byte, []byte, error)) (api.Rendered, error) {
@@ -88,7 +90,7 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, aft
 	return made, nil
 }
 
-// opening is what stands before the first item.
+// opening is the text before the first item.
 func (p page) opening() string {
 	switch p.list {
 	case hooks:
@@ -110,6 +112,26 @@ func (p page) close(b []byte, next string) []byte {
 	default:
 		return append(appendString(append(b, `],"nextCursor":`...), next), '}')
 	}
+}
+
+// View returns the first page of `hooks`, `outliers` or `trends` as REST shows it.
+func (s *Service) View(ctx context.Context, name string) (json.RawMessage, error) {
+	view, found := map[string]list{"hooks": hooks, "outliers": outliers, "trends": trends}[name]
+	if !found {
+		return nil, fmt.Errorf("no view %q", name)
+	}
+	get := s.read
+	if view == trends {
+		get = s.readTrends
+	}
+	made, err := get(ctx, page{list: view, limit: defaultLimit})
+	if err != nil {
+		return nil, err
+	}
+	if made.Done != nil {
+		defer made.Done()
+	}
+	return slices.Clone(made.Body), nil
 }
 
 // readTrends returns a page of the trends of the current subject.
@@ -135,7 +157,7 @@ func (s *Service) readTrends(ctx context.Context, p page) (api.Rendered, error) 
 			return b, nil, nil
 		}
 		more := pager{limit: p.limit}
-		err := s.statement(p.trendsQuery()).Each(ctx, func(row store.Row) (bool, error) {
+		err := s.db.Hot(p.trendsQuery()).Each(ctx, func(row store.Row) (bool, error) {
 			if !more.next(row) {
 				return false, nil
 			}

@@ -1,30 +1,44 @@
 package library
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// raise begins every transaction of this room: it raises the library's revision,
-// by which readers know their pages stale, and makes the tenant's transactions
-// wait for each other. added counts new videos.
-func (s *Service) raise(ctx context.Context, tx *store.Tx, account int64, added int) error {
-	err := s.write("INSERT INTO libraries (id, account_id, revision, videos) VALUES (",
-		arg{s.db.NewID()}, ", ", arg{account}, ", 1, ", arg{added},
-		") ON CONFLICT (account_id) DO UPDATE SET revision = libraries.revision + 1, videos = libraries.videos + excluded.videos").exec(ctx, tx)
-	if err != nil {
+var (
+	errNoTenant = errors.New("library: no account in the context")
+	errChanged  = errors.New("the library changed meanwhile")
+)
+
+// tenant is the account that the context works for.
+func tenant(ctx context.Context) (int64, error) {
+	account, all, ok := viewer.Tenant(ctx)
+	if !ok || all {
+		return 0, errNoTenant
+	}
+	return account, nil
+}
+
+// raise begins every transaction of this module: it raises the library's revision,
+// by which readers know that their pages are stale, and makes the tenant's other
+// transactions wait.
+func (s *Service) raise(ctx context.Context, tx *store.Tx) error {
+	if _, err := s.hot.raise.ExecIn(ctx, tx, s.db.NewID()); err != nil {
 		return fmt.Errorf("raise library revision: %w", err)
 	}
 	return nil
 }
 
-const revisionQuery = "SELECT revision FROM libraries WHERE account_id = $1"
-
-// revision is the library's as of now; 0 before its first video.
+// revision is the library's current one; 0 before its first video.
 func (s *Service) revision(ctx context.Context) (revision int64, err error) {
-	err = s.statement(revisionQuery).Each(ctx, func(row store.Row) (bool, error) {
+	err = s.hot.revision.Each(ctx, func(row store.Row) (bool, error) {
 		revision, _ = row[0].(int64)
 		return false, nil
 	})
@@ -33,3 +47,73 @@ func (s *Service) revision(ctx context.Context) (revision int64, err error) {
 	}
 	return revision, nil
 }
+
+// hold runs do in a transaction that keeps the tenant's others waiting.
+func (s *Service) hold(ctx context.Context, do func(ctx context.Context, tx *store.Tx) error) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := s.raise(ctx, tx); err != nil {
+			return err
+		}
+		return do(ctx, tx)
+	})
+}
+
+// updateTries is how often a long computation is done beside other writes, before
+// it is done with the library held.
+const updateTries = 3
+
+// writes are what a computation found to write; each fits a short transaction.
+type writes []func(ctx context.Context, tx *store.Tx) error
+
+// update writes the result of a long computation. The computation reads outside of
+// transactions, so that no one waits for it, and its result is written only while
+// the library is as it was read. A library that changes all the time is held once.
+func (s *Service) update(ctx context.Context, compute func(ctx context.Context, read reader) (writes, error)) error {
+	for range updateTries {
+		revision, err := s.revision(ctx)
+		if err != nil {
+			return err
+		}
+		found, err := compute(ctx, outside)
+		if err != nil {
+			return err
+		}
+		if err = s.writeUnchanged(ctx, revision, found); !errors.Is(err, errChanged) {
+			return err
+		}
+	}
+	return s.hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		found, err := compute(ctx, within(tx))
+		for _, write := range found {
+			if err == nil {
+				err = write(ctx, tx)
+			}
+		}
+		return err
+	})
+}
+
+// writeUnchanged writes what was computed at a revision, in short transactions. It
+// stops with errChanged once the library has another one.
+func (s *Service) writeUnchanged(ctx context.Context, revision int64, found writes) error {
+	for _, write := range found {
+		revision++ // by hold
+		err := s.hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+			row, err := tx.Ent().Library.Query().Only(ctx)
+			if err != nil {
+				return fmt.Errorf("read library revision: %w", err)
+			}
+			if row.Revision != revision {
+				return errChanged
+			}
+			return write(ctx, tx)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -7,18 +7,32 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 const (
 	// creatorsAtOnce and videosAtOnce keep the transactions of scoring short, as
-	// everybody else's writes wait for them.
+	// other writes wait for them.
 	creatorsAtOnce = 200
 	videosAtOnce   = 500
 )
 
-// Score brings outliers and trends up to date after a scroll, which counts as
-// completed. It may be called again at any time.
+// reader runs a hot query: in a transaction or outside of all.
+type reader func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error)
+
+func outside(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
+	return query.Query(ctx, args...)
+}
+
+func within(tx *store.Tx) reader {
+	return func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
+		return query.QueryIn(ctx, tx, args...)
+	}
+}
+
+// Score updates outliers and trends after a scroll, which counts as completed. It
+// may be called again at any time.
 func (s *Service) Score(ctx context.Context, scrollID int64) error {
 	platforms, err := s.platforms(ctx, scrollID)
 	if err != nil {
@@ -40,14 +54,10 @@ func (s *Service) Score(ctx context.Context, scrollID int64) error {
 	return nil
 }
 
-const platformsQuery = `SELECT DISTINCT platform FROM creators WHERE account_id = $1 AND dirty = 1
-UNION SELECT DISTINCT v.platform FROM observations o CROSS JOIN videos v WHERE o.account_id = $1 AND o.scroll_id = $2 AND v.id = o.video_id
-ORDER BY 1`
-
-// platforms are those on which anything changed: there, anybody's niche did.
+// platforms are those on which anything changed: there, every video's niche did.
 func (s *Service) platforms(ctx context.Context, scrollID int64) (platforms []string, err error) {
-	rows, err := s.statement(platformsQuery).Query(ctx, scrollID)
-	err = each(rows, err, func(rows *sql.Rows) error {
+	rows, err := s.hot.platforms.Query(ctx, scrollID)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		var platform string
 		err := rows.Scan(&platform)
 		platforms = append(platforms, platform)
@@ -57,104 +67,74 @@ func (s *Service) platforms(ctx context.Context, scrollID int64) (platforms []st
 }
 
 // scoreCreators scores the videos of some creators that are marked, by each
-// other, and takes the marks away; done when none is left.
+// other, and removes the marks; done when none is left.
 func (s *Service) scoreCreators(ctx context.Context) (done bool, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		account, err := tenant(ctx)
+	err = s.hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		marked, err := tx.Ent().Creator.Query().Where(creator.Dirty(1)).Order(creator.ByID()).Limit(creatorsAtOnce).All(ctx)
 		if err != nil {
 			return err
 		}
-		if err := s.raise(ctx, tx, account, 0); err != nil {
-			return err
-		}
-		platforms := map[int64]string{}
-		err = s.write("SELECT id, platform FROM creators WHERE account_id = ", arg{account}, " AND dirty = 1 ORDER BY id LIMIT ").numbers([]int64{creatorsAtOnce}).
-			query(ctx, tx, func(rows *sql.Rows) error {
-				var id int64
-				var platform string
-				err := rows.Scan(&id, &platform)
-				platforms[id] = platform
-				return err
-			})
-		if err != nil {
-			return err
-		}
-		if done = len(platforms) < creatorsAtOnce; len(platforms) == 0 {
+		if done = len(marked) < creatorsAtOnce; len(marked) == 0 {
 			return nil
 		}
-		ids := names(platforms)
-		videos, unusable, err := s.samples(ctx, tx, account, ids)
+		ids := make([]int64, len(marked))
+		for i, c := range marked {
+			ids[i] = c.ID
+		}
+		videos, changes, err := s.samplesOf(ctx, tx, ids)
 		if err != nil {
 			return err
 		}
-		changes := make([]change, 0, len(unusable))
-		for _, v := range unusable {
-			changes = append(changes, v.become(score{})...)
-		}
-		var thin []int64
-		for _, id := range ids {
-			left := scoreByCreator(videos[id], platforms[id] == "youtube", func(v *sample, to score) { changes = append(changes, v.become(to)...) })
+		var few []int64
+		for _, c := range marked {
+			left := scoreByCreator(videos[c.ID], c.Platform == "youtube", func(v *sample, to score) { changes = append(changes, v.become(to)...) })
 			if len(left) > 0 {
-				thin = append(thin, id)
+				few = append(few, c.ID)
 			}
 		}
-		if err := s.applyScores(ctx, tx, account, changes); err != nil {
+		for part := range slices.Chunk(changes, videosAtOnce) {
+			if err := s.saveScores(ctx, tx, part); err != nil {
+				return err
+			}
+		}
+		if err := tx.Ent().Creator.Update().Where(creator.IDIn(ids...)).SetDirty(0).SetThin(0).Exec(ctx); err != nil || len(few) == 0 {
 			return err
 		}
-		if err := s.write("UPDATE creators SET dirty = 0, thin = 0 WHERE account_id = ", arg{account}, " AND id IN (").numbers(ids).add(")").exec(ctx, tx); err != nil {
-			return err
-		}
-		if len(thin) == 0 {
-			return nil
-		}
-		return s.write("UPDATE creators SET thin = 1 WHERE account_id = ", arg{account}, " AND id IN (").numbers(thin).add(")").exec(ctx, tx)
+		return tx.Ent().Creator.Update().Where(creator.IDIn(few...)).SetThin(1).Exec(ctx)
 	})
 	return done, err
 }
 
-// samples reads all videos of the creators; unusable are those that scoring cannot use.
-func (s *Service) samples(ctx context.Context, tx *store.Tx, account int64, creators []int64) (usable map[int64][]*sample, unusable []*sample, err error) {
+// samplesOf reads all videos of the creators. Those that scoring cannot use become
+// changes: they are no outliers.
+func (s *Service) samplesOf(ctx context.Context, tx *store.Tx, creators []int64) (usable map[int64][]*sample, unusable []change, err error) {
 	usable = map[int64][]*sample{}
-	err = s.write("SELECT id, creator_id, posted_at, usable_at, usable_views, outlier_order FROM videos WHERE account_id = ", arg{account}, " AND creator_id IN (").
-		numbers(creators).add(")").query(ctx, tx, func(rows *sql.Rows) error {
-		v, ok, err := scanSample(rows)
-		if ok {
+	err = eachSample(ctx, within(tx), s.hot.samples, func(v *sample) {
+		if v.views > 0 {
 			usable[v.creator] = append(usable[v.creator], v)
 		} else {
-			unusable = append(unusable, v)
+			unusable = append(unusable, v.become(score{})...)
 		}
-		return err
-	})
+	}, creators)
 	return usable, unusable, err
 }
 
-// scanSample reads id, creator, posted, usable time, usable views, sort key.
-func scanSample(rows *sql.Rows) (v *sample, usable bool, err error) {
-	var posted, at, views, creator sql.NullInt64
-	v = &sample{posted: undated}
-	if err := rows.Scan(&v.id, &creator, &posted, &at, &views, &v.outlier); err != nil {
-		return nil, false, err
-	}
-	if posted.Valid {
-		v.posted = posted.Int64
-	}
-	v.creator, v.at, v.views = creator.Int64, at.Int64, views.Int64
-	return v, views.Valid, nil
-}
-
-// scoreByCreator scores the videos of one creator by each other and returns those
-// that have too few peers among themselves.
-func scoreByCreator(videos []*sample, youtube bool, scored func(*sample, score)) (left []*sample) {
-	slices.SortFunc(videos, byDate)
-	scratch := make([]int64, 0, creatorPeerCount)
-	for i, v := range videos {
-		if result := creatorScore(videos, i, youtube, scratch); result.peers > 0 {
-			scored(v, result)
-		} else {
-			left = append(left, v)
+// eachSample reads videos as scoring sees them; one that scoring cannot use has no views.
+func eachSample(ctx context.Context, read reader, query *store.Hot, do func(*sample), args ...any) error {
+	rows, err := read(ctx, query, args...)
+	return store.Scan(rows, err)(func(rows *sql.Rows) error {
+		var posted, at, views, creator sql.NullInt64
+		v := &sample{posted: undated}
+		if err := rows.Scan(&v.id, &creator, &posted, &at, &views, &v.outlier); err != nil {
+			return err
 		}
-	}
-	return left
+		if posted.Valid {
+			v.posted = posted.Int64
+		}
+		v.creator, v.at, v.views = creator.Int64, at.Int64, views.Int64
+		do(v)
+		return nil
+	})
 }
 
 // change is a score that the row does not show yet.
@@ -175,17 +155,13 @@ func (s *sample) become(to score) []change {
 	return []change{c}
 }
 
-func (s *Service) applyScores(ctx context.Context, tx *store.Tx, account int64, changes []change) error {
-	for part := range slices.Chunk(changes, videosAtOnce) {
-		values := make([][]any, len(part))
-		for i, c := range part {
-			values[i] = []any{c.id, nullable(c.order)}
-		}
-		err := s.write("UPDATE videos SET outlier_order = n.column2 FROM (VALUES ").rows(values, "BIGINT", s.bytesType()).
-			add(") AS n WHERE videos.id = n.column1 AND videos.account_id = ", arg{account}).exec(ctx, tx)
-		if err != nil {
-			return fmt.Errorf("write scores: %w", err)
-		}
+func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes []change) error {
+	values := make([][]any, len(changes))
+	for i, c := range changes {
+		values[i] = []any{c.id, nullable(c.order)}
+	}
+	if _, err := s.hot.saveScores.ExecIn(ctx, tx, values); err != nil {
+		return fmt.Errorf("save scores: %w", err)
 	}
 	return nil
 }

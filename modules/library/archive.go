@@ -1,0 +1,138 @@
+package library
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// archiveAtOnce keeps a batch's statements within the number of placeholders that
+// SQLite takes.
+const archiveAtOnce = 500
+
+// Archive adds a batch to the library, in the caller's transaction: new videos,
+// and an observation for each video of the batch. It returns how many videos are
+// new and how many, known before this scroll, were observed again. Archiving the
+// same batch twice changes nothing and counts nothing.
+func (s *Service) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, reobserved int, err error) {
+	for part := range slices.Chunk(distinct(batch.Records), archiveAtOnce) {
+		a, r, err := s.archive(ctx, tx, batch, part)
+		if err != nil {
+			return 0, 0, fmt.Errorf("archive %d videos of scroll %d: %w", len(batch.Records), batch.ScrollID, err)
+		}
+		added, reobserved = added+a, reobserved+r
+	}
+	return added, reobserved, nil
+}
+
+func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, records []*stage.Record) (added, reobserved int, err error) {
+	if err := s.raise(ctx, tx); err != nil {
+		return 0, 0, err
+	}
+	known, err := s.load(ctx, tx, batch.ScrollID, refsOf(records))
+	if err != nil {
+		return 0, 0, err
+	}
+	var changed []*Video
+	for _, r := range records {
+		v := known[r.Ref]
+		switch {
+		case v == nil:
+			v = newVideo(s.db.NewID(), r, batch)
+			added++
+		case v.seen || batch.Once && v.wasReadAt(r.Metrics.ObservedAt):
+			if !v.Merge(r, batch.At) {
+				continue
+			}
+		default:
+			v.Merge(r, batch.At)
+			v.Observe(r, batch.At)
+			if v.scrollID != batch.ScrollID {
+				reobserved++
+			}
+		}
+		changed = append(changed, v)
+	}
+	if err := s.saveCreators(ctx, tx, changed); err != nil {
+		return 0, 0, err
+	}
+	return added, reobserved, s.save(ctx, tx, batch, changed)
+}
+
+// Renew updates known videos from records that bring no new reading of their
+// numbers, such as a file that is read again with a better column map. It adds
+// neither videos nor observations and returns how many videos changed.
+func (s *Service) Renew(ctx context.Context, tx *store.Tx, batch Batch) (changed int, err error) {
+	for part := range slices.Chunk(distinct(batch.Records), archiveAtOnce) {
+		n, err := s.renew(ctx, tx, batch, part)
+		if err != nil {
+			return 0, fmt.Errorf("renew %d videos: %w", len(batch.Records), err)
+		}
+		changed += n
+	}
+	return changed, nil
+}
+
+func (s *Service) renew(ctx context.Context, tx *store.Tx, batch Batch, records []*stage.Record) (int, error) {
+	differing := func() (differ []*Video, err error) {
+		known, err := s.load(ctx, tx, batch.ScrollID, refsOf(records))
+		for _, r := range records {
+			if v := known[r.Ref]; v != nil && v.Merge(r, batch.At) {
+				differ = append(differ, v)
+			}
+		}
+		return differ, err
+	}
+	differ, err := differing()
+	if err != nil || len(differ) == 0 {
+		return 0, err
+	}
+	if err := s.raise(ctx, tx); err != nil {
+		return 0, err
+	}
+	if differ, err = differing(); err != nil { // again, as other writers wait from now on
+		return 0, err
+	}
+	if err := s.saveCreators(ctx, tx, differ); err != nil {
+		return 0, err
+	}
+	return len(differ), s.save(ctx, tx, batch, differ)
+}
+
+// Gone marks videos that their platform removed, in the caller's transaction:
+// their numbers stay, and no scroll refreshes them again. A video that is observed
+// again is no longer gone. Gone returns how many were not marked before.
+func (s *Service) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at int64) (marked int, err error) {
+	if err := s.raise(ctx, tx); err != nil {
+		return 0, err
+	}
+	for part := range slices.Chunk(refs, archiveAtOnce) {
+		known, err := s.load(ctx, tx, 0, part)
+		if err != nil {
+			return 0, err
+		}
+		var gone []*Video
+		for _, ref := range part {
+			if v := known[cleanRef(ref)]; v != nil && v.goneAt == nil {
+				v.markGone(at)
+				gone = append(gone, v)
+			}
+		}
+		if err := s.save(ctx, tx, Batch{}, gone); err != nil {
+			return 0, fmt.Errorf("mark %d videos as gone: %w", len(part), err)
+		}
+		marked += len(gone)
+	}
+	return marked, nil
+}
+
+func refsOf(records []*stage.Record) []stage.Ref {
+	refs := make([]stage.Ref, len(records))
+	for i, r := range records {
+		refs[i] = r.Ref
+	}
+	return refs
+}

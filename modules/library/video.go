@@ -1,0 +1,234 @@
+package library
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Video is a video of the library as it is loaded, changed and saved. Its tagged
+// fields are the members of the API's Video, in the order of the JSON text. What
+// sources wrote is untrusted and kept byte for byte. Times are Unix milliseconds.
+type Video struct {
+	ID string `json:"id"`
+	stage.Ref
+	SourceURL   string  `json:"sourceUrl"`
+	PostedAt    *int64  `json:"postedAt"`
+	FirstSeenAt int64   `json:"firstSeenAt"`
+	Origin      *Origin `json:"source"`
+	// Annotations belong to the caller; no scroll changes them.
+	Annotations jsontext.Value `json:"agentMetadata"`
+	// Metadata is an object.
+	Metadata   jsontext.Value `json:"metadata"`
+	LastSeenAt int64          `json:"lastSeenAt"`
+	// Metrics are the newest numbers.
+	Metrics Metrics `json:"metrics"`
+
+	// Hook has version 0 while there is no evidence.
+	Hook Hook        `json:"-"`
+	Keys []stage.Key `json:"-"`
+
+	id        int64
+	isNew     bool
+	scrollID  int64 // of the scroll that brought it first
+	creatorID *int64
+	// creator is the key of the creator in the record of this batch; empty where unknown.
+	creator     string
+	handle      string // likewise
+	usableViews *int64
+	usableAt    *int64
+	goneAt      *int64
+	hookOrder   []byte
+	digest      int64 // of the last record, see digestOf
+	// seen is true when the scroll has an observation of the video already.
+	seen bool
+	// reading is the observation that this batch adds, if any.
+	reading *Metrics
+}
+
+// Origin is how a video was found.
+type Origin struct {
+	Kind     string  `json:"kind"`
+	Handle   *string `json:"handle,omitzero"`
+	SeededBy *string `json:"seededBy,omitzero"`
+}
+
+// Metrics is one snapshot of a video's counts; null where the source gave none.
+type Metrics struct {
+	Views      *int64 `json:"views"`
+	Likes      *int64 `json:"likes"`
+	Comments   *int64 `json:"comments"`
+	Shares     *int64 `json:"shares"`
+	Saves      *int64 `json:"saves"`
+	ObservedAt *int64 `json:"observedAt"`
+}
+
+// Hook is what the first seconds show, say and print.
+type Hook struct {
+	Visual       jsontext.Value `json:"visual"`
+	Spoken       *string        `json:"spoken"`
+	OnScreenText *string        `json:"onScreenText"`
+	// Version counts the changes of the evidence.
+	Version int `json:"version"`
+}
+
+// newVideo returns a video that the library does not have yet.
+func newVideo(id int64, r *stage.Record, batch Batch) *Video {
+	v := &Video{
+		ID: publicid.Format(publicid.Video, id), Ref: r.Ref, FirstSeenAt: batch.At, Metadata: jsontext.Value("{}"),
+		id: id, isNew: true, scrollID: batch.ScrollID,
+	}
+	v.Merge(r, batch.At)
+	v.Observe(r, batch.At)
+	if v.SourceURL == "" {
+		v.SourceURL = sourceURL(v.Ref, v.Origin)
+	}
+	return v
+}
+
+// Kind is the kind of the origin; empty without an origin.
+func (v *Video) Kind() string {
+	if v.Origin == nil {
+		return ""
+	}
+	return v.Origin.Kind
+}
+
+// Merge updates everything but the numbers from a record; what the record leaves
+// out stays. It returns false for a record that repeats the last one or carries
+// numbers alone.
+func (v *Video) Merge(r *stage.Record, at int64) bool {
+	digest := digestOf(r)
+	if digest == v.digest || numbersOnly(r) {
+		return false
+	}
+	v.digest = digest
+	if r.SourceURL != "" {
+		v.SourceURL = r.SourceURL
+	}
+	if r.PostedAt != nil {
+		v.PostedAt = r.PostedAt
+	}
+	if v.creator = creatorKey(r); r.Source != nil {
+		v.handle = clean(r.Source.Handle)
+		v.Origin = closer(v.Origin, originOf(r.Source))
+	}
+	if r.Metadata != nil {
+		v.Metadata = object(r.Metadata)
+	}
+	if v.Hook.merge(r.Evidence) {
+		v.hookOrder = seenOrder(at, v.id)
+	}
+	v.mergeKeys(r)
+	return true
+}
+
+// Observe adds the record's numbers as an observation. They become the video's
+// own unless it has newer ones. A video that was gone is back.
+func (v *Video) Observe(r *stage.Record, at int64) {
+	m := r.Metrics
+	read := at
+	if m.ObservedAt != nil {
+		read = *m.ObservedAt
+	}
+	v.reading = &Metrics{m.Views, m.Likes, m.Comments, m.Shares, m.Saves, &read}
+	if v.Metrics.ObservedAt == nil || read >= *v.Metrics.ObservedAt {
+		v.Metrics, v.LastSeenAt = *v.reading, max(at, v.FirstSeenAt)
+	} else {
+		v.LastSeenAt = max(v.LastSeenAt, at)
+	}
+	if usable(m.Views, m.Likes) && (v.usableAt == nil || read >= *v.usableAt) {
+		v.usableViews, v.usableAt = m.Views, &read
+	}
+	v.restore()
+}
+
+// wasReadAt reports whether the newest numbers were read at the very time.
+func (v *Video) wasReadAt(at *int64) bool {
+	return at != nil && v.Metrics.ObservedAt != nil && *at == *v.Metrics.ObservedAt
+}
+
+// usable reports whether scoring can use a snapshot.
+func usable(views, likes *int64) bool {
+	return views != nil && *views > 0 && (likes == nil || *likes <= *views)
+}
+
+// mergeKeys replaces the keys that the record covers: those of metadata where it
+// has metadata, and those of stages where a stage gave some.
+func (v *Video) mergeKeys(r *stage.Record) {
+	var metadata jsontext.Value
+	if r.Metadata != nil {
+		metadata = v.Metadata
+	}
+	keys := trendKeys(r, metadata)
+	for _, key := range v.Keys {
+		if fromMetadata(key) && r.Metadata == nil || !fromMetadata(key) && len(r.Keys) == 0 {
+			keys = addKey(keys, key)
+		}
+	}
+	v.Keys = keys
+}
+
+func originOf(s *stage.Source) *Origin {
+	made := &Origin{Kind: s.Kind}
+	if !slices.Contains([]string{Own, Competitor}, made.Kind) {
+		made.Kind = Niche
+	}
+	if s.Handle != "" {
+		made.Handle = &s.Handle
+	}
+	if s.SeededBy != "" {
+		made.SeededBy = &s.SeededBy
+	}
+	return made
+}
+
+// closer returns the origin that is closer to the tenant, the next one where both
+// are as close, with what only the other has: a competitor's video stays one when
+// a niche term finds it again.
+func closer(old, next *Origin) *Origin {
+	if old == nil {
+		return next
+	}
+	rank := []string{Niche, Competitor, Own}
+	if slices.Index(rank, next.Kind) < slices.Index(rank, old.Kind) {
+		next, old = old, next
+	}
+	if next.Handle == nil {
+		next.Handle = old.Handle
+	}
+	if next.SeededBy == nil {
+		next.SeededBy = old.SeededBy
+	}
+	return next
+}
+
+// merge takes over the parts that were found and keeps the rest. It reports
+// whether anything changed.
+func (h *Hook) merge(found *stage.Evidence) (changed bool) {
+	if found == nil {
+		return false
+	}
+	if visual := value(found.Visual); visual != nil && (visual[0] == '{' || visual[0] == '"') && !bytes.Equal(visual, h.Visual) {
+		h.Visual, changed = visual, true
+	}
+	replace := func(old **string, next *string) {
+		if next == nil || *next == "" {
+			return
+		}
+		if text := strings.ToValidUTF8(*next, "\uFFFD"); *old == nil || **old != text {
+			*old, changed = &text, true
+		}
+	}
+	replace(&h.Spoken, found.Spoken)
+	replace(&h.OnScreenText, found.OnScreenText)
+	if changed {
+		h.Version++
+	}
+	return changed
+}
