@@ -47,7 +47,7 @@ func TestAPaidCheckoutOpensOnce(t *testing.T) {
 		if sub.Plan != "pro" || sub.Interval != Annual || sub.Status != StatusActive || !sub.PeriodEnd.Equal(periodEnd(b.clock, Annual)) {
 			t.Errorf("subscription %+v", sub)
 		}
-		if got := count(t, db, "SELECT count(*) FROM accounts WHERE email = 'ana@example.com'"); got != 1 {
+		if got := storetest.Count(t, db, "SELECT count(*) FROM accounts WHERE email = 'ana@example.com'"); got != 1 {
 			t.Errorf("%d accounts", got)
 		}
 		found, err := db.Ent().Checkout.Query().Only(context.Background())
@@ -91,7 +91,7 @@ func TestClaimsThatOpenNothing(t *testing.T) {
 		if got := b.claim(t, lateToken); got.Status != ClaimCompleted {
 			t.Errorf("paid in time, claimed late: %+v", got)
 		}
-		if got := count(t, db, "SELECT count(*) FROM keys"); got != 1 {
+		if got := storetest.Count(t, db, "SELECT count(*) FROM keys"); got != 1 {
 			t.Errorf("%d keys", got)
 		}
 	})
@@ -132,7 +132,7 @@ func TestRacingClaimsMintOneKey(t *testing.T) {
 			t.Errorf("%d completed, %d late, %d accounts told", completed.Load(), already.Load(), different)
 		}
 		for _, table := range []string{"accounts", "keys", "subscriptions"} {
-			if got := count(t, db, "SELECT count(*) FROM "+table); got != 1 {
+			if got := storetest.Count(t, db, "SELECT count(*) FROM "+table); got != 1 {
 				t.Errorf("%d %s", got, table)
 			}
 		}
@@ -150,7 +150,7 @@ func TestAClaimIsWholeOrNothing(t *testing.T) {
 			t.Fatalf("claim %+v", claim)
 		}
 		for _, table := range []string{"accounts", "keys", "subscriptions"} {
-			if got := count(t, db, "SELECT count(*) FROM "+table); got != 0 {
+			if got := storetest.Count(t, db, "SELECT count(*) FROM "+table); got != 0 {
 				t.Errorf("%d %s were left behind", got, table)
 			}
 		}
@@ -174,7 +174,7 @@ func TestAProviderThatIsAwayIsWorthARetry(t *testing.T) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	if got := count(t, b.db, "SELECT count(*) FROM checkouts"); got != 1 {
+	if got := storetest.Count(t, b.db, "SELECT count(*) FROM checkouts"); got != 1 {
 		t.Errorf("%d checkouts", got)
 	}
 }
@@ -243,7 +243,7 @@ func TestSweepForgetsWhatEndedUnpaid(t *testing.T) {
 			if err := b.Sweep(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			if got := count(t, db, "SELECT count(*) FROM checkouts"); got != want {
+			if got := storetest.Count(t, db, "SELECT count(*) FROM checkouts"); got != want {
 				t.Errorf("%d checkouts, want %d", got, want)
 			}
 		}

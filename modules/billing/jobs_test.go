@@ -75,12 +75,12 @@ func TestAReplacedSubscriptionIsEndedAfterAll(t *testing.T) {
 			hasten = "UPDATE river_job SET state = 'available', scheduled_at = now()"
 		}
 		want := int64(store.AttemptsOver(endWithin))
-		if most := count(t, db, "SELECT max_attempts FROM "+jobs); most != want || endWithin < 24*time.Hour {
+		if most := storetest.Count(t, db, "SELECT max_attempts FROM "+jobs); most != want || endWithin < 24*time.Hour {
 			t.Errorf("%d attempts, want %d over %v", most, want, endWithin)
 		}
 		for range 3 {
 			work(t, db, setup(t, db).Service) // without a key
-			if n := count(t, db, "SELECT count(*) FROM "+waiting, time.Now().Add(keyWait/2).UnixMilli()); n != 1 {
+			if n := storetest.Count(t, db, "SELECT count(*) FROM "+waiting, time.Now().Add(keyWait/2).UnixMilli()); n != 1 {
 				t.Fatal("without a key, the job does not wait for one")
 			}
 			err := db.Write(context.Background(), func(ctx context.Context, tx *store.Tx) error {

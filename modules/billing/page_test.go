@@ -88,7 +88,7 @@ func TestTestCheckoutJourney(t *testing.T) {
 		if got := d.claim(t, token); got.Status != ClaimCompleted {
 			t.Errorf("claim %+v", got)
 		}
-		if got := count(t, db, "SELECT count(*) FROM accounts WHERE email = 'bo@example.com'"); got != 1 {
+		if got := storetest.Count(t, db, "SELECT count(*) FROM accounts WHERE email = 'bo@example.com'"); got != 1 {
 			t.Errorf("%d accounts with the address", got)
 		}
 		if status, text := d.post(address, "email", "eve@example.com", "action", "pay"); status != 200 || !strings.Contains(text, "Paid") {

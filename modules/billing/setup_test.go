@@ -147,18 +147,3 @@ func (b *bundle) claim(t testing.TB, token string) Claim {
 	}
 	return claim
 }
-
-func count(t testing.TB, db *store.DB, query string, args ...any) (n int64) {
-	t.Helper()
-	found, err := db.PrepareSystem(query).Query(context.Background(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer found.Close()
-	if found.Next() {
-		if err := found.Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return n
-}

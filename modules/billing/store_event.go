@@ -22,13 +22,14 @@ func (e events) known(ctx context.Context, event string) (bool, error) {
 
 // record is true for the first of all that race.
 func (e events) record(ctx context.Context, tx *store.Tx, notice Notice, at time.Time) (first bool, err error) {
-	done, err := tx.Exec(ctx, "INSERT INTO payment_events (id, event, kind, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (event) DO NOTHING",
-		e.db.NewID(), notice.ID, notice.Kind, at.UnixMilli())
+	id := e.db.NewID()
+	err = tx.Ent().PaymentEvent.Create().SetID(id).SetEvent(notice.ID).SetKind(notice.Kind).SetCreatedAt(at.UnixMilli()).
+		OnConflictColumns(entevent.FieldEvent).DoNothing().Exec(ctx)
 	if err != nil {
 		return false, err
 	}
-	rows, err := done.RowsAffected()
-	return rows == 1, err
+	stored, err := tx.Ent().PaymentEvent.Query().Where(entevent.Event(notice.ID)).OnlyID(ctx)
+	return stored == id, err
 }
 
 // sweep forgets at most limit events from before a moment.

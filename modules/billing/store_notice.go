@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,10 +36,12 @@ func (c checkouts) mark(ctx context.Context, tx *store.Tx, id int64, payment Pay
 // reverse keeps how much of the payment was given back. It never falls, so that
 // answers may come in any order.
 func (c checkouts) reverse(ctx context.Context, tx *store.Tx, id int64, reversal Reversal) error {
-	_, err := tx.Exec(ctx, `UPDATE checkouts SET payment = $2,
-		refunded_cents = CASE WHEN refunded_cents < $3 THEN $3 ELSE refunded_cents END,
-		disputed_cents = CASE WHEN disputed_cents < $4 THEN $4 ELSE disputed_cents END
-		WHERE id = $1`, id, reversal.Payment, reversal.Refunded, reversal.Disputed)
+	rows := tx.Ent().Checkout
+	err := errors.Join(
+		rows.Update().Where(entcheckout.ID(id)).SetPayment(reversal.Payment).Exec(ctx),
+		rows.Update().Where(entcheckout.ID(id), entcheckout.RefundedCentsLT(reversal.Refunded)).SetRefundedCents(reversal.Refunded).Exec(ctx),
+		rows.Update().Where(entcheckout.ID(id), entcheckout.DisputedCentsLT(reversal.Disputed)).SetDisputedCents(reversal.Disputed).Exec(ctx),
+	)
 	if err != nil {
 		return fmt.Errorf("reverse checkout %d: %w", id, err)
 	}

@@ -105,7 +105,7 @@ func TestStripeAwayDuringAClaim(t *testing.T) {
 		if _, err := s.ClaimSubscription(ctx, token); !apierr.Is(err, apierr.TemporaryServiceError) {
 			t.Error(err)
 		}
-		if n := count(t, db, "SELECT count(*) FROM keys") + count(t, db, "SELECT count(*) FROM accounts"); n != 0 {
+		if n := storetest.Count(t, db, "SELECT count(*) FROM keys") + storetest.Count(t, db, "SELECT count(*) FROM accounts"); n != 0 {
 			t.Errorf("%d rows", n)
 		}
 		s.Breaks(nil)

@@ -88,7 +88,7 @@ func TestOperatorFaults(t *testing.T) {
 			t.Errorf("%s was taken", name)
 		}
 	}
-	if got := count(t, b.db, "SELECT count(*) FROM accounts"); got != 0 {
+	if got := storetest.Count(t, b.db, "SELECT count(*) FROM accounts"); got != 0 {
 		t.Errorf("%d accounts were left behind", got)
 	}
 	for _, id := range []string{"", "key_x", publicid.Format(publicid.Key, 7), publicid.Format(publicid.Video, 7)} {

@@ -3,6 +3,7 @@ package keys
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -86,19 +87,18 @@ func TestNoCodeIsStored(t *testing.T) {
 		b := setup(t, db)
 		b.open(t, "ana@example.com")
 		digits := b.code(t, "ana@example.com")
-		found, err := db.PrepareSystem("SELECT hash, salt FROM codes").Query(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer found.Close()
-		for found.Next() {
+		found := 0
+		storetest.Rows(t, db, func(rows *sql.Rows) error {
 			var digest, salt []byte
-			if err := found.Scan(&digest, &salt); err != nil {
-				t.Fatal(err)
-			}
+			found++
+			err := rows.Scan(&digest, &salt)
 			if len(digest) != 32 || len(salt) != 16 || bytes.Contains(append(digest, salt...), []byte(digits)) {
-				t.Errorf("hash %x, salt %x", digest, salt)
+				t.Errorf("got hash %x, salt %x; want 32 and 16 bytes without the code", digest, salt)
 			}
+			return err
+		}, "SELECT hash, salt FROM codes")
+		if found == 0 {
+			t.Error("got no code, want at least one")
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestAnUnknownAddressLooksLikeAKnownOne(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := count(t, db, "SELECT count(*) FROM codes WHERE email = $1", email); got != 3 {
+			if got := storetest.Count(t, db, "SELECT count(*) FROM codes WHERE email = $1", email); got != 3 {
 				t.Errorf("%s has %d codes", email, got)
 			}
 			var statuses []string
@@ -280,7 +280,7 @@ func TestRacingReissuesMintOneKey(t *testing.T) {
 				t.Errorf("a late call is told %s", status)
 			}
 		})
-		left := count(t, db, "SELECT count(*) FROM keys WHERE account_id = $1 AND revoked_at IS NULL", account)
+		left := storetest.Count(t, db, "SELECT count(*) FROM keys WHERE account_id = $1 AND revoked_at IS NULL", account)
 		if completed.Load() != 1 || left != 1 {
 			t.Errorf("%d completed, %d keys in force", completed.Load(), left)
 		}
@@ -316,7 +316,7 @@ func TestSweep(t *testing.T) {
 			if err := b.Sweep(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			if codes, sessions := count(t, db, "SELECT count(*) FROM codes"), count(t, db, "SELECT count(*) FROM keys WHERE parent_id IS NOT NULL"); codes != want || sessions != want {
+			if codes, sessions := storetest.Count(t, db, "SELECT count(*) FROM codes"), storetest.Count(t, db, "SELECT count(*) FROM keys WHERE parent_id IS NOT NULL"); codes != want || sessions != want {
 				t.Errorf("%d codes, %d sessions", codes, sessions)
 			}
 		}

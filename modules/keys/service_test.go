@@ -2,6 +2,7 @@ package keys
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"testing"
 	"time"
@@ -21,20 +22,19 @@ func TestNoSecretIsStored(t *testing.T) {
 		if err := b.inForce(t, key); err != nil {
 			t.Error(err)
 		}
-		found, err := db.PrepareSystem("SELECT hash, hint, scopes FROM keys").Query(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer found.Close()
-		for found.Next() {
+		found := 0
+		storetest.Rows(t, db, func(rows *sql.Rows) error {
 			var digest []byte
 			var hint, scopes string
-			if err := found.Scan(&digest, &hint, &scopes); err != nil {
-				t.Fatal(err)
-			}
+			found++
+			err := rows.Scan(&digest, &hint, &scopes)
 			if len(digest) != 32 || hint != key[len(key)-4:] || len(scopes) == 0 {
-				t.Errorf("row %x %q %q", digest, hint, scopes)
+				t.Errorf("got a row with hash %x, hint %q, scopes %q; want 32 bytes, the last four characters and scopes", digest, hint, scopes)
 			}
+			return err
+		}, "SELECT hash, hint, scopes FROM keys")
+		if found == 0 {
+			t.Error("got no key, want at least one")
 		}
 	})
 }
@@ -124,7 +124,7 @@ func TestSessionKeysAreRefused(t *testing.T) {
 	if f := apierr.As(err); f == nil || f.RequiredScope != "rules:write" || !slices.Equal(f.GrantedScopes, reader.Scopes) {
 		t.Errorf("fault %+v", f)
 	}
-	if got := count(t, b.db, "SELECT count(*) FROM keys"); got != 0 {
+	if got := storetest.Count(t, b.db, "SELECT count(*) FROM keys"); got != 0 {
 		t.Errorf("%d keys were minted", got)
 	}
 }

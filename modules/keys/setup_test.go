@@ -2,6 +2,7 @@ package keys
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -114,21 +116,13 @@ func (b *bundle) standing(t testing.TB, text string) (standing Standing, who *vi
 		t.Fatalf("%q is no key", text)
 	}
 	standing.Session = session
-	found, err := b.db.PrepareSystem(`SELECT k.id, k.account_id, k.expires_at, k.revoked_at, p.id IS NOT NULL, p.expires_at, p.revoked_at
-FROM keys k LEFT JOIN keys p ON p.id = k.parent_id WHERE k.hash = $1`).Query(context.Background(), digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer found.Close()
 	who = &viewer.Viewer{Session: session, Scopes: viewer.AllScopes()}
-	if found.Next() {
+	storetest.Rows(t, b.db, func(rows *sql.Rows) error {
 		standing.Found = true
-		err := found.Scan(&who.KeyID, &who.AccountID, &standing.ExpiresAt, &standing.RevokedAt,
+		return rows.Scan(&who.KeyID, &who.AccountID, &standing.ExpiresAt, &standing.RevokedAt,
 			&standing.ParentFound, &standing.ParentExpiresAt, &standing.ParentRevokedAt)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	}, `SELECT k.id, k.account_id, k.expires_at, k.revoked_at, p.id IS NOT NULL, p.expires_at, p.revoked_at
+FROM keys k LEFT JOIN keys p ON p.id = k.parent_id WHERE k.hash = $1`, digest)
 	return standing, who
 }
 
@@ -169,19 +163,4 @@ func wrong(digits string) string {
 		return "000001"
 	}
 	return "000000"
-}
-
-func count(t testing.TB, db *store.DB, query string, args ...any) (n int64) {
-	t.Helper()
-	found, err := db.PrepareSystem(query).Query(context.Background(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer found.Close()
-	if found.Next() {
-		if err := found.Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return n
 }

@@ -317,12 +317,8 @@ func TestSweep(t *testing.T) {
 		if err := b.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		var left int
-		err := b.db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			return one(ctx, tx, &left, "SELECT COUNT(*) FROM quota_entries")
-		})
-		if err != nil || left != 12 {
-			t.Errorf("%d entries are left, want 11 and the new one; %v", left, err)
+		if left := storetest.Count(t, b.db, "SELECT COUNT(*) FROM quota_entries"); left != 12 {
+			t.Errorf("%d entries are left, want 11 and the new one", left)
 		}
 	})
 }

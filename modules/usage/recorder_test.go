@@ -31,7 +31,7 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if got := count(t, db, "SELECT count(*) FROM usage_events WHERE key_id = $1", who.KeyID); got != int64(i+1) {
+					if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events WHERE key_id = $1", who.KeyID); got != int64(i+1) {
 						t.Errorf("after %d calls there are %d events", i+1, got)
 						return
 					}
@@ -45,7 +45,7 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 		}
 		for account := range int64(4) {
 			for day, sum := range map[int]int64{20260131: want[0], 20260100: want[0], 20260201: want[1], 20260200: want[1]} {
-				got := count(t, db, "SELECT units FROM usage_counters WHERE account_id = $1 AND day = $2", account+1, day)
+				got := storetest.Count(t, db, "SELECT units FROM usage_counters WHERE account_id = $1 AND day = $2", account+1, day)
 				if got != sum*callers/4 {
 					t.Errorf("account %d, day %d: %d units, want %d", account+1, day, got, sum*callers/4)
 				}
@@ -66,10 +66,10 @@ func TestRecordOfNobodyCountsForNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := count(t, db, "SELECT count(*) FROM usage_events WHERE account_id IS NULL AND key_id IS NULL"); got != 2 {
+		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events WHERE account_id IS NULL AND key_id IS NULL"); got != 2 {
 			t.Errorf("%d events of nobody", got)
 		}
-		if got := count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
+		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
 			t.Errorf("%d counters", got)
 		}
 	})
@@ -114,7 +114,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	group.Wait()
-	if got := count(t, db, "SELECT count(*) FROM usage_events"); got != written.Load() || got < 3 {
+	if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events"); got != written.Load() || got < 3 {
 		t.Errorf("%d written, %d told so", got, written.Load())
 	}
 	if err := recorder.Record(context.Background(), api.Event{}); !errors.Is(err, errStopped) {
@@ -137,27 +137,16 @@ func TestAFailedWriteIsToldToItsCallers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
-		breakTable(t, db, "ALTER TABLE usage_events RENAME TO gone")
+		storetest.Exec(t, db, "ALTER TABLE usage_events RENAME TO gone")
 		e := api.Event{Op: "getHealth", Status: "ok", At: time.Now()}
 		if err := b.recorder.Record(context.Background(), e); err == nil {
 			t.Error("an event without a table was recorded")
 		}
-		breakTable(t, db, "ALTER TABLE gone RENAME TO usage_events")
+		storetest.Exec(t, db, "ALTER TABLE gone RENAME TO usage_events")
 		if err := b.recorder.Record(context.Background(), e); err != nil {
 			t.Errorf("the recorder did not recover: %v", err)
 		}
 	})
-}
-
-func breakTable(t *testing.T, db *store.DB, statement string) {
-	t.Helper()
-	err := db.Write(context.Background(), func(ctx context.Context, tx *store.Tx) error {
-		_, err := tx.Exec(ctx, statement)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // The floor is the same rows, one transaction an event.
@@ -210,7 +199,7 @@ func TestLoneCallsOpenTheCountersTheyMiss(t *testing.T) {
 			}
 		}
 		for day, want := range map[int]int64{20260130: 4, 20260131: 6, 20260100: 10} {
-			if got := count(t, db, "SELECT units FROM usage_counters WHERE account_id = 7 AND day = $1", day); got != want {
+			if got := storetest.Count(t, db, "SELECT units FROM usage_counters WHERE account_id = 7 AND day = $1", day); got != want {
 				t.Errorf("day %d: %d units, want %d", day, got, want)
 			}
 		}

@@ -14,14 +14,14 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// Plans knows what each plan may spend; the room billing does.
+// Plans returns what each plan may spend; the module billing answers it.
 type Plans interface {
 	// Budget returns the units of a plan, and something to measure by for the
 	// empty one.
 	Budget(plan string) (daily, monthly int64)
 }
 
-// Config is the room's part of the configuration.
+// Config is the module's part of the configuration.
 type Config struct {
 	// KeepEvents is how long events are kept. Default: 90 days; 0: for ever.
 	KeepEvents time.Duration `yaml:"keep_events"`
@@ -37,7 +37,7 @@ func Defaults() Config {
 	return Config{KeepEvents: 90 * 24 * time.Hour, GroupSize: 1024, CommitTimeout: 15 * time.Second}
 }
 
-// Validate reports every value that the room cannot work with.
+// Validate reports every value out of bounds.
 func (c Config) Validate() error {
 	var faults []error
 	if c.KeepEvents < 0 {
@@ -57,20 +57,15 @@ const maxEvents = 100
 
 // Service reports usage.
 type Service struct {
-	rows   rows
-	cfg    Config
-	plans  Plans
-	events *store.Statement
-	spent  *store.Statement
-	now    func() time.Time
+	rows  rows
+	cfg   Config
+	plans Plans
+	now   func() time.Time
 }
 
 // New returns the service.
 func New(db *store.DB, cfg Config, plans Plans) *Service {
-	return &Service{
-		rows: newRows(db), cfg: cfg, plans: plans, now: time.Now,
-		events: db.Prepare(selectEvents), spent: db.Prepare(selectSpent),
-	}
+	return &Service{rows: newRows(db), cfg: cfg, plans: plans, now: time.Now}
 }
 
 // Report is how much of the budgets is used, in whole per cent.
@@ -82,9 +77,9 @@ type Report struct {
 func (s *Service) Report(ctx context.Context) (Report, error) {
 	caller := viewer.FromContext(ctx)
 	if caller == nil {
-		return Report{}, errors.New("report usage: nobody asks")
+		return Report{}, errors.New("report usage: no viewer in the context")
 	}
-	spent, err := s.spentAt(ctx, s.now())
+	spent, err := s.rows.spentAt(ctx, s.now())
 	if err != nil {
 		return Report{}, err
 	}
@@ -96,7 +91,7 @@ func (s *Service) Report(ctx context.Context) (Report, error) {
 // units again, as [Budget.Wait] does.
 func (s *Service) Wait(ctx context.Context, budget Budget) (time.Duration, error) {
 	now := s.now()
-	spent, err := s.spentAt(ctx, now)
+	spent, err := s.rows.spentAt(ctx, now)
 	if err != nil {
 		return 0, err
 	}
@@ -115,7 +110,7 @@ type Event struct {
 func (s *Service) Events(ctx context.Context, limit int, pageToken string) ([]Event, string, error) {
 	caller := viewer.FromContext(ctx)
 	if caller == nil {
-		return nil, "", errors.New("list events: nobody asks")
+		return nil, "", errors.New("list events: no viewer in the context")
 	}
 	if limit < 1 || limit > maxEvents {
 		return nil, "", apierr.Invalid("limit", "must be from 1 to %d", maxEvents)
@@ -124,11 +119,11 @@ func (s *Service) Events(ctx context.Context, limit int, pageToken string) ([]Ev
 	if !ok {
 		return nil, "", apierr.Invalid("pageToken", "is not a token of this list")
 	}
-	return s.eventsOf(ctx, caller.KeyID, before, limit)
+	return s.rows.eventsOf(ctx, caller.AccountID, caller.KeyID, before, limit)
 }
 
-// token is where the next page begins. It names no other key's events: the list
-// is always the caller's.
+// token is where the next page begins. It cannot name another key's events: the
+// list is always the caller's.
 func token(id int64) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(id)))
 }
@@ -153,10 +148,10 @@ func (s *Service) Charge(ctx context.Context, tx *store.Tx, accountID int64, uni
 	if units <= 0 {
 		return nil
 	}
-	return s.rows.count(ctx, tx, countersFor(accountID, int64(units), s.now()))
+	return s.rows.charge(ctx, tx, accountID, int64(units), s.now())
 }
 
-// Sweep forgets events that are older than the configuration keeps them.
+// Sweep removes events that are older than the configuration keeps them.
 func (s *Service) Sweep(ctx context.Context) error {
 	if s.cfg.KeepEvents == 0 {
 		return nil

@@ -179,7 +179,7 @@ func TestChargeBelongsToItsTransaction(t *testing.T) {
 		}
 		charge(t, b, 1, 0)
 		charge(t, b, 1, -5)
-		if got := count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
+		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
 			t.Errorf("%d counters", got)
 		}
 	})
@@ -201,7 +201,7 @@ func TestSweepForgetsOldEventsOnly(t *testing.T) {
 			if err := b.service.Sweep(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			if got := count(t, db, "SELECT count(*) FROM usage_events"); got != want {
+			if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events"); got != want {
 				t.Errorf("%d events left, want %d", got, want)
 			}
 		}

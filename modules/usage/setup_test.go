@@ -47,22 +47,3 @@ func caller(account, key int64) *viewer.Viewer {
 }
 
 func as(v *viewer.Viewer) context.Context { return viewer.NewContext(context.Background(), v) }
-
-// count returns a number that a query selects.
-func count(t testing.TB, db *store.DB, query string, args ...any) (n int64) {
-	t.Helper()
-	found, err := db.PrepareSystem(query).Query(context.Background(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer found.Close()
-	if found.Next() {
-		if err := found.Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := found.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}

@@ -5,99 +5,31 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/usagecounter"
+	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// rows keeps events and counters. Its statements are written by hand, since they
-// run with every call of the API.
+// rows stores events and counters.
 type rows struct {
-	db *store.DB
-	// On SQLite, commands write one event, add to the day and the month of a call
-	// that are there, open one that is not, and add to one either way.
-	event, both, first, counter *store.Command
+	db  *store.DB
+	hot hot
 }
 
-const (
-	insertEvents   = "INSERT INTO usage_events (id, account_id, key_id, op, status, cost_cents, ts) "
-	insertCounters = "INSERT INTO usage_counters (id, account_id, day, units) "
-	addToCounters  = " ON CONFLICT (account_id, day) DO UPDATE SET units = usage_counters.units + excluded.units"
-)
-
-func newRows(db *store.DB) rows {
-	return rows{
-		db: db, event: db.Command(insertEvents + "VALUES (?,?,?,?,?,0,?)"),
-		both:    db.Command("UPDATE usage_counters SET units = units + ? WHERE account_id = ? AND day IN (?,?)"),
-		first:   db.Command(insertCounters + "VALUES (?,?,?,?) ON CONFLICT (account_id, day) DO NOTHING"),
-		counter: db.Command(insertCounters + "VALUES (?,?,?,?)" + addToCounters),
-	}
-}
+func newRows(db *store.DB) rows { return rows{db, newHot(db)} }
 
 // add writes events and what they cost in one transaction.
 func (r rows) add(ctx context.Context, events []event) error {
 	if r.db.Dialect() == store.SQLite {
 		return r.db.Apply(ctx, func(run store.Run) error { return r.apply(run, events) })
 	}
-	counters := countersOf(events)
-	return r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if err := r.insertArrays(ctx, tx, events); err != nil {
-			return fmt.Errorf("insert events: %w", err)
-		}
-		return r.count(ctx, tx, counters)
-	})
-}
-
-func (r rows) apply(run store.Run, events []event) error {
-	for _, e := range events {
-		_, err := run(r.event, r.db.NewID(), orNull(e.accountID), orNull(e.keyID), e.op, e.status, e.at.UnixMilli())
-		if err != nil {
-			return fmt.Errorf("insert event: %w", err)
-		}
-	}
-	counters := countersOf(events)
-	if len(counters) == 2 && counters[0].accountID == counters[1].accountID && counters[0].units == counters[1].units {
-		changed, err := run(r.both, counters[0].units, counters[0].accountID, counters[0].day, counters[1].day)
-		if err != nil {
-			return fmt.Errorf("add to counters: %w", err)
-		}
-		if changed == 2 {
-			return nil
-		}
-		for _, c := range counters { // one that is there has its units already
-			if _, err := run(r.first, r.db.NewID(), c.accountID, c.day, c.units); err != nil {
-				return fmt.Errorf("open counter: %w", err)
-			}
-		}
-		return nil
-	}
-	for _, c := range counters {
-		if _, err := run(r.counter, r.db.NewID(), c.accountID, int64(c.day), c.units); err != nil {
-			return fmt.Errorf("add to counters: %w", err)
-		}
-	}
-	return nil
-}
-
-// insertArrays sends columns, so that the statement's text never changes and
-// PostgreSQL plans it once a connection.
-func (r rows) insertArrays(ctx context.Context, tx *store.Tx, events []event) error {
-	ids, accounts, keys := make([]int64, len(events)), make([]*int64, len(events)), make([]*int64, len(events))
-	ops, statuses, times := make([]string, len(events)), make([]string, len(events)), make([]int64, len(events))
-	for i, e := range events {
-		ids[i], ops[i], statuses[i], times[i] = r.db.NewID(), e.op, e.status, e.at.UnixMilli()
-		if e.accountID != 0 {
-			accounts[i] = &e.accountID
-		}
-		if e.keyID != 0 {
-			keys[i] = &e.keyID
-		}
-	}
-	_, err := tx.Exec(ctx, insertEvents+"SELECT e.id, e.account_id, e.key_id, e.op, e.status, 0, e.ts FROM "+
-		"unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) "+
-		"AS e (id, account_id, key_id, op, status, ts)", ids, accounts, keys, ops, statuses, times)
-	return err
+	return r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.insertColumns(ctx, tx, events) })
 }
 
 // counter is units to be added to an account's day or month.
@@ -113,7 +45,7 @@ func countersOf(events []event) []counter {
 	var out []counter
 	for _, e := range events {
 		if e.accountID != 0 && e.units > 0 {
-			out = append(out, countersFor(e.accountID, e.units, e.at)...)
+			out = append(out, counter{e.accountID, Month(e.at), e.units}, counter{e.accountID, Day(e.at), e.units})
 		}
 	}
 	slices.SortFunc(out, func(a, b counter) int {
@@ -131,59 +63,65 @@ func countersOf(events []event) []counter {
 	return out[:kept]
 }
 
-func countersFor(accountID, units int64, at time.Time) []counter {
-	return []counter{{accountID, Month(at), units}, {accountID, Day(at), units}}
-}
-
-// count adds to counters, at most one row for each account and day.
-func (r rows) count(ctx context.Context, tx *store.Tx, counters []counter) error {
-	if err := r.upsert(ctx, tx, counters); err != nil {
-		return fmt.Errorf("add to counters: %w", err)
+// charge adds units to the month and the day of an account, in the order of countersOf.
+func (r rows) charge(ctx context.Context, tx *store.Tx, accountID, units int64, at time.Time) error {
+	ctx = viewer.As(ctx, accountID)
+	for _, day := range []int{Month(at), Day(at)} {
+		err := tx.Ent().UsageCounter.Create().SetID(r.db.NewID()).SetAccountID(accountID).SetDay(day).SetUnits(units).
+			OnConflictColumns(usagecounter.FieldAccountID, usagecounter.FieldDay).
+			Update(func(u *ent.UsageCounterUpsert) { u.AddUnits(units) }).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("add to counter %d: %w", day, err)
+		}
 	}
 	return nil
 }
 
-func (r rows) upsert(ctx context.Context, tx *store.Tx, counters []counter) error {
-	if r.db.Dialect() == store.Postgres {
-		ids, accounts := make([]int64, len(counters)), make([]int64, len(counters))
-		days, units := make([]int64, len(counters)), make([]int64, len(counters))
-		for i, c := range counters {
-			ids[i], accounts[i], days[i], units[i] = r.db.NewID(), c.accountID, int64(c.day), c.units
+// eventsOf returns the newest events of a key below an id, and the token of the
+// next page.
+func (r rows) eventsOf(ctx context.Context, accountID, keyID, before int64, limit int) ([]Event, string, error) {
+	found, err := r.db.Ent().UsageEvent.Query().
+		Where(usageevent.AccountID(accountID), usageevent.KeyID(keyID), usageevent.IDLT(before)).
+		Order(usageevent.ByID(sql.OrderDesc())).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("list events: %w", err)
+	}
+	next := ""
+	if len(found) > limit {
+		found = found[:limit]
+		next = token(found[limit-1].ID)
+	}
+	events := make([]Event, len(found))
+	for i, row := range found {
+		events[i] = Event{Op: row.Op, Status: row.Status, CostCents: row.CostCents, At: row.Ts}
+	}
+	return events, next, nil
+}
+
+// spentAt returns what the viewer's account has spent on a moment's day and month.
+func (r rows) spentAt(ctx context.Context, at time.Time) (spent Spent, err error) {
+	found, err := r.db.Ent().UsageCounter.Query().Where(usagecounter.DayIn(Month(at), Day(at))).All(ctx)
+	if err != nil {
+		return Spent{}, fmt.Errorf("load counters: %w", err)
+	}
+	for _, row := range found {
+		if row.Day == Month(at) {
+			spent.Monthly = row.Units
+		} else {
+			spent.Daily = row.Units
 		}
-		_, err := tx.Exec(ctx, insertCounters+"SELECT c.id, c.account_id, c.day, c.units FROM "+
-			"unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS c (id, account_id, day, units)"+
-			addToCounters, ids, accounts, days, units)
-		return err
 	}
-	args := make([]any, 0, 4*len(counters))
-	for _, c := range counters {
-		args = append(args, r.db.NewID(), c.accountID, c.day, c.units)
-	}
-	_, err := tx.Exec(ctx, insertCounters+"VALUES "+tuples("(?,?,?,?)", len(counters))+addToCounters, args...)
-	return err
-}
-
-func tuples(one string, count int) string {
-	return strings.Repeat(one+",", count-1) + one
-}
-
-func orNull(id int64) any {
-	if id == 0 {
-		return nil
-	}
-	return id
+	return spent, nil
 }
 
 // sweep removes at most limit events with an id below one.
-func (r rows) sweep(ctx context.Context, below int64, limit int) (removed int64, err error) {
+func (r rows) sweep(ctx context.Context, below int64, limit int) (removed int, err error) {
 	err = r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		result, err := tx.Exec(ctx, fmt.Sprintf(
-			"DELETE FROM usage_events WHERE id IN (SELECT id FROM usage_events WHERE id < $1 ORDER BY id LIMIT %d)", limit,
-		), below)
-		if err != nil {
+		ids, err := tx.Ent().UsageEvent.Query().Where(usageevent.IDLT(below)).Order(usageevent.ByID()).Limit(limit).IDs(ctx)
+		if removed = 0; err != nil || len(ids) == 0 {
 			return err
 		}
-		removed, err = result.RowsAffected()
+		removed, err = tx.Ent().UsageEvent.Delete().Where(usageevent.IDIn(ids...)).Exec(ctx)
 		return err
 	})
 	if err != nil {

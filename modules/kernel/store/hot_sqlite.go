@@ -107,8 +107,12 @@ func (c *hotConn) transact(do func(Run) error) error {
 	return nil
 }
 
-func (c *hotConn) run(command *Command, values ...any) (changed int64, err error) {
-	result, err := c.exec(command.query, values...)
+func (c *hotConn) run(s *Hot, values ...any) (changed int64, err error) {
+	query, values, err := s.Expand(context.Background(), values...)
+	if err != nil {
+		return 0, err
+	}
+	result, err := c.exec(query, values...)
 	if err != nil {
 		return 0, err
 	}
@@ -116,7 +120,7 @@ func (c *hotConn) run(command *Command, values ...any) (changed int64, err error
 }
 
 // exec takes no context: one that can end costs a goroutine a step, and these
-// steps wait for nobody but another process that writes, as long as busy_timeout.
+// steps only wait for another process that writes, at most busy_timeout.
 func (c *hotConn) exec(query string, values ...any) (driver.Result, error) {
 	stmt, args, err := c.bind(query, values)
 	if err != nil {

@@ -47,8 +47,8 @@ func (j *jobsTable) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawM
 type sqliteQueue struct {
 	q    *Queue
 	lock *fileLock
-	due  *Statement
-	next *Statement
+	due  *Hot
+	next *Hot
 
 	quit    chan struct{} // closed to take no more jobs
 	stopped sync.Once
@@ -60,13 +60,16 @@ type sqliteQueue struct {
 	running map[int64]string // job → kind
 }
 
+// queueOfAll is why jobs are read without a tenant.
+const queueOfAll = "the queue works for all tenants"
+
 func newSQLiteQueue(q *Queue) *sqliteQueue {
 	return &sqliteQueue{
 		q: q,
-		due: q.db.PrepareSystem(`SELECT id, kind, args, attempt, max_attempts FROM jobs
+		due: q.db.HotTenantless(`SELECT id, kind, args, attempt, max_attempts FROM jobs
 			WHERE run_at <= $1 AND lease_until BETWEEN 0 AND $1 AND kind IN (SELECT value FROM json_each($2))
-			AND id NOT IN (SELECT value FROM json_each($3)) ORDER BY run_at, id LIMIT ` + claimBatch),
-		next:    q.db.PrepareSystem(`SELECT run_at FROM jobs WHERE run_at > $1 ORDER BY run_at LIMIT 1`),
+			AND id NOT IN (SELECT value FROM json_each($3)) ORDER BY run_at, id LIMIT `+claimBatch, queueOfAll),
+		next:    q.db.HotTenantless(`SELECT run_at FROM jobs WHERE run_at > $1 ORDER BY run_at LIMIT 1`, queueOfAll),
 		quit:    make(chan struct{}),
 		looped:  make(chan struct{}),
 		ended:   make(chan struct{}, 1),
