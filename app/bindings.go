@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"slices"
 	"time"
 
 	"go.uber.org/fx"
@@ -97,8 +96,7 @@ type checkoutPages interface{ http.Handler }
 func scrollNeeds(cfg Config, w *workspace.Reader, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
 	return scrolls.Needs{
 		Workspaces: w, Rules: r, Plans: plans{s, u}, Charger: u,
-		Library: l, Archiver: archiver{l}, Sources: sources{h}, Filters: filters{h}, Media: media{h},
-		Planners: planners{h}, Pages: pages(cfg),
+		Library: l, Archiver: archiver{l}, Stages: scrollStages{h}, Pages: pages(cfg),
 	}
 }
 
@@ -154,70 +152,4 @@ func pages(cfg Config) scrolls.Pages {
 		return nil
 	}
 	return webpage.New(cfg.Pages)
-}
-
-// planners are the plugin host's.
-type planners struct{ *pluginhost.Host }
-
-func (p planners) Searches(id string) bool {
-	plugin, known := p.Find(id)
-	return known && plugin.State == pluginhost.Ready && plugin.Kind == stage.SourceKind && plugin.Online
-}
-
-func (p planners) Planner(id string) bool {
-	plugin, known := p.Find(id)
-	return known && plugin.State == pluginhost.Ready && plugin.Kind == stage.PlanKind
-}
-
-// sources are the plugin host's, with what it says of each.
-type sources struct{ *pluginhost.Host }
-
-func (s sources) Source(id string) (platforms []string, refreshes, ok bool) {
-	plugin, known := s.Find(id)
-	if known && plugin.State == pluginhost.Ready {
-		return plugin.Platforms, plugin.Refreshes, true
-	}
-	return nil, false, false
-}
-
-// filters are the plugin host's, with what it says of each.
-type filters struct{ *pluginhost.Host }
-
-func (f filters) Off(id string) string {
-	// What is refused, or rests, fails the scroll: nobody wanted it so.
-	if plugin, known := f.Find(id); known && (plugin.State == pluginhost.Disabled || plugin.State == pluginhost.Unset) {
-		return plugin.Reason
-	}
-	return ""
-}
-
-func (f filters) Looks(id string) (media, ok bool) {
-	plugin, known := f.Find(id)
-	// One that rests is asked all the same: the scroll shall say that it does.
-	return plugin.NeedsMedia, known && (plugin.State == pluginhost.Ready || plugin.State == pluginhost.Resting)
-}
-
-// media are fetched by sources into the host's folders.
-type media struct{ host *pluginhost.Host }
-
-func (m media) Folder() (scrolls.MediaFolder, error) { return m.host.MediaFolder() }
-
-func (m media) Fetchers(platform string, first []string) []string {
-	var ids []string
-	for _, plugin := range m.host.List() {
-		serves := len(plugin.Platforms) == 0 || slices.Contains(plugin.Platforms, platform)
-		if plugin.State == pluginhost.Ready && plugin.FetchesMedia && serves {
-			ids = append(ids, plugin.ID)
-		}
-	}
-	slices.SortStableFunc(ids, func(a, b string) int { return before(first, a) - before(first, b) })
-	return ids
-}
-
-// before is 0 for what is in the list, else 1.
-func before(first []string, id string) int {
-	if slices.Contains(first, id) {
-		return 0
-	}
-	return 1
 }

@@ -3,23 +3,23 @@ package scrolls
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 )
 
-// archive puts the highest ranked new videos into the library, as many as the plan
-// allows, and the evidence that was found of known ones. An item leaves the scroll
-// with the transaction that archives it, so none is archived twice.
+// archive stores the highest ranked new videos in the library, as many as the plan
+// allows, and the evidence that was found for known ones. The transaction that
+// archives an item deletes it from the scroll, so none is archived twice.
 func (r *run) archive(ctx context.Context) error {
 	ids, err := r.itemIDs(ctx, kept())
 	if err != nil {
-		return fmt.Errorf("read records: %w", err)
+		return err
 	}
-	total, done := min(len(ids), r.room()), 0
-	for len(ids) > 0 && r.room() > 0 {
-		part := ids[:min(len(ids), r.s.cfg.BatchSize, r.room())]
+	total, done := min(len(ids), r.quota()), 0
+	for len(ids) > 0 && r.quota() > 0 {
+		part := ids[:min(len(ids), r.s.cfg.BatchSize, r.quota())]
 		ids, done = ids[len(part):], done+len(part)
 		if err := r.archiveSome(ctx, part, percent(Archive, 0.9*float64(done)/float64(total))); err != nil {
 			return err
@@ -29,17 +29,12 @@ func (r *run) archive(ctx context.Context) error {
 		return err
 	}
 	return r.finish(ctx, Archive, func(ctx context.Context, tx *store.Tx, _ *state) error {
-		return deleteRecords(ctx, tx, r.account, r.id)
+		return deleteRecords(ctx, tx, r.id)
 	})
 }
 
-// room is how many new videos the scroll may still archive.
-func (r *run) room() int {
-	if r.imported {
-		return math.MaxInt
-	}
-	return max(0, r.limits.MaxFeedSize-r.snapshot().newVideos)
-}
+// quota is how many new videos the scroll may still archive.
+func (r *run) quota() int { return max(0, r.limits.MaxFeedSize-r.snapshot().newVideos) }
 
 // archiveSome is one batch: videos, budget, counts and progress together.
 func (r *run) archiveSome(ctx context.Context, ids []int64, reached float64) error {
@@ -53,10 +48,10 @@ func (r *run) archiveSome(ctx context.Context, ids []int64, reached float64) err
 			return fmt.Errorf("archive: %w", err)
 		}
 		next.newVideos += added
-		next.progress.Reobserved += reobserved // another scroll was quicker
-		count(items).into(&next.progress, func(c *Coverage) *int { return &c.New })
+		next.progress.Reobserved += reobserved // another scroll archived them first
+		next.progress.count(items, func(e *coverage.Entry) *int { return &e.New })
 		next.progress.raise(reached)
-		if err := r.removeItems(ctx, tx, items); err != nil || added == 0 || r.imported {
+		if err := r.removeItems(ctx, tx, items); err != nil || added == 0 || r.limits.Unmetered {
 			return err
 		}
 		if err := r.s.needs.Charger.Charge(ctx, tx, r.account, added); err != nil {
@@ -68,19 +63,18 @@ func (r *run) archiveSome(ctx context.Context, ids []int64, reached float64) err
 	return err
 }
 
-// archiveFindings hands over what the evidence stages found of known videos. The
-// room that is left is no bound: it is one for new videos, and these were looked at
-// while there was some.
+// archiveFindings stores what the evidence stages found for known videos. The quota of
+// new videos does not bound it.
 func (r *run) archiveFindings(ctx context.Context) error {
 	if len(r.template.Evidence) == 0 {
 		return nil
 	}
 	ids, err := r.itemIDs(ctx, familiar())
 	if err != nil {
-		return fmt.Errorf("read records: %w", err)
+		return err
 	}
 	return r.batches(ctx, ids, func(items []item) (bool, error) {
-		items, err := r.bareOf(ctx, slices.DeleteFunc(items, func(i item) bool { return i.record.Evidence == nil && len(i.record.Keys) == 0 }))
+		items, err := r.lacking(ctx, slices.DeleteFunc(items, func(i item) bool { return i.record.Evidence == nil && len(i.record.Keys) == 0 }))
 		if err != nil || len(items) == 0 {
 			return true, err
 		}
@@ -91,4 +85,13 @@ func (r *run) archiveFindings(ctx context.Context) error {
 			return r.removeItems(ctx, tx, items)
 		})
 	})
+}
+
+// score has the library rate the new videos, and completes the scroll.
+func (r *run) score(ctx context.Context) error {
+	if err := r.s.needs.Archiver.Score(ctx, r.id); err != nil {
+		return fmt.Errorf("rate videos: %w", err)
+	}
+	r.pause(ctx, Score, "end")
+	return r.end(ctx, Completed, "")
 }

@@ -9,154 +9,162 @@ import (
 	"sync"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// errFull stops sources once a scroll has as much as it may have.
+// errFull stops sources once a scroll has as many records as it may have.
 var errFull = errors.New("the scroll has all the records it may have")
 
-// collector gathers what the sources deliver side by side.
+// collector takes what the sources deliver side by side.
 type collector struct {
-	r *run
-	// last is what came of the same seeds before.
-	last waits
+	r     *run
+	waits coverage.Waits
 
 	mu       sync.Mutex
-	seen     map[stage.Ref]bool
-	returned tally
+	seen     map[stage.Ref]int64 // the ids of the items
+	returned coverage.Tally
 	full     bool
 }
 
-// delivery is what came of one source.
-type delivery struct {
-	source   string
-	serves   []string     // platforms; none stands for all
-	searches bool         // it looks for what it is asked for, elsewhere
-	seeds    []stage.Seed // it was asked for these
-	records  int
-	outcomes []stage.Outcome
-	err      error
-}
-
-// collect asks all sources of the template. It starts over where a start before was
-// cut off: what a source had sent by then is not known to be whole.
+// collect asks all sources of the template. It starts over where an earlier start
+// was cut off, since a source may have had more to send.
 func (r *run) collect(ctx context.Context) error {
-	if r.imported {
-		return r.collectImport(ctx)
-	}
-	if err := r.clear(ctx); err != nil {
+	err := r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
+		next.step, next.progress = Collect, r.portions
+		next.progress.Percent, next.progress.Plan = r.state.progress.Percent, r.state.progress.Plan
+		return deleteRecords(ctx, tx, r.id)
+	})
+	if err != nil {
 		return err
 	}
-	last, err := r.s.last(ctx, r)
+	last, err := r.coverageBefore(ctx, 1)
 	if err != nil {
 		return fmt.Errorf("last coverage: %w", err)
 	}
-	c := &collector{r: r, last: last, seen: map[stage.Ref]bool{}, returned: tally{}}
-	deliveries := c.ask(ctx)
+	c := &collector{r: r, waits: coverage.NewWaits(last), seen: map[stage.Ref]int64{}, returned: coverage.Tally{}}
+	answers := c.ask(ctx)
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	if err := verdictOn(deliveries); err != nil {
+	if at := slices.IndexFunc(answers, func(a *coverage.Answer) bool { return errors.Is(a.Err, errLost) }); at >= 0 {
+		return answers[at].Err
+	}
+	if err := coverage.Failure(answers); err != nil {
 		return err
 	}
-	return c.finish(ctx, deliveries)
+	return c.finish(ctx, answers)
 }
 
 // ask runs the sources and waits for all of them.
-func (c *collector) ask(ctx context.Context) []*delivery {
-	var deliveries []*delivery
+func (c *collector) ask(ctx context.Context) []*coverage.Answer {
+	var answers []*coverage.Answer
 	var all sync.WaitGroup
 	for _, id := range c.r.template.Sources {
-		serves, _, ok := c.r.s.needs.Sources.Source(id)
-		if !ok {
+		source := c.r.stages.Find(id)
+		if !source.Usable {
 			continue
 		}
-		d := &delivery{source: id, serves: serves, searches: c.r.s.needs.Planners.Searches(id)}
-		deliveries = append(deliveries, d)
-		all.Go(func() { c.run(ctx, d) })
+		a := &coverage.Answer{Source: id, Serves: source.Platforms, Searches: source.Searches}
+		answers = append(answers, a)
+		all.Go(func() { c.run(ctx, a) })
 	}
 	all.Wait()
-	return deliveries
+	return answers
 }
 
-// run takes what one source sends, and writes it in batches.
-func (c *collector) run(ctx context.Context, d *delivery) {
+// run takes what one source delivers, and writes it in batches.
+func (c *collector) run(ctx context.Context, a *coverage.Answer) {
 	var waiting []stage.Outcome
-	seeds := served(c.r.seeds, d.serves)
-	if d.searches { // else there is no site that could have told it to wait
-		seeds, waiting = c.last.due(seeds, d.serves, c.r.call.Now)
+	seeds := coverage.Served(c.r.seeds, a.Serves)
+	if a.Searches { // a folder has no site that could ask to wait
+		seeds, waiting = c.waits.Due(seeds, a.Serves, c.r.call.Now)
 	}
 	if len(waiting) > 0 && len(seeds) == 0 {
-		d.outcomes = waiting
+		a.Outcomes = waiting
 		return
 	}
-	d.seeds = seeds
+	a.Seeds = seeds
 	var batch []item
 	flush := func() error {
 		err := c.write(ctx, batch)
 		batch = nil
 		return err
 	}
-	d.outcomes, d.err = c.r.s.needs.Sources.Collect(ctx, d.source, c.r.call, seeds, func(records []stage.Record) error {
-		d.records += len(records)
-		fresh, err := c.admit(records, d.source)
-		batch = append(batch, fresh...)
+	a.Outcomes, a.Err = c.r.stages.Collect(ctx, a.Source, c.r.call, seeds, func(records []stage.Record) (err error) {
+		a.Records += len(records)
+		batch, err = c.admit(batch, records, a.Source)
 		if err == nil && len(batch) < c.r.s.cfg.BatchSize {
 			return nil
 		}
 		return errors.Join(flush(), err)
 	})
-	d.outcomes = append(d.outcomes, waiting...)
+	a.Outcomes = append(a.Outcomes, waiting...)
 	if err := flush(); err != nil {
-		d.err = errors.Join(err, d.err)
+		a.Err = errors.Join(err, a.Err)
 	}
-	if c.isFull() && !errors.Is(d.err, errLost) {
-		d.err = nil
+	c.mu.Lock()
+	full := c.full
+	c.mu.Unlock()
+	if full && !errors.Is(a.Err, errLost) {
+		a.Err = nil
 	}
-	if d.err != nil {
-		c.r.log.Warn("source failed", "source", d.source, "records", d.records, "error", d.err)
+	if a.Err != nil {
+		c.r.log.Warn("source failed", "source", a.Source, "records", a.Records, "error", a.Err)
 	}
-	for _, o := range d.outcomes {
+	for _, o := range a.Outcomes {
 		if o.Detail != "" {
-			c.r.log.Info("source told", "source", d.source, "seed", o.Seed, "platform", o.Platform, "outcome", o.Status, "detail", o.Detail)
+			c.r.log.Info("source reported", "source", a.Source, "seed", o.Seed, "platform", o.Platform, "outcome", o.Status, "detail", o.Detail)
 		}
 	}
 }
 
-func (c *collector) isFull() bool {
+// admit adds records to a batch. It leaves out those that no database can store, and
+// those that the scroll already has, unless they come from an import: its newer
+// reading of a video replaces the older one.
+func (c *collector) admit(batch []item, records []stage.Record, source string) ([]item, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.full
-}
-
-// admit turns records into items, leaving out what the scroll has already and what
-// no database could keep.
-func (c *collector) admit(records []stage.Record, source string) ([]item, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	items := make([]item, 0, len(records))
 	for _, rec := range records {
 		rec.Platform = strings.ToLower(rec.Platform)
-		if rec.Platform == "" || rec.ExternalID == "" || strings.ContainsRune(rec.Platform+rec.ExternalID+rec.Seed, 0) || c.seen[rec.Ref] {
+		if !storable(rec) {
 			continue
 		}
-		if len(c.seen) >= c.r.s.cfg.MaxRecords {
-			c.full = true
-			return items, errFull
+		id, again := c.seen[rec.Ref]
+		if again && source != importTemplate {
+			continue
 		}
-		c.seen[rec.Ref] = true
-		next := item{id: c.r.s.db.NewID(), record: rec, seed: rec.Seed}
+		if !again && len(c.seen) >= c.r.s.cfg.MaxRecords {
+			c.full = true
+			return batch, errFull
+		}
+		next := item{id: id, record: rec, seed: rec.Seed, again: again}
 		if next.seed == "" {
 			next.seed = source
 		}
-		c.r.attribute(&next.record)
-		c.returned[next.key()]++
-		items = append(items, next)
+		plan.Attribute(&next.record, c.r.seeds)
+		if !again {
+			next.id = c.r.s.db.NewID()
+			c.seen[rec.Ref] = next.id
+			c.returned[next.key()]++
+		}
+		if at := slices.IndexFunc(batch, func(i item) bool { return again && i.id == id }); at >= 0 {
+			batch[at].record = next.record
+			continue
+		}
+		batch = append(batch, next)
 	}
-	return items, nil
+	return batch, nil
 }
 
-// write commits items, each with the word whether the library has it.
+// storable reports whether a record has the parts that a database needs.
+func storable(rec stage.Record) bool {
+	return rec.Platform != "" && rec.ExternalID != "" && !strings.ContainsRune(rec.Platform+rec.ExternalID+rec.Seed, 0)
+}
+
+// write commits items, each marked as known where the library has it. New ones of a
+// kind that the template does not want are left out.
 func (c *collector) write(ctx context.Context, items []item) error {
 	if len(items) == 0 {
 		return nil
@@ -165,82 +173,55 @@ func (c *collector) write(ctx context.Context, items []item) error {
 	if err != nil {
 		return err
 	}
-	kept := items[:0]
+	kept, collected := items[:0], 0
 	for _, i := range items {
-		if _, i.known = known[i.record.Ref]; i.known || c.r.wanted(i.record) {
+		if !i.again {
+			collected++
+		}
+		if _, i.known = known[i.record.Ref]; i.known || c.r.template.options(0).Wants(i.record.Source.Kind) {
 			kept = append(kept, i)
 		}
 	}
 	err = c.r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, next *state) error {
-		next.progress.Collected += len(items)
+		next.progress.Collected += collected
 		n := float64(next.progress.Collected)
-		next.progress.raise(percent(Collect, n/(n+500))) // nobody knows how much there is
-		return c.r.insertItems(ctx, tx, kept)
+		next.progress.raise(percent(Collect, n/(n+500))) // how much there is is not known
+		return c.r.writeItems(ctx, tx, kept)
 	})
 	c.r.pause(ctx, Collect, "batch")
 	return err
 }
 
-// wanted tells whether the template keeps new videos of this kind.
-func (r *run) wanted(rec stage.Record) bool {
-	return len(r.template.Kinds) == 0 || slices.Contains(r.template.Kinds, rec.Source.Kind)
-}
-
-// attribute fills in how a video was come by, where its source left that open.
-func (r *run) attribute(rec *stage.Record) {
-	source := stage.Source{}
-	if rec.Source != nil {
-		source = *rec.Source
-	}
-	rec.Source = &source
-	for _, seed := range r.seeds {
-		mine := seed.Platform == "" || seed.Platform == rec.Platform
-		byHandle := seed.Handle != "" && source.Handle != "" && strings.EqualFold(bare(seed.Handle), bare(source.Handle))
-		bySeed := rec.Seed != "" && strings.EqualFold(bare(seed.Text()), bare(rec.Seed))
-		if !mine || !(byHandle || bySeed) {
-			continue
-		}
-		if source.Kind == "" {
-			source.Kind = seed.Kind
-		}
-		if source.SeededBy == "" && bySeed && !byHandle {
-			source.SeededBy = seed.Text()
-		}
-		break
-	}
-	if source.Kind == "" {
-		source.Kind = niche
-	}
-}
-
-// asked are the seeds that somebody was asked for.
-func (c *collector) asked(deliveries []*delivery) []stage.Seed {
-	if len(deliveries) == 0 {
-		return nil
-	}
-	return c.r.seeds
-}
-
 // finish writes the coverage and the checkpoint.
-func (c *collector) finish(ctx context.Context, deliveries []*delivery) error {
-	before, err := c.r.s.coverageBefore(ctx, c.r)
+func (c *collector) finish(ctx context.Context, answers []*coverage.Answer) error {
+	before, err := c.r.coverageBefore(ctx, lookBack)
 	if err != nil {
 		return fmt.Errorf("earlier coverage: %w", err)
 	}
-	planned := map[string]bool{}
-	for _, seed := range c.r.seeds {
-		planned[seed.Text()] = true
-	}
-	silent := stage.Outcome{Status: stage.Empty}
-	for _, d := range deliveries {
-		if d.err != nil {
-			silent = d.loss()
-			before = nil // silence says nothing while a source is out
-		}
-	}
+	entries := coverage.Fold(coverage.Input{
+		Seeds: c.r.seeds, Answers: answers, Returned: c.returned, Before: before, Waits: c.waits, Now: c.r.call.Now,
+	})
 	return c.r.finish(ctx, Collect, func(_ context.Context, _ *store.Tx, next *state) error {
-		next.progress.Coverage = unanswered(coverage(told(deliveries), c.returned, planned, before), c.asked(deliveries), before, silent, lookedOn(deliveries))
-		c.last.postpone(next.progress.Coverage, c.r.call.Now)
+		next.progress.Coverage = coverage.Add(next.progress.Coverage, entries)
 		return nil
 	})
+}
+
+// known asks the library about the videos of items, in portions.
+func (r *run) known(ctx context.Context, items []item) (map[stage.Ref]bool, error) {
+	known := make(map[stage.Ref]bool)
+	for part := range slices.Chunk(items, 500) {
+		refs := make([]stage.Ref, len(part))
+		for i := range part {
+			refs[i] = part[i].record.Ref
+		}
+		some, err := r.s.needs.Library.Known(ctx, refs)
+		if err != nil {
+			return nil, fmt.Errorf("ask library: %w", err)
+		}
+		for ref, evidence := range some {
+			known[ref] = evidence
+		}
+	}
+	return known, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 )
 
 // The templates that mean something to the room itself.
@@ -92,6 +94,14 @@ type Template struct {
 	Settings map[string]map[string]string `yaml:"settings"`
 	// SeedLimit is how many videos are asked of a seed; 0 leaves it to the source.
 	SeedLimit int `yaml:"seed_limit"`
+
+	// once: an observation at the time of the video's last one is not repeated.
+	once bool
+}
+
+// options returns the template's part of a plan of at most so many niche terms.
+func (t Template) options(terms int) plan.Options {
+	return plan.Options{Kinds: t.Kinds, Limit: t.SeedLimit, Terms: terms}
 }
 
 // Defaults returns the configuration of a fresh installation.
@@ -183,7 +193,7 @@ func (c Config) Validate() error {
 		faults = append(faults, fmt.Errorf("stale: %v is less than two heartbeats", c.Stale))
 	}
 	for stage, deadline := range c.Deadlines {
-		if !slices.Contains(Stages(), stage) || deadline <= 0 {
+		if !slices.Contains(Steps(), stage) || deadline <= 0 {
 			faults = append(faults, fmt.Errorf("deadlines: %q: %v is not a positive time of a stage", stage, deadline))
 		}
 	}
@@ -201,7 +211,7 @@ func (c Config) deadline(stage string) time.Duration {
 // longest is more than all deadlines together.
 func (c Config) longest() time.Duration {
 	total := time.Minute
-	for _, stage := range Stages() {
+	for _, stage := range Steps() {
 		total += c.deadline(stage)
 	}
 	return total

@@ -10,6 +10,8 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -66,7 +68,7 @@ func TestASeedWhoseVideosAnotherBroughtIsNotChanged(t *testing.T) {
 				{Seed: "kettle", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: 3},
 				{Seed: "rival", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: c.returned},
 			}
-			got := map[string]Coverage{}
+			got := map[string]coverage.Entry{}
 			for _, entry := range w.complete(w.create(Start{}).ID).Progress.Coverage {
 				got[entry.Seed] = entry
 			}
@@ -86,35 +88,35 @@ func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
 		rival[i].Seed, rival[i].Source.Handle = "rival", "rival"
 	}
 	w.sources["feed"].records = append(videos("tiktok", 1, 5), rival...)
-	entries := func(s *Scroll) map[coverageKey]Coverage {
-		out := map[coverageKey]Coverage{}
+	entries := func(s *Scroll) map[coverage.Key]coverage.Entry {
+		out := map[coverage.Key]coverage.Entry{}
 		for _, c := range s.Progress.Coverage {
-			out[coverageKey{strings.ToLower(c.Seed), c.Platform}] = c
+			out[coverage.Key{Seed: strings.ToLower(c.Seed), Platform: c.Platform}] = c
 		}
 		return out
 	}
 	first := entries(w.complete(w.create(Start{}).ID))
-	if c := first[coverageKey{"other", ""}]; c.Outcome != "empty" || !c.Planned {
+	if c := first[coverage.Key{Seed: "other", Platform: ""}]; c.Outcome != "empty" || !c.Planned {
 		t.Errorf("other: %+v in %+v", c, first)
 	}
 	for _, handle := range []string{"rival", "maker1"} {
-		if c, ok := first[coverageKey{handle, ""}]; ok {
+		if c, ok := first[coverage.Key{Seed: handle, Platform: ""}]; ok {
 			t.Errorf("%s had videos: %+v", handle, c)
 		}
 	}
 	w.sources["feed"].records = videos("tiktok", 1, 5)
 	second := entries(w.complete(w.create(Start{}).ID))
-	if c := second[coverageKey{"rival", "tiktok"}]; c.Outcome != "changed" {
+	if c := second[coverage.Key{Seed: "rival", Platform: "tiktok"}]; c.Outcome != "changed" {
 		t.Errorf("rival went silent: %+v in %+v", c, second)
 	}
-	if c, ok := second[coverageKey{"rival", ""}]; ok {
+	if c, ok := second[coverage.Key{Seed: "rival", Platform: ""}]; ok {
 		t.Errorf("rival twice: %+v", c)
 	}
 	at := time.Now().Add(time.Hour).UnixMilli()
 	w.sources["feed"].err = &stage.CallError{Stage: "feed", Failure: stage.SourceQuota, RetryAt: &at}
 	third := entries(w.complete(w.create(Start{}).ID))
 	for _, handle := range []string{"rival", "other"} {
-		if c := third[coverageKey{handle, ""}]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != at {
+		if c := third[coverage.Key{Seed: handle, Platform: ""}]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != at {
 			t.Errorf("%s while the source is out: %+v in %+v", handle, c, third)
 		}
 	}
@@ -126,7 +128,7 @@ func TestSeedsOnAPlatformThatNobodyServesAreCovered(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		cfg := quick()
-		cfg.Templates["competitors"] = Template{Kinds: []string{competitor}, Sources: []string{"youtube", "tiktok", "feed"}, SeedLimit: 20}
+		cfg.Templates["competitors"] = Template{Kinds: []string{plan.Competitor}, Sources: []string{"youtube", "tiktok", "feed"}, SeedLimit: 20}
 		w := setup(t, db, cfg)
 		w.brief.Competitors = []string{"https://www.tiktok.com/@rival", "tiktok:quiet", "youtube:tube", "instagram:rival"}
 		w.serves = map[string][]string{"youtube": {"youtube"}, "tiktok": {"tiktok"}}

@@ -9,39 +9,39 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// evidence has the first seconds of videos looked at: of the new ones that will be
-// archived, and of known ones that the library has no evidence of. What cannot be
-// found out now is absent, with the reason in the log and in the progress; it never
-// fails the scroll, and a later one looks again.
+// evidence has evidence stages examine the first seconds of videos: of the new ones
+// that will be archived, and of known ones that the library has no evidence of. What
+// cannot be found now is absent, and the log and the progress say why; it never fails
+// the scroll, and a later one tries again.
 func (r *run) evidence(ctx context.Context) error {
 	if len(r.template.Evidence) == 0 {
 		return r.finish(ctx, Evidence, nil)
 	}
 	ids, err := r.itemIDs(ctx, kept())
 	if err != nil {
-		return fmt.Errorf("read records: %w", err)
+		return err
 	}
-	room := r.room()
-	ids = ids[:min(len(ids), room)]
-	bare, err := r.withoutEvidence(ctx, room)
+	quota := r.quota()
+	ids = ids[:min(len(ids), quota)]
+	more, err := r.withoutEvidence(ctx, quota)
 	if err != nil {
 		return err
 	}
-	l := newLooking(r, ctx, append(ids, bare...))
-	defer l.cancel()
-	for n, id := range l.plain {
-		if err := l.pass(id, l.ids, nil, float64(n)/float64(len(l.plain)), 1/float64(len(l.plain))); err != nil {
+	x := newExamination(r, ctx, append(ids, more...))
+	defer x.cancel()
+	for n, id := range x.plain {
+		if err := x.pass(id, x.ids, nil, float64(n)/float64(len(x.plain)), 1/float64(len(x.plain))); err != nil {
 			return fmt.Errorf("evidence %s: %w", id, err)
 		}
 	}
-	if err := l.write(l.ids); err != nil {
+	if err := x.write(x.ids); err != nil {
 		return err
 	}
-	if err := l.watch(); err != nil {
+	if err := x.media(); err != nil {
 		return fmt.Errorf("evidence: %w", err)
 	}
 	return r.finish(ctx, Evidence, func(_ context.Context, _ *store.Tx, next *state) error {
-		next.progress.Evidence = l.accounts
+		next.progress.Evidence = x.results
 		return nil
 	})
 }
@@ -50,10 +50,10 @@ func (r *run) evidence(ctx context.Context) error {
 func (r *run) withoutEvidence(ctx context.Context, limit int) (ids []int64, err error) {
 	all, err := r.itemIDs(ctx, familiar())
 	if err != nil {
-		return nil, fmt.Errorf("read records: %w", err)
+		return nil, err
 	}
 	err = r.batches(ctx, all, func(items []item) (bool, error) {
-		items, err := r.bareOf(ctx, items)
+		items, err := r.lacking(ctx, items)
 		for _, i := range items[:min(len(items), limit-len(ids))] {
 			ids = append(ids, i.id)
 		}
@@ -62,8 +62,8 @@ func (r *run) withoutEvidence(ctx context.Context, limit int) (ids []int64, err 
 	return ids, err
 }
 
-// bareOf are those of some items that the library has, but without evidence.
-func (r *run) bareOf(ctx context.Context, items []item) ([]item, error) {
+// lacking returns those of some items that the library has without evidence.
+func (r *run) lacking(ctx context.Context, items []item) ([]item, error) {
 	known, err := r.known(ctx, items)
 	if err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (r *run) bareOf(ctx context.Context, items []item) ([]item, error) {
 	}), nil
 }
 
-// apply adds a finding to a record. What the record has already stays: its source
-// or an earlier stage knew better.
+// apply adds a finding to a record. What the record has already stays: its source or
+// an earlier stage is more reliable.
 func apply(rec *stage.Record, f *stage.Finding) {
 	if f == nil {
 		return

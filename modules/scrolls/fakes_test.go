@@ -85,7 +85,7 @@ func setup(t testing.TB, db *store.DB, cfg Config) *world {
 
 // another is the service of another process: it shares only the database.
 func (w *world) another(cfg Config) *Service {
-	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
+	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -35,10 +35,30 @@ func (w *world) call(id string) error {
 	return nil
 }
 
-func (w *world) Source(id string) ([]string, bool, bool) {
-	s, ok := w.sources[id]
-	return w.serves[id], ok && s.refreshes != nil, ok
+// Find describes the scripted sources, the planner `model`, the media source
+// `fetcher`, and any other id as a screen or evidence stage.
+func (w *world) Find(id string) Stage {
+	found := Stage{ID: id, Usable: !slices.Contains(w.unusable, id), NeedsMedia: slices.Contains(w.watchers, id)}
+	if !found.Usable {
+		found.Off = "switched off"
+	}
+	source := w.sources[id]
+	switch {
+	case id == "model":
+		found.Kind, found.Usable = stage.PlanKind, w.planner != nil
+	case id == "fetcher":
+		found.Kind, found.FetchesMedia, found.Usable = stage.SourceKind, true, w.film != nil
+		found.Platforms = []string{"tiktok", "youtube", "instagram"}
+	case source != nil:
+		found.Kind, found.Platforms = stage.SourceKind, w.serves[id]
+		found.Refreshes, found.Searches = source.refreshes != nil, !slices.Contains(w.offline, id)
+	case slices.Contains([]string{"feed", "youtube", "tiktok", "instagram", "ytdlp", "api", "tool", "broken", "plan"}, id):
+		found.Usable = false // not installed
+	}
+	return found
 }
+
+func (w *world) List() []Stage { return []Stage{w.Find("feed"), w.Find("fetcher")} }
 
 func (w *world) Collect(ctx context.Context, id string, _ stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	fault := w.call(id)
@@ -92,24 +112,6 @@ func (w *world) Screen(_ context.Context, id string, _ stage.Run, next func() ([
 		return emit([]stage.Verdict{verdict})
 	})
 	return stage.Summary{Unclear: []string{"be nice"}}, err
-}
-
-func (w *world) Off(id string) string {
-	if slices.Contains(w.unusable, id) {
-		return "switched off"
-	}
-	return ""
-}
-
-func (w *world) Looks(id string) (media, ok bool) {
-	return slices.Contains(w.watchers, id), !slices.Contains(w.unusable, id)
-}
-
-func (w *world) Fetchers(platform string, _ []string) []string {
-	if w.film == nil || platform == "radio" {
-		return nil
-	}
-	return []string{"fetcher"}
 }
 
 func (w *world) Folder() (MediaFolder, error) {
@@ -221,12 +223,6 @@ func feed(parts ...[]stage.Record) func() ([]Reading, error) {
 		return readings, nil
 	}
 }
-
-func (w *world) Searches(id string) bool {
-	return w.sources[id] != nil && !slices.Contains(w.offline, id)
-}
-
-func (w *world) Planner(id string) bool { return id == "model" && w.planner != nil }
 
 func (w *world) Plan(_ context.Context, _ string, _ stage.Run, seeds []stage.Seed) ([]stage.Seed, error) {
 	w.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// History is the part of the room that other rooms need: it needs none of them.
+// History is the part of the module that other modules need: it needs none of them.
 type History struct {
 	db        *store.DB
 	signals   *signals
@@ -20,7 +20,7 @@ type History struct {
 	now       func() time.Time
 }
 
-// NewHistory returns the room's history. A process has one.
+// NewHistory returns the module's history. A process has one.
 func NewHistory(db *store.DB) *History {
 	return &History{db: db, signals: newSignals(), completed: prepareCompleted(db), counted: prepareCounted(db), subject: prepareSubject(db), now: time.Now}
 }
@@ -74,25 +74,24 @@ func (h *History) SubjectOf(ctx context.Context, scrollID int64) (string, error)
 
 // CancelSubject cancels the tenant's active scrolls of a subject, with the transaction.
 func (h *History) CancelSubject(ctx context.Context, tx *store.Tx, subject string) error {
-	account, _, ok := viewer.Tenant(ctx)
-	if !ok || account == 0 {
+	if account, _, ok := viewer.Tenant(ctx); !ok || account == 0 {
 		return errors.New("cancel scrolls: no tenant in the context")
 	}
-	ids, err := activeOf(ctx, tx, account, subject)
+	ids, err := activeOf(ctx, tx, subject)
 	if err != nil {
 		return fmt.Errorf("cancel scrolls of %q: %w", subject, err)
 	}
 	for _, id := range ids {
-		if err := h.cancel(ctx, tx, account, id); err != nil {
+		if err := h.cancel(ctx, tx, id); err != nil {
 			return fmt.Errorf("cancel scroll %d: %w", id, err)
 		}
 	}
 	return nil
 }
 
-// cancel ends a scroll that has not ended; its worker is told after the commit.
-func (h *History) cancel(ctx context.Context, tx *store.Tx, account, id int64) error {
-	done, err := cancelRow(ctx, tx, account, id, h.now().UnixMilli())
+// cancel ends a scroll that has not ended; the commit stops its worker.
+func (h *History) cancel(ctx context.Context, tx *store.Tx, id int64) error {
+	done, err := cancelRow(ctx, tx, id, h.now().UnixMilli())
 	if err != nil || !done {
 		return err
 	}

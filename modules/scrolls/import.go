@@ -5,22 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 )
 
-// Imported is what an import did.
+// Imported is the result of an import.
 type Imported struct {
-	// ScrollID is the scroll that stands for it; 0 where it brought nothing new.
+	// ScrollID is the scroll of the import; 0 where nothing was new.
 	ScrollID int64
 	// Parts are the tallies by [Reading.Part].
 	Parts []Tally
 }
 
-// Sum is the tally of all parts.
+// Sum returns the tally of all parts.
 func (i Imported) Sum() (sum Tally) {
 	for _, t := range i.Parts {
 		sum.New += t.New
@@ -32,32 +34,35 @@ func (i Imported) Sum() (sum Tally) {
 	return sum
 }
 
-// Import loads readings into the tenant's library, by way of a scroll that has them
-// for its only source: so they are observed, rated and counted like any others. No
-// rule, no limit and no budget applies. next ends with io.EOF.
+// importLimits returns the limits of an import: it belongs to the operator, so no
+// subscription and no budget applies.
+func importLimits() Limits { return Limits{Active: true, MaxFeedSize: math.MaxInt, Unmetered: true} }
+
+// Import loads readings into the tenant's library. They are the only source of a
+// scroll, so they are observed, rated and counted like any other records. next ends
+// with io.EOF. Import returns when the scroll has ended.
 //
-// It can be made again, whatever became of it: a reading that the library has is
-// not added twice, and an import of the tenant that was cut off is ended first. One
-// that brings nothing new leaves no scroll, since an empty one would tell of no
-// growth. It returns when the scroll has ended.
+// An import can be repeated after any failure: a reading that the library has is not
+// added twice, and an earlier import of the tenant that was cut off is ended first.
+// One that finds nothing new leaves no scroll, since an empty scroll would show no
+// growth.
 func (s *Service) Import(ctx context.Context, next func() ([]Reading, error)) (done Imported, err error) {
 	account, _, ok := viewer.Tenant(ctx)
 	if !ok || account == 0 {
 		return done, errors.New("import: no tenant in the context")
 	}
-	subject, briefed, err := s.needs.Workspaces.Subject(ctx)
+	_, briefed, err := s.needs.Workspaces.Subject(ctx)
 	switch {
 	case err != nil:
 		return done, fmt.Errorf("import: workspace: %w", err)
 	case !briefed:
 		return done, apierr.New(apierr.WorkspaceRequired, "Set a workspace before you import videos.")
 	}
-	if err := s.pickUp(ctx, account); err != nil {
+	if err := s.endLostImports(ctx, account); err != nil {
 		return done, fmt.Errorf("import: end an earlier one: %w", err)
 	}
-	row := &claimRow{ID: s.db.NewID(), Account: account, Status: Running, Template: importTemplate, Subject: subject}
-	r := s.newRun(row, Limits{})
-	in, err := s.newIntake(ctx, r, next)
+	r := s.newRun(&claimRow{ID: s.db.NewID(), Account: account, Template: importTemplate}, importLimits())
+	in, err := r.newIntake(ctx, next)
 	if err != nil {
 		return done, fmt.Errorf("import: %w", err)
 	}
@@ -67,25 +72,39 @@ func (s *Service) Import(ctx context.Context, next func() ([]Reading, error)) (d
 	case err != nil:
 		return Imported{Parts: in.tallies}, fmt.Errorf("import: %w", err)
 	}
-	err = s.runImport(ctx, r, row, in)
+	err = r.runImport(ctx, in)
 	return Imported{ScrollID: r.id, Parts: in.tallies}, err
 }
 
-// runImport goes through the stages of an import that has something to bring.
-func (s *Service) runImport(ctx context.Context, r *run, row *claimRow, in *intake) error {
+// newIntake makes the readings of next the source of the run.
+func (r *run) newIntake(ctx context.Context, next func() ([]Reading, error)) (*intake, error) {
+	if err := r.prepare(ctx); err != nil {
+		return nil, err
+	}
+	earlier, err := r.s.earlierImports(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("earlier imports: %w", err)
+	}
+	in := &intake{
+		Stages: r.s.needs.Stages, r: r, next: next, earlier: earlier,
+		seeds: plan.Seeds(r.call.Brief, nil, "", r.template.options(0)),
+	}
+	r.stages, r.more = in, in.more
+	return in, nil
+}
+
+// runImport performs the steps of an import that has fresh readings. It begins with
+// collect, since there is nothing to plan.
+func (r *run) runImport(ctx context.Context, in *intake) error {
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if err := s.insertImport(ctx, tx, row); err != nil {
-			return err
-		}
-		return startRow(ctx, tx, row, Plan, s.now().UnixMilli())
-	})
+	r.state.step, r.state.checkpoint = Collect, Plan
+	r.state.progress.raise(percent(Plan, 1))
+	err := r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.insertImport(ctx, tx) })
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	r.state.stage, r.intake = Plan, in
-	if end, ok := s.signals.begin(r.id, cancel); ok {
+	if end, ok := r.s.signals.begin(r.id, cancel); ok {
 		defer end()
 	}
 	if err := r.execute(running, cancel); err != nil {
@@ -94,12 +113,12 @@ func (s *Service) runImport(ctx context.Context, r *run, row *claimRow, in *inta
 	return nil
 }
 
-// abandon leaves an import that did not come to its end to whoever picks it up, as
-// soon as it has put something away; else it has failed.
+// abandon fails an import that was cut off before it stored a portion. The next
+// import ends any other.
 func (r *run) abandon(ctx context.Context) error {
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if r.feedLost() {
+	if r.snapshot().checkpoint == Plan {
 		return r.fail(after, internalFailure)
 	}
 	return ignoreLost(r.s.db.Write(after, func(ctx context.Context, tx *store.Tx) error {
@@ -107,16 +126,16 @@ func (r *run) abandon(ctx context.Context) error {
 	}))
 }
 
-// pickUp ends the tenant's imports whose command was lost. What such a one has put
-// away is archived by it, so that it counts as one scroll's; what it had not yet
-// read comes with the next. It waits for a pulse where one may still come.
-func (s *Service) pickUp(ctx context.Context, account int64) error {
+// endLostImports ends the tenant's imports whose command was lost. Such an import
+// archives the portion that it had stored. Where its worker may still be alive, the
+// call waits for a heartbeat.
+func (s *Service) endLostImports(ctx context.Context, account int64) error {
 	rows, err := s.runningImports(ctx)
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		lost, err := s.silent(ctx, row.ID, row.HeartbeatAt)
+		lost, err := s.isLost(ctx, row.ID, row.HeartbeatAt)
 		if err != nil {
 			return err
 		}
@@ -131,8 +150,8 @@ func (s *Service) pickUp(ctx context.Context, account int64) error {
 	return nil
 }
 
-// silent waits until a running import has shown a pulse, or was too long without one.
-func (s *Service) silent(ctx context.Context, id, first int64) (bool, error) {
+// isLost waits until a running import has a new heartbeat, or had none for too long.
+func (s *Service) isLost(ctx context.Context, id, first int64) (bool, error) {
 	for {
 		row, err := s.importPulse(ctx, id)
 		switch {

@@ -8,85 +8,119 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Reading is one record of an import.
 type Reading struct {
 	Record stage.Record
-	// Part is which of the import's parts, from 0, it came from, such as a file.
+	// Part is the number, from 0, of the part of the import that it came from, such as
+	// a file.
 	Part int
 }
 
-// Tally is what became of readings.
+// Tally counts what became of readings.
 type Tally struct {
 	// New are videos that the library did not have.
 	New int
-	// Again are known videos of which it has one more observation.
+	// Again are known videos that get one more observation.
 	Again int
-	// Same are readings that it had already.
+	// Same are readings that the library has already.
 	Same int
 	// Repeated are further readings of a video of the same import: a scroll keeps one
-	// of each, the newest of those that stand near each other.
+	// of each, the newest of those in one portion.
 	Repeated int
-	// Refused are records that no database could keep.
+	// Refused are records that no database can store.
 	Refused int
 }
 
-// intake sorts what an import brings.
+// intake is the source of an import, beside the installed stages. It delivers the
+// readings that the library does not have, one portion at each call of Collect. A
+// portion is archived before the next one is read, so that an import of any length
+// needs the memory of one.
 type intake struct {
-	r    *run
+	Stages
+	r *run
+	// next is nil in a run whose command is gone.
 	next func() ([]Reading, error)
-	// earlier are the tenant's imports before this one, the newest first.
+	// seeds name the accounts that readings may belong to.
+	seeds []stage.Seed
+	// earlier are the tenant's earlier imports, the newest first.
 	earlier []int64
 	tallies []Tally
-	// fresh waits to be collected.
+	// fresh readings wait to be delivered.
 	fresh []fresh
-	// seen is where the videos of the present portion are.
+	// seen are the videos of the present portion.
 	seen map[stage.Ref]sighting
-	// portions that have been collected.
+	// portions that have been delivered.
 	portions int
 	ended    bool
 }
 
-// fresh is a reading that the library does not have.
+// fresh is a reading that the library does not have; known means that it has the video.
 type fresh struct {
 	Reading
 	known bool
 }
 
-// sighting is a video that the present portion has.
+// sighting is the reading of a video that the present portion has.
 type sighting struct {
-	id, at int64
-	part   int
-	known  bool
+	at    int64
+	part  int
+	known bool
 }
 
-func (s *Service) newIntake(ctx context.Context, r *run, next func() ([]Reading, error)) (*intake, error) {
-	if err := r.prepare(ctx); err != nil {
-		return nil, err
+// Find describes the source of the import, or another stage.
+func (in *intake) Find(id string) Stage {
+	if id != importTemplate {
+		return in.Stages.Find(id)
 	}
-	earlier, err := s.earlierImports(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("earlier imports: %w", err)
-	}
-	return &intake{r: r, next: next, earlier: earlier, seen: map[stage.Ref]sighting{}}, nil
+	return Stage{ID: id, Kind: stage.SourceKind, Usable: true}
 }
 
-func (in *intake) tally(part int) *Tally {
-	for len(in.tallies) <= part {
-		in.tallies = append(in.tallies, Tally{})
+// Collect delivers a portion. A newer reading of a video follows an older one.
+func (in *intake) Collect(ctx context.Context, _ string, _ stage.Run, _ []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
+	if in.next == nil {
+		return nil, &stage.CallError{Stage: Collect, Failure: internalFailure, Cause: errors.New("the command that imported is gone")}
 	}
-	return &in.tallies[part]
+	in.seen = map[stage.Ref]sighting{}
+	if in.portions > 0 { // the last portion has changed the library
+		waiting := make([]Reading, len(in.fresh))
+		for i, f := range in.fresh {
+			waiting[i] = f.Reading
+		}
+		in.fresh = nil
+		if err := in.sort(ctx, waiting); err != nil {
+			return nil, err
+		}
+	}
+	for len(in.seen) < in.r.s.cfg.MaxRecords {
+		err := in.look(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := emit(in.take()); err != nil {
+			return nil, err
+		}
+	}
+	in.portions++
+	return nil, nil
 }
 
-// look reads on until something fresh waits; io.EOF when nothing is left.
+// more reports whether readings may be left.
+func (in *intake) more() bool { return !in.ended || len(in.fresh) > 0 }
+
+// look reads on until a fresh reading waits, and returns io.EOF when none is left.
 func (in *intake) look(ctx context.Context) error {
 	for len(in.fresh) == 0 {
 		if in.ended {
 			return io.EOF
 		}
-		if err := ctx.Err(); err != nil {
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		readings, err := in.next()
@@ -101,36 +135,66 @@ func (in *intake) look(ctx context.Context) error {
 	return nil
 }
 
-// more tells whether a portion may be left.
-func (in *intake) more() bool { return !in.ended || len(in.fresh) > 0 }
-
-// again sorts anew what was read before the last portion was archived.
-func (in *intake) again(ctx context.Context) error {
-	waiting := make([]Reading, len(in.fresh))
-	for i, f := range in.fresh {
-		waiting[i] = f.Reading
+// take returns the next waiting readings that are the newest of their video, of
+// equally new ones the first.
+func (in *intake) take() []stage.Record {
+	n := min(len(in.fresh), in.r.s.cfg.BatchSize, in.r.s.cfg.MaxRecords-len(in.seen))
+	batch := in.fresh[:n]
+	in.fresh = in.fresh[n:]
+	records := make([]stage.Record, 0, n)
+	for _, f := range batch {
+		now := sighting{in.r.call.Now, f.Part, f.known}
+		if at := f.Record.Metrics.ObservedAt; at != nil {
+			now.at = *at
+		}
+		if had, seen := in.seen[f.Record.Ref]; seen {
+			if now.at <= had.at {
+				in.tally(f.Part).Repeated++
+				continue
+			}
+			*in.count(had)--
+			in.tally(had.part).Repeated++
+		}
+		*in.count(now)++
+		in.seen[f.Record.Ref] = now
+		records = append(records, f.Record)
 	}
-	in.fresh = nil
-	return in.sort(ctx, waiting)
+	return records
 }
 
-// usable leaves out what no database could keep.
+func (in *intake) tally(part int) *Tally {
+	for len(in.tallies) <= part {
+		in.tallies = append(in.tallies, Tally{})
+	}
+	return &in.tallies[part]
+}
+
+func (in *intake) count(s sighting) *int {
+	if s.known {
+		return &in.tally(s.part).Again
+	}
+	return &in.tally(s.part).New
+}
+
+// usable leaves out what no database can store. The seed of a reading only serves to
+// attribute it: coverage counts all readings of an import together.
 func (in *intake) usable(readings []Reading) []Reading {
 	kept := make([]Reading, 0, len(readings))
 	for _, reading := range readings {
 		rec := &reading.Record
 		rec.Platform = strings.ToLower(rec.Platform)
-		if rec.Platform == "" || rec.ExternalID == "" || strings.ContainsRune(rec.Platform+rec.ExternalID+rec.Seed, 0) {
+		if !storable(*rec) {
 			in.tally(reading.Part).Refused++
 			continue
 		}
-		in.r.attribute(rec)
+		plan.Attribute(rec, in.seeds)
+		rec.Seed = ""
 		kept = append(kept, reading)
 	}
 	return kept
 }
 
-// sort tells readings that the library has from fresh ones.
+// sort separates readings that the library has from fresh ones.
 func (in *intake) sort(ctx context.Context, readings []Reading) error {
 	if len(readings) == 0 {
 		return nil
@@ -165,8 +229,8 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 	return in.renew(ctx, same)
 }
 
-// before looks up earlier observations where the last one does not tell all: where
-// a reading is older than that, and where this import has archived a portion.
+// before returns earlier observations where the last one is not enough: where a
+// reading is older than it, and where this import has archived a portion.
 func (in *intake) before(ctx context.Context, readings []Reading, last map[stage.Ref]int64) (map[stage.Ref]map[int64]int64, error) {
 	var older, known []stage.Ref
 	for _, reading := range readings {
@@ -202,8 +266,8 @@ func contains(times map[int64]int64, at int64) bool {
 	return false
 }
 
-// renew hands over what known readings say besides their numbers: the file may be
-// read again because it was read badly.
+// renew updates the documents of known readings, without an observation: an earlier
+// import may have read the file badly.
 func (in *intake) renew(ctx context.Context, same []stage.Record) error {
 	if len(same) == 0 {
 		return nil
@@ -217,118 +281,4 @@ func (in *intake) renew(ctx context.Context, same []stage.Record) error {
 		return fmt.Errorf("renew: %w", err)
 	}
 	return nil
-}
-
-// collectImport writes down a portion of what an import brings. The portion is
-// archived before the next is read, so an import of any length takes the room of
-// one; where the command is lost by then, the scroll ends with what it has.
-func (r *run) collectImport(ctx context.Context) error {
-	if r.intake == nil {
-		return errors.New("the command that imported is gone")
-	}
-	in := r.intake
-	if err := r.beginPortion(ctx); err != nil {
-		return err
-	}
-	if in.portions > 0 {
-		if err := in.again(ctx); err != nil {
-			return err
-		}
-	}
-	for len(in.seen) < r.s.cfg.MaxRecords {
-		err := in.look(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if err := in.put(ctx); err != nil {
-			return err
-		}
-	}
-	in.portions++
-	in.seen = map[stage.Ref]sighting{}
-	return r.finish(ctx, Collect, nil)
-}
-
-func (r *run) beginPortion(ctx context.Context) error {
-	return r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
-		next.stage = Collect
-		return deleteRecords(ctx, tx, r.account, r.id)
-	})
-}
-
-// put writes a batch of what waits. Of several readings of a video the newest stays,
-// of equally new ones the first.
-func (in *intake) put(ctx context.Context) error {
-	n := min(len(in.fresh), in.r.s.cfg.BatchSize)
-	batch := in.fresh[:n]
-	in.fresh = in.fresh[n:]
-	var items, changed []item
-	place := map[int64]int{} // of an item's id in items
-	for _, f := range batch {
-		rec := f.Record
-		had, seen := in.seen[rec.Ref]
-		at := in.at(rec)
-		if seen {
-			in.tally(f.Part).Repeated++
-			if at <= had.at {
-				continue
-			}
-			in.tally(f.Part).Repeated--
-			in.count(had.part, had.known, -1)
-			in.tally(had.part).Repeated++
-		}
-		next := item{id: had.id, record: rec, seed: importTemplate, known: f.known}
-		if !seen {
-			next.id = in.r.s.db.NewID()
-		}
-		in.count(f.Part, f.known, 1)
-		in.seen[rec.Ref] = sighting{next.id, at, f.Part, f.known}
-		switch i, here := place[next.id]; {
-		case here:
-			items[i] = next
-		case seen:
-			changed = append(changed, next)
-		default:
-			place[next.id] = len(items)
-			items = append(items, next)
-		}
-	}
-	return in.write(ctx, items, changed)
-}
-
-func (in *intake) at(rec stage.Record) int64 {
-	if rec.Metrics.ObservedAt != nil {
-		return *rec.Metrics.ObservedAt
-	}
-	return in.r.call.Now
-}
-
-func (in *intake) count(part int, known bool, n int) {
-	if known {
-		in.tally(part).Again += n
-		return
-	}
-	in.tally(part).New += n
-}
-
-func (in *intake) write(ctx context.Context, items, changed []item) error {
-	if len(items)+len(changed) == 0 {
-		return nil
-	}
-	r := in.r
-	err := r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, next *state) error {
-		next.progress.Collected += len(items)
-		n := float64(next.progress.Collected)
-		next.progress.raise(percent(Collect, n/(n+500)))
-		count(items).into(&next.progress, func(c *Coverage) *int { return &c.Returned })
-		if err := r.insertItems(ctx, tx, items); err != nil {
-			return err
-		}
-		return r.updateRecords(ctx, tx, changed)
-	})
-	r.pause(ctx, Collect, "batch")
-	return err
 }

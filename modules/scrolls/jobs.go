@@ -1,17 +1,21 @@
 package scrolls
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// The kinds of jobs. They lie in queues of running services: never rename one.
+// The kinds of jobs. Queues of running servers hold them: never rename one.
 const (
 	runJob      = "scrolls.run"
 	rescueJob   = "scrolls.rescue"
@@ -27,8 +31,8 @@ type jobArgs struct {
 	Attempt int `json:"attempt"`
 }
 
-// enqueue has the scroll started at a time. A start of an attempt is queued once,
-// so a start that is lost with its worker never blocks the next.
+// enqueue queues a start of the scroll. The start of an attempt is queued once, so a
+// start that is lost with its worker never blocks the next one.
 func (s *Service) enqueue(ctx context.Context, tx *store.Tx, account, scroll int64, attempt int, at time.Time) error {
 	return tx.Enqueue(ctx, store.Job{
 		Kind:      runJob,
@@ -38,7 +42,7 @@ func (s *Service) enqueue(ctx context.Context, tx *store.Tx, account, scroll int
 	})
 }
 
-// Workers are the workers of the room.
+// Workers returns the workers of the module.
 func (s *Service) Workers() []store.Worker {
 	return []store.Worker{{
 		Kind:        runJob,
@@ -54,7 +58,7 @@ func (s *Service) Workers() []store.Worker {
 	}}
 }
 
-// Periodics are the standing tasks of the room.
+// Periodics returns the periodic tasks of the module.
 func (s *Service) Periodics() []store.Periodic {
 	return []store.Periodic{
 		{Kind: rescueJob, Every: s.cfg.RescueEvery, Run: s.Rescue},
@@ -63,7 +67,7 @@ func (s *Service) Periodics() []store.Periodic {
 	}
 }
 
-// work starts the scroll, unless somebody else has it.
+// work starts the scroll, unless it has another worker.
 func (s *Service) work(ctx context.Context, args jobArgs) error {
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -84,7 +88,7 @@ func (s *Service) work(ctx context.Context, args jobArgs) error {
 	return r.settle(ctx, r.execute(running, cancel))
 }
 
-// Rescue has scrolls started whose worker is lost, or whose job never was.
+// Rescue queues scrolls whose worker is lost, or whose job is.
 func (s *Service) Rescue(ctx context.Context) error {
 	rows, err := s.lost(viewer.System(ctx), s.now().Add(-s.cfg.Stale).UnixMilli())
 	if err != nil {
@@ -99,4 +103,83 @@ func (s *Service) Rescue(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// claim makes the caller the scroll's worker. It returns no run where there is nothing
+// to do now; wait is when to try again, 0 for never.
+func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Duration, err error) {
+	limits, err := s.needs.Plans.Limits(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("limits: %w", err)
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		r, wait = nil, 0
+		row, err := lockRow(ctx, tx, args.Scroll)
+		if err != nil || row == nil || (row.Status != Queued && row.Status != Running) {
+			return err
+		}
+		if wait = s.alive(row); wait > 0 {
+			if row.Attempt != args.Attempt {
+				wait = 0 // another start runs it
+			}
+			return nil
+		}
+		now, most := s.now().UnixMilli(), s.cfg.MaxAttempts
+		if row.Template == importTemplate {
+			limits, most = importLimits(), importAttempts*most
+		}
+		switch {
+		case !limits.Active:
+			err = endRow(ctx, tx, row.ID, row.Attempt, Failed, subscriptionInactive, now)
+		case row.Attempt >= most:
+			err = endRow(ctx, tx, row.ID, row.Attempt, Failed, internalFailure, now)
+		default:
+			r = s.newRun(row, limits)
+			err = startRow(ctx, tx, row, r.state.step, now)
+		}
+		tx.AfterCommit(func() { s.signals.changed(row.ID) })
+		return err
+	})
+	return r, wait, err
+}
+
+// importAttempts is how many times as often an import may be started: its user may
+// stop and repeat the command at will, and each repetition first ends the earlier one.
+const importAttempts = 10
+
+// alive returns how long the scroll's worker is still assumed to be alive; 0 for none.
+func (s *Service) alive(row *claimRow) time.Duration {
+	if row.Status == Queued || row.HeartbeatAt == 0 {
+		return 0
+	}
+	// One process owns a SQLite file, and it does not run this scroll; but an import
+	// runs in a process of its own.
+	if s.db.Dialect() == store.SQLite && row.Template != importTemplate {
+		return 0
+	}
+	return max(0, time.UnixMilli(row.HeartbeatAt).Add(s.cfg.Stale).Sub(s.now()))
+}
+
+// newRun returns the next start of a row.
+func (s *Service) newRun(row *claimRow, limits Limits) *run {
+	name := cmp.Or(row.Template, defaultTemplate)
+	public := publicid.Format(publicid.Scroll, row.ID)
+	r := &run{
+		s: s, id: row.ID, account: row.Account, attempt: row.Attempt + 1, limits: limits,
+		name: name, template: s.cfg.Templates[name], stages: s.needs.Stages, state: row.state,
+		log: s.log.With("scroll", public, "attempt", row.Attempt+1),
+	}
+	if name == importTemplate {
+		r.template.Sources, r.template.once = []string{importTemplate}, true
+		r.stages = &intake{Stages: r.stages}
+	}
+	r.call = stage.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli(), Settings: r.template.Settings}
+	r.state.step = nextStep(row.state.checkpoint)
+	return r
+}
+
+// nextStep is the step after a checkpoint.
+func nextStep(checkpoint string) string {
+	steps := Steps()
+	return steps[min(slices.Index(steps, checkpoint)+1, len(steps)-1)]
 }

@@ -9,39 +9,39 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// watch has the media of the highest ranked videos fetched and looked at, some at a
-// time, so that little lies in scratch at once. A video that has all evidence
-// already is left out, and so is one that no source can fetch.
-func (l *looking) watch() error {
-	if len(l.watchers) == 0 || l.r.s.cfg.MaxMedia == 0 {
+// media has the media of the highest ranked videos fetched and examined, a batch at a
+// time, so that they need little disk. Videos that have all evidence, and those that
+// no source can fetch, are left out.
+func (x *examination) media() error {
+	if len(x.viewers) == 0 || x.r.s.cfg.MaxMedia == 0 {
 		return nil
 	}
-	wanted, err := l.fetchable()
+	wanted, err := x.fetchable()
 	if err != nil {
 		return err
 	}
 	done := 0
-	for part := range slices.Chunk(wanted, l.r.s.cfg.MediaBatch) {
-		if l.ctx.Err() != nil || l.idle() {
+	for part := range slices.Chunk(wanted, x.r.s.cfg.MediaBatch) {
+		if x.ctx.Err() != nil || x.idle() {
 			break
 		}
-		if err := l.watchSome(part, float64(done)/float64(len(wanted)), float64(len(part))/float64(len(wanted))); err != nil {
+		if err := x.mediaOf(part, float64(done)/float64(len(wanted)), float64(len(part))/float64(len(wanted))); err != nil {
 			return err
 		}
 		done += len(part)
 	}
-	if l.outer.Err() != nil {
-		return context.Cause(l.outer)
+	if x.outer.Err() != nil {
+		return context.Cause(x.outer)
 	}
 	return nil
 }
 
-// idle tells that no stage is left that would look.
-func (l *looking) idle() bool {
-	return !slices.ContainsFunc(l.watchers, func(id string) bool { return l.faults[id] < maxFaults })
+// idle reports whether no stage is left that reads media.
+func (x *examination) idle() bool {
+	return !slices.ContainsFunc(x.viewers, func(id string) bool { return x.faults[id] < maxFaults })
 }
 
-// candidate is a video whose media are wanted.
+// candidate is a video to fetch.
 type candidate struct {
 	id  int64
 	ref stage.Ref
@@ -49,43 +49,55 @@ type candidate struct {
 	sources []string
 }
 
-// fetchable picks the videos, the highest ranked first.
-func (l *looking) fetchable() (wanted []candidate, err error) {
+// fetchable returns the videos to fetch, the highest ranked first.
+func (x *examination) fetchable() (wanted []candidate, err error) {
 	sources := map[string][]string{}
-	err = l.r.batches(l.outer, l.ids, func(items []item) (bool, error) {
+	err = x.r.batches(x.outer, x.ids, func(items []item) (bool, error) {
 		for _, i := range items {
 			platform := i.record.Platform
 			if _, asked := sources[platform]; !asked {
-				sources[platform] = l.r.s.needs.Media.Fetchers(platform, l.r.template.Sources)
+				sources[platform] = x.fetchers(platform)
 			}
-			apply(&i.record, l.found[i.record.Ref])
-			if len(sources[platform]) > 0 && !complete(i.record.Evidence) && len(wanted) < l.r.s.cfg.MaxMedia {
+			apply(&i.record, x.found[i.record.Ref])
+			if len(sources[platform]) > 0 && !complete(i.record.Evidence) && len(wanted) < x.r.s.cfg.MaxMedia {
 				wanted = append(wanted, candidate{i.id, i.record.Ref, sources[platform]})
 			}
 		}
-		return len(wanted) < l.r.s.cfg.MaxMedia, nil
+		return len(wanted) < x.r.s.cfg.MaxMedia, nil
 	})
 	return wanted, err
+}
+
+// fetchers names the sources that can fetch videos of a platform, those of the
+// template first.
+func (x *examination) fetchers(platform string) (ids []string) {
+	for _, s := range x.r.stages.List() {
+		if s.Usable && s.FetchesMedia && (len(s.Platforms) == 0 || slices.Contains(s.Platforms, platform)) {
+			ids = append(ids, s.ID)
+		}
+	}
+	others := func(id string) bool { return !slices.Contains(x.r.template.Sources, id) }
+	return append(slices.DeleteFunc(slices.Clone(ids), others), slices.DeleteFunc(ids, func(id string) bool { return !others(id) })...)
 }
 
 func complete(e *stage.Evidence) bool {
 	return e != nil && len(e.Visual) > 0 && e.Spoken != nil && e.OnScreenText != nil
 }
 
-// watchSome is one batch: fetch, look, delete.
-func (l *looking) watchSome(part []candidate, from, share float64) error {
-	folder, err := l.r.s.needs.Media.Folder()
+// mediaOf fetches, examines and deletes one batch.
+func (x *examination) mediaOf(part []candidate, from, share float64) error {
+	folder, err := x.r.stages.Folder()
 	if err != nil {
-		// No place is the house's trouble, and no reason to lose the scroll.
-		for _, id := range l.watchers {
-			l.faults[id] = maxFaults
-			err = l.account(Looked{Stage: id, Asked: len(part)}, &stage.CallError{Stage: id, Failure: stage.SourceUnavailable, Cause: err})
+		// That the server has no space is no reason to fail the scroll.
+		for _, id := range x.viewers {
+			x.faults[id] = maxFaults
+			err = x.result(Looked{Stage: id, Asked: len(part)}, &stage.CallError{Stage: id, Failure: stage.SourceUnavailable, Cause: err})
 		}
 		return err
 	}
 	defer folder.Remove()
 	has := &media{folder: folder, files: map[stage.Ref]string{}}
-	if err := l.fetch(part, has); err != nil {
+	if err := x.fetch(part, has); err != nil {
 		return err
 	}
 	var ids []int64
@@ -94,19 +106,19 @@ func (l *looking) watchSome(part []candidate, from, share float64) error {
 			ids = append(ids, c.id)
 		}
 	}
-	for _, id := range l.watchers {
-		if err := l.pass(id, ids, has, 0, 0); err != nil {
+	for _, id := range x.viewers {
+		if err := x.pass(id, ids, has, 0, 0); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
 	}
-	if err := l.write(ids); err != nil {
+	if err := x.write(ids); err != nil {
 		return err
 	}
-	return l.note(plainShare + (1-plainShare)*(from+share))
+	return x.note(plainShare + (1-plainShare)*(from+share))
 }
 
-// fetch asks each source for what it can fetch and none before it could.
-func (l *looking) fetch(part []candidate, has *media) error {
+// fetch asks each source for what it can fetch and no earlier one could.
+func (x *examination) fetch(part []candidate, has *media) error {
 	var sources []string
 	for _, c := range part {
 		for _, id := range c.sources {
@@ -122,10 +134,10 @@ func (l *looking) fetch(part []candidate, has *media) error {
 				refs = append(refs, c.ref)
 			}
 		}
-		if len(refs) == 0 || l.faults[source] >= maxFaults {
+		if len(refs) == 0 || x.faults[source] >= maxFaults {
 			continue
 		}
-		if err := l.fetchFrom(source, refs, has); err != nil {
+		if err := x.fetchFrom(source, refs, has); err != nil {
 			return fmt.Errorf("fetch media from %s: %w", source, err)
 		}
 	}
@@ -134,11 +146,11 @@ func (l *looking) fetch(part []candidate, has *media) error {
 
 var errFetchTime = errors.New("fetching took too long")
 
-func (l *looking) fetchFrom(source string, refs []stage.Ref, has *media) error {
-	ctx, cancel := context.WithTimeoutCause(l.ctx, l.r.s.cfg.MediaWithin, errFetchTime)
+func (x *examination) fetchFrom(source string, refs []stage.Ref, has *media) error {
+	ctx, cancel := context.WithTimeoutCause(x.ctx, x.r.s.cfg.MediaWithin, errFetchTime)
 	defer cancel()
 	found := 0
-	outcomes, err := has.folder.Fetch(ctx, source, l.r.call, refs, func(f stage.File) error {
+	outcomes, err := has.folder.Fetch(ctx, source, x.r.call, refs, func(f stage.File) error {
 		if slices.Contains(refs, f.Ref) && has.files[f.Ref] == "" {
 			has.files[f.Ref] = f.Name
 			found++
@@ -151,14 +163,14 @@ func (l *looking) fetchFrom(source string, refs []stage.Ref, has *media) error {
 	case err == nil:
 		one.Outcome, one.RetryAt = fetched(one, outcomes)
 	case !errors.As(err, &fault) && !errors.Is(err, errLost):
-		// Nothing of it is the scroll's own: emit cannot fail.
+		// It is not the scroll's error, since emit cannot fail.
 		err = &stage.CallError{Stage: source, Failure: stage.SourceUnavailable, Cause: err}
 	}
-	return l.account(one, err)
+	return x.result(one, err)
 }
 
-// fetched says how a fetch went, where the source did not fail as a whole; empty
-// where all is well.
+// fetched returns the outcome of a fetch whose source did not fail as a whole; empty
+// where it delivered all.
 func fetched(one Looked, outcomes []stage.Outcome) (string, *int64) {
 	if one.Found == one.Asked {
 		return "", nil

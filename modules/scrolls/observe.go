@@ -1,39 +1,43 @@
 package scrolls
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// observe writes a fresh observation of every video that the library already has:
-// first of those that were collected again, then of others that a source can look
-// up. A rule never stops it, since growth that is not measured is lost.
+// observe writes a new observation of the videos that the library already has: first
+// of those that were collected again, then of others that a source can refresh. No
+// rule applies, since growth that is not measured is lost.
 func (r *run) observe(ctx context.Context) error {
 	ids, err := r.itemIDs(ctx, unobserved())
 	if err != nil {
-		return fmt.Errorf("read records: %w", err)
+		return err
 	}
 	done := 0
 	err = r.batches(ctx, ids, func(items []item) (bool, error) {
 		done += len(items)
-		return true, r.shelve(ctx, items, percent(Observe, 0.5*float64(done)/float64(len(ids))), r.markRefreshed)
+		return true, r.reobserve(ctx, items, percent(Observe, 0.5*float64(done)/float64(len(ids))), r.markRefreshed)
 	})
 	if err != nil {
 		return err
 	}
-	if !r.imported {
-		if err := r.refresh(ctx); err != nil {
-			return err
-		}
+	if err := r.refresh(ctx); err != nil {
+		return err
 	}
 	return r.finish(ctx, Observe, nil)
 }
 
-// shelve archives items that the library knows, and marks them with the same commit.
-func (r *run) shelve(ctx context.Context, items []item, reached float64, mark func(context.Context, *store.Tx, []item) error) error {
+// reobserve archives items that the library knows, and marks them in the same commit.
+func (r *run) reobserve(ctx context.Context, items []item, reached float64, mark func(context.Context, *store.Tx, []item) error) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -42,7 +46,7 @@ func (r *run) shelve(ctx context.Context, items []item, reached float64, mark fu
 			return fmt.Errorf("archive: %w", err)
 		}
 		next.progress.Reobserved += len(items)
-		count(items).into(&next.progress, func(c *Coverage) *int { return &c.Reobserved })
+		next.progress.count(items, func(e *coverage.Entry) *int { return &e.Reobserved })
 		next.progress.raise(reached)
 		return mark(ctx, tx, items)
 	})
@@ -51,9 +55,195 @@ func (r *run) shelve(ctx context.Context, items []item, reached float64, mark fu
 }
 
 func (r *run) batch(from *state, step string, items []item) Batch {
-	batch := Batch{ScrollID: r.id, Subject: from.subject, Stage: step, At: r.call.Now, Once: r.imported, Records: make([]stage.Record, len(items))}
+	batch := Batch{ScrollID: r.id, Subject: from.subject, Stage: step, At: r.call.Now, Once: r.template.once, Records: make([]stage.Record, len(items))}
 	for i := range items {
 		batch.Records[i] = items[i].record
 	}
 	return batch
+}
+
+// refresher is a source that can refresh known videos.
+type refresher struct {
+	id     string
+	serves []string
+}
+
+// refresh observes videos of the library that were not collected. The next source is
+// asked for those that one neither finds nor reports as gone. Where all sources fail,
+// the scroll has fewer observations, and goes on.
+func (r *run) refresh(ctx context.Context) error {
+	sources := r.refreshers()
+	if len(sources) == 0 || r.s.cfg.MaxRefresh == 0 {
+		return nil
+	}
+	open, err := r.unseen(ctx, sources)
+	if err != nil {
+		return err
+	}
+	for _, source := range sources {
+		for _, platform := range source.serves {
+			if len(open[platform]) == 0 {
+				continue
+			}
+			if open[platform], err = r.refreshFrom(ctx, source.id, open[platform]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// refreshers are the sources in the order of the template, those that search first:
+// the others have just delivered what they hold.
+func (r *run) refreshers() (sources []refresher) {
+	var folders []refresher
+	for _, id := range r.template.Sources {
+		source := r.stages.Find(id)
+		if !source.Usable || !source.Refreshes {
+			continue
+		}
+		next := refresher{id, source.Platforms}
+		if len(next.serves) == 0 {
+			next.serves = plan.Platforms()
+		}
+		if source.Searches {
+			sources = append(sources, next)
+		} else {
+			folders = append(folders, next)
+		}
+	}
+	return append(sources, folders...)
+}
+
+// unseen returns what to refresh, at most MaxRefresh videos: known ones that this
+// scroll has not observed, by platform.
+func (r *run) unseen(ctx context.Context, sources []refresher) (map[string][]stage.Ref, error) {
+	ids, err := r.itemIDs(ctx, familiar())
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[stage.Ref]bool, len(ids))
+	err = r.batches(ctx, ids, func(items []item) (bool, error) {
+		for _, i := range items {
+			seen[i.record.Ref] = true
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	open := map[string][]stage.Ref{}
+	for _, source := range sources {
+		for _, platform := range source.serves {
+			if _, picked := open[platform]; picked {
+				continue
+			}
+			if open[platform], err = r.tracked(ctx, platform, r.s.cfg.MaxRefresh, seen); err != nil {
+				return nil, err
+			}
+		}
+	}
+	share(open, r.s.cfg.MaxRefresh)
+	return open, nil
+}
+
+// share cuts the lists of the platforms down to limit videos in all. Each platform
+// gets the same share; the others share what one does not need.
+func share(open map[string][]stage.Ref, limit int) {
+	names := slices.SortedFunc(maps.Keys(open), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(open[a]), len(open[b])), cmp.Compare(a, b))
+	})
+	for n, name := range names {
+		open[name] = open[name][:min(len(open[name]), limit/(len(names)-n))]
+		limit -= len(open[name])
+	}
+}
+
+// tracked returns videos of a platform that the scroll has not seen, the most
+// important first.
+func (r *run) tracked(ctx context.Context, platform string, limit int, seen map[stage.Ref]bool) ([]stage.Ref, error) {
+	var picked []stage.Ref
+	for after := int64(0); len(picked) < limit; {
+		refs, next, err := r.s.needs.Library.Tracked(ctx, platform, after, r.s.cfg.BatchSize)
+		if err != nil {
+			return nil, fmt.Errorf("ask library: %w", err)
+		}
+		for _, ref := range refs {
+			if !seen[ref] && len(picked) < limit {
+				seen[ref] = true
+				picked = append(picked, ref)
+			}
+		}
+		if after = next; next == 0 || len(refs) == 0 {
+			break
+		}
+	}
+	return picked, nil
+}
+
+// refreshFrom asks one source, and takes only what it was asked for. open is what is
+// left for the next source.
+func (r *run) refreshFrom(ctx context.Context, source string, refs []stage.Ref) (open []stage.Ref, err error) {
+	var own error
+	asked := make(map[stage.Ref]bool, len(refs))
+	for _, ref := range refs {
+		asked[ref] = true
+	}
+	outcomes, err := r.stages.Refresh(ctx, source, r.call, refs, func(records []stage.Record) error {
+		var items []item
+		for _, rec := range records {
+			if asked[rec.Ref] {
+				delete(asked, rec.Ref)
+				plan.Attribute(&rec, r.seeds)
+				next := item{id: r.s.db.NewID(), record: rec, seed: rec.Seed, known: true, refreshed: true}
+				if next.seed == "" {
+					next.seed = source
+				}
+				items = append(items, next)
+			}
+		}
+		for part := range slices.Chunk(items, r.s.cfg.BatchSize) {
+			if own = r.reobserve(ctx, part, 0, r.writeItems); own != nil {
+				return own
+			}
+		}
+		return nil
+	})
+	switch {
+	case own != nil:
+		return nil, own
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil && errors.Is(err, errLost):
+		return nil, err
+	case err != nil:
+		r.log.Warn("source could not refresh", "source", source, "error", err)
+	}
+	if err := r.markGone(ctx, asked, outcomes); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(refs, func(ref stage.Ref) bool { return !asked[ref] }), nil
+}
+
+// markGone marks the videos that a source reports as not found, and takes them out of
+// asked, which holds those that it delivered nothing of.
+func (r *run) markGone(ctx context.Context, asked map[stage.Ref]bool, outcomes []stage.Outcome) error {
+	var gone []stage.Ref
+	for _, o := range outcomes {
+		ref := stage.Ref{Platform: o.Platform, ExternalID: o.Seed}
+		if o.Status == stage.NotFound && asked[ref] {
+			delete(asked, ref)
+			gone = append(gone, ref)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	r.log.Info("videos are gone", "videos", len(gone))
+	return r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, _ *state) error {
+		if _, err := r.s.needs.Archiver.Gone(ctx, tx, gone, r.call.Now); err != nil {
+			return fmt.Errorf("mark videos: %w", err)
+		}
+		return nil
+	})
 }

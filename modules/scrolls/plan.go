@@ -7,11 +7,26 @@ import (
 	"slices"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// prepare finds out what every start has to know again: the brief and the rules
-// are as they are by then. Where to look is settled once, by plan.
+// byKeywords is the planning method of the server itself.
+const byKeywords = "keywords"
+
+// Planned is where a scroll searches, and how that was decided.
+type Planned struct {
+	// Method is `keywords`, or the id of the plan stage that found the terms.
+	Method string       `json:"method"`
+	Seeds  []stage.Seed `json:"seeds,omitempty"`
+	// Pages are the addresses of the tenant's own that were read for words.
+	Pages []string `json:"pages,omitempty"`
+	// Notes say what was tried without success.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// prepare loads what every start needs: the brief and the rules as they are now, and
+// the seeds, which the step plan decides once.
 func (r *run) prepare(ctx context.Context) error {
 	brief, subject, ok, err := r.s.needs.Workspaces.Brief(ctx)
 	if err != nil {
@@ -31,29 +46,19 @@ func (r *run) prepare(ctx context.Context) error {
 	if planned := r.state.progress.Plan; planned != nil {
 		r.seeds = planned.Seeds
 	}
-	if r.imported { // its files may hold what the brief's competitors posted
-		r.seeds = seeds(brief, rules, "", r.template, 0)
-	}
 	if r.state.checkpoint == "" {
 		r.state.subject, r.state.rulesVersion = subject, version
 	}
 	return nil
 }
 
-// plan makes sure that there is somebody to ask, settles where to look, and writes
-// down for which brief and rules the scroll runs.
+// plan makes sure that there is a source to ask, decides where to search, and stores
+// the brief's subject and the version of the rules that the scroll runs for.
 func (r *run) plan(ctx context.Context) error {
-	usable := func(id string) bool {
-		_, _, ok := r.s.needs.Sources.Source(id)
-		return ok
-	}
-	if !r.imported && !slices.ContainsFunc(r.template.Sources, usable) {
+	if !slices.ContainsFunc(r.template.Sources, func(id string) bool { return r.stages.Find(id).Usable }) {
 		return &stage.CallError{Stage: Plan, Failure: stage.NoSources, Cause: fmt.Errorf("template %q has no usable source", r.name)}
 	}
-	if r.imported {
-		return r.finish(ctx, Plan, nil)
-	}
-	planned, err := r.workOut(ctx)
+	planned, err := r.findSeeds(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,52 +69,61 @@ func (r *run) plan(ctx context.Context) error {
 	})
 }
 
-// known asks the library for some videos, in portions.
-func (r *run) known(ctx context.Context, items []item) (map[stage.Ref]bool, error) {
-	known := make(map[stage.Ref]bool)
-	for part := range slices.Chunk(items, 500) {
-		refs := make([]stage.Ref, len(part))
-		for i := range part {
-			refs[i] = part[i].record.Ref
-		}
-		some, err := r.s.needs.Library.Known(ctx, refs)
-		if err != nil {
-			return nil, fmt.Errorf("ask library: %w", err)
-		}
-		for ref, evidence := range some {
-			known[ref] = evidence
-		}
-	}
-	return known, nil
-}
-
-// score has the library rate what is new, and ends the scroll.
-func (r *run) score(ctx context.Context) error {
-	if err := r.s.needs.Archiver.Score(ctx, r.id); err != nil {
-		return fmt.Errorf("rate videos: %w", err)
-	}
-	r.pause(ctx, Score, "end")
-	return r.end(ctx, Completed, "")
-}
-
-// batches calls do with the items of ids, BatchSize at a time, until do says stop.
-func (r *run) batches(ctx context.Context, ids []int64, do func(items []item) (goOn bool, err error)) error {
-	for part := range slices.Chunk(ids, r.s.cfg.BatchSize) {
-		items, err := r.items(ctx, part)
-		if err != nil {
-			return err
-		}
-		if goOn, err := do(items); err != nil || !goOn {
-			return err
-		}
-	}
-	return nil
-}
-
-// clear empties the scroll's records for a stage that starts over.
-func (r *run) clear(ctx context.Context) error {
-	return r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
-		next.progress = Progress{Percent: next.progress.Percent, Plan: next.progress.Plan}
-		return deleteRecords(ctx, tx, r.account, r.id)
+// findSeeds decides where to search. Pages and plan stages are asked only where a
+// source searches; their failures are noted and do not fail the scroll.
+func (r *run) findSeeds(ctx context.Context) (*Planned, error) {
+	planned := &Planned{Method: byKeywords}
+	online := slices.ContainsFunc(r.template.Sources, func(id string) bool {
+		source := r.stages.Find(id)
+		return source.Usable && source.Searches
 	})
+	brief := r.call.Brief
+	if online {
+		r.readPages(ctx, planned)
+		for _, page := range r.call.Pages {
+			brief.Description += "\n" + page.Title + "\n" + page.Text
+		}
+	}
+	options := r.template.options(r.s.cfg.Terms)
+	planned.Seeds = plan.Seeds(brief, r.call.Rules, r.call.Prompt, options)
+	for _, id := range r.template.Plans {
+		if planner := r.stages.Find(id); !online || !planner.Usable || planner.Kind != stage.PlanKind {
+			continue
+		}
+		found, err := r.stages.Plan(ctx, id, r.call, planned.Seeds)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		seeds := plan.WithTerms(planned.Seeds, found, options)
+		if err == nil && len(seeds) == 0 {
+			err = fmt.Errorf("stage %s: it found no terms", id)
+		}
+		if err == nil {
+			planned.Method, planned.Seeds = id, seeds
+			break
+		}
+		r.log.Warn("plan stage failed; the terms are keywords", "stage", id, "error", err)
+		planned.Notes = append(planned.Notes, id+" could not plan: the terms are keywords")
+	}
+	return planned, nil
+}
+
+// readPages reads the tenant's own website and app for words.
+func (r *run) readPages(ctx context.Context, planned *Planned) {
+	if r.s.needs.Pages == nil {
+		return
+	}
+	for _, address := range []string{r.call.Brief.Website, r.call.Brief.AppStoreURL} {
+		if address == "" {
+			continue
+		}
+		page, err := r.s.needs.Pages.Read(ctx, address)
+		if err != nil {
+			r.log.Info("page not read", "error", err)
+			planned.Notes = append(planned.Notes, "could not read "+address)
+			continue
+		}
+		planned.Pages = append(planned.Pages, page.URL)
+		r.call.Pages = append(r.call.Pages, page)
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -21,7 +22,7 @@ func withPlanner() Config {
 
 func terms(seeds []stage.Seed) (all []string) {
 	for _, seed := range seeds {
-		if seed.Kind == niche {
+		if seed.Kind == plan.Niche {
 			all = append(all, seed.Term)
 		}
 	}
@@ -51,16 +52,16 @@ func TestPagesGiveTerms(t *testing.T) {
 		}
 		w.read, w.offline = nil, []string{"feed"}
 		if w.complete(w.create(Start{}).ID); len(w.read) > 0 {
-			t.Errorf("%v are read for a source that takes what lies there", w.read)
+			t.Errorf("%v are read for a source that reads a folder", w.read)
 		}
 	})
 }
 
 func TestPlanStage(t *testing.T) {
 	t.Parallel()
-	own := stage.Seed{Kind: own, Term: "Beans"}
-	rival := stage.Seed{Kind: competitor, Handle: "rival"}
-	term := func(text string) stage.Seed { return stage.Seed{Kind: niche, Term: text} }
+	own := stage.Seed{Kind: plan.Own, Term: "Beans"}
+	rival := stage.Seed{Kind: plan.Competitor, Handle: "rival"}
+	term := func(text string) stage.Seed { return stage.Seed{Kind: plan.Niche, Term: text} }
 	cases := map[string]struct {
 		found  []stage.Seed
 		err    error
@@ -69,7 +70,7 @@ func TestPlanStage(t *testing.T) {
 		notes  int
 	}{
 		"better terms": {
-			found: []stage.Seed{term("latte art"), term("Latte Art"), {Kind: competitor, Handle: "stranger"}, {Kind: "own", Term: "me"}, term("moka")},
+			found: []stage.Seed{term("latte art"), term("Latte Art"), {Kind: plan.Competitor, Handle: "stranger"}, {Kind: "own", Term: "me"}, term("moka")},
 			want:  []stage.Seed{own, rival, term("latte art"), term("moka")}, method: "model",
 		},
 		"more than asked for": {
@@ -103,7 +104,7 @@ func TestPlanIsMadeOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		cfg := withPlanner()
 		w := setup(t, db, cfg)
-		answers := [][]stage.Seed{{{Kind: niche, Term: "first"}}, {{Kind: niche, Term: "second"}}}
+		answers := [][]stage.Seed{{{Kind: plan.Niche, Term: "first"}}, {{Kind: plan.Niche, Term: "second"}}}
 		w.planner = func([]stage.Seed) ([]stage.Seed, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -78,7 +78,7 @@ func TestQueueResumesWhatItPutDown(t *testing.T) {
 		first := w.queue(w.service)
 		<-reached
 		stop(t, first, time.Millisecond)
-		if down := w.load(scroll.ID); down.Status != Running || *down.Stage != Evidence {
+		if down := w.load(scroll.ID); down.Status != Running || *down.Step != Evidence {
 			t.Errorf("put down: %+v", down)
 		}
 		next := quick()

@@ -48,7 +48,7 @@ func TestScrollResumes(t *testing.T) {
 			return ""
 		})
 		from := 1
-		for _, stage := range Stages() {
+		for _, stage := range Steps() {
 			for _, point := range []string{"begin", "batch", "end"} {
 				if point == "batch" && slices.Contains([]string{Plan, Observe, Evidence, Score}, stage) {
 					continue // they have no batches in this script
@@ -184,7 +184,7 @@ func TestScrollIsPutDownWhenTheQueueStops(t *testing.T) {
 			t.Errorf("verdict: %v", err)
 		}
 		down := w.load(scroll.ID)
-		if down.Status != Running || down.Attempts != 0 || *down.Stage != Screen {
+		if down.Status != Running || down.Attempts != 0 || *down.Step != Screen {
 			t.Errorf("put down: %+v", down)
 		}
 		calls := w.calls["feed"]
@@ -227,7 +227,7 @@ func TestScrollCancelledWhileItRuns(t *testing.T) {
 					by = w.another(quick())
 				}
 				got, err := by.Cancel(tenant(), publicID(scroll.ID))
-				if err != nil || got == nil || got.Status != Cancelled || got.Stage != nil || got.CompletedAt == nil {
+				if err != nil || got == nil || got.Status != Cancelled || got.Step != nil || got.CompletedAt == nil {
 					t.Errorf("cancel: %+v, %v", got, err)
 				}
 				if err := <-ended; err != nil {

@@ -15,7 +15,7 @@ const defaultPage = 25
 // readUnits is what an idempotent repeat of a start costs.
 const readUnits = 1
 
-// Operations mounts the room's operations on both doors.
+// Operations mounts the module's operations.
 func Operations(s *Service) api.Operations {
 	rpc := &rpc{s}
 	return func(mux *api.Mux) {
@@ -121,7 +121,7 @@ func message(s *Scroll) *scrolleryv1.Scroll {
 		return nil
 	}
 	m := &scrolleryv1.Scroll{
-		Id: publicid.Format(publicid.Scroll, s.ID), Status: s.Status, Stage: s.Stage, Progress: progress(s),
+		Id: publicid.Format(publicid.Scroll, s.ID), Status: s.Status, Stage: s.Step, Progress: progress(s),
 		ResultCounts: &scrolleryv1.ResultCounts{Videos: int32(s.NewVideos)},
 		FailureCode:  s.FailureCode, Template: s.Template,
 		CreatedAt: float64(s.CreatedAt), UpdatedAt: float64(s.UpdatedAt),

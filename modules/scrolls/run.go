@@ -17,29 +17,30 @@ import (
 type run struct {
 	s           *Service
 	id, account int64
-	// attempt is the fencing token: every commit has to match it.
-	attempt  int
-	limits   Limits
+	// attempt is the fencing token: every commit must match it.
+	attempt int
+	limits  Limits
+	// name is the template's.
 	name     string
 	template Template
+	stages   Stages
 	call     stage.Run
 	seeds    []stage.Seed
-	// imported tells an import from a scroll that has sources. intake is what it
-	// reads, nil once its command is lost.
-	imported bool
-	intake   *intake
+	// more reports whether the source has another portion; nil where it has one only.
+	more func() bool
+	// portions is the progress that the earlier portions made.
+	portions Progress
 	log      *slog.Logger
 
 	mu      sync.Mutex // guards what follows
 	state   state
 	written time.Time
-	dirty   bool
 }
 
-// errDeadline is why a stage's context ended that took too long.
-var errDeadline = errors.New("the stage took too long")
+// errDeadline is why the context of a step ended that took too long.
+var errDeadline = errors.New("the step took too long")
 
-// execute goes through the stages that are left.
+// execute performs the steps that are left.
 func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -51,20 +52,21 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	for step := r.state.stage; ; step = nextStage(step) {
+	for step := r.state.step; ; step = nextStep(step) {
 		if err := r.perform(ctx, step); err != nil {
 			return err
 		}
 		switch {
 		case step == Score:
 			return nil
-		case step == Archive && r.intake != nil && r.intake.more():
-			step = Plan // the next portion of an import is collected
+		case step == Archive && r.more != nil && r.more():
+			r.portions = r.snapshot().progress
+			step = Plan // the next portion is collected
 		}
 	}
 }
 
-// perform does one stage within its deadline.
+// perform does one step within its deadline.
 func (r *run) perform(ctx context.Context, step string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.s.cfg.deadline(step), errDeadline)
 	defer cancel()
@@ -80,7 +82,7 @@ func (r *run) perform(ctx context.Context, step string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", step, err)
 	}
-	r.log.Debug("stage finished", "stage", step, "took", time.Since(started))
+	r.log.Debug("step finished", "step", step, "took", time.Since(started))
 	return nil
 }
 
@@ -90,8 +92,8 @@ func (r *run) pause(ctx context.Context, step, point string) {
 	}
 }
 
-// beat keeps the row's pulse, and ends the context when the scroll is not the
-// worker's own any more.
+// beat writes the row's heartbeat, and ends the context when the worker no longer
+// owns the scroll.
 func (r *run) beat(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
 	ctx, end := context.WithCancel(ctx)
 	var done sync.WaitGroup
@@ -116,9 +118,9 @@ func (r *run) beat(ctx context.Context, cancel context.CancelCauseFunc) (stop fu
 	return func() { end(); done.Wait() }
 }
 
-// settle writes down how a start ended, and returns the verdict for the queue.
+// settle writes how a start ended, and returns the result for the queue.
 func (r *run) settle(ctx context.Context, err error) error {
-	// What is left to write is short, and is written even when the queue stops.
+	// It is little to write, and written even when the queue stops.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	var failed *stage.CallError
@@ -141,17 +143,17 @@ func (r *run) settle(ctx context.Context, err error) error {
 	}
 }
 
-// taken tells whether the scroll was cancelled or given to another worker meanwhile.
+// taken reports whether the scroll was cancelled or has another worker meanwhile.
 func (r *run) taken(ctx context.Context) bool { return errors.Is(r.pulse(ctx), errLost) }
 
-// retryOrFail has the scroll started again where that can help, and fails it else.
+// retryOrFail starts the scroll again where that can help, or fails it.
 func (r *run) retryOrFail(ctx context.Context, failure string, retry bool, retryAt *int64) error {
 	now := r.s.now()
 	wait := r.s.cfg.RetryAfter << (r.attempt - 1)
 	if retryAt != nil {
 		wait = max(wait, time.UnixMilli(*retryAt).Sub(now))
 	}
-	if !retry || r.feedLost() || r.attempt >= r.s.cfg.MaxAttempts || wait > r.s.cfg.RetryWithin {
+	if !retry || r.attempt >= r.s.cfg.MaxAttempts || wait > r.s.cfg.RetryWithin {
 		return r.fail(ctx, failure)
 	}
 	return ignoreLost(r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
@@ -162,19 +164,12 @@ func (r *run) retryOrFail(ctx context.Context, failure string, retry bool, retry
 	}))
 }
 
-// feedLost tells whether another start would have nothing to read: that of an
-// import which has not yet put away what its command gave it.
-func (r *run) feedLost() bool {
-	checkpoint := r.snapshot().checkpoint
-	return r.imported && (checkpoint == "" || checkpoint == Plan)
-}
-
 // fail ends the scroll without success.
 func (r *run) fail(ctx context.Context, failure string) error {
 	return ignoreLost(r.end(ctx, Failed, failure))
 }
 
-// release puts the scroll down as if this start had not been: the queue was told to stop.
+// release puts the scroll down and takes the start back: the queue has to stop.
 func (r *run) release(ctx context.Context) error {
 	return ignoreLost(r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		return r.putDown(ctx, tx, r.attempt-1)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -34,17 +35,17 @@ func TestScrollRunsFromPlanToScore(t *testing.T) {
 			return &stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: ptr("said")}}
 		}
 		scroll := w.create(Start{})
-		if scroll.Status != Queued || scroll.Stage != nil || scroll.StartedAt != nil || scroll.Template != nil {
+		if scroll.Status != Queued || scroll.Step != nil || scroll.StartedAt != nil || scroll.Template != nil {
 			t.Fatalf("fresh scroll: %+v", scroll)
 		}
 		done := w.complete(scroll.ID)
-		if done.Status != Completed || done.Stage != nil || done.FailureCode != nil || done.StartedAt == nil || done.CompletedAt == nil {
+		if done.Status != Completed || done.Step != nil || done.FailureCode != nil || done.StartedAt == nil || done.CompletedAt == nil {
 			t.Errorf("completed scroll: %+v", done)
 		}
 		if done.NewVideos != 12 || done.Attempts != 1 || done.Progress.Percent != 100 {
 			t.Errorf("counts: %+v", done)
 		}
-		if !slices.Equal(stages, Stages()) {
+		if !slices.Equal(stages, Steps()) {
 			t.Errorf("stages: %v", stages)
 		}
 		p := done.Progress
@@ -127,7 +128,7 @@ func TestScrollSeenAgain(t *testing.T) {
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'late'"); n != 1 || looked != 17 {
 			t.Errorf("late evidence: %d, looked at %d", n, looked)
 		}
-		var sum Coverage
+		var sum coverage.Entry
 		for _, c := range second.Progress.Coverage {
 			sum.Returned, sum.Reobserved, sum.Dropped = sum.Returned+c.Returned, sum.Reobserved+c.Reobserved, sum.Dropped+c.Dropped
 		}
@@ -193,7 +194,7 @@ func TestScrollFailures(t *testing.T) {
 			if c.failure != "" {
 				want = Failed
 			}
-			if done.Status != want || failure != c.failure || done.Attempts != c.attempts || done.Stage != nil || done.CompletedAt == nil {
+			if done.Status != want || failure != c.failure || done.Attempts != c.attempts || done.Step != nil || done.CompletedAt == nil {
 				t.Errorf("%s %q after %d starts, want %s %q after %d", done.Status, failure, done.Attempts, want, c.failure, c.attempts)
 			}
 			if n := w.count("scroll_records"); n != 0 {

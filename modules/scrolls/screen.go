@@ -8,49 +8,49 @@ import (
 	"slices"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// verdict is what all screens together say of one item.
+// verdict is the result of all screens for one item: their ranks add up.
 type verdict struct {
-	key               coverageKey
-	ref               stage.Ref
-	droppedBy, ruleID string
-	rank              float64
-	reasons           []string
+	id  int64
+	key coverage.Key
+	stage.Verdict
+	reasons []string
 }
 
-// take adds what one screen says; a drop is the last word.
-func (v *verdict) take(said stage.Verdict) {
-	v.droppedBy, v.ruleID, v.rank = said.DroppedBy, said.RuleID, v.rank+said.Rank
-	if said.DroppedBy != "" {
+// add adds the verdict of one screen; no other follows a drop.
+func (v *verdict) add(next stage.Verdict) {
+	v.DroppedBy, v.RuleID, v.Rank = next.DroppedBy, next.RuleID, v.Rank+next.Rank
+	if next.DroppedBy != "" {
 		v.reasons = nil
 	}
-	if said.Reason != "" {
-		v.reasons = append(v.reasons, said.Reason)
+	if next.Reason != "" {
+		v.reasons = append(v.reasons, next.Reason)
 	}
 }
 
-// screening gathers verdicts. They are written when all screens are through, so a
-// stage that is cut off leaves none.
+// screening collects verdicts. They are written when all screens are done, so a step
+// that is cut off leaves none.
 type screening struct {
 	r        *run
 	ids      []int64
-	verdicts map[int64]*verdict
-	byRef    map[stage.Ref]int64
+	verdicts map[stage.Ref]*verdict
+	byID     map[int64]*verdict
 	unclear  []string
 	notes    []string
 }
 
-// screen has new videos judged by each screen in turn; what one dropped the next
-// does not see, and ranks add up. Known videos are not judged: the library has them.
+// screen has new videos judged by each screen in turn. A screen does not see what an
+// earlier one dropped. Known videos are not judged: the library has them.
 func (r *run) screen(ctx context.Context) error {
 	ids, err := r.itemIDs(ctx, newcomers())
 	if err != nil {
-		return fmt.Errorf("read records: %w", err)
+		return err
 	}
 	slices.Sort(ids) // in the order of their arrival
-	s := &screening{r: r, ids: ids, verdicts: make(map[int64]*verdict, len(ids)), byRef: make(map[stage.Ref]int64, len(ids))}
+	s := &screening{r: r, ids: ids, verdicts: make(map[stage.Ref]*verdict, len(ids)), byID: make(map[int64]*verdict, len(ids))}
 	for n, id := range r.template.Screens {
 		if err := s.pass(ctx, id, n); err != nil {
 			return err
@@ -62,33 +62,31 @@ func (r *run) screen(ctx context.Context) error {
 	return r.finish(ctx, Screen, s.sum)
 }
 
-// pass streams what is left through one screen. One that is off is left out, and
-// the scroll says so: rules that it would have kept are not kept.
+// pass streams the videos that are left through one screen. One that is off is left
+// out, and the scroll's notes say so, since its rules do not apply.
 func (s *screening) pass(ctx context.Context, id string, number int) error {
-	if why := s.r.s.needs.Filters.Off(id); why != "" {
+	if why := s.r.stages.Find(id).Off; why != "" {
 		s.r.log.Warn("screen left out", "stage", id, "reason", why)
 		s.notes = union(s.notes, []string{fmt.Sprintf("%s is left out, nothing is dropped by it: %s", id, why)})
 		return nil
 	}
-	next := s.r.stream(ctx, slices.DeleteFunc(slices.Clone(s.ids), func(id int64) bool {
-		v := s.verdicts[id]
-		return v != nil && v.droppedBy != ""
-	}), func(items []item, done float64) ([]stage.Record, error) {
+	left := slices.DeleteFunc(slices.Clone(s.ids), func(id int64) bool { return s.byID[id] != nil && s.byID[id].DroppedBy != "" })
+	next := s.r.stream(ctx, left, func(items []item, done float64) ([]stage.Record, error) {
 		records := make([]stage.Record, len(items))
 		for n, i := range items {
-			s.byRef[i.record.Ref] = i.id
-			if s.verdicts[i.id] == nil {
-				s.verdicts[i.id] = &verdict{key: i.key(), ref: i.record.Ref}
+			if s.byID[i.id] == nil {
+				v := &verdict{id: i.id, key: i.key(), Verdict: stage.Verdict{Ref: i.record.Ref}}
+				s.byID[i.id], s.verdicts[i.record.Ref] = v, v
 			}
 			records[n] = i.record
 		}
 		fraction := (float64(number) + done) / float64(len(s.r.template.Screens))
 		return records, s.r.note(ctx, func(next *state) { next.progress.raise(percent(Screen, 0.9*fraction)) })
 	})
-	summary, err := s.r.s.needs.Filters.Screen(ctx, id, s.r.call, next, func(verdicts []stage.Verdict) error {
-		for _, said := range verdicts {
-			if v := s.verdicts[s.byRef[said.Ref]]; v != nil {
-				v.take(said)
+	summary, err := s.r.stages.Screen(ctx, id, s.r.call, next, func(verdicts []stage.Verdict) error {
+		for _, next := range verdicts {
+			if v := s.verdicts[next.Ref]; v != nil {
+				v.add(next)
 			}
 		}
 		return nil
@@ -100,7 +98,7 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 	return nil
 }
 
-// union adds what is not there yet.
+// union adds what all does not have.
 func union(all, more []string) []string {
 	for _, one := range more {
 		if !slices.Contains(all, one) {
@@ -112,13 +110,15 @@ func union(all, more []string) []string {
 
 // write commits the verdicts in batches; doing it twice changes nothing.
 func (s *screening) write(ctx context.Context) error {
-	judged := slices.DeleteFunc(slices.Clone(s.ids), func(id int64) bool { return s.verdicts[id] == nil })
+	judged := make([]*verdict, 0, len(s.byID))
+	for _, id := range s.ids {
+		if v := s.byID[id]; v != nil {
+			judged = append(judged, v)
+		}
+	}
 	for part := range slices.Chunk(judged, s.r.s.cfg.BatchSize) {
 		err := s.r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, _ *state) error {
-			if err := s.r.updateVerdicts(ctx, tx, part, s.verdicts); err != nil {
-				return err
-			}
-			return s.r.keepVerdicts(ctx, tx, part, s.verdicts)
+			return s.r.writeVerdicts(ctx, tx, part)
 		})
 		if err != nil {
 			return err
@@ -128,31 +128,30 @@ func (s *screening) write(ctx context.Context) error {
 	return nil
 }
 
-// sum writes what was dropped, and by which rule.
+// sum writes how many videos were dropped, and by which rule.
 func (s *screening) sum(_ context.Context, _ *store.Tx, next *state) error {
-	rules, seeds := map[string]int{}, tally{}
-	next.progress.Dropped = 0
-	for _, v := range s.verdicts {
-		if v.droppedBy == "" {
-			continue
+	rules, seeds := map[string]int{}, coverage.Tally{}
+	for _, v := range s.byID {
+		if v.DroppedBy != "" {
+			rules[v.DroppedBy]++
+			seeds[v.key]++
 		}
-		next.progress.Dropped++
-		rules[v.droppedBy]++
-		seeds[v.key]++
 	}
-	seeds.into(&next.progress, func(c *Coverage) *int { return &c.Dropped })
-	next.progress.DroppedByRule = nil
+	p := &next.progress
+	p.Coverage = seeds.AddTo(p.Coverage, func(e *coverage.Entry) *int { return &e.Dropped })
+	p.Dropped, p.DroppedByRule, p.UnclearRules, p.ScreenNotes = 0, nil, s.unclear, s.notes
 	for rule, videos := range rules {
-		next.progress.DroppedByRule = append(next.progress.DroppedByRule, RuleDrops{rule, videos})
+		p.Dropped += videos
+		p.DroppedByRule = append(p.DroppedByRule, RuleDrops{rule, videos})
 	}
-	slices.SortFunc(next.progress.DroppedByRule, func(a, b RuleDrops) int {
+	slices.SortFunc(p.DroppedByRule, func(a, b RuleDrops) int {
 		return cmp.Or(cmp.Compare(b.Videos, a.Videos), cmp.Compare(a.Rule, b.Rule))
 	})
-	next.progress.UnclearRules, next.progress.ScreenNotes = s.unclear, s.notes
 	return nil
 }
 
-// stream returns a reader of items in batches; take turns each into what a plugin gets.
+// stream returns a reader of items in batches; take turns each batch into what a
+// plugin gets.
 func (r *run) stream(ctx context.Context, ids []int64, take func(items []item, done float64) ([]stage.Record, error)) func() ([]stage.Record, error) {
 	at := 0
 	return func() ([]stage.Record, error) {
@@ -169,4 +168,18 @@ func (r *run) stream(ctx context.Context, ids []int64, take func(items []item, d
 		}
 		return nil, io.EOF
 	}
+}
+
+// batches calls do with the items of ids, BatchSize at a time, until do returns false.
+func (r *run) batches(ctx context.Context, ids []int64, do func(items []item) (goOn bool, err error)) error {
+	for part := range slices.Chunk(ids, r.s.cfg.BatchSize) {
+		items, err := r.items(ctx, part)
+		if err != nil {
+			return err
+		}
+		if goOn, err := do(items); err != nil || !goOn {
+			return err
+		}
+	}
+	return nil
 }

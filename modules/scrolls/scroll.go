@@ -1,6 +1,10 @@
 package scrolls
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
+)
 
 // The states of a scroll. The last three are final.
 const (
@@ -11,7 +15,7 @@ const (
 	Cancelled = "cancelled"
 )
 
-// The stages, in the order of Stages.
+// The steps, in the order of Steps.
 const (
 	Plan     = "plan"
 	Collect  = "collect"
@@ -22,12 +26,12 @@ const (
 	Score    = "score"
 )
 
-// Stages returns the names of all stages in their order.
-func Stages() []string {
+// Steps returns the names of all steps in their order.
+func Steps() []string {
 	return []string{Plan, Collect, Observe, Screen, Evidence, Archive, Score}
 }
 
-// The failures beyond those of a stage, as failureCode shows them.
+// The failure codes besides those of plugin stages.
 const (
 	subscriptionInactive = "subscription_inactive"
 	internalFailure      = "internal"
@@ -37,12 +41,12 @@ const (
 type Scroll struct {
 	ID     int64
 	Status string
-	// Stage is nil while queued and after the end.
-	Stage    *string
+	// Step is nil while queued and after the end.
+	Step     *string
 	Progress Progress
 	// Attempts counts the starts.
 	Attempts int
-	// NewVideos counts what the library did not have before.
+	// NewVideos counts the videos that the library did not have before.
 	NewVideos   int
 	FailureCode *string
 	Schedule    *int
@@ -52,39 +56,24 @@ type Scroll struct {
 	StartedAt, CompletedAt *int64
 }
 
-// Ended tells whether the state is final.
+// Ended reports whether the state is final.
 func (s *Scroll) Ended() bool {
 	return s.Status == Completed || s.Status == Failed || s.Status == Cancelled
 }
 
-// Progress is how far a scroll has come and what it covered, as it is stored.
+// Progress is what a scroll has done so far, as it is stored.
 type Progress struct {
-	Percent       float64     `json:"percent"`
-	Collected     int         `json:"collected,omitempty"`
-	Reobserved    int         `json:"reobserved,omitempty"`
-	Dropped       int         `json:"dropped,omitempty"`
-	Coverage      []Coverage  `json:"coverage,omitempty"`
-	DroppedByRule []RuleDrops `json:"droppedByRule,omitempty"`
-	UnclearRules  []string    `json:"unclearRules,omitempty"`
-	Evidence      []Looked    `json:"evidence,omitempty"`
-	ScreenNotes   []string    `json:"screenNotes,omitempty"`
-	// Plan is nil until the stage plan is through; it never changes then.
+	Percent       float64          `json:"percent"`
+	Collected     int              `json:"collected,omitempty"`
+	Reobserved    int              `json:"reobserved,omitempty"`
+	Dropped       int              `json:"dropped,omitempty"`
+	Coverage      []coverage.Entry `json:"coverage,omitempty"`
+	DroppedByRule []RuleDrops      `json:"droppedByRule,omitempty"`
+	UnclearRules  []string         `json:"unclearRules,omitempty"`
+	Evidence      []Looked         `json:"evidence,omitempty"`
+	ScreenNotes   []string         `json:"screenNotes,omitempty"`
+	// Plan is nil until the step plan has finished, and never changes after it.
 	Plan *Planned `json:"plan,omitempty"`
-}
-
-// Coverage is what one seed brought on one platform.
-type Coverage struct {
-	Seed       string `json:"seed"`
-	Platform   string `json:"platform"`
-	Outcome    string `json:"outcome"`
-	Asked      int    `json:"asked,omitempty"`
-	Returned   int    `json:"returned,omitempty"`
-	New        int    `json:"new,omitempty"`
-	Reobserved int    `json:"reobserved,omitempty"`
-	Dropped    int    `json:"dropped,omitempty"`
-	RetryAt    *int64 `json:"retryAt,omitempty"`
-	// Planned: the scroll asked for this seed; else the source brought it along. Not shown.
-	Planned bool `json:"planned,omitempty"`
 }
 
 // RuleDrops counts the videos that one rule dropped.
@@ -93,7 +82,7 @@ type RuleDrops struct {
 	Videos int    `json:"videos"`
 }
 
-// clone returns a copy that shares nothing which changes.
+// clone returns a copy that shares no part that changes.
 func (p Progress) clone() Progress {
 	p.Coverage = slices.Clone(p.Coverage)
 	return p
@@ -101,3 +90,12 @@ func (p Progress) clone() Progress {
 
 // raise lifts the percentage; it never falls.
 func (p *Progress) raise(percent float64) { p.Percent = max(p.Percent, percent) }
+
+// count adds items to one field of the coverage of their seeds.
+func (p *Progress) count(items []item, field func(*coverage.Entry) *int) {
+	counts := coverage.Tally{}
+	for _, i := range items {
+		counts[i.key()]++
+	}
+	p.Coverage = counts.AddTo(p.Coverage, field)
+}

@@ -2,7 +2,6 @@ package scrolls
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -14,63 +13,65 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// Workspaces is the room's need of the brief. Both ask for the tenant of the context.
+// Workspaces is the need of the brief of the tenant of the context.
 type Workspaces interface {
 	// Brief returns the brief and its canonicalId, which may be empty.
 	Brief(ctx context.Context) (brief stage.Brief, subject string, ok bool, err error)
-	// Subject is the cheap half of Brief: it lies on the path of every start.
+	// Subject is the cheap half of Brief: each start asks for it.
 	Subject(ctx context.Context) (subject string, ok bool, err error)
 }
 
-// Rules is the room's need of the ruleset in force: version 0 and no items where there is none.
+// Rules is the need of the active ruleset: version 0 and no items where there is none.
 type Rules interface {
 	Active(ctx context.Context) (version int, items []stage.Rule, err error)
 }
 
-// Plans is the room's need of what the tenant of the context has paid for.
+// Plans is the need of what the tenant of the context has paid for.
 type Plans interface {
 	Limits(ctx context.Context) (Limits, error)
-	// BudgetSpent tells whether nothing is left of the running day's or month's budget.
+	// BudgetSpent reports whether the budget of the day or of the month is used up.
 	BudgetSpent(ctx context.Context) (bool, error)
 }
 
 // Limits of a plan. All are 0 without a subscription.
 type Limits struct {
-	// Active tells whether the subscription is paid.
+	// Active means that the subscription is paid.
 	Active bool
 	// MaxFeedSize is how many new videos a scroll archives.
 	MaxFeedSize int
 	// ActiveScrolls is how many may be queued or running at once.
 	ActiveScrolls int
+	// Unmetered means that new videos cost no units.
+	Unmetered bool
 }
 
-// Charger is the room's need of the budget: units are spent with the transaction.
+// Charger is the need of the budget: units are spent with the transaction.
 type Charger interface {
 	Charge(ctx context.Context, tx *store.Tx, accountID int64, units int) error
 }
 
-// Library is the room's need of what the tenant of the context already has.
+// Library is the need of the videos that the tenant of the context already has.
 type Library interface {
-	// Known holds an entry for each of the refs that the library has, true where it
-	// has evidence too, so that nobody has to look for it again.
+	// Known has an entry for each of the refs that the library has: true where the
+	// video has evidence too.
 	Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error)
-	// Tracked returns videos of a platform worth a fresh look, the most worthwhile
-	// first. after is 0 at first, then the next of the call before; 0 again at the end.
+	// Tracked returns videos of a platform that should be refreshed, the most important
+	// first. after is 0 at first, then the next of the previous call; 0 again at the end.
 	Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error)
-	// LastObserved tells of those videos that the library has when each was observed last.
+	// LastObserved returns when the known ones of some videos were last observed.
 	LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error)
-	// ObservedIn tells when some scrolls, at most 100, observed videos: scroll to time.
+	// ObservedIn returns when some scrolls, at most 100, observed videos: scroll to time.
 	ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error)
 }
 
-// Archiver is the room's need of the library's shelves.
+// Archiver is the need of a library that stores what a scroll found.
 type Archiver interface {
 	// Archive writes videos and their observations. A video that the scroll has
 	// already observed gets no second observation.
 	Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, reobserved int, err error)
 	// Renew brings documents of known videos up to date without an observation.
 	Renew(ctx context.Context, tx *store.Tx, batch Batch) (changed int, err error)
-	// Gone marks videos that their platform has no more; at in Unix milliseconds.
+	// Gone marks videos that their platform no longer has; at in Unix milliseconds.
 	Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at int64) (marked int, err error)
 	// Score computes outliers and trends as they are with this scroll, which is not
 	// completed yet. Doing it twice changes nothing.
@@ -80,74 +81,73 @@ type Archiver interface {
 // Batch is what one transaction archives.
 type Batch struct {
 	ScrollID int64
-	// Subject is the canonicalId of the brief that it was gathered for.
+	// Subject is the canonicalId of the brief that it was collected for.
 	Subject string
-	// Stage is Observe or Archive.
+	// Stage is the step that found the records: Observe or Archive.
 	Stage string
-	// At stands for the time of records without one, in Unix milliseconds.
+	// At is the time of records that have none, in Unix milliseconds.
 	At int64
-	// Once leaves out an observation of the very time at which a video was observed last.
+	// Once leaves out an observation at the time of the video's last one.
 	Once    bool
 	Records []stage.Record
 }
 
-// Sources is the room's need of source plugins. Errors of a stage are *stage.CallError.
-type Sources interface {
-	// Source tells what a source serves; no platforms stands for all. ok is false
-	// for one that is unknown, not configured, or shut off.
-	Source(id string) (platforms []string, refreshes, ok bool)
+// Stages is the need of plugin stages. Errors of their calls are *stage.CallError;
+// what was emitted before an error stays valid. next ends with io.EOF.
+type Stages interface {
+	// Find describes one stage. An unknown id is not usable.
+	Find(id string) Stage
+	// List describes all stages.
+	List() []Stage
+	Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error)
 	Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error)
 	Refresh(ctx context.Context, id string, run stage.Run, refs []stage.Ref, emit func([]stage.Record) error) ([]stage.Outcome, error)
+	Screen(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Verdict) error) (stage.Summary, error)
+	Examiner
+	// Folder makes an empty folder for media.
+	Folder() (MediaFolder, error)
 }
 
-// Planners is the room's need of plan plugins, and of what to know of sources to
-// plan for them.
-type Planners interface {
-	// Searches tells whether a source is usable and looks for what it is asked for,
-	// elsewhere; one that reads a folder takes what lies there.
-	Searches(source string) bool
-	// Planner tells whether a plan stage is usable.
-	Planner(id string) bool
-	Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error)
+// Stage describes an installed stage.
+type Stage struct {
+	ID   string
+	Kind stage.Kind
+	// Usable means that it can be called now; Resting that it crashed too often and
+	// cannot, for a while.
+	Usable, Resting bool
+	// Off is why it is switched off or not set up; empty for any other reason.
+	Off string
+	// Platforms that it serves; empty stands for all.
+	Platforms []string
+	// Searches: a source that searches for seeds; any other delivers what a folder holds.
+	Searches bool
+	// Refreshes: a source that reads known videos again.
+	Refreshes bool
+	// FetchesMedia: a source that fetches videos. NeedsMedia: an evidence stage that
+	// reads them.
+	FetchesMedia, NeedsMedia bool
 }
 
-// Pages is the room's need of the tenant's own pages; nil reads none.
+// Examiner calls evidence stages.
+type Examiner interface {
+	Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error
+}
+
+// MediaFolder holds the media of some videos until Remove. They are never copied out
+// of it. Its Evidence takes records that name their Media.
+type MediaFolder interface {
+	Examiner
+	// Fetch has a source fetch videos. Files have their path.
+	Fetch(ctx context.Context, source string, run stage.Run, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error)
+	Remove()
+}
+
+// Pages is the need of the tenant's own web pages; nil reads none.
 type Pages interface {
 	Read(ctx context.Context, address string) (stage.Page, error)
 }
 
-// Filters is the room's need of screen and evidence plugins. next ends with io.EOF.
-type Filters interface {
-	Screen(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Verdict) error) (stage.Summary, error)
-	// Off says why a screen is not set up, or shut off; empty where it may be asked.
-	Off(id string) string
-	// Looks tells of an evidence stage whether it looks at media; ok is false for one
-	// that is unknown, not configured, or shut off.
-	Looks(id string) (media, ok bool)
-	Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error
-}
-
-// Media is the room's need of the videos themselves. They never leave the folder
-// that they are fetched into.
-type Media interface {
-	// Fetchers names the sources that can fetch videos of a platform, those in first
-	// before others.
-	Fetchers(platform string, first []string) []string
-	// Folder makes an empty one.
-	Folder() (MediaFolder, error)
-}
-
-// MediaFolder holds the media of some videos until Remove.
-type MediaFolder interface {
-	// Fetch has a source fetch videos. Files carry their path; what was emitted before
-	// an error stays good.
-	Fetch(ctx context.Context, source string, run stage.Run, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error)
-	// Evidence is Filters' for records with Media.
-	Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error
-	Remove()
-}
-
-// Needs is everything that the room asks of others.
+// Needs is everything that this module needs of others.
 type Needs struct {
 	Workspaces Workspaces
 	Rules      Rules
@@ -155,10 +155,7 @@ type Needs struct {
 	Charger    Charger
 	Library    Library
 	Archiver   Archiver
-	Sources    Sources
-	Filters    Filters
-	Media      Media
-	Planners   Planners
+	Stages     Stages
 	Pages      Pages
 }
 
@@ -175,7 +172,7 @@ type Service struct {
 	now     func() time.Time
 }
 
-// New returns the room's service.
+// New returns the module's service.
 func New(db *store.DB, cfg Config, needs Needs, history *History, log *slog.Logger) (*Service, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("scrolls: %w", err)
@@ -184,63 +181,6 @@ func New(db *store.DB, cfg Config, needs Needs, history *History, log *slog.Logg
 		db: db, cfg: cfg, needs: needs, history: history, signals: history.signals,
 		get: prepareGet(db), parsed: parsed{entries: map[int64]parsedEntry{}}, log: log, now: time.Now,
 	}, nil
-}
-
-// Start is what a caller asks for. Nil is absent.
-type Start struct {
-	Prompt, Template, IdempotencyKey *string
-	// Schedule repeats the scroll every so many days.
-	Schedule *int
-}
-
-// Create starts a scroll, or finds the one that its idempotency key already started.
-func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, created bool, err error) {
-	account, _, ok := viewer.Tenant(ctx)
-	if !ok || account == 0 {
-		return nil, false, errors.New("create scroll: no tenant in the context")
-	}
-	if _, known := s.cfg.template(start.Template); !known {
-		return nil, false, apierr.Invalid("template", "There is no template of this name.")
-	}
-	limits, err := s.needs.Plans.Limits(ctx)
-	if err != nil {
-		return nil, false, fmt.Errorf("create scroll: limits: %w", err)
-	}
-	subject, briefed, err := s.needs.Workspaces.Subject(ctx)
-	if err != nil {
-		return nil, false, fmt.Errorf("create scroll: workspace: %w", err)
-	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
-		scroll, created = nil, false
-		if err = lockAccount(ctx, tx, account); err != nil {
-			return err
-		}
-		if start.IdempotencyKey != nil {
-			if scroll, err = s.findByKey(ctx, tx, account, *start.IdempotencyKey); scroll != nil || err != nil {
-				return err
-			}
-		}
-		if !briefed {
-			return apierr.New(apierr.WorkspaceRequired, "Set a workspace before you start a scroll.")
-		}
-		active, err := countActive(ctx, tx, account)
-		if err != nil {
-			return err
-		}
-		if active >= limits.ActiveScrolls {
-			return apierr.New(apierr.ScrollActiveLimit, "%d of %d scrolls are already active; wait until one has ended, or cancel it.", active, limits.ActiveScrolls)
-		}
-		created = true
-		scroll, err = s.insert(ctx, tx, account, subject, start)
-		if err != nil || start.Schedule == nil {
-			return err
-		}
-		return s.replaceRecurrence(ctx, tx, account, start, scroll.CreatedAt)
-	})
-	if err != nil {
-		return nil, false, fmt.Errorf("create scroll: %w", err)
-	}
-	return scroll, created, nil
 }
 
 // Get returns a scroll of the tenant by its public id, or nil where there is none.
@@ -274,8 +214,8 @@ func (s *Service) List(ctx context.Context, size int, token string) (scrolls []*
 
 const pagePrefix = "page"
 
-// Cancel ends a scroll that has not ended yet, and returns it as it is then; nil
-// where there is none. The system may cancel anybody's.
+// Cancel cancels a scroll that has not ended, and returns it as it is then; nil where
+// there is none. The system may cancel scrolls of all tenants.
 func (s *Service) Cancel(ctx context.Context, id string) (*Scroll, error) {
 	number, ok := publicid.Parse(publicid.Scroll, id)
 	if !ok {
@@ -287,7 +227,7 @@ func (s *Service) Cancel(ctx context.Context, id string) (*Scroll, error) {
 	}
 	ctx = viewer.As(ctx, account)
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return s.history.cancel(ctx, tx, account, number)
+		return s.history.cancel(ctx, tx, number)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cancel scroll %s: %w", id, err)
@@ -295,7 +235,7 @@ func (s *Service) Cancel(ctx context.Context, id string) (*Scroll, error) {
 	return s.load(ctx, number)
 }
 
-// StopSchedule ends the tenant's recurrence, and tells whether there was one.
+// StopSchedule deletes the tenant's recurrence, and reports whether there was one.
 func (s *Service) StopSchedule(ctx context.Context) (stopped bool, err error) {
 	if stopped, err = s.deleteRecurrence(ctx); err != nil {
 		return false, fmt.Errorf("stop schedule: %w", err)
@@ -303,7 +243,7 @@ func (s *Service) StopSchedule(ctx context.Context) (stopped bool, err error) {
 	return stopped, nil
 }
 
-// Watch sends the scroll as it is, then after every change, until it has ended.
+// Watch sends the scroll as it is now, then after every change, until it has ended.
 func (s *Service) Watch(ctx context.Context, id string, send func(*Scroll) error) error {
 	number, ok := publicid.Parse(publicid.Scroll, id)
 	if !ok {

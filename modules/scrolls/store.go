@@ -6,19 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/predicate"
+	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
-
-// columns are what a Scroll is read from.
-const columns = `id, status, stage, progress, attempt, new_videos, failure_code, schedule, template,
-	created_at, updated_at, started_at, completed_at`
-
-func prepareGet(db *store.DB) *store.Statement {
-	return db.Prepare("SELECT " + columns + " FROM scrolls WHERE account_id = $1 AND id = $2")
-}
 
 // load reads one scroll of the tenant; nil where there is none.
 func (s *Service) load(ctx context.Context, id int64) (*Scroll, error) {
@@ -26,46 +21,75 @@ func (s *Service) load(ctx context.Context, id int64) (*Scroll, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load scroll %d: %w", id, err)
 	}
-	scroll, err := s.scanOne(rows)
-	if err != nil {
-		return nil, fmt.Errorf("load scroll %d: %w", id, err)
-	}
-	return scroll, nil
-}
-
-// scanOne reads the only row, or nil, and closes rows.
-func (s *Service) scanOne(rows *sql.Rows) (*Scroll, error) {
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // Err below reports
 	if !rows.Next() {
 		return nil, rows.Err()
 	}
 	var row Scroll
 	var progress sql.RawBytes
-	err := rows.Scan(&row.ID, &row.Status, &row.Stage, &progress, &row.Attempts, &row.NewVideos, &row.FailureCode, &row.Schedule,
+	err = rows.Scan(&row.ID, &row.Status, &row.Step, &progress, &row.Attempts, &row.NewVideos, &row.FailureCode, &row.Schedule,
 		&row.Template, &row.CreatedAt, &row.UpdatedAt, &row.StartedAt, &row.CompletedAt)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		row.Progress, err = s.parsed.parse(row.ID, progress)
 	}
-	if row.Progress, err = s.parsed.parse(row.ID, progress); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, fmt.Errorf("load scroll %d: %w", id, err)
 	}
 	return &row, rows.Close()
 }
 
-func parseProgress(text []byte) (p Progress, err error) {
+// noProgress is the progress of a new scroll.
+const noProgress = `{"percent":0}`
+
+func parseProgress[T string | []byte](text T) (p Progress, err error) {
 	if string(text) == noProgress {
 		return p, nil
 	}
-	if err = json.Unmarshal(text, &p); err != nil {
+	if err = json.Unmarshal([]byte(text), &p); err != nil {
 		return p, fmt.Errorf("parse progress: %w", err)
 	}
 	return p, nil
 }
 
-// noProgress is what a fresh scroll has.
-const noProgress = `{"percent":0}`
+// maxParsed bounds the progress that is cached in its parsed form.
+const maxParsed = 256
 
-// page reads the tenant's scrolls below an id, newest first; 0 starts at the top.
+// parsed caches the progress of scrolls that callers poll: parsing it costs more than
+// reading it, and it seldom changes between two polls. An entry is used only where
+// its text is the one that was read.
+type parsed struct {
+	mu      sync.Mutex
+	entries map[int64]parsedEntry
+}
+
+type parsedEntry struct {
+	text     string
+	progress Progress
+}
+
+// parse returns the progress of a scroll, which the caller must not change.
+func (p *parsed) parse(scroll int64, text []byte) (Progress, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	entry, ok := p.entries[scroll]
+	if ok && entry.text == string(text) {
+		return entry.progress, nil
+	}
+	progress, err := parseProgress(text)
+	if err != nil {
+		return progress, err
+	}
+	if !ok && len(p.entries) >= maxParsed {
+		for other := range p.entries { // any one
+			delete(p.entries, other)
+			break
+		}
+	}
+	p.entries[scroll] = parsedEntry{string(text), progress}
+	return progress, nil
+}
+
+// page reads the tenant's scrolls below an id, newest first; 0 starts with the newest.
 func (s *Service) page(ctx context.Context, before int64, limit int) ([]*Scroll, error) {
 	query := s.db.Ent().Scroll.Query().Order(ent.Desc(scroll.FieldID)).Limit(limit)
 	if before > 0 {
@@ -85,28 +109,114 @@ func (s *Service) page(ctx context.Context, before int64, limit int) ([]*Scroll,
 }
 
 func fromRow(row *ent.Scroll) (*Scroll, error) {
-	progress, err := parseProgress([]byte(row.Progress))
+	progress, err := parseProgress(row.Progress)
 	if err != nil {
 		return nil, fmt.Errorf("scroll %d: %w", row.ID, err)
 	}
 	return &Scroll{
-		ID: row.ID, Status: row.Status, Stage: row.Stage, Progress: progress, Attempts: row.Attempt,
+		ID: row.ID, Status: row.Status, Step: row.Stage, Progress: progress, Attempts: row.Attempt,
 		NewVideos: row.NewVideos, FailureCode: row.FailureCode, Schedule: row.Schedule, Template: row.Template,
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
 	}, nil
 }
 
-// owner finds whose scroll it is, among those that the viewer may see.
+// owner returns the account of a scroll that the viewer may see.
 func (s *Service) owner(ctx context.Context, id int64) (account int64, ok bool, err error) {
-	row, err := s.db.Ent().Scroll.Query().Where(scroll.ID(id)).Only(ctx)
-	switch {
-	case ent.IsNotFound(err):
+	row, err := s.db.Ent().Scroll.Get(ctx, id)
+	if ent.IsNotFound(err) {
 		return 0, false, nil
-	case err != nil:
+	}
+	if err != nil {
 		return 0, false, fmt.Errorf("find scroll %d: %w", id, err)
 	}
 	return row.AccountID, true, nil
 }
 
-// equal tells whether a watcher would see no difference.
+// equal reports whether a watcher would see no difference.
 func equal(a, b *Scroll) bool { return reflect.DeepEqual(a, b) }
+
+// findByKey reads the scroll of an idempotency key; nil where there is none.
+func findByKey(ctx context.Context, tx *store.Tx, key string) (*Scroll, error) {
+	row, err := tx.Ent().Scroll.Query().Where(scroll.IdempotencyKey(key)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fromRow(row)
+}
+
+// active selects the scrolls that have not ended.
+func active() predicate.Scroll { return scroll.StatusIn(Queued, Running) }
+
+// started selects the scrolls that a tenant started: imports belong to the operator.
+func started() predicate.Scroll {
+	return scroll.Or(scroll.TemplateIsNil(), scroll.TemplateNEQ(importTemplate))
+}
+
+// countActive counts what the limit of active scrolls applies to.
+func countActive(ctx context.Context, tx *store.Tx) (int, error) {
+	return tx.Ent().Scroll.Query().Where(active(), started()).Count(ctx)
+}
+
+// insert writes a queued scroll with its job.
+func (s *Service) insert(ctx context.Context, tx *store.Tx, account int64, subject string, start Start) (*Scroll, error) {
+	now := s.now()
+	row, err := tx.Ent().Scroll.Create().SetID(s.db.NewID()).SetAccountID(account).SetStatus(Queued).SetProgress(noProgress).
+		SetNillableSchedule(start.Schedule).SetNillableTemplate(start.Template).SetNillablePrompt(start.Prompt).
+		SetNillableIdempotencyKey(start.IdempotencyKey).SetSubject(subject).
+		SetCreatedAt(now.UnixMilli()).SetUpdatedAt(now.UnixMilli()).Save(ctx)
+	if err != nil {
+		return nil, err
+	}
+	created, err := fromRow(row)
+	if err != nil {
+		return nil, err
+	}
+	return created, s.enqueue(ctx, tx, account, row.ID, 1, now)
+}
+
+// dueRow is a recurrence whose time has come.
+type dueRow struct {
+	ID, AccountID    int64
+	EveryDays        int
+	Prompt, Template *string
+	NextAt           int64
+}
+
+// replaceRecurrence makes a start the one that repeats.
+func (s *Service) replaceRecurrence(ctx context.Context, tx *store.Tx, account int64, start Start, now, next int64) error {
+	if _, err := tx.Ent().Recurrence.Delete().Exec(ctx); err != nil {
+		return err
+	}
+	return tx.Ent().Recurrence.Create().SetID(s.db.NewID()).SetAccountID(account).SetEveryDays(*start.Schedule).
+		SetNillablePrompt(start.Prompt).SetNillableTemplate(start.Template).SetNextAt(next).SetCreatedAt(now).Exec(ctx)
+}
+
+func (s *Service) deleteRecurrence(ctx context.Context) (bool, error) {
+	var deleted int
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+		deleted, err = tx.Ent().Recurrence.Delete().Exec(ctx)
+		return err
+	})
+	return deleted > 0, err
+}
+
+// due finds recurrences, of all tenants, whose time has come.
+func (s *Service) due(ctx context.Context, now int64) ([]dueRow, error) {
+	rows, err := s.db.Ent().Recurrence.Query().Where(recurrence.NextAtLTE(now)).
+		Order(ent.Asc(recurrence.FieldNextAt, recurrence.FieldID)).Limit(100).All(ctx)
+	due := make([]dueRow, len(rows))
+	for i, row := range rows {
+		due[i] = dueRow{row.ID, row.AccountID, row.EveryDays, row.Prompt, row.Template, row.NextAt}
+	}
+	return due, err
+}
+
+// advance moves a recurrence on; mine is false where another process did, or where it
+// was replaced.
+func advance(ctx context.Context, tx *store.Tx, row dueRow, next int64) (mine bool, err error) {
+	n, err := tx.Ent().Recurrence.Update().Where(recurrence.NextAt(row.NextAt)).SetNextAt(next).Save(ctx)
+	return n == 1, err
+}

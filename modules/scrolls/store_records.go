@@ -2,10 +2,11 @@ package scrolls
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"entgo.io/ent/dialect/sql"
@@ -13,20 +14,24 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	entverdict "github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// item is a video under way.
+// item is a video of a running scroll.
 type item struct {
 	id        int64
 	record    stage.Record
 	seed      string
 	known     bool
 	refreshed bool
+	// again: the scroll has the item already, with an older record.
+	again bool
 }
 
-func (i item) key() coverageKey { return coverageKey{i.seed, i.record.Platform} }
+func (i item) key() coverage.Key { return coverage.Key{Seed: i.seed, Platform: i.record.Platform} }
 
 // selection says which of a scroll's items are meant.
 type selection []predicate.ScrollRecord
@@ -43,12 +48,16 @@ func unobserved() selection {
 // itemIDs returns the ids of a selection, the highest ranked first, ties in the
 // order of their arrival.
 func (r *run) itemIDs(ctx context.Context, which selection) ([]int64, error) {
-	return r.s.db.Ent().ScrollRecord.Query().
+	ids, err := r.s.db.Ent().ScrollRecord.Query().
 		Where(scrollrecord.ScrollID(r.id)).Where(which...).
 		Order(scrollrecord.ByRank(sql.OrderDesc()), scrollrecord.ByID()).IDs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read records: %w", err)
+	}
+	return ids, nil
 }
 
-// items reads some of them, in the order of ids; what is gone is left out.
+// items reads some of them, in the order of ids; missing ones are left out.
 func (r *run) items(ctx context.Context, ids []int64) ([]item, error) {
 	rows, err := r.s.db.Ent().ScrollRecord.Query().
 		Where(scrollrecord.ScrollID(r.id), scrollrecord.IDIn(ids...)).All(ctx)
@@ -74,30 +83,31 @@ func (r *run) items(ctx context.Context, ids []int64) ([]item, error) {
 	return items, nil
 }
 
-// insertItems writes new items; one that the scroll already has stays as it is.
-func (r *run) insertItems(ctx context.Context, tx *store.Tx, items []item) error {
+// writeItems writes items; one that the scroll already has gets the new record.
+func (r *run) writeItems(ctx context.Context, tx *store.Tx, items []item) error {
 	if len(items) == 0 {
 		return nil
 	}
-	const width = 9
-	args := make([]any, 0, len(items)*width)
-	for _, i := range items {
-		text, err := render(i.record)
-		if err != nil {
+	texts := make([]string, len(items))
+	for i := range items {
+		var err error
+		if texts[i], err = render(items[i].record); err != nil {
 			return err
 		}
-		args = append(args, i.id, r.account, r.id, i.record.Platform, i.record.ExternalID, text, i.seed, i.known, i.refreshed)
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO scroll_records (id, account_id, scroll_id, platform, external_id, record, seed, known, refreshed,
-		dropped_by, rank) VALUES `+tuples(len(items), width, ", '', 0")+
-		` ON CONFLICT (scroll_id, platform, external_id) DO NOTHING`, args...)
+	err := tx.Ent().ScrollRecord.MapCreateBulk(items, func(c *ent.ScrollRecordCreate, n int) {
+		i := items[n]
+		c.SetID(i.id).SetAccountID(r.account).SetScrollID(r.id).SetPlatform(i.record.Platform).SetExternalID(i.record.ExternalID).
+			SetRecord(texts[n]).SetSeed(i.seed).SetKnown(i.known).SetRefreshed(i.refreshed)
+	}).OnConflictColumns(scrollrecord.FieldScrollID, scrollrecord.FieldPlatform, scrollrecord.FieldExternalID).
+		Update(func(u *ent.ScrollRecordUpsert) { u.UpdateRecord() }).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("write records: %w", err)
 	}
 	return nil
 }
 
-// render is the JSON of a record, with the bytes of its texts as they are.
+// render returns the JSON of a record, without escapes that its texts do not have.
 func render(rec stage.Record) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -108,105 +118,104 @@ func render(rec stage.Record) (string, error) {
 	return strings.TrimSuffix(text.String(), "\n"), nil
 }
 
-// updateRecords replaces the records of items.
-func (r *run) updateRecords(ctx context.Context, tx *store.Tx, items []item) error {
-	args := make([]any, 0, 2*len(items)+2)
-	for _, i := range items {
-		text, err := render(i.record)
-		if err != nil {
-			return err
-		}
-		args = append(args, i.id, text)
+// chosen selects the rows of items.
+func (r *run) chosen(items []item) predicate.ScrollRecord {
+	ids := make([]int64, len(items))
+	for i := range items {
+		ids[i] = items[i].id
 	}
-	return r.update(ctx, tx, "v(id, record)", []string{"bigint", "text"}, "record = v.record", args)
-}
-
-// updateVerdicts writes what the screens said.
-func (r *run) updateVerdicts(ctx context.Context, tx *store.Tx, ids []int64, verdicts map[int64]*verdict) error {
-	args := make([]any, 0, 3*len(ids)+2)
-	for _, id := range ids {
-		args = append(args, id, verdicts[id].droppedBy, verdicts[id].rank)
-	}
-	return r.update(ctx, tx, "v(id, dropped_by, rank)", []string{"bigint", "text", "double precision"},
-		"dropped_by = v.dropped_by, rank = v.rank", args)
-}
-
-// update changes many rows at once. types are the SQL types of one tuple of args.
-func (r *run) update(ctx context.Context, tx *store.Tx, with string, types []string, set string, args []any) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var text strings.Builder
-	text.WriteString("WITH " + with + " AS (VALUES ")
-	for i := range args {
-		switch {
-		case i == 0:
-			text.WriteString("(")
-		case i%len(types) == 0:
-			text.WriteString("), (")
-		default:
-			text.WriteString(", ")
-		}
-		text.WriteString("CAST($" + strconv.Itoa(i+1) + " AS " + types[i%len(types)] + ")")
-	}
-	n := strconv.Itoa(len(args) + 1)
-	m := strconv.Itoa(len(args) + 2)
-	text.WriteString(")) UPDATE scroll_records SET " + set + " FROM v WHERE scroll_records.id = v.id AND scroll_records.scroll_id = $" + n +
-		" AND scroll_records.account_id = $" + m)
-	if _, err := tx.Exec(ctx, text.String(), append(args, r.id, r.account)...); err != nil {
-		return fmt.Errorf("update records: %w", err)
-	}
-	return nil
+	return scrollrecord.And(scrollrecord.ScrollID(r.id), scrollrecord.IDIn(ids...))
 }
 
 // markRefreshed notes that items have their observation.
 func (r *run) markRefreshed(ctx context.Context, tx *store.Tx, items []item) error {
-	return r.change(ctx, tx, "UPDATE scroll_records SET refreshed = true", items)
+	return tx.Ent().ScrollRecord.Update().Where(r.chosen(items)).SetRefreshed(true).Exec(ctx)
 }
 
-// removeItems takes items out of the scroll: the library has them.
+// removeItems deletes items that the library has.
 func (r *run) removeItems(ctx context.Context, tx *store.Tx, items []item) error {
-	return r.change(ctx, tx, "DELETE FROM scroll_records", items)
+	_, err := tx.Ent().ScrollRecord.Delete().Where(r.chosen(items)).Exec(ctx)
+	return err
 }
 
-func (r *run) change(ctx context.Context, tx *store.Tx, verb string, items []item) error {
-	if len(items) == 0 {
-		return nil
+// deleteRecords deletes all records of a scroll.
+func deleteRecords(ctx context.Context, tx *store.Tx, scroll int64) error {
+	_, err := tx.Ent().ScrollRecord.Delete().Where(scrollrecord.ScrollID(scroll)).Exec(ctx)
+	return err
+}
+
+// writeVerdicts writes the results of the screens: to the records, and to where they
+// outlive the scroll.
+func (r *run) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []*verdict) error {
+	for _, v := range verdicts {
+		err := tx.Ent().ScrollRecord.Update().Where(scrollrecord.ScrollID(r.id), scrollrecord.ID(v.id)).
+			SetDroppedBy(v.DroppedBy).SetRank(v.Rank).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("write verdicts: %w", err)
+		}
 	}
-	args := []any{r.account, r.id}
-	marks := make([]string, len(items))
-	for n, i := range items {
-		args = append(args, i.id)
-		marks[n] = "$" + strconv.Itoa(len(args))
-	}
-	_, err := tx.Exec(ctx, verb+" WHERE account_id = $1 AND scroll_id = $2 AND id IN ("+strings.Join(marks, ", ")+")", args...)
+	now := r.s.now().UnixMilli()
+	// In one order, or two scrolls that judge the same videos wait for each other.
+	slices.SortFunc(verdicts, func(a, b *verdict) int {
+		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.ExternalID, b.ExternalID))
+	})
+	err := tx.Ent().Verdict.MapCreateBulk(verdicts, func(c *ent.VerdictCreate, n int) {
+		v := verdicts[n]
+		c.SetID(r.s.db.NewID()).SetAccountID(r.account).SetPlatform(v.Platform).SetExternalID(v.ExternalID).
+			SetScrollID(r.id).SetDropped(v.DroppedBy != "").SetDroppedBy(v.DroppedBy).SetRuleID(v.RuleID).
+			SetRank(v.Rank).SetReason(strings.Join(v.reasons, "; ")).SetJudgedAt(now)
+	}).OnConflictColumns(entverdict.FieldAccountID, entverdict.FieldPlatform, entverdict.FieldExternalID).
+		Update(func(u *ent.VerdictUpsert) {
+			u.UpdateScrollID().UpdateDropped().UpdateDroppedBy().UpdateRuleID().UpdateRank().UpdateReason().UpdateJudgedAt()
+		}).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("change records: %w", err)
+		return fmt.Errorf("keep verdicts: %w", err)
 	}
 	return nil
 }
 
-// deleteRecords removes everything that a scroll has under way.
-func deleteRecords(ctx context.Context, tx *store.Tx, account, scroll int64) error {
-	_, err := tx.Exec(ctx, "DELETE FROM scroll_records WHERE account_id = $1 AND scroll_id = $2", account, scroll)
-	return err
+// pageOfVerdicts reads at most limit verdicts below an id; 0 starts with the newest.
+func (s *Service) pageOfVerdicts(ctx context.Context, scroll int64, filter VerdictFilter, before int64, limit int) ([]Verdict, error) {
+	query := s.db.Ent().Verdict.Query()
+	if scroll != 0 {
+		query.Where(entverdict.ScrollID(scroll))
+	}
+	if filter.Dropped != nil {
+		query.Where(entverdict.Dropped(*filter.Dropped))
+	}
+	if filter.ExternalID != "" {
+		query.Where(entverdict.ExternalID(filter.ExternalID))
+	}
+	if before != 0 {
+		query.Where(entverdict.IDLT(before))
+	}
+	rows, err := query.Order(ent.Desc(entverdict.FieldID)).Limit(limit).All(ctx)
+	verdicts := make([]Verdict, len(rows))
+	for i, row := range rows {
+		verdicts[i] = Verdict{
+			ID: row.ID, ScrollID: row.ScrollID, JudgedAt: row.JudgedAt,
+			Verdict: stage.Verdict{
+				Ref:       stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID},
+				DroppedBy: row.DroppedBy, RuleID: row.RuleID, Rank: row.Rank, Reason: row.Reason,
+			},
+		}
+	}
+	return verdicts, err
 }
 
-// tuples is the text of rows of placeholders, each with a constant tail.
-func tuples(rows, width int, tail string) string {
-	var text strings.Builder
-	for row := range rows {
-		if row > 0 {
-			text.WriteString(", ")
-		}
-		text.WriteString("(")
-		for column := range width {
-			if column > 0 {
-				text.WriteString(", ")
-			}
-			text.WriteString("$" + strconv.Itoa(row*width+column+1))
-		}
-		text.WriteString(tail + ")")
+// forgetDrops deletes at most limit old drops, of all tenants.
+func (s *Service) forgetDrops(ctx context.Context, below int64, limit int) (removed int, err error) {
+	ids, err := s.db.Ent().Verdict.Query().Where(entverdict.Dropped(true), entverdict.JudgedAtLT(below)).
+		Order(ent.Asc(entverdict.FieldJudgedAt, entverdict.FieldID)).Limit(limit).IDs(ctx)
+	if err != nil || len(ids) == 0 {
+		return 0, err
 	}
-	return text.String()
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+		removed, err = tx.Ent().Verdict.Delete().Where(entverdict.IDIn(ids...), entverdict.JudgedAtLT(below)).Exec(ctx)
+		return err
+	})
+	if err == nil && len(ids) == limit {
+		removed = limit // some may have been judged again meanwhile; more may be left
+	}
+	return removed, err
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -37,14 +39,14 @@ func TestSeedsAreNotAskedBeforeTheirTime(t *testing.T) {
 			}
 			return all
 		}
-		entry := func(s *Scroll, seed, platform string) Coverage {
+		entry := func(s *Scroll, seed, platform string) coverage.Entry {
 			for _, c := range s.Progress.Coverage {
 				if c.Seed == seed && c.Platform == platform {
 					return c
 				}
 			}
 			t.Errorf("no entry for %s on %s: %+v", seed, platform, s.Progress.Coverage)
-			return Coverage{}
+			return coverage.Entry{}
 		}
 		first := w.complete(w.create(Start{}).ID)
 		if want := []string{"@gone", "youtube@busy", "@fine"}; !slices.Equal(asked(), want) {
@@ -103,7 +105,7 @@ func TestWhatLiesThereWaitsForNoSite(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		cfg := quick()
-		cfg.Templates["competitors"] = Template{Kinds: []string{competitor}, Sources: []string{"feed", "api"}}
+		cfg.Templates["competitors"] = Template{Kinds: []string{plan.Competitor}, Sources: []string{"feed", "api"}}
 		w := setup(t, db, cfg)
 		w.brief = stage.Brief{Name: "Beans", Competitors: []string{"https://www.tiktok.com/@rival"}}
 		w.serves, w.offline = map[string][]string{"api": {"tiktok"}}, []string{"feed"}
@@ -138,7 +140,7 @@ func TestWhatDoesNotLieThereHidesNoAnswer(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				cfg := quick()
-				cfg.Templates["competitors"] = Template{Kinds: []string{competitor}, Sources: []string{"feed", "api"}}
+				cfg.Templates["competitors"] = Template{Kinds: []string{plan.Competitor}, Sources: []string{"feed", "api"}}
 				w := setup(t, db, cfg)
 				w.brief = stage.Brief{Name: "Beans", Competitors: []string{"tiktok:rival", "youtube:tube"}}
 				w.serves, w.offline = map[string][]string{"api": {"tiktok"}}, []string{"feed"}

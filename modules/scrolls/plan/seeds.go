@@ -1,4 +1,4 @@
-package scrolls
+package plan
 
 import (
 	"net/url"
@@ -9,43 +9,6 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// The kinds of seeds.
-const (
-	own        = "own"
-	competitor = "competitor"
-	niche      = "niche"
-)
-
-// seeds are where the sources of a template start to look.
-func seeds(brief stage.Brief, rules []stage.Rule, prompt string, template Template, terms int) []stage.Seed {
-	var all []stage.Seed
-	add := func(seed stage.Seed) {
-		if !template.wants(seed.Kind) {
-			return
-		}
-		seed.Limit = template.SeedLimit
-		if seed.Text() != "" && !slices.ContainsFunc(all, seed.Same) {
-			all = append(all, seed)
-		}
-	}
-	if seed, ok := profile(brief.Website); ok {
-		seed.Kind = own
-		add(seed)
-	}
-	if !slices.ContainsFunc(all, func(s stage.Seed) bool { return s.Kind == own }) && brief.Name != "" {
-		add(stage.Seed{Kind: own, Term: brief.Name})
-	}
-	for _, text := range brief.Competitors {
-		seed := rival(text)
-		seed.Kind = competitor
-		add(seed)
-	}
-	for _, term := range keywords(brief, rules, prompt, terms) {
-		add(stage.Seed{Kind: niche, Term: term})
-	}
-	return all
-}
-
 // rival reads a competitor as people write it: a handle, the address of a profile
 // or of a site, or a name.
 func rival(text string) stage.Seed {
@@ -53,11 +16,11 @@ func rival(text string) stage.Seed {
 	if seed, ok := profile(text); ok {
 		return seed
 	}
-	if platform, handle, ok := strings.Cut(text, ":"); ok && slices.Contains(platforms(), strings.ToLower(platform)) {
-		return stage.Seed{Platform: strings.ToLower(platform), Handle: bare(handle)}
+	if platform, handle, ok := strings.Cut(text, ":"); ok && slices.Contains(Platforms(), strings.ToLower(platform)) {
+		return stage.Seed{Platform: strings.ToLower(platform), Handle: Handle(handle)}
 	}
 	if handle, ok := strings.CutPrefix(text, "@"); ok {
-		return stage.Seed{Handle: bare(handle)}
+		return stage.Seed{Handle: Handle(handle)}
 	}
 	if host := host(text); host != "" {
 		return stage.Seed{Term: siteName(host)}
@@ -68,12 +31,13 @@ func rival(text string) stage.Seed {
 	return stage.Seed{Term: text}
 }
 
-func platforms() []string { return []string{"tiktok", "youtube", "instagram"} }
+// Platforms returns the platforms that a competitor can name.
+func Platforms() []string { return []string{"tiktok", "youtube", "instagram"} }
 
 func handleForm() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN._-]{2,60}$`) }
 
-// bare is a handle without what is around it.
-func bare(handle string) string { return strings.TrimLeft(strings.TrimSpace(handle), "@") }
+// Handle returns a handle without spaces and the leading @.
+func Handle(handle string) string { return strings.TrimLeft(strings.TrimSpace(handle), "@") }
 
 // profile reads the address of a profile. Nothing is fetched.
 func profile(text string) (seed stage.Seed, ok bool) {
@@ -81,25 +45,17 @@ func profile(text string) (seed stage.Seed, ok bool) {
 	if err != nil {
 		return seed, false
 	}
-	var first, second string
-	for part := range strings.SplitSeq(address.Path, "/") {
-		switch {
-		case part == "":
-		case first == "":
-			first = part
-		case second == "":
-			second = part
-		}
-	}
+	parts := append(strings.FieldsFunc(address.Path, func(c rune) bool { return c == '/' }), "", "")
+	first, second := parts[0], parts[1]
 	switch site := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(address.Hostname()), "www."), "m."); {
 	case site == "tiktok.com" && strings.HasPrefix(first, "@"):
-		seed = stage.Seed{Platform: "tiktok", Handle: bare(first)}
+		seed = stage.Seed{Platform: "tiktok", Handle: Handle(first)}
 	case site == "youtube.com" && strings.HasPrefix(first, "@"):
-		seed = stage.Seed{Platform: "youtube", Handle: bare(first)}
+		seed = stage.Seed{Platform: "youtube", Handle: Handle(first)}
 	case site == "youtube.com" && slices.Contains([]string{"c", "user", "channel"}, first):
-		seed = stage.Seed{Platform: "youtube", Handle: bare(second)}
+		seed = stage.Seed{Platform: "youtube", Handle: Handle(second)}
 	case site == "instagram.com" && !slices.Contains([]string{"", "p", "reel", "reels", "explore", "tv", "stories"}, first):
-		seed = stage.Seed{Platform: "instagram", Handle: bare(first)}
+		seed = stage.Seed{Platform: "instagram", Handle: Handle(first)}
 	}
 	return seed, seed.Handle != ""
 }
@@ -111,7 +67,7 @@ func withScheme(text string) string {
 	return "https://" + text
 }
 
-// host is the host of an address or a bare domain; empty for anything else.
+// host returns the host of an address or of a domain, and is empty for anything else.
 func host(text string) string {
 	if strings.ContainsAny(text, " \t\n") {
 		return ""
@@ -125,7 +81,7 @@ func host(text string) string {
 	if dot <= 0 || len(name)-dot < 3 || strings.ContainsFunc(name[dot+1:], func(c rune) bool { return c < 'a' || c > 'z' }) {
 		return ""
 	}
-	// A dotted handle looks like a domain; a site is one that says so or has a common ending.
+	// A handle with a dot looks like a domain: a site needs a scheme or a common ending.
 	known := strings.Fields("com org net io co app dev ai shop store me tv info biz eu uk de fr es it nl dk se no fi pl pt at ch ie ca au nz jp kr in br mx us")
 	if strings.Contains(text, "://") || slices.Contains(known, name[dot+1:]) {
 		return name
@@ -133,7 +89,7 @@ func host(text string) string {
 	return ""
 }
 
-// siteName is what a site is called: the label before its public ending.
+// siteName returns the name of a site: the label before its public ending.
 func siteName(host string) string {
 	labels := strings.Split(strings.TrimPrefix(host, "www."), ".")
 	at := len(labels) - 2

@@ -1,4 +1,4 @@
-package scrolls
+package plan
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// The weights of a term by where it stands. A rule tells most of what is wanted
-// where it says that it wants nothing else.
+// The weight of a term depends on where it occurs. A rule weighs most where it
+// names the only thing that is wanted.
 const (
 	inPrompt      = 3.0
 	inTag         = 3.0
@@ -24,21 +24,21 @@ const (
 // longestTerm is the most words of a term: platforms find little by longer ones.
 const longestTerm = 3
 
-// keywords are the niche terms of a brief, the best first. The method is plain, so
-// that anybody can tell why a term is there: a term is a run of up to three words
-// that carry a topic, between words that do not, and counts as often as it is said,
-// by the weight of the place. What a rule or a text says not to want counts nothing,
-// nor do the words of the brand's own name. Ties go to the term that comes first.
+// keywords returns the niche terms of a brief, the best first. The method is simple,
+// so that a reader can see why a term was chosen: a term is a run of up to three
+// topic words between words without a topic. Its score is the sum of the weights of
+// the places where it occurs. Words that a rule or a text excludes and the words of
+// the brand's name do not count. Equal scores keep the order of the texts.
 func keywords(brief stage.Brief, rules []stage.Rule, prompt string, limit int) []string {
 	f := &finder{skip: map[string]bool{}, index: map[string]*term{}}
-	for text := range strings.FieldsFuncSeq(strings.ToLower(brief.Name), apart) {
+	for text := range strings.FieldsFuncSeq(strings.ToLower(brief.Name), separates) {
 		f.skip[text] = true
 	}
 	whole := prompt + "\n" + brief.Description
 	for _, rule := range rules {
 		whole += "\n" + rule.Text
 	}
-	f.know(whole)
+	f.learn(whole)
 	f.read(prompt, inPrompt, inPrompt, true)
 	for _, rule := range rules {
 		weight := inRule
@@ -57,7 +57,7 @@ type term struct {
 	score float64
 }
 
-// finder gathers the terms of some texts in one language.
+// finder counts the terms of some texts in one language.
 type finder struct {
 	lexicon
 	skip  map[string]bool
@@ -65,15 +65,15 @@ type finder struct {
 	index map[string]*term
 }
 
-// token is a word as it is written, or a mark between words (text is empty).
+// token is a word, or with an empty text a mark between words.
 type token struct {
 	text, lower string
 	tag         bool
-	// end marks what ends a sentence; else a mark only ends a run.
+	// end: the mark ends a sentence; any other mark only ends a run.
 	end bool
 }
 
-// tokens splits a text. What cannot be in a word is a mark.
+// tokens splits a text into words and marks.
 func tokens(text string) []token {
 	var all []token
 	from := -1
@@ -91,7 +91,7 @@ func tokens(text string) []token {
 		all = append(all, token{text: word, lower: strings.ToLower(word), tag: strings.HasPrefix(raw, "#")})
 	}
 	for at, r := range text {
-		if !apart(r) {
+		if !separates(r) {
 			if from < 0 {
 				from = at
 			}
@@ -106,13 +106,13 @@ func tokens(text string) []token {
 	return all
 }
 
-// read counts the terms of a text; opening weighs its first sentence. In a list of
-// rules a negation goes on to the end of the sentence, or to where something is
-// wanted again; in prose to the next mark.
+// read counts the terms of a text; opening is the weight of its first sentence. In a
+// list of rules a negation lasts to the end of the sentence or to the next word that
+// asks for something; in prose it lasts to the next mark.
 func (f *finder) read(text string, opening, rest float64, listed bool) {
 	weight := opening
 	var run []token
-	negated, first := false, false // first: nothing of what is not wanted was said yet
+	negated, first := false, false // first: no excluded topic was read yet
 	flush := func() {
 		f.run(run, weight)
 		run = nil
@@ -154,7 +154,7 @@ func (f *finder) read(text string, opening, rest float64, listed bool) {
 	flush()
 }
 
-// carries tells words that carry a topic.
+// carries reports whether a word has a topic.
 func (f *finder) carries(t token) bool {
 	if utf8.RuneCountInString(t.lower) < 3 && !strings.ContainsFunc(t.lower, unicode.IsDigit) || f.skip[t.lower] || f.common[t.lower] || amount(t.lower) {
 		return false
@@ -169,20 +169,20 @@ func (f *finder) carries(t token) bool {
 	return true
 }
 
-// amount tells 10k and 2x from 3d.
+// amount reports whether a word is a count such as 10k; 3d is none.
 func amount(word string) bool {
 	digits := strings.TrimRight(word, "0123456789")
 	return digits == "" || strings.Trim(word, "0123456789") == "k" && word[0] <= '9' || strings.Trim(word, "0123456789") == "m" && word[0] <= '9'
 }
 
-// run adds the terms of a run: as a whole, or its last words where it is too long.
-// A joining word at its end joins nothing.
+// run adds the term of a run: all of it, or its last words where it is too long. A
+// joining word at the end is cut off.
 func (f *finder) run(words []token, weight float64) {
 	for len(words) > 0 && f.joins[words[len(words)-1].lower] {
 		words = words[:len(words)-1]
 	}
 	if len(words) > 1 && f.joins[words[1].lower] {
-		f.add(words[0].lower, weight/2) // the head alone says nearly as much
+		f.add(words[0].lower, weight/2) // the first word alone is nearly as good
 		words = words[:min(len(words), longestTerm)]
 	}
 	if n := len(words); n > longestTerm {
@@ -197,7 +197,7 @@ func (f *finder) run(words []token, weight float64) {
 	}
 }
 
-// add counts a term; one that differs in an ending s is the same.
+// add counts a term; a final s makes no difference.
 func (f *finder) add(text string, weight float64) {
 	if utf8.RuneCountInString(text) < 3 || f.skip[text] {
 		return
@@ -210,7 +210,7 @@ func (f *finder) add(text string, weight float64) {
 	f.index[key].score += weight
 }
 
-// best are the terms with the highest scores.
+// best returns the terms with the highest scores.
 func (f *finder) best(limit int) []string {
 	slices.SortStableFunc(f.found, func(a, b *term) int { return cmp.Compare(b.score, a.score) })
 	terms := make([]string, 0, limit)
@@ -220,12 +220,12 @@ func (f *finder) best(limit int) []string {
 	return terms
 }
 
-// exclusive tells a rule that says what it is to be about.
+// exclusive reports whether a rule names the only topic that is wanted.
 func (f *finder) exclusive(rule string) bool {
 	return slices.ContainsFunc(tokens(rule), func(t token) bool { return f.only[t.lower] })
 }
 
-// apart tells what lies between words.
-func apart(c rune) bool {
+// separates reports whether a character is outside words.
+func separates(c rune) bool {
 	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c) && !strings.ContainsRune("'’-#", c)
 }

@@ -1,4 +1,4 @@
-package scrolls
+package plan
 
 import (
 	"maps"
@@ -7,26 +7,27 @@ import (
 	"sync"
 )
 
-// lexicon is what the keyword method knows of the languages of a text.
+// lexicon holds the words of the languages of a text that the keyword method needs.
 type lexicon struct {
-	// common words carry no topic.
+	// common words have no topic.
 	common map[string]bool
-	// forbids begin what is not wanted, wants what is; only are wants of nothing else.
+	// A word of forbids begins what is excluded, one of wants what is wanted, and one
+	// of only what alone is wanted.
 	forbids, wants, only map[string]bool
-	// joins stand between two words of one term: fins de semana.
+	// joins connect two words of one term: fins de semana.
 	joins map[string]bool
-	// nounsAreCapital: as in German, so that the rest carries no topic.
+	// nounsAreCapital: as in German, where words in lower case have no topic.
 	nounsAreCapital bool
 	// elides: as in French, where l'apéro is apéro.
 	elides bool
 }
 
-// language is one language's part of the lexicon.
+// language lists the words of one language, separated by spaces.
 type language struct{ common, forbids, wants, only, joins string }
 
-// know takes over what is known of the languages that a text is in: the one with
-// the most common words, and English, in which rules are written everywhere.
-func (l *lexicon) know(text string) {
+// learn sets the lexicon to the language of a text, which is the one with the most
+// known words, and to English, in which rules are written everywhere.
+func (l *lexicon) learn(text string) {
 	counts := map[string]int{}
 	all := languages()
 	for _, t := range tokens(text) {
@@ -53,7 +54,7 @@ func (l *lexicon) know(text string) {
 	l.elides = best == "fr" || best == "it"
 }
 
-// languages are the lexicons; nobody writes to them.
+// languages returns the lexicon of each language. It is read-only.
 var languages = sync.OnceValue(func() map[string]lexicon {
 	set := func(words string) map[string]bool {
 		out := map[string]bool{}
@@ -74,7 +75,7 @@ var languages = sync.OnceValue(func() map[string]lexicon {
 	return all
 })
 
-// platformWords are what every brief and ruleset talks of, whatever its topic.
+// platformWords occur in briefs and rulesets of every topic.
 const platformWords = `tiktok youtube instagram reel reels shorts video videos videoer filmer app apps online website www http https com content clip clips post posts
 hashtag hashtags caption captions viral trend trends trending`
 

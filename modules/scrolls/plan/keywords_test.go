@@ -1,4 +1,4 @@
-package scrolls
+package plan
 
 import (
 	"os"
@@ -62,7 +62,7 @@ func TestKeywordsOfLabelledBriefs(t *testing.T) {
 	}
 	found, fine, wanted, met := 0, 0, 0, 0
 	for _, b := range briefs {
-		terms := keywords(b.brief, b.rules, b.prompt, Defaults().Terms)
+		terms := keywords(b.brief, b.rules, b.prompt, 8)
 		var odd, missing []string
 		for _, term := range terms {
 			if !slices.Contains(b.must, term) && !slices.Contains(b.also, term) {

@@ -1,4 +1,4 @@
-package scrolls
+package plan
 
 import (
 	"reflect"
@@ -52,23 +52,23 @@ func TestSeedsOfATemplate(t *testing.T) {
 		Name: "Beans", Website: "https://www.tiktok.com/@beans", Description: "Espresso at home",
 		Competitors: []string{"@rival", "@Rival", "https://youtube.com/@other"},
 	}
-	all := seeds(brief, nil, "", Template{SeedLimit: 30}, 8)
+	all := Seeds(brief, nil, "", Options{Limit: 30, Terms: 8})
 	want := []stage.Seed{
-		{Kind: own, Platform: "tiktok", Handle: "beans", Limit: 30},
-		{Kind: competitor, Handle: "rival", Limit: 30},
-		{Kind: competitor, Platform: "youtube", Handle: "other", Limit: 30},
-		{Kind: niche, Term: "espresso", Limit: 30},
-		{Kind: niche, Term: "home", Limit: 30},
+		{Kind: Own, Platform: "tiktok", Handle: "beans", Limit: 30},
+		{Kind: Competitor, Handle: "rival", Limit: 30},
+		{Kind: Competitor, Platform: "youtube", Handle: "other", Limit: 30},
+		{Kind: Niche, Term: "espresso", Limit: 30},
+		{Kind: Niche, Term: "home", Limit: 30},
 	}
 	if !reflect.DeepEqual(all, want) {
 		t.Errorf("all: %+v", all)
 	}
-	some := seeds(brief, nil, "", Template{Kinds: []string{competitor}}, 8)
-	if len(some) != 2 || some[0].Kind != competitor {
+	some := Seeds(brief, nil, "", Options{Kinds: []string{Competitor}, Terms: 8})
+	if len(some) != 2 || some[0].Kind != Competitor {
 		t.Errorf("competitors: %+v", some)
 	}
 	brief.Website = ""
-	if mine := seeds(brief, nil, "", Template{Kinds: []string{own}}, 8); !reflect.DeepEqual(mine, []stage.Seed{{Kind: own, Term: "Beans"}}) {
+	if mine := Seeds(brief, nil, "", Options{Kinds: []string{Own}, Terms: 8}); !reflect.DeepEqual(mine, []stage.Seed{{Kind: Own, Term: "Beans"}}) {
 		t.Errorf("own: %+v", mine)
 	}
 }
@@ -92,21 +92,21 @@ func TestKeywords(t *testing.T) {
 
 func TestAttribute(t *testing.T) {
 	t.Parallel()
-	r := &run{seeds: []stage.Seed{
-		{Kind: own, Platform: "tiktok", Handle: "beans"}, {Kind: competitor, Handle: "Rival"}, {Kind: niche, Term: "espresso"},
-	}}
+	seeds := []stage.Seed{
+		{Kind: Own, Platform: "tiktok", Handle: "beans"}, {Kind: Competitor, Handle: "Rival"}, {Kind: Niche, Term: "espresso"},
+	}
 	cases := []struct{ in, want stage.Record }{
-		{stage.Record{}, stage.Record{Source: &stage.Source{Kind: niche}}},
-		{rec("tiktok", "", "@Beans", ""), rec("tiktok", own, "@Beans", "")},
-		{rec("youtube", "", "beans", ""), rec("youtube", niche, "beans", "")},
-		{rec("youtube", "", "RIVAL", ""), rec("youtube", competitor, "RIVAL", "")},
-		{rec("youtube", own, "RIVAL", ""), rec("youtube", own, "RIVAL", "")},
-		{rec("youtube", "", "someone", "espresso"), rec("youtube", niche, "someone", "espresso")},
+		{stage.Record{}, stage.Record{Source: &stage.Source{Kind: Niche}}},
+		{rec("tiktok", "", "@Beans", ""), rec("tiktok", Own, "@Beans", "")},
+		{rec("youtube", "", "beans", ""), rec("youtube", Niche, "beans", "")},
+		{rec("youtube", "", "RIVAL", ""), rec("youtube", Competitor, "RIVAL", "")},
+		{rec("youtube", Own, "RIVAL", ""), rec("youtube", Own, "RIVAL", "")},
+		{rec("youtube", "", "someone", "espresso"), rec("youtube", Niche, "someone", "espresso")},
 	}
 	cases[5].in.Seed, cases[5].in.Source.SeededBy, cases[5].want.Seed = "espresso", "", "espresso"
 	for _, c := range cases {
 		given := c.in
-		r.attribute(&given)
+		Attribute(&given, seeds)
 		if !reflect.DeepEqual(given, c.want) {
 			t.Errorf("%+v of %+v, want %+v", given.Source, c.in, c.want.Source)
 		}
@@ -117,39 +117,3 @@ func rec(platform, kind, handle, seededBy string) stage.Record {
 	return stage.Record{Ref: stage.Ref{Platform: platform}, Source: &stage.Source{Kind: kind, Handle: handle, SeededBy: seededBy}}
 }
 
-func TestConfig(t *testing.T) {
-	t.Parallel()
-	if err := Defaults().Validate(); err != nil {
-		t.Errorf("defaults: %v", err)
-	}
-	for name, spoil := range map[string]func(*Config){
-		"no default template": func(c *Config) { delete(c.Templates, "default") },
-		"unknown kind":        func(c *Config) { c.Templates["x"] = Template{Kinds: []string{"friends"}} },
-		"no batch":            func(c *Config) { c.BatchSize = 0 },
-		"batch too large":     func(c *Config) { c.BatchSize = 5000 },
-		"no heartbeat":        func(c *Config) { c.Heartbeat = 0 },
-		"impatient":           func(c *Config) { c.Stale = c.Heartbeat },
-		"unknown stage":       func(c *Config) { c.Deadlines["nap"] = 1 },
-		"no progress kept":    func(c *Config) { c.MaxCoverage = -1 },
-	} {
-		cfg := Defaults()
-		spoil(&cfg)
-		if cfg.Validate() == nil {
-			t.Errorf("%s: not refused", name)
-		}
-	}
-}
-
-func TestPercentNeverFalls(t *testing.T) {
-	t.Parallel()
-	last := 0.0
-	for _, stage := range Stages() {
-		for _, fraction := range []float64{-1, 0, 0.5, 1, 2} {
-			if p := percent(stage, fraction); p < last || p > 99 {
-				t.Errorf("%s at %v: %v after %v", stage, fraction, p, last)
-			} else {
-				last = p
-			}
-		}
-	}
-}

@@ -1,0 +1,140 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// Start is what a caller asks for. Nil is absent.
+type Start struct {
+	Prompt, Template, IdempotencyKey *string
+	// Schedule repeats the scroll every so many days.
+	Schedule *int
+}
+
+// Create starts a scroll, or returns the one that its idempotency key started.
+func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, created bool, err error) {
+	account, _, ok := viewer.Tenant(ctx)
+	if !ok || account == 0 {
+		return nil, false, errors.New("create scroll: no tenant in the context")
+	}
+	if _, known := s.cfg.template(start.Template); !known {
+		return nil, false, apierr.Invalid("template", "There is no template of this name.")
+	}
+	limits, err := s.needs.Plans.Limits(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("create scroll: limits: %w", err)
+	}
+	subject, briefed, err := s.needs.Workspaces.Subject(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("create scroll: workspace: %w", err)
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+		scroll, created = nil, false
+		// One start of an account decides at a time.
+		if err = tx.Lock(ctx, "scrolls", account); err != nil {
+			return err
+		}
+		if start.IdempotencyKey != nil {
+			if scroll, err = findByKey(ctx, tx, *start.IdempotencyKey); scroll != nil || err != nil {
+				return err
+			}
+		}
+		if !briefed {
+			return apierr.New(apierr.WorkspaceRequired, "Set a workspace before you start a scroll.")
+		}
+		active, err := countActive(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if active >= limits.ActiveScrolls {
+			return apierr.New(apierr.ScrollActiveLimit, "%d of %d scrolls are already active; wait until one has ended, or cancel it.", active, limits.ActiveScrolls)
+		}
+		created = true
+		scroll, err = s.insert(ctx, tx, account, subject, start)
+		if err != nil || start.Schedule == nil {
+			return err
+		}
+		now := scroll.CreatedAt
+		return s.replaceRecurrence(ctx, tx, account, start, now, nextTime(now, *start.Schedule, time.UnixMilli(now)))
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("create scroll: %w", err)
+	}
+	return scroll, created, nil
+}
+
+const day = 24 * time.Hour
+
+// StartDue starts the scrolls of recurrences whose time has come. The failure of one
+// tenant's start does not stop the others.
+func (s *Service) StartDue(ctx context.Context) error {
+	rows, err := s.due(viewer.System(ctx), s.now().UnixMilli())
+	if err != nil {
+		return fmt.Errorf("find due recurrences: %w", err)
+	}
+	var faults []error
+	for _, row := range rows {
+		if err := s.startDue(viewer.As(ctx, row.AccountID), row); err != nil {
+			faults = append(faults, fmt.Errorf("recurrence %d: %w", row.ID, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// startDue starts one, unless the subscription is not active, the budget is used up or
+// a scroll is active; in each case it is due again at the next time. Admission does
+// not see a scheduled start, so what it would refuse is refused here.
+func (s *Service) startDue(ctx context.Context, row dueRow) error {
+	limits, err := s.needs.Plans.Limits(ctx)
+	if err != nil {
+		return fmt.Errorf("limits: %w", err)
+	}
+	subject, briefed, err := s.needs.Workspaces.Subject(ctx)
+	if err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	spent, err := s.needs.Plans.BudgetSpent(ctx)
+	if err != nil {
+		return fmt.Errorf("budget: %w", err)
+	}
+	start := Start{Prompt: row.Prompt, Template: row.Template, Schedule: &row.EveryDays}
+	_, known := s.cfg.template(start.Template)
+	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.Lock(ctx, "scrolls", row.AccountID); err != nil {
+			return err
+		}
+		if mine, err := advance(ctx, tx, row, nextTime(row.NextAt, row.EveryDays, s.now())); err != nil || !mine {
+			return err
+		}
+		active, err := countActive(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if !limits.Active || spent || !briefed || !known || active > 0 {
+			s.log.Info("scheduled scroll skipped", "account", row.AccountID,
+				"subscription", limits.Active, "spent", spent, "workspace", briefed, "template", known, "active", active)
+			return nil
+		}
+		if _, err := s.insert(ctx, tx, row.AccountID, subject, start); err != nil {
+			return err
+		}
+		return s.needs.Charger.Charge(ctx, tx, row.AccountID, s.cfg.StartUnits)
+	})
+}
+
+// nextTime is the first time after now that is a whole number of intervals after
+// last. Days have 24 hours: the calendar is UTC.
+func nextTime(last int64, everyDays int, now time.Time) int64 {
+	step := (time.Duration(everyDays) * day).Milliseconds()
+	if passed := now.UnixMilli() - last; passed >= 0 {
+		last += (passed/step + 1) * step
+	}
+	return last
+}

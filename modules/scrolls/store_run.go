@@ -1,0 +1,262 @@
+package scrolls
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/predicate"
+	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
+)
+
+const (
+	// lookBack is how many completed scrolls are searched for what a seed brought.
+	lookBack = 5
+	// maxEarlier bounds the imports that are searched for an older reading.
+	maxEarlier = 100
+)
+
+// claimRow is the part of a scroll that a worker needs.
+type claimRow struct {
+	ID, Account      int64
+	Status           string
+	Attempt          int
+	HeartbeatAt      int64
+	StartedAt        *int64
+	Template, Prompt string
+	state            state
+}
+
+// lockRow reads a scroll and keeps others from changing it; nil where there is none.
+func lockRow(ctx context.Context, tx *store.Tx, id int64) (*claimRow, error) {
+	// An update that changes nothing locks the row on both dialects.
+	if n, err := tx.Ent().Scroll.Update().Where(scroll.ID(id)).AddAttempt(0).Save(ctx); n == 0 || err != nil {
+		return nil, err
+	}
+	row, err := tx.Ent().Scroll.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	progress, err := parseProgress(row.Progress)
+	if err != nil {
+		return nil, err
+	}
+	text := func(value *string) string {
+		if value == nil {
+			return ""
+		}
+		return *value
+	}
+	return &claimRow{
+		ID: row.ID, Account: row.AccountID, Status: row.Status, Attempt: row.Attempt, HeartbeatAt: row.HeartbeatAt,
+		StartedAt: row.StartedAt, Template: text(row.Template), Prompt: text(row.Prompt),
+		state: state{
+			checkpoint: row.Checkpoint, newVideos: row.NewVideos, progress: progress,
+			subject: row.Subject, rulesVersion: row.RulesVersion,
+		},
+	}, nil
+}
+
+// errLost is what a worker gets that no longer owns its scroll.
+var errLost = errors.New("the scroll has another worker or has ended")
+
+// one returns errLost for a change that found no row.
+func one(changed int, err error) error {
+	if err == nil && changed != 1 {
+		return errLost
+	}
+	return err
+}
+
+// startRow makes the attempt after the row's own the one that may commit.
+func startRow(ctx context.Context, tx *store.Tx, row *claimRow, step string, now int64) error {
+	update := tx.Ent().Scroll.Update().Where(scroll.ID(row.ID), scroll.Attempt(row.Attempt)).
+		SetStatus(Running).SetStage(step).AddAttempt(1).SetHeartbeatAt(now).SetUpdatedAt(now)
+	if row.StartedAt == nil {
+		update.SetStartedAt(now)
+	}
+	return one(update.Save(ctx))
+}
+
+// endRow ends a scroll of an attempt that has not ended, and deletes its records.
+func endRow(ctx context.Context, tx *store.Tx, id int64, attempt int, status, failure string, now int64) error {
+	update := tx.Ent().Scroll.Update().Where(scroll.ID(id), scroll.Attempt(attempt), active()).
+		SetStatus(status).ClearStage().SetCompletedAt(now).SetUpdatedAt(now)
+	if failure != "" {
+		update.SetFailureCode(failure)
+	}
+	if err := one(update.Save(ctx)); err != nil {
+		return err
+	}
+	return deleteRecords(ctx, tx, id)
+}
+
+// lost finds active scrolls, of all tenants, that had no heartbeat since a time.
+func (s *Service) lost(ctx context.Context, since int64) ([]*ent.Scroll, error) {
+	return s.db.Ent().Scroll.Query().
+		Where(scroll.Or(
+			scroll.And(scroll.Status(Running), scroll.HeartbeatAtLTE(since)),
+			scroll.And(scroll.Status(Queued), scroll.CreatedAtLTE(since)),
+		)).
+		Order(ent.Asc(scroll.FieldID)).Limit(100).
+		Select(scroll.FieldID, scroll.FieldAccountID, scroll.FieldAttempt).All(ctx)
+}
+
+// change updates the row where it still belongs to the worker, or fails with errLost.
+func (r *run) change(ctx context.Context, tx *store.Tx, set func(*ent.ScrollUpdate)) error {
+	update := tx.Ent().Scroll.Update().Where(scroll.ID(r.id), scroll.Attempt(r.attempt), scroll.Status(Running))
+	set(update)
+	return one(update.Save(ctx))
+}
+
+// fence locks the row, or fails with errLost, and writes the heartbeat.
+func (r *run) fence(ctx context.Context, tx *store.Tx, now int64) error {
+	return r.change(ctx, tx, func(u *ent.ScrollUpdate) { u.SetHeartbeatAt(now) })
+}
+
+// pulse is a fence and nothing else.
+func (r *run) pulse(ctx context.Context) error {
+	return r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		return r.fence(ctx, tx, r.s.now().UnixMilli())
+	})
+}
+
+// save writes the worker's part of the row.
+func (r *run) save(ctx context.Context, tx *store.Tx, next state, now int64) error {
+	progress := next.progress
+	progress.Coverage = coverage.Shorten(progress.Coverage, r.s.cfg.MaxCoverage)
+	text, err := json.Marshal(progress)
+	if err != nil {
+		return fmt.Errorf("render progress: %w", err)
+	}
+	return r.change(ctx, tx, func(u *ent.ScrollUpdate) {
+		u.SetStage(next.step).SetCheckpoint(next.checkpoint).SetProgress(string(text)).SetNewVideos(next.newVideos).
+			SetSubject(next.subject).SetRulesVersion(next.rulesVersion).SetUpdatedAt(now)
+	})
+}
+
+// end writes a final state and deletes the records.
+func (r *run) end(ctx context.Context, status, failure string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		now := r.s.now().UnixMilli()
+		if err := r.fence(ctx, tx, now); err != nil {
+			return err
+		}
+		next := r.state
+		if status == Completed {
+			next.checkpoint = Score
+			next.progress.raise(100)
+		}
+		if err := r.save(ctx, tx, next, now); err != nil {
+			return err
+		}
+		return endRow(ctx, tx, r.id, r.attempt, status, failure, now)
+	})
+	if err == nil {
+		r.s.signals.changed(r.id)
+	}
+	return err
+}
+
+// putDown leaves the scroll to another start, whose number follows attempt.
+func (r *run) putDown(ctx context.Context, tx *store.Tx, attempt int) error {
+	return r.change(ctx, tx, func(u *ent.ScrollUpdate) {
+		u.SetHeartbeatAt(0).SetAttempt(attempt).SetUpdatedAt(r.s.now().UnixMilli())
+	})
+}
+
+// insertImport writes the scroll of an import, started. It has no job: its command
+// runs it.
+func (r *run) insertImport(ctx context.Context, tx *store.Tx) error {
+	now := r.s.now().UnixMilli()
+	return tx.Ent().Scroll.Create().SetID(r.id).SetAccountID(r.account).SetStatus(Running).SetStage(r.state.step).
+		SetProgress(noProgress).SetTemplate(importTemplate).SetSubject(r.state.subject).SetRulesVersion(r.state.rulesVersion).
+		SetAttempt(r.attempt).SetHeartbeatAt(now).SetCheckpoint(r.state.checkpoint).
+		SetCreatedAt(now).SetUpdatedAt(now).SetStartedAt(now).Exec(ctx)
+}
+
+// runningImports are the tenant's imports that have not ended.
+func (s *Service) runningImports(ctx context.Context) ([]*ent.Scroll, error) {
+	return s.db.Ent().Scroll.Query().
+		Where(scroll.Status(Running), scroll.TemplateEQ(importTemplate)).
+		Order(ent.Asc(scroll.FieldID)).Limit(maxEarlier).
+		Select(scroll.FieldID, scroll.FieldHeartbeatAt, scroll.FieldAttempt).All(ctx)
+}
+
+// importPulse reads the heartbeat of one of them; nil once it has ended.
+func (s *Service) importPulse(ctx context.Context, id int64) (*ent.Scroll, error) {
+	row, err := s.db.Ent().Scroll.Query().
+		Where(scroll.ID(id), scroll.Status(Running)).
+		Select(scroll.FieldID, scroll.FieldHeartbeatAt).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil
+	}
+	return row, err
+}
+
+// earlierImports are the tenant's last imports, the newest first.
+func (s *Service) earlierImports(ctx context.Context) ([]int64, error) {
+	return s.db.Ent().Scroll.Query().
+		Where(scroll.TemplateEQ(importTemplate)).
+		Order(ent.Desc(scroll.FieldID)).Limit(maxEarlier).IDs(ctx)
+}
+
+// runNumber counts the workspace's runs from 1. Imports are no runs of it.
+func (s *Service) runNumber(ctx context.Context) (int, error) {
+	completed, err := s.db.Ent().Scroll.Query().Where(scroll.Status(Completed), started()).Count(ctx)
+	return completed + 1, err
+}
+
+// coverageBefore is the coverage of the last completed scrolls of the same subject
+// and template, see [coverage.Latest]. An import has none: its source is not asked
+// for the same again.
+func (r *run) coverageBefore(ctx context.Context, scrolls int) ([]coverage.Entry, error) {
+	if r.name == importTemplate {
+		return nil, nil
+	}
+	rows, err := r.s.db.Ent().Scroll.Query().
+		Where(scroll.Status(Completed), scroll.Subject(r.snapshot().subject), ofTemplate(r.name)).
+		Order(ent.Desc(scroll.FieldID)).Limit(scrolls).
+		Select(scroll.FieldProgress).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]coverage.Entry, len(rows))
+	for i, row := range rows {
+		progress, err := parseProgress(row.Progress)
+		if err != nil {
+			return nil, fmt.Errorf("scroll %d: %w", row.ID, err)
+		}
+		parts[i] = progress.Coverage
+	}
+	return coverage.Latest(parts...), nil
+}
+
+// ofTemplate selects the scrolls of a template.
+func ofTemplate(name string) predicate.Scroll {
+	if name == defaultTemplate {
+		return scroll.Or(scroll.TemplateEQ(name), scroll.TemplateIsNil())
+	}
+	return scroll.TemplateEQ(name)
+}
+
+// activeOf returns the active scrolls of a subject.
+func activeOf(ctx context.Context, tx *store.Tx, subject string) ([]int64, error) {
+	return tx.Ent().Scroll.Query().Where(active(), scroll.Subject(subject)).Order(ent.Asc(scroll.FieldID)).IDs(ctx)
+}
+
+// cancelRow cancels a scroll; done is false where it had ended.
+func cancelRow(ctx context.Context, tx *store.Tx, id, now int64) (done bool, err error) {
+	n, err := tx.Ent().Scroll.Update().Where(scroll.ID(id), active()).
+		SetStatus(Cancelled).ClearStage().SetUpdatedAt(now).SetCompletedAt(now).Save(ctx)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	return true, deleteRecords(ctx, tx, id)
+}
