@@ -7,7 +7,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// pattern is a way to open a video that can be told by its words.
+// pattern is a way to open a video that its words give away.
 type pattern struct {
 	name, label string
 	match       *regexp.Regexp

@@ -91,7 +91,7 @@ func datas(list []file) []string {
 }
 
 // Parse reads the text of a caption file: WebVTT, SubRip, or YouTube's json3,
-// told apart by their form. What is no cue is left out, and a file that breaks off
+// by their form. What is no cue is left out, and a file that breaks off
 // or breaks the rules gives the cues that it has: the known libraries give none then.
 func Parse(text string) []stage.Cue {
 	text = strings.TrimPrefix(text, "\ufeff")
@@ -125,8 +125,8 @@ func Parse(text string) []stage.Cue {
 	return slices.DeleteFunc(cues, func(c stage.Cue) bool { return strings.TrimSpace(c.Text) == "" })
 }
 
-// closes tells whether a line without text ends a cue. An empty one does. One of
-// spaces stands in cues of automatic captions for the line that is still empty;
+// closes reports whether a line without text ends a cue. An empty one does. One of
+// spaces is in cues of automatic captions for the line that is still empty;
 // in files that were edited by hand it is followed by a number or the next times.
 func closes(lines []string) bool {
 	if lines[0] == "" || len(lines) < 2 {

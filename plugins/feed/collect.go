@@ -93,7 +93,7 @@ func (p *pick) add(rec stage.Record) {
 	p.next++
 }
 
-// wins tells of the records, given in the same order, which ones are chosen.
+// wins reports whether a record is chosen; they come in the same order.
 func (p *pick) wins(rec stage.Record) bool {
 	best, ok := p.best[p.key(rec.Ref)]
 	p.next++
@@ -108,11 +108,11 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 	if err != nil {
 		return nil, err
 	}
-	books := newBooks()
+	ledger := newLedger()
 	whose := newKinds(call.Brief, seeds)
 	report, err := s.each(ctx, call, nil, func(rec stage.Record) error {
 		whose.settle(&rec)
-		entry := books.enter(rec)
+		entry := ledger.enter(rec)
 		rec.Seed = entry.Seed
 		if err := emit(rec); err != nil {
 			return err
@@ -124,8 +124,8 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 	if err != nil && !enough {
 		return nil, err
 	}
-	tell(call, report)
-	return books.outcomes(report, seeds, enough), nil
+	logReport(call, report)
+	return ledger.outcomes(report, seeds, enough), nil
 }
 
 // refresh hands over those videos asked for that the run's folder has.
@@ -155,7 +155,7 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 	if err != nil && !errors.Is(err, stage.ErrEnough) {
 		return nil, err
 	}
-	tell(call, report)
+	logReport(call, report)
 	var outcomes []stage.Outcome
 	for _, platform := range slices.Sorted(maps.Keys(asked)) {
 		outcome := stage.Outcome{Seed: Seed, Platform: platform, Asked: asked[platform], Returned: found[platform], Status: stage.OK}
@@ -194,8 +194,8 @@ func (s *source) each(ctx context.Context, call *stage.Call, want map[stage.Ref]
 	})
 }
 
-// tell puts what was left out into the log: places and reasons, not the lines.
-func tell(call *stage.Call, report formats.Report) {
+// logReport puts what was left out into the log: places and reasons, not the lines.
+func logReport(call *stage.Call, report formats.Report) {
 	if call.Log == nil {
 		return
 	}

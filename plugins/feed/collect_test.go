@@ -100,7 +100,7 @@ func TestCollectFromFolder(t *testing.T) {
 	}
 }
 
-func TestSampleFitsTheHouse(t *testing.T) {
+func TestSampleFitsTheHost(t *testing.T) {
 	t.Parallel()
 	recs, _, err := stagetest.Collect(t, Spec(), stage.Call{Run: stage.Run{Number: 3, Now: now}, Settings: map[string]string{"dir": Sample}}, nil)
 	if err != nil || len(recs) != 125 {

@@ -11,7 +11,7 @@ import (
 type kinds struct{ of map[string]stage.Source }
 
 // newKinds takes the brief's competitors and the seeds of the run; handles are
-// compared without case and @, and an address stands for the handle in it.
+// compared without case and @, and an address counts as the handle in it.
 func newKinds(brief stage.Brief, seeds []stage.Seed) kinds {
 	k := kinds{of: map[string]stage.Source{}}
 	for _, competitor := range brief.Competitors {

@@ -20,14 +20,14 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )
 
-// bundle is the stage before a double, with a clock that nobody waits for.
+// bundle is the stage before a double, with a clock that does not wait.
 type bundle struct {
 	*instagramtest.Server
 	clock *sitetest.Clock
 	spec  stage.Spec
 	call  stage.Call
 	tags  map[string]bool // what was spent
-	most  int             // how many tags the house grants
+	most  int             // how many tags the host grants
 	log   strings.Builder
 }
 
@@ -103,13 +103,13 @@ func (b *bundle) collect(t *testing.T, seeds ...stage.Seed) ([]stage.Record, []s
 // discreet checks that the token is in no address, log or detail.
 func (b *bundle) discreet(t *testing.T, outcomes []stage.Outcome) {
 	t.Helper()
-	told := b.log.String() + strings.Join(b.Asked(), " ")
+	said := b.log.String() + strings.Join(b.Asked(), " ")
 	for _, o := range outcomes {
-		told += o.Detail
+		said += o.Detail
 	}
 	for _, secret := range []string{instagramtest.Token, url.QueryEscape(instagramtest.Token), "access_token="} {
-		if strings.Contains(told, secret) {
-			t.Errorf("%s is told", secret)
+		if strings.Contains(said, secret) {
+			t.Errorf("got %s in the log or an outcome, want it nowhere", secret)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func TestKindsThatAreNotTold(t *testing.T) {
 	want(t, outcomes[0], stage.Changed, 0)
 }
 
-// TestRecordedPages reads what the real interface once sent, before it told kinds.
+// TestRecordedPages reads what the real interface once sent, before it sent kinds.
 func TestRecordedPages(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{}

@@ -8,7 +8,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// FuzzPosts: whatever comes, each post that is kept is one that the house takes.
+// FuzzPosts: whatever comes, each post that is kept is one that the host takes.
 func FuzzPosts(f *testing.F) {
 	for _, seed := range []string{
 		`{"data":[{"id":"1","shortcode":"Cgood1","media_product_type":"REELS","view_count":"7","timestamp":"2019-09-26T22:36:43+0000"}],"paging":{"cursors":{"after":"x"}}}`,

@@ -25,7 +25,7 @@ const (
 	throttled = time.Hour
 )
 
-// graph is one call's talk with the interface.
+// graph is one call's connection to the interface.
 type graph struct {
 	site *site.Site
 	call *stage.Call
@@ -53,7 +53,7 @@ type errTransient struct{ detail string }
 func (e *errTransient) Error() string { return e.detail }
 
 // get asks until there is an answer. The token travels in a header: as a parameter
-// it would end up in the logs of whoever is on the way. The error is a *site.Stop
+// it would end up in the logs of every proxy on the way. The error is a *site.Stop
 // or the context's.
 func (g *graph) get(ctx context.Context, path string, parameters url.Values) (json.RawMessage, error) {
 	for failed := 1; ; failed++ {
@@ -152,7 +152,7 @@ func (g *graph) judge(status int, f fault, used usage) error {
 	return stop(stage.Changed, site.Seed)
 }
 
-// aboutRights tells a missing permission from a wrong question: both have code 100.
+// aboutRights reports a missing permission, as against a wrong question: both have code 100.
 func aboutRights(message string) bool {
 	message = strings.ToLower(message)
 	for _, word := range []string{"permission", "feature", "app token", "secret proof"} {

@@ -36,7 +36,7 @@ type posts struct {
 
 var (
 	handleForm = regexp.MustCompile(`^[A-Za-z0-9_.]{1,30}$`)
-	// cursorForm keeps a cursor from saying more than a cursor may: it stands within
+	// cursorForm keeps a cursor from saying more than a cursor may: it is within
 	// the list of fields.
 	cursorForm = regexp.MustCompile(`^[A-Za-z0-9_=+/|.-]{1,1000}$`)
 )

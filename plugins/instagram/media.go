@@ -44,7 +44,7 @@ var (
 	linkForm = regexp.MustCompile(`instagram\.com/(?:[A-Za-z0-9_.]+/)?(?:reels?|p|tv)/([A-Za-z0-9_-]{5,40})`)
 )
 
-// code names a post to everybody; the id names it to the asker alone. Empty where
+// code is the public name of a post; its id means something to the asker alone. Empty where
 // there is none.
 func (m media) code() string {
 	if code := string(m.Shortcode); codeForm.MatchString(code) {
@@ -56,8 +56,8 @@ func (m media) code() string {
 	return ""
 }
 
-// record is the post as stages pass it on. Shares and saves of others' posts are
-// known to nobody; views are paid and organic ones together.
+// record is the post as stages pass it on. The interface has no shares and saves of
+// others' posts; views are paid and organic ones together.
 func (m media) record(by creator) stage.Record {
 	record := stage.Record{
 		Ref:       stage.Ref{Platform: platform, ExternalID: m.code()},
@@ -134,7 +134,7 @@ func (h *haul) missing() error {
 	return nil
 }
 
-// reel tells the reels; it counts videos of which nobody knows.
+// reel reports whether a post is a reel; it counts videos of an unknown kind.
 func (h *haul) reel(m media) bool {
 	if m.Product == "" && strings.EqualFold(string(m.Type), "VIDEO") {
 		h.untyped++

@@ -19,7 +19,7 @@ const (
 // refresh reads known reels again. The interface looks up no post of others by
 // itself, so the accounts that the brief names are read, further back than a
 // collection does. Each reel has an outcome of its own, whose seed is its code: one
-// that was not met is `unsupported`, since nobody can say that it is gone.
+// that was not met is `unsupported`, since it may still be there.
 func (s source) refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
 	g, wrong := s.open(call)
 	inner, cancel := site.Early(ctx)
@@ -69,12 +69,12 @@ func (s source) refresh(ctx context.Context, call *stage.Call, refs []stage.Ref,
 // refreshed says how each reel fared; open holds those that were not met.
 func refreshed(refs []stage.Ref, open map[string]bool, over *site.Stop) []stage.Outcome {
 	var outcomes []stage.Outcome
-	told := map[string]bool{}
+	done := map[string]bool{}
 	for _, ref := range refs {
-		if told[ref.ExternalID] {
+		if done[ref.ExternalID] {
 			continue
 		}
-		told[ref.ExternalID] = true
+		done[ref.ExternalID] = true
 		o := stage.Outcome{Seed: ref.ExternalID, Platform: platform, Status: stage.OK, Asked: 1}
 		switch {
 		case ref.Platform == platform && !open[ref.ExternalID]:

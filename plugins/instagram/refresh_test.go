@@ -32,7 +32,7 @@ func TestRefresh(t *testing.T) {
 	b.discreet(t, outcomes)
 	want(t, outcomes[0], stage.OK, 1)
 	want(t, outcomes[1], stage.OK, 1)
-	want(t, outcomes[2], stage.Unsupported, 0) // not `not_found`: nobody looked everywhere
+	want(t, outcomes[2], stage.Unsupported, 0) // not `not_found`: not every list was read
 	if *records[0].Metrics.Views != 1003 || records[0].Metadata != nil {
 		t.Errorf("%+v", records[0])
 	}

@@ -112,7 +112,7 @@ func merge(have, more []line) []line {
 	return whole(have)
 }
 
-// replace tells whether a line is among others, and keeps the better reading.
+// replace reports whether a line is among others, and keeps the better reading.
 func replace(have []line, one line) bool {
 	for i, old := range have {
 		if alike(old.text, one.text) {
@@ -144,7 +144,7 @@ func whole(all []line) []line {
 	return kept
 }
 
-// alike tells whether two lines are the same but for an error of reading or two.
+// alike reports whether two lines are the same but for an error of reading or two.
 func alike(a, b string) bool {
 	x, y := bare(a), bare(b)
 	most := max(len(x), len(y)) / 6
@@ -154,7 +154,7 @@ func alike(a, b string) bool {
 	return abs(len(x)-len(y)) <= most && !countsDiffer(x, y) && distance(x, y) <= most
 }
 
-// countsDiffer tells whether the lines have other digits: `Day 1` is not `Day 2`,
+// countsDiffer reports whether the lines have other digits: `Day 1` is not `Day 2`,
 // however alike they look.
 func countsDiffer(a, b []rune) bool { return digits(a) != digits(b) }
 

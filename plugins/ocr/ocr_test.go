@@ -49,7 +49,7 @@ func TestTextOfClips(t *testing.T) {
 		{Ref: ref("no media")},
 		{Ref: ref("broken"), Media: broken},
 		{Ref: ref("no text"), Media: plain},
-		{Ref: ref("told"), Media: changing, Evidence: &stage.Evidence{OnScreenText: &sticker}},
+		{Ref: ref("known"), Media: changing, Evidence: &stage.Evidence{OnScreenText: &sticker}},
 		{Ref: ref("changing"), Media: changing},
 	})
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package ocr is the evidence stage that reads what is printed over the first
 // seconds of a video: frames at 0, 1 and 2 s by ffmpeg, read by tesseract.
 //
-// A video whose platform already told the text of its stickers is left alone.
+// A video whose platform already gave the text of its stickers is left alone.
 package ocr
 
 import (
@@ -102,7 +102,7 @@ func (r reader) read(ctx context.Context, path string) (string, error) {
 
 func (r reader) frame(ctx context.Context, frame string) ([]line, error) {
 	r.call.Progress("reading a frame")
-	// Sparse text (11): words stand anywhere in a picture.
+	// Sparse text (11): words are anywhere in a picture.
 	table, err := film.RunWithin(ctx, r.call, r.patience, "tesseract", frame, "stdout", "-l", r.language, "--psm", "11", "tsv")
 	switch err = languageFault(err); {
 	case film.Unreadable(err):
@@ -114,7 +114,7 @@ func (r reader) frame(ctx context.Context, frame string) ([]line, error) {
 	return lines(string(table)), nil
 }
 
-// languageFault tells a language that is not installed from a picture's trouble.
+// languageFault makes an error of a language that is not installed one of the setup.
 func languageFault(err error) error {
 	if film.Unreadable(err) && strings.Contains(err.Error(), "Error opening data file") {
 		return stage.Misconfiguredf("tesseract lacks data of a language that is set")

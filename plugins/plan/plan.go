@@ -1,7 +1,7 @@
 // Package plan is the plan stage that asks a chat endpoint which words people use
 // for what the tenant's videos would be about.
 //
-// Without an endpoint it is not usable, and the house's keywords stand.
+// Without an endpoint it is not usable, and the host's keywords are used.
 package plan
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxTerms is how many terms are asked for; the house takes what it wants of them.
+	// maxTerms is how many terms are asked for; the host takes as many as it needs.
 	maxTerms = 20
 	// maxTerm is the length of one, in characters.
 	maxTerm = 60

@@ -8,7 +8,7 @@ import (
 // clause is a part of a sentence that is meant in one way.
 type clause struct {
 	mode mode
-	// subject is what stands before a `must`: "YouTube videos must …".
+	// subject is what is before a `must`: "YouTube videos must …".
 	subject []token
 	body    []token
 	// flip is where a negation within a `never` clause starts; -1 without one.
@@ -19,7 +19,7 @@ type clause struct {
 	all  bool
 	// filled is how far the body goes up to its last word of content.
 	filled int
-	// inUnless tells that tokens go to unless.
+	// inUnless says that tokens go to unless.
 	inUnless bool
 }
 
@@ -35,11 +35,11 @@ func (c *clause) add(t token, content bool) {
 }
 
 func (l *lexicon) content(tokens []token) bool {
-	return slices.ContainsFunc(tokens, l.tells)
+	return slices.ContainsFunc(tokens, l.meaningful)
 }
 
-// tells is false for words that say nothing of what a video must be.
-func (l *lexicon) tells(t token) bool {
+// meaningful is false for words that say nothing of what a video must be.
+func (l *lexicon) meaningful(t token) bool {
 	return t.kind != mark && (t.kind != word || !l.noise[t.text] && !conjunction(t))
 }
 
@@ -131,7 +131,7 @@ func (s *splitter) step() {
 	if t.kind == word && (t.text == "both" || t.text == "all" && s.next("of")) {
 		s.current.all = true
 	}
-	s.current.add(t, s.tells(t))
+	s.current.add(t, s.meaningful(t))
 	if conjunction(t) {
 		s.since = len(s.current.body)
 	}
@@ -142,7 +142,7 @@ func (s *splitter) next(text string) bool {
 	return s.at+1 < len(s.tokens) && s.tokens[s.at+1].text == text
 }
 
-// matches tells whether the words stand at a place.
+// matches reports whether the words are at a place.
 func matches(tokens []token, at int, words []string) bool {
 	if at+len(words) > len(tokens) {
 		return false
@@ -155,7 +155,7 @@ func matches(tokens []token, at int, words []string) bool {
 	return true
 }
 
-// ends tells whether a clause may end before the token.
+// ends reports whether a clause may end before the token.
 func (s *splitter) ends(at int) bool {
 	if at >= len(s.tokens) {
 		return true
@@ -287,7 +287,7 @@ func conditional(body []token) bool {
 	return false
 }
 
-// ahead takes an exception that stands first: "except for @foo, skip YouTube".
+// ahead takes an exception that comes first: "except for @foo, skip YouTube".
 func (s *splitter) ahead() bool {
 	for i := s.at; i < len(s.tokens); i++ {
 		if s.tokens[i].kind == mark && s.tokens[i].text == "," && s.content(s.tokens[s.at:i]) && s.content(s.tokens[i:]) {

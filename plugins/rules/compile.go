@@ -34,7 +34,7 @@ const PromptItem = "prompt"
 
 // Compile reads the rules and the prompt. Rules that allow values of the same
 // field are met by any of these: two "only from @…" allow both. The prompt's
-// allowances stand beside the rules', not among them.
+// allowances are beside the rules', not among them.
 func Compile(run stage.Run) *Program {
 	c := &compiler{lexicon: english(), now: time.UnixMilli(run.Now).UTC()}
 	p := &Program{}

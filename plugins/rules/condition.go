@@ -120,7 +120,7 @@ const (
 )
 
 // Check is a rule, or a part of one, that can be looked up in a record. What is
-// not known of a record (no views, no date, a language that cannot be told) never
+// not known of a record (no views, no date, an unclear language) never
 // drops it.
 type Check struct {
 	// Item is the rule's text, as verdicts name it, and ID its id.
@@ -131,7 +131,7 @@ type Check struct {
 	Unless []Condition
 }
 
-// exact tells checks of what is simply known of a record. What its words say, and
+// exact reports checks of what is simply known of a record. What its words say, and
 // in which language, is found by comparing words: that only comes close to a rule.
 func (c Check) exact() bool {
 	return !slices.ContainsFunc(slices.Concat(c.Conditions, c.Unless), func(c Condition) bool {

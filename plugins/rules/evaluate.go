@@ -54,7 +54,7 @@ func (c Condition) ask(f *facts) answer {
 }
 
 func (c Condition) words(f *facts) answer {
-	if !f.told {
+	if !f.known {
 		return unknown
 	}
 	found := 0
@@ -217,12 +217,12 @@ func grouped(checks []Check) []group {
 }
 
 // drops gives the check that drops the record, if one does. What a model said of
-// an item stands for its checks that are not exact.
+// an item replaces its checks that are not exact.
 func (g group) drops(f *facts, said opinion) *Check {
 	for i := range g.checks {
 		check := &g.checks[i]
-		broken, told := said[check.Item]
-		if !told || check.exact() {
+		broken, judged := said[check.Item]
+		if !judged || check.exact() {
 			broken = check.drops(f)
 		}
 		if !broken {
@@ -232,7 +232,7 @@ func (g group) drops(f *facts, said opinion) *Check {
 	return &g.checks[0]
 }
 
-// settled tells records that exact checks drop: nobody else need be asked.
+// settled reports records that exact checks drop, so that the model is not asked.
 func (p *Program) settled(f *facts) bool {
 	return slices.ContainsFunc(p.groups, func(g group) bool {
 		return !slices.ContainsFunc(g.checks, func(c Check) bool { return !c.exact() }) && g.drops(f, nil) != nil
@@ -256,7 +256,7 @@ func (c *Check) drops(f *facts) bool {
 	}
 	for _, exception := range c.Unless {
 		if exception.holds(f) != no {
-			return false // an exception that cannot be told keeps
+			return false // an exception that is unclear keeps
 		}
 	}
 	return true

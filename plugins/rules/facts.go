@@ -20,8 +20,8 @@ type facts struct {
 	posted   *int64
 	duration float64
 	metrics  stage.Metrics
-	// told is false where nothing at all is known of the video's words.
-	told bool
+	// known is false where nothing at all is known of the video's words.
+	known bool
 	// text is what the caption, the title and the first seconds say.
 	text string
 	tags map[string]bool
@@ -88,7 +88,7 @@ func look(rec stage.Record, now time.Time) *facts {
 	var parts []string
 	for _, text := range []*flexible{m.Caption, m.Title} {
 		if text != nil {
-			f.told = true
+			f.known = true
 			parts = append(parts, string(*text))
 		}
 	}
@@ -110,7 +110,7 @@ func look(rec stage.Record, now time.Time) *facts {
 	}
 	f.text = clip(strings.Join(parts, "\n"), mostText)
 	f.tag(m.Hashtags, rec.Keys)
-	f.told = f.told || f.text != "" || len(f.tags) > 0
+	f.known = f.known || f.text != "" || len(f.tags) > 0
 	f.sound = strings.ToLower(strings.TrimSpace(string(m.SoundTitle) + " " + string(m.SoundID)))
 	f.declared = strings.ToLower(string(m.Language))
 	f.duration = seconds(m.Duration)
@@ -126,7 +126,7 @@ func seconds(raw jsontext.Value) float64 {
 	return n
 }
 
-// tag gathers the hashtags that are listed, keyed, or stand in the text.
+// tag gathers the hashtags that are listed, keyed, or in the text.
 func (f *facts) tag(list jsontext.Value, keys []stage.Key) {
 	var listed []flexible
 	if list.Kind() == '[' && jsonx.Unmarshal(list, &listed) == nil {

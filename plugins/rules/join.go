@@ -40,7 +40,7 @@ func (l *lexicon) skipped(tokens []token, at int) int {
 	return 0
 }
 
-// period tells a day, a month or a year.
+// period reports a day, a month or a year.
 func (l *lexicon) period(t token) bool {
 	_, year := yearOf(t)
 	return year || t.kind == date || t.kind == word && l.months[t.text] > 0
@@ -52,7 +52,7 @@ func opened(tokens []token, at int) bool {
 
 func amount(t token) bool { return t.kind == number || t.kind == length }
 
-// countable tells whether something with a number stands at most two tokens back.
+// countable reports whether something with a number is at most two tokens back.
 func countable(tokens []token, at int) bool {
 	for i := at; i >= 0 && i > at-3; i-- {
 		if tokens[i].kind == number || tokens[i].kind == length || tokens[i].kind == date {

@@ -8,7 +8,7 @@ import (
 )
 
 // languagesOf are the language that the source declares, else those that the text
-// may be in; none where it cannot be told.
+// may be in; none where it is unclear.
 func (f *facts) languagesOf() []string {
 	if f.languages == nil {
 		if language := code(f.declared); language != "" {
@@ -53,7 +53,7 @@ func code(declared string) string {
 	return short
 }
 
-// Detect tells the language of a text by its script and its commonest words. It
+// Detect returns the language of a text by its script and its commonest words. It
 // is careful: a text with few known words, or as many of two languages, has none.
 func Detect(text string) string {
 	if languages := guess(text); len(languages) == 1 {
@@ -92,7 +92,7 @@ func guess(text string) []string {
 	}
 	for i := range known {
 		if n := counts[&known[i]]; n*3 > letters && (!known[i].mixed || n*2 > letters) {
-			return known[i].tell(strings.ToLower(text))
+			return known[i].languagesOf(strings.ToLower(text))
 		}
 	}
 	switch {
@@ -106,17 +106,17 @@ func guess(text string) []string {
 	return nil
 }
 
-// script is one whose letters tell which languages they are of.
+// script is one whose letters belong to few languages.
 type script struct {
 	tables    []*unicode.RangeTable
 	languages string
-	// mixed scripts stand in tags of texts in another language.
+	// mixed scripts are in tags of texts in another language.
 	mixed bool
-	// narrow tells more of a text in lower case; nil where there is no more to tell.
+	// narrow leaves fewer languages for a text in lower case; nil where it cannot.
 	narrow func(text string) string
 }
 
-func (s *script) tell(text string) []string {
+func (s *script) languagesOf(text string) []string {
 	languages := s.languages
 	if s.narrow != nil {
 		languages = s.narrow(text)
@@ -167,7 +167,7 @@ func cyrillic(text string) string {
 	return "ru uk bg sr mk be"
 }
 
-// latin looks at a text without tags: it counts the words that are common in a language and rare in its neighbours.
+// latin looks at a text without tags: it counts the words that are common in a language and rare in others.
 func latin(text string) []string {
 	scores := map[string]int{}
 	words := 0
@@ -182,7 +182,7 @@ func latin(text string) []string {
 			scores["fr"] += 2
 		}
 		if len(w) < 2 || seen[w] {
-			continue // a word that is said again tells nothing new
+			continue // a word counts once
 		}
 		seen[w] = true
 		for _, language := range known.common[w] {
@@ -206,7 +206,7 @@ func latin(text string) []string {
 		}
 	}
 	// Two known words, or one and a telling letter, and clearly more than any
-	// other. The languages of the north share most words: one of their own tells.
+	// other. The languages of the north share most words: one of their own decides.
 	north := strings.Contains("da no sv", language) && strings.Contains("da no sv", other) && other != ""
 	switch {
 	case best < 3:
@@ -225,7 +225,7 @@ func latin(text string) []string {
 
 var latinNames = [...]string{"en", "es", "fr", "de", "it", "pt", "nl", "da", "sv", "no", "fi", "pl", "tr", "id", "vi", "cs", "ro", "hu"}
 
-// withoutTags leaves out hashtags, handles and addresses: they tell no language.
+// withoutTags leaves out hashtags, handles and addresses: they have no language.
 func withoutTags(text string) string {
 	var out strings.Builder
 	for w := range strings.FieldsSeq(text) {

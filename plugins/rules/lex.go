@@ -68,7 +68,7 @@ func wordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// one reads the token at the start of s; 0 for none. fresh tells that no word ends there.
+// one reads the token at the start of s; 0 for none. fresh says that no word ends there.
 func one(s string, fresh bool) (token, int) {
 	r, size := utf8.DecodeRuneInString(s)
 	switch {

@@ -148,7 +148,7 @@ func newLexicon(text string) *lexicon {
 	return l
 }
 
-// in tells whether a word is in a section.
+// in reports whether a word is in a section.
 func (l *lexicon) in(section, word string) bool { return l.sets[section][word] }
 
 // split takes phrases with commas between them apart.

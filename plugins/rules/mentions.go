@@ -78,7 +78,7 @@ func stems(phrase string) string {
 	return " " + strings.Join(mapped(words, stem), " ") + " "
 }
 
-// mentions tells whether the text has the phrase: its words in a row, whatever
+// mentions reports whether the text has the phrase: its words in a row, whatever
 // their endings, or run together in a hashtag.
 func (f *facts) mentions(p phrase) bool {
 	if p.stems == "" {
@@ -97,7 +97,7 @@ func (f *facts) inTag(joined string) bool {
 	return utf8.RuneCountInString(joined) >= shortestPart && (strings.Contains(f.tagText, " "+joined) || strings.Contains(f.tagText, joined+" "))
 }
 
-// noSpaces tells scripts that put no spaces between words.
+// noSpaces reports scripts that put no spaces between words.
 func noSpaces(s string) bool {
 	for _, r := range s {
 		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {

@@ -23,7 +23,7 @@ import (
 
 const testKey = "sk-the-operators-own"
 
-// oracle is a chat endpoint that checks what it is sent, and answers as told.
+// oracle is a chat endpoint that checks what it is sent, and answers as scripted.
 type oracle struct {
 	t *testing.T
 	// answer is the content of the answer, or a status: "429".
@@ -72,7 +72,7 @@ func (o *oracle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// check reports requests in which creators' text stands anywhere but in its place.
+// check reports requests in which creators' text is anywhere but in its place.
 func (o *oracle) check(r *http.Request, raw []byte) (q question) {
 	var body struct {
 		Model    string
@@ -101,7 +101,7 @@ func (o *oracle) check(r *http.Request, raw []byte) (q question) {
 	text := body.Messages[1].Content
 	for _, r := range text {
 		if r == '<' || r == '>' || r == '\n' || unicode.Is(unicode.Cf, r) {
-			o.t.Errorf("%q stands bare in %q", r, text)
+			o.t.Errorf("%q is bare in %q", r, text)
 		}
 	}
 	decoder := json.NewDecoder(strings.NewReader(text))

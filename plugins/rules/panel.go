@@ -19,7 +19,7 @@ const (
 	window = 48
 	// longestAsk is how long one question may take, all tries together.
 	longestAsk = 90 * time.Second
-	// patience is how many questions in a row the endpoint may fail before nobody asks
+	// patience is how many questions in a row the endpoint may fail before it is not asked
 	// any more. Only what no text can bring about is counted: else some videos could
 	// have the model shut off for the others.
 	patience = 5
@@ -81,7 +81,7 @@ type panel struct {
 	notes            []string
 }
 
-// newPanel asks nobody where no endpoint is set, or nothing is left for it to decide.
+// newPanel has no model where no endpoint is set, or nothing is left for it to decide.
 func newPanel(call *stage.Call, program *Program) *panel {
 	p := &panel{program: program, log: call.Log, sign: call.Progress, now: time.UnixMilli(call.Now).UTC(), longest: longestAsk, without: map[string]int{}}
 	if len(program.Open) == 0 {
@@ -125,7 +125,7 @@ func (p *panel) judge(ctx context.Context, records []stage.Record) ([]stage.Verd
 func (p *panel) consult(ctx context.Context, about []*facts, said []opinion) error {
 	var open []int
 	for i, f := range about {
-		if f.told && !p.program.settled(f) {
+		if f.known && !p.program.settled(f) {
 			open = append(open, i)
 		}
 	}
@@ -151,7 +151,7 @@ func (p *panel) consult(ctx context.Context, about []*facts, said []opinion) err
 	return ctx.Err()
 }
 
-// alive tells the house that the stage is still at it, until it is stopped.
+// alive reports to the host that the stage is working, until it is stopped.
 func (p *panel) alive() (stop func()) {
 	done := make(chan struct{})
 	go func() {

@@ -20,7 +20,7 @@ type parser struct {
 	baredOf *token
 }
 
-// part is what stands between two conjunctions.
+// part is what is between two conjunctions.
 type part struct {
 	conditions []Condition
 	pending    *Condition
@@ -181,7 +181,7 @@ func without(tokens []token, used []bool, at int) []token {
 	return out
 }
 
-// formatName tells shorts and reels as platforms from those in "cargo shorts".
+// formatName reports shorts and reels as platforms, unlike those in "cargo shorts".
 func (p *parser) formatName(tokens []token, at int, used []bool) bool {
 	switch tokens[at].text {
 	case "shorts", "reels", "reel":
@@ -195,7 +195,7 @@ func (p *parser) formatName(tokens []token, at int, used []bool) bool {
 	return used[at-1] || before.kind != word || p.noise[before.text] || p.languages[before.text] != ""
 }
 
-// meansLanguage tells "English videos" from "French press".
+// meansLanguage reports a language as in "English videos", unlike "French press".
 func (p *parser) meansLanguage(tokens []token, at int) bool {
 	if at > 0 && p.in("language-before", tokens[at-1].text) || at+1 < len(tokens) && p.in("language-after", tokens[at+1].text) {
 		return true
@@ -203,7 +203,7 @@ func (p *parser) meansLanguage(tokens []token, at int) bool {
 	return p.bare(tokens)
 }
 
-// bare tells a part that names nothing but languages, platforms and numbers.
+// bare reports a part that names nothing but languages, platforms and numbers.
 func (p *parser) bare(tokens []token) bool {
 	if p.bared != nil && p.baredOf == &tokens[0] {
 		return *p.bared

@@ -12,7 +12,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/internal/model"
 )
 
-// The bounds of what is told of one video, in bytes.
+// The bounds of what is sent of one video, in bytes.
 const (
 	mostCaption = 3000
 	mostLabel   = 300
@@ -105,7 +105,7 @@ func closed(properties map[string]any) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": names, "additionalProperties": false}
 }
 
-// answerTokens bound the answer: what the longest one that fits may need, and room
+// answerTokens bound the answer: what the longest one that fits may need, and space
 // to think for models that do so aloud.
 func (q *question) answerTokens() int64 {
 	return int64(2000 + 40*len(q.Videos) + 8*len(q.Videos)*len(q.Rules))
@@ -113,7 +113,7 @@ func (q *question) answerTokens() int64 {
 
 // read takes the answer apart: an opinion for each video, nil where there is none
 // that fits. An answer in another form has none at all. A verdict about a ref that
-// was not asked about is nobody's; one that names an unknown rule, or stands there
+// was not asked about is ignored; one that names an unknown rule, or comes
 // twice, counts for nothing.
 func (q *question) read(answer string) []opinion {
 	opinions := make([]opinion, len(q.Videos))

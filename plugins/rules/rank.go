@@ -21,7 +21,7 @@ type term struct {
 const mostTerms = 200
 
 // terms are the words that say what is looked for: those of the prompt count
-// three times as much as those of the brief. A long word tells more than a short one.
+// three times as much as those of the brief. A long word says more than a short one.
 func (c *compiler) terms(run stage.Run) []term {
 	var all []term
 	at := map[string]int{}
@@ -65,7 +65,7 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 			continue
 		}
 		verdict.DroppedBy, verdict.RuleID = check.Item, check.ID
-		if _, told := said[check.Item]; told && !check.exact() {
+		if _, judged := said[check.Item]; judged && !check.exact() {
 			verdict.Reason = byModel
 		} else {
 			verdict.Reason = clip("dropped: "+check.String()+check.otherwise(f), 500)
@@ -101,10 +101,10 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 	return verdict
 }
 
-// byModel is the reason of a drop that no check stands behind.
+// byModel is the reason of a drop that no check made.
 const byModel = "dropped: the model says that it breaks this rule"
 
-// decidedInGroups tells items of which a group has the last word: an allowance is
+// decidedInGroups reports items of which a group has the last word: an allowance is
 // no reason to drop what another of its group allows.
 func (p *Program) decidedInGroups(item openItem) bool {
 	for _, group := range p.groups {

@@ -2,7 +2,7 @@
 // written down, by a transcription endpoint that speaks as OpenAI's does. Without
 // one it is not usable.
 //
-// A video whose captions told what is said is left alone.
+// A video whose captions give what is said is left alone.
 package speech
 
 import (

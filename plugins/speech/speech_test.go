@@ -55,8 +55,8 @@ func TestSpeech(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer { return modeltest.Answer{Raw: said} })
-	had, told := rec("had", loud), "told"
-	had.Evidence = &stage.Evidence{Spoken: &told}
+	had, known := rec("had", loud), "known"
+	had.Evidence = &stage.Evidence{Spoken: &known}
 	found, err := listen(t, server, rec("no media", ""), rec("no sound", silent), rec("broken", broken), had, rec("1", loud))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%v, %v", found, err)

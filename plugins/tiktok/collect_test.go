@@ -18,7 +18,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/tiktok/tiktoktest"
 )
 
-// bundle is the stage before a double, with a clock that nobody waits for.
+// bundle is the stage before a double, with a clock that does not wait.
 type bundle struct {
 	*tiktoktest.Server
 	clock *sitetest.Clock
@@ -84,7 +84,7 @@ func (b *bundle) collect(t *testing.T, seeds ...stage.Seed) ([]stage.Record, []s
 	for _, o := range outcomes {
 		for _, secret := range []string{tiktoktest.Secret, "clt.double", b.URL} {
 			if strings.Contains(o.Detail+b.log.String(), secret) {
-				t.Errorf("%q tells %s", o.Detail, secret)
+				t.Errorf("got %q, want no %s", o.Detail, secret)
 			}
 		}
 	}

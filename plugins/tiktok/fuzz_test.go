@@ -7,7 +7,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
 
-// FuzzPage: whatever comes, each video that has an id is one that the house takes.
+// FuzzPage: whatever comes, each video that has an id is one that the host takes.
 func FuzzPage(f *testing.F) {
 	for _, seed := range []string{
 		`{"data":{"videos":[{"id":7320768196569599275,"view_count":4,"username":"a","video_label":{"x":1}}],"cursor":1,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`,

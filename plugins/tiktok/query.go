@@ -96,7 +96,7 @@ const (
 	span = 30 * day
 )
 
-// windows cover so many days back from now, the newest first. Neighbours share a
+// windows cover so many days back from now, the newest first. Two in a row share a
 // day: some say that the last day does not count.
 func windows(now time.Time, days int) []window {
 	end := now.UTC().Truncate(day)

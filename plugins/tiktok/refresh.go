@@ -18,7 +18,7 @@ import (
 // Every video has an outcome of its own, whose seed is its id. One that a whole
 // answer leaves out is `unsupported`: the interface never had videos of creators
 // under 18 and of some countries, or not yet one of today, and it is asked for what
-// any source brought. So nobody can say that it is gone.
+// any source brought. So it may still be there.
 func (s source) refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
 	session, _, wrong := s.open(call)
 	inner, cancel := site.Early(ctx)
@@ -120,7 +120,7 @@ func (s *session) lookUp(ctx context.Context, group []upload, emit func(stage.Re
 	for i, u := range group {
 		ids[i], wanted[site.ID(u.id)] = u.id, true
 	}
-	h := &hunt{
+	h := &lookup{
 		session: s, limit: perPage + 1, seen: map[site.ID]bool{},
 		filter: filter{And: []condition{{"IN", "video_id", ids}}},
 	}

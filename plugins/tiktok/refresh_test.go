@@ -52,7 +52,7 @@ func TestRefresh(t *testing.T) {
 	count := map[stage.Status]int{}
 	for _, o := range outcomes {
 		count[o.Status]++
-		if told := strings.Contains(o.Detail, "never there"); told != left[o.Seed] {
+		if absent := strings.Contains(o.Detail, "never there"); absent != left[o.Seed] {
 			t.Errorf("%+v", o)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
 
-// session is one call's talk with the interface.
+// session is one call's connection to the interface.
 type session struct {
 	site *site.Site
 	call *stage.Call

@@ -113,7 +113,7 @@ func (s source) collect(ctx context.Context, call *stage.Call, seeds []stage.See
 		if err != nil {
 			return 0, err
 		}
-		h := &hunt{session: session, filter: filter, limit: site.Asked(seed, fallback), seen: map[site.ID]bool{}}
+		h := &lookup{session: session, filter: filter, limit: site.Asked(seed, fallback), seen: map[site.ID]bool{}}
 		h.take = func(v video) error {
 			if given[v.ID] {
 				return nil // another seed brought it

@@ -53,7 +53,7 @@ type metadata struct {
 // maxLabel is what of the label is kept, in bytes.
 const maxLabel = 4 << 10
 
-// usernameForm is what can stand in a video's address.
+// usernameForm is what can be in a video's address.
 var usernameForm = regexp.MustCompile(`^[A-Za-z0-9_.]{1,40}$`)
 
 func (v video) record() stage.Record {

@@ -36,7 +36,7 @@ Describe only what the pictures show; the caption may help to name it. Leave fac
 type asker struct {
 	call     *stage.Call
 	endpoint *model.Endpoint
-	note     string // why nobody is asked any more
+	note     string // why it is not asked any more
 	busy     int
 }
 

@@ -80,7 +80,7 @@ func measure(ctx context.Context, call *stage.Call, path string) (Facts, error) 
 	return facts(cuts, light, pixels), nil
 }
 
-// frame is what ffmpeg tells of one, by the names that it gives.
+// frame is what ffmpeg says of one, by the names that it gives.
 type frame struct {
 	at     float64
 	values map[string]float64
@@ -151,7 +151,7 @@ func facts(cuts, light []frame, pixels []byte) Facts {
 	return found
 }
 
-// nearCut tells whether a frame differs from the one before because of a cut.
+// nearCut reports whether a frame differs from the one before because of a cut.
 func nearCut(cuts []float64, at float64) bool {
 	for _, cut := range cuts {
 		if math.Abs(at-cut) < 0.11 {

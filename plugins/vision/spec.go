@@ -3,8 +3,8 @@
 //
 // What it can measure it measures with ffmpeg: shots, motion, light and colours.
 // Where a chat endpoint is configured that sees pictures, that describes three
-// frames besides; without an answer the measures stand alone, and say so. Faces are
-// left out: nobody is recognised, and none is described.
+// frames besides; without an answer the measures are alone, and say so. Faces are
+// left out: none is recognised or described.
 package vision
 
 import (

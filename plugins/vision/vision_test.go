@@ -175,8 +175,8 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// TestWithoutAnAnswer has the endpoint fail in each way: the measures stand, say
-// why they stand alone, and the endpoint is not asked for ever.
+// TestWithoutAnAnswer has the endpoint fail in each way: the measures are kept, say
+// why they are alone, and the endpoint is not asked for ever.
 func TestWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1, Colour: red})

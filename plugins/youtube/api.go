@@ -31,7 +31,7 @@ const (
 	shortly = time.Minute
 )
 
-// api is one call's talk with the interface.
+// api is one call's connection to the interface.
 type api struct {
 	call    *stage.Call
 	site    *site.Site

@@ -26,7 +26,7 @@ func (a *asker) client() *http.Client {
 }
 
 // RoundTrip asks. The key travels in a header: as a parameter it would end up in
-// the logs of whoever is on the way.
+// the logs of every proxy on the way.
 func (a *asker) RoundTrip(request *http.Request) (*http.Response, error) {
 	a.status, a.body, a.after = 0, nil, ""
 	if request.Method != http.MethodGet {

@@ -24,8 +24,8 @@ import (
 
 const beansID = "UCbeansbeansbeansbeansbe"
 
-// bench is the source against the double, with a clock that nobody waits for and a
-// purse that counts.
+// bench is the source against the double, with a clock that does not wait and a
+// quota that counts.
 type bench struct {
 	*youtubetest.Server
 	clock  *sitetest.Clock
@@ -123,12 +123,12 @@ func TestShortsOfAHandle(t *testing.T) {
 	}
 	for _, asked := range b.Asked() {
 		if strings.Contains(asked, youtubetest.Key) {
-			t.Errorf("the key stands in %s", asked)
+			t.Errorf("got the key in %s, want it nowhere", asked)
 		}
 	}
 }
 
-// TestWithoutTheListOfShorts their length tells, and says so.
+// TestWithoutTheListOfShorts their length decides, and says so.
 func TestWithoutTheListOfShorts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -271,7 +271,7 @@ func TestHowSeedsEnd(t *testing.T) {
 				t.Errorf("retry at %v", o.RetryAt)
 			}
 			if strings.Contains(o.Detail, youtubetest.Key) {
-				t.Errorf("the key is told: %s", o.Detail)
+				t.Errorf("got the key in %s, want it nowhere", o.Detail)
 			}
 			if b.spent["units"] != int64(c.tries) {
 				t.Errorf("%d units for %d requests", b.spent["units"], c.tries)

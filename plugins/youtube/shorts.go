@@ -21,9 +21,9 @@ const (
 	longest = 180
 )
 
-// How a Short was recognised, as `formatBasis` tells in the metadata.
+// How a Short was recognised, as `formatBasis` says in the metadata.
 const (
-	// byList: it stands in the list that YouTube keeps of the channel's Shorts.
+	// byList: it is in the list that YouTube keeps of the channel's Shorts.
 	byList = "uush"
 	// byLength: it is no longer than a Short may be; a short video may be none.
 	byLength = "duration"
@@ -141,7 +141,7 @@ func (a *api) shorts(ctx context.Context, handle string, h *haul) error {
 		return err
 	}
 	// The list is there for channels with Shorts, by a convention that is written
-	// down nowhere. Without it, their length tells.
+	// down nowhere. Without it, their length decides.
 	if uploads == "" {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (a *api) look(ctx context.Context, ids []string, unread *int, take func(sta
 	return err
 }
 
-// isShort tells by the length alone. A live stream has a length of 0.
+// isShort goes by the length alone. A live stream has a length of 0.
 func isShort(record stage.Record) bool {
 	var about struct {
 		Seconds float64 `json:"durationSeconds"`

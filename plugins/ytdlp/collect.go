@@ -124,7 +124,7 @@ func (t *tool) read(ctx context.Context, args []string, emit func(stage.Record) 
 	})
 }
 
-// finish makes a record the house's own: its address is built here.
+// finish makes a record ours: its address is built here.
 func finish(rec *stage.Record, seed stage.Seed) {
 	rec.Seed = seed.Text()
 	if rec.Source == nil {

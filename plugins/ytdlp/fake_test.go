@@ -74,7 +74,7 @@ func TestHowRunsEnd(t *testing.T) {
 				t.Errorf("%d records, %+v, %v; want %d and %s", len(records), outcomes, err, c.records, c.status)
 			}
 			if o := outcomes[0]; o.Status != stage.OK && o.Status != stage.Empty && !strings.Contains(o.Detail, "2031.01.02") {
-				t.Errorf("the version is not told: %q", o.Detail)
+				t.Errorf("got %q, want the version in it", o.Detail)
 			}
 		})
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// plainly is how a platform says that nobody can see a video any more: the whole
-// of its first words, behind which reasons may stand. Of "Video unavailable" alone
+// plainly is how a platform says that a video cannot be seen any more: the whole
+// of its first words, which reasons may follow. Of "Video unavailable" alone
 // YouTube has many more: what is kept from a country, an address, a session or a
 // program begins with it too.
 var plainly = regexp.MustCompile(`(?i)^(?:video unavailable\.?$|(?:video unavailable\. )?(?:` + strings.Join([]string{
@@ -24,8 +24,8 @@ var plainly = regexp.MustCompile(`(?i)^(?:video unavailable\.?$|(?:video unavail
 // the same way, which says nothing of the video.
 var noPage = regexp.MustCompile(`(?i)^unable to download webpage: HTTP Error 404\b`)
 
-// gone tells whether the program plainly says that a video is gone: in an error, or
-// in the warning that stands for it where the program goes on in spite of it.
+// gone reports whether the program plainly says that a video is gone: in an error, or
+// in the warning that replaces it where the program goes on in spite of it.
 func gone(r result, id string) bool {
 	heads := map[int]string{0: "WARNING: [", 1: "ERROR: ["}
 	head, ended := heads[r.code]
@@ -47,7 +47,7 @@ func gone(r result, id string) bool {
 }
 
 // fate is the status of a run about one known video that brought no numbers of it.
-// Nobody looks again for a video that is missing, so that what is not plain means
+// A missing video is not looked for again, so that what is not plain means
 // that the program does not understand the site any more.
 func fate(id string) func(result) stage.Status {
 	return func(r result) stage.Status {
@@ -59,7 +59,7 @@ func fate(id string) func(result) stage.Status {
 			return stage.NotFound
 		}
 		for _, sign := range signs {
-			if sign.status != stage.NotFound && sign.stands(r.words) {
+			if sign.status != stage.NotFound && sign.isIn(r.words) {
 				return sign.status
 			}
 		}

@@ -19,7 +19,7 @@ type sign struct {
 	status stage.Status
 }
 
-// elsewhere is a video that is kept from the country of this house: blocked, and for
+// elsewhere is a video that is kept from the country of this server: blocked, and for
 // as long as that is so. It says nothing of the site.
 const elsewhere stage.Status = "elsewhere"
 
@@ -39,7 +39,7 @@ var refusals = []sign{
 	{"geo-restricted", elsewhere},
 }
 
-// signs tell what the program's other complaints mean; the first that fits counts.
+// signs say what the program's other complaints mean; the first that fits counts.
 // The texts are those of yt-dlp 2023 to 2026.
 var signs = []sign{
 	{"keeps sending the same page", stage.Partial},
@@ -72,14 +72,14 @@ var signs = []sign{
 	{"please report this issue", stage.Changed},
 }
 
-func (s sign) stands(words string) bool {
+func (s sign) isIn(words string) bool {
 	return strings.Contains(strings.ToLower(words), strings.ToLower(s.says))
 }
 
-// read is the status of the first sign that stands in the words; empty for none.
+// read is the status of the first sign that is in the words; empty for none.
 func read(signs []sign, words string) stage.Status {
 	for _, sign := range signs {
-		if sign.stands(words) {
+		if sign.isIn(words) {
 			return sign.status
 		}
 	}
@@ -149,7 +149,7 @@ func (t *tool) judged(seed stage.Seed, platform string, asked, returned int, r r
 // maxBlocked is after how many failures in a row a site counts as out of reach.
 const maxBlocked = 3
 
-// away tells whether a site is to be left alone for the rest of the call: it has
+// away reports whether a site is to be left alone for the rest of the call: it has
 // had enough, or it does not answer.
 type away struct {
 	blocked int

@@ -11,10 +11,10 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )
 
-// unplayable is what YouTube tells of a video that it does not play.
+// unplayable is what YouTube says of a video that it does not play.
 type unplayable struct{ reason, more string }
 
-// player is the answer in which it stands.
+// player is the answer that holds it.
 func (u unplayable) player() string {
 	text := func(s string) map[string]any { return map[string]any{"simpleText": s} }
 	status := map[string]any{"status": "ERROR", "reason": u.reason}
@@ -34,13 +34,13 @@ func watchPage(id string) string {
 	return string(body)
 }
 
-// watched serves the page and the player of videos: those in told say why they do
+// watched serves the page and the player of videos: those in refused say why they do
 // not play, all others do.
-func watched(t *testing.T, told map[string]unplayable) *web {
+func watched(t *testing.T, refused map[string]unplayable) *web {
 	t.Helper()
 	return newWeb(t, func(out http.ResponseWriter, r *http.Request) {
 		player := func(id string) string {
-			if u, ok := told[id]; ok {
+			if u, ok := refused[id]; ok {
 				return u.player()
 			}
 			return watchPage(id)

@@ -71,7 +71,7 @@ func TestRealProgram(t *testing.T) {
 			t.Errorf("outcome %d: %+v, want %v", i, o, want[min(i, len(want)-1)])
 		}
 		if o.Status == stage.NotFound && !strings.Contains(o.Detail, "yt-dlp 20") {
-			t.Errorf("the version is not told: %+v", o)
+			t.Errorf("got %+v, want the version in it", o)
 		}
 		if o.Status == stage.Quota && o.RetryAt == nil {
 			t.Errorf("no time to retry: %+v", o)

@@ -42,8 +42,8 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 			}
 			finish(&rec, stage.Seed{})
 			// What a record does not say stays in the library. Its metadata would take the
-			// place of what the source that brought the video knew, and the address be one
-			// of nobody where the page does not name the creator.
+			// place of what the source that brought the video knew, and the address be
+			// wrong where the page does not name the creator.
 			rec.Seed, rec.SourceURL, rec.Metadata = "", "", nil
 			if err := emit(rec); err != nil {
 				return err
@@ -60,7 +60,7 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 	return append(outcomes, missing...), err
 }
 
-// hasNumbers tells whether a record has any number. Of a page without a video the
+// hasNumbers reports whether a record has any number. Of a page without a video the
 // program makes a line all the same, with a title of its own and no number, and
 // says in its complaints alone what the page was.
 func hasNumbers(m stage.Metrics) bool {

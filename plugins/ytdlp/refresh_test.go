@@ -48,7 +48,7 @@ func TestRefreshTakesNoLineWithoutNumbers(t *testing.T) {
 	}
 }
 
-// TestWhatIsGone: nobody looks again for a video that is missing, so that it is that
+// TestWhatIsGone: no refresh asks again for a video that is missing, so that it is that
 // only where the program says so, of this video, and last of all.
 func TestWhatIsGone(t *testing.T) {
 	limit := "Video unavailable. This content isn't available, try again later. The current session has been rate-limited by YouTube for up to an hour."
@@ -72,7 +72,7 @@ func TestWhatIsGone(t *testing.T) {
 		"address":              {"Your IP address is blocked from accessing this post", stage.Blocked, true},
 		"session":              {"Video unavailable. This content isn’t available.", stage.Changed, false},
 		"kept from a program":  {"Video unavailable. Playback on other websites has been disabled by the video owner", stage.Changed, false},
-		"nobody knows why":     {"Video unavailable. This video is not available", stage.Changed, false},
+		"an unknown reason":    {"Video unavailable. This video is not available", stage.Changed, false},
 		"TikTok's many things": {"Video not available, status code 10204; please report this issue on  https://github.com/yt-dlp/yt-dlp/issues?q=", stage.Changed, false},
 		"no interface":         {"Unable to download API page: HTTP Error 404: Not Found", stage.Blocked, true},
 		"robot":                {"Sign in to confirm you’re not a bot", stage.Blocked, true},
@@ -89,7 +89,7 @@ func TestWhatIsGone(t *testing.T) {
 				if err != nil || len(records) > 0 || outcomes[0].Status != c.status || !strings.Contains(outcomes[0].Detail, "2031.01.02") {
 					t.Fatalf("%+v %+v %v, want %s", records, outcomes, err, c.status)
 				}
-				if told := len(outcomes) == 2 && outcomes[1].Seed == "abcdefghijk" && outcomes[1].Status == stage.NotFound; told != (c.status == stage.NotFound) {
+				if gone := len(outcomes) == 2 && outcomes[1].Seed == "abcdefghijk" && outcomes[1].Status == stage.NotFound; gone != (c.status == stage.NotFound) {
 					t.Errorf("of the video itself: %+v", outcomes[1:])
 				}
 				if (outcomes[0].RetryAt != nil) != c.away {

@@ -141,7 +141,7 @@ func (t *tool) run(ctx context.Context, args []string, read func(io.Reader) erro
 	if err != nil {
 		cancel(err)
 	}
-	// The pipe is empty or nobody reads on; Wait closes it.
+	// The pipe is empty or is not read on; Wait closes it.
 	ended := command.Wait()
 	watch.stop()
 	r := result{code: command.ProcessState.ExitCode(), words: words.String()}
@@ -215,7 +215,7 @@ func (w *watch) silent() time.Duration {
 	return time.Since(w.last)
 }
 
-// stop returns when nothing more is reported: a call must not be told of progress after its end.
+// stop returns when nothing more is reported: a call takes no progress after its end.
 func (w *watch) stop() {
 	close(w.done)
 	w.running.Wait()
@@ -237,7 +237,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// discard reads output that nobody wants.
+// discard reads output that is not needed.
 func discard(out io.Reader) error {
 	_, err := io.Copy(io.Discard, out)
 	return err

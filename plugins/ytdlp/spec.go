@@ -2,7 +2,7 @@
 //
 // yt-dlp reads the platforms' pages as a browser would. That is no official
 // interface: the platforms' terms apply, pages change, and what it finds may be
-// rounded. So it is off until the operator says otherwise, and every failure tells
+// rounded. So it is off until the operator says otherwise, and every failure names
 // the program's version, since most of them are mended by a newer one.
 //
 //	seed ── our address or search ── yt-dlp ── a line of JSON a video ── records
@@ -44,7 +44,7 @@ func Spec() stage.Spec {
 			"instagram.com:443", "*.instagram.com:443", "*.cdninstagram.com:443", "*.fbcdn.net:443",
 		},
 		Programs: []string{program},
-		// A site is asked one thing at a time, whoever wants it.
+		// A site is asked one thing at a time, for all tenants.
 		Limits:  stage.Limits{Call: 25 * time.Minute, Calls: 1},
 		Collect: collect,
 		Refresh: refresh,

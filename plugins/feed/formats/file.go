@@ -13,7 +13,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// Known tells whether the name is that of a file which may hold videos.
+// Known reports whether the name is that of a file which may hold videos.
 func Known(name string) bool { return formOf(name) != "" }
 
 // What a file is by its name.

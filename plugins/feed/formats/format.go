@@ -28,7 +28,7 @@ type format struct {
 	Name Format
 	// About says what writes it, in a few words.
 	About string
-	// fits tells the form by the members of an object; nil for forms that are told otherwise.
+	// fits recognises the form by the members of an object; nil for forms that are recognised otherwise.
 	fits func(*object) bool
 	read func(d *draft, o *object) error
 	// late says that anything else goes first, as the form has no mark of its own.

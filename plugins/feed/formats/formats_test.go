@@ -43,7 +43,7 @@ func TestSamples(t *testing.T) {
 			in, want, _ := strings.Cut(string(text), "-- want --\n")
 			for _, name := range []string{"sample.json", "sample"} {
 				recs, report := readText(t, name, in)
-				if got := told(t, recs, report); got != want {
+				if got := readAs(t, recs, report); got != want {
 					t.Errorf("as %s:\n got %s\nwant %s", name, got, want)
 				}
 			}
@@ -51,13 +51,13 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-func told(t *testing.T, recs []stage.Record, report Report) string {
+func readAs(t *testing.T, recs []stage.Record, report Report) string {
 	t.Helper()
 	var out strings.Builder
 	for _, rec := range recs {
 		out.WriteString(asJSON(t, rec) + "\n")
 		if _, err := rec.Clean(); err != nil {
-			t.Errorf("the house would refuse %s: %v", rec.ExternalID, err)
+			t.Errorf("the host would refuse %s: %v", rec.ExternalID, err)
 		}
 	}
 	return out.String() + summary(report)

@@ -7,7 +7,7 @@ import (
 )
 
 // frames cuts JSON text into values by its brackets and quotes alone. It does not
-// judge what stands between them, so that a value with a fault costs itself and
+// judge what is between them, so that a value with a fault costs itself and
 // not what follows; and it holds no more than one value at a time.
 type frames struct {
 	in *bufio.Reader
@@ -126,7 +126,7 @@ func (f *frames) value() ([]byte, error) {
 	}
 }
 
-// fresh tells whether a line begins here that must be a value of its own.
+// fresh reports whether a line begins here that must be a value of its own.
 func (f *frames) fresh() bool {
 	if !f.flat || !f.blank || f.lead > 0 {
 		return false
@@ -161,7 +161,7 @@ func (f *frames) scalar() ([]byte, error) {
 }
 
 // resync goes on to the next line that begins an object as deep as the damaged one
-// began: exports indent what belongs together alike. It tells whether there is one.
+// began: exports indent what belongs together alike. It reports whether there is one.
 func (f *frames) resync(lead int) (bool, error) {
 	for {
 		for !f.blank {

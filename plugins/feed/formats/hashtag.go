@@ -7,8 +7,8 @@ import (
 
 // Hashtags are the tags of a caption without their #, in order and once each
 // whatever their case. A tag is a run of letters, marks, digits and underscores
-// of any script that holds more than digits. It may stand right behind a word, as
-// creators who run out of room write it, but not in an address (`/page#part`) or a
+// of any script that holds more than digits. It may follow a word directly, as
+// creators who are short of characters write it, but not in an address (`/page#part`) or a
 // character reference (`&#x27;`).
 func Hashtags(caption string) []string {
 	if !strings.ContainsAny(caption, "#＃") {
@@ -48,7 +48,7 @@ func tagRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-// wordy tells a tag from a number such as #1.
+// wordy reports whether a tag is more than a number such as #1.
 func wordy(tag string) bool {
 	return strings.ContainsFunc(tag, unicode.IsLetter)
 }

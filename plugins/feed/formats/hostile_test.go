@@ -25,7 +25,7 @@ func item(id int) string {
 	return fmt.Sprintf(`{"id":"%d","desc":"a","createTime":1704499196,"stats":{"playCount":%d}}`, id, id)
 }
 
-// TestDamageCostsItself breaks one value in every layout: its neighbours are read.
+// TestDamageCostsItself breaks one value in every layout: the values around it are read.
 func TestDamageCostsItself(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", sniffed)
@@ -126,7 +126,7 @@ func FuzzFormats(f *testing.F) {
 		}
 		for _, rec := range recs {
 			if repairs, err := rec.Clean(); err != nil || repairs.JSON > 0 {
-				t.Errorf("the house would refuse or repair %q: %v, %+v", rec.ExternalID, err, repairs)
+				t.Errorf("the host would refuse or repair %q: %v, %+v", rec.ExternalID, err, repairs)
 			}
 		}
 	})

@@ -134,14 +134,14 @@ func (r *reading) recover(f *frames, err error, line, lead int) error {
 	return err
 }
 
-// listNames are the members under which lists of videos stand.
+// listNames are the members that hold lists of videos.
 var listNames = []string{"entries", "items", "videos", "data", "itemList", "latestPosts"}
 
 // nestNames are the members under which an object holds the list, or one video.
 var nestNames = []string{"data", "business_discovery", "media", "node", "itemInfo", "itemStruct"}
 
 // object reads an object member by member, so that a list in it streams; what
-// stands before the list is inherited by what is in it.
+// is before the list is inherited by what is in it.
 func (r *reading) object(f *frames, c scope) error {
 	line := f.line
 	f.skip()
@@ -216,7 +216,7 @@ func (f *frames) name() (string, error) {
 	return string(name), nil
 }
 
-// maxDepth is how deep lists of videos may stand in one another.
+// maxDepth is how deep lists of videos may be nested.
 const maxDepth = 8
 
 // list reads the values of a list.

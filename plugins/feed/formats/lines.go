@@ -19,7 +19,7 @@ type lines struct {
 	buf   []byte
 	// number is that of the line given last, from 1.
 	number int
-	// ended tells whether the line given last had an end.
+	// ended reports whether the line given last had an end.
 	ended bool
 }
 
@@ -54,10 +54,10 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// sniffed is how much of a file is looked at to tell how it is laid out.
+// sniffed is how much of a file is looked at to find out how it is laid out.
 const sniffed = 1 << 18
 
-// sniff tells from the start of a JSON file whether its lines are values of their
+// sniff finds out from the start of a JSON file whether its lines are values of their
 // own; flat says that this cannot be seen but is likely, as the first line is very
 // long. A name that says so is believed, unless the file is plainly indented.
 func sniff(named bool, start []byte, whole bool) (byLine, flat bool) {
@@ -96,7 +96,7 @@ func sniff(named bool, start []byte, whole bool) (byLine, flat bool) {
 	return objects > 1, false
 }
 
-// isListStart tells a list with one object a line.
+// isListStart reports a list with one object a line.
 func isListStart(first [][]byte) bool {
 	return len(first) > 1 && string(first[0]) == "[" && isObject(bytes.TrimSuffix(first[1], []byte(",")))
 }

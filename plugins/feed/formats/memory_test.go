@@ -28,9 +28,9 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestLongFilesTakeLittleRoom reads far more than may be held, in one line and in many.
-func TestLongFilesTakeLittleRoom(t *testing.T) {
-	const long, room = 64 << 20, 30 << 20
+// TestLongFilesTakeLittleMemory reads far more than may be held, in one line and in many.
+func TestLongFilesTakeLittleMemory(t *testing.T) {
+	const long, limit = 64 << 20, 30 << 20
 	one := strings.Replace(item(1), `"desc":"a"`, `"desc":"`+strings.Repeat("slow bar ", 400)+`"`, 1)
 	for name, in := range map[string]*endless{
 		"one list in one line": {head: `{"itemList":[`, text: one + ",", left: long},
@@ -46,7 +46,7 @@ func TestLongFilesTakeLittleRoom(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil || videos < long/(len(one)+1)-1 || most == 0 || most > room {
+		if err != nil || videos < long/(len(one)+1)-1 || most == 0 || most > limit {
 			t.Errorf("%s: %d videos, %d bytes held, %v", name, videos, most, err)
 		}
 	}

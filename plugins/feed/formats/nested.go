@@ -97,7 +97,7 @@ func holds(o *object) (names []string) {
 	return names
 }
 
-// isError tells an error from an answer, which at TikTok says `ok` in the same place.
+// isError reports an error; an answer of TikTok says `ok` in the same place.
 func isError(o *object) bool {
 	if o.kind("error") != '{' {
 		return o.has("error")

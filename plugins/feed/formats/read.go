@@ -31,7 +31,7 @@ type Options struct {
 	LineLimit int
 	// Sample counts `postedDaysAgo` back from the day of Now.
 	Sample bool
-	// Watch, if set, is told of every portion of a file that was read, as it lies there.
+	// Watch, if set, is called with the size of every portion of a file, as it is stored.
 	Watch func(bytes int)
 }
 
@@ -112,7 +112,7 @@ type emitError struct{ cause error }
 func (e *emitError) Error() string { return e.cause.Error() }
 func (e *emitError) Unwrap() error { return e.cause }
 
-// recordLimit leaves room for what a record's form adds to its texts.
+// recordLimit leaves space for what a record's form adds to its texts.
 const recordLimit = LineLimit - 64<<10
 
 // draft finishes a record and takes it.
@@ -176,7 +176,7 @@ func (r *reading) stream(in io.Reader, name string) error {
 	return nil
 }
 
-// watched tells of what is read, and stops when the reading is to stop.
+// watched reports what is read, and stops when the reading is to stop.
 type watched struct {
 	r  *reading
 	in io.Reader

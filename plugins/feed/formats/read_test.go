@@ -236,7 +236,7 @@ func FuzzRead(f *testing.F) {
 		for _, rec := range recs {
 			repairs, err := rec.Clean()
 			if err != nil || repairs.JSON > 0 {
-				t.Errorf("the house would refuse or repair %q: %v, %+v", rec.ExternalID, err, repairs)
+				t.Errorf("the host would refuse or repair %q: %v, %+v", rec.ExternalID, err, repairs)
 			}
 		}
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// shared is the folder of real exports that lies beside the repository on some
+// shared is the folder of real exports that is beside the repository on some
 // machines; they may not be published, so they are not in it.
 func shared(t testing.TB) string {
 	t.Helper()

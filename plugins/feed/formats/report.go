@@ -38,7 +38,7 @@ const (
 	Filtered Reason = "filtered"
 )
 
-// Unread tells whether the reason is a fault of the file, as against a choice.
+// Unread reports whether the reason is a fault of the file, as against a choice.
 func (r Reason) Unread() bool {
 	return slices.Contains([]Reason{Malformed, Truncated, TooLong, UnknownForm, NoID, ErrorAnswer, Unreadable}, r)
 }

@@ -116,7 +116,7 @@ func platformName(s string) string {
 	return s
 }
 
-// usableID tells whether s can name a video: 1 to 200 code points without
+// usableID reports whether s can name a video: 1 to 200 code points without
 // spaces and control characters.
 func usableID(s string) bool {
 	return s != "" && utf8.RuneCountInString(s) <= 200 && !strings.ContainsFunc(s, func(r rune) bool {

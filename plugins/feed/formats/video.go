@@ -10,7 +10,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// fitsOwn takes whatever names a platform, so that one without an id is told so.
+// fitsOwn takes whatever names a platform, so that one without an id is reported as such.
 func fitsOwn(o *object) bool { return o.has("externalId") || o.has("platform") && !o.has("id") }
 
 func readOwn(d *draft, o *object) error {

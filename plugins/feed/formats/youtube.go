@@ -57,7 +57,7 @@ func readYouTube(d *draft, o *object) error {
 	return nil
 }
 
-// uploads tells whether a playlist is one of those that YouTube keeps of a
+// uploads reports whether a playlist is one of those that YouTube keeps of a
 // channel's own videos: UU…, UUSH…, UULF….
 func uploads(playlist, channel text) bool {
 	own, ok := strings.CutPrefix(string(channel), "UC")

@@ -77,7 +77,7 @@ func readYTDLP(d *draft, o *object) error {
 	return err
 }
 
-// collects tells a playlist, and the entry that stands for one, from a video.
+// collects reports a playlist, or the entry of one, as against a video.
 func (v *info) collects() bool {
 	if v.Type == "playlist" || v.Type == "multi_video" {
 		return true
@@ -145,7 +145,7 @@ func (v *info) record() (rec stage.Record, doubtful int, err error) {
 	return rec, doubtful, nil
 }
 
-// handleLike tells a handle from the numbers that some extractors give as uploader_id.
+// handleLike reports a handle, as against the numbers that some extractors give as uploader_id.
 func handleLike(s string) bool {
 	return strings.Trim(s, "0123456789") != ""
 }

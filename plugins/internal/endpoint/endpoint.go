@@ -1,5 +1,5 @@
 // Package endpoint reaches a service that speaks as OpenAI's does. Three processes
-// ask one, each for its own ends; what keeps the key and the process safe stands here.
+// ask one, each for its own ends; this package keeps the key and the process safe.
 package endpoint
 
 import (

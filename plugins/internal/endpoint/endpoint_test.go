@@ -13,7 +13,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/internal/endpoint"
 )
 
-// ask has a server answer one question, and tells what it was asked with.
+// ask has a server answer one question, and returns what it was asked with.
 func ask(t *testing.T, key string, answer http.HandlerFunc) (keys []string, err error) {
 	t.Helper()
 	var mu sync.Mutex

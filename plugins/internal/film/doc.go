@@ -3,8 +3,8 @@
 //
 // A video is a stranger's file. ffmpeg gets it as the one file that it may open:
 // none of the formats that name others (playlists, lists of parts), no protocol but
-// files, bounds for time, memory and output. The house's own walls stand around
-// that: the process reaches no network and reads nothing but its media.
+// files, bounds for time, memory and output. The host confines the process
+// besides: the process reaches no network and reads nothing but its media.
 //
 // ffmpeg from 5.1 on will do.
 package film

@@ -194,7 +194,7 @@ func TestPlaylistsAreNotFollowed(t *testing.T) {
 	if n := asked.Load(); n > 0 {
 		t.Errorf("the server was asked %d times", n)
 	}
-	// And the same list is one that ffmpeg follows, unless it is told otherwise.
+	// And the same list is one that ffmpeg follows, unless an option forbids it.
 	list := filepath.Join(call.Scratch, "list")
 	if err := os.WriteFile(list, []byte("ffconcat version 1.0\nfile part.ts\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %q", e.Program, e.Words) }
 
-// Unreadable tells whether the trouble is the file's.
+// Unreadable reports whether the trouble is the file's.
 func Unreadable(err error) bool {
 	var own *Error
 	return errors.As(err, &own)
@@ -91,14 +91,14 @@ type bounded struct {
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	room := max(0, b.most-b.kept.Len())
-	if len(p) <= room {
+	free := max(0, b.most-b.kept.Len())
+	if len(p) <= free {
 		return b.kept.Write(p)
 	}
 	b.over = true
-	b.kept.Write(p[:room])
+	b.kept.Write(p[:free])
 	if b.fails {
-		return room, errOver
+		return free, errOver
 	}
 	return len(p), nil
 }

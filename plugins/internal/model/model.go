@@ -94,7 +94,7 @@ func Of(call *stage.Call) (*Endpoint, error) {
 
 // Question is what an endpoint is asked.
 type Question struct {
-	// Instructions are ours; nothing of a stranger's stands there.
+	// Instructions are ours; nothing of a stranger's is in them.
 	Instructions string
 	// Data is encoded as JSON.
 	Data any
@@ -151,7 +151,7 @@ func (e *Endpoint) Ask(ctx context.Context, q Question, answer any) error {
 	return nil
 }
 
-// waiting tells the house that the stage is still at it, until it is stopped.
+// waiting reports to the host that the stage is working, until it is stopped.
 func (e *Endpoint) waiting() (stop func()) {
 	ticker, done := time.NewTicker(signOfLife), make(chan struct{})
 	go func() {
@@ -168,7 +168,7 @@ func (e *Endpoint) waiting() (stop func()) {
 }
 
 // fault names whose fault it is. What the endpoint says in words may hold what it
-// was asked, so only its status and code are told.
+// was asked, so an error has only its status and code.
 func (e *Endpoint) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -86,7 +86,7 @@ func TestFaultsOfAnEndpoint(t *testing.T) {
 				t.Errorf("%d tries, want %d", n, c.tries)
 			}
 			if err != nil && (strings.Contains(err.Error(), modeltest.Key) || strings.Contains(err.Error(), "system: say red")) {
-				t.Errorf("the error tells too much: %v", err)
+				t.Errorf("got %v, want no more than the status and code", err)
 			}
 		})
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // Visible is a JSON text in which nothing hides: what no eye can see (zero width,
-// reversed, tagged letters) stands there as its number, and so it means the same to
-// whoever decodes it. Marks that look like a turn of the conversation have lost
+// reversed, tagged letters) is written as its number, and so it means the same to
+// every decoder. Marks that look like a turn of the conversation have lost
 // their angle brackets to encoding/json already.
 func Visible(text []byte) string {
 	var out strings.Builder

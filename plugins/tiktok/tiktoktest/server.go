@@ -24,7 +24,7 @@ const (
 	Secret = "secret-of-the-double"
 )
 
-// Video is one that the double has; its JSON is sent as it stands.
+// Video is one that the double has; its JSON is sent as it is.
 type Video struct {
 	ID       int64
 	Username string

@@ -13,12 +13,12 @@ import (
 // Seed is the seed of videos without a handle.
 const Seed = "feed"
 
-// books count the videos of each handle on each platform.
-type books struct{ of map[account]*stage.Outcome }
+// ledger counts the videos of each handle on each platform.
+type ledger struct{ of map[account]*stage.Outcome }
 
 type account struct{ platform, handle string }
 
-func newBooks() *books { return &books{of: map[account]*stage.Outcome{}} }
+func newLedger() *ledger { return &ledger{of: map[account]*stage.Outcome{}} }
 
 func seedOf(rec stage.Record) string {
 	if rec.Source == nil || strings.TrimSpace(rec.Source.Handle) == "" {
@@ -29,16 +29,16 @@ func seedOf(rec stage.Record) string {
 
 // enter counts a record as asked for and gives its entry, whose seed is the
 // handle as it was first written.
-func (b *books) enter(rec stage.Record) *stage.Outcome {
+func (l *ledger) enter(rec stage.Record) *stage.Outcome {
 	seed := seedOf(rec)
 	key := account{rec.Platform, handleKey(seed)}
 	if rec.Source == nil || rec.Source.Handle == "" {
 		key.handle = ""
 	}
-	entry := b.of[key]
+	entry := l.of[key]
 	if entry == nil {
 		entry = &stage.Outcome{Seed: seed, Platform: rec.Platform, Status: stage.OK}
-		b.of[key] = entry
+		l.of[key] = entry
 	}
 	entry.Asked++
 	return entry
@@ -47,30 +47,30 @@ func (b *books) enter(rec stage.Record) *stage.Outcome {
 // outcomes are the entries by platform and handle. What could not be read is
 // counted on the `feed` entry of the platform with the most videos; handles that
 // were asked for on a platform and have no video are empty. With enough, the
-// house took no more, though the feed has more.
-func (b *books) outcomes(report formats.Report, seeds []stage.Seed, enough bool) []stage.Outcome {
+// host took no more, though the feed has more.
+func (l *ledger) outcomes(report formats.Report, seeds []stage.Seed, enough bool) []stage.Outcome {
 	for _, seed := range seeds {
 		key := account{seed.Platform, handleKey(seed.Handle)}
-		if seed.Platform != "" && key.handle != "" && b.of[key] == nil {
-			b.of[key] = &stage.Outcome{Seed: seed.Handle, Platform: seed.Platform, Status: stage.Empty, Asked: max(seed.Limit, 1)}
+		if seed.Platform != "" && key.handle != "" && l.of[key] == nil {
+			l.of[key] = &stage.Outcome{Seed: seed.Handle, Platform: seed.Platform, Status: stage.Empty, Asked: max(seed.Limit, 1)}
 		}
 	}
 	if skipped := report.Skipped(); skipped > 0 {
-		entry := b.main()
+		entry := l.main()
 		entry.Asked += skipped
 		entry.Status = stage.Partial
 		entry.Detail = fmt.Sprintf("%d lines or rows could not be read: %s", skipped, strings.Join(report.Notes[:min(3, len(report.Notes))], "; "))
 	}
 	if enough {
-		entry := b.main()
+		entry := l.main()
 		entry.Status = stage.Partial
 		entry.Detail = strings.TrimPrefix(entry.Detail+"; the feed has more videos than one call may give", "; ")
 	}
-	if len(b.of) == 0 {
-		b.of[account{}] = &stage.Outcome{Seed: Seed, Status: stage.Empty, Detail: fmt.Sprintf("no videos in %d files", report.Files)}
+	if len(l.of) == 0 {
+		l.of[account{}] = &stage.Outcome{Seed: Seed, Status: stage.Empty, Detail: fmt.Sprintf("no videos in %d files", report.Files)}
 	}
-	all := make([]stage.Outcome, 0, len(b.of))
-	for _, entry := range b.of {
+	all := make([]stage.Outcome, 0, len(l.of))
+	for _, entry := range l.of {
 		all = append(all, *entry)
 	}
 	slices.SortFunc(all, func(x, y stage.Outcome) int {
@@ -83,9 +83,9 @@ func (b *books) outcomes(report formats.Report, seeds []stage.Seed, enough bool)
 }
 
 // main is the `feed` entry of the platform with the most videos.
-func (b *books) main() *stage.Outcome {
+func (l *ledger) main() *stage.Outcome {
 	count := map[string]int{}
-	for key, entry := range b.of {
+	for key, entry := range l.of {
 		count[key.platform] += entry.Returned
 	}
 	platform := ""
@@ -94,10 +94,10 @@ func (b *books) main() *stage.Outcome {
 			platform = name
 		}
 	}
-	entry := b.of[account{platform: platform}]
+	entry := l.of[account{platform: platform}]
 	if entry == nil {
 		entry = &stage.Outcome{Seed: Seed, Platform: platform}
-		b.of[account{platform: platform}] = entry
+		l.of[account{platform: platform}] = entry
 	}
 	return entry
 }

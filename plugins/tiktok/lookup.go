@@ -23,8 +23,8 @@ const (
 	maxBarren = 5
 )
 
-// hunt looks for one seed's videos.
-type hunt struct {
+// lookup looks for one seed's videos.
+type lookup struct {
 	session *session
 	filter  filter
 	limit   int
@@ -40,7 +40,7 @@ type hunt struct {
 
 // run goes through the windows until there is enough. The error is a *site.Stop,
 // the context's, or what take answers.
-func (h *hunt) run(ctx context.Context, todo []window) error {
+func (h *lookup) run(ctx context.Context, todo []window) error {
 	for len(todo) > 0 {
 		w := todo[0]
 		todo = todo[1:]
@@ -67,7 +67,7 @@ type tooLong struct{ halves []window }
 func (*tooLong) Error() string { return "the window is too long" }
 
 // window reads the pages of one window.
-func (h *hunt) window(ctx context.Context, w window) error {
+func (h *lookup) window(ctx context.Context, w window) error {
 	q := query{
 		Query: h.filter, Start: w.start.Format("20060102"), End: w.end.Format("20060102"),
 		MaxCount: min(perPage, max(h.limit, 1)),
@@ -104,7 +104,7 @@ func (h *hunt) window(ctx context.Context, w window) error {
 }
 
 // keep takes what is new on a page, up to the limit.
-func (h *hunt) keep(p page) (fresh int, err error) {
+func (h *lookup) keep(p page) (fresh int, err error) {
 	h.unnamed += p.unnamed
 	for _, v := range p.videos {
 		if h.seen[v.ID] || len(h.seen) >= h.limit {
@@ -121,7 +121,7 @@ func (h *hunt) keep(p page) (fresh int, err error) {
 
 // recover waits where that may help; again says to begin the query anew. Its error
 // ends the window.
-func (h *hunt) recover(ctx context.Context, err error, w window) (again bool, _ error) {
+func (h *lookup) recover(ctx context.Context, err error, w window) (again bool, _ error) {
 	var f *failure
 	if !errors.As(err, &f) {
 		return false, err
@@ -156,7 +156,7 @@ func backoff(f *failure, n int) time.Duration {
 }
 
 // refind waits for a search id to become known, then begins the search anew, once.
-func (h *hunt) refind(ctx context.Context, f *failure) (again bool, _ error) {
+func (h *lookup) refind(ctx context.Context, f *failure) (again bool, _ error) {
 	if h.stale++; h.stale > maxTries {
 		if h.restarted {
 			return false, &site.Stop{Status: stage.Changed, Detail: f.detail}
@@ -167,7 +167,7 @@ func (h *hunt) refind(ctx context.Context, f *failure) (again bool, _ error) {
 	return false, h.wait(ctx, f, time.Duration(h.stale)*5*time.Second)
 }
 
-func (h *hunt) wait(ctx context.Context, f *failure, d time.Duration) error {
+func (h *lookup) wait(ctx context.Context, f *failure, d time.Duration) error {
 	err := h.session.site.Wait(ctx, d, "waiting for TikTok")
 	if errors.Is(err, site.ErrPatience) {
 		return &site.Stop{Status: f.status(), RetryAt: h.session.site.Now().Add(d), Detail: f.detail, Scope: site.All}
@@ -177,7 +177,7 @@ func (h *hunt) wait(ctx context.Context, f *failure, d time.Duration) error {
 
 // lose gives the seed up. The next ones get one try each, and after some the site
 // counts as down.
-func (h *hunt) lose(f *failure) error {
+func (h *lookup) lose(f *failure) error {
 	s := h.session
 	s.tries = 1
 	s.lost++
