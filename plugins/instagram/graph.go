@@ -10,20 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
 
-const (
-	// maxTries is how often the same is asked for while the site fails.
-	maxTries = 4
-	// maxLost is after how many seeds in a row the site counts as down.
-	maxLost = 3
-	// down is when another try makes sense after that.
-	down = 15 * time.Minute
-	// throttled is how long a limit lasts that does not say so: they are hourly.
-	throttled = time.Hour
-)
+// throttled is how long a limit lasts that does not say so: they are hourly.
+const throttled = time.Hour
 
 // graph is one call's connection to the interface.
 type graph struct {
@@ -33,10 +26,8 @@ type graph struct {
 	user string
 
 	// spent is set once the interface says that it has answered enough.
-	spent *site.Stop
-	// tries is how often a seed may ask a site that fails; lost counts the seeds in
-	// a row that gave up over it.
-	tries, lost int
+	spent   *site.Stop
+	retries sources.Retries
 }
 
 // fault is the error object of an answer.
@@ -47,49 +38,19 @@ type fault struct {
 	Transient bool       `json:"is_transient"`
 }
 
-// errTransient is a failure that another try may get past.
-type errTransient struct{ detail string }
-
-func (e *errTransient) Error() string { return e.detail }
-
 // get asks until there is an answer. The token travels in a header: as a parameter
 // it would end up in the logs of every proxy on the way. The error is a *site.Stop
 // or the context's.
 func (g *graph) get(ctx context.Context, path string, parameters url.Values) (json.RawMessage, error) {
-	for failed := 1; ; failed++ {
+	var body json.RawMessage
+	err := g.retries.Do(ctx, g.site, "Instagram", 5*time.Second, func() (err error) {
 		if g.spent != nil {
-			return nil, g.spent
+			return g.spent
 		}
-		body, err := g.once(ctx, path, parameters)
-		var passing *errTransient
-		if !errors.As(err, &passing) {
-			if err == nil {
-				g.tries, g.lost = maxTries, 0
-			}
-			return body, err
-		}
-		if failed >= g.tries {
-			return nil, g.lose(passing)
-		}
-		wait := 5 * time.Second << (failed - 1)
-		if err := g.site.Wait(ctx, wait, "waiting for Instagram"); errors.Is(err, site.ErrPatience) {
-			return nil, &site.Stop{Status: stage.Blocked, RetryAt: g.site.Now().Add(down), Detail: passing.detail, Scope: site.All}
-		} else if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// lose gives the seed up. The next ones get one try each, and after some the site
-// counts as down.
-func (g *graph) lose(e *errTransient) error {
-	g.tries = 1
-	g.lost++
-	stop := &site.Stop{Status: stage.Blocked, RetryAt: g.site.Now().Add(down), Detail: e.detail}
-	if g.lost >= maxLost {
-		stop.Scope = site.All
-	}
-	return stop
+		body, err = g.once(ctx, path, parameters)
+		return err
+	})
+	return body, err
 }
 
 func (g *graph) once(ctx context.Context, path string, parameters url.Values) (json.RawMessage, error) {
@@ -99,7 +60,7 @@ func (g *graph) once(ctx context.Context, path string, parameters url.Values) (j
 	})
 	var lost *site.Unreachable
 	if errors.As(err, &lost) {
-		return nil, &errTransient{"Instagram: " + lost.Reason}
+		return nil, &sources.Transient{Detail: "Instagram: " + lost.Reason}
 	}
 	if err != nil {
 		return nil, err
@@ -147,7 +108,7 @@ func (g *graph) judge(status int, f fault, used usage) error {
 	case code == 368:
 		return stop(stage.Blocked, site.All)
 	case code == 1, code == 2, f.Transient, code < 0 && (status >= 500 || status == http.StatusOK):
-		return &errTransient{detail}
+		return &sources.Transient{Detail: detail}
 	}
 	return stop(stage.Changed, site.Seed)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -41,14 +42,9 @@ func (g *graph) tagged(ctx context.Context, term string, h *haul) error {
 	return nil
 }
 
-// tagOf is a term as a hashtag: letters, marks, digits and underscores, with a letter.
+// tagOf is a term as a hashtag with a letter; empty where it makes none.
 func tagOf(term string) string {
-	tag := strings.Map(func(r rune) rune {
-		if r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, term)
+	tag := sources.Tag(term)
 	if len(tag) > 200 || !strings.ContainsFunc(tag, unicode.IsLetter) {
 		return ""
 	}

@@ -8,8 +8,8 @@ import (
 	"context"
 	"regexp"
 	"strings"
-	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -53,26 +53,21 @@ var (
 
 // open reads the settings; a *site.Stop says what is wrong with them.
 func (s source) open(call *stage.Call) (*graph, error) {
-	wrong := func(detail string) error {
-		return &site.Stop{Status: stage.Misconfigured, Detail: detail, Scope: site.All}
-	}
 	if call.Secrets["access_token"] == "" {
-		return nil, wrong("the secret access_token is not set")
+		return nil, sources.Misconfigured("the secret access_token is not set")
 	}
 	if !numberForm.MatchString(call.Settings["user_id"]) {
-		return nil, wrong("the setting `user_id` is no number")
+		return nil, sources.Misconfigured("the setting `user_id` is no number")
 	}
 	if !versionForm.MatchString(call.Settings["version"]) {
-		return nil, wrong("the setting `version` is none such as v25.0")
+		return nil, sources.Misconfigured("the setting `version` is none such as v25.0")
 	}
-	patience, err := time.ParseDuration(call.Settings["patience"])
-	if err != nil || patience < 0 {
-		return nil, wrong("the setting `patience` is no duration such as 10m")
+	asked, err := sources.Open(call, s.site, "10m")
+	if err != nil {
+		return nil, err
 	}
-	how := s.site
-	how.Patience, how.Impatient = patience, patience == 0
 	return &graph{
-		site: site.New(call, how), call: call, tries: maxTries, user: call.Settings["user_id"],
+		site: asked, call: call, user: call.Settings["user_id"],
 		base: strings.TrimRight(call.Settings["api_url"], "/") + "/" + call.Settings["version"] + "/",
 	}, nil
 }

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -65,7 +65,7 @@ func filterOf(seed stage.Seed, regions []string) (filter, error) {
 		return f, nil
 	}
 	term, tagged := strings.CutPrefix(strings.TrimSpace(seed.Term), "#")
-	if tag := tagOf(term); tag != "" {
+	if tag := sources.Tag(term); tag != "" {
 		f.Or = append(f.Or, condition{"EQ", "hashtag_name", []string{tag}})
 	}
 	if !tagged && term != "" {
@@ -75,16 +75,6 @@ func filterOf(seed stage.Seed, regions []string) (filter, error) {
 		return f, &site.Stop{Status: stage.Unsupported, Detail: "nothing in this term can be searched for"}
 	}
 	return f, nil
-}
-
-// tagOf is a term as a hashtag: its letters, marks, digits and underscores.
-func tagOf(term string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, term)
 }
 
 // window is a span of days, both inclusive.

@@ -9,8 +9,8 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -62,31 +62,26 @@ type options struct {
 
 // open reads the settings; a *site.Stop says what is wrong with them.
 func (s source) open(call *stage.Call) (*session, options, error) {
-	wrong := func(detail string) error {
-		return &site.Stop{Status: stage.Misconfigured, Detail: detail, Scope: site.All}
-	}
 	if call.Settings["eligible"] != Attestation {
-		return nil, options{}, wrong("the setting `eligible` does not say `" + Attestation + "`: TikTok gives its Research API to approved researchers alone")
+		return nil, options{}, sources.Misconfigured("the setting `eligible` does not say `" + Attestation + "`: TikTok gives its Research API to approved researchers alone")
 	}
 	if call.Secrets["client_key"] == "" || call.Secrets["client_secret"] == "" {
-		return nil, options{}, wrong("the secrets client_key and client_secret are not set")
+		return nil, options{}, sources.Misconfigured("the secrets client_key and client_secret are not set")
 	}
 	days, err := strconv.Atoi(call.Settings["days"])
 	if err != nil || days < 1 || days > 365 {
-		return nil, options{}, wrong("the setting `days` is no number from 1 to 365")
+		return nil, options{}, sources.Misconfigured("the setting `days` is no number from 1 to 365")
 	}
-	patience, err := time.ParseDuration(call.Settings["patience"])
-	if err != nil || patience < 0 {
-		return nil, options{}, wrong("the setting `patience` is no duration such as 10m")
+	asked, err := sources.Open(call, s.site, "10m")
+	if err != nil {
+		return nil, options{}, err
 	}
 	regions, ok := codes(call.Settings["regions"])
 	if !ok {
-		return nil, options{}, wrong("the setting `regions` is no list of two-letter codes")
+		return nil, options{}, sources.Misconfigured("the setting `regions` is no list of two-letter codes")
 	}
-	how := s.site
-	how.Patience, how.Impatient = patience, patience == 0
 	return &session{
-		site: site.New(call, how), call: call, base: strings.TrimRight(call.Settings["api_url"], "/"), tries: maxTries,
+		site: asked, call: call, base: strings.TrimRight(call.Settings["api_url"], "/"), tries: maxTries,
 	}, options{days: days, regions: regions}, nil
 }
 

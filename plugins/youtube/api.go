@@ -15,21 +15,14 @@ import (
 	"google.golang.org/api/googleapi"
 	yt "google.golang.org/api/youtube/v3"
 
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
 
-const (
-	// maxTries is how often the same is asked for while the site fails.
-	maxTries = 4
-	// maxLost is after how many seeds in a row the site counts as down.
-	maxLost = 3
-	// down is when another try makes sense after that.
-	down = 15 * time.Minute
-	// shortly is the longest wait that a 429 may ask for and still mean a pause; a
-	// longer one, or none, means the day's allowance.
-	shortly = time.Minute
-)
+// shortly is the longest wait that a 429 may ask for and still mean a pause; a
+// longer one, or none, means the day's allowance.
+const shortly = time.Minute
 
 // api is one call's connection to the interface.
 type api struct {
@@ -39,19 +32,9 @@ type api struct {
 	service *yt.Service
 
 	// spent says of each quota that the interface has answered enough.
-	spent map[string]*site.Stop
-	// tries is how often a seed may ask a site that fails; lost counts the seeds in
-	// a row that gave up over it.
-	tries, lost int
+	spent   map[string]*site.Stop
+	retries sources.Retries
 }
-
-// errTransient is a failure that another try may get past.
-type errTransient struct {
-	detail string
-	wait   time.Duration // that it asks for; 0 where it asks for none
-}
-
-func (e *errTransient) Error() string { return e.detail }
 
 // errPlaylist is a playlist that is not there.
 var errPlaylist = errors.New("there is no such playlist")
@@ -59,43 +42,16 @@ var errPlaylist = errors.New("there is no such playlist")
 // get asks until there is an answer, and gives its bytes. Every try is paid for,
 // as it is at Google. The error is errPlaylist, a *site.Stop or the context's.
 func (a *api) get(ctx context.Context, quota string, do func() error) ([]byte, error) {
-	for failed := 1; ; failed++ {
+	err := a.retries.Do(ctx, a.site, "YouTube", 2*time.Second, func() error {
 		if stop := a.spent[quota]; stop != nil {
-			return nil, stop
+			return stop
 		}
 		if err := a.call.Spend(ctx, quota, 1); err != nil {
-			return nil, site.OverQuota(err, scope(quota))
+			return site.OverQuota(err, scope(quota))
 		}
-		err := a.judge(ctx, quota, do())
-		var passing *errTransient
-		if !errors.As(err, &passing) {
-			if err == nil {
-				a.tries, a.lost = maxTries, 0
-			}
-			return a.asker.body, err
-		}
-		if failed >= a.tries {
-			return nil, a.lose(passing)
-		}
-		wait := max(2*time.Second<<(failed-1), passing.wait)
-		if err := a.site.Wait(ctx, wait, "waiting for YouTube"); errors.Is(err, site.ErrPatience) {
-			return nil, &site.Stop{Status: stage.Blocked, RetryAt: a.site.Now().Add(down), Detail: passing.detail, Scope: site.All}
-		} else if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// lose gives the seed up. The next ones get one try each, and after some the site
-// counts as down.
-func (a *api) lose(e *errTransient) error {
-	a.tries = 1
-	a.lost++
-	stop := &site.Stop{Status: stage.Blocked, RetryAt: a.site.Now().Add(down), Detail: e.detail}
-	if a.lost >= maxLost {
-		stop.Scope = site.All
-	}
-	return stop
+		return a.judge(ctx, quota, do())
+	})
+	return a.asker.body, err
 }
 
 // scope is what ends with a quota: searches alone, or everything.
@@ -114,13 +70,13 @@ func (a *api) judge(ctx context.Context, quota string, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &lost):
-		return &errTransient{detail: "YouTube: " + lost.Reason}
+		return &sources.Transient{Detail: "YouTube: " + lost.Reason}
 	case errors.As(err, &refused):
 		return a.refusal(quota, refused)
 	case a.asker.status != http.StatusOK:
 		return &site.Stop{Status: stage.Changed, Detail: fmt.Sprintf("YouTube answers %d", a.asker.status)}
 	case !json.Valid(a.asker.body):
-		return &errTransient{detail: "YouTube: the answer is no whole JSON"}
+		return &sources.Transient{Detail: "YouTube: the answer is no whole JSON"}
 	}
 	return nil // what the library could not read of it, we can
 }
@@ -148,7 +104,7 @@ func (a *api) refusal(quota string, e *googleapi.Error) error {
 		a.spent[quota] = over
 		return over
 	case e.Code == http.StatusTooManyRequests, is("rateLimitExceeded", "userRateLimitExceeded"):
-		return &errTransient{detail: detail, wait: wait}
+		return &sources.Transient{Detail: detail, Wait: wait}
 	case is("playlistNotFound"):
 		return errPlaylist
 	case is("channelNotFound", "videoNotFound"):
@@ -158,7 +114,7 @@ func (a *api) refusal(quota string, e *googleapi.Error) error {
 	case e.Code == http.StatusUnauthorized, e.Code == http.StatusForbidden, is("keyInvalid"), strings.Contains(e.Message, "API key"):
 		return stop(stage.Misconfigured, site.All)
 	case e.Code >= 500:
-		return &errTransient{detail: detail, wait: wait}
+		return &sources.Transient{Detail: detail, Wait: wait}
 	}
 	return stop(stage.Changed, site.Seed)
 }

@@ -9,11 +9,11 @@ package youtube
 import (
 	"context"
 	"strings"
-	"time"
 
 	"google.golang.org/api/option"
 	yt "google.golang.org/api/youtube/v3"
 
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -67,32 +67,27 @@ func (s source) spec() stage.Spec {
 
 // open reads the settings; a *site.Stop says what is wrong with them.
 func (s source) open(ctx context.Context, call *stage.Call) (*api, error) {
-	wrong := func(detail string) error {
-		return &site.Stop{Status: stage.Misconfigured, Detail: detail, Scope: site.All}
-	}
 	if call.Settings["derived_metrics_accepted"] != "yes" {
-		return nil, wrong("YouTube's terms allow scores over its data only after their amendment was accepted: accept it, then set `derived_metrics_accepted` to yes")
+		return nil, sources.Misconfigured("YouTube's terms allow scores over its data only after their amendment was accepted: accept it, then set `derived_metrics_accepted` to yes")
 	}
 	if call.Secrets["api_key"] == "" {
-		return nil, wrong("the secret api_key is not set")
+		return nil, sources.Misconfigured("the secret api_key is not set")
 	}
 	switch call.Settings["order"] {
 	case "relevance", "viewCount", "date":
 	default:
-		return nil, wrong("the setting `order` is neither relevance, viewCount nor date")
+		return nil, sources.Misconfigured("the setting `order` is neither relevance, viewCount nor date")
 	}
-	patience, err := time.ParseDuration(call.Settings["patience"])
-	if err != nil || patience < 0 {
-		return nil, wrong("the setting `patience` is no duration such as 5m")
+	asked, err := sources.Open(call, s.site, "5m")
+	if err != nil {
+		return nil, err
 	}
-	how := s.site
-	how.Patience, how.Impatient = patience, patience == 0
-	a := &api{call: call, site: site.New(call, how), tries: maxTries}
+	a := &api{call: call, site: asked}
 	a.asker = &asker{site: a.site, key: call.Secrets["api_key"]}
 	a.service, err = yt.NewService(ctx,
 		option.WithHTTPClient(a.asker.client()), option.WithEndpoint(strings.TrimRight(call.Settings["api_url"], "/")+"/"))
 	if err != nil {
-		return nil, wrong("the setting `api_url` is no address")
+		return nil, sources.Misconfigured("the setting `api_url` is no address")
 	}
 	return a, nil
 }
