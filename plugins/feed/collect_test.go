@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/plugins/feed/formats"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -31,23 +32,29 @@ func TestFolders(t *testing.T) {
 	t.Parallel()
 	line := &fstest.MapFile{Data: []byte("{}")}
 	numbered := fstest.MapFS{"1/a.jsonl": line, "2/a.jsonl": line, "2/sub/b.json.gz": line, "2/.hidden.jsonl": line, "2/notes.txt": line, "2/a.csv.map.json": line, "10/c.csv": line, "03/x.jsonl": line, "z.jsonl": line}
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		files fstest.MapFS
 		run   int
-		want  string
+		want  []string
 	}{
-		{numbered, 1, "1/a.jsonl"},
-		{numbered, 2, "2/a.jsonl 2/sub/b.json.gz"},
-		{numbered, 9, "2/a.jsonl 2/sub/b.json.gz"},
-		{numbered, 11, "10/c.csv"},
-		{fstest.MapFS{"b.jsonl": line, "a/x.csv": line}, 5, "a/x.csv b.jsonl"},
-		{fstest.MapFS{"4/b.jsonl": line}, 1, "4/b.jsonl"},
-		{fstest.MapFS{}, 1, ""},
+		"run 1 reads folder 1":                           {numbered, 1, []string{"1/a.jsonl"}},
+		"run 2 reads folder 2 and the folders within":    {numbered, 2, []string{"2/a.jsonl", "2/sub/b.json.gz"}},
+		"a run without a folder reads the highest below": {numbered, 9, []string{"2/a.jsonl", "2/sub/b.json.gz"}},
+		"numbers are compared as numbers":                {numbered, 11, []string{"10/c.csv"}},
+		"without numbered folders a run reads all":       {fstest.MapFS{"b.jsonl": line, "a/x.csv": line}, 5, []string{"a/x.csv", "b.jsonl"}},
+		"before the lowest folder a run reads that":      {fstest.MapFS{"4/b.jsonl": line}, 1, []string{"4/b.jsonl"}},
+		"an empty feed has no files":                     {fstest.MapFS{}, 1, nil},
 	} {
-		names, err := folder(c.files, c.run)
-		if got := strings.Join(names, " "); err != nil || got != c.want {
-			t.Errorf("run %d: %q, want %q (%v)", c.run, got, c.want, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := folder(c.files, c.run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

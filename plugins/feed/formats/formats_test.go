@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -43,8 +45,8 @@ func TestSamples(t *testing.T) {
 			in, want, _ := strings.Cut(string(text), "-- want --\n")
 			for _, name := range []string{"sample.json", "sample"} {
 				recs, report := readText(t, name, in)
-				if got := readAs(t, recs, report); got != want {
-					t.Errorf("as %s:\n got %s\nwant %s", name, got, want)
+				if diff := cmp.Diff(want, readAs(t, recs, report)); diff != "" {
+					t.Errorf("as %s (-want +got):\n%s", name, diff)
 				}
 			}
 		})

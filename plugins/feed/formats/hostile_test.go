@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding/unicode"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -45,16 +46,22 @@ func TestDamageCostsItself(t *testing.T) {
 		"a name twice":                  {`{"id":"8","id":"1","desc":"a","createTime":1,"stats":{"playCount":1}}`, "1", ""},
 		"scalars":                       {`[1,"a",null,` + item(1) + `]`, "1", "malformed 2 at 1"},
 	} {
-		recs, report := readText(t, "sample", c.text)
-		said := strings.SplitN(summary(report), "\n", 2)[1]
-		if ids := idsOf(recs); ids != c.ids || !strings.HasPrefix(said, c.said) || (c.said == "") != (said == "") {
-			t.Errorf("%s: read %q and said %q, want %q and %q", name, ids, said, c.ids, c.said)
-		}
-		for _, rec := range recs {
-			if rec.ExternalID == "2" && name == "wrong kinds everywhere" && rec.Metrics.Views != nil {
-				t.Errorf("%s: %d views of nothing", name, *rec.Metrics.Views)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			recs, report := readText(t, "sample", c.text)
+			if diff := cmp.Diff(c.ids, idsOf(recs)); diff != "" {
+				t.Errorf("ids (-want +got):\n%s", diff)
 			}
-		}
+			said := strings.SplitN(summary(report), "\n", 2)[1]
+			if !strings.HasPrefix(said, c.said) || (c.said == "") != (said == "") {
+				t.Errorf("got the report %q, want %q", said, c.said)
+			}
+			for _, rec := range recs {
+				if rec.ExternalID == "2" && name == "wrong kinds everywhere" && rec.Metrics.Views != nil {
+					t.Errorf("got %d views of an object, want none", *rec.Metrics.Views)
+				}
+			}
+		})
 	}
 }
 
@@ -63,10 +70,12 @@ func TestTooLongIsPassed(t *testing.T) {
 	t.Parallel()
 	long := `{"id":"9","x":"` + strings.Repeat("x", documentLimit) + `"}`
 	for name, text := range map[string]string{"in a list": "[" + item(1) + "," + long + "," + item(2) + "]", "in a line": item(1) + "\n" + long + "\n" + item(2)} {
-		recs, report := readText(t, "sample", text)
-		if idsOf(recs) != "1 2" || report.Count(TooLong) != 1 || report.Skipped() != 1 {
-			t.Errorf("%s: %q, %+v", name, idsOf(recs), report)
-		}
+		t.Run(name, func(t *testing.T) {
+			recs, report := readText(t, "sample", text)
+			if idsOf(recs) != "1 2" || report.Count(TooLong) != 1 || report.Skipped() != 1 {
+				t.Errorf("got %q, %d too long, %d skipped, want \"1 2\", 1 and 1", idsOf(recs), report.Count(TooLong), report.Skipped())
+			}
+		})
 	}
 }
 
@@ -84,9 +93,12 @@ func TestWrappings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, in := range map[string]string{"plain": text, "gzip": packed.String(), "UTF-16": wide, "BOM": "\xef\xbb\xbf" + text} {
-		if recs, report := readText(t, "sample", in); idsOf(recs) != "1 2" || report.Skipped() != 0 {
-			t.Errorf("%s: %q, %+v", name, idsOf(recs), report)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if recs, report := readText(t, "sample", in); idsOf(recs) != "1 2" || report.Skipped() != 0 {
+				t.Errorf("got %q, %d skipped (%q), want \"1 2\" and none", idsOf(recs), report.Skipped(), report.Notes)
+			}
+		})
 	}
 	recs, report := readText(t, "sample.gz", packed.String()[:packed.Len()-12])
 	if report.Count(Truncated) != 1 {

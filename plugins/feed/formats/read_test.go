@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -74,17 +76,19 @@ func TestLines(t *testing.T) {
 		{"a time in words", `{"platform":"x","externalId":"1","postedAt":"2026-01-02T03:04:05Z"}`, `{"platform":"x","externalId":"1","postedAt":1767323045000,"metrics":{}}`, 0},
 		{"days ago are for the sample only", `{"platform":"x","externalId":"1","postedDaysAgo":3}`, `{"platform":"x","externalId":"1","metrics":{}}`, 0},
 	} {
-		recs, report := readText(t, "a.jsonl", c.line+"\r\n")
-		if len(recs) != 1 {
-			t.Errorf("%s: %d records, %+v", c.name, len(recs), report)
-			continue
-		}
-		if got := asJSON(t, recs[0]); got != c.want {
-			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
-		}
-		if report.Doubtful != c.doubtful || report.Skipped() != 0 {
-			t.Errorf("%s: %+v", c.name, report)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			recs, report := readText(t, "a.jsonl", c.line+"\r\n")
+			if len(recs) != 1 || report.Skipped() != 0 {
+				t.Fatalf("got %d records, %d skipped (%q), want 1 and none", len(recs), report.Skipped(), report.Notes)
+			}
+			if diff := cmp.Diff(c.want, asJSON(t, recs[0])); diff != "" {
+				t.Errorf("record (-want +got):\n%s", diff)
+			}
+			if report.Doubtful != c.doubtful {
+				t.Errorf("got %d doubtful values, want %d", report.Doubtful, c.doubtful)
+			}
+		})
 	}
 }
 
@@ -112,11 +116,14 @@ func TestLineOfExactlyOneMebibyte(t *testing.T) {
 	t.Parallel()
 	head, tail := `{"platform":"x","externalId":"1","note":"`, `"}`
 	for _, c := range []struct{ extra, want int }{{0, 1}, {1, 0}} {
-		line := head + strings.Repeat("a", LineLimit-len(head)-len(tail)+c.extra) + tail
-		recs, report := readText(t, "a.jsonl", line+"\r\n")
-		if len(recs) != c.want || report.Count(TooLong) != 1-c.want {
-			t.Errorf("%d bytes: %d records, %+v", len(line), len(recs), report)
-		}
+		t.Run(fmt.Sprintf("%d bytes above it give %d records", c.extra, c.want), func(t *testing.T) {
+			t.Parallel()
+			line := head + strings.Repeat("a", LineLimit-len(head)-len(tail)+c.extra) + tail
+			recs, report := readText(t, "a.jsonl", line+"\r\n")
+			if long := report.Count(TooLong); len(recs) != c.want || long != 1-c.want {
+				t.Errorf("got %d records and %d too long, want %d and %d", len(recs), long, c.want, 1-c.want)
+			}
+		})
 	}
 }
 
@@ -133,13 +140,16 @@ func TestInfoJSON(t *testing.T) {
 		"d.json":  `{"_type":"playlist","id":"p","entries":[` + infoJSON + `,null]}`,
 		"e.jsonl": `{"_type":"playlist","id":"p","entries":[` + oneLine + `]}`,
 	} {
-		recs, report := readText(t, name, text)
-		if len(recs) != 1 || report.Skipped() != 0 {
-			t.Fatalf("%s: %d records, %+v", name, len(recs), report)
-		}
-		if got := asJSON(t, recs[0]); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			recs, report := readText(t, name, text)
+			if len(recs) != 1 || report.Skipped() != 0 {
+				t.Fatalf("got %d records, %d skipped (%q), want 1 and none", len(recs), report.Skipped(), report.Notes)
+			}
+			if diff := cmp.Diff(want, asJSON(t, recs[0])); diff != "" {
+				t.Errorf("record (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -176,12 +186,14 @@ func TestCSVWithMap(t *testing.T) {
 		`{"platform":"instagram","externalId":"a3","sourceUrl":"https://www.instagram.com/reel/a3/","source":{"kind":"competitor","handle":"@m"},"metadata":{"caption":"` + "\ufffd" + `","durationSeconds":88},"metrics":{}}`,
 	}
 	if len(recs) != len(want) || report.broken() != 3 || report.Doubtful != 2 {
-		t.Fatalf("%d records, %+v", len(recs), report)
+		t.Fatalf("got %d records, %d broken, %d doubtful, want %d, 3 and 2: %q", len(recs), report.broken(), report.Doubtful, len(want), report.Notes)
 	}
-	for i := range want {
-		if got := asJSON(t, recs[i]); got != want[i] {
-			t.Errorf("row %d:\n got %s\nwant %s", i, got, want[i])
-		}
+	var got []string
+	for _, rec := range recs {
+		got = append(got, asJSON(t, rec))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
 	}
 }
 
@@ -206,7 +218,7 @@ func TestLostQuoteCostsOneLine(t *testing.T) {
 	}
 	recs, report := readText(t, "a.csv", text.String())
 	if len(recs) != 39998 || report.Count(TooLong) != 1 {
-		t.Errorf("%d records, %+v", len(recs), report)
+		t.Errorf("got %d records and %d too long, want 39998 and 1", len(recs), report.Count(TooLong))
 	}
 }
 
