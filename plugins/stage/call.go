@@ -6,29 +6,29 @@ import (
 	"net/http"
 )
 
-// Call is what a stage knows of the call that it works on.
+// Call is one call of a stage.
 type Call struct {
 	Run
-	// Settings and Secrets hold the wanted ones that are set, defaults filled in.
+	// Settings and Secrets of the Spec that are set, by name, with defaults filled in.
 	Settings map[string]string
 	Secrets  map[string]string
-	// Scratch is an empty folder of this call's own, deleted after it. It is the
-	// only place where a stage may write.
+	// Scratch is an empty folder of this call, deleted after it. A stage may write
+	// nowhere else.
 	Scratch string
-	// Log ends up in the house's log. Never put a secret there.
+	// Log writes into the host's log, at most 2,000 lines a call. Never log a secret.
 	Log *slog.Logger
-	// Transport leads to the hosts that the spec names; HTTP is the way to use it.
-	// A test may set its own.
+	// Transport reaches the hosts that the spec names; use it through HTTP. A test may
+	// set its own.
 	Transport http.RoundTripper
-	// Grant answers Spend; a test may set its own. Where it is nil, all is granted.
+	// Grant answers Spend; a test may set its own. Nil grants everything.
 	Grant func(ctx context.Context, quota string, units int64, item string) error
 
 	progress func(note string)
 }
 
-// Progress tells the house that the stage is still at it: a call that emits
-// nothing and makes no progress for too long is ended. The note is for the log. It
-// may be called as often as is handy: only a few a second travel.
+// Progress tells the host that the stage still works: the host ends a call that neither
+// emits nor reports progress within Limits.Stall. The note is for the log. Call it as
+// often as is handy: only a few notes a second are sent.
 func (c *Call) Progress(note string) {
 	if c.progress != nil {
 		c.progress(note)

@@ -47,7 +47,7 @@ type Repairs struct {
 	Values int
 }
 
-// Any tells whether something was changed.
+// Any reports whether something was changed.
 func (r Repairs) Any() bool { return r != Repairs{} }
 
 // Add sums up.
@@ -75,7 +75,7 @@ func (r *Ref) Clean() error {
 }
 
 // Clean makes a record fit to be kept, or refuses it. What it repairs it counts.
-// Media is the house's to fill in.
+// The host fills in Media.
 func (r *Record) Clean() (Repairs, error) {
 	var repairs Repairs
 	r.Media = ""

@@ -57,7 +57,7 @@ func low(raw []byte, i int) bool {
 	return ok && unit >= 0xDC00 && unit < 0xE000
 }
 
-// fitJSON tells whether raw is one object (or, where text is allowed, a string)
+// fitJSON reports whether raw is one object (or, where text is allowed, a string)
 // that every reader takes: no name twice, no number beyond a double, no abyss.
 func fitJSON(raw []byte, text bool) bool {
 	value := jsontext.Value(raw)

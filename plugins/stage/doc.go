@@ -1,12 +1,11 @@
 // Package stage is what the author of a stage imports.
 //
-// A stage is a process of its own that takes a stream and gives a stream. There
-// are four kinds:
+// A stage is a process of its own that transforms a stream. There are four kinds:
 //
-//	plan      seeds, and what the workspace says  →  more seeds
-//	source    seeds                               →  records, an outcome a seed
-//	screen    records, and the rules              →  one verdict a record
-//	evidence  records                             →  what the first seconds hold
+//	plan      seeds, and the workspace's brief    →  more seeds
+//	source    seeds                               →  records, one outcome for each seed
+//	screen    records, and the rules              →  one verdict for each record
+//	evidence  records                             →  findings about the first seconds
 //
 // Its author fills in one [Spec] and calls [Main]:
 //
@@ -25,15 +24,15 @@
 // # What a stage gets
 //
 // One process works on one [Call] and is killed after it. It has no environment of
-// the house: settings and secrets that the Spec names come in the Call. It reads
-// what its settings name, writes in Call.Scratch alone, and reaches its Hosts by
-// [Call.HTTP] and in no other way. Where the system can, the kernel enforces this.
+// the host: settings and secrets that the Spec names come in the Call. It may read the
+// files that its settings name, write only in Call.Scratch, and reach its Hosts only
+// through [Call.HTTP]. The kernel enforces this where the system can.
 //
 // # Errors
 //
 // An error says whose fault it is: [Busyf], [Quotaf], [Refusedf], [NotFoundf] and
-// [Misconfiguredf] are not the stage's own, and decide when the house tries again.
-// Any other error, and a panic, is the stage's. What was emitted before stays good.
+// [Misconfiguredf] are not the stage's own, and decide when the host tries again.
+// Any other error, and a panic, is the stage's. The host keeps what was emitted before.
 //
 // # Data
 //
@@ -43,7 +42,13 @@
 // # Tests
 //
 // The package stagetest runs a Spec on saved inputs without a process, and replays
-// recorded HTTP. `scrollery plugins check` tries the built binary as the house
-// would use it. A stage in another language speaks the protocol that stands in
+// recorded HTTP. `scrollery plugins check` tries the built binary as the host
+// would use it. A stage in another language speaks the protocol of
 // proto/scrollery/stage/v1.
+//
+// # What authors do not need
+//
+// The functions whose names begin with Encode and Decode, the Clean methods with
+// [Repairs], [CallError] and the constants of the handshake and of batches are for the
+// host's end of the protocol.
 package stage

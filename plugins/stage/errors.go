@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Fault says whose fault it is that a stage could not do its work.
+// Fault is whose fault an error is.
 type Fault string
 
 // The faults. An error without one is the stage's own: it broke.
@@ -15,11 +15,11 @@ const (
 	FaultBusy Fault = "busy"
 	// FaultQuota is a spent allowance; it helps to wait until it is renewed.
 	FaultQuota Fault = "quota"
-	// FaultRefused is a site that turns the stage's credentials down.
+	// FaultRefused is a site that refuses the stage's credentials.
 	FaultRefused Fault = "refused"
 	// FaultNotFound is a site that has nothing there.
 	FaultNotFound Fault = "not_found"
-	// FaultMisconfigured is a setting or secret that is missing or makes no sense.
+	// FaultMisconfigured is a setting or secret that is missing or wrong.
 	FaultMisconfigured Fault = "misconfigured"
 	// FaultInternal is the stage's own.
 	FaultInternal Fault = "internal"
@@ -27,15 +27,17 @@ const (
 
 // Error is an error with a fault.
 type Error struct {
-	Fault   Fault
+	Fault Fault
+	// Message is for the log and for people, without secrets; 4 KiB of it are kept.
 	Message string
-	// RetryAt is when another try makes sense; zero where unknown.
+	// RetryAt is when another try makes sense; zero if unknown.
 	RetryAt time.Time
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Busyf is a site that cannot answer now. A wait of zero or less is unknown.
+// Busyf makes the error of a site that cannot answer now. A wait of zero or less is
+// unknown.
 func Busyf(wait time.Duration, format string, args ...any) error {
 	err := &Error{Fault: FaultBusy, Message: fmt.Sprintf(format, args...)}
 	if wait > 0 {
@@ -44,23 +46,23 @@ func Busyf(wait time.Duration, format string, args ...any) error {
 	return err
 }
 
-// Quotaf is a spent allowance that is renewed at until; zero is unknown.
+// Quotaf makes the error of a spent allowance that is renewed at until; zero is unknown.
 func Quotaf(until time.Time, format string, args ...any) error {
 	return &Error{Fault: FaultQuota, Message: fmt.Sprintf(format, args...), RetryAt: until}
 }
 
-// Refusedf is a site that turns the stage's credentials down.
+// Refusedf makes the error of a site that refuses the stage's credentials.
 func Refusedf(format string, args ...any) error {
 	return &Error{Fault: FaultRefused, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFoundf is a site that has nothing there. It is for the call as a whole; one
-// missing seed among several is an Outcome.
+// NotFoundf makes the error of a site that has nothing there, for the whole call. Report
+// one missing seed among several in an [Outcome].
 func NotFoundf(format string, args ...any) error {
 	return &Error{Fault: FaultNotFound, Message: fmt.Sprintf(format, args...)}
 }
 
-// Misconfiguredf is a setting or secret that is missing or makes no sense.
+// Misconfiguredf makes the error of a setting or secret that is missing or wrong.
 func Misconfiguredf(format string, args ...any) error {
 	return &Error{Fault: FaultMisconfigured, Message: fmt.Sprintf(format, args...)}
 }

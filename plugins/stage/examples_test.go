@@ -12,7 +12,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// given hands out records one by one, as the house does.
+// given hands out records one by one, as the host does.
 func given(records ...stage.Record) func() (stage.Record, error) {
 	return func() (stage.Record, error) {
 		if len(records) == 0 {

@@ -16,8 +16,8 @@ func (c *Call) HTTP() *http.Client {
 	return &http.Client{Transport: c.Transport}
 }
 
-// transport goes through the house's proxy. Without one there is no way out that
-// the kernel would let the process take; in a test without a house it is direct.
+// transport uses the host's proxy. Without a proxy the kernel refuses connections; in a
+// test without a host it is direct.
 func transport(proxy string) http.RoundTripper {
 	direct := http.DefaultTransport.(*http.Transport).Clone()
 	direct.ResponseHeaderTimeout = 30 * time.Second

@@ -25,7 +25,7 @@ type input struct {
 	asked   bool
 }
 
-// read pumps the stream until its end. The channel has room for all that was asked
+// read pumps the stream until its end. The channel holds all that was asked
 // for; a host that sends more waits in gRPC's window.
 func (in *input) read(stream grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse], fail context.CancelCauseFunc) {
 	open := true
@@ -49,7 +49,7 @@ func (in *input) read(stream grpc.BidiStreamingServer[stagev1.CallRequest, stage
 			case in.grants <- grant:
 				continue
 			default:
-				fail(errors.New("the host granted what nobody asked for"))
+				fail(errors.New("the host granted what was not asked for"))
 				return
 			}
 		}

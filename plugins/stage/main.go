@@ -13,9 +13,9 @@ import (
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
-// Main serves the stage until the host is done with it. It must be the first and
-// only thing that a stage's main function does: stdout belongs to the handshake.
-// From then on what is written to os.Stdout ends up in the host's log.
+// Main serves the stage until the host ends it. It must be the only call in a stage's
+// main function: stdout belongs to the handshake, and later writes to os.Stdout go to
+// the host's log. A spec that is not valid ends the process with status 1.
 func Main(spec Spec) {
 	if err := spec.Validate(); err != nil {
 		fmt.Fprintf(os.Stderr, "stage %q is not fit to run:\n%v\n", spec.ID, err)

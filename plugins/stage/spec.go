@@ -5,36 +5,36 @@ import (
 	"time"
 )
 
-// Kind is what a stage does with its stream.
+// Kind is what a stage makes of its stream.
 type Kind string
 
 // The kinds of stages.
 const (
-	// PlanKind finds the terms that sources are to look for.
+	// PlanKind finds the terms that sources search for.
 	PlanKind Kind = "plan"
 	// SourceKind turns seeds into records.
 	SourceKind Kind = "source"
 	// ScreenKind ranks records and drops some, each for a reason.
 	ScreenKind Kind = "screen"
-	// EvidenceKind finds out what the first seconds show, say and print.
+	// EvidenceKind finds what the first seconds show, say and print.
 	EvidenceKind Kind = "evidence"
 )
 
 // Spec is a whole stage.
 type Spec struct {
-	// ID names the stage: `^[a-z][a-z0-9-]{0,39}$`, one of its kind in a house.
+	// ID names the stage: `^[a-z][a-z0-9-]{0,39}$`, unique on a host.
 	ID string
-	// Version is for people; it stands in the list of plugins.
+	// Version is for people, in the list of plugins.
 	Version string
 	// Summary says in one line what the stage does.
 	Summary string
 	Kind    Kind
-	// Platforms that it knows, in lower case; none stands for any.
+	// Platforms that the stage serves, in lower case; none means any.
 	Platforms []string
-	// Settings and Secrets that it wants; it is given no others.
+	// Settings and Secrets are the only ones that the stage gets.
 	Settings []Setting
 	Secrets  []string
-	// RequiredSecrets are those of them without which the stage is not ready.
+	// RequiredSecrets are those of Secrets without which the stage is not ready.
 	RequiredSecrets []string
 	// Env names environment variables of settings and secrets of a built-in stage,
 	// without the prefix that all variables have. A required setting or a secret that
@@ -42,36 +42,41 @@ type Spec struct {
 	// other settings have one only where they are named here. Stages that name the
 	// same variable share its value.
 	Env map[string]string
-	// Hosts it talks to, as `host:port`, or `*.host:port` for all names below it;
-	// together with the settings that are endpoints they are all that it reaches,
-	// through Call.HTTP. None stands for no network at all.
+	// Hosts that the stage talks to, as `host:port`, or `*.host:port` for all names below
+	// it. Through Call.HTTP it reaches these and the settings that are endpoints, and
+	// nothing else. Without any of both it has no network.
 	Hosts []string
-	// Quotas are the allowances of the sites it asks; see Call.Spend.
+	// Quotas are the allowances of the sites that the stage asks; see Call.Spend.
 	Quotas []Allowance
-	// Programs of the system that it runs, by name, such as `ffmpeg`.
+	// Programs of the system that the stage runs, by name, such as `ffmpeg`. Without one
+	// of them the stage is not ready.
 	Programs []string
-	// NeedsMedia has an evidence stage get Record.Media where some source can fetch it.
+	// NeedsMedia asks for Record.Media; an evidence stage gets it if a source can fetch it.
 	NeedsMedia bool
-	Limits     Limits
+	// Limits that the stage asks for, within the host's own.
+	Limits Limits
 
-	// Plan finds seeds for the brief, rules, prompt and pages of call.Run. It is given
-	// those that the house found by itself; what it emits takes the place of the niche
-	// terms among them.
+	// Plan finds seeds for the brief, rules, prompt and pages of call.Run. It gets
+	// the seeds that the host found by itself; what it emits replaces the niche terms
+	// among them.
 	Plan func(ctx context.Context, call *Call, seeds []Seed, emit func(Seed) error) error
-	// Collect finds records for seeds; a source has it. It answers for every seed.
+	// Collect finds records for seeds, and returns one outcome for each seed and
+	// platform. Every source has it. emit waits while the host is busy, and fails when
+	// the call is over.
 	Collect func(ctx context.Context, call *Call, seeds []Seed, emit func(Record) error) ([]Outcome, error)
-	// Refresh reads videos that are already known again; a source may have it. An
-	// outcome whose Seed is an external id is about that video alone: NotFound says
-	// that the platform has it no more, which marks it for good; one that may never
-	// have been there is Unsupported. What a record leaves out stays as it was;
-	// metadata take the place of all that any source brought.
+	// Refresh reads known videos again; it is optional for a source. An outcome whose
+	// Seed is an external id is about that video: NotFound says that the platform no
+	// longer has it, which is final; use Unsupported if the video may never have been
+	// there. The host keeps what a record leaves out, except that Metadata replaces the
+	// metadata of all sources.
 	Refresh func(ctx context.Context, call *Call, refs []Ref, emit func(Record) error) ([]Outcome, error)
 	// Media fetches videos, or their first seconds, into call.Scratch and emits the
-	// name of each file there; a source may have it. The house takes the files away.
+	// name of each file there; it is optional for a source. The host moves the files away.
 	Media func(ctx context.Context, call *Call, refs []Ref, emit func(File) error) ([]Outcome, error)
-	// Screen gives one verdict a record; next answers io.EOF after the last.
+	// Screen emits one verdict for each record; next returns io.EOF after the last.
 	Screen func(ctx context.Context, call *Call, next func() (Record, error), emit func(Verdict) error) (Summary, error)
-	// Evidence gives a finding for each record that it knows something about.
+	// Evidence emits a finding for each record in which it found something; next returns
+	// io.EOF after the last.
 	Evidence func(ctx context.Context, call *Call, next func() (Record, error), emit func(Finding) error) error
 }
 
@@ -79,9 +84,9 @@ type Spec struct {
 type Setting struct {
 	// Name in lower case: `^[a-z][a-z0-9_]{0,39}$`.
 	Name string
-	// Default stands where the operator sets nothing.
+	// Default is the value if the operator sets none.
 	Default string
-	// Required refuses a call where neither value nor default is there.
+	// Required refuses calls while there is neither a value nor a default.
 	Required bool
 	// RequiredWith names another setting: where the operator's environment sets that
 	// one, it must set this one too, or the server does not start.
@@ -90,8 +95,8 @@ type Setting struct {
 	// for any.
 	Values []string
 	// Path marks the value as a file or folder, which the stage may then read; it
-	// arrives as an absolute path. A value that names nothing there stays as it is,
-	// and so does Default, which opens no file: only the operator can.
+	// arrives as an absolute path. A value that names no file arrives unchanged, and so
+	// does Default, which opens no file: only the operator can.
 	Path bool
 	// Endpoint marks the value as an http or https address; the stage may reach its
 	// host, which may also be in a private network, since the operator says so.
@@ -100,19 +105,21 @@ type Setting struct {
 	Help string
 }
 
-// Allowance is what a site gives the operator as a whole: all scrolls of a house
+// Allowance is what a site grants the operator as a whole: all accounts of a server
 // share it.
 type Allowance struct {
 	// Name in the form of a setting's.
 	Name string
-	// Limit in units a window, where the operator sets nothing; above 0.
+	// Limit in units per window, if the operator sets none; above 0.
 	Limit int64
-	// Setting holds the operator's own limit; empty where there is none to set.
+	// Setting is the name of the setting with the operator's own limit; empty if the
+	// operator cannot set one.
 	Setting string
-	Window  Window
+	// Window is the time after which the units are granted anew.
+	Window Window
 }
 
-// Window is how long a quota lasts, and when it is renewed.
+// Window is how long an allowance lasts, and when it is renewed.
 type Window string
 
 // The windows.
@@ -125,8 +132,8 @@ const (
 	Week Window = "week"
 )
 
-// Limits are what the stage asks for. Zero takes the house's default, and the
-// house's maximum is never exceeded.
+// Limits bound one call. Zero asks for the host's default; the host's maximum is never
+// exceeded.
 type Limits struct {
 	// Memory in bytes.
 	Memory int64
@@ -136,8 +143,7 @@ type Limits struct {
 	Stall time.Duration
 	// Records is how many a call may emit.
 	Records int
-	// Calls is how many may run at once in one process of the house, for all tenants
-	// together: what a polite visitor of its site would do. Others wait their turn.
-	// Zero is any number.
+	// Calls is how many may run at once on one server, for all accounts together, to be
+	// polite to a site. Others wait. Zero is any number.
 	Calls int
 }

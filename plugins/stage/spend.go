@@ -9,7 +9,7 @@ import (
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
-// Spend asks the house for units of a quota that the spec names, before they are
+// Spend asks the host for units of a quota that the spec names, before they are
 // used: what a site was asked is spent, whatever it answers. Where the quota is
 // used up, or this tenant's share of it, the error is a Quota with the time of
 // renewal, fit to be returned as it is. It is safe for concurrent use.
@@ -42,7 +42,7 @@ func (s *spender) spend(ctx context.Context, quota string, units int64, item str
 	if err := s.ask(quota, units, item); err != nil {
 		return err
 	}
-	// An answer that nobody waits for would pass for the next one's, so that the
+	// An answer that is not awaited would pass for the next one's, so that the
 	// caller's own end has to wait for it too: the host answers at once.
 	select {
 	case grant := <-s.input.grants:

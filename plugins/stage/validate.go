@@ -42,7 +42,7 @@ func (s Spec) Validate() error {
 	}
 	for _, name := range s.Secrets {
 		add(!nameForm.MatchString(name), "secret %q: want %s", name, nameForm)
-		add(seen[name], "secret %q: a name stands for one setting or secret", name)
+		add(seen[name], "secret %q: a name is one setting or secret", name)
 		seen[name] = true
 	}
 	for _, name := range s.RequiredSecrets {
@@ -74,7 +74,7 @@ func (s Spec) Validate() error {
 	for _, address := range s.Hosts {
 		_, err := Port(address)
 		add(err != nil, "host %q: %v", address, err)
-		add(err == nil && !hostForm.MatchString(address), "host %q: a star stands before a domain of two names, or nowhere", address)
+		add(err == nil && !hostForm.MatchString(address), "host %q: a star must be before a domain of two names, or nowhere", address)
 	}
 	limits := s.Limits
 	add(limits.Memory < 0 || limits.Call < 0 || limits.Stall < 0 || limits.Records < 0 || limits.Calls < 0, "limits: below zero")

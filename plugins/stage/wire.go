@@ -1,9 +1,8 @@
-// Package wire turns what stages and host exchange into messages and back.
-//
-// It is for the two ends of the protocol, plugins/stage and app/pluginhost. A
-// stage's author needs none of it. Decoding copies as little as it can and judges
-// nothing: what a stage sends is checked by the host with Clean.
 package stage
+
+// This file and those named wire_ translate between the nouns and the messages of the
+// protocol, for the host and for Main; authors of stages need none of it. Decoding
+// copies as little as it can and checks nothing: the host does, with the Clean methods.
 
 // Both ends name these in the handshake.
 const (
@@ -12,7 +11,7 @@ const (
 	// CookieKey and CookieValue tell a stage that a host started it. They are no secret.
 	CookieKey   = "SCROLLERY_STAGE"
 	CookieValue = "research-stage-1"
-	// ServiceName of the one service behind the handshake.
+	// ServiceName is the one service behind the handshake.
 	ServiceName = "stage"
 )
 

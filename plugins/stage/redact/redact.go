@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Forms are the ways in which a secret stands in a text: as it is, and escaped for
+// Forms are the ways in which a secret appears in a text: as it is, and escaped for
 // a query, a form or a path. An empty one has none.
 func Forms(secret string) []string {
 	if secret == "" {

@@ -49,7 +49,7 @@ func (s *Stop) Outcome(seed stage.Outcome) stage.Outcome {
 	return seed
 }
 
-// OverQuota makes a Stop of a quota that the house did not grant; other errors stay.
+// OverQuota makes a Stop of a quota that the host did not grant; other errors stay.
 func OverQuota(err error, scope Scope) error {
 	var fault *stage.Error
 	if errors.As(err, &fault) && fault.Fault == stage.FaultQuota {
@@ -68,17 +68,17 @@ func Asked(seed stage.Seed, fallback int) int {
 
 // Each works on the seeds of a platform, handles first, and accounts for every
 // one. Work answers how many videos a seed brought, with a *Stop where it ended
-// early. A seed that stands there twice is asked for once. The call ends a little
+// early. A seed that is listed twice is asked for once. The call ends a little
 // before its deadline, so that its account still arrives. An error is neither a
 // Stop nor about time: then the stage is broken.
 func Each(ctx context.Context, platform string, seeds []stage.Seed, fallback int, work func(context.Context, stage.Seed) (int, error)) ([]stage.Outcome, error) {
 	inner, cancel := Early(ctx)
 	defer cancel()
 	stops := map[bool]*Stop{} // by whether it is about handles
-	told := map[string]stage.Outcome{}
+	known := map[string]stage.Outcome{}
 	var outcomes []stage.Outcome
 	for _, seed := range inOrder(platform, seeds) {
-		o, again := told[name(seed)]
+		o, again := known[name(seed)]
 		if !again {
 			o = stage.Outcome{Platform: platform, Status: stage.OK, Asked: Asked(seed, fallback)}
 			stop := stops[seed.Handle != ""]
@@ -90,7 +90,7 @@ func Each(ctx context.Context, platform string, seeds []stage.Seed, fallback int
 				}
 			}
 			o = settled(o, stop)
-			told[name(seed)] = o
+			known[name(seed)] = o
 			if stop != nil && stop.Scope >= Kind {
 				stops[seed.Handle != ""] = stop
 			}

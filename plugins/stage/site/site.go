@@ -26,7 +26,7 @@ import (
 const (
 	// Body is the most bytes that an answer may have.
 	Body = 8 << 20
-	// Timeout of one request and its answer: well below what the house takes for a stall.
+	// Timeout of one request and its answer: well below the host's limit for a stall.
 	Timeout = 45 * time.Second
 	// Gap is the least time between two requests.
 	Gap = 250 * time.Millisecond

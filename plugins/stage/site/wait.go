@@ -37,7 +37,7 @@ var ErrPatience = errors.New("the wait is too long for this call")
 // signs is how often a wait shows that the stage is alive.
 const signs = 10 * time.Second
 
-// Wait waits, and keeps the house from taking that for a stall. It does not even
+// Wait waits, and keeps the host from taking that for a stall. It does not even
 // begin a wait that is longer than what is left of the call's patience or time.
 func (s *Site) Wait(ctx context.Context, d time.Duration, why string) error {
 	if deadline, ok := ctx.Deadline(); ok && s.Now().Add(d).After(deadline) {

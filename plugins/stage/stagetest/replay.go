@@ -22,7 +22,7 @@ import (
 // and save what it answers: SCROLLERY_RECORD=1 go test.
 const RecordVariable = "SCROLLERY_RECORD"
 
-// unsaved tells the headers that hold secrets, or no longer fit the saved text.
+// unsaved are the headers that hold secrets, or no longer fit the saved text.
 func unsaved(name string) bool {
 	switch name {
 	case "Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "Proxy-Authorization", "Content-Length", "Content-Encoding":
@@ -31,7 +31,7 @@ func unsaved(name string) bool {
 	return false
 }
 
-// Exchange is one saved request and its answer, as it stands in the file.
+// Exchange is one saved request and its answer, as it is in the file.
 type Exchange struct {
 	Method string `json:"method"`
 	URL    string `json:"url"`
@@ -44,7 +44,7 @@ type Exchange struct {
 
 // Replay is a transport that answers from the file at path and never from the
 // network. Each exchange is used once, in any order. A request that is not in the
-// file fails, and so does the test; one that nobody asked for fails the test too.
+// file fails, and so does the test; one that was not asked for fails the test too.
 //
 // With SCROLLERY_RECORD set it asks the site and writes the file, secrets (values
 // that must not be saved) and authorising headers left out.
@@ -105,7 +105,7 @@ func (p *player) rest() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, e := range p.left {
-		p.t.Errorf("nobody asked for %s %s", e.Method, e.URL)
+		p.t.Errorf("nothing asked for %s %s", e.Method, e.URL)
 	}
 }
 

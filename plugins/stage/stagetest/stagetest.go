@@ -1,6 +1,6 @@
 // Package stagetest runs a stage on saved inputs, without a process.
 //
-// What the stage emits takes the same way as in the house: through the wire's
+// What the stage emits takes the same way as in the host: through the wire's
 // form and the host's checks. A record that the host would refuse fails the test;
 // one that it would repair is repaired, and the test's log says so.
 package stagetest
@@ -22,7 +22,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// Plan runs the spec's Plan on seeds that the house would have found.
+// Plan runs the spec's Plan on seeds that the host would have found.
 func Plan(t testing.TB, spec stage.Spec, call stage.Call, known []stage.Seed) ([]stage.Seed, error) {
 	t.Helper()
 	prepare(t, spec, stage.PlanKind, &call)
@@ -73,7 +73,7 @@ func Media(t testing.TB, spec stage.Spec, call stage.Call, refs []stage.Ref) ([]
 		mu.Lock()
 		defer mu.Unlock()
 		if !slices.Contains(refs, f.Ref) {
-			t.Errorf("%s/%s: nobody asked for it", f.Platform, f.ExternalID)
+			t.Errorf("%s/%s: was not asked about", f.Platform, f.ExternalID)
 		}
 		if info, err := os.Lstat(filepath.Join(call.Scratch, f.Name)); filepath.Base(f.Name) != f.Name || err != nil || !info.Mode().IsRegular() {
 			t.Errorf("%s/%s: %q is no plain file in the scratch folder", f.Platform, f.ExternalID, f.Name)

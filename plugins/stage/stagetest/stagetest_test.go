@@ -151,7 +151,7 @@ func TestReplay(t *testing.T) {
 
 	w = &witness{TB: t}
 	stagetest.Replay(w, path)
-	if w.end(); len(w.errors) != 1 || !strings.Contains(w.errors[0], "nobody asked") {
+	if w.end(); len(w.errors) != 1 || !strings.Contains(w.errors[0], "nothing asked") {
 		t.Errorf("errors %q", w.errors)
 	}
 }

@@ -1,0 +1,75 @@
+package stage
+
+// Status is the result of one seed on one platform.
+type Status string
+
+// The statuses, as coverage shows them.
+const (
+	// OK found as many videos as were asked for, or all that there are.
+	OK Status = "ok"
+	// Partial found some; an error, a limit or the end of the time kept it from the rest.
+	Partial Status = "partial"
+	// Empty asked without an error and found nothing.
+	Empty Status = "empty"
+	// Blocked was refused by the site.
+	Blocked Status = "blocked"
+	// Quota needs more units of an allowance than are left.
+	Quota Status = "quota"
+	// NotFound names a creator or video that the platform does not have.
+	NotFound Status = "not_found"
+	// Unsupported is a seed that this source cannot search for.
+	Unsupported Status = "unsupported"
+	// Changed got an answer that the source cannot read any more.
+	Changed Status = "changed"
+	// Misconfigured lacks a setting or secret, or has a wrong one.
+	Misconfigured Status = "misconfigured"
+)
+
+// Outcome is a source's report on one seed on one platform. Every seed needs one.
+type Outcome struct {
+	// Seed is the handle or term, as [Seed.Text] returns it. After Refresh it may be the
+	// external id of one video.
+	Seed string `json:"seed"`
+	// Platform in lower case.
+	Platform string `json:"platform"`
+	Status   Status `json:"status"`
+	// Asked is the number of videos that the source tried to get, Returned the number
+	// that it emitted.
+	Asked    int `json:"asked"`
+	Returned int `json:"returned"`
+	// RetryAt is when another try makes sense, in Unix milliseconds; nil if unknown.
+	RetryAt *int64 `json:"retryAt,omitempty"`
+	// Detail explains the status to the operator, in the log. It holds no secret.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Verdict is the decision of a screen on one record.
+type Verdict struct {
+	Ref
+	// DroppedBy is the text of the rule item that dropped the record, or `prompt`; empty
+	// keeps the record.
+	DroppedBy string `json:"droppedBy,omitempty"`
+	// RuleID is the id of that item; empty for the prompt, or if unknown.
+	RuleID string `json:"ruleId,omitempty"`
+	// Rank orders the kept records, highest first.
+	Rank float64 `json:"rank"`
+	// Reason explains the decision to a person.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Finding is what an evidence stage found in one video. A nil part leaves what is known
+// already.
+type Finding struct {
+	Ref
+	Evidence Evidence `json:"evidence"`
+	// Keys are added to those of the record.
+	Keys []Key `json:"keys,omitempty"`
+}
+
+// Summary is the report of a screen on a whole ruleset.
+type Summary struct {
+	// Unclear are the ids of rule items that the screen could not turn into a check.
+	Unclear []string `json:"unclear,omitempty"`
+	// Notes tell the account how the records were judged: at most 20 short sentences.
+	Notes []string `json:"notes,omitempty"`
+}
