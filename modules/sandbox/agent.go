@@ -58,7 +58,7 @@ type Answer struct {
 func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all {
-		return Answer{}, errNobody
+		return Answer{}, errNoCaller
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Agent.Time)
 	defer cancel()
@@ -67,7 +67,7 @@ func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 		return Answer{}, err
 	}
 	alive, stop := t.keep(limited)
-	answer, err := s.pursue(alive, &worker{service: s, tab: t, left: s.config.Agent.Credits}, goal)
+	answer, err := s.pursue(alive, &worker{service: s, meter: t, left: s.config.Agent.Credits}, goal)
 	stop()
 	failed := t.close(ctx, err == nil)
 	switch {
@@ -119,7 +119,7 @@ func (s *Service) late(w *worker, steps int) Answer {
 	return Answer{Output: fmt.Sprintf("I stopped: %v were not enough.%s", s.config.Agent.Time, w.soFar()), Steps: steps}
 }
 
-// overtaken tells a call that the end of the time cut short from one that has an
+// overtaken distinguishes a call that the end of the time cut short from one that has an
 // error of its own: settling goes on after that end.
 func overtaken(ctx context.Context, err error) bool {
 	return errors.Is(context.Cause(ctx), context.DeadlineExceeded) && apierr.As(err) == nil && !errors.Is(err, errUnsettled)

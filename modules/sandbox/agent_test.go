@@ -105,7 +105,7 @@ func TestRunsAreMetered(t *testing.T) {
 	}
 }
 
-// scripted is a planner that does what it was told, for ever.
+// scripted is a planner that repeats its script for ever.
 type scripted struct {
 	moves []Move
 	err   error
@@ -246,13 +246,13 @@ func (noPlace) Run(ctx context.Context, _ string, _ Program, _ func()) (Result, 
 	return Result{}, context.Cause(ctx)
 }
 
-// The time may be up amid a move. What was done is kept and told.
+// The time may be up amid a move. What was done is kept and reported.
 func TestTheTimeIsUpAmidAMove(t *testing.T) {
 	t.Parallel()
 	program := Call{ID: "1", Tool: RunProgram, Arguments: `{"source":"x"}`}
 	for name, c := range map[string]struct {
-		calls        []Call
-		told, ledger string
+		calls            []Call
+		reported, ledger string
 	}{
 		"before a program": {[]Call{program, program}, " The last program printed:\nkept", "fee-50 run-1"},
 		"in a read":        {[]Call{{ID: "2", Tool: ReadLibrary, Arguments: `{"view":"hooks"}`}, program}, "", "fee-50"},
@@ -262,7 +262,7 @@ func TestTheTimeIsUpAmidAMove(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				b, ctx := setupOn(t, db, func(cfg *Config, needs *Needs) {
 					needs.Planner = &scripted{moves: []Move{{Calls: c.calls}}}
-					if c.told == "" {
+					if c.reported == "" {
 						needs.Library = stuck{}
 					}
 					cfg.Agent.Time = time.Second
@@ -270,7 +270,7 @@ func TestTheTimeIsUpAmidAMove(t *testing.T) {
 				b.second = time.Hour
 				b.runner.run = lasts
 				answer, err := b.RunAgent(ctx, "goal")
-				if want := (Answer{Output: "I stopped: 1s were not enough." + c.told, Steps: 1}); err != nil || answer != want {
+				if want := (Answer{Output: "I stopped: 1s were not enough." + c.reported, Steps: 1}); err != nil || answer != want {
 					t.Errorf("%+v, %v", answer, err)
 				}
 				if b.ledger.String() != c.ledger || b.ledger.held != 0 || b.count(t) != 0 {

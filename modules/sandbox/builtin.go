@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// builtin is the planner that needs nobody. It does a few kinds of goals, and
+// builtin is the planner that needs no endpoint. It does a few kinds of goals, and
 // says so where a goal is none of them. Only the goal decides what it does: what
 // it reads on the way is shown, never followed.
 type builtin struct{}
@@ -32,18 +32,18 @@ func (builtin) Begin(goal string) Session {
 	if block := fenced.FindStringSubmatch(goal); block != nil {
 		switch strings.ToLower(block[1]) {
 		case "", "js", "javascript", "mjs":
-			return &plan{calls: []Call{call(RunProgram, "source", block[2])}, tell: whole}
+			return &plan{calls: []Call{call(RunProgram, "source", block[2])}, report: whole}
 		}
 		return &plan{answer: fmt.Sprintf("I run JavaScript only; the program in the goal is marked as %s.", block[1])}
 	}
 	if path := named(goal); path != "" {
-		return &plan{calls: []Call{call(RunProgram, "path", path)}, tell: whole}
+		return &plan{calls: []Call{call(RunProgram, "path", path)}, report: whole}
 	}
 	if match := shows.FindStringSubmatch(goal); match != nil {
-		return &plan{calls: []Call{call(ReadFile, "path", match[1])}, tell: whole}
+		return &plan{calls: []Call{call(ReadFile, "path", match[1])}, report: whole}
 	}
 	if lists.MatchString(goal) {
-		return &plan{calls: []Call{{Tool: ListFiles, Arguments: "{}"}}, tell: fileList}
+		return &plan{calls: []Call{{Tool: ListFiles, Arguments: "{}"}}, report: fileList}
 	}
 	p := &plan{}
 	asked := map[string]bool{}
@@ -82,7 +82,7 @@ func call(tool, name, value string) Call {
 type plan struct {
 	calls  []Call
 	views  []string
-	tell   func(Observation) string
+	report func(Observation) string
 	answer string
 }
 
@@ -101,7 +101,7 @@ func (p *plan) Next(_ context.Context, seen []Observation) (Move, error) {
 		case len(p.views) > i:
 			parts = append(parts, summary(p.views[i], one.Text))
 		default:
-			parts = append(parts, p.tell(one))
+			parts = append(parts, p.report(one))
 		}
 	}
 	return Move{Answer: strings.Join(parts, "\n\n")}, nil

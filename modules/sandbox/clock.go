@@ -10,16 +10,15 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
-// Broke is a program that was ended since nobody could pay for its next second.
+// Broke is the failure of a program that was ended for lack of credits.
 const Broke = "credits"
 
 var errSpent = errors.New("what a goal's programs may cost is used up")
 
-// metered runs a program for 1 credit a started second. Each second's credit is
-// held as it starts, so a run is never owed and a second that cannot be paid is
-// not run; at the end all of them are one entry. A program that could not be run
-// at all costs nothing. It answers the seconds that were paid.
-func (s *Service) metered(ctx context.Context, t *tab, most int64, program Program) (Result, int64, error) {
+// metered runs a program for 1 credit per started second. It holds the credit as the
+// second starts, so that no second runs unpaid; at the end all of them are one entry. A
+// program that could not be run at all costs nothing. It returns the seconds paid.
+func (s *Service) metered(ctx context.Context, t *meter, most int64, program Program) (Result, int64, error) {
 	dir, err := s.dir(ctx)
 	if err != nil {
 		return Result{}, 0, err
@@ -30,7 +29,7 @@ func (s *Service) metered(ctx context.Context, t *tab, most int64, program Progr
 	if err := t.hold(ctx, true); err != nil {
 		return Result{}, 0, fmt.Errorf("hold the first second: %w", err)
 	}
-	m := &meter{tab: t, most: most, second: s.second, ended: make(chan struct{})}
+	m := &clock{meter: t, most: most, second: s.second, ended: make(chan struct{})}
 	running, stop := context.WithCancelCause(ctx)
 	result, err := s.programs.Run(running, dir, program, func() { m.start(ctx, stop) })
 	m.end()
@@ -50,9 +49,9 @@ func (s *Service) metered(ctx context.Context, t *tab, most int64, program Progr
 	return Result{}, 0, fmt.Errorf("run a program: %w", err)
 }
 
-// meter holds a credit for each second that a program starts.
-type meter struct {
-	tab    *tab
+// clock holds a credit for each second that a program starts.
+type clock struct {
+	meter  *meter
 	most   int64
 	second time.Duration
 
@@ -62,9 +61,9 @@ type meter struct {
 }
 
 // start is called right before the program's first step; stop ends the program.
-func (m *meter) start(ctx context.Context, stop context.CancelCauseFunc) {
+func (m *clock) start(ctx context.Context, stop context.CancelCauseFunc) {
 	m.once.Do(func() {
-		if err := m.tab.stepped(ctx); err != nil {
+		if err := m.meter.stepped(ctx); err != nil {
 			stop(err)
 			return
 		}
@@ -77,7 +76,7 @@ func (m *meter) start(ctx context.Context, stop context.CancelCauseFunc) {
 }
 
 // run returns when the program has ended, or may not begin another second.
-func (m *meter) run(ctx context.Context) error {
+func (m *clock) run(ctx context.Context) error {
 	seconds := time.NewTicker(m.second)
 	defer seconds.Stop()
 	for held := int64(1); ; held++ {
@@ -89,13 +88,13 @@ func (m *meter) run(ctx context.Context) error {
 		if held >= m.most {
 			return errSpent
 		}
-		if err := m.tab.hold(ctx, false); err != nil {
+		if err := m.meter.hold(ctx, false); err != nil {
 			return err
 		}
 	}
 }
 
-func (m *meter) end() {
+func (m *clock) end() {
 	close(m.ended)
 	m.running.Wait()
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/files"
 )
 
-// Config is the room's part of the configuration.
+// Config is the sandbox's part of the configuration.
 type Config struct {
-	// Dir holds a folder an account. The app sets it, below the data folder.
+	// Dir holds one folder for each account. The app sets it, below the data folder.
 	Dir string `yaml:"-"`
 	// Files bound an account's folder.
 	Files files.Limits `yaml:"files"`
@@ -48,7 +48,7 @@ type RunLimits struct {
 	AtOnce int `yaml:"at_once"`
 }
 
-// Defaults is the config where nobody says otherwise.
+// Defaults is the config without settings of the operator.
 func Defaults() Config {
 	return Config{
 		Files: files.Defaults(),

@@ -12,25 +12,24 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// tab is what one call of the agent runs up, from its fee to its answer. It is a
-// row, so that whoever finds it after its process was lost knows what to give back
-// and what to take:
+// meter counts the cost of one call of the agent, from its fee to its answer. It is a
+// row, so that another process can settle the call after its process was lost:
 //
-//	the fee is taken                     with the row, in one transaction
-//	a program's seconds are held         in the row, one as each starts
-//	a program has ended                  its seconds become one entry
-//	the call is answered, or has failed  the row goes, the fee stays or is returned
+//	a call begins     the fee is taken and the row inserted, in one transaction
+//	a second starts   its credit is held, in the row
+//	a program ends    its seconds become one entry
+//	the call ends     the row is deleted; the fee stays if the call was answered,
+//	                  and is returned if not
 //
-// Whoever changes the row shows that the call is alive. One that nobody was heard
-// of is closed by [Service.Rescue]; its process, if it lives after all, finds no
-// row then and has no answer to give.
-type tab struct {
+// Each change of the row is a heartbeat. [Service.Rescue] closes calls without one; the
+// process of such a call, if it still runs, finds no row and gives no answer.
+type meter struct {
 	service     *Service
 	account, id int64
 }
 
-// tabRow is what the row says.
-type tabRow struct {
+// meterRow is the row of a meter.
+type meterRow struct {
 	ID, Account, Fee, Held int64
 	Runs                   int
 	Ran                    bool
@@ -42,14 +41,14 @@ var (
 )
 
 // open takes the fee.
-func (s *Service) open(ctx context.Context, account int64) (*tab, error) {
-	t := &tab{service: s, account: account, id: s.db.NewID()}
+func (s *Service) open(ctx context.Context, account int64) (*meter, error) {
+	t := &meter{service: s, account: account, id: s.db.NewID()}
 	fee := s.config.Agent.Fee
 	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if err := s.credits.Spend(ctx, tx, account, fee, feeReference(t.id), reasonFee); err != nil {
 			return err
 		}
-		return insertTab(ctx, tx, tabRow{ID: t.id, Account: account, Fee: fee}, s.now())
+		return insertMeter(ctx, tx, meterRow{ID: t.id, Account: account, Fee: fee}, s.now())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take the fee: %w", err)
@@ -60,14 +59,14 @@ func (s *Service) open(ctx context.Context, account int64) (*tab, error) {
 func feeReference(id int64) string { return "agent:" + strconv.FormatInt(id, 10) }
 
 // runReference names the entry of the row's present program.
-func (r tabRow) runReference() string {
+func (r meterRow) runReference() string {
 	return "run:" + strconv.FormatInt(r.ID, 10) + ":" + strconv.Itoa(r.Runs)
 }
 
-// change has do work on the row, which nobody else changes meanwhile.
-func (t *tab) change(ctx context.Context, do func(ctx context.Context, tx *store.Tx, row tabRow) error) error {
+// change runs do on the locked row.
+func (t *meter) change(ctx context.Context, do func(ctx context.Context, tx *store.Tx, row meterRow) error) error {
 	return t.service.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		row, err := lockTab(ctx, tx, t.id, t.service.now())
+		row, err := lockMeter(ctx, tx, t.id, t.service.now())
 		if err != nil {
 			return err
 		}
@@ -76,8 +75,8 @@ func (t *tab) change(ctx context.Context, do func(ctx context.Context, tx *store
 }
 
 // hold holds one more second; the first one begins a program.
-func (t *tab) hold(ctx context.Context, first bool) error {
-	return t.change(ctx, func(ctx context.Context, tx *store.Tx, row tabRow) error {
+func (t *meter) hold(ctx context.Context, first bool) error {
+	return t.change(ctx, func(ctx context.Context, tx *store.Tx, row meterRow) error {
 		if err := t.service.holds.Hold(ctx, tx, t.account, 1); err != nil {
 			return err
 		}
@@ -85,24 +84,24 @@ func (t *tab) hold(ctx context.Context, first bool) error {
 			row.Runs, row.Ran = row.Runs+1, false
 		}
 		row.Held++
-		return updateTab(ctx, tx, row)
+		return updateMeter(ctx, tx, row)
 	})
 }
 
-// stepped says that the program takes its first step: from now on it is paid.
-func (t *tab) stepped(ctx context.Context) error {
-	return t.change(ctx, func(ctx context.Context, tx *store.Tx, row tabRow) error {
+// stepped records the program's first step: from now on it is paid.
+func (t *meter) stepped(ctx context.Context) error {
+	return t.change(ctx, func(ctx context.Context, tx *store.Tx, row meterRow) error {
 		row.Ran = true
-		return updateTab(ctx, tx, row)
+		return updateMeter(ctx, tx, row)
 	})
 }
 
-// finish pays for the seconds of a program that ran, and lets go of those of one
-// that did not. It answers how many were paid.
-func (t *tab) finish(ctx context.Context, ran bool) (paid int64, err error) {
+// finish pays for the seconds of a program that ran, and releases those of one that did
+// not. It returns how many were paid.
+func (t *meter) finish(ctx context.Context, ran bool) (paid int64, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	err = t.change(ctx, func(ctx context.Context, tx *store.Tx, row tabRow) error {
+	err = t.change(ctx, func(ctx context.Context, tx *store.Tx, row meterRow) error {
 		row.Ran, paid = row.Ran && ran, 0
 		if row.Ran {
 			paid = row.Held
@@ -111,7 +110,7 @@ func (t *tab) finish(ctx context.Context, ran bool) (paid int64, err error) {
 			return err
 		}
 		row.Held, row.Ran = 0, false
-		return updateTab(ctx, tx, row)
+		return updateMeter(ctx, tx, row)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", errUnsettled, err)
@@ -119,8 +118,8 @@ func (t *tab) finish(ctx context.Context, ran bool) (paid int64, err error) {
 	return paid, nil
 }
 
-// settle turns what is held into an entry, or lets go of it.
-func (s *Service) settle(ctx context.Context, tx *store.Tx, row tabRow) error {
+// settle turns the held credits into an entry, or releases them.
+func (s *Service) settle(ctx context.Context, tx *store.Tx, row meterRow) error {
 	switch {
 	case row.Held == 0:
 		return nil
@@ -131,11 +130,11 @@ func (s *Service) settle(ctx context.Context, tx *store.Tx, row tabRow) error {
 	}
 }
 
-// close ends the call. It is the last that is done before the answer goes out.
-func (t *tab) close(ctx context.Context, answered bool) error {
+// close ends the call, right before the answer is sent.
+func (t *meter) close(ctx context.Context, answered bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	err := t.change(ctx, func(ctx context.Context, tx *store.Tx, row tabRow) error {
+	err := t.change(ctx, func(ctx context.Context, tx *store.Tx, row meterRow) error {
 		return t.service.strike(ctx, tx, row, answered)
 	})
 	if err != nil {
@@ -145,7 +144,7 @@ func (t *tab) close(ctx context.Context, answered bool) error {
 }
 
 // strike settles everything and deletes the row.
-func (s *Service) strike(ctx context.Context, tx *store.Tx, row tabRow, answered bool) error {
+func (s *Service) strike(ctx context.Context, tx *store.Tx, row meterRow, answered bool) error {
 	if err := s.settle(ctx, tx, row); err != nil {
 		return err
 	}
@@ -154,12 +153,12 @@ func (s *Service) strike(ctx context.Context, tx *store.Tx, row tabRow, answered
 			return err
 		}
 	}
-	return deleteTab(ctx, tx, row.ID)
+	return deleteMeter(ctx, tx, row.ID)
 }
 
-// keep shows that the call is alive, until stop, which waits. The context that it
-// returns ends where the call was given up by others.
-func (t *tab) keep(ctx context.Context) (alive context.Context, stop func()) {
+// keep sends heartbeats until stop, which waits for the last. The returned context ends
+// when another process has closed the call.
+func (t *meter) keep(ctx context.Context) (alive context.Context, stop func()) {
 	alive, cancel := context.WithCancelCause(ctx)
 	var beat sync.WaitGroup
 	beat.Go(func() {
@@ -171,7 +170,7 @@ func (t *tab) keep(ctx context.Context) (alive context.Context, stop func()) {
 				return
 			case <-ticker.C:
 			}
-			err := t.change(alive, func(context.Context, *store.Tx, tabRow) error { return nil })
+			err := t.change(alive, func(context.Context, *store.Tx, meterRow) error { return nil })
 			if errors.Is(err, errLost) {
 				cancel(errLost)
 			}
@@ -183,25 +182,25 @@ func (t *tab) keep(ctx context.Context) (alive context.Context, stop func()) {
 	}
 }
 
-// beats are how often a call shows that it is alive, before it is taken for lost.
+// beats is the number of heartbeats before a call without one counts as lost.
 const beats = 5
 
-// Rescue closes the calls, of all accounts, whose process is lost: what ran is
-// paid, and the fee returned. Each is closed once, whoever looks.
+// Rescue closes the calls, of all accounts, whose process is lost: it pays for
+// what ran and returns the fee. Each call is closed once, on any number of servers.
 func (s *Service) Rescue(ctx context.Context) error {
 	since := s.now().Add(-s.config.Agent.Stale)
 	var faults []error
 	for after := int64(0); ; {
-		lost, err := s.lostTabs(ctx, since, after)
+		lost, err := s.lostMeters(ctx, since, after)
 		if err != nil {
 			return errors.Join(append(faults, fmt.Errorf("find lost calls: %w", err))...)
 		}
 		for _, t := range lost {
 			after = t.id
 			err := s.db.Write(viewer.As(ctx, t.account), func(ctx context.Context, tx *store.Tx) error {
-				row, err := lockLostTab(ctx, tx, t.id, since, s.now())
+				row, err := lockLostMeter(ctx, tx, t.id, since, s.now())
 				if errors.Is(err, errLost) {
-					return nil // somebody was faster, or it lives
+					return nil // another server was faster, or the call is alive
 				}
 				if err != nil {
 					return err

@@ -39,10 +39,10 @@ func (w *waiting) Next(ctx context.Context, seen []Observation) (Move, error) {
 	}
 }
 
-// count tells how many calls are open.
+// count returns the number of open calls.
 func (b *bench) count(t *testing.T) int {
 	t.Helper()
-	lost, err := b.lostTabs(t.Context(), time.Now().Add(time.Hour), 0)
+	lost, err := b.lostMeters(t.Context(), time.Now().Add(time.Hour), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,38 +124,38 @@ func TestACallThatWasGivenUpHasNoAnswer(t *testing.T) {
 func TestWhatALostCallLeaves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		leave  func(ctx context.Context, tab *tab) error
+		leave  func(ctx context.Context, meter *meter) error
 		ledger string
 	}{
-		"the fee": {func(context.Context, *tab) error { return nil }, "fee-50 return+50"},
-		"a program that did not start": {func(ctx context.Context, tab *tab) error {
-			return tab.hold(ctx, true)
+		"the fee": {func(context.Context, *meter) error { return nil }, "fee-50 return+50"},
+		"a program that did not start": {func(ctx context.Context, meter *meter) error {
+			return meter.hold(ctx, true)
 		}, "fee-50 return+50"},
-		"a program in its first second": {func(ctx context.Context, tab *tab) error {
-			return errors.Join(tab.hold(ctx, true), tab.stepped(ctx))
+		"a program in its first second": {func(ctx context.Context, meter *meter) error {
+			return errors.Join(meter.hold(ctx, true), meter.stepped(ctx))
 		}, "fee-50 run-1 return+50"},
-		"a program in its third second": {func(ctx context.Context, tab *tab) error {
-			return errors.Join(tab.hold(ctx, true), tab.stepped(ctx), tab.hold(ctx, false), tab.hold(ctx, false))
+		"a program in its third second": {func(ctx context.Context, meter *meter) error {
+			return errors.Join(meter.hold(ctx, true), meter.stepped(ctx), meter.hold(ctx, false), meter.hold(ctx, false))
 		}, "fee-50 run-3 return+50"},
-		"a program that ended": {func(ctx context.Context, tab *tab) error {
-			return errors.Join(tab.hold(ctx, true), tab.stepped(ctx), finished(ctx, tab))
+		"a program that ended": {func(ctx context.Context, meter *meter) error {
+			return errors.Join(meter.hold(ctx, true), meter.stepped(ctx), finished(ctx, meter))
 		}, "fee-50 run-1 return+50"},
-		"a second program that did not start": {func(ctx context.Context, tab *tab) error {
-			return errors.Join(tab.hold(ctx, true), tab.stepped(ctx), finished(ctx, tab), tab.hold(ctx, true))
+		"a second program that did not start": {func(ctx context.Context, meter *meter) error {
+			return errors.Join(meter.hold(ctx, true), meter.stepped(ctx), finished(ctx, meter), meter.hold(ctx, true))
 		}, "fee-50 run-1 return+50"},
-		"two programs": {func(ctx context.Context, tab *tab) error {
-			return errors.Join(tab.hold(ctx, true), tab.stepped(ctx), finished(ctx, tab), tab.hold(ctx, true), tab.stepped(ctx), tab.hold(ctx, false))
+		"two programs": {func(ctx context.Context, meter *meter) error {
+			return errors.Join(meter.hold(ctx, true), meter.stepped(ctx), finished(ctx, meter), meter.hold(ctx, true), meter.stepped(ctx), meter.hold(ctx, false))
 		}, "fee-50 run-1 run-2 return+50"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				b, ctx := setupOn(t, db, nil)
-				tab, err := b.open(ctx, 7)
+				meter, err := b.open(ctx, 7)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := c.leave(ctx, tab); err != nil {
+				if err := c.leave(ctx, meter); err != nil {
 					t.Fatal(err)
 				}
 				if err := b.Rescue(t.Context()); err != nil || strings.Contains(b.ledger.String(), "return") {
@@ -175,8 +175,8 @@ func TestWhatALostCallLeaves(t *testing.T) {
 	}
 }
 
-func finished(ctx context.Context, tab *tab) error {
-	_, err := tab.finish(ctx, true)
+func finished(ctx context.Context, meter *meter) error {
+	_, err := meter.finish(ctx, true)
 	return err
 }
 
@@ -185,15 +185,15 @@ func TestOneLostCallDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	b, ctx := setup(t, nil)
 	b.ledger.balance = 1 << 20
-	var broken *tab
+	var broken *meter
 	for i := range lostAtOnce + 10 {
-		tab, err := b.open(ctx, 7)
+		meter, err := b.open(ctx, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 3 {
-			broken = tab
-			b.ledger.moved[feeReference(tab.id)+":return"] = 1 // the fake refuses a second one
+			broken = meter
+			b.ledger.moved[feeReference(meter.id)+":return"] = 1 // the fake refuses a second one
 		}
 	}
 	b.now = func() time.Time { return time.Now().Add(time.Minute) }
@@ -203,7 +203,7 @@ func TestOneLostCallDoesNotStopTheOthers(t *testing.T) {
 	if returned := strings.Count(b.ledger.String(), "return+50"); returned != lostAtOnce+9 {
 		t.Errorf("%d fees are returned", returned)
 	}
-	if left, err := b.lostTabs(t.Context(), b.now(), 0); err != nil || len(left) != 1 || left[0].id != broken.id {
+	if left, err := b.lostMeters(t.Context(), b.now(), 0); err != nil || len(left) != 1 || left[0].id != broken.id {
 		t.Errorf("%v, %v", left, err)
 	}
 }
@@ -213,13 +213,13 @@ func TestACallThatBeatsInTimeIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b, ctx := setupOn(t, db, nil)
-		tab, err := b.open(ctx, 7)
+		meter, err := b.open(ctx, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
 		lock := func(since time.Time) error {
 			return db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-				_, err := lockLostTab(ctx, tx, tab.id, since, time.Now())
+				_, err := lockLostMeter(ctx, tx, meter.id, since, time.Now())
 				return err
 			})
 		}

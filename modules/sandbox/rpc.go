@@ -7,7 +7,7 @@ import (
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// Operations mounts the room on both doors.
+// Operations mounts the sandbox on every protocol.
 func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "WriteSandboxFile", s.writeSandboxFile)
 	api.Unary(m, "RunAgent", s.runAgent)

@@ -35,7 +35,7 @@ type Library interface {
 	View(ctx context.Context, name string) (json.RawMessage, error)
 }
 
-// Needs are what the room asks of others.
+// Needs are what the sandbox needs of other modules.
 type Needs struct {
 	Credits  Credits
 	Holds    Holds
@@ -45,7 +45,7 @@ type Needs struct {
 	Planner Planner
 }
 
-// Service is the room. It is safe for concurrent use.
+// Service is the sandbox. It is safe for concurrent use.
 type Service struct {
 	config   Config
 	db       *store.DB
@@ -59,7 +59,7 @@ type Service struct {
 	now    func() time.Time
 }
 
-// New returns the room's service.
+// New returns the sandbox's service.
 func New(cfg Config, db *store.DB, needs Needs) (*Service, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -119,13 +119,13 @@ func invalid(faults ...error) error {
 	return apierr.InvalidIssues(issues...)
 }
 
-var errNobody = errors.New("nobody is asking")
+var errNoCaller = errors.New("no account is asking")
 
 // dir is the folder of the caller's account.
 func (s *Service) dir(ctx context.Context) (string, error) {
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all || s.config.Dir == "" {
-		return "", errNobody
+		return "", errNoCaller
 	}
 	return filepath.Join(s.config.Dir, publicid.Format(publicid.Account, account)), nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// bench is a room with neighbours made of paper.
+// bench is a sandbox with fake needs.
 type bench struct {
 	*Service
 	ledger *ledger
@@ -178,7 +178,7 @@ func TestWriteFile(t *testing.T) {
 		}
 	}
 	if err := s.WriteFile(context.Background(), "x", ""); err == nil || apierr.As(err) != nil {
-		t.Errorf("nobody wrote: %v", err)
+		t.Errorf("no account wrote: %v", err)
 	}
 	if err := s.WriteFile(viewer.System(ctx), "x", ""); err == nil {
 		t.Error("the system has no sandbox")

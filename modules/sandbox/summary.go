@@ -13,7 +13,7 @@ const (
 	excerpt = 140
 )
 
-// summary says in words what a view holds. Creators' text stands in quotes.
+// summary says in words what a view holds. Text of creators is in quotes.
 func summary(name, text string) string {
 	var lists struct {
 		Hooks []struct {

@@ -29,7 +29,7 @@ func Views() []string { return []string{"hooks", "outliers", "trends"} }
 // worker makes the calls of one agent.
 type worker struct {
 	service *Service
-	tab     *tab
+	meter   *meter
 	// left is what its runs may still cost.
 	left int64
 	// runs that were begun, and what the last printed.
@@ -120,10 +120,10 @@ func (w *worker) run(ctx context.Context, program Program) (string, error) {
 	if w.left < 1 {
 		return "", apierr.New(apierr.OperationError, "the programs of one goal may run for %d seconds together; they are used up", w.service.config.Agent.Credits)
 	}
-	if err := w.furnish(ctx, &program); err != nil {
+	if err := w.setUp(ctx, &program); err != nil {
 		return "", err
 	}
-	result, seconds, err := w.service.metered(ctx, w.tab, w.left, program)
+	result, seconds, err := w.service.metered(ctx, w.meter, w.left, program)
 	w.left -= seconds
 	if err != nil {
 		return "", err
@@ -136,8 +136,8 @@ func (w *worker) run(ctx context.Context, program Program) (string, error) {
 	return result.Output, nil
 }
 
-// furnish gives a program the views that the key may read.
-func (w *worker) furnish(ctx context.Context, program *Program) error {
+// setUp gives a program the views that the key may read.
+func (w *worker) setUp(ctx context.Context, program *Program) error {
 	program.Data, program.Missing = map[string]string{}, map[string]string{}
 	for _, name := range Views() {
 		text, err := w.view(ctx, name)

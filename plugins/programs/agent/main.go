@@ -26,7 +26,7 @@ const (
 	MaxMessage = 8 << 20
 )
 
-// Handshake tells the process that a host started it.
+// Handshake proves to the process that a host started it.
 func Handshake() plugin.HandshakeConfig {
 	return plugin.HandshakeConfig{ProtocolVersion: 1, MagicCookieKey: "SCROLLERY_AGENT", MagicCookieValue: "agent-planner-1"}
 }

@@ -29,7 +29,7 @@ const (
 	MaxMessage = 32 << 20
 )
 
-// Handshake tells the process that a host started it.
+// Handshake proves to the process that a host started it.
 func Handshake() plugin.HandshakeConfig {
 	return plugin.HandshakeConfig{ProtocolVersion: 1, MagicCookieKey: "SCROLLERY_SANDBOX", MagicCookieValue: "sandbox-program-1"}
 }

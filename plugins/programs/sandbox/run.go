@@ -70,8 +70,8 @@ func run(in *sandboxv1.RunRequest) (*sandboxv1.RunResponse, error) {
 	vm.SetMaxStackSize(stackSlots)
 	vm.SetCanBlock(false)
 	p := &program{in: in, vm: vm, files: folder, flooded: make(chan struct{})}
-	if err := p.furnish(); err != nil {
-		return nil, fmt.Errorf("furnish an engine: %w", err)
+	if err := p.setUp(); err != nil {
+		return nil, fmt.Errorf("set up an engine: %w", err)
 	}
 	p.limit = time.Duration(in.GetTimeMillis()) * time.Millisecond
 	p.ends = time.Now().Add(p.limit)

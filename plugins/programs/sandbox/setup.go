@@ -10,7 +10,7 @@ import (
 	"modernc.org/quickjs"
 )
 
-// prelude makes what a program sees of what furnish registers. It runs before the
+// prelude defines what a program sees, from the functions that setUp registers. It runs before the
 // program, and leaves none of the raw functions behind.
 //
 //go:embed prelude.js
@@ -21,8 +21,8 @@ var (
 	errFlood = errors.New("too much output")
 )
 
-// furnish gives the engine all that a program can reach.
-func (p *program) furnish() error {
+// setUp gives the engine all that a program can reach.
+func (p *program) setUp() error {
 	for name, fn := range map[string]quickjs.HostFunc{
 		"__print":    p.print,
 		"__read":     p.path(func(path string) (any, error) { return p.files.Read(path) }),
