@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// breaker rests a plugin that crashes again and again. What counts is a process
-// that died, hung or spoke no sense; an error that the stage reports itself does
-// not, since one tenant's odd brief must not rest a stage for all.
+// breaker rests a plugin that crashes again and again. It counts processes
+// that died, hung or broke the protocol; not errors that the stage reports itself, since
+// one account's odd brief must not rest a stage for all.
 type breaker struct {
 	most int
 	rest time.Duration

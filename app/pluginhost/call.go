@@ -130,7 +130,7 @@ func (h *Host) work(ctx context.Context, e *entry, run stage.Run, v verb) (*stag
 	return done, nil
 }
 
-// has tells whether the stage answers the verb.
+// has reports whether the stage answers the verb.
 func (e *entry) has(v verb) bool {
 	if e.spec.Kind != v.kind {
 		return false
@@ -238,7 +238,7 @@ func (t *talk) run(ctx context.Context, run stage.Run, given given) (*stagev1.Do
 func (t *talk) handle(message *stagev1.CallResponse) (*stagev1.Done, error) {
 	switch m := message.GetMessage().(type) {
 	case *stagev1.CallResponse_Done:
-		t.process.output.blot(m.Done)
+		t.process.output.redactDone(m.Done)
 		if m.Done.GetError() == nil && t.total.taken == 0 && t.total.refused > 0 {
 			return nil, errGarbage
 		}

@@ -27,7 +27,7 @@ type Config struct {
 	Quotas Quotas `yaml:"-"`
 	// ScratchDir is where calls get their folder, and fetched media; empty, or a path
 	// too long for a socket, is the system's folder for temporary files. It must be
-	// of this machine: locks in it tell the folders of living hosts from others.
+	// of this machine: locks in it mark the folders of running hosts.
 	ScratchDir string `yaml:"scratch_dir"`
 
 	// Start is how long a process may take until it is ready. 10 s by default.
@@ -55,7 +55,7 @@ type Config struct {
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error) `yaml:"-"`
 }
 
-// Defaults is the config where nobody says otherwise.
+// Defaults is the config that an empty one is filled with.
 func Defaults() Config {
 	return Config{
 		Start: 10 * time.Second, Call: 30 * time.Minute, Stall: time.Minute,
@@ -64,7 +64,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate reports all that is wrong; zero stands for the default.
+// Validate reports all errors; zero means the default.
 func (c Config) Validate() error {
 	var faults []error
 	for name, value := range map[string]time.Duration{"start": c.Start, "call": c.Call, "stall": c.Stall, "cool-down": c.CoolDown} {

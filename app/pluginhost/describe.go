@@ -29,11 +29,11 @@ func (h *Host) describe(ctx context.Context, e *entry) (stage.Spec, extras, erro
 	defer p.stop()
 	answer, err := p.stage.Describe(ctx, &stagev1.DescribeRequest{})
 	if err != nil {
-		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.told(err))
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.cleaned(err))
 	}
 	spec, also := decodeSpec(answer.GetDescription())
 	if err := Plausible(spec, e.id); err != nil {
-		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.told(err))
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.cleaned(err))
 	}
 	return spec, also, nil
 }
@@ -123,8 +123,8 @@ type given struct {
 }
 
 // give picks the settings and secrets that the spec names. A manifest's settings
-// win over the config's, the template's over both, and without its grant no secret
-// leaves the house. What is set is given even where something else is missing.
+// win over the config's, the template's over both, and without its grant a plugin
+// gets no secret. It returns what is set even if something else is missing.
 func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 	var missing error
 	g := given{scroll: run.ScrollID, settings: map[string]string{}, secrets: map[string]string{}}

@@ -122,9 +122,9 @@ func TestChangedBinaryIsRefused(t *testing.T) {
 	}
 }
 
-// TestSlowPluginsHoldUpNobody: stages that never say what they are stand before a
+// TestSlowPluginsDelayNoOther: stages that never say what they are stand before a
 // healthy one, and together take longer than any of them may.
-func TestSlowPluginsHoldUpNobody(t *testing.T) {
+func TestSlowPluginsDelayNoOther(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	hash := install(t, dir, "mute")
@@ -143,10 +143,10 @@ func TestSlowPluginsHoldUpNobody(t *testing.T) {
 		}
 		return got
 	}
-	nobody := map[string]pluginhost.State{"a1": "unknown", "a2": "unknown", "a3": "unknown", "zeta": "unknown"}
+	unknown := map[string]pluginhost.State{"a1": "unknown", "a2": "unknown", "a3": "unknown", "zeta": "unknown"}
 	settled := map[string]pluginhost.State{"a1": "refused", "a2": "refused", "a3": "refused", "zeta": "ready"}
 	within(t, time.Second, "asking for what is known", func() {
-		if got := states(b.Known()); !maps.Equal(got, nobody) {
+		if got := states(b.Known()); !maps.Equal(got, unknown) {
 			t.Errorf("before anybody asks: %v", got)
 		}
 	})

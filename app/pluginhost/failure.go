@@ -70,7 +70,7 @@ func (h *Host) failure(ctx context.Context, e *entry, p *process, err error) err
 		return known
 	}
 	kind, cause := h.classify(p, err)
-	// What is no stage today is none tomorrow; all else may have been the moment.
+	// A binary that is no stage stays none; another attempt can help with all else.
 	return &stage.CallError{Stage: e.id, Failure: kind, Retry: kind != stage.StageProtocol, Cause: cause}
 }
 
@@ -78,7 +78,7 @@ func (h *Host) failure(ctx context.Context, e *entry, p *process, err error) err
 func (h *Host) classify(p *process, err error) (stage.Failure, error) {
 	kind, cause := h.kind(p, err)
 	if p != nil {
-		cause = p.output.told(cause)
+		cause = p.output.cleaned(cause)
 	}
 	return kind, cause
 }
@@ -106,7 +106,7 @@ func (h *Host) kind(p *process, err error) (stage.Failure, error) {
 	}
 }
 
-// handshakeFailure tells a process that died from one that spoke no sense.
+// handshakeFailure distinguishes a process that died from one with another protocol.
 func (h *Host) handshakeFailure(e *handshakeError) (stage.Failure, error) {
 	p := e.process
 	select {
@@ -145,7 +145,7 @@ func (p *process) exit(err error) error {
 	return fmt.Errorf("the process ended (%s)", how)
 }
 
-// counts tells whether the breaker minds.
+// counts reports whether the breaker counts the error as a crash.
 func counts(err error) bool {
 	var known *stage.CallError
 	if !errors.As(err, &known) {

@@ -124,7 +124,7 @@ func TestChildrenDieWithTheCall(t *testing.T) {
 	}
 	gone(t, pid(t, records[0]))
 
-	// One that crashes leaves its children behind; nobody has killed the group yet.
+	// One that crashes leaves its children behind; the group is not killed yet.
 	var child int
 	_, err = b.Collect(t.Context(), "probe", stage.Run{}, []stage.Seed{{Term: "orphan"}}, func(batch []stage.Record) error {
 		child = pid(t, batch[0])
@@ -239,7 +239,7 @@ func TestBreaker(t *testing.T) {
 func TestUnknownPlugin(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	_, err := b.probe(t.Context(), "nobody", "many:1")
+	_, err := b.probe(t.Context(), "unknown", "many:1")
 	wantFailure(t, err, stage.StageProtocol)
 	_, err = b.Screen(t.Context(), "probe", stage.Run{}, input(1, 1), nil)
 	wantFailure(t, err, stage.StageProtocol)

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// hold cannot tell here whether somebody else holds the folder.
+// hold has no means here to find out whether another process holds the folder.
 func hold(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 func ours(fs.FileInfo) bool { return true }

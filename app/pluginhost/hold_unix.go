@@ -24,8 +24,8 @@ func hold(path string) (*os.File, error) {
 	return folder, nil
 }
 
-// ours tells a folder of this user from a stranger's of the same name, who may have
-// made it in a place that all share.
+// ours reports whether the folder is this user's: in a shared place another user may
+// have made one of the same name.
 func ours(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || int(stat.Uid) == os.Geteuid()

@@ -46,8 +46,8 @@ type Host struct {
 	live   map[*process]struct{}
 }
 
-// New finds the plugins. It starts none of them: what an external one is turns
-// out when it is first listed or called.
+// New finds the plugins. It starts none of them: an external one is asked for its spec
+// when it is first listed or called.
 func New(config Config, log *slog.Logger) (*Host, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -150,22 +150,22 @@ type entry struct {
 	manifest manifest
 	path     string // of an external binary
 
-	asking chan struct{} // one at a time asks it what it is
+	asking chan struct{} // held while it is asked for its spec
 
 	mu   sync.Mutex // held for a moment only
 	spec stage.Spec // without functions for an external one
 	extras
 	described bool
 	refused   string // why it is never started
-	// A plugin that could not say what it is is not asked again before the time.
+	// A plugin that failed to describe itself is not asked again before this time.
 	undescribed error
 	again       time.Time
 	breaker     breaker
 	turns       turns
 }
 
-// known tells whether it is settled that the entry may be called, or why not. Where
-// it is not, the error is the last one, if any.
+// known reports whether it is settled that the entry may be called, or why not. If it
+// is not settled, the error is the last one, if any.
 func (e *entry) known(now time.Time) (settled bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -184,7 +184,7 @@ func TestScreen(t *testing.T) {
 		}
 	}
 	if !strings.Contains(b.log.String(), "refused=1") {
-		t.Error("the verdict that nobody asked for is not in the log")
+		t.Error("the verdict that was not asked for is not in the log")
 	}
 }
 
@@ -294,7 +294,7 @@ func TestTypedErrors(t *testing.T) {
 			t.Errorf("%s: %+v", c.term, failure)
 		}
 		if strings.Contains(err.Error(), "t0ken-value") {
-			t.Errorf("the secret stands in the error: %v", err)
+			t.Errorf("the secret is in the error: %v", err)
 		}
 	}
 	if log := b.log.String(); !strings.Contains(log, "out of cheese") || !strings.Contains(log, "probe_test.go") {

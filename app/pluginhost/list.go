@@ -25,23 +25,23 @@ const (
 	Unset State = "unset"
 	// Resting crashed too often in a row and is left alone for a while.
 	Resting State = "resting"
-	// Unknown has not said yet what it is.
+	// Unknown has not described itself yet.
 	Unknown State = "unknown"
 )
 
-// Plugin is what people get to know of one.
+// Plugin describes a plugin to people.
 type Plugin struct {
 	ID        string
 	Kind      stage.Kind
 	Version   string
 	Summary   string
 	Platforms []string
-	// Refreshes tells whether a source can read known videos again.
+	// Refreshes reports whether a source can read known videos again.
 	Refreshes bool
-	// FetchesMedia tells whether a source can fetch videos themselves, NeedsMedia
+	// FetchesMedia reports whether a source can fetch videos themselves, NeedsMedia
 	// whether an evidence stage looks at them.
 	FetchesMedia, NeedsMedia bool
-	// Online tells whether it talks to any host.
+	// Online reports whether it talks to any host.
 	Online  bool
 	Builtin bool
 	State   State
@@ -53,7 +53,7 @@ type Plugin struct {
 const sideBySide = 4
 
 // List shows all plugins, built-ins first, then by id. The first call starts each
-// external one to learn what it is; one that is slow keeps no other from its turn.
+// external one for its description; a slow one does not delay the others.
 func (h *Host) List() []Plugin { return h.list(context.Background()) }
 
 func (h *Host) list(ctx context.Context) []Plugin {
@@ -71,8 +71,8 @@ func (h *Host) list(ctx context.Context) []Plugin {
 	return append(plugins, slices.Clone(h.strays)...)
 }
 
-// Known is List without waiting for anything: it starts no plugin, and of one that
-// nobody has asked yet the state is Unknown. See Learn.
+// Known is List without waiting for anything: it starts no plugin, and one
+// that was not asked yet is Unknown. See Learn.
 func (h *Host) Known() []Plugin {
 	plugins := make([]Plugin, 0, len(h.order)+len(h.strays))
 	for _, id := range h.order {
@@ -87,8 +87,8 @@ func (h *Host) Known() []Plugin {
 	return append(plugins, slices.Clone(h.strays)...)
 }
 
-// Learn asks the plugins in the background what they are, and those that could not
-// say it again after the cool-down. It ends with the host.
+// Learn asks the plugins in the background to describe themselves, and those that failed
+// again after the cool-down. It ends with the host.
 func (h *Host) Learn() {
 	h.learning.Go(func() {
 		for {
@@ -105,7 +105,7 @@ func (h *Host) Learn() {
 	})
 }
 
-// wonders tells whether any plugin may yet say what it is.
+// wonders reports whether any plugin has yet to describe itself.
 func (h *Host) wonders() bool {
 	return slices.ContainsFunc(h.order, func(id string) bool {
 		e := h.entries[id]
@@ -115,7 +115,7 @@ func (h *Host) wonders() bool {
 	})
 }
 
-// Has tells whether a plugin of that id is installed, in whatever state.
+// Has reports whether a plugin of that id is installed, in any state.
 func (h *Host) Has(id string) bool { return h.entries[id] != nil }
 
 // Builtin is the spec of a stage that is compiled in; nil for any other id.

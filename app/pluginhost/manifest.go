@@ -22,7 +22,7 @@ import (
 //	sha256: 9f86d0…           # of the file; without it the plugin is refused
 //	enabled: true             # by default
 //	settings: {region: eu}
-//	secrets: [token]          # names; the values come from the house's config
+//	secrets: [token]          # names; the values come from the server's config
 type manifest struct {
 	ID       string            `yaml:"id"`
 	File     string            `yaml:"file"`

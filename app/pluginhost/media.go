@@ -39,7 +39,7 @@ func (h *Host) MediaFolder() (*Folder, error) {
 // Remove deletes the folder and the media in it.
 func (f *Folder) Remove() { f.remove() }
 
-// Path is where the folder lies.
+// Path is the path of the folder.
 func (f *Folder) Path() string { return f.path }
 
 // Evidence is the host's, for a stage that may read the folder: the records name
@@ -49,10 +49,9 @@ func (f *Folder) Evidence(ctx context.Context, id string, run stage.Run, next fu
 }
 
 // Fetch has a source fetch videos, or their first seconds. emit gets each file with
-// its path, from this goroutine. One that is too big, or for which the folder has
-// no room left, is left out; what is no plain file in the call's scratch folder, or
-// was not asked for, is refused as the stage's fault. What was emitted before an
-// error stays good.
+// its path, from this goroutine. A file that is too big for
+// the folder is left out; one that is not plain, not in the call's scratch folder or not
+// asked for is refused as the stage's fault. Files emitted before an error stay.
 func (f *Folder) Fetch(ctx context.Context, id string, run stage.Run, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error) {
 	input := make([]*stagev1.Ref, 0, len(refs))
 	asked := newAsked()
@@ -130,9 +129,9 @@ func plainName(name string) error {
 	return nil
 }
 
-// accept takes a file out of a call's folder. The stage still lives and may swap
-// what stands there for something else, so that the file is copied from the opened
-// one, and found from the one folder that the stage cannot replace.
+// accept takes a file out of a call's folder. The stage still runs and may
+// replace the file meanwhile, so the opened file is copied, and it is found from the one
+// folder that the stage cannot replace.
 func (f *Folder) accept(call, name string) (path string, err error) {
 	root, err := os.OpenRoot(call)
 	if err != nil {
@@ -143,13 +142,13 @@ func (f *Folder) accept(call, name string) (path string, err error) {
 	if info, err := root.Lstat(inside); err != nil || !info.Mode().IsRegular() {
 		return "", errNotPlain
 	}
-	// Whatever it is by now, opening it must not wait.
+	// The file may be a pipe by now: opening it must not wait.
 	from, err := root.OpenFile(inside, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", errNotPlain
 	}
 	defer from.Close()
-	// It is of no more use there, and its room may be needed.
+	// The stage may need the space.
 	defer func() { _ = root.Remove(inside) }()
 	if info, err := from.Stat(); err != nil || !info.Mode().IsRegular() {
 		return "", errNotPlain

@@ -16,7 +16,7 @@ import (
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
-// The bounds of what a call may write into the house's log.
+// The bounds of what a call may write into the host's log.
 const (
 	maxLine  = 16 << 10
 	maxLines = 2000
@@ -24,8 +24,8 @@ const (
 	maxAttrs = 24
 )
 
-// output takes what a plugin writes. It is text of a stranger: cut, counted, and
-// without the secrets that the plugin was given.
+// output takes what a plugin writes, which is not trusted: it is cut, counted, and
+// cleaned of the secrets that the plugin got.
 type output struct {
 	log    *slog.Logger
 	redact *strings.Replacer
@@ -145,9 +145,8 @@ func (o *output) clean(raw []byte) string {
 	return text
 }
 
-// blot cleans what the end of a call says in words: people read it, and the log
-// gets it.
-func (o *output) blot(done *stagev1.Done) {
+// redactDone cleans the texts at the end of a call, which people and the log get.
+func (o *output) redactDone(done *stagev1.Done) {
 	for _, outcome := range done.GetOutcomes() {
 		outcome.Detail = o.clean([]byte(outcome.GetDetail()))
 	}
@@ -156,23 +155,23 @@ func (o *output) blot(done *stagev1.Done) {
 	}
 }
 
-// told is an error in whose text the plugin had a hand, cleaned.
-type told struct {
+// cleanedError is an error with text of the plugin, cleaned.
+type cleanedError struct {
 	text  string
 	cause error
 }
 
-func (e *told) Error() string { return e.text }
-func (e *told) Unwrap() error { return e.cause }
+func (e *cleanedError) Error() string { return e.text }
+func (e *cleanedError) Unwrap() error { return e.cause }
 
-// told cleans an error that may hold the plugin's words: a status of its server,
+// cleaned cleans an error that may hold text of the plugin: a status of its server,
 // its last line.
-func (o *output) told(err error) error {
+func (o *output) cleaned(err error) error {
 	text := o.clean([]byte(err.Error()))
 	if text == err.Error() {
 		return err
 	}
-	return &told{text, err}
+	return &cleanedError{text, err}
 }
 
 // last are the words that were no log lines.

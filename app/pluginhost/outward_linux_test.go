@@ -33,7 +33,7 @@ func fastOpen(address string) (string, error) {
 	return "through", syscall.Sendto(fd, []byte("x"), fastopen, &syscall.SockaddrInet4{Port: int(target.Port()), Addr: target.Addr().As4()})
 }
 
-// visited is a server that nobody should reach.
+// visited is a server that no stage should reach.
 func visited(t *testing.T, network, address string) (string, *atomic.Int64) {
 	t.Helper()
 	listener, err := net.Listen(network, address)
@@ -145,8 +145,8 @@ func TestEgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	neighbour := filepath.Join(t.TempDir(), "stage-1", "work", "note")
-	write(t, neighbour, "another call's")
+	other := filepath.Join(t.TempDir(), "stage-1", "work", "note")
+	write(t, other, "another call's")
 
 	cases := [][2]string{
 		{"get:" + o.double.URL + "/?a=%zz;b", "200 the doublea=%zz;b"},
@@ -177,7 +177,7 @@ func TestEgress(t *testing.T) {
 		{"read:" + o.secret, "permission denied"},
 		{fmt.Sprintf("read:/proc/%d/environ", os.Getpid()), "permission denied"},
 		{fmt.Sprintf("read:/proc/%d/root/etc/passwd", os.Getpid()), "permission denied"},
-		{"read:" + neighbour, "permission denied"},
+		{"read:" + other, "permission denied"},
 	}
 	var terms []string
 	for _, c := range cases {

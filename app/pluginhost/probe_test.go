@@ -328,7 +328,7 @@ func judge(_ context.Context, call *stage.Call, next func() (stage.Record, error
 		}
 	}
 	if call.Prompt == "stranger" {
-		_ = emit(stage.Verdict{Ref: stage.Ref{Platform: "tiktok", ExternalID: "nobody asked"}})
+		_ = emit(stage.Verdict{Ref: stage.Ref{Platform: "tiktok", ExternalID: "not asked"}})
 	}
 	return stage.Summary{Unclear: []string{"rule_2"}}, nil
 }

@@ -218,7 +218,7 @@ func (h *Host) again(rules *confine.Policy, id string) error {
 	return nil
 }
 
-// isPath tells a path from another word that a path setting takes (`sample`, or
+// isPath distinguishes a path from another word that a path setting takes (`sample`, or
 // a map written out): it is absolute, or begins with a dot.
 func isPath(value string) bool {
 	return filepath.IsAbs(value) || strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../")

@@ -33,7 +33,7 @@ type Program struct {
 	Secrets map[string]string
 }
 
-// Running is a program's process. It is stopped by whoever started it.
+// Running is a program's process. The caller that started it stops it.
 type Running struct{ process *process }
 
 // StartProgram brings a process up, confined to what program says.
@@ -61,20 +61,20 @@ func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, err
 func (r *Running) Connection() grpc.ClientConnInterface { return r.process.connection }
 
 // Proxy is the address through which the program reaches its hosts, credential
-// included; empty where it has none. It stands in its environment too, which Go's
-// own client disregards for addresses of this machine.
+// included; empty where it has none. The environment of the program has it
+// too, but Go's own client ignores that for addresses of this machine.
 func (r *Running) Proxy() string { return r.process.net.url() }
 
 // Stop kills the process and whatever it started, and deletes its scratch folder.
 func (r *Running) Stop() { r.process.stop() }
 
-// Ended tells an error of a call that came of the process's end from others, and
-// says how it ended.
+// Ended reports whether an error of a call is the end of the process, and returns the
+// cause with secrets removed.
 func (r *Running) Ended(err error) (cause error, ended bool) {
 	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
-		return r.process.output.told(err), false
+		return r.process.output.cleaned(err), false
 	}
-	cause = r.process.output.told(r.process.exit(err))
+	cause = r.process.output.cleaned(r.process.exit(err))
 	var exit *exec.ExitError
 	select {
 	case <-r.process.runner.exited:

@@ -22,8 +22,8 @@ const (
 	drain = 500 * time.Millisecond
 )
 
-// runner is one process, as go-plugin wants to see it. It stands between the two
-// for the plugin's output: go-plugin trusts what it reads there too much.
+// runner is one process, as go-plugin wants to see it. It reads the
+// plugin's output itself, since go-plugin trusts too much of it.
 type runner struct {
 	id      string
 	command *confine.Command

@@ -30,7 +30,7 @@ const (
 )
 
 // scratch is one folder of the host, held as long as the host lives: another host
-// in the same place tells by the lock whether it may delete it.
+// in the same place learns from the lock whether it may delete it.
 type scratch struct {
 	path string
 	lock *os.File
@@ -43,7 +43,7 @@ func newScratch(root, prefix string) (*scratch, error) {
 		return nil, err
 	}
 	made := &scratch{path: path}
-	// The mark comes last: what has it is held, or its host is dead.
+	// The mark comes last: a folder with a mark is held, or its host is dead.
 	if made.lock, err = hold(path); err == nil || errors.Is(err, errors.ErrUnsupported) {
 		err = os.WriteFile(filepath.Join(path, mark), nil, 0o600)
 	}
@@ -97,8 +97,8 @@ func scratchRoot(dir string, log *slog.Logger) (string, error) {
 	return dir, nil
 }
 
-// ourName tells the names that newScratch makes. Others may call a folder `media-2`,
-// too: the name alone says nothing.
+// ourName reports whether newScratch makes such names. Other programs may, too: the name
+// alone proves nothing.
 func ourName(name, prefix string) bool {
 	_, err := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 32)
 	return err == nil

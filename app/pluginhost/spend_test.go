@@ -14,8 +14,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// purse grants until it is empty, and remembers who asked for what.
-type purse struct {
+// ledger grants until it is empty, and remembers who asked for what.
+type ledger struct {
 	mu    sync.Mutex
 	left  int64
 	asked []string
@@ -24,7 +24,7 @@ type purse struct {
 
 var renewal = time.Now().Add(time.Hour).Truncate(time.Millisecond)
 
-func (p *purse) Spend(_ context.Context, plugin string, a stage.Allowance, units int64, item string) (bool, time.Time, error) {
+func (p *ledger) Spend(_ context.Context, plugin string, a stage.Allowance, units int64, item string) (bool, time.Time, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, fmt.Sprintf("%s %s of %d a %s: %d %s", plugin, a.Name, a.Limit, a.Window, units, item))
@@ -35,7 +35,7 @@ func (p *purse) Spend(_ context.Context, plugin string, a stage.Allowance, units
 	return true, time.Time{}, nil
 }
 
-func withPurse(p *purse, daily string) func(*pluginhost.Config) {
+func withQuota(p *ledger, daily string) func(*pluginhost.Config) {
 	return func(c *pluginhost.Config) {
 		c.Quotas = p
 		c.Settings = map[string]map[string]string{"probe": {"daily": daily}}
@@ -45,8 +45,8 @@ func withPurse(p *purse, daily string) func(*pluginhost.Config) {
 func TestSpend(t *testing.T) {
 	t.Parallel()
 	for daily, limit := range map[string]string{"": "100", "250": "250", "-1": "100", "many": "100"} {
-		p := &purse{left: 9}
-		records, err := setup(t, withPurse(p, daily)).probe(t.Context(), "probe", "spend:units,3;units,5;tags,espresso;units,7")
+		p := &ledger{left: 9}
+		records, err := setup(t, withQuota(p, daily)).probe(t.Context(), "probe", "spend:units,3;units,5;tags,espresso;units,7")
 		if err != nil || len(records) != 4 {
 			t.Fatalf("%d records, %v", len(records), err)
 		}
@@ -71,14 +71,14 @@ func TestSpend(t *testing.T) {
 			}
 		}
 		if granted != 9-p.left {
-			t.Errorf("the stage was granted %d, the purse gave %d", granted, 9-p.left)
+			t.Errorf("the stage was granted %d, the ledger gave %d", granted, 9-p.left)
 		}
 	}
 }
 
 func TestSpendEndsACallThatReturnsIt(t *testing.T) {
 	t.Parallel()
-	b := setup(t, withPurse(&purse{}, ""))
+	b := setup(t, withQuota(&ledger{}, ""))
 	_, err := b.probe(t.Context(), "probe", "spent:units")
 	failure := wantFailure(t, err, stage.SourceQuota)
 	if failure.RetryAt == nil || *failure.RetryAt != renewal.UnixMilli() {
@@ -96,7 +96,7 @@ func TestSpendWithoutALedger(t *testing.T) {
 // What a stage may not ask for is its own mistake, whether or not there is a ledger.
 func TestSpendOfWhatIsNotDeclared(t *testing.T) {
 	t.Parallel()
-	for _, change := range []func(*pluginhost.Config){nil, withPurse(&purse{left: 1000}, "")} {
+	for _, change := range []func(*pluginhost.Config){nil, withQuota(&ledger{left: 1000}, "")} {
 		for _, wish := range []string{"others,1", "units,0", "units,-4", "tags," + strings.Repeat("x", 501)} {
 			_, err := setup(t, change).probe(t.Context(), "probe", "spend:"+wish)
 			wantFailure(t, err, stage.StageProtocol)
@@ -107,7 +107,7 @@ func TestSpendOfWhatIsNotDeclared(t *testing.T) {
 func TestSpendWhenTheLedgerFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no database")
-	_, err := setup(t, withPurse(&purse{err: broken}, "")).probe(t.Context(), "probe", "spend:units,1")
+	_, err := setup(t, withQuota(&ledger{err: broken}, "")).probe(t.Context(), "probe", "spend:units,1")
 	if !errors.Is(err, broken) {
 		t.Errorf("%v, want the ledger's own error", err)
 	}
@@ -115,7 +115,7 @@ func TestSpendWhenTheLedgerFails(t *testing.T) {
 
 func TestQuotas(t *testing.T) {
 	t.Parallel()
-	b := setup(t, withPurse(&purse{}, "7"))
+	b := setup(t, withQuota(&ledger{}, "7"))
 	want := []pluginhost.Quota{
 		{Plugin: "probe", Allowance: stage.Allowance{Name: "units", Limit: 7, Setting: "daily", Window: stage.PacificDay}},
 		{Plugin: "probe", Allowance: stage.Allowance{Name: "tags", Limit: 30, Window: stage.Week}},

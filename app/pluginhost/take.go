@@ -89,7 +89,7 @@ type asked struct{ open map[stage.Ref]bool }
 
 func newAsked() *asked { return &asked{open: map[stage.Ref]bool{}} }
 
-var errUnasked = errors.New("nobody asked about it")
+var errUnasked = errors.New("was not asked about")
 
 func (a *asked) answer(ref stage.Ref) error {
 	if !a.open[ref] {

@@ -8,8 +8,8 @@ import (
 // maxTurns is the most calls at once that a stage can ask to be held to.
 const maxTurns = 1000
 
-// turns hold back calls of a stage that wants only so many at once. Who waits is
-// let in as in a queue.
+// turns hold back calls of a stage that wants only so many at once. Waiting calls are let
+// in by order of arrival.
 type turns struct {
 	once sync.Once
 	free chan struct{}

@@ -62,7 +62,7 @@ const (
 	headerSize = 64 << 10
 	slotTime   = 30 * time.Second
 	dialTime   = 10 * time.Second
-	// strangers is how many connections of whoever finds the port are kept, until
+	// strangers is how many connections without the credential are kept, until
 	// they have shown the credential.
 	strangers = 256
 )
@@ -87,7 +87,7 @@ type Proxy struct {
 	mu     sync.Mutex
 	closed bool
 	open   map[*metered]struct{}
-	told   map[string]bool // hosts whose denial is in the log
+	logged map[string]bool // hosts whose denial is in the log
 	spent  bool            // as is the end of the allowance
 }
 
@@ -113,7 +113,7 @@ func Open(config Config) (*Proxy, error) {
 	}
 	p := &Proxy{
 		config: config, allowed: allowed, token: rand.Text(), listener: listener, public: weburl.PublicIP,
-		slots: make(chan struct{}, config.Connections), open: map[*metered]struct{}{}, told: map[string]bool{},
+		slots: make(chan struct{}, config.Connections), open: map[*metered]struct{}{}, logged: map[string]bool{},
 	}
 	p.left.Store(config.Bytes)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -126,7 +126,7 @@ func Open(config Config) (*Proxy, error) {
 	return p, nil
 }
 
-// URL is the proxy's address with the credential without which it serves nobody.
+// URL is the proxy's address with the credential that it requires.
 func (p *Proxy) URL() string {
 	return (&url.URL{Scheme: "http", User: url.UserPassword(user, p.token), Host: p.listener.Addr().String()}).String()
 }
@@ -137,7 +137,7 @@ func (p *Proxy) Address() netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
-// Close ends all connections and tells what went through. It may be called twice.
+// Close ends all connections and returns what went through. It may be called twice.
 func (p *Proxy) Close() Traffic {
 	p.mu.Lock()
 	p.closed = true
@@ -152,16 +152,16 @@ func (p *Proxy) Close() Traffic {
 	return Traffic{Connections: p.opened.Load(), Denied: p.denied.Load(), Sent: p.sent.Load(), Received: p.got.Load()}
 }
 
-// maxTold bounds how many hosts a call can write into the log.
-const maxTold = 20
+// maxLogged bounds how many hosts a call can write into the log.
+const maxLogged = 20
 
 // refuse counts a denial, and logs the first of each host.
 func (p *Proxy) refuse(target string, reason error) {
 	p.denied.Add(1)
 	p.mu.Lock()
-	first := !p.told[target] && len(p.told) < maxTold
+	first := !p.logged[target] && len(p.logged) < maxLogged
 	if first {
-		p.told[target] = true
+		p.logged[target] = true
 	}
 	p.mu.Unlock()
 	if first {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// hosts is what may be reached; the value tells whether at private addresses too.
+// hosts is what may be reached; the value says whether at private addresses too.
 type hosts struct {
 	exact map[string]bool
 	below map[string][]string // by port, as `.example.com`
@@ -38,7 +38,7 @@ func newHosts(declared, endpoints []string) (hosts, error) {
 	return h, nil
 }
 
-// find tells whether a target may be reached, and whether at a private address.
+// find reports whether a target may be reached, and whether at a private address.
 func (h hosts) find(host, port string) (private, ok bool) {
 	if private, ok = h.exact[net.JoinHostPort(host, port)]; ok {
 		return private, true

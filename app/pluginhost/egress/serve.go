@@ -43,7 +43,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// known tells the call's own process from others of this machine.
+// known reports whether the request comes from the call's own process.
 func (p *Proxy) known(r *http.Request) bool {
 	scheme, text, _ := strings.Cut(r.Header.Get("Proxy-Authorization"), " ")
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))

@@ -21,8 +21,8 @@ var (
 	hashLine = regexp.MustCompile(`(?m)^sha256:.*$`)
 )
 
-// Pin writes the hash of the binary at path into its manifest, and tells out what
-// the plugin wants, since that is what one agrees to. The manifest, in YAML, is
+// Pin writes the hash of the binary at path into its manifest, and prints to out what
+// the plugin wants, since the operator agrees to that. The manifest, in YAML, is
 // plugin.yaml beside the binary where it is not named; it is made where it is
 // missing, and else keeps all but its hash. The plugin is started for this, confined.
 func Pin(ctx context.Context, path, manifest string, out io.Writer) error {
@@ -89,7 +89,7 @@ func replace(path, text string) error {
 	return err
 }
 
-// isScript tells a file that an interpreter runs.
+// isScript reports whether an interpreter runs the file.
 func isScript(path string) (bool, error) {
 	file, err := os.Open(path)
 	if err != nil {

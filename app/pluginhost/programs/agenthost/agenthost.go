@@ -1,9 +1,9 @@
 // Package agenthost has a chat endpoint plan for the agent, in a process for each
-// goal: it is what the sandbox room needs of the plugin host.
+// goal: it answers a need of the sandbox module.
 //
 // The process gets the goal, the endpoint with its key, and what came of the calls
 // that it asked for; no environment, no file, and no network but the endpoint's.
-// What it answers is not trusted: the room checks every call that it asks for.
+// What it answers is not trusted: the module checks every call that it asks for.
 package agenthost
 
 import (
@@ -25,11 +25,11 @@ import (
 )
 
 const (
-	// grace is what a process gets to notice by itself that the time is up.
+	// grace is the time for a process to notice by itself that the time is up.
 	grace = 2 * time.Second
 	// memory of a process, which holds one conversation.
 	memory = 512 << 20
-	// maxText is the most bytes of what came of a call that is handed over.
+	// maxText is the most bytes of a call's result that are handed over.
 	maxText = 64 << 10
 	// maxCalls of one move are taken; more are no sense.
 	maxCalls = 64
@@ -69,7 +69,7 @@ var (
 	errSense = errors.New("the planner's process made a move without sense")
 )
 
-// Next tells the process what came of its calls, and waits for its move. It is
+// Next sends the results of the calls to the process, and waits for its move. It is
 // bounded: after an error the session is of no use.
 func (s *session) Next(ctx context.Context, seen []sandbox.Observation) (sandbox.Move, error) {
 	request := &agentv1.PlanRequest{Message: &agentv1.PlanRequest_Seen{Seen: encode(seen)}}

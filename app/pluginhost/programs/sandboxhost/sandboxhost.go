@@ -1,5 +1,5 @@
-// Package sandboxhost runs programs of accounts, a process each: it is what the
-// sandbox room needs of the plugin host.
+// Package sandboxhost runs programs of accounts, each in a process of its own. It
+// answers a need of the sandbox module.
 package sandboxhost
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// grace is what a process gets to notice by itself that the time is up. The
+	// grace is the time for a process to notice by itself that the time is up. The
 	// engine looks at the clock between its steps, and a few steps are long.
 	grace = 500 * time.Millisecond
 	// ownMemory is what the process needs besides the program's values: its own
@@ -74,7 +74,7 @@ func (h *Host) Run(ctx context.Context, dir string, program sandbox.Program, sta
 
 var errTime = errors.New("the time is up")
 
-// failure tells a program that broke its process from a process that broke.
+// failure distinguishes a program that broke its process from a process that broke.
 func (h *Host) failure(ctx, limited context.Context, running *pluginhost.Running, err error) (sandbox.Result, error) {
 	if ctx.Err() != nil {
 		return sandbox.Result{}, context.Cause(ctx)
