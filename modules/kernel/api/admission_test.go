@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"strconv"
 	"testing"
@@ -43,26 +44,22 @@ func TestRefusalsComeInOrder(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			before := b.events.count()
 			got := b.call(t, c.method, c.path, c.key, c.body)
-			if got.status != c.status {
-				t.Fatalf("%d %s", got.status, got.body)
-			}
+			check(t, "status", c.status, got.status)
 			body := got.json(t)
-			if code, _ := body["error"].(string); code != c.code {
-				t.Errorf("code %q: %s", code, got.body)
-			}
+			code, _ := body["error"].(string)
+			check(t, "error", c.code, code)
 			for name, want := range c.fields {
-				if !equal(body[name], want) {
-					t.Errorf("%s: %v, want %v", name, body[name], want)
-				}
+				check(t, name, want, body[name])
 			}
 			if c.event == "" {
-				if b.events.count() != before {
-					t.Error("an event was recorded")
-				}
+				check(t, "events", before, b.events.count())
 				return
 			}
-			if e := b.events.last(t); b.events.count() != before+1 || e.Status != c.event || (c.status != 200 && e.Units != 0) {
-				t.Errorf("event %+v", e)
+			check(t, "events", before+1, b.events.count())
+			event := b.events.last(t)
+			check(t, "event", c.event, event.Status)
+			if c.status != 200 {
+				check(t, "units of a refusal", 0, event.Units)
 			}
 		})
 	}
@@ -72,23 +69,31 @@ func TestMethodsAndPaths(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, path := range []string{"/", "/v1", "/v1/", "/v1/health/", "//v1/health", "/v1//health", "/v1/./health", "/V1/health", "/v1/%68ealth", "/v1%2Fhealth", "/checkout/x"} {
-		if got := b.call(t, "GET", path, "", ""); got.status != 404 || got.json(t)["error"] != "not_found" || got.header.Get("Location") != "" {
-			t.Errorf("%s: %d %s", path, got.status, got.body)
-		}
+		t.Run(path+" is not found", func(t *testing.T) {
+			got := b.call(t, "GET", path, "", "")
+			check(t, "status", 404, got.status)
+			check(t, "error", any("not_found"), got.json(t)["error"])
+			check(t, "Location", "", got.header.Get("Location"))
+		})
 	}
 	for path, allow := range map[string]string{
 		"/v1/workspace": "GET, HEAD, POST, PUT", "/v1/health": "GET, HEAD", "/v1/subscribe": "POST",
 		"/scrollery.v1.RulesService/PutRules": "POST",
 	} {
 		for _, method := range []string{"DELETE", "PATCH", "OPTIONS"} {
-			if got := b.call(t, method, path, "", ""); got.status != 405 || got.header.Get("Allow") != allow {
-				t.Errorf("%s %s: %d, allow %q", method, path, got.status, got.header.Get("Allow"))
-			}
+			t.Run(method+" "+path+" is not allowed", func(t *testing.T) {
+				got := b.call(t, method, path, "", "")
+				check(t, "status", 405, got.status)
+				check(t, "Allow", allow, got.header.Get("Allow"))
+			})
 		}
 	}
-	if got := b.call(t, "HEAD", "/v1/health", "", ""); got.status != 200 || got.body != "" || b.events.last(t).Op != "getHealth" {
-		t.Errorf("HEAD: %d %q", got.status, got.body)
-	}
+	t.Run("HEAD answers without a body", func(t *testing.T) {
+		got := b.call(t, "HEAD", "/v1/health", "", "")
+		check(t, "status", 200, got.status)
+		check(t, "body", "", got.body)
+		check(t, "event", outcome{Op: "getHealth", Status: "ok"}, b.events.outcome(t))
+	})
 }
 
 func TestBearer(t *testing.T) {
@@ -98,13 +103,13 @@ func TestBearer(t *testing.T) {
 		"Bearer good": 200, "bearer good": 200, "BEARER  good ": 200,
 		"good": 401, "Basic good": 401, "Bearer": 401, "Bearer ": 401, "Bearer good x": 401,
 	} {
-		got := b.call(t, "GET", "/v1/rules", "", "", "Authorization", header)
-		if got.status != status {
-			t.Errorf("%q: %d %s", header, got.status, got.body)
-		}
-		if status == 401 && got.header.Get("Www-Authenticate") != "Bearer" {
-			t.Errorf("%q: no challenge", header)
-		}
+		t.Run(header, func(t *testing.T) {
+			got := b.call(t, "GET", "/v1/rules", "", "", "Authorization", header)
+			check(t, "status", status, got.status)
+			if status == 401 {
+				check(t, "Www-Authenticate", "Bearer", got.header.Get("Www-Authenticate"))
+			}
+		})
 	}
 }
 
@@ -112,9 +117,7 @@ func TestPublicCallsAreAttributed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.call(t, "GET", "/v1/health", "good", "")
-	if e := b.events.last(t); e.Viewer == nil || e.Viewer.AccountID != 1 || e.Units != 0 {
-		t.Errorf("event %+v", e)
-	}
+	check(t, "event", outcome{Op: "getHealth", Status: "ok", Account: 1}, b.events.outcome(t))
 }
 
 func TestKeyRate(t *testing.T) {
@@ -122,27 +125,21 @@ func TestKeyRate(t *testing.T) {
 	b := setup(t, func(c *api.Config) { c.RateLimit, c.KeyBurst, c.KeyRate = true, 3, 0.5 })
 	for left := 2; left >= 0; left-- {
 		got := b.call(t, "GET", "/v1/rules", "good", "")
-		if got.status != 200 || got.header.Get("Ratelimit-Policy") != `"key";q=3;w=6` ||
-			got.header.Get("Ratelimit") != `"key";r=`+strconv.Itoa(left)+`;t=`+strconv.Itoa(2*(3-left)) {
-			t.Errorf("%d %v", got.status, got.header)
-		}
+		check(t, "status", 200, got.status)
+		check(t, "Ratelimit-Policy", `"key";q=3;w=6`, got.header.Get("Ratelimit-Policy"))
+		check(t, "Ratelimit", fmt.Sprintf(`"key";r=%d;t=%d`, left, 2*(3-left)), got.header.Get("Ratelimit"))
 	}
 	got := b.call(t, "PUT", "/v1/rules", "good", `{"x":1}`)
-	if got.status != 429 || got.header.Get("Retry-After") != "2" || got.json(t)["retryAfter"] != 2.0 {
-		t.Errorf("%d %v %s", got.status, got.header, got.body)
-	}
-	if e := b.events.last(t); e.Status != "rate_limited" || e.Viewer == nil || e.Units != 0 {
-		t.Errorf("event %+v", e)
-	}
-	if other := b.call(t, "GET", "/v1/rules", "pro", ""); other.status != 200 {
-		t.Errorf("another key: %d", other.status)
-	}
-	if refused := b.call(t, "GET", "/v1/rules", "unknown", ""); refused.status != 401 || refused.header.Get("Ratelimit") == "" {
-		t.Errorf("%d %v", refused.status, refused.header)
-	}
-	if missing := b.call(t, "GET", "/v1/nothing", "", ""); missing.header.Get("Ratelimit-Policy") == "" {
-		t.Errorf("%v", missing.header)
-	}
+	check(t, "status beyond the rate", 429, got.status)
+	check(t, "Retry-After", "2", got.header.Get("Retry-After"))
+	check(t, "retryAfter", any(2.0), got.json(t)["retryAfter"])
+	check(t, "event", outcome{Op: "putRules", Status: "rate_limited", Account: 1}, b.events.outcome(t))
+	check(t, "status of another key", 200, b.call(t, "GET", "/v1/rules", "pro", "").status)
+	unknown := b.call(t, "GET", "/v1/rules", "unknown", "")
+	check(t, "status of an unknown key", 401, unknown.status)
+	check(t, "an unknown key gets no Ratelimit", false, unknown.header.Get("Ratelimit") == "")
+	missing := b.call(t, "GET", "/v1/nothing", "", "")
+	check(t, "an unknown path gets no policy", false, missing.header.Get("Ratelimit-Policy") == "")
 }
 
 func TestClientRate(t *testing.T) {
@@ -171,20 +168,16 @@ func TestClientRate(t *testing.T) {
 		{"10.9.9.9", 200},
 		{"203.0.113.3, nonsense", 429},
 	} {
-		if got := health(c.forwarded); got != c.status {
-			t.Errorf("%q: %d, want %d", c.forwarded, got, c.status)
-		}
+		check(t, fmt.Sprintf("status for %q", c.forwarded), c.status, health(c.forwarded))
 	}
 }
 
-func TestForwardedForOfAStrangerIsIgnored(t *testing.T) {
+func TestForwardedForOfAnUntrustedPeerIsIgnored(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.RateLimit, c.ClientBurst, c.ClientRate = true, 1, 0.01 })
 	for i, status := range []int{200, 429} {
 		got := b.call(t, "GET", "/v1/health", "", "", "X-Forwarded-For", "203.0.113."+strconv.Itoa(i))
-		if got.status != status {
-			t.Errorf("call %d: %d", i, got.status)
-		}
+		check(t, fmt.Sprintf("status of call %d", i), status, got.status)
 	}
 }
 
@@ -197,27 +190,25 @@ func TestMinuteRate(t *testing.T) {
 		}
 	}
 	got := b.call(t, "POST", "/v1/api_keys/recover", "", `{"email":"a@example.com"}`)
-	if wait, _ := strconv.Atoi(got.header.Get("Retry-After")); got.status != 429 || wait < 55 || wait > 60 {
-		t.Errorf("%d %v", got.status, got.header)
+	check(t, "status of call 6", 429, got.status)
+	if wait, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || wait < 1 || wait > 60 {
+		t.Errorf("Retry-After is %q, want 1 to 60", got.header.Get("Retry-After"))
 	}
-	if got.header.Get("Ratelimit-Policy") != `"client";q=20;w=20, "minute";q=5;w=60` {
-		t.Errorf("%v", got.header)
-	}
-	if other := b.call(t, "GET", "/v1/health", "", ""); other.status != 200 {
-		t.Errorf("another operation: %d", other.status)
-	}
+	check(t, "Ratelimit-Policy", `"client";q=20;w=20, "minute";q=5;w=60`, got.header.Get("Ratelimit-Policy"))
+	check(t, "status of another operation", 200, b.call(t, "GET", "/v1/health", "", "").status)
 }
 
 func TestUnitsAndStatus(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	if b.call(t, "POST", "/v1/scrolls", "good", `{}`); b.events.last(t).Units != 100 {
-		t.Errorf("event %+v", b.events.last(t))
-	}
+	b.call(t, "POST", "/v1/scrolls", "good", `{}`)
+	check(t, "event of the table", outcome{Op: "createScroll", Status: "ok", Account: 1, Units: 100}, b.events.outcome(t))
 	b.fake.do = existing
 	got := b.call(t, "POST", "/v1/scrolls", "good", `{}`)
-	if e := b.events.last(t); got.status != 202 || e.Units != 1 || time.Since(e.At) > time.Minute {
-		t.Errorf("%d %+v", got.status, e)
+	check(t, "status that the handler set", 202, got.status)
+	check(t, "event with the units that the handler set", outcome{Op: "createScroll", Status: "ok", Account: 1, Units: 1}, b.events.outcome(t))
+	if at := b.events.last(t).At; time.Since(at) > time.Minute {
+		t.Errorf("the event is of %v, want now", at)
 	}
 }
 
@@ -225,10 +216,8 @@ func TestEventNotWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.events.fail = errors.New("disk full")
-	if got := b.call(t, "GET", "/v1/rules", "good", ""); got.status != 409 || got.json(t)["error"] != "operation_error" {
-		t.Errorf("a success: %d %s", got.status, got.body)
-	}
-	if got := b.call(t, "GET", "/v1/rules", "unknown", ""); got.status != 401 {
-		t.Errorf("a refusal: %d %s", got.status, got.body)
-	}
+	got := b.call(t, "GET", "/v1/rules", "good", "")
+	check(t, "status of a success", 409, got.status)
+	check(t, "error of a success", any("operation_error"), got.json(t)["error"])
+	check(t, "status of a refusal", 401, b.call(t, "GET", "/v1/rules", "unknown", "").status)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +16,6 @@ import (
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 	"github.com/scrollery/scrollery/proto/gen/scrollery/v1/scrolleryv1connect"
 )
-
-func equal(got, want any) bool { return reflect.DeepEqual(got, want) }
 
 // existing answers as an idempotent repeat does.
 func existing(ctx context.Context, _ proto.Message) (proto.Message, error) {
@@ -35,28 +32,29 @@ func TestErrorsOverEveryProtocol(t *testing.T) {
 		code   connect.Code
 		body   string // %s: the request id
 		header string
+		event  string
 	}{
 		{
 			apierr.Invalid("template", "is not known"), 400, connect.CodeInvalidArgument,
-			`{"error":"invalid_request","message":"The request is not valid; see issues.","issues":[{"path":"template","message":"is not known"}]}`, "",
+			`{"error":"invalid_request","message":"The request is not valid; see issues.","issues":[{"path":"template","message":"is not known"}]}`, "", "error",
 		},
-		{apierr.New(apierr.InvalidWorkspaceBrief, "No."), 400, connect.CodeInvalidArgument, `{"error":"invalid_workspace_brief","message":"No."}`, ""},
-		{fmt.Errorf("start: %w", apierr.New(apierr.WorkspaceRequired, "No.")), 409, connect.CodeFailedPrecondition, `{"error":"workspace_required","message":"No."}`, ""},
-		{apierr.New(apierr.ScrollActiveLimit, "No."), 409, connect.CodeFailedPrecondition, `{"error":"scroll_active_limit","message":"No."}`, ""},
+		{apierr.New(apierr.InvalidWorkspaceBrief, "No."), 400, connect.CodeInvalidArgument, `{"error":"invalid_workspace_brief","message":"No."}`, "", "error"},
+		{fmt.Errorf("start: %w", apierr.New(apierr.WorkspaceRequired, "No.")), 409, connect.CodeFailedPrecondition, `{"error":"workspace_required","message":"No."}`, "", "error"},
+		{apierr.New(apierr.ScrollActiveLimit, "No."), 409, connect.CodeFailedPrecondition, `{"error":"scroll_active_limit","message":"No."}`, "", "error"},
 		{
 			&apierr.Error{Kind: apierr.WorkspaceAlreadySet, Message: "No.", Workspace: &scrolleryv1.Workspace{Id: "ws_1", Status: "active"}}, 409, connect.CodeAlreadyExists,
-			`{"error":"workspace_already_set","message":"No.","workspace":{"id":"ws_1","description":null,"website":null,"appStoreUrl":null,"competitors":[],"subjectType":null,"subjectUrl":null,"canonicalId":null,"name":null,"status":"active","rulesVersion":0,"createdAt":0,"updatedAt":0}}`, "",
+			`{"error":"workspace_already_set","message":"No.","workspace":{"id":"ws_1","description":null,"website":null,"appStoreUrl":null,"competitors":[],"subjectType":null,"subjectUrl":null,"canonicalId":null,"name":null,"status":"active","rulesVersion":0,"createdAt":0,"updatedAt":0}}`, "", "error",
 		},
-		{&apierr.Error{Kind: apierr.RateLimited, Message: "No.", RetryAfter: 1500 * time.Millisecond}, 429, connect.CodeResourceExhausted, `{"error":"rate_limited","message":"No.","retryAfter":2}`, "2"},
-		{&apierr.Error{Kind: apierr.TemporaryServiceError, Message: "No.", Cause: errors.New("secret")}, 502, connect.CodeUnavailable, `{"error":"temporary_service_error","message":"No.","retryable":true}`, ""},
-		{&apierr.Error{Kind: apierr.UpstreamError, Message: "No."}, 502, connect.CodeUnavailable, `{"error":"upstream_error","message":"No.","retryable":false}`, ""},
+		{&apierr.Error{Kind: apierr.RateLimited, Message: "No.", RetryAfter: 1500 * time.Millisecond}, 429, connect.CodeResourceExhausted, `{"error":"rate_limited","message":"No.","retryAfter":2}`, "2", "rate_limited"},
+		{&apierr.Error{Kind: apierr.TemporaryServiceError, Message: "No.", Cause: errors.New("secret")}, 502, connect.CodeUnavailable, `{"error":"temporary_service_error","message":"No.","retryable":true}`, "", "error"},
+		{&apierr.Error{Kind: apierr.UpstreamError, Message: "No."}, 502, connect.CodeUnavailable, `{"error":"upstream_error","message":"No.","retryable":false}`, "", "error"},
 		{
 			&apierr.Error{Kind: apierr.PaymentRequired, Message: "No.", Required: 50, Balance: 20}, 402, connect.CodeFailedPrecondition,
-			`{"error":"payment_required","message":"No.","required":50,"balance":20,"shortfall":30,"topupUrl":"https://api.scrollery.test/v1/topup","type":"about:blank","title":"Payment Required","status":402,"detail":"No."}`, "",
+			`{"error":"payment_required","message":"No.","required":50,"balance":20,"shortfall":30,"topupUrl":"https://api.scrollery.test/v1/topup","type":"about:blank","title":"Payment Required","status":402,"detail":"No."}`, "", "error",
 		},
-		{apierr.New(apierr.OperationError, "No."), 409, connect.CodeInternal, `{"error":"operation_error","message":"No.","requestId":"%s"}`, ""},
-		{errors.New("secret"), 409, connect.CodeInternal, `{"error":"operation_error","message":"The operation failed. Try again; if it keeps failing, quote request %[1]s.","requestId":"%[1]s"}`, ""},
-		{fmt.Errorf("query: %w", context.Canceled), 409, connect.CodeCanceled, "", ""},
+		{apierr.New(apierr.OperationError, "No."), 409, connect.CodeInternal, `{"error":"operation_error","message":"No.","requestId":"%s"}`, "", "error"},
+		{errors.New("secret"), 409, connect.CodeInternal, `{"error":"operation_error","message":"The operation failed. Try again; if it keeps failing, quote request %[1]s.","requestId":"%[1]s"}`, "", "error"},
+		{fmt.Errorf("query: %w", context.Canceled), 409, connect.CodeCanceled, "", "", "error"},
 	}
 	for _, c := range cases {
 		t.Run(c.err.Error(), func(t *testing.T) {
@@ -68,23 +66,20 @@ func TestErrorsOverEveryProtocol(t *testing.T) {
 			if strings.Contains(want, "%") {
 				want = fmt.Sprintf(want, "id-1")
 			}
-			if got.status != c.status || (want != "" && got.body != want) || got.header.Get("Content-Type") != "application/json" {
-				t.Errorf("%d %s\nwant %s", got.status, got.body, want)
+			check(t, "status", c.status, got.status)
+			check(t, "Content-Type", "application/json", got.header.Get("Content-Type"))
+			check(t, "Retry-After", c.header, got.header.Get("Retry-After"))
+			check(t, "X-Request-Id", "id-1", got.header.Get("X-Request-Id"))
+			check(t, "body shows the secret", false, strings.Contains(got.body, "secret"))
+			if want != "" {
+				check(t, "body", want, got.body)
 			}
-			if got.header.Get("Retry-After") != c.header || got.header.Get("X-Request-Id") != "id-1" || strings.Contains(got.body, "secret") {
-				t.Errorf("%v %s", got.header, got.body)
-			}
-			if e := b.events.last(t); e.Status == "ok" || e.Units != 0 {
-				t.Errorf("event %+v", e)
-			}
+			check(t, "event", outcome{Op: "createScroll", Status: c.event, Account: 1}, b.events.outcome(t))
 			for name, client := range clients(b) {
 				_, err := client.CreateScroll(withKey("good"), &scrolleryv1.CreateScrollRequest{})
-				if connect.CodeOf(err) != c.code {
-					t.Errorf("%s: %v", name, err)
-				}
-				if detail := detailOf(err); detail == nil || detail.Error != got.json(t)["error"] || strings.Contains(err.Error(), "secret") {
-					t.Errorf("%s: %v", name, detail)
-				}
+				check(t, name+": code", c.code, connect.CodeOf(err))
+				check(t, name+": error of the detail", got.json(t)["error"], any(detailOf(err).GetError()))
+				check(t, name+": error shows the secret", false, strings.Contains(err.Error(), "secret"))
 			}
 		})
 	}
@@ -96,9 +91,9 @@ func TestUpstreamErrorOfAnOlderOperation(t *testing.T) {
 	b.fake.do = func(context.Context, proto.Message) (proto.Message, error) {
 		return nil, apierr.New(apierr.TemporaryServiceError, "No.")
 	}
-	if got := b.call(t, "POST", "/v1/signup", "", `{}`); got.status != 502 || got.body != `{"error":"upstream_error","message":"No.","retryable":true}` {
-		t.Errorf("%d %s", got.status, got.body)
-	}
+	got := b.call(t, "POST", "/v1/signup", "", `{}`)
+	check(t, "status", 502, got.status)
+	check(t, "body", `{"error":"upstream_error","message":"No.","retryable":true}`, got.body)
 }
 
 func TestPanic(t *testing.T) {
@@ -106,28 +101,25 @@ func TestPanic(t *testing.T) {
 	b := setup(t)
 	b.fake.do = func(context.Context, proto.Message) (proto.Message, error) { panic("secret") }
 	got := b.call(t, "GET", "/v1/rules", "good", "")
-	if got.status != 409 || got.json(t)["error"] != "operation_error" || strings.Contains(got.body, "secret") {
-		t.Errorf("%d %s", got.status, got.body)
-	}
-	if e := b.events.last(t); e.Op != "getRules" || e.Status != "error" {
-		t.Errorf("event %+v", e)
-	}
+	check(t, "status", 409, got.status)
+	check(t, "error", any("operation_error"), got.json(t)["error"])
+	check(t, "body shows the panic", false, strings.Contains(got.body, "secret"))
+	check(t, "event", outcome{Op: "getRules", Status: "error", Account: 1}, b.events.outcome(t))
 	rules := scrolleryv1connect.NewRulesServiceClient(b.server.Client(), b.server.URL)
-	if _, err := rules.GetRules(withKey("good"), &scrolleryv1.GetRulesRequest{}); connect.CodeOf(err) != connect.CodeInternal || strings.Contains(err.Error(), "secret") {
-		t.Error(err)
-	}
-	if b.events.count() != 2 {
-		t.Errorf("%d events", b.events.count())
-	}
+	_, err := rules.GetRules(withKey("good"), &scrolleryv1.GetRulesRequest{})
+	check(t, "code", connect.CodeInternal, connect.CodeOf(err))
+	check(t, "error shows the panic", false, strings.Contains(err.Error(), "secret"))
+	check(t, "events", 2, b.events.count())
 }
 
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for sent, kept := range map[string]bool{"abc-1_2.3": true, "": false, "a b": false, "<x>": false, strings.Repeat("a", 129): false} {
-		got := b.call(t, "GET", "/v1/health", "", "", "X-Request-Id", sent).header.Get("X-Request-Id")
-		if (got == sent) != kept || got == "" {
-			t.Errorf("%q: %q", sent, got)
-		}
+		t.Run(fmt.Sprintf("%.20q", sent), func(t *testing.T) {
+			got := b.call(t, "GET", "/v1/health", "", "", "X-Request-Id", sent).header.Get("X-Request-Id")
+			check(t, "the id is kept", kept, got == sent)
+			check(t, "the id is empty", false, got == "")
+		})
 	}
 }

@@ -3,7 +3,6 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -126,12 +125,9 @@ func TestInputIsStrict(t *testing.T) {
 				}
 				return
 			}
-			if got.status != http.StatusBadRequest || got.json(t)["error"] != "invalid_request" {
-				t.Fatalf("%d %s", got.status, got.body)
-			}
-			if found := paths(t, got); !reflect.DeepEqual(found, c.issues) {
-				t.Errorf("paths %q, want %q: %s", found, c.issues, got.body)
-			}
+			check(t, "status", http.StatusBadRequest, got.status)
+			check(t, "error", any("invalid_request"), got.json(t)["error"])
+			check(t, "paths of the issues", c.issues, paths(t, got))
 		})
 	}
 }
@@ -145,13 +141,10 @@ func TestContentType(t *testing.T) {
 		"application/x-www-form-urlencoded": 400, "application/problem+json": 400, "application/json;": 200,
 	} {
 		got := b.call(t, "PUT", "/v1/workspace", "good", `{}`, "Content-Type", contentType)
-		if got.status != status {
-			t.Errorf("%q: %d %s", contentType, got.status, got.body)
-		}
+		check(t, fmt.Sprintf("status of %q", contentType), status, got.status)
 	}
-	if got := b.call(t, "PUT", "/v1/workspace", "good", `{}`, "Content-Encoding", "gzip"); got.status != 400 {
-		t.Errorf("compressed: %d", got.status)
-	}
+	compressed := b.call(t, "PUT", "/v1/workspace", "good", `{}`, "Content-Encoding", "gzip")
+	check(t, "status of a compressed body", 400, compressed.status)
 }
 
 func TestBodySize(t *testing.T) {
@@ -164,20 +157,18 @@ func TestBodySize(t *testing.T) {
 	for _, c := range []struct {
 		path   string
 		bytes  int
+		status int
 		issues []string
 	}{
-		{"/v1/sandbox/files", 8 << 20, nil},
-		{"/v1/sandbox/files", 8<<20 + 1, []string{""}},
-		{"/v1/rules", 1 << 20, []string{"data", "path", "text"}},
-		{"/v1/rules", 1<<20 + 1, []string{""}},
+		{"/v1/sandbox/files", 8 << 20, 200, nil},
+		{"/v1/sandbox/files", 8<<20 + 1, 400, []string{""}},
+		{"/v1/rules", 1 << 20, 400, []string{"data", "path", "text"}},
+		{"/v1/rules", 1<<20 + 1, 400, []string{""}},
 	} {
 		got := b.call(t, "PUT", c.path, "good", body(c.bytes))
-		if c.issues == nil && got.status == 200 {
-			continue
-		}
-		if found := paths(t, got); got.status != 400 || !reflect.DeepEqual(found, c.issues) {
-			t.Errorf("%s, %d bytes: %d %q", c.path, c.bytes, got.status, found)
-		}
+		what := fmt.Sprintf("%s with %d bytes: ", c.path, c.bytes)
+		check(t, what+"status", c.status, got.status)
+		check(t, what+"paths of the issues", c.issues, paths(t, got))
 	}
 }
 
@@ -189,13 +180,10 @@ func TestManyFaultsAreCounted(t *testing.T) {
 		fmt.Fprintf(&body, `,"x%d":1`, i)
 	}
 	got := b.call(t, "PUT", "/v1/workspace", "good", "{"+body.String()[1:]+"}")
-	if found := paths(t, got); len(found) != 101 || !strings.Contains(got.body, "50 more") {
-		t.Errorf("%d issues: %s", len(found), got.body)
-	}
+	check(t, "listed issues", 101, len(paths(t, got)))
+	check(t, "the other 50 are counted", true, strings.Contains(got.body, "50 more"))
 	long := b.call(t, "PUT", "/v1/workspace", "good", `{"`+text(1000)+`":1}`)
-	if found := paths(t, long); len(found) != 1 || found[0] != text(256)+"…" {
-		t.Errorf("a long name is sent back as %q", found)
-	}
+	check(t, "path of a long name", []string{text(256) + "…"}, paths(t, long))
 }
 
 func TestEmptyListSetsItsFlag(t *testing.T) {
@@ -250,22 +238,16 @@ func TestAnnotations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := b.call(t, "POST", "/v1/library/annotate", "good", `{"videoId":"v","agentMetadata":`+c.value+`}`)
 			if c.issues == nil {
-				if got.status != 200 || string(b.fake.raw) != c.value {
-					t.Errorf("%d %s; kept %s", got.status, got.body, b.fake.raw)
-				}
+				check(t, "status", 200, got.status)
+				check(t, "raw text", c.value, string(b.fake.raw))
 				return
 			}
-			if found := paths(t, got); got.status != 400 || !reflect.DeepEqual(found, c.issues) {
-				t.Errorf("%d %s", got.status, got.body)
-			}
+			check(t, "status", 400, got.status)
+			check(t, "paths of the issues", c.issues, paths(t, got))
 		})
 	}
 	missing := b.call(t, "POST", "/v1/library/annotate", "good", `{"videoId":"v"}`)
-	if found := paths(t, missing); !reflect.DeepEqual(found, []string{"agentMetadata"}) {
-		t.Errorf("missing: %s", missing.body)
-	}
+	check(t, "paths without agentMetadata", []string{"agentMetadata"}, paths(t, missing))
 	b.call(t, "POST", "/v1/library/annotate", "good", `{"videoId":"v","agentMetadata": { "b" : "<\u00e9>" , "a":"1" } }`)
-	if got := string(b.fake.raw); got != `{"b":"<\u00e9>","a":"1"}` {
-		t.Errorf("kept %s", got)
-	}
+	check(t, "raw text", `{"b":"<\u00e9>","a":"1"}`, string(b.fake.raw))
 }

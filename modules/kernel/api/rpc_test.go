@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +70,16 @@ func detailOf(err error) *scrolleryv1.Error {
 	return detail
 }
 
+// issuePaths returns the sorted paths of the issues in an error's detail.
+func issuePaths(err error) []string {
+	var found []string
+	for _, issue := range detailOf(err).GetIssues() {
+		found = append(found, issue.Path)
+	}
+	slices.Sort(found)
+	return found
+}
+
 func TestRPCMeetsTheSameBounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -76,28 +87,24 @@ func TestRPCMeetsTheSameBounds(t *testing.T) {
 		library := scrolleryv1connect.NewLibraryServiceClient(p.client, b.server.URL, p.options...)
 		limit := int32(26)
 		_, err := library.GetHooks(withKey("good"), &scrolleryv1.GetHooksRequest{Limit: &limit})
-		if detail := detailOf(err); connect.CodeOf(err) != connect.CodeInvalidArgument || detail.GetError() != "invalid_request" ||
-			len(detail.Issues) != 1 || detail.Issues[0].Path != "limit" {
-			t.Errorf("%s: %v %v", name, err, detailOf(err))
-		}
+		check(t, name+": code", connect.CodeInvalidArgument, connect.CodeOf(err))
+		check(t, name+": error", "invalid_request", detailOf(err).GetError())
+		check(t, name+": paths of the issues", []string{"limit"}, issuePaths(err))
 		value, _ := structpb.NewValue(map[string]any{"note": []any{"a", 1, "c\x00"}})
 		id := "v\x00"
 		_, err = library.AnnotateLibraryVideo(withKey("good"), &scrolleryv1.AnnotateLibraryVideoRequest{VideoId: &id, AgentMetadata: value})
-		if detail := detailOf(err); detail == nil || len(detail.Issues) != 3 {
-			t.Errorf("%s: %v %v", name, err, detail)
-		}
+		check(t, name+": paths of the issues", []string{"agentMetadata.note[1]", "agentMetadata.note[2]", "videoId"}, issuePaths(err))
 		id = "v"
 		value, _ = structpb.NewValue(map[string]any{"note": []any{"a"}, "b": "<é>"})
 		if _, err = library.AnnotateLibraryVideo(withKey("good"), &scrolleryv1.AnnotateLibraryVideoRequest{VideoId: &id, AgentMetadata: value}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := string(b.fake.raw); got != `{"b":"<é>","note":["a"]}` {
-			t.Errorf("%s: %s", name, got)
-		}
+		check(t, name+": raw text", `{"b":"<é>","note":["a"]}`, string(b.fake.raw))
 		null := structpb.NewNullValue()
-		if _, err = library.AnnotateLibraryVideo(withKey("good"), &scrolleryv1.AnnotateLibraryVideoRequest{VideoId: &id, AgentMetadata: null}); err != nil || string(b.fake.raw) != "null" {
-			t.Errorf("%s: null: %v %s", name, err, b.fake.raw)
+		if _, err = library.AnnotateLibraryVideo(withKey("good"), &scrolleryv1.AnnotateLibraryVideoRequest{VideoId: &id, AgentMetadata: null}); err != nil {
+			t.Errorf("%s: null: %v", name, err)
 		}
+		check(t, name+": raw text of null", "null", string(b.fake.raw))
 	}
 }
 
@@ -118,18 +125,21 @@ func TestRPCRefusalsCarryTheDetail(t *testing.T) {
 		} {
 			before := b.events.count()
 			_, err := client.CreateScroll(withKey(key), &scrolleryv1.CreateScrollRequest{})
-			if connect.CodeOf(err) != want.code || detailOf(err).GetError() != want.error {
-				t.Errorf("%s, %s: %v %v", name, key, err, detailOf(err))
-			}
-			if e := b.events.last(t); b.events.count() != before+1 || e.Status != want.status || e.Op != "createScroll" {
-				t.Errorf("%s, %s: event %+v", name, key, e)
-			}
+			what := name + ", " + key + ": "
+			check(t, what+"code", want.code, connect.CodeOf(err))
+			check(t, what+"error", want.error, detailOf(err).GetError())
+			check(t, what+"events", before+1, b.events.count())
+			check(t, what+"operation", "createScroll", b.events.last(t).Op)
+			check(t, what+"status of the event", want.status, b.events.last(t).Status)
 			var failed *connect.Error
-			if errors.As(err, &failed); key == "drained" && failed.Meta().Get("Retry-After") != "90" {
-				t.Errorf("%s: %v", name, failed.Meta())
+			if !errors.As(err, &failed) {
+				t.Fatalf("%s%v is not an error of Connect", what, err)
 			}
-			if failed.Meta().Get("Ratelimit") == "" || failed.Meta().Get("X-Request-Id") == "" {
-				t.Errorf("%s, %s: %v", name, key, failed.Meta())
+			if key == "drained" {
+				check(t, what+"Retry-After", "90", failed.Meta().Get("Retry-After"))
+			}
+			for _, header := range []string{"Ratelimit", "X-Request-Id"} {
+				check(t, what+header+" is missing", false, failed.Meta().Get(header) == "")
 			}
 		}
 	}
@@ -148,56 +158,51 @@ func TestStreamOnEveryProtocol(t *testing.T) {
 		for stream.Receive() {
 			seen = append(seen, stream.Msg().Scroll.Status)
 		}
-		if stream.Err() != nil || strings.Join(seen, " ") != "queued completed" {
-			t.Errorf("%s: %v %v", name, seen, stream.Err())
+		if err := stream.Err(); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
+		check(t, name+": messages", []string{"queued", "completed"}, seen)
 		_ = stream.Close()
-		if e := b.events.last(t); b.events.count() != before+1 || e.Status != "ok" || e.Units != 1 {
-			t.Errorf("%s: event %+v", name, e)
-		}
+		check(t, name+": events", before+1, b.events.count())
+		check(t, name+": event", outcome{Op: "watchScroll", Status: "ok", Account: 1, Units: 1}, b.events.outcome(t))
 		refused, err := client.WatchScroll(withKey("good"), &scrolleryv1.WatchScrollRequest{})
 		if err == nil {
 			refused.Receive()
 			err = refused.Err()
 		}
-		if detailOf(err).GetError() != "invalid_request" {
-			t.Errorf("%s: %v", name, err)
-		}
+		check(t, name+": error without an id", "invalid_request", detailOf(err).GetError())
 	}
 }
 
-func TestPageOnBothDoors(t *testing.T) {
+func TestPageOverEveryProtocol(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	released := 0
 	body := `{"hooks":[{"video":{"id":"v1","platform":"tiktok","externalId":"1","sourceUrl":"","postedAt":null,"firstSeenAt":1,"lastSeenAt":2,"source":null,"agentMetadata":null,"metadata":{"big":12345678901234567890,"b":1,"a":null},"metrics":{"views":1,"likes":null,"comments":null,"shares":null,"saves":null,"observedAt":null}},"visual":null,"spoken":"hi","onScreenText":null,"version":3}]}`
 	b.fake.page = api.Rendered{Body: []byte(body), NextPageToken: "next", ETag: "r1-25", Done: func() { released++ }}
 	got := b.call(t, "GET", "/v1/hooks", "good", "")
-	if got.body != body || got.header.Get("Etag") != `"r1-25"` {
-		t.Errorf("%v %s", got.header, got.body)
-	}
+	check(t, "body", body, got.body)
+	check(t, "Etag", `"r1-25"`, got.header.Get("Etag"))
 	for tag, status := range map[string]int{`"r1-25"`: 304, `W/"r1-25"`: 304, `"a", "r1-25"`: 304, `*`: 304, `"r1-2"`: 200} {
-		if again := b.call(t, "GET", "/v1/hooks", "good", "", "If-None-Match", tag); again.status != status || (status == 304) != (again.body == "") {
-			t.Errorf("%s: %d %s", tag, again.status, again.body)
-		}
+		again := b.call(t, "GET", "/v1/hooks", "good", "", "If-None-Match", tag)
+		check(t, "status of "+tag, status, again.status)
+		check(t, "body of "+tag+" is empty", status == 304, again.body == "")
 	}
-	if e := b.events.last(t); e.Units != 1 || e.Status != "ok" {
-		t.Errorf("event %+v", e)
-	}
+	check(t, "event", outcome{Op: "getHooks", Status: "ok", Account: 1, Units: 1}, b.events.outcome(t))
 	for name, p := range protocols(b) {
 		library := scrolleryv1connect.NewLibraryServiceClient(p.client, b.server.URL, p.options...)
 		page, err := library.GetHooks(withKey("good"), &scrolleryv1.GetHooksRequest{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
+		check(t, name+": token", "next", page.NextPageToken)
 		hook := page.Hooks[0]
-		if page.NextPageToken != "next" || hook.Video.Id != "v1" || hook.Video.PostedAt != nil || hook.GetSpoken() != "hi" || hook.Version != 3 {
-			t.Errorf("%s: %v", name, page)
-		}
+		check(t, name+": id", "v1", hook.Video.Id)
+		check(t, name+": postedAt is set", false, hook.Video.PostedAt != nil)
+		check(t, name+": spoken", "hi", hook.GetSpoken())
+		check(t, name+": version", int32(3), hook.Version)
 	}
-	if released != 11 {
-		t.Errorf("the buffer was given back %d times", released)
-	}
+	check(t, "calls of Done", 11, released)
 }
 
 func TestUnreadableMessages(t *testing.T) {
@@ -218,16 +223,14 @@ func TestUnreadableMessages(t *testing.T) {
 	} {
 		before := b.events.count()
 		got := b.call(t, "POST", "/scrollery.v1.RulesService/PutRules", "good", c.body, "Content-Type", c.contentType)
-		if got.status != c.status || strings.Contains(got.body, `"scrollery.v1.Error"`) != c.detail {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
-		}
+		check(t, name+": status", c.status, got.status)
+		check(t, name+": the body has a detail", c.detail, strings.Contains(got.body, `"scrollery.v1.Error"`))
 		want := "error"
 		if c.status == 200 {
 			want = "ok"
 		}
-		if e := b.events.last(t); b.events.count() != before+1 || e.Status != want {
-			t.Errorf("%s: event %+v", name, e)
-		}
+		check(t, name+": events", before+1, b.events.count())
+		check(t, name+": status of the event", want, b.events.last(t).Status)
 	}
 }
 
@@ -235,9 +238,8 @@ func TestConnectGet(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	got := b.call(t, "GET", "/scrollery.v1.RulesService/GetRules?connect=v1&encoding=json&message=%7B%7D", "good", "")
-	if got.status != 200 || got.body != "{}" {
-		t.Errorf("%d %s", got.status, got.body)
-	}
+	check(t, "status", 200, got.status)
+	check(t, "body", "{}", got.body)
 }
 
 func TestReflection(t *testing.T) {

@@ -13,20 +13,21 @@ import (
 func TestEveryProtocolServes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	got := b.call(t, "GET", "/v1/health", "", "")
-	if got.status != 200 || got.body != `{"status":""}` {
-		t.Errorf("REST: %d %s", got.status, got.body)
-	}
-	if e := b.events.last(t); e.Op != "getHealth" || e.Status != "ok" || e.Viewer != nil || e.Units != 0 {
-		t.Errorf("event %+v", e)
-	}
-	client := scrolleryv1connect.NewSystemServiceClient(b.server.Client(), b.server.URL)
-	if _, err := client.GetHealth(context.Background(), &scrolleryv1.GetHealthRequest{}); err != nil {
-		t.Error(err)
-	}
-	workspace := scrolleryv1connect.NewWorkspaceServiceClient(b.server.Client(), b.server.URL)
-	_, err := workspace.GetWorkspace(context.Background(), &scrolleryv1.GetWorkspaceRequest{})
-	if connect.CodeOf(err) != connect.CodeUnauthenticated {
-		t.Errorf("without a key: %v", err)
-	}
+	t.Run("REST answers and records an event", func(t *testing.T) {
+		got := b.call(t, "GET", "/v1/health", "", "")
+		check(t, "status", 200, got.status)
+		check(t, "body", `{"status":""}`, got.body)
+		check(t, "event", outcome{Op: "getHealth", Status: "ok"}, b.events.outcome(t))
+	})
+	t.Run("Connect answers", func(t *testing.T) {
+		client := scrolleryv1connect.NewSystemServiceClient(b.server.Client(), b.server.URL)
+		if _, err := client.GetHealth(context.Background(), &scrolleryv1.GetHealthRequest{}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("Connect refuses a call without a key", func(t *testing.T) {
+		client := scrolleryv1connect.NewWorkspaceServiceClient(b.server.Client(), b.server.URL)
+		_, err := client.GetWorkspace(context.Background(), &scrolleryv1.GetWorkspaceRequest{})
+		check(t, "code", connect.CodeUnauthenticated, connect.CodeOf(err))
+	})
 }

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -42,6 +44,31 @@ func (e *events) Record(_ context.Context, event api.Event) error {
 	defer e.mu.Unlock()
 	e.list = append(e.list, event)
 	return e.fail
+}
+
+// outcome is the part of an event that tests compare.
+type outcome struct {
+	Op, Status string
+	Account    int64 // 0: without a caller
+	Units      int
+}
+
+func (e *events) outcome(t *testing.T) outcome {
+	t.Helper()
+	last := e.last(t)
+	o := outcome{Op: last.Op, Status: last.Status, Units: last.Units}
+	if last.Viewer != nil {
+		o.Account = last.Viewer.AccountID
+	}
+	return o
+}
+
+// check reports the difference between two values.
+func check(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }
 
 func (e *events) last(t *testing.T) api.Event {

@@ -1,6 +1,9 @@
 package secret
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestNew(t *testing.T) {
 	t.Parallel()
@@ -8,10 +11,10 @@ func TestNew(t *testing.T) {
 	for range 1000 {
 		text := New()
 		if len(text) != Length || !Clean(text) {
-			t.Fatalf("New() = %q", text)
+			t.Fatalf("New() = %q, want %d base62 digits", text, Length)
 		}
 		if seen[text] {
-			t.Fatalf("%q came twice", text)
+			t.Fatalf("New() returned %q twice", text)
 		}
 		seen[text] = true
 	}
@@ -26,17 +29,21 @@ func TestEncode(t *testing.T) {
 	}{
 		{0, 6, "000000"}, {61, 2, "0z"}, {62, 2, "10"}, {1<<32 - 1, 6, "4gfFC3"}, {62, 1, "0"},
 	} {
-		if got := Encode(c.n, c.width); got != c.want {
-			t.Errorf("Encode(%d, %d) = %q, want %q", c.n, c.width, got, c.want)
-		}
+		t.Run(fmt.Sprintf("%d in %d digits", c.n, c.width), func(t *testing.T) {
+			if got := Encode(c.n, c.width); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
 func TestClean(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"": true, "aZ9": true, "a-b": false, "a b": false, "é": false, "a\x00": false} {
-		if got := Clean(text); got != want {
-			t.Errorf("Clean(%q) = %v", text, got)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := Clean(text); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
 	}
 }
