@@ -14,15 +14,15 @@ import (
 
 const module = "github.com/scrollery/scrollery/"
 
-// A rule says what the packages below a folder may import of this module, by prefix.
-// A package may always import its own folder: modules/keys, modules/kernel/store, plugins/feed.
+// A rule lists the prefixes of this Go module that the packages below a folder may
+// import. A package may always import its own folder: modules/keys, modules/kernel/store, plugins/feed.
 type rule struct {
 	below string
 	may   []string
 	why   string
 }
 
-// The first rule whose folder fits decides.
+// The first rule with a matching folder applies.
 var rules = []rule{
 	{"cmd", []string{"app", "modules", "plugins"}, "cmd starts what app composes"},
 	{"app/demo", nil, "the demonstration is a client: it speaks HTTP only"},
@@ -33,22 +33,22 @@ var rules = []rule{
 	{"app", []string{"app", "modules", "plugins", "ent", "proto/gen"}, "app alone knows every module"},
 	{"modules/kernel/api", []string{"modules/kernel", "proto/gen"}, "the API kernel knows operations, not tables"},
 	{"modules/kernel/store", []string{"modules/kernel", "ent"}, "storage knows tables, not operations"},
-	{"modules/kernel/webpage", []string{"modules/kernel/weburl", "plugins/stage"}, "a page becomes a stage's noun"},
+	{"modules/kernel/webpage", []string{"modules/kernel/weburl", "plugins/stage"}, "a page is returned as a type of the SDK"},
 	{"modules/kernel/audit", []string{"modules/kernel", "ent"}, "an audit entry is a row"},
 	{"modules/kernel/mail", []string{"modules/kernel/secret"}, "a boundary between parts is random"},
-	{"modules/kernel", nil, "these helpers know nothing else of the tree"},
+	{"modules/kernel", nil, "these helpers import nothing else of the tree"},
 	{"modules/operator", []string{"modules/kernel", "plugins/stage", "plugins/feed/formats"}, "an import reads files as the feed does; everything else is a need"},
 	{"modules", []string{"modules/kernel", "plugins/stage", "ent", "proto/gen"}, "modules never import each other: a need is an interface that app answers"},
-	{"plugins/stage", []string{"proto/gen"}, "authors import it from outside: it brings nothing along"},
-	{"plugins/programs", []string{"plugins/internal", "modules/kernel/files", "proto/gen"}, "a program knows an account's files or an endpoint, and nothing of the service"},
+	{"plugins/stage", []string{"proto/gen"}, "authors import it from other repositories: it must not bring the server along"},
+	{"plugins/programs", []string{"plugins/internal", "modules/kernel/files", "proto/gen"}, "a program knows an account's files or an endpoint, and nothing of the server"},
 	{"plugins/internal", []string{"plugins/stage", "plugins/internal", "plugins/plugintest"}, "helpers know the SDK alone"},
-	{"plugins", []string{"plugins/stage", "plugins/internal", "plugins/plugintest", "plugins/feed/formats", "modules/kernel/weburl"}, "a stage knows the SDK, its helpers and how files are read, and nothing of the service"},
-	{"ent", []string{"ent", "modules/kernel/viewer"}, "the schema's tenant rule asks who is asking"},
+	{"plugins", []string{"plugins/stage", "plugins/internal", "plugins/plugintest", "plugins/feed/formats", "modules/kernel/weburl"}, "a stage knows the SDK, its helpers and the formats of files, and nothing of the server"},
+	{"ent", []string{"ent", "modules/kernel/viewer"}, "the schema's tenant rule reads the caller"},
 	{"docs", []string{"plugins/stage", "modules", "app", "proto/gen"}, "examples of the docs are compiled"},
 	{"proto", nil, "generated"},
 }
 
-// The only files of a module that may import a library.
+// The prefixes of the only files of a module that may import a library.
 var libraryFiles = map[string][]string{
 	"go.uber.org/fx":             {"module.go"},
 	"entgo.io/ent":               {"store"},

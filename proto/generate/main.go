@@ -87,17 +87,16 @@ func run(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(output, "descriptors.binpb"), image, 0o644); err != nil {
 		return err
 	}
-	// A program of its own, since it reads the options through the Go code that
-	// was generated just now.
+	// A separate program: it reads the options through the Go code that was just generated.
 	describe := exec.CommandContext(ctx, "go", "run", "./proto/generate/openapi")
 	describe.Stderr = os.Stderr
 	if err := describe.Run(); err != nil {
-		return fmt.Errorf("describe the REST door: %w", err)
+		return fmt.Errorf("write the OpenAPI document: %w", err)
 	}
 	return nil
 }
 
-// isAPI tells the public API from the plugin protocols, which speak plain gRPC.
+// isAPI reports whether a file belongs to the public API. The plugin protocols use plain gRPC.
 func isAPI(name string) bool { return strings.HasPrefix(name, "scrollery/v1/") }
 
 func protoFiles() ([]string, error) {
@@ -121,7 +120,7 @@ func linked(name string) (protocompile.SearchResult, error) {
 	return protocompile.SearchResult{Proto: protodesc.ToFileDescriptorProto(file)}, nil
 }
 
-// descriptorSet lists files after what they import.
+// descriptorSet lists each file after its imports.
 func descriptorSet(files linker.Files) *descriptorpb.FileDescriptorSet {
 	set := &descriptorpb.FileDescriptorSet{}
 	seen := map[string]bool{}

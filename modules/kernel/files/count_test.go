@@ -50,7 +50,7 @@ func wantTrue(t *testing.T, dir string, limits files.Limits) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	used, entries := lies(t, dir)
+	used, entries := measure(t, dir)
 	if used > limits.Total || entries > limits.Entries {
 		t.Fatalf("%d bytes in %d entries are beyond %+v", used, entries, limits)
 	}
@@ -61,14 +61,14 @@ func wantTrue(t *testing.T, dir string, limits files.Limits) {
 			}
 		}
 	}
-	used, entries = lies(t, dir)
+	used, entries = measure(t, dir)
 	if used > limits.Total || entries > limits.Entries || used < limits.Total && entries < limits.Entries {
 		t.Errorf("%d bytes in %d entries, where there is room for %+v", used, entries, limits)
 	}
 }
 
-// lies counts by other means.
-func lies(t *testing.T, dir string) (used int64, entries int) {
+// measure counts the files without the package.
+func measure(t *testing.T, dir string) (used int64, entries int) {
 	t.Helper()
 	err := filepath.Walk(filepath.Join(dir, "files"), func(path string, info os.FileInfo, err error) error {
 		if err == nil && path != filepath.Join(dir, "files") {

@@ -200,7 +200,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestNamesLeadNowherePrivate: the address is judged after the name was resolved.
+// TestNamesLeadNowherePrivate: the address is checked after the name was resolved.
 func TestNamesLeadNowherePrivate(t *testing.T) {
 	t.Parallel()
 	asked := 0

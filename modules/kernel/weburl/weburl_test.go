@@ -220,7 +220,7 @@ func TestParseAppStoreWantsAnAppID(t *testing.T) {
 
 func TestPublicIPAtTheEdges(t *testing.T) {
 	t.Parallel()
-	// Each block's neighbours are public, its first and last address are not.
+	// The first and last address of a block are not public; the addresses next to it are.
 	for _, c := range []struct {
 		before, first, last, after string
 	}{

@@ -12,7 +12,7 @@ import (
 
 type object = map[string]any
 
-// document gathers the parts of the OpenAPI document.
+// document collects the parts of the OpenAPI document.
 type document struct {
 	paths   object
 	schemas object
@@ -93,7 +93,7 @@ func public(op *scrolleryv1.Operation) bool {
 	return op.Auth == scrolleryv1.Auth_AUTH_PUBLIC || op.Auth == scrolleryv1.Auth_AUTH_OLDER_PUBLIC
 }
 
-// security lets a public operation carry a key, which attributes its event.
+// security makes the key of a public operation optional; it attributes the event.
 func security(op *scrolleryv1.Operation) []any {
 	key := object{"key": []any{}}
 	if public(op) {
@@ -171,7 +171,7 @@ func headerRefs(retry bool) object {
 	return refs
 }
 
-// comment is a descriptor's leading comment as one paragraph.
+// comment returns a descriptor's leading comment as one paragraph.
 func comment(desc protoreflect.Descriptor) string {
 	text := desc.ParentFile().SourceLocations().ByDescriptor(desc).LeadingComments
 	return strings.Join(strings.Fields(text), " ")

@@ -26,7 +26,7 @@ func omitUnset(field protoreflect.FieldDescriptor) bool {
 	return is
 }
 
-// request describes a request body: what is not listed is refused.
+// request describes a request body, without additional properties.
 func (d *document) request(desc protoreflect.MessageDescriptor) object {
 	properties, must := object{}, []any{}
 	for i := range desc.Fields().Len() {
@@ -53,7 +53,7 @@ func (d *document) requestField(field protoreflect.FieldDescriptor) object {
 	return d.plain(field)
 }
 
-// annotations is the one free-form property that callers write.
+// annotations is the only free-form property of requests.
 func annotations() object {
 	text := object{"type": "string", "maxLength": 500}
 	return object{
@@ -83,8 +83,8 @@ func (d *document) message(desc protoreflect.MessageDescriptor) object {
 	return reference(name)
 }
 
-// fill describes the fields of a response message; always tells which are there
-// in every answer.
+// fill describes the fields of a response message; always reports whether every answer
+// has a field.
 func (d *document) fill(schema object, desc protoreflect.MessageDescriptor, always func(protoreflect.FieldDescriptor) bool) {
 	properties, must := object{}, []any{}
 	for i := range desc.Fields().Len() {
@@ -103,8 +103,7 @@ func (d *document) fill(schema object, desc protoreflect.MessageDescriptor, alwa
 	}
 }
 
-// responseField lets a field be null that has presence, unless its rules say
-// that it is always set.
+// responseField allows null for a field with presence, unless its rules require it.
 func (d *document) responseField(field protoreflect.FieldDescriptor) object {
 	schema := d.plain(field)
 	if !field.HasPresence() || field.IsList() || omitUnset(field) || required(field) {
