@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -223,12 +224,7 @@ func (c *call) client() netip.Addr {
 }
 
 func (m *Mux) trusts(addr netip.Addr) bool {
-	for _, prefix := range m.config.TrustedProxies {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.config.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // network truncates an IPv6 address to its /64: one client usually holds all of it.

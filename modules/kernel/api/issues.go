@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -40,12 +41,7 @@ func (s *issues) add(path, format string, args ...any) {
 
 func (s *issues) has(path string) bool {
 	path = clip(path)
-	for i := range s.list {
-		if s.list[i].Path == path {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.list, func(issue apierr.Issue) bool { return issue.Path == path })
 }
 
 // err returns all issues as one error.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -95,12 +96,7 @@ func (m *Mux) Err() error { return errors.Join(m.mistakes...) }
 
 // list returns the operations ordered by name.
 func (m *Mux) list() []*operation {
-	operations := make([]*operation, 0, len(m.operations))
-	for _, op := range m.operations {
-		operations = append(operations, op)
-	}
-	slices.SortFunc(operations, func(a, b *operation) int { return strings.Compare(a.name, b.name) })
-	return operations
+	return slices.SortedFunc(maps.Values(m.operations), func(a, b *operation) int { return strings.Compare(a.name, b.name) })
 }
 
 // add registers a binding for every protocol.
@@ -119,10 +115,5 @@ func (m *Mux) add(b *binding) {
 	if b.op.Method == http.MethodGet {
 		at.byMethod[http.MethodHead] = b
 	}
-	var methods []string
-	for method := range at.byMethod {
-		methods = append(methods, method)
-	}
-	slices.Sort(methods)
-	at.allow = strings.Join(methods, ", ")
+	at.allow = strings.Join(slices.Sorted(maps.Keys(at.byMethod)), ", ")
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"connectrpc.com/connect"
@@ -229,11 +231,7 @@ func reflectionHandlers(m *Mux) map[string]http.Handler {
 	for _, op := range m.list() {
 		services[string(op.desc.Parent().FullName())] = true
 	}
-	var names []string
-	for name := range services {
-		names = append(names, name)
-	}
-	reflector := grpcreflect.NewStaticReflector(names...)
+	reflector := grpcreflect.NewStaticReflector(slices.Collect(maps.Keys(services))...)
 	handlers := map[string]http.Handler{}
 	for _, make := range []func(*grpcreflect.Reflector, ...connect.HandlerOption) (string, http.Handler){
 		grpcreflect.NewHandlerV1, grpcreflect.NewHandlerV1Alpha,

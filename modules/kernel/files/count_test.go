@@ -63,7 +63,7 @@ func wantTrue(t *testing.T, dir string, limits files.Limits) {
 	}
 	used, entries = measure(t, dir)
 	if used > limits.Total || entries > limits.Entries || used < limits.Total && entries < limits.Entries {
-		t.Errorf("%d bytes in %d entries, where there is room for %+v", used, entries, limits)
+		t.Errorf("%d bytes in %d entries, where %+v fit", used, entries, limits)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestTheCountIsTrueAfterAKill(t *testing.T) {
 	}
 }
 
-// What others delete makes room at once. What a lost machine left counts for
+// What others delete frees space at once. What a lost machine left counts for
 // nothing, nor does nonsense.
 func TestTheCountOfOthersIsNotTaken(t *testing.T) {
 	t.Parallel()

@@ -245,7 +245,7 @@ func TestSMTPTellsWhatIsWorthAnotherTry(t *testing.T) {
 }
 
 // What goes wrong after the server took the message undoes nothing: a caller who
-// was told of an error would send another code, and void the one in the mailbox.
+// got an error would send another code, which makes the delivered one invalid.
 func TestSMTPCountsWhatWasTaken(t *testing.T) {
 	t.Parallel()
 	for name, goodbye := range map[string]string{
@@ -288,7 +288,7 @@ func TestSMTPRefusesToSendInTheOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := stranger.Send(context.Background(), hello); err == nil {
-		t.Error("a certificate of nobody was trusted")
+		t.Error("an unknown certificate was trusted")
 	}
 	if len(s.letters) != 0 {
 		t.Errorf("letters %v", s.letters)
@@ -326,7 +326,7 @@ func TestSMTPAddresses(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	if _, err := NewSMTP("smtp://mail.example.com", "nobody", quietly()); err == nil {
+	if _, err := NewSMTP("smtp://mail.example.com", "no-address", quietly()); err == nil {
 		t.Error("a sender without an address")
 	}
 }

@@ -2,6 +2,7 @@ package weburl
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -14,8 +15,8 @@ func isAppStoreHost(host string) bool {
 func appID(path, query string) (string, bool) {
 	var ids []string
 	for segment := range strings.SplitSeq(path, "/") {
-		if digits, ok := strings.CutPrefix(segment, "id"); ok && isAppID(digits) {
-			ids = append(ids, digits)
+		if id, ok := strings.CutPrefix(segment, "id"); ok && isAppID(id) {
+			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 {
@@ -31,12 +32,7 @@ func appID(path, query string) (string, bool) {
 			ids = append(ids, value)
 		}
 	}
-	for _, id := range ids {
-		if id != ids[0] {
-			return "", false
-		}
-	}
-	if len(ids) == 0 {
+	if ids = slices.Compact(ids); len(ids) != 1 {
 		return "", false
 	}
 	return ids[0], true
@@ -44,13 +40,5 @@ func appID(path, query string) (string, bool) {
 
 // isAppID reports whether text is 1 to 20 digits that do not start with 0.
 func isAppID(text string) bool {
-	if len(text) == 0 || len(text) > 20 || text[0] == '0' {
-		return false
-	}
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
-	}
-	return true
+	return 0 < len(text) && len(text) <= 20 && text[0] != '0' && strings.Trim(text, digits) == ""
 }

@@ -18,6 +18,11 @@ var (
 	errDot      = errors.New("must not have an empty label or a dot at the end of its host")
 )
 
+const (
+	digits  = "0123456789"
+	letters = "abcdefghijklmnopqrstuvwxyz"
+)
+
 // parseName returns a host name, or an IPv4 address, in normal form.
 func parseName(host string) (string, error) {
 	if host == "" {
@@ -61,14 +66,8 @@ func isName(name string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(name, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.Trim(label, letters+digits+"-") != "" {
 			return false
-		}
-		for i := range len(label) {
-			c := label[i]
-			if c != '-' && (c < 'a' || c > 'z') && (c < '0' || c > '9') {
-				return false
-			}
 		}
 	}
 	return true
@@ -81,14 +80,10 @@ func looksNumeric(name string) bool {
 	if last == "" {
 		return false
 	}
-	digits, hex := strings.CutPrefix(last, "0x")
-	for i := range len(digits) {
-		c := digits[i]
-		if (c < '0' || c > '9') && (!hex || c < 'a' || c > 'f') {
-			return false
-		}
+	if number, hex := strings.CutPrefix(last, "0x"); hex {
+		return strings.Trim(number, digits+"abcdef") == ""
 	}
-	return true
+	return strings.Trim(last, digits) == ""
 }
 
 // checkName fails for names that no public resolver answers.
@@ -107,13 +102,8 @@ func checkName(name string) error {
 	if len(top) < 2 {
 		return errLabels
 	}
-	if strings.HasPrefix(top, "xn--") {
-		return nil
-	}
-	for i := range len(top) {
-		if top[i] < 'a' || top[i] > 'z' {
-			return errLabels
-		}
+	if !strings.HasPrefix(top, "xn--") && strings.Trim(top, letters) != "" {
+		return errLabels
 	}
 	return nil
 }

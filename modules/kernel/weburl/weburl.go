@@ -7,9 +7,9 @@ package weburl
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -145,24 +145,14 @@ func parsePort(port string) (string, error) {
 	if port == "" {
 		return "", nil
 	}
-	digits := port[1:]
-	if len(digits) == 0 || len(digits) > 5 {
-		return "", errPort
-	}
-	number := 0
-	for _, r := range digits {
-		if r < '0' || r > '9' {
-			return "", errPort
-		}
-		number = number*10 + int(r-'0')
-	}
+	number, err := strconv.ParseUint(port[1:], 10, 16)
 	switch {
-	case number == 0 || number > 65535:
+	case err != nil || number == 0 || len(port) > len(":65535"):
 		return "", errPort
 	case number == 443:
 		return "", nil
 	}
-	return fmt.Sprintf(":%d", number), nil
+	return ":" + strconv.FormatUint(number, 10), nil
 }
 
 func parseIPv6(host string) (string, error) {
