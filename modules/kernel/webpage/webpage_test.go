@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -63,8 +64,11 @@ func TestWordsOfAPage(t *testing.T) {
 			t.Parallel()
 			got, err := New(site(t, page(c.html))).Read(t.Context(), "https://beans.coffee/?utm_source=x")
 			want := stage.Page{URL: "https://beans.coffee", Title: c.title, Text: c.text}
-			if err != nil || got != want {
-				t.Errorf("%+v, %v, want %+v", got, err, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("page (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -79,8 +83,12 @@ func TestOtherEncodings(t *testing.T) {
 		_, _ = io.WriteString(zip, "<title>Caf\xe9</title>")
 		_ = zip.Close()
 	})
-	if got, err := New(cfg).Read(t.Context(), "https://cafe.coffee"); err != nil || got.Title != "Café" {
-		t.Errorf("%+v, %v", got, err)
+	got, err := New(cfg).Read(t.Context(), "https://cafe.coffee")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "Café"; got.Title != want {
+		t.Errorf("title %q, want %q", got.Title, want)
 	}
 }
 
@@ -99,8 +107,11 @@ func TestAppsAreLookedUp(t *testing.T) {
 	reader := New(cfg)
 	got, err := reader.Read(t.Context(), "https://apps.apple.com/us/app/brew/id123")
 	want := stage.Page{URL: "https://apps.apple.com/us/app/brew/id123", Title: "Brew", Text: "Food & Drink, Lifestyle\nTime your espresso."}
-	if err != nil || got != want {
-		t.Errorf("%+v, %v", got, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("page of the app (-want +got):\n%s", diff)
 	}
 	if _, err := reader.Read(t.Context(), "https://apps.apple.com/app/id9"); !errors.Is(err, ErrNoApp) {
 		t.Errorf("unknown app: %v", err)
@@ -125,9 +136,15 @@ func TestRedirectsStayAtTheHost(t *testing.T) {
 		"https://www.beans.coffee/shop": "www.beans.coffee/shop",
 		"https://beans.coffee/?to=/b":   "beans.coffee/b",
 	} {
-		if got, err := reader.Read(t.Context(), "https://beans.coffee/?to="+to); err != nil || got.Title != want {
-			t.Errorf("to %s: %q, %v, want %q", to, got.Title, err, want)
-		}
+		t.Run(to, func(t *testing.T) {
+			got, err := reader.Read(t.Context(), "https://beans.coffee/?to="+to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Title != want {
+				t.Errorf("title %q, want %q", got.Title, want)
+			}
+		})
 	}
 	for _, to := range []string{
 		"https://other.coffee/", "https://beans.coffee.other.com/", "http://beans.coffee/", "https://beans.coffee:8443/",
@@ -166,11 +183,16 @@ func TestWhatIsNoPageIsNotRead(t *testing.T) {
 	cfg.Timeout = 300 * time.Millisecond
 	reader := New(cfg)
 	for path, want := range map[string]string{"pdf": ErrNoPage.Error(), "gone": "410", "drip": "deadline"} {
-		began := time.Now()
-		_, err := reader.Read(t.Context(), "https://beans.coffee/"+path)
-		if err == nil || !strings.Contains(err.Error(), want) || time.Since(began) > 5*time.Second {
-			t.Errorf("%s: %v after %v", path, err, time.Since(began))
-		}
+		t.Run(path, func(t *testing.T) {
+			began := time.Now()
+			_, err := reader.Read(t.Context(), "https://beans.coffee/"+path)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want one with %q", err, want)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it took %v, want at most 5s", took)
+			}
+		})
 	}
 	for _, text := range []string{"http://beans.coffee", "https://localhost", "https://10.0.0.1", "https://169.254.169.254/latest", "", "file:///etc/passwd"} {
 		if _, err := reader.Read(t.Context(), text); err == nil {
@@ -195,8 +217,14 @@ func TestBombs(t *testing.T) {
 	cfg.MaxBytes = 1 << 20
 	began := time.Now()
 	got, err := New(cfg).Read(t.Context(), "https://beans.coffee")
-	if err != nil || len(got.Text) > maxText || time.Since(began) > cfg.Timeout {
-		t.Errorf("%d bytes, %v, %v", len(got.Text), err, time.Since(began))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Text) > maxText {
+		t.Errorf("%d bytes of text, want at most %d", len(got.Text), maxText)
+	}
+	if took := time.Since(began); took > cfg.Timeout {
+		t.Errorf("it took %v, want at most %v", took, cfg.Timeout)
 	}
 }
 
@@ -220,8 +248,11 @@ func TestNamesLeadNowherePrivate(t *testing.T) {
 	cfg := Defaults()
 	cfg.Transport = transport
 	_, err := New(cfg).Read(t.Context(), "https://rebind.beans.coffee")
-	if err == nil || !strings.Contains(err.Error(), "not a public address") || asked > 0 {
-		t.Errorf("%v, asked %d times", err, asked)
+	if want := "not a public address"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
+	}
+	if asked > 0 {
+		t.Errorf("the private server got %d requests, want 0", asked)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/weburl"
 )
 
@@ -173,14 +175,15 @@ func refused() []string {
 func TestParseNormalises(t *testing.T) {
 	t.Parallel()
 	for _, c := range accepted() {
-		a, err := weburl.Parse(c[0])
-		if err != nil {
-			t.Errorf("Parse(%q): %v", c[0], err)
-			continue
-		}
-		if a.URL != c[1] || a.CanonicalID() != c[2] {
-			t.Errorf("Parse(%q) = %q, %q; want %q, %q", c[0], a.URL, a.CanonicalID(), c[1], c[2])
-		}
+		t.Run(c[0], func(t *testing.T) {
+			a, err := weburl.Parse(c[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{c[1], c[2]}, []string{a.URL, a.CanonicalID()}); diff != "" {
+				t.Errorf("URL and canonical id (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -213,8 +216,11 @@ func TestParseAppStoreWantsAnAppID(t *testing.T) {
 		}
 	}
 	a, err := weburl.ParseAppStore("https://itunes.apple.com/app/id12345678901234567890")
-	if err != nil || a.AppID != "12345678901234567890" {
-		t.Errorf("twenty digits: %+v, %v", a, err)
+	if err != nil {
+		t.Fatalf("twenty digits: %v", err)
+	}
+	if want := "12345678901234567890"; a.AppID != want {
+		t.Errorf("app id %q, want %q", a.AppID, want)
 	}
 }
 
@@ -256,19 +262,23 @@ func TestPublicIPAtTheEdges(t *testing.T) {
 			}
 		}
 	}
-	if weburl.PublicIP(netip.Addr{}) || weburl.PublicIP(netip.MustParseAddr("::ffff:8.8.8.8")) || weburl.PublicIP(netip.MustParseAddr("2606:4700::1%eth0")) {
-		t.Error("the zero address, a mapped one or one with a zone is public")
+	for name, ip := range map[string]netip.Addr{
+		"the zero address": {}, "a mapped address": netip.MustParseAddr("::ffff:8.8.8.8"), "an address with a zone": netip.MustParseAddr("2606:4700::1%eth0"),
+	} {
+		if weburl.PublicIP(ip) {
+			t.Errorf("%s is public, want not public", name)
+		}
 	}
 }
 
-func TestControlJudgesTheResolvedAddress(t *testing.T) {
+func TestControlChecksTheResolvedAddress(t *testing.T) {
 	t.Parallel()
 	for target, public := range map[string]bool{
 		"8.8.8.8:443": true, "[2606:4700::1]:443": true, "[::ffff:8.8.8.8]:443": true,
 		"127.0.0.1:443": false, "[::ffff:127.0.0.1]:443": false, "[::1]:443": false, "localhost:443": false, "": false,
 	} {
 		if err := weburl.Control("tcp", target, nil); (err == nil) != public {
-			t.Errorf("Control(%q) = %v", target, err)
+			t.Errorf("Control(%q) = %v, want public: %v", target, err, public)
 		}
 	}
 	dialer := net.Dialer{Control: weburl.Control}
