@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )
@@ -32,23 +34,29 @@ func TestSpoken(t *testing.T) {
 		{"a line said again below another", []stage.Cue{{Start: 0, Text: "no"}, {Start: 900, Text: "oh\nno"}}, "no oh no"},
 		{"before the start", []stage.Cue{{Start: -5, Text: "x"}}, ""},
 	} {
-		if got := spoken(c.cues); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, spoken(c.cues)); diff != "" {
+				t.Errorf("spoken (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
 func TestSpokenCountsCodePoints(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ text, want string }{
-		{strings.Repeat("é", 280), strings.Repeat("é", 280)},
-		{strings.Repeat("日", 300), strings.Repeat("日", 280)},
-		{strings.Repeat("a", 279) + " b", strings.Repeat("a", 279)},
-		{strings.Repeat("a", 280) + " b", strings.Repeat("a", 280)},
+	for name, c := range map[string]struct{ text, want string }{
+		"a text of just the bound stays":         {strings.Repeat("é", 280), strings.Repeat("é", 280)},
+		"a long word is cut at the bound":        {strings.Repeat("日", 300), strings.Repeat("日", 280)},
+		"a word that would pass it is left out":  {strings.Repeat("a", 279) + " b", strings.Repeat("a", 279)},
+		"a word right behind it is left out too": {strings.Repeat("a", 280) + " b", strings.Repeat("a", 280)},
 	} {
-		if got := spoken([]stage.Cue{{Text: c.text}}); got != c.want {
-			t.Errorf("%d code points: %d", utf8.RuneCountInString(c.text), utf8.RuneCountInString(got))
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, spoken([]stage.Cue{{Text: c.text}})); diff != "" {
+				t.Errorf("spoken (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -56,7 +64,7 @@ func TestOnScreenText(t *testing.T) {
 	t.Parallel()
 	got := onScreen([]stage.Sticker{{Text: "late", Start: 3000}, {Text: "Two", Start: 2999}, {Text: "One\n one \n\nTwo "}, {Text: "two", Start: 5}})
 	if got != "One\nTwo" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, "One\nTwo")
 	}
 }
 
@@ -68,13 +76,15 @@ func TestParse(t *testing.T) {
 	json3 := `{"events":[{"tStartMs":160,"dDurationMs":3380,"segs":[{"utf8":"Hi, I am\n"},{"utf8":"here"}]},{"tStartMs":4000,"segs":[{"utf8":"\n"}]},{"tStartMs":4000,"dDurationMs":2000,"segs":[{"utf8":"and there"}]}]}`
 	want := []stage.Cue{{Start: 160, End: 3540, Text: "Hi, I am\nhere"}, {Start: 4000, End: 6000, Text: "and there"}}
 	for name, text := range map[string]string{"vtt": vtt, "srt": srt, "json3": json3} {
-		got := Parse(text)
-		if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
-			t.Errorf("%s: %+v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(want, Parse(text)); diff != "" {
+				t.Errorf("cues (-want +got):\n%s", diff)
+			}
+		})
 	}
 	if got := Parse("no captions at all --> really"); len(got) != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want no cues", got)
 	}
 }
 
@@ -137,9 +147,12 @@ func TestSpokenInFiles(t *testing.T) {
 		"carriage returns":        {"WEBVTT\r\r00:00:01.000 --> 00:00:02.000\rok\r", "ok"},
 		"a line of 100 kB":        {"WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nok " + strings.Repeat("x", 100_000) + "\n", "ok " + strings.Repeat("x", 277)},
 	} {
-		if got := spoken(Parse(c.text)); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, spoken(Parse(c.text))); diff != "" {
+				t.Errorf("spoken (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -150,7 +163,7 @@ func TestParseIsBounded(t *testing.T) {
 		"json3": `{"events":[` + strings.Repeat(`{"tStartMs":1,"segs":[{"utf8":"x"}]},`, maxCues+100) + `{}]}`,
 	} {
 		if got := len(Parse(text)); got != maxCues {
-			t.Errorf("%s: %d cues", name, got)
+			t.Errorf("%s: got %d cues, want %d", name, got, maxCues)
 		}
 	}
 }
@@ -177,7 +190,7 @@ func TestSharedSubtitles(t *testing.T) {
 			}
 		}
 		if got := spoken(cues); got != want {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }
@@ -198,16 +211,19 @@ func TestPatterns(t *testing.T) {
 		"A hand turns a bag around":                   "",
 		"為什麼？":                                        "hook:question",
 	} {
-		var keys []string
-		for _, key := range patterns(text, "") {
-			keys = append(keys, key.Key)
-			if key.Label == "" {
-				t.Errorf("%s has no label", key.Key)
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			var keys []string
+			for _, key := range patterns(text, "") {
+				keys = append(keys, key.Key)
+				if key.Label == "" {
+					t.Errorf("%s: got no label, want one", key.Key)
+				}
 			}
-		}
-		if got := strings.Join(keys, " "); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
+			if diff := cmp.Diff(want, strings.Join(keys, " ")); diff != "" {
+				t.Errorf("keys (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package captions
 
 import (
+	"cmp"
 	"html"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func spoken(cues []stage.Cue) string {
 			opening = append(opening, cue)
 		}
 	}
-	slices.SortStableFunc(opening, func(a, b stage.Cue) int { return compare(a.Start, b.Start) })
+	slices.SortStableFunc(opening, func(a, b stage.Cue) int { return cmp.Compare(a.Start, b.Start) })
 	var said, shown []string // shown is the last line that was on the screen
 	length := 0
 	for _, cue := range opening {
@@ -96,7 +97,7 @@ func overlap(said, next []string) int {
 // seconds, each line once.
 func onScreen(stickers []stage.Sticker) string {
 	opening := slices.Clone(stickers)
-	slices.SortStableFunc(opening, func(a, b stage.Sticker) int { return compare(a.Start, b.Start) })
+	slices.SortStableFunc(opening, func(a, b stage.Sticker) int { return cmp.Compare(a.Start, b.Start) })
 	var lines []string
 	seen := map[string]bool{}
 	for _, sticker := range opening {
@@ -113,16 +114,6 @@ func onScreen(stickers []stage.Sticker) string {
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-func compare(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // plain takes the markup of caption formats out of a cue's text: tags such as

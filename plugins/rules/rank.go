@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -176,15 +177,7 @@ func (p *Program) relevance(f *facts) (score float64, found []string) {
 			}
 		}
 	}
-	slices.SortFunc(weights, func(a, b float64) int {
-		switch {
-		case a > b:
-			return -1
-		case a < b:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(weights, func(a, b float64) int { return cmp.Compare(b, a) })
 	full := 0.0
 	for _, w := range weights[:min(3, len(weights))] {
 		full += w

@@ -6,6 +6,7 @@
 package speech
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -96,15 +97,7 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 // spoken joins the segments that start within the window, each to its end.
 func spoken(segments []model.Segment) string {
 	segments = slices.Clone(segments)
-	slices.SortStableFunc(segments, func(a, b model.Segment) int {
-		switch {
-		case a.Start < b.Start:
-			return -1
-		case a.Start > b.Start:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(segments, func(a, b model.Segment) int { return cmp.Compare(a.Start, b.Start) })
 	var said []string
 	for _, s := range segments {
 		silent := s.NoSpeech > noSpeech && s.LogProb < logProb
