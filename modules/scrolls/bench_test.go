@@ -9,8 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/predicate"
+	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // BenchmarkGet reads one scroll, against a bare prepared SELECT of the same columns.
@@ -84,6 +90,84 @@ func BenchmarkStart(b *testing.B) {
 		message(scroll)
 		return err
 	})
+}
+
+// BenchmarkHot runs the hot statements against the same work through Ent: x-floor is
+// how many times as long Ent takes.
+func BenchmarkHot(b *testing.B) {
+	w, _ := benchmarkWorld(b)
+	ended := w.complete(w.create(Start{}).ID)
+	hot, ctx, scrolls := w.service.hot, tenant(), w.db.Ent().Scroll
+	done := []predicate.Scroll{scroll.Status(Completed), scroll.Subject(w.subject)}
+	ignore := func(store.Row) (bool, error) { return true, nil }
+	verdicts := make([]*verdict, 200)
+	items := make([]item, len(verdicts))
+	for i, rec := range videos("tiktok", 1, len(verdicts)) {
+		items[i] = item{id: w.db.NewID(), record: rec, seed: "maker"}
+		verdicts[i] = &verdict{id: items[i].id, Verdict: stage.Verdict{Ref: rec.Ref, Rank: float64(i)}}
+	}
+	r := &run{s: w.service, id: ended.ID, account: account}
+	w.write(func(ctx context.Context, tx *store.Tx) error { return r.writeItems(ctx, tx, items) })
+	for name, c := range map[string]struct{ hot, ent func() error }{
+		"get": {
+			func() error { _, err := w.service.load(ctx, ended.ID); return err },
+			func() error {
+				row, err := scrolls.Get(ctx, ended.ID)
+				if err == nil {
+					_, err = w.service.parsed.parse(row.ID, []byte(row.Progress))
+				}
+				return err
+			},
+		},
+		"counted": {
+			func() error { return hot.counted.Each(ctx, ignore, w.subject) },
+			func() error { _, err := scrolls.Query().Where(done...).Count(ctx); return err },
+		},
+		"completed": {
+			func() error { return hot.completed.Each(ctx, ignore, w.subject) },
+			func() error {
+				_, err := scrolls.Query().Where(done...).Order(ent.Desc(scroll.FieldCompletedAt, scroll.FieldID)).Limit(100).IDs(ctx)
+				if err == nil {
+					_, err = scrolls.Query().Where(done...).Count(ctx)
+				}
+				return err
+			},
+		},
+		"judge": {
+			func() error {
+				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+					rows := make([][]any, len(verdicts))
+					for i, v := range verdicts {
+						rows[i] = []any{v.id, v.DroppedBy, v.Rank}
+					}
+					_, err := hot.judge.ExecIn(ctx, tx, r.id, rows)
+					return err
+				})
+			},
+			func() error {
+				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+					for _, v := range verdicts {
+						err := tx.Ent().ScrollRecord.Update().Where(scrollrecord.ScrollID(r.id), scrollrecord.ID(v.id)).
+							SetDroppedBy(v.DroppedBy).SetRank(v.Rank).Exec(ctx)
+						if err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			},
+		},
+	} {
+		b.Run(name, func(b *testing.B) { compare(b, c.hot, c.ent) })
+	}
+}
+
+// write runs do in a transaction of the tenant.
+func (w *world) write(do func(context.Context, *store.Tx) error) {
+	w.t.Helper()
+	if err := w.db.Write(tenant(), do); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // benchmarkWorld is a world on SQLite, and a bare connection with the same settings.

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollery/scrollery/modules/scrolls/plan"
 )
 
-// The templates that mean something to the room itself.
+// The templates that have a meaning to the module itself.
 const (
 	defaultTemplate = "default"
 	importTemplate  = "import"
@@ -19,7 +19,7 @@ const (
 // maxBatch keeps a transaction's statements within the placeholders that SQLite takes.
 const maxBatch = 1000
 
-// Config is the room's part of the configuration.
+// Config is the module's part of the configuration.
 type Config struct {
 	// Templates are the pipelines by name. `default` is used where none is named;
 	// `import` is what Import runs, and no caller can name it. Default: those two,
@@ -70,13 +70,13 @@ type Config struct {
 	// KeepDrops is how long the verdict on a dropped video is kept; 0 is for ever.
 	// Default 90 days.
 	KeepDrops time.Duration `yaml:"keep_drops"`
-	// Deadlines ends each stage that takes longer. A stage that is not named has
+	// Deadlines ends each step that takes longer. A step that is not named has
 	// 5 minutes; default: collect 30, observe, screen and evidence 15.
 	Deadlines map[string]time.Duration `yaml:"deadlines"`
-	// Pause, if set, is called where a test wants to step in: as a stage begins
+	// Pause, if set, is called where a test wants to step in: as a step begins
 	// (`begin`), after each batch it committed (`batch`), and when its work is done
 	// but its checkpoint is not (`end`). Default nil.
-	Pause func(ctx context.Context, stage, point string) `yaml:"-"`
+	Pause func(ctx context.Context, step, point string) `yaml:"-"`
 }
 
 // Template is one pipeline.
@@ -192,17 +192,17 @@ func (c Config) Validate() error {
 	if c.Stale < 2*c.Heartbeat {
 		faults = append(faults, fmt.Errorf("stale: %v is less than two heartbeats", c.Stale))
 	}
-	for stage, deadline := range c.Deadlines {
-		if !slices.Contains(Steps(), stage) || deadline <= 0 {
-			faults = append(faults, fmt.Errorf("deadlines: %q: %v is not a positive time of a stage", stage, deadline))
+	for step, deadline := range c.Deadlines {
+		if !slices.Contains(Steps(), step) || deadline <= 0 {
+			faults = append(faults, fmt.Errorf("deadlines: %q: %v is not a positive time of a step", step, deadline))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// deadline of a stage.
-func (c Config) deadline(stage string) time.Duration {
-	if d, ok := c.Deadlines[stage]; ok {
+// deadline of a step.
+func (c Config) deadline(step string) time.Duration {
+	if d, ok := c.Deadlines[step]; ok {
 		return d
 	}
 	return 5 * time.Minute
@@ -211,8 +211,8 @@ func (c Config) deadline(stage string) time.Duration {
 // longest is more than all deadlines together.
 func (c Config) longest() time.Duration {
 	total := time.Minute
-	for _, stage := range Steps() {
-		total += c.deadline(stage)
+	for _, step := range Steps() {
+		total += c.deadline(step)
 	}
 	return total
 }

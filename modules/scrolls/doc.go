@@ -1,19 +1,20 @@
-// Package scrolls is the room of research runs.
+// Package scrolls is the module of research runs.
 //
-// A scroll is one run for a workspace. It is queued, goes through its stages and
-// ends with videos in the library:
+// A scroll is one run for a workspace. It is queued, performs its steps and ends with
+// videos in the library:
 //
 //	queued ─→ running ─→ completed | failed | cancelled
 //	   └────────────────────────────→ cancelled
 //
 //	plan → collect → observe → screen → evidence → archive → score
 //
-// The row of a scroll is the truth about it, and the queue only says when to look.
-// Each start raises the row's attempt, which every later commit has to match; so a
-// worker that was given up for lost cannot write any more, however long it lives.
-// What a stage found is committed together with the checkpoint that lets the next
-// start skip it. Videos under way lie in scroll_records and are gone at the end.
+// The row of a scroll is the truth about it, and the queue only says when to read it.
+// Each start raises the row's attempt, which every later commit must match; so a
+// worker that was assumed lost cannot write any more, however long it lives. The
+// results of a step are committed together with the checkpoint that lets the next
+// start skip it. Videos of a running scroll are rows of scroll_records, which are
+// deleted at the end.
 //
-// The room keeps scrolls, their records and recurrences. It never looks into a
-// video, never fetches anything, and never writes a row of the library itself.
+// The module stores scrolls, their records, their verdicts and recurrences. It never
+// interprets a video, never fetches anything, and never writes a row of the library.
 package scrolls

@@ -12,17 +12,15 @@ import (
 
 // History is the part of the module that other modules need: it needs none of them.
 type History struct {
-	db        *store.DB
-	signals   *signals
-	completed *store.Statement
-	counted   *store.Statement
-	subject   *store.Statement
-	now       func() time.Time
+	db      *store.DB
+	signals *signals
+	hot     hot
+	now     func() time.Time
 }
 
 // NewHistory returns the module's history. A process has one.
 func NewHistory(db *store.DB) *History {
-	return &History{db: db, signals: newSignals(), completed: prepareCompleted(db), counted: prepareCounted(db), subject: prepareSubject(db), now: time.Now}
+	return &History{db: db, signals: newSignals(), hot: newHot(db), now: time.Now}
 }
 
 // errCancelled is why a worker stops whose scroll was cancelled.
@@ -33,7 +31,7 @@ var errCancelled = errors.New("the scroll was cancelled")
 // which is cheap.
 func (h *History) Completed(ctx context.Context, subject string, last int) (total int, scrollIDs []int64, err error) {
 	if last == 0 {
-		err = h.counted.Each(ctx, func(row store.Row) (bool, error) {
+		err = h.hot.counted.Each(ctx, func(row store.Row) (bool, error) {
 			all, _ := row[0].(int64)
 			total = int(all)
 			return false, nil
@@ -43,7 +41,7 @@ func (h *History) Completed(ctx context.Context, subject string, last int) (tota
 		}
 		return total, nil, nil
 	}
-	err = h.completed.Each(ctx, func(row store.Row) (bool, error) {
+	err = h.hot.completed.Each(ctx, func(row store.Row) (bool, error) {
 		id, _ := row[0].(int64)
 		all, _ := row[1].(int64)
 		total, scrollIDs = int(all), append(scrollIDs, id)
@@ -57,19 +55,11 @@ func (h *History) Completed(ctx context.Context, subject string, last int) (tota
 
 // SubjectOf returns the canonicalId that a scroll of the tenant works for.
 func (h *History) SubjectOf(ctx context.Context, scrollID int64) (string, error) {
-	rows, err := h.subject.Query(ctx, scrollID)
+	subject, err := subjectOf(ctx, h.db, scrollID)
 	if err != nil {
 		return "", fmt.Errorf("subject of scroll %d: %w", scrollID, err)
 	}
-	defer rows.Close()
-	var subject string
-	if !rows.Next() {
-		return "", errors.Join(fmt.Errorf("subject of scroll %d: no such scroll", scrollID), rows.Err())
-	}
-	if err := rows.Scan(&subject); err != nil {
-		return "", fmt.Errorf("subject of scroll %d: %w", scrollID, err)
-	}
-	return subject, rows.Err()
+	return subject, nil
 }
 
 // CancelSubject cancels the tenant's active scrolls of a subject, with the transaction.

@@ -4,8 +4,8 @@ import (
 	"go.uber.org/fx"
 )
 
-// Module provides the room: its service, its history for other rooms, its
-// operations, and its work for the queue.
+// Module provides the service, the history for other modules, the operations, and the
+// work for the queue.
 var Module = fx.Module("scrolls", fx.Provide(
 	NewHistory,
 	New,

@@ -16,7 +16,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// gate lets everybody in and remembers what calls cost.
+// gate admits all callers and remembers what calls cost.
 type gate struct {
 	mu     sync.Mutex
 	events []api.Event
@@ -33,7 +33,7 @@ func (g *gate) Record(_ context.Context, event api.Event) error {
 	return nil
 }
 
-func TestDoors(t *testing.T) {
+func TestOperations(t *testing.T) {
 	t.Parallel()
 	w := setup(t, storetest.SQLite(t), quick())
 	cfg := api.Defaults()

@@ -166,7 +166,7 @@ type Service struct {
 	needs   Needs
 	history *History
 	signals *signals
-	get     *store.Statement
+	hot     hot
 	parsed  parsed
 	log     *slog.Logger
 	now     func() time.Time
@@ -179,7 +179,7 @@ func New(db *store.DB, cfg Config, needs Needs, history *History, log *slog.Logg
 	}
 	return &Service{
 		db: db, cfg: cfg, needs: needs, history: history, signals: history.signals,
-		get: prepareGet(db), parsed: parsed{entries: map[int64]parsedEntry{}}, log: log, now: time.Now,
+		hot: newHot(db), parsed: parsed{entries: map[int64]parsedEntry{}}, log: log, now: time.Now,
 	}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 
 // load reads one scroll of the tenant; nil where there is none.
 func (s *Service) load(ctx context.Context, id int64) (*Scroll, error) {
-	rows, err := s.get.Query(ctx, id)
+	rows, err := s.hot.get.Query(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("load scroll %d: %w", id, err)
 	}
@@ -134,6 +134,10 @@ func (s *Service) owner(ctx context.Context, id int64) (account int64, ok bool, 
 
 // equal reports whether a watcher would see no difference.
 func equal(a, b *Scroll) bool { return reflect.DeepEqual(a, b) }
+
+func subjectOf(ctx context.Context, db *store.DB, id int64) (string, error) {
+	return db.Ent().Scroll.Query().Where(scroll.ID(id)).Select(scroll.FieldSubject).String(ctx)
+}
 
 // findByKey reads the scroll of an idempotency key; nil where there is none.
 func findByKey(ctx context.Context, tx *store.Tx, key string) (*Scroll, error) {

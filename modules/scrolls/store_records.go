@@ -147,12 +147,12 @@ func deleteRecords(ctx context.Context, tx *store.Tx, scroll int64) error {
 // writeVerdicts writes the results of the screens: to the records, and to where they
 // outlive the scroll.
 func (r *run) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []*verdict) error {
-	for _, v := range verdicts {
-		err := tx.Ent().ScrollRecord.Update().Where(scrollrecord.ScrollID(r.id), scrollrecord.ID(v.id)).
-			SetDroppedBy(v.DroppedBy).SetRank(v.Rank).Exec(ctx)
-		if err != nil {
-			return fmt.Errorf("write verdicts: %w", err)
-		}
+	rows := make([][]any, len(verdicts))
+	for i, v := range verdicts {
+		rows[i] = []any{v.id, v.DroppedBy, v.Rank}
+	}
+	if _, err := r.s.hot.judge.ExecIn(ctx, tx, r.id, rows); err != nil {
+		return fmt.Errorf("write verdicts: %w", err)
 	}
 	now := r.s.now().UnixMilli()
 	// In one order, or two scrolls that judge the same videos wait for each other.
