@@ -47,12 +47,12 @@ func (a *admission) Admit(ctx context.Context, secret string) (*api.Caller, erro
 		return nil, keys.Refused()
 	}
 	now := a.now()
-	row := admitted{standing: keys.Standing{Session: session}}
+	row := admitted{state: keys.State{Session: session}}
 	err := a.find.Each(ctx, row.read, hash, usage.Day(now), usage.Month(now))
 	if err != nil {
 		return nil, fmt.Errorf("look up a key: %w", err)
 	}
-	if err := row.standing.Check(now); err != nil {
+	if err := row.state.Check(now); err != nil {
 		return nil, err
 	}
 	return row.caller(now, a.plans), nil
@@ -60,7 +60,7 @@ func (a *admission) Admit(ctx context.Context, secret string) (*api.Caller, erro
 
 // admitted is a row of admissionQuery.
 type admitted struct {
-	standing               keys.Standing
+	state                  keys.State
 	key, account           int64
 	scopes                 string
 	plan, interval, status string
@@ -71,9 +71,9 @@ type admitted struct {
 // read copies the row; absent values keep their zero.
 func (r *admitted) read(row store.Row) (more bool, err error) {
 	r.key, r.account, r.scopes = number(row[0]), number(row[1]), text(row[2])
-	r.standing.Found, r.standing.ParentFound = true, row[5] != nil
-	r.standing.ExpiresAt, r.standing.RevokedAt = optional(row[3]), optional(row[4])
-	r.standing.ParentExpiresAt, r.standing.ParentRevokedAt = optional(row[6]), optional(row[7])
+	r.state.Found, r.state.ParentFound = true, row[5] != nil
+	r.state.ExpiresAt, r.state.RevokedAt = optional(row[3]), optional(row[4])
+	r.state.ParentExpiresAt, r.state.ParentRevokedAt = optional(row[6]), optional(row[7])
 	r.plan, r.interval, r.status = text(row[8]), text(row[9]), text(row[10])
 	r.day, r.month = number(row[11]), number(row[12])
 	r.at = viewer.AtAdmission{Workspace: row[13] != nil, Subject: text(row[14]), LibraryRevision: number(row[15])}
@@ -82,7 +82,7 @@ func (r *admitted) read(row store.Row) (more bool, err error) {
 
 func (r *admitted) caller(now time.Time, plans billing.Config) *api.Caller {
 	who := &viewer.Viewer{
-		AccountID: r.account, KeyID: r.key, Scopes: strings.Fields(r.scopes), Session: r.standing.Session,
+		AccountID: r.account, KeyID: r.key, Scopes: strings.Fields(r.scopes), Session: r.state.Session,
 		Plan: r.plan, Interval: r.interval, Status: cmp.Or(r.status, "none"), AtAdmission: &r.at,
 	}
 	daily, monthly := plans.Budget(who.Plan)

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Account is a tenant: whoever pays. Belongs to the room keys.
+// Account is a tenant: the one who pays. Belongs to the module keys.
 type Account struct{ ent.Schema }
 
 // Fields of Account.

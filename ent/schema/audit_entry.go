@@ -7,7 +7,7 @@ import (
 )
 
 // AuditEntry says who changed money or keys: written once, never changed.
-// Belongs to the ground floor's audit.
+// Belongs to the kernel's audit.
 type AuditEntry struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Checkout is a payment under way. Belongs to the room billing.
+// Checkout is a payment under way. Belongs to the module billing.
 type Checkout struct{ ent.Schema }
 
 // Fields of Checkout.

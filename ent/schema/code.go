@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Code is a one-time code for a lost key, of which only a hash is kept. Belongs to the room keys.
+// Code is a one-time code for a lost key, of which only a hash is kept. Belongs to the module keys.
 type Code struct{ ent.Schema }
 
 // Fields of Code.

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Creator is the maker of videos, as one tenant met it. Belongs to the room library.
+// Creator is the maker of videos, as one tenant met it. Belongs to the module library.
 type Creator struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// CreditBalance is the sum of an account's credit entries. Belongs to the room credits.
+// CreditBalance is the sum of an account's credit entries. Belongs to the module credits.
 type CreditBalance struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

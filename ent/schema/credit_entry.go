@@ -7,7 +7,7 @@ import (
 )
 
 // CreditEntry is one movement of an account's credits: written once, never
-// changed. Belongs to the room credits.
+// changed. Belongs to the module credits.
 type CreditEntry struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Key is an API key or a session key, of which only the hash is kept. Belongs to the room keys.
+// Key is an API key or a session key, of which only the hash is kept. Belongs to the module keys.
 type Key struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

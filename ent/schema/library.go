@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Library keeps a tenant's counters. Belongs to the room library.
+// Library keeps a tenant's counters. Belongs to the module library.
 type Library struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

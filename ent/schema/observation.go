@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Observation is one metric snapshot of one video; never changed. Belongs to the room library.
+// Observation is one metric snapshot of one video; never changed. Belongs to the module library.
 type Observation struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

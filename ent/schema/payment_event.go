@@ -6,8 +6,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// PaymentEvent is a notice of the payment provider that was applied. Belongs to
-// the room billing.
+// PaymentEvent is an event of the payment provider that was applied. Belongs to
+// the module billing.
 type PaymentEvent struct{ ent.Schema }
 
 // Fields of PaymentEvent.

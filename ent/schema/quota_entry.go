@@ -7,7 +7,7 @@ import (
 )
 
 // QuotaEntry is what one tenant asked and got of a site's allowance, which is the
-// operator's: all tenants share it. Belongs to the room quota.
+// operator's: all tenants share it. Belongs to the module quota.
 type QuotaEntry struct{ ent.Schema }
 
 // Fields of QuotaEntry.

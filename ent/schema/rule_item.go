@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// RuleItem is one rule of the ruleset. Belongs to the room rules.
+// RuleItem is one rule of the ruleset. Belongs to the module rules.
 type RuleItem struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

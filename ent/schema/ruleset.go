@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Ruleset is one version of a tenant's rules. Belongs to the room rules.
+// Ruleset is one version of a tenant's rules. Belongs to the module rules.
 type Ruleset struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -9,7 +9,7 @@ import (
 )
 
 // SandboxCall is a call of the agent that has taken its fee and has not answered
-// yet; gone when it has. Belongs to the room sandbox.
+// yet; gone when it has. Belongs to the module sandbox.
 type SandboxCall struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

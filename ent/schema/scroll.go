@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Scroll is one research run. Belongs to the room scrolls.
+// Scroll is one research run. Belongs to the module scrolls.
 type Scroll struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// ScrollRecord is a video on its way through the stages of one scroll; gone when the scroll has ended. Belongs to the room scrolls.
+// ScrollRecord is a video on its way through the stages of one scroll; gone when the scroll has ended. Belongs to the module scrolls.
 type ScrollRecord struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

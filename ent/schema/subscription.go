@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Subscription is what an account has paid for. Belongs to the room billing.
+// Subscription is what an account has paid for. Belongs to the module billing.
 type Subscription struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -15,7 +15,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// errNoTenant is what a query gets that nobody stands behind.
+// errNoTenant is what a query gets without a viewer.
 var errNoTenant = errors.New("no viewer in the context: tenant data needs one")
 
 // Tenant makes an entity tenant-private. It is the one rule that scopes every

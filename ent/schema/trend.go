@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Trend is a trend of one subject as its last scroll left it. Belongs to the room library.
+// Trend is a trend of one subject as its last scroll left it. Belongs to the module library.
 type Trend struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

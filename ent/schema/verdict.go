@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Verdict is what the screens said last of a video, kept or dropped. Belongs to the room scrolls.
+// Verdict is what the screens said last of a video, kept or dropped. Belongs to the module scrolls.
 type Verdict struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Video is the narrow row of a video: what lists filter and sort by. Belongs to the room library.
+// Video is the narrow row of a video: what lists filter and sort by. Belongs to the module library.
 //
 // The three orders are sort keys of bytes, unique because they end in the id: a
 // list is one range of one index, a page token is a key, and ties cost nothing.

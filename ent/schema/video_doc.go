@@ -5,7 +5,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// VideoDoc holds the rendered documents of a video, under the video's id. Belongs to the room library.
+// VideoDoc holds the rendered documents of a video, under the video's id. Belongs to the module library.
 type VideoDoc struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Workspace is a tenant's research brief. Belongs to the room workspace.
+// Workspace is a tenant's research brief. Belongs to the module workspace.
 type Workspace struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

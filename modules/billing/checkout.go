@@ -13,7 +13,7 @@ const (
 	purposeSignup       = "signup"
 )
 
-// State is where a checkout stands.
+// State is the state of a checkout.
 type State string
 
 // The states. A claimed checkout is a paid one whose key or credits were handed
@@ -59,13 +59,13 @@ type Payment struct {
 	Email string
 	// ID is the payment's own, by which a refund names it; empty for subscriptions.
 	ID string
-	// Standing is the subscription that was bought; zero for credits, and where
+	// Subscription is what was bought; zero for credits, and where
 	// the provider renews nothing.
-	Standing Standing
+	Subscription SubscriptionState
 }
 
-// Standing is a provider's subscription as it is.
-type Standing struct {
+// SubscriptionState is a provider's subscription as it is.
+type SubscriptionState struct {
 	ID string
 	// Status is one of the constants of a subscription.
 	Status string
@@ -76,11 +76,11 @@ type Standing struct {
 
 // Provider takes the payment. An error of its methods is taken for a passing one.
 type Provider interface {
-	// Create opens a checkout, under an id that nobody can guess and an address
+	// Create opens a checkout, under an id that cannot be guessed and an address
 	// at which to pay.
 	Create(ctx context.Context, order Order) (session, url string, err error)
-	// State says where it stands. Whether an open one can still be paid is for the
-	// provider to tell: its clock and its bounds are not ours.
+	// State says its state. Whether an open one can still be paid is for the
+	// provider to say: its clock and its bounds are not ours.
 	State(ctx context.Context, session string) (Payment, error)
 }
 

@@ -32,7 +32,7 @@ type Claim struct {
 
 // ClaimSubscription exchanges a paid checkout's token for a key. The first claim
 // after payment gets it, however many race; the provider is asked about every
-// checkout that is not known to have ended, so a lost notice loses no customer.
+// checkout that is not known to have ended, so a lost event loses no customer.
 func (s *Service) ClaimSubscription(ctx context.Context, token string) (Claim, error) {
 	return s.claim(ctx, purposeSubscription, token)
 }
@@ -64,7 +64,7 @@ func (s *Service) claim(ctx context.Context, purpose, token string) (Claim, erro
 	}
 }
 
-// ask learns from the provider where a checkout stands, and keeps what ends it.
+// ask learns from the provider the state of a checkout, and keeps what ends it.
 func (s *Service) ask(ctx context.Context, found checkout) (Payment, error) {
 	payment, err := s.provider.State(ctx, found.session)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Service) deliver(ctx context.Context, tx *store.Tx, found checkout, pay
 	if found.purpose == purposeSignup {
 		err = s.credit(ctx, tx, found.id, account)
 	} else {
-		err = s.subscribe(ctx, tx, found, account, payment.Standing, now)
+		err = s.subscribe(ctx, tx, found, account, payment.Subscription, now)
 	}
 	if err != nil {
 		return Claim{}, err
@@ -132,12 +132,12 @@ func (s *Service) deliver(ctx context.Context, tx *store.Tx, found checkout, pay
 
 // subscribe gives the account what it subscribed for: as the provider says that
 // it stands, or for one interval where the provider renews nothing. An older
-// subscription that the new one replaces is ended, so that nobody pays twice.
-func (s *Service) subscribe(ctx context.Context, tx *store.Tx, found checkout, account int64, standing Standing, now time.Time) error {
-	if standing.ID == "" {
+// subscription that the new one replaces is ended, so that no one pays twice.
+func (s *Service) subscribe(ctx context.Context, tx *store.Tx, found checkout, account int64, state SubscriptionState, now time.Time) error {
+	if state.ID == "" {
 		return s.subscriptions.Activate(ctx, tx, account, found.plan, found.interval, periodEnd(now, found.interval))
 	}
-	replaced, err := s.subscriptions.adopt(ctx, tx, account, found.plan, found.interval, standing)
+	replaced, err := s.subscriptions.adopt(ctx, tx, account, found.plan, found.interval, state)
 	if err != nil || replaced == "" {
 		return err
 	}

@@ -47,8 +47,8 @@ func (s *Service) ClaimSignup(ctx context.Context, token string) (Claim, error) 
 	return s.claim(ctx, purposeSignup, token)
 }
 
-// ConfirmTopup credits a top-up once it is paid, and says where it stands and
-// what the balance is. A top-up of somebody else does not exist for the caller.
+// ConfirmTopup credits a top-up once it is paid, and says its state and
+// what the balance is. A top-up of another account does not exist for the caller.
 func (s *Service) ConfirmTopup(ctx context.Context, session string) (status string, balance int64, err error) {
 	account, _, ok := viewer.Tenant(ctx)
 	if !ok || account == 0 {

@@ -43,12 +43,12 @@ func Ender(s *Service) store.Worker {
 	}
 }
 
-// Sweeper returns the room's housekeeping.
+// Sweeper returns the module's housekeeping.
 func Sweeper(s *Service) store.Periodic {
 	return store.Periodic{Kind: "billing.sweep", Every: 6 * time.Hour, Run: s.Sweep}
 }
 
-// Reconciler returns what finds lost notices.
+// Reconciler returns what finds lost events.
 func Reconciler(s *Service) store.Periodic {
 	return store.Periodic{Kind: "billing.reconcile", Every: s.cfg.ReconcileEvery, Run: s.Reconcile}
 }

@@ -30,7 +30,7 @@ func (s *shop) replace(t testing.TB, name string) (session string) {
 	return session
 }
 
-// work runs the room's jobs until one has run.
+// work runs the module's jobs until one has run.
 func work(t testing.TB, db *store.DB, s *Service) {
 	t.Helper()
 	worker, ran := Ender(s), make(chan struct{}, 8)

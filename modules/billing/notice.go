@@ -9,31 +9,31 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// Apply takes a notice of the provider. A notice is only a reason to ask: what
-// it tells is never believed, so notices may come twice, late, in any order, or
+// Apply takes a event of the provider. A event is only a reason to ask: what
+// it says is never believed, so events may come twice, late, in any order, or
 // not at all. One that was applied before asks nothing. After an error, nothing
-// has changed, and the provider has to send the notice again.
-func (s *Service) Apply(ctx context.Context, notice Notice) error {
+// has changed, and the provider has to send the event again.
+func (s *Service) Apply(ctx context.Context, event Event) error {
 	if s.remote == nil {
-		return fmt.Errorf("notice %s: no provider sends notices here", notice.ID)
+		return fmt.Errorf("event %s: no provider sends events here", event.ID)
 	}
 	ctx = audit.As(viewer.System(ctx), audit.Payment)
-	if done, err := s.events.known(ctx, notice.ID); err != nil || done {
+	if done, err := s.events.known(ctx, event.ID); err != nil || done {
 		return err
 	}
-	change, err := s.learn(ctx, notice)
+	change, err := s.learn(ctx, event)
 	if err != nil {
-		return fmt.Errorf("notice %s (%s): %w", notice.ID, notice.Kind, err)
+		return fmt.Errorf("event %s (%s): %w", event.ID, event.Kind, err)
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		first, err := s.events.record(ctx, tx, notice, s.now())
+		first, err := s.events.record(ctx, tx, event, s.now())
 		if err != nil || !first || change == nil {
 			return err
 		}
 		return change(ctx, tx)
 	})
 	if err != nil {
-		return fmt.Errorf("apply notice %s (%s): %w", notice.ID, notice.Kind, err)
+		return fmt.Errorf("apply event %s (%s): %w", event.ID, event.Kind, err)
 	}
 	return nil
 }
@@ -41,24 +41,24 @@ func (s *Service) Apply(ctx context.Context, notice Notice) error {
 // change is what follows from an answer of the provider.
 type change func(ctx context.Context, tx *store.Tx) error
 
-// learn asks the provider what a notice is about. No transaction is open.
-func (s *Service) learn(ctx context.Context, notice Notice) (change, error) {
+// learn asks the provider what a event is about. No transaction is open.
+func (s *Service) learn(ctx context.Context, event Event) (change, error) {
 	switch {
-	case notice.Session != "":
-		found, ok, err := s.checkouts.bySession(ctx, notice.Session)
+	case event.Session != "":
+		found, ok, err := s.checkouts.bySession(ctx, event.Session)
 		if err != nil || !ok {
 			return nil, err
 		}
 		return s.learnCheckout(ctx, found)
-	case notice.Subscription != "":
-		return s.learnSubscription(ctx, notice.Subscription)
-	case notice.Charge != "":
-		return s.learnReversal(ctx, notice.Charge)
+	case event.Subscription != "":
+		return s.learnSubscription(ctx, event.Subscription)
+	case event.Charge != "":
+		return s.learnReversal(ctx, event.Charge)
 	}
 	return nil, nil
 }
 
-// learnCheckout asks where a checkout stands. A paid top-up is credited; what
+// learnCheckout asks the state of a checkout. A paid top-up is credited; what
 // has a claim token waits for it.
 func (s *Service) learnCheckout(ctx context.Context, found checkout) (change, error) {
 	if found.state != Open && found.state != Paid {
@@ -77,11 +77,11 @@ func (s *Service) learnCheckout(ctx context.Context, found checkout) (change, er
 	}, nil
 }
 
-// learnSubscription asks how a subscription stands. That the answer is newer
+// learnSubscription asks the state of a subscription. That the answer is newer
 // than what is known is seen by when the question was asked.
 func (s *Service) learnSubscription(ctx context.Context, id string) (change, error) {
 	asked := s.db.NewID()
-	standing, ok, err := s.remote.Subscription(ctx, id)
+	state, ok, err := s.remote.Subscription(ctx, id)
 	if err != nil {
 		return nil, upstream(err)
 	}
@@ -90,7 +90,7 @@ func (s *Service) learnSubscription(ctx context.Context, id string) (change, err
 		return nil, nil
 	}
 	return func(ctx context.Context, tx *store.Tx) error {
-		_, err := s.subscriptions.follow(ctx, tx, standing, asked)
+		_, err := s.subscriptions.follow(ctx, tx, state, asked)
 		return err
 	}, nil
 }
@@ -103,7 +103,7 @@ func (s *Service) strange(ctx context.Context, subscription string) {
 }
 
 // learnReversal asks how much of a charge was given back. Charges that bought
-// no credits concern nobody here: a subscription's end is told by itself.
+// no credits concern no one here: a subscription's end has an event of its own.
 func (s *Service) learnReversal(ctx context.Context, charge string) (change, error) {
 	reversal, err := s.remote.Reversal(ctx, charge)
 	if err != nil {

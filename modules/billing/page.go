@@ -38,7 +38,7 @@ type page struct {
 }
 
 // pageWriter renders the page with headers that let it load nothing, be framed
-// by nobody and leak its address nowhere.
+// by no one and leak its address nowhere.
 type pageWriter struct {
 	template *template.Template
 	policy   string

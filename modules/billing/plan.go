@@ -61,10 +61,10 @@ func (p Plan) annualMonthlyCents() int64 {
 	return int64(math.Round(float64(p.AnnualCents) / 12))
 }
 
-// Config is the room's part of the configuration.
+// Config is the module's part of the configuration.
 type Config struct {
 	// BaseURL is the service's public address, without a slash at the end: it
-	// stands before the address of a test checkout.
+	// precedes the address of a test checkout.
 	BaseURL string `yaml:"-"`
 	// Standard and Pro are the plans on sale. Default: 39 and 99 dollars a month.
 	Standard Plan `yaml:"standard"`
@@ -72,7 +72,7 @@ type Config struct {
 	// CheckoutTTL is how long a checkout can be paid. Default: 24 hours.
 	CheckoutTTL time.Duration `yaml:"checkout_ttl"`
 	// ReconcileEvery is how often the provider is asked unasked, ReconcileAfter how
-	// long its notices of a checkout get before that, and SyncAfter how long a
+	// long its events of a checkout get before that, and SyncAfter how long a
 	// subscription is believed. Default: 5 minutes, 10 minutes, 6 hours.
 	ReconcileEvery time.Duration `yaml:"reconcile_every"`
 	ReconcileAfter time.Duration `yaml:"reconcile_after"`
@@ -85,7 +85,7 @@ type Config struct {
 type StripeConfig struct {
 	// SecretKey of the account; empty for the test checkout.
 	SecretKey string `yaml:"-"`
-	// WebhookSecret signs the notices; without it none is taken, and changes are
+	// WebhookSecret signs the events; without it none is taken, and changes are
 	// found by asking, minutes later.
 	WebhookSecret string `yaml:"-"`
 	// APIURL is empty for Stripe's own.
@@ -142,7 +142,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate reports every value that the room cannot work with.
+// Validate reports every value out of bounds.
 func (c Config) Validate() error {
 	var faults []error
 	base, err := url.Parse(c.BaseURL)

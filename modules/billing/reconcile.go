@@ -14,7 +14,7 @@ import (
 const (
 	// reconcileBatch bounds what one run asks.
 	reconcileBatch = 200
-	// reversalWindow is how far back lost notices of refunds are looked for.
+	// reversalWindow is how far back lost events of refunds are looked for.
 	reversalWindow = 3 * 24 * time.Hour
 	// patience is how many questions in a row may go unanswered before a run takes
 	// the provider for down.
@@ -26,7 +26,7 @@ const (
 type Synced struct{ Checked, Changed, Unknown int }
 
 // Reconcile asks the provider about what it has long said nothing of: open
-// checkouts, paid subscriptions, and money that was given back. So a lost notice
+// checkouts, paid subscriptions, and money that was given back. So a lost event
 // costs minutes, and no money. What fails by itself holds up nothing else.
 func (s *Service) Reconcile(ctx context.Context) error {
 	if s.remote == nil {
@@ -91,7 +91,7 @@ func (s *Service) reconcile(ctx context.Context, found checkout) error {
 	return errors.Join(failed, err)
 }
 
-// reconcileReversals applies what was given back without a notice.
+// reconcileReversals applies what was given back without a event.
 func (s *Service) reconcileReversals(ctx context.Context, run *asking) error {
 	reversals, err := s.remote.Reversals(ctx, s.now().Add(-reversalWindow))
 	if err != nil {
@@ -158,11 +158,11 @@ func (s *Service) sync(ctx context.Context, batch []staleSubscription, run *aski
 	return done
 }
 
-// syncOne takes the provider's word for a subscription. One that it tells nothing
+// syncOne takes the provider's word for a subscription. One that it says nothing
 // of is not asked about again for a while.
 func (s *Service) syncOne(ctx context.Context, external string) (known, changed bool, err error) {
 	asked := s.db.NewID()
-	standing, known, failed := s.remote.Subscription(ctx, external)
+	state, known, failed := s.remote.Subscription(ctx, external)
 	if failed != nil && !errors.Is(failed, errRefused) {
 		return false, false, upstream(failed)
 	}
@@ -173,7 +173,7 @@ func (s *Service) syncOne(ctx context.Context, external string) (known, changed 
 		if !known {
 			return s.subscriptions.seen(ctx, tx, external, asked)
 		}
-		changed, err = s.subscriptions.follow(ctx, tx, standing, asked)
+		changed, err = s.subscriptions.follow(ctx, tx, state, asked)
 		return err
 	})
 	return known, changed, errors.Join(failed, err)

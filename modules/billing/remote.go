@@ -9,13 +9,13 @@ import (
 // errRefused is in the chain of a provider's error that no other try heals.
 var errRefused = errors.New("refused")
 
-// Remote is a provider whose truth lies elsewhere: it sends notices of changes,
-// and is asked for the state, so that it does not matter how notices arrive.
+// Remote is a provider that keeps the state itself: it sends events of changes,
+// and is asked for the state, so that it does not matter how events arrive.
 type Remote interface {
 	Provider
 	// Subscription returns a subscription as it is. Providers forget none: ok is
 	// false for one of another account.
-	Subscription(ctx context.Context, id string) (standing Standing, ok bool, err error)
+	Subscription(ctx context.Context, id string) (state SubscriptionState, ok bool, err error)
 	// Reversal returns how much of a charge was given back.
 	Reversal(ctx context.Context, charge string) (Reversal, error)
 	// Reversals returns what was given back since a moment, a line a charge, and
@@ -36,9 +36,9 @@ type Reversal struct {
 	Refunded, Disputed int64
 }
 
-// Notice says that something changed at the provider. Only one of Session,
-// Subscription and Charge is set; none is of a notice that concerns nothing here.
-type Notice struct {
+// Event says that something changed at the provider. Only one of Session,
+// Subscription and Charge is set; none is of a event that concerns nothing here.
+type Event struct {
 	// ID is the provider's own, Kind what happened.
 	ID, Kind                      string
 	Session, Subscription, Charge string

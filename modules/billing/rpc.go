@@ -9,7 +9,7 @@ import (
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// Operations mounts the room on both doors.
+// Operations mounts the module's operations on every protocol.
 func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "GetPricing", s.getPricing)
 	api.Unary(m, "Subscribe", s.startSubscription)

@@ -14,19 +14,19 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// Keys opens accounts and mints their keys; the room keys does.
+// Keys opens accounts and mints their keys; the module keys answers it.
 type Keys interface {
-	// Open makes a new account, even for an address that has one: nobody has
+	// Open makes a new account, even for an address that has one: no one has
 	// proved that the payer reads that mail.
 	Open(ctx context.Context, tx *store.Tx, email *string) (accountID int64, err error)
-	// Unbroken tells whether a full lasting key of the account, minted by that
+	// Unbroken reports whether a full lasting key of the account, minted by that
 	// moment, is still in force.
 	Unbroken(ctx context.Context, tx *store.Tx, accountID int64, since time.Time) (bool, error)
 	// Mint makes a key with every scope. The secret is shown once.
 	Mint(ctx context.Context, tx *store.Tx, accountID int64) (secret string, err error)
 }
 
-// Credits keeps the ledger; the room credits does. The same reference moves
+// Credits keeps the ledger; the module credits answers it. The same reference moves
 // credits once.
 type Credits interface {
 	Add(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error
@@ -41,7 +41,7 @@ const tokenPrefix = "claim_"
 // keepEnded is how long an unpaid checkout is remembered after its end.
 const keepEnded = 30 * 24 * time.Hour
 
-// keepEvents is how long an applied notice is remembered: providers send one
+// keepEvents is how long an applied event is remembered: providers send one
 // again for days, by hand for a month.
 const keepEvents = 90 * 24 * time.Hour
 
@@ -70,7 +70,7 @@ func New(db *store.DB, cfg Config, keys Keys, credits Credits, provider Provider
 	}
 }
 
-// Subscribe starts a checkout. Whoever holds the token may claim the key once it
+// Subscribe starts a checkout. The holder of the token may claim the key once it
 // is paid; the address alone gives nothing away.
 //
 // A caller with a lasting key of every scope subscribes for the key's account.
@@ -132,7 +132,7 @@ func payingAccount(ctx context.Context) int64 {
 	return caller.AccountID
 }
 
-// Sweep forgets checkouts that ended unpaid long ago, and notices that nobody
+// Sweep forgets checkouts that ended unpaid long ago, and events that no one
 // will send again.
 func (s *Service) Sweep(ctx context.Context) error {
 	const batch = 500

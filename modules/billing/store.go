@@ -11,7 +11,7 @@ import (
 )
 
 // checkouts keeps the rows of checkouts. They belong to no tenant before they
-// are claimed; whoever asks has the token or the session.
+// are claimed; the caller has the token or the session.
 type checkouts struct{ db *store.DB }
 
 func (c checkouts) bySession(ctx context.Context, session string) (checkout, bool, error) {
@@ -121,7 +121,7 @@ func (c checkouts) take(ctx context.Context, tx *store.Tx, id int64, payment Pay
 	return rows == 1, err
 }
 
-// know keeps what the provider told of a payment.
+// know keeps what the provider answered about a payment.
 func know(change *ent.CheckoutUpdate, payment Payment) {
 	if payment.Email != "" {
 		change.SetEmail(payment.Email)
@@ -129,8 +129,8 @@ func know(change *ent.CheckoutUpdate, payment Payment) {
 	if payment.ID != "" {
 		change.SetPayment(payment.ID)
 	}
-	if payment.Standing.ID != "" {
-		change.SetExternalID(payment.Standing.ID)
+	if payment.Subscription.ID != "" {
+		change.SetExternalID(payment.Subscription.ID)
 	}
 }
 

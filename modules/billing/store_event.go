@@ -9,7 +9,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// events keeps the notices that were applied.
+// events keeps the events that were applied.
 type events struct{ db *store.DB }
 
 func (e events) known(ctx context.Context, event string) (bool, error) {
@@ -21,14 +21,14 @@ func (e events) known(ctx context.Context, event string) (bool, error) {
 }
 
 // record is true for the first of all that race.
-func (e events) record(ctx context.Context, tx *store.Tx, notice Notice, at time.Time) (first bool, err error) {
+func (e events) record(ctx context.Context, tx *store.Tx, event Event, at time.Time) (first bool, err error) {
 	id := e.db.NewID()
-	err = tx.Ent().PaymentEvent.Create().SetID(id).SetEvent(notice.ID).SetKind(notice.Kind).SetCreatedAt(at.UnixMilli()).
+	err = tx.Ent().PaymentEvent.Create().SetID(id).SetEvent(event.ID).SetKind(event.Kind).SetCreatedAt(at.UnixMilli()).
 		OnConflictColumns(entevent.FieldEvent).DoNothing().Exec(ctx)
 	if err != nil {
 		return false, err
 	}
-	stored, err := tx.Ent().PaymentEvent.Query().Where(entevent.Event(notice.ID)).OnlyID(ctx)
+	stored, err := tx.Ent().PaymentEvent.Query().Where(entevent.Event(event.ID)).OnlyID(ctx)
 	return stored == id, err
 }
 

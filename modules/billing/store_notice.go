@@ -48,7 +48,7 @@ func (c checkouts) reverse(ctx context.Context, tx *store.Tx, id int64, reversal
 	return nil
 }
 
-// waiting returns open checkouts that nobody has looked at since a moment, the
+// waiting returns open checkouts that no one has looked at since a moment, the
 // longest neglected first.
 func (c checkouts) waiting(ctx context.Context, before time.Time, limit int) ([]checkout, error) {
 	rows, err := c.db.Ent().Checkout.Query().

@@ -35,40 +35,40 @@ func (s *Subscriptions) find(ctx context.Context, client *ent.Client, accountID 
 }
 
 // follow takes the provider's word for the subscriptions of an id, unless an
-// answer to a later question stands there.
-func (s *Subscriptions) follow(ctx context.Context, tx *store.Tx, standing Standing, asked int64) (changed bool, err error) {
+// answer to a later question is stored.
+func (s *Subscriptions) follow(ctx context.Context, tx *store.Tx, state SubscriptionState, asked int64) (changed bool, err error) {
 	ctx = viewer.System(ctx)
-	rows, err := tx.Ent().Subscription.Query().Where(subscription.ExternalID(standing.ID)).All(ctx)
+	rows, err := tx.Ent().Subscription.Query().Where(subscription.ExternalID(state.ID)).All(ctx)
 	if err != nil {
-		return false, fmt.Errorf("load subscription %s: %w", standing.ID, err)
+		return false, fmt.Errorf("load subscription %s: %w", state.ID, err)
 	}
 	for _, row := range rows {
 		change := tx.Ent().Subscription.Update().
-			Where(subscription.ID(row.ID), subscription.ExternalID(standing.ID), subscription.SyncedLT(asked)).
-			SetStatus(standing.Status).SetSynced(asked).SetUpdatedAt(s.now().UnixMilli())
-		if !standing.PeriodEnd.IsZero() {
-			change.SetPeriodEnd(standing.PeriodEnd.UnixMilli())
+			Where(subscription.ID(row.ID), subscription.ExternalID(state.ID), subscription.SyncedLT(asked)).
+			SetStatus(state.Status).SetSynced(asked).SetUpdatedAt(s.now().UnixMilli())
+		if !state.PeriodEnd.IsZero() {
+			change.SetPeriodEnd(state.PeriodEnd.UnixMilli())
 		}
-		if standing.Plan != "" && standing.Interval != "" {
-			change.SetPlan(standing.Plan).SetInterval(standing.Interval)
+		if state.Plan != "" && state.Interval != "" {
+			change.SetPlan(state.Plan).SetInterval(state.Interval)
 		}
 		moved, err := change.Save(ctx)
 		if err != nil {
-			return false, fmt.Errorf("follow subscription %s: %w", standing.ID, err)
+			return false, fmt.Errorf("follow subscription %s: %w", state.ID, err)
 		}
-		differs := row.Status != standing.Status || standing.Plan != "" && (row.Plan != standing.Plan || row.Interval != standing.Interval)
+		differs := row.Status != state.Status || state.Plan != "" && (row.Plan != state.Plan || row.Interval != state.Interval)
 		if moved == 0 || !differs {
 			continue
 		}
 		changed = true
-		if err := s.note(ctx, tx, row.AccountID, standing.Status, standing.ID); err != nil {
+		if err := s.note(ctx, tx, row.AccountID, state.Status, state.ID); err != nil {
 			return false, err
 		}
 	}
 	return changed, nil
 }
 
-// seen says that the provider was asked about a subscription, and told nothing.
+// seen says that the provider was asked about a subscription, and answered nothing.
 func (s *Subscriptions) seen(ctx context.Context, tx *store.Tx, external string, asked int64) error {
 	return tx.Ent().Subscription.Update().
 		Where(subscription.ExternalID(external), subscription.SyncedLT(asked)).
@@ -108,7 +108,7 @@ func (s *Subscriptions) stale(ctx context.Context, before time.Time, after int64
 	return out, nil
 }
 
-// Active tells which of the accounts have a paid subscription.
+// Active returns which of the accounts have a paid subscription.
 func (s *Subscriptions) Active(ctx context.Context, accountIDs []int64) (map[int64]bool, error) {
 	rows, err := s.db.Ent().Subscription.Query().
 		Where(subscription.AccountIDIn(accountIDs...), subscription.Status(StatusActive)).

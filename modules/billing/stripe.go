@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// stripeTries is how often a request is sent before its failure is told.
+	// stripeTries is how often a request is sent before its failure is returned.
 	stripeTries = 3
-	// stripePause stands before the second try, and doubles.
+	// stripePause is the wait before the second try, and doubles.
 	stripePause = 200 * time.Millisecond
 	// stripeTotal bounds all requests and tries of one question together.
 	stripeTotal = 20 * time.Second
@@ -93,7 +93,7 @@ func (s *Stripe) try(ctx context.Context, what string, send func(ctx context.Con
 	}
 }
 
-// passing tells what another try may heal: Stripe is busy, broken or not reached.
+// passing reports whether another try may succeed: Stripe is busy, broken or not reached.
 func passing(err error) bool {
 	var answer *stripe.Error
 	if !errors.As(err, &answer) {
@@ -103,13 +103,13 @@ func passing(err error) bool {
 		answer.HTTPStatusCode >= http.StatusInternalServerError
 }
 
-// noCustomer tells that Stripe refuses a request because its customer is gone.
+// noCustomer reports that Stripe refuses a request because its customer is gone.
 func noCustomer(err error) bool {
 	var answer *stripe.Error
 	return errors.As(err, &answer) && answer.Code == stripe.ErrorCodeResourceMissing && answer.Param == "customer"
 }
 
-// missing tells that Stripe has no such object.
+// missing reports that Stripe has no such object.
 func missing(err error) bool {
 	var answer *stripe.Error
 	return errors.As(err, &answer) && answer.HTTPStatusCode == http.StatusNotFound

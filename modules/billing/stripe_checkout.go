@@ -130,7 +130,7 @@ func (s *Stripe) State(ctx context.Context, id string) (Payment, error) {
 		payment.ID = found.PaymentIntent.ID
 	}
 	if found.Subscription != nil {
-		payment.Standing = s.standing(found.Subscription)
+		payment.Subscription = s.state(found.Subscription)
 	}
 	return payment, nil
 }

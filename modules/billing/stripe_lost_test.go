@@ -27,12 +27,12 @@ func (s *shop) reconciled(t testing.TB) {
 }
 
 // Bank debits take days: nothing is handed out before they arrive, and nothing
-// when they do not, with notices and without.
+// when they do not, with events and without.
 func TestStripePaymentsThatTakeDays(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := openShop(t, db)
-		for name, test := range map[string]struct{ notices, arrives bool }{
+		for name, test := range map[string]struct{ events, arrives bool }{
 			"arrives": {true, true}, "fails": {true, false}, "arrives unsaid": {false, true}, "fails unsaid": {false, false},
 		} {
 			s.later(0)
@@ -73,7 +73,7 @@ func TestStripePaymentsThatTakeDays(t *testing.T) {
 				}
 			}
 			events := s.Take("")
-			if test.notices {
+			if test.events {
 				s.deliver(t, http.StatusOK, append(events, events...)...)
 			} else {
 				s.later(4 * 24 * time.Hour)
@@ -91,7 +91,7 @@ func TestStripePaymentsThatTakeDays(t *testing.T) {
 	})
 }
 
-// Refunds and disputes of which no notice arrives are found by asking.
+// Refunds and disputes of which no event arrives are found by asking.
 func TestStripeReversalsLiveWithoutWebhooks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -200,7 +200,7 @@ func TestStripeTellsWhenACheckoutEnds(t *testing.T) {
 	}
 }
 
-// What fails for ever holds up nothing; when nobody answers, a run gives up soon.
+// What fails for ever holds up nothing; when no one answers, a run gives up soon.
 func TestReconciliationGoesOn(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

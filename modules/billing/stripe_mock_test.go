@@ -69,14 +69,14 @@ func TestStripeTakesEveryRequest(t *testing.T) {
 			_, _, err := s.Create(ctx, Order{Reference: "2", Purpose: purposeTopup, AmountCents: 500, ExpiresAt: ends})
 			return err
 		},
-		"state":        func() error { _, err := s.State(ctx, "cs_test_123"); return err },
-		"standing":     func() error { _, _, err := s.Subscription(ctx, "sub_123"); return err },
-		"end":          func() error { return s.End(ctx, "sub_123") },
-		"reversal":     func() error { _, err := s.Reversal(ctx, "ch_123"); return err },
-		"reversals":    func() error { _, err := s.Reversals(ctx, time.Now().Add(-time.Hour)); return err },
-		"disputes":     func() error { _, err := s.disputed(ctx, "ch_123"); return err },
-		"session of":   func() error { _, err := s.SessionOf(ctx, "pi_123"); return err },
-		"lookup a key": func() error { _, err := s.lookUp(ctx, "scrollery_pro_annual"); return err },
+		"state":                   func() error { _, err := s.State(ctx, "cs_test_123"); return err },
+		"state of a subscription": func() error { _, _, err := s.Subscription(ctx, "sub_123"); return err },
+		"end":                     func() error { return s.End(ctx, "sub_123") },
+		"reversal":                func() error { _, err := s.Reversal(ctx, "ch_123"); return err },
+		"reversals":               func() error { _, err := s.Reversals(ctx, time.Now().Add(-time.Hour)); return err },
+		"disputes":                func() error { _, err := s.disputed(ctx, "ch_123"); return err },
+		"session of":              func() error { _, err := s.SessionOf(ctx, "pi_123"); return err },
+		"lookup a key":            func() error { _, err := s.lookUp(ctx, "scrollery_pro_annual"); return err },
 	} {
 		if err := ask(); err != nil {
 			t.Errorf("%s: %v", name, err)

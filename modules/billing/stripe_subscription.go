@@ -15,16 +15,16 @@ const (
 	metaInterval = "scrollery_interval"
 )
 
-// Subscription asks how a subscription stands.
-func (s *Stripe) Subscription(ctx context.Context, id string) (Standing, bool, error) {
+// Subscription asks the state of a subscription.
+func (s *Stripe) Subscription(ctx context.Context, id string) (SubscriptionState, bool, error) {
 	found, err := s.load(ctx, id)
 	if missing(err) {
-		return Standing{}, false, nil
+		return SubscriptionState{}, false, nil
 	}
 	if err != nil {
-		return Standing{}, false, err
+		return SubscriptionState{}, false, err
 	}
-	return s.standing(found), true, nil
+	return s.state(found), true, nil
 }
 
 func (s *Stripe) load(ctx context.Context, id string) (found *stripe.Subscription, err error) {
@@ -54,21 +54,21 @@ func (s *Stripe) customerOf(ctx context.Context, subscription string) (*string, 
 	return &found.Customer.ID, nil
 }
 
-func (s *Stripe) standing(found *stripe.Subscription) Standing {
-	standing := Standing{ID: found.ID, Status: StatusPastDue}
+func (s *Stripe) state(found *stripe.Subscription) SubscriptionState {
+	state := SubscriptionState{ID: found.ID, Status: StatusPastDue}
 	switch found.Status {
 	case stripe.SubscriptionStatusActive, stripe.SubscriptionStatusTrialing:
-		standing.Status = StatusActive
+		state.Status = StatusActive
 	case stripe.SubscriptionStatusCanceled, stripe.SubscriptionStatusIncompleteExpired:
-		standing.Status = StatusCancelled
+		state.Status = StatusCancelled
 	}
 	if found.CurrentPeriodEnd > 0 {
-		standing.PeriodEnd = time.Unix(found.CurrentPeriodEnd, 0)
+		state.PeriodEnd = time.Unix(found.CurrentPeriodEnd, 0)
 	}
 	if found.Items != nil && len(found.Items.Data) > 0 && found.Items.Data[0].Price != nil {
-		standing.Plan, standing.Interval = s.planOf(found.Items.Data[0].Price)
+		state.Plan, state.Interval = s.planOf(found.Items.Data[0].Price)
 	}
-	return standing
+	return state
 }
 
 // planOf reads a price: by its lookup key, else by what setup wrote on it.
@@ -95,11 +95,11 @@ func (s *Stripe) End(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	standing, paid := s.standing(found), found.LatestInvoice != nil && found.LatestInvoice.Status == stripe.InvoiceStatusPaid
-	if standing.Status == StatusCancelled {
+	state, paid := s.state(found), found.LatestInvoice != nil && found.LatestInvoice.Status == stripe.InvoiceStatusPaid
+	if state.Status == StatusCancelled {
 		return nil
 	}
-	credit, key := standing.Status == StatusActive && paid, "scrollery-end-"+id
+	credit, key := state.Status == StatusActive && paid, "scrollery-end-"+id
 	if !credit {
 		key += "-unpaid" // another request than the one with a credit
 	}
@@ -114,8 +114,8 @@ func (s *Stripe) End(ctx context.Context, id string) error {
 		return err
 	}
 	// Stripe knows no way to cancel one twice.
-	standing, ok, failed := s.Subscription(ctx, id)
-	if failed == nil && ok && standing.Status == StatusCancelled {
+	state, ok, failed := s.Subscription(ctx, id)
+	if failed == nil && ok && state.Status == StatusCancelled {
 		return nil
 	}
 	return errors.Join(err, failed)

@@ -194,7 +194,7 @@ func TestStripeTopupsAndTheirEnds(t *testing.T) {
 		}
 		want("confirmed too", 1000)
 
-		second := buy() // its webhook is lost, and nobody confirms
+		second := buy() // its webhook is lost, and no one confirms
 		lost := s.Take("")
 		s.Service.now = func() time.Time { return time.Now().Add(time.Hour) }
 		if err := s.Reconcile(context.Background()); err != nil {
@@ -235,7 +235,7 @@ func TestStripeTopupsAndTheirEnds(t *testing.T) {
 }
 
 // A bank's inquiry takes nothing before it becomes a dispute, and that takes its
-// amount once, whichever notices arrive, in whatever order.
+// amount once, whichever events arrive, in whatever order.
 func TestStripeInquiriesThatEscalate(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -261,23 +261,23 @@ func TestStripeInquiriesThatEscalate(t *testing.T) {
 					t.Errorf("%s: balance %d %s, want %d", name, got, when, cents)
 				}
 			}
-			notices := map[string]stripetest.Event{}
+			events := map[string]stripetest.Event{}
 			take := func() {
 				for _, event := range s.Take("") {
-					notices[strings.TrimPrefix(event.Kind, "charge.dispute.")] = event
+					events[strings.TrimPrefix(event.Kind, "charge.dispute.")] = event
 				}
 			}
 			inquiry := s.Inquire(session, 700)
 			take()
 			if order[0] == "created" {
-				s.deliver(t, http.StatusOK, notices["created"])
+				s.deliver(t, http.StatusOK, events["created"])
 			}
 			s.reconciled(t)
 			want("while the bank only asks", 1000)
 			s.Escalate(inquiry)
 			take()
 			for _, kind := range order {
-				s.deliver(t, http.StatusOK, notices[kind])
+				s.deliver(t, http.StatusOK, events[kind])
 			}
 			want("in the end", 300)
 		}

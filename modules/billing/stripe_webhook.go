@@ -23,7 +23,7 @@ const (
 	webhookTimeout = 15 * time.Second
 )
 
-// Webhook takes Stripe's notices. One without a valid signature of the last
+// Webhook takes Stripe's events. One without a valid signature of the last
 // minutes is refused before it is read.
 type Webhook struct {
 	service *Service
@@ -36,7 +36,7 @@ func NewWebhook(service *Service, cfg Config, log *slog.Logger) *Webhook {
 	return &Webhook{service: service, secret: cfg.Stripe.WebhookSecret, log: log}
 }
 
-// ServeHTTP answers 200 once the notice is applied for good, so that Stripe
+// ServeHTTP answers 200 once the event is applied for good, so that Stripe
 // sends it again after anything else.
 func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.secret == "" || h.service.remote == nil {
@@ -67,7 +67,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), webhookTimeout)
 	defer cancel()
-	if err := h.service.Apply(ctx, noticeOf(event)); err != nil {
+	if err := h.service.Apply(ctx, eventOf(event)); err != nil {
 		h.log.ErrorContext(ctx, "apply a webhook", "event", event.ID, "kind", event.Type, "error", err)
 		http.Error(w, "The event could not be applied; send it again.", http.StatusServiceUnavailable)
 		return
@@ -75,9 +75,9 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// noticeOf reads of an event only what it is about.
-func noticeOf(event stripe.Event) Notice {
-	notice := Notice{ID: event.ID, Kind: string(event.Type)}
+// eventOf reads of an event only what it is about.
+func eventOf(event stripe.Event) Event {
+	found := Event{ID: event.ID, Kind: string(event.Type)}
 	var object struct {
 		ID           string          `json:"id"`
 		Subscription json.RawMessage `json:"subscription"`
@@ -89,26 +89,26 @@ func noticeOf(event stripe.Event) Notice {
 		} `json:"parent"`
 	}
 	if err := json.Unmarshal(event.Data.Raw, &object); err != nil {
-		return notice // it concerns nothing that is known here
+		return found // it concerns nothing that is known here
 	}
 	switch event.Type {
 	case stripe.EventTypeCheckoutSessionCompleted, stripe.EventTypeCheckoutSessionExpired,
 		stripe.EventTypeCheckoutSessionAsyncPaymentSucceeded, stripe.EventTypeCheckoutSessionAsyncPaymentFailed:
-		notice.Session = object.ID
+		found.Session = object.ID
 	case stripe.EventTypeInvoicePaid, stripe.EventTypeInvoicePaymentFailed:
-		notice.Subscription = objectID(object.Subscription)
-		if notice.Subscription == "" {
-			notice.Subscription = objectID(object.Parent.Subscription.Subscription)
+		found.Subscription = objectID(object.Subscription)
+		if found.Subscription == "" {
+			found.Subscription = objectID(object.Parent.Subscription.Subscription)
 		}
 	case stripe.EventTypeCustomerSubscriptionUpdated, stripe.EventTypeCustomerSubscriptionDeleted:
-		notice.Subscription = object.ID
+		found.Subscription = object.ID
 	case stripe.EventTypeChargeRefunded:
-		notice.Charge = object.ID
+		found.Charge = object.ID
 	case stripe.EventTypeChargeDisputeCreated, stripe.EventTypeChargeDisputeUpdated,
 		stripe.EventTypeChargeDisputeFundsWithdrawn: // an inquiry becomes a dispute without another "created"
-		notice.Charge = objectID(object.Charge)
+		found.Charge = objectID(object.Charge)
 	}
-	return notice
+	return found
 }
 
 // objectID reads a field that holds an id, or the object itself.

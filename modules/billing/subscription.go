@@ -8,7 +8,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// Where a subscription stands. An account that never had one is StatusNone,
+// The states of a subscription. An account that never had one is StatusNone,
 // and has no row.
 const (
 	StatusActive    = "active"
@@ -26,14 +26,14 @@ type Subscription struct {
 	Status   string
 	// External is the provider's id; empty where it renews nothing.
 	External string
-	// PeriodEnd is when the paid time ends; zero where nobody has to pay.
+	// PeriodEnd is when the paid time ends; zero where no one has to pay.
 	PeriodEnd time.Time
 }
 
-// complimentary tells a gift from what somebody pays for.
+// complimentary distinguishes a gift from what is paid for.
 func (s Subscription) complimentary() bool { return s.Interval == "" }
 
-// renewing tells that the provider charges for it, or tries to.
+// renewing reports that the provider charges for it, or tries to.
 func (s Subscription) renewing() bool {
 	return s.External != "" && (s.Status == StatusActive || s.Status == StatusPastDue)
 }
@@ -42,14 +42,14 @@ func (s Subscription) renewing() bool {
 type Limits struct {
 	// Plan and Status as in Subscription.
 	Plan, Status string
-	// Active tells whether the subscription is paid. The other limits are those
+	// Active reports whether the subscription is paid. The other limits are those
 	// of the plan either way, and of `standard` for an account without one.
 	Active                                 bool
 	MaxFeedSize, Workspaces, ActiveScrolls int
 	DailyUnits, MonthlyUnits               int64
 }
 
-// Subscriptions keeps what the accounts have paid for. It needs no other room,
+// Subscriptions keeps what the accounts have paid for. It needs no other module,
 // so that keys can ask it while billing asks keys.
 type Subscriptions struct {
 	db  *store.DB
@@ -89,7 +89,7 @@ func (s *Subscriptions) Limits(ctx context.Context, accountID int64) (Limits, er
 }
 
 // Activate records a payment: the account has the plan until periodEnd, whatever
-// it had before. A zero periodEnd means that nobody has to pay again.
+// it had before. A zero periodEnd means that no one has to pay again.
 func (s *Subscriptions) Activate(ctx context.Context, tx *store.Tx, accountID int64, plan, interval string, periodEnd time.Time) error {
 	if _, ok := s.cfg.Plan(plan); !ok {
 		return fmt.Errorf("activate subscription of %d: no plan %q", accountID, plan)
@@ -103,7 +103,7 @@ func (s *Subscriptions) Activate(ctx context.Context, tx *store.Tx, accountID in
 
 // Grant gives the account the plan for nothing and without end. An account that
 // pays keeps what it pays for, also while the provider still tries to collect: with
-// its id forgotten, nobody here could end the subscription or hear of its payment.
+// its id forgotten, no one here could end the subscription or hear of its payment.
 func (s *Subscriptions) Grant(ctx context.Context, tx *store.Tx, accountID int64, plan string) error {
 	old, err := s.find(ctx, tx.Ent(), accountID)
 	if err != nil {
@@ -115,26 +115,26 @@ func (s *Subscriptions) Grant(ctx context.Context, tx *store.Tx, accountID int64
 	return s.Activate(ctx, tx, accountID, plan, "", time.Time{})
 }
 
-// adopt records a subscription that the provider renews, as it stands. replaced
+// adopt records a subscription that the provider renews, as it is. replaced
 // is the provider's id of an older one that has not ended. One that is over before
 // it was claimed replaces nothing that is in force.
-func (s *Subscriptions) adopt(ctx context.Context, tx *store.Tx, accountID int64, plan, interval string, standing Standing) (replaced string, err error) {
+func (s *Subscriptions) adopt(ctx context.Context, tx *store.Tx, accountID int64, plan, interval string, state SubscriptionState) (replaced string, err error) {
 	old, err := s.find(ctx, tx.Ent(), accountID)
 	if err != nil {
 		return "", err
 	}
-	if standing.Status == StatusCancelled && (old.Status == StatusActive || old.Status == StatusPastDue) {
+	if state.Status == StatusCancelled && (old.Status == StatusActive || old.Status == StatusPastDue) {
 		return "", nil
 	}
-	if old.External != standing.ID && old.Status != StatusCancelled {
+	if old.External != state.ID && old.Status != StatusCancelled {
 		replaced = old.External
 	}
 	sub := Subscription{
-		Plan: plan, Interval: interval, Status: standing.Status,
-		PeriodEnd: standing.PeriodEnd, External: standing.ID,
+		Plan: plan, Interval: interval, Status: state.Status,
+		PeriodEnd: state.PeriodEnd, External: state.ID,
 	}
-	if standing.Plan != "" && standing.Interval != "" {
-		sub.Plan, sub.Interval = standing.Plan, standing.Interval
+	if state.Plan != "" && state.Interval != "" {
+		sub.Plan, sub.Interval = state.Plan, state.Interval
 	}
 	if err := s.put(ctx, tx, accountID, sub); err != nil {
 		return "", fmt.Errorf("adopt subscription of %d: %w", accountID, err)

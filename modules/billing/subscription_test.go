@@ -57,12 +57,12 @@ func TestSubscriptionLife(t *testing.T) {
 		tell := func(status string) {
 			t.Helper()
 			write(func(ctx context.Context, tx *store.Tx) error {
-				_, err := s.follow(ctx, tx, Standing{ID: external, Status: status}, db.NewID())
+				_, err := s.follow(ctx, tx, SubscriptionState{ID: external, Status: status}, db.NewID())
 				return err
 			})
 		}
 		write(func(ctx context.Context, tx *store.Tx) error {
-			_, err := s.adopt(ctx, tx, 5, "standard", Monthly, Standing{ID: external, Status: StatusActive, PeriodEnd: end})
+			_, err := s.adopt(ctx, tx, 5, "standard", Monthly, SubscriptionState{ID: external, Status: StatusActive, PeriodEnd: end})
 			return err
 		})
 		for _, status := range []string{StatusActive, StatusPastDue, StatusActive} {

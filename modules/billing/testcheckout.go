@@ -18,7 +18,7 @@ const CheckoutPath = "/checkout/"
 // testPrefix begins the sessions of the test checkout.
 const testPrefix = "test_"
 
-// TestCheckout is a provider without money: whoever has the address of a
+// TestCheckout is a provider without money: anyone with the address of a
 // checkout may call it paid. It is its own web page, plainly marked as a test.
 type TestCheckout struct {
 	checkouts checkouts
@@ -43,7 +43,7 @@ func (t *TestCheckout) Create(context.Context, Order) (session, url string, err 
 	return session, t.cfg.BaseURL + CheckoutPath + session, nil
 }
 
-// State returns what the page was told. Of a session that another provider opened
+// State returns what was chosen on the page. Of a session that another provider opened
 // it knows nothing: the Stripe key may be missing on this process alone.
 func (t *TestCheckout) State(ctx context.Context, session string) (Payment, error) {
 	if !isTest(session) {
@@ -59,7 +59,7 @@ func (t *TestCheckout) State(ctx context.Context, session string) (Payment, erro
 	return Payment{State: found.stateAt(t.now()), Email: found.email}, nil
 }
 
-// find returns a checkout of this provider: nobody calls another's paid here.
+// find returns a checkout of this provider: no one calls another's paid here.
 func (t *TestCheckout) find(ctx context.Context, session string) (checkout, bool, error) {
 	if !isTest(session) {
 		return checkout{}, false, nil
@@ -124,7 +124,7 @@ func (t *TestCheckout) post(w http.ResponseWriter, r *http.Request, found checko
 	t.show(w, r, found, status, "", "")
 }
 
-// show renders the checkout as it stands.
+// show renders the checkout as it is.
 func (t *TestCheckout) show(w http.ResponseWriter, r *http.Request, found checkout, status int, email, mistake string) {
 	content := page{Plan: found.plan, Price: dollars(found.amountCents), Email: email, Mistake: mistake, Period: "a month"}
 	if plan, ok := t.cfg.Plan(found.plan); ok {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// code is a one-time code as it is stored: nobody can read it back.
+// code is a one-time code as it is stored: it cannot be read back.
 type code struct {
 	id    int64 // 0 for one that is not stored
 	email string
 	// accountID is 0 for an address without an account: its codes open nothing,
-	// and are kept so that nobody can tell.
+	// and are kept so that the difference does not show.
 	accountID            int64
 	hash, salt           []byte
 	createdAt, expiresAt time.Time

@@ -34,7 +34,7 @@ func Worker(s *Service) store.Worker {
 	}
 }
 
-// Sweeper returns the room's housekeeping.
+// Sweeper returns the module's housekeeping.
 func Sweeper(s *Service) store.Periodic {
 	return store.Periodic{Kind: "keys.sweep", Every: time.Hour, Run: s.Sweep}
 }

@@ -33,7 +33,7 @@ type Key struct {
 	RevokedAt time.Time
 }
 
-// newKey returns a key that nobody has seen yet.
+// newKey returns a key that is not stored yet.
 func newKey(prefix string) string {
 	text := prefix + secret.New()
 	return text + checksum(text)
@@ -45,7 +45,7 @@ func checksum(text string) string {
 	return secret.Encode(uint64(crc32.ChecksumIEEE([]byte(text))), checksumLength)
 }
 
-// Digest returns what is stored of a key. session tells a session key from a
+// Digest returns what is stored of a key. session is true for a session key, false for a
 // lasting one; ok is false for text that cannot be a key, a typo included.
 func Digest(text string) (hash []byte, session, ok bool) {
 	if len(text) != keyLength {
@@ -63,9 +63,9 @@ func Digest(text string) (hash []byte, session, ok bool) {
 	return sum[:], session, true
 }
 
-// Standing is what the database says about a key that was shown; see Admission.
+// State is what the database says about a key that was shown; see Admission.
 // Times are Unix milliseconds, nil where the column is null.
-type Standing struct {
+type State struct {
 	// Session is Digest's word, so that it is known of a missing row too.
 	Session bool
 	// Found is false where no row has the hash.
@@ -80,7 +80,7 @@ type Standing struct {
 // Check returns nil for a key in force at that moment. A session key that has
 // ended, with its own time or with its parent, is auth_required: the caller's
 // lasting key can mint another. Everything else is unauthorized.
-func (s Standing) Check(at time.Time) error {
+func (s State) Check(at time.Time) error {
 	now := at.UnixMilli()
 	over := func(expires, revoked *int64) bool {
 		return revoked != nil || expires != nil && *expires <= now

@@ -63,28 +63,28 @@ func TestStanding(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_000_000)
 	past, now, future := int64(999_999), int64(1_000_000), int64(1_000_001)
-	session := func(change func(*Standing)) Standing {
-		s := Standing{Session: true, Found: true, ExpiresAt: &future, ParentFound: true}
+	session := func(change func(*State)) State {
+		s := State{Session: true, Found: true, ExpiresAt: &future, ParentFound: true}
 		change(&s)
 		return s
 	}
 	for name, c := range map[string]struct {
-		standing Standing
-		want     apierr.Kind
+		state State
+		want  apierr.Kind
 	}{
-		"a lasting key":                   {Standing{Found: true}, ""},
-		"an unknown key":                  {Standing{}, apierr.Unauthorized},
-		"a revoked key":                   {Standing{Found: true, RevokedAt: &past}, apierr.Unauthorized},
-		"an expired key":                  {Standing{Found: true, ExpiresAt: &now}, apierr.Unauthorized},
-		"a session key":                   {session(func(*Standing) {}), ""},
-		"an unknown session key":          {Standing{Session: true}, apierr.AuthRequired},
-		"an expired session key":          {session(func(s *Standing) { s.ExpiresAt = &now }), apierr.AuthRequired},
-		"a revoked session key":           {session(func(s *Standing) { s.RevokedAt = &past }), apierr.AuthRequired},
-		"a session key without a parent":  {session(func(s *Standing) { s.ParentFound = false }), apierr.AuthRequired},
-		"a session key of a revoked key":  {session(func(s *Standing) { s.ParentRevokedAt = &past }), apierr.AuthRequired},
-		"a session key of an expired key": {session(func(s *Standing) { s.ParentExpiresAt = &now }), apierr.AuthRequired},
+		"a lasting key":                   {State{Found: true}, ""},
+		"an unknown key":                  {State{}, apierr.Unauthorized},
+		"a revoked key":                   {State{Found: true, RevokedAt: &past}, apierr.Unauthorized},
+		"an expired key":                  {State{Found: true, ExpiresAt: &now}, apierr.Unauthorized},
+		"a session key":                   {session(func(*State) {}), ""},
+		"an unknown session key":          {State{Session: true}, apierr.AuthRequired},
+		"an expired session key":          {session(func(s *State) { s.ExpiresAt = &now }), apierr.AuthRequired},
+		"a revoked session key":           {session(func(s *State) { s.RevokedAt = &past }), apierr.AuthRequired},
+		"a session key without a parent":  {session(func(s *State) { s.ParentFound = false }), apierr.AuthRequired},
+		"a session key of a revoked key":  {session(func(s *State) { s.ParentRevokedAt = &past }), apierr.AuthRequired},
+		"a session key of an expired key": {session(func(s *State) { s.ParentExpiresAt = &now }), apierr.AuthRequired},
 	} {
-		err := c.standing.Check(at)
+		err := c.state.Check(at)
 		if c.want == "" && err != nil || c.want != "" && !apierr.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -2,10 +2,10 @@
 // replace a lost key.
 //
 // A key is shown once and stored as a hash. A session key is a short-lived key
-// with some of the scopes of a lasting one, and ends with it. The room never
-// tells whether an address has an account: not by its answers, not by their
+// with some of the scopes of a lasting one, and ends with it. The module never
+// reports whether an address has an account: not by its answers, not by their
 // time. Admission itself, which checks each call's key, is the app's; its rule
-// is [Standing.Check].
+// is [State.Check].
 package keys
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
-// Module provides the room. The app provides Config and answers Mailer and
+// Module provides the module. The app provides Config and answers Mailer and
 // Subscriptions.
 var Module = fx.Module("keys", fx.Provide(
 	New,

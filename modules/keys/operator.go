@@ -13,12 +13,12 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// The operator's commands. They see every tenant, and no door reaches them.
+// The operator's commands. They see every tenant, and no protocol reaches them.
 
 // CreateForEmail makes a key for the account of an address: a new complimentary
 // account with the plan, or the one that the address has. scopes are all where
 // none are named. A ttl above 0 makes a session key; its parent is the account's
-// newest lasting key with those scopes, or a new one that nobody has seen.
+// newest lasting key with those scopes, or a new one that was not shown before.
 func (s *Service) CreateForEmail(ctx context.Context, email, plan string, scopes []string, ttl time.Duration) (string, error) {
 	address, ok := mail.Address(email)
 	if !ok {

@@ -26,7 +26,7 @@ func TestCreateForEmail(t *testing.T) {
 			if err := b.inForce(t, key); err != nil {
 				t.Error(err)
 			}
-			_, who := b.standing(t, key)
+			_, who := b.state(t, key)
 			return key, who.AccountID
 		}
 		_, first := create("Ana@Example.com", nil, 0)

@@ -28,7 +28,7 @@ const (
 )
 
 // Recover asks for a one-time code to be mailed. It does not look whether the
-// address is known: the answer and its time can therefore tell nobody. Nor is the
+// address is known: the answer and its time can therefore tell no one. Nor is the
 // job unique, since its duration would show in whether a second one is written.
 func (s *Service) Recover(ctx context.Context, email string) error {
 	address, ok := mail.Address(email)
@@ -87,7 +87,7 @@ func (s *Service) letter(address, digits string) mail.Message {
 
 // Reissue exchanges the newest code of an address for a new key, and ends every
 // key and session that the account had. Each try is counted before it is judged,
-// so racing guesses have no more of them; a code that is not there, is for nobody
+// so racing guesses have no more of them; a code that is not there, is for no one
 // or is wrong takes the same work.
 func (s *Service) Reissue(ctx context.Context, email, digits string) (status, apiKey string, err error) {
 	address, ok := mail.Address(email)

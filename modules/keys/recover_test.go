@@ -25,7 +25,7 @@ func TestALostKeyIsReplaced(t *testing.T) {
 		ctx := context.Background()
 		account, old := b.open(t, "ana@example.com")
 		_, other := b.open(t, "bo@example.com")
-		_, who := b.standing(t, old)
+		_, who := b.state(t, old)
 		session, err := b.CreateSession(viewer.NewContext(ctx, who), nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func TestALostKeyIsReplaced(t *testing.T) {
 		if status != ReissueCompleted {
 			t.Fatal(status)
 		}
-		if _, who := b.standing(t, key); who.AccountID != account {
+		if _, who := b.state(t, key); who.AccountID != account {
 			t.Errorf("the key is of account %d", who.AccountID)
 		}
 		for name, c := range map[string]struct {
@@ -305,7 +305,7 @@ func TestSweep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		_, key := b.open(t, "ana@example.com")
-		_, who := b.standing(t, key)
+		_, who := b.state(t, key)
 		session, err := b.CreateSession(viewer.NewContext(context.Background(), who), nil, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// Operations mounts the room on both doors.
+// Operations mounts the module's operations on every protocol.
 func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "Recover", s.sendCodeTo)
 	api.Unary(m, "Reissue", s.reissue)

@@ -23,15 +23,15 @@ type Mailer interface {
 	Send(ctx context.Context, message mail.Message) error
 }
 
-// Subscriptions says who pays; the room billing does.
+// Subscriptions says who pays; the module billing answers it.
 type Subscriptions interface {
-	// Active tells which of the accounts have a paid subscription.
+	// Active returns which of the accounts have a paid subscription.
 	Active(ctx context.Context, accountIDs []int64) (map[int64]bool, error)
 	// Grant gives the account the plan for nothing, unless it pays for one.
 	Grant(ctx context.Context, tx *store.Tx, accountID int64, plan string) error
 }
 
-// Config is the room's part of the configuration.
+// Config is the module's part of the configuration.
 type Config struct {
 	// SessionTTL is the lifetime of a session key where none is asked for.
 	// Default: 1 hour.
@@ -55,7 +55,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate reports every value that the room cannot work with.
+// Validate reports every value out of bounds.
 func (c Config) Validate() error {
 	var faults []error
 	if c.SessionTTL <= 0 || c.SessionTTL > c.MaxSessionTTL {
@@ -92,7 +92,7 @@ func New(db *store.DB, cfg Config, mailer Mailer, subscriptions Subscriptions, l
 }
 
 // Open makes a new account. email may be nil. An address opens as many accounts
-// as pay with it: nobody has proved to read its mail, so none may enter an
+// as pay with it: no one has proved to read its mail, so none may enter an
 // account that exists.
 func (s *Service) Open(ctx context.Context, tx *store.Tx, email *string) (accountID int64, err error) {
 	var address string
@@ -162,7 +162,7 @@ func (s *Service) hold(ctx context.Context, tx *store.Tx, accountID int64) error
 	return tx.Lock(ctx, "keys", accountID)
 }
 
-// Unbroken tells whether a full lasting key of the account, minted by that
+// Unbroken reports whether a full lasting key of the account, minted by that
 // moment, is still in force. What was promised to a key that a reissue ended
 // since is void.
 func (s *Service) Unbroken(ctx context.Context, tx *store.Tx, accountID int64, since time.Time) (bool, error) {

@@ -44,7 +44,7 @@ func TestSessionKeys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		_, key := b.open(t, "ana@example.com")
-		_, who := b.standing(t, key)
+		_, who := b.state(t, key)
 		ctx := viewer.NewContext(context.Background(), who)
 		mint := func(ttl time.Duration, scopes ...string) Session {
 			t.Helper()
@@ -148,7 +148,7 @@ func TestUnbroken(t *testing.T) {
 		if !at(b.clock) || at(b.clock.Add(-time.Millisecond)) {
 			t.Error("a key counts from its making on")
 		}
-		_, who := b.standing(t, key)
+		_, who := b.state(t, key)
 		if err := b.Revoke(context.Background(), publicid.Format(publicid.Key, who.KeyID)); err != nil {
 			t.Fatal(err)
 		}

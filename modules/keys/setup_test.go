@@ -108,29 +108,29 @@ func (b *bundle) open(t testing.TB, email string) (account int64, key string) {
 	return account, key
 }
 
-// standing reads a key as admission does.
-func (b *bundle) standing(t testing.TB, text string) (standing Standing, who *viewer.Viewer) {
+// state reads a key as admission does.
+func (b *bundle) state(t testing.TB, text string) (state State, who *viewer.Viewer) {
 	t.Helper()
 	digest, session, ok := Digest(text)
 	if !ok {
 		t.Fatalf("%q is no key", text)
 	}
-	standing.Session = session
+	state.Session = session
 	who = &viewer.Viewer{Session: session, Scopes: viewer.AllScopes()}
 	storetest.Rows(t, b.db, func(rows *sql.Rows) error {
-		standing.Found = true
-		return rows.Scan(&who.KeyID, &who.AccountID, &standing.ExpiresAt, &standing.RevokedAt,
-			&standing.ParentFound, &standing.ParentExpiresAt, &standing.ParentRevokedAt)
+		state.Found = true
+		return rows.Scan(&who.KeyID, &who.AccountID, &state.ExpiresAt, &state.RevokedAt,
+			&state.ParentFound, &state.ParentExpiresAt, &state.ParentRevokedAt)
 	}, `SELECT k.id, k.account_id, k.expires_at, k.revoked_at, p.id IS NOT NULL, p.expires_at, p.revoked_at
 FROM keys k LEFT JOIN keys p ON p.id = k.parent_id WHERE k.hash = $1`, digest)
-	return standing, who
+	return state, who
 }
 
 // inForce is nil for a key that opens.
 func (b *bundle) inForce(t testing.TB, text string) error {
 	t.Helper()
-	standing, _ := b.standing(t, text)
-	return standing.Check(b.clock)
+	state, _ := b.state(t, text)
+	return state.Check(b.clock)
 }
 
 var sixDigits = regexp.MustCompile(`\b\d{6}\b`)

@@ -152,7 +152,7 @@ func (r rows) revokeAll(ctx context.Context, tx *store.Tx, accountID int64, at t
 // AccountRow is an account as it is stored.
 type AccountRow struct {
 	ID int64
-	// Email is empty where no checkout told it.
+	// Email is empty where no checkout gave it.
 	Email     string
 	CreatedAt time.Time
 }

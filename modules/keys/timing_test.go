@@ -10,7 +10,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
-// Nobody learns from the time of an answer whether an address is known. Each
+// No one learns from the time of an answer whether an address is known. Each
 // test measures both in random order and asks how often a known address took
 // longer than an unknown one: half of the time, where they cannot be told apart.
 // With these samples chance stays within 0.5 ± 0.1 but once in 50,000 runs, and a

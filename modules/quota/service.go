@@ -55,16 +55,16 @@ func New(db *store.DB) (*Service, error) {
 }
 
 var (
-	errUnits  = errors.New("ask for at least one unit, of a limit of at least one")
-	errNobody = errors.New("no viewer in the context: a share is a tenant's")
+	errUnits    = errors.New("ask for at least one unit, of a limit of at least one")
+	errNoViewer = errors.New("no viewer in the context: a share is a tenant's")
 )
 
 // Spend asks for units on behalf of the context's tenant. With an item, the same
-// item asked for again within the window, by whomever, is granted for nothing.
+// item asked for again within the window, by any tenant, is granted for nothing.
 func (s *Service) Spend(ctx context.Context, a Allowance, units int64, item string) (Answer, error) {
 	account, _, ok := viewer.Tenant(ctx)
 	if !ok {
-		return Answer{}, fmt.Errorf("spend %s of %s: %w", a.Name, a.Plugin, errNobody)
+		return Answer{}, fmt.Errorf("spend %s of %s: %w", a.Name, a.Plugin, errNoViewer)
 	}
 	if units < 1 || a.Limit < 1 {
 		return Answer{}, fmt.Errorf("spend %d %s of %s: %w", units, a.Name, a.Plugin, errUnits)
@@ -88,7 +88,7 @@ func (s *Service) Spend(ctx context.Context, a Allowance, units int64, item stri
 	return answer, nil
 }
 
-// request is one wish, at one moment.
+// request is one request, at one moment.
 type request struct {
 	Allowance
 	period
@@ -108,7 +108,7 @@ func (s *Service) spend(ctx context.Context, tx *store.Tx, r request) (Answer, e
 	if err != nil {
 		return Answer{}, err
 	}
-	reason := r.judge(tenants)
+	reason := r.decide(tenants)
 	if reason == granted {
 		return Answer{Granted: true}, s.entries.add(ctx, tx, r, r.units)
 	}
@@ -120,7 +120,7 @@ func (s *Service) spend(ctx context.Context, tx *store.Tx, r request) (Answer, e
 }
 
 // retryAt is when a refused request may fare better.
-func (s *Service) retryAt(ctx context.Context, tx *store.Tx, r request, why verdict, tenants map[int64]tenant) (time.Time, error) {
+func (s *Service) retryAt(ctx context.Context, tx *store.Tx, r request, why decision, tenants map[int64]tenant) (time.Time, error) {
 	switch {
 	case why == never:
 		return time.Time{}, nil

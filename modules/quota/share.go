@@ -5,7 +5,7 @@ import "time"
 // midst is how long after its last request a tenant may be in the midst of its work.
 const midst = time.Hour
 
-// tenant is where one of them stands.
+// tenant is what one tenant used and asked for.
 type tenant struct {
 	// used in this window, asked in the one before.
 	used, asked int64
@@ -28,10 +28,10 @@ func used(tenants map[int64]tenant) (sum int64) {
 	return sum
 }
 
-type verdict int
+type decision int
 
 const (
-	granted verdict = iota
+	granted decision = iota
 	// claimed: the rest belongs to others for now.
 	claimed
 	// usedUp: there is not so much left.
@@ -40,8 +40,8 @@ const (
 	never
 )
 
-// judge applies the rule of the package comment.
-func (r request) judge(tenants map[int64]tenant) verdict {
+// decide applies the rule of the package comment.
+func (r request) decide(tenants map[int64]tenant) decision {
 	count := int64(len(tenants))
 	self, known := tenants[r.account]
 	if !known {

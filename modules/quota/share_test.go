@@ -13,7 +13,7 @@ func TestJudge(t *testing.T) {
 		tenants map[int64]tenant
 		units   int64
 		late    bool
-		want    verdict
+		want    decision
 	}{
 		"alone, the whole":                     {nil, 100, false, granted},
 		"alone, more than the whole":           {nil, 101, false, never},
@@ -35,8 +35,8 @@ func TestJudge(t *testing.T) {
 		if c.late {
 			r.period = day(noon.Add(6*time.Hour), time.UTC)
 		}
-		if got := r.judge(c.tenants); got != c.want {
-			t.Errorf("%s: verdict %d, want %d", name, got, c.want)
+		if got := r.decide(c.tenants); got != c.want {
+			t.Errorf("%s: decision %d, want %d", name, got, c.want)
 		}
 	}
 }

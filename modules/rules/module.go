@@ -10,7 +10,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
-// Module is the room. It wants Workspace bound.
+// Module provides the module. The app answers Workspace.
 var Module = fx.Module("rules",
 	fx.Provide(
 		New,

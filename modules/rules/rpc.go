@@ -8,7 +8,7 @@ import (
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// Mount opens the room's operations on both doors.
+// Mount mounts the module's operations on every protocol.
 func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "GetRules", s.getRules)
 	api.Unary(m, "PutRules", s.putRules)

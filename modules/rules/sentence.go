@@ -41,7 +41,7 @@ func sentences(text string) []string {
 
 func isStop(r rune) bool { return strings.ContainsRune(".!?…。！？", r) }
 
-// ends tells whether a sentence ends with the stop between before and after.
+// ends reports whether a sentence ends with the stop between before and after.
 func ends(before, stop, after string) bool {
 	if strings.TrimSpace(after) == "" {
 		return true
@@ -64,7 +64,7 @@ func ends(before, stop, after string) bool {
 	return !continues(strings.ToLower(word), next)
 }
 
-// continues tells whether the sentence goes on after a word with a full stop.
+// continues reports whether the sentence goes on after a word with a full stop.
 func continues(word string, next rune) bool {
 	if utf8.RuneCountInString(word) == 1 { // an initial: J. Smith; but not plan 9. or vitamin C. followed by a small letter
 		return unicode.IsLetter([]rune(word)[0]) && unicode.IsUpper(next)

@@ -25,7 +25,7 @@ type Service struct {
 	now       func() time.Time
 }
 
-// New returns the room's service.
+// New returns the module's service.
 func New(db *store.DB, workspace Workspace) *Service {
 	return &Service{db: db, workspace: workspace, now: time.Now}
 }

@@ -63,7 +63,7 @@ func paragraphs(text string) [][]string {
 	return all
 }
 
-// hasContent tells whether text says anything: a letter, a digit, an emoji or
+// hasContent reports whether text says anything: a letter, a digit, an emoji or
 // a currency sign.
 func hasContent(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool {

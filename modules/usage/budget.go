@@ -22,7 +22,7 @@ func Day(at time.Time) int {
 }
 
 // Month returns the number under which a moment's UTC month is counted:
-// YYYYMM00, so that months lie among the days and sort before them.
+// YYYYMM00, so that months are among the days and sort before them.
 func Month(at time.Time) int {
 	day := Day(at)
 	return day - day%100

@@ -2,7 +2,7 @@
 // spend of their budgets, and reports both.
 //
 // An event is durable before the call that it records is answered. Days and
-// months are those of UTC. The room decides nothing about a call: whether a
+// months are those of UTC. The module decides nothing about a call: whether a
 // spent budget stops it is for admission, which has [Budget.Wait].
 package usage
 
@@ -14,7 +14,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
-// Module provides the room. The app provides Config and answers Plans. The
+// Module provides the module. The app provides Config and answers Plans. The
 // recorder runs from the app's start to its stop.
 var Module = fx.Module("usage", fx.Provide(
 	New,

@@ -15,7 +15,7 @@ import (
 var errStopped = errors.New("the usage recorder has stopped")
 
 // Recorder writes usage events by group commit. One at a time writes: a caller
-// who finds nobody writing does it himself, at no cost of a handover; those who
+// who finds no write under way writes itself, at no cost of a handover; those who
 // come meanwhile gather, and the recorder's own goroutine writes them in one
 // transaction while the next group gathers. There is no timer: a lone event is
 // written at once, and under load the groups grow by themselves. Nothing that
@@ -27,7 +27,7 @@ type Recorder struct {
 
 	mu        sync.Mutex
 	gathering *group
-	writing   bool // somebody is
+	writing   bool // a caller or the writer writes
 	started   bool
 	stopped   bool
 
@@ -42,7 +42,7 @@ type group struct {
 	err       error
 }
 
-// event is a row of the usage events; accountID and keyID are 0 for nobody.
+// event is a row of the usage events; accountID and keyID are 0 without a key.
 type event struct {
 	accountID, keyID int64
 	op, status       string
@@ -93,7 +93,7 @@ func (r *Recorder) Stop(ctx context.Context) error {
 }
 
 // Record returns once the event is durable. When the context ends first, the
-// event may still be written. While the queue is full, it waits for room.
+// event may still be written. While the queue is full, it waits for a place.
 func (r *Recorder) Record(ctx context.Context, e api.Event) error {
 	row := event{op: e.Op, status: e.Status, units: int64(e.Units), at: e.At}
 	if e.Viewer != nil {
@@ -119,7 +119,7 @@ func (r *Recorder) Record(ctx context.Context, e api.Event) error {
 	}
 }
 
-// begin lets one caller write where nobody writes or waits.
+// begin lets one caller write where no one writes or waits.
 func (r *Recorder) begin() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -185,8 +185,8 @@ func (r *Recorder) run() {
 	}
 }
 
-// take ends the gathering of a group, nil where nobody waits, or somebody else
-// writes, who will say when he is done.
+// take ends the gathering of a group, nil where no one waits, or another caller
+// writes, which wakes the writer when it is done.
 func (r *Recorder) take() (taken *group, stopped bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -201,7 +201,7 @@ func (r *Recorder) take() (taken *group, stopped bool) {
 	return taken, r.stopped
 }
 
-// write writes events on nobody's behalf: a caller that leaves takes no other
+// write writes events on no caller's behalf: a caller that leaves takes no other
 // caller's event along.
 func (r *Recorder) write(events []event) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)

@@ -20,7 +20,7 @@ const (
 // defaultEvents is the length of a list where none is asked for.
 const defaultEvents = 50
 
-// Operations mounts the room on both doors.
+// Operations mounts the module's operations on every protocol.
 func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "GetUsage", s.getUsage)
 	api.Unary(m, "ListEvents", s.listEvents)

@@ -128,7 +128,7 @@ func token(id int64) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(id)))
 }
 
-// readToken returns the id that a page lies below; the highest for no token.
+// readToken returns the id that a page is below; the highest for no token.
 func readToken(text string) (before int64, ok bool) {
 	if text == "" {
 		return 1<<63 - 1, true

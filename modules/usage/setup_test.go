@@ -10,7 +10,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// plans is the need of the room, answered by small numbers.
+// plans is the need of the module, answered by small numbers.
 type plans struct{}
 
 func (plans) Budget(plan string) (daily, monthly int64) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Change is what a caller sends of a brief; nil leaves a field as it is. Lengths
-// are the door's business.
+// are checked by the API.
 type Change struct {
 	Description, Website, AppStoreURL, Name *string
 	// URL is the deprecated field of either sort of address.
@@ -18,7 +18,7 @@ type Change struct {
 	Competitors *[]string
 }
 
-// names tells whether the change has one of the fields that say what to research.
+// names reports whether the change has one of the fields that say what to research.
 func (c Change) names() bool {
 	return c.Description != nil || c.Website != nil || c.AppStoreURL != nil || c.URL != nil
 }
@@ -48,7 +48,7 @@ func (c Change) check() (Change, []apierr.Issue) {
 	return c, issues
 }
 
-// sortURL moves URL into Website or AppStoreURL. What stands there already must
+// sortURL moves URL into Website or AppStoreURL. What is there already must
 // be the same address; conflict says where it is not.
 func (c *Change) sortURL() (conflict string, err error) {
 	a, err := weburl.Parse(*c.URL)
@@ -72,7 +72,7 @@ func (c *Change) sortURL() (conflict string, err error) {
 	return "", nil
 }
 
-// matches tells whether every field that the change sends says what the
+// matches reports whether every field that the change sends says what the
 // workspace says already: addresses in normal form, texts without the white
 // space around them.
 func (c Change) matches(w Workspace) bool {

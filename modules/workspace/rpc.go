@@ -10,7 +10,7 @@ import (
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// Mount opens the room's operations on both doors.
+// Mount mounts the module's operations on every protocol.
 func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "GetWorkspace", s.getWorkspace)
 	api.Unary(m, "SetWorkspace", s.setWorkspace)
@@ -60,7 +60,7 @@ func (s *Service) updateWorkspace(ctx context.Context, req *scrolleryv1.UpdateWo
 }
 
 // competitors returns the list that was sent, or nil where none was: protobuf
-// cannot tell an empty list from an absent one, so clear says it.
+// cannot distinguish an empty list from an absent one, so clear says it.
 func competitors(list []string, clear bool) *[]string {
 	switch {
 	case len(list) > 0:

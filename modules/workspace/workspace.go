@@ -64,7 +64,7 @@ func (w Workspace) apply(c Change) Workspace {
 	return w
 }
 
-// same tells whether two workspaces differ in nothing that a caller sends.
+// same reports whether two workspaces differ in nothing that a caller sends.
 func (w Workspace) same(other Workspace) bool {
 	return equal(w.Description, other.Description) && equal(w.Website, other.Website) &&
 		equal(w.AppStoreURL, other.AppStoreURL) && equal(w.Name, other.Name) &&

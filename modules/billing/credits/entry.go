@@ -31,7 +31,7 @@ type Entry struct {
 	CreatedAt         time.Time
 }
 
-// Balance is where an account stands.
+// Balance is an account's balance.
 type Balance struct {
 	// Credits are the sum of the entries.
 	Credits int64

@@ -8,7 +8,7 @@ import (
 )
 
 // Hold keeps credits for what is being used, or fails with PaymentRequired where
-// too few are free. It is no movement and has no reference: whoever holds writes
+// too few are free. It is no movement and has no reference: the holder writes
 // down how many in tx, and later pays or releases as many.
 func (s *Service) Hold(ctx context.Context, tx *store.Tx, accountID, credits int64) error {
 	return s.hold(ctx, tx, accountID, credits, credits)

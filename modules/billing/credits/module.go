@@ -4,17 +4,17 @@
 // Every movement is an entry with a reference of its own, written once and never
 // changed; the same reference again is the same movement, and moves nothing. The
 // balance is the sum of the entries and never goes below zero, however many
-// calls race. Whoever spends brings the transaction, so what is paid for and the
+// calls race. The spender brings the transaction, so what is paid for and the
 // payment happen together or not at all.
 //
 // What is used up little by little is held meanwhile and paid in one entry at its
-// end. Held credits are nobody else's to spend or to take back, so what was used
+// end. Held credits are no one else's to spend or to take back, so what was used
 // can always be paid. Who holds remembers how many, in the same transaction.
 //
-// The room sells nothing: billing does.
+// The module sells nothing: billing does.
 package credits
 
 import "go.uber.org/fx"
 
-// Module provides the room.
+// Module provides the module.
 var Module = fx.Module("credits", fx.Provide(New))

@@ -88,7 +88,7 @@ func (s *Service) Grant(ctx context.Context, accountID, credits int64, reference
 	return s.Balance(ctx, accountID)
 }
 
-// Balance returns where an account stands; zero for one that never had credits.
+// Balance returns an account's balance; zero for one that never had credits.
 func (s *Service) Balance(ctx context.Context, accountID int64) (Balance, error) {
 	now, _, err := s.entries.balance(ctx, s.db.Ent(), accountID)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // entries keeps the rows of the ledger.
 type entries struct{ db *store.DB }
 
-// balance returns where the account stands; known is false without a row.
+// balance returns the account's balance; known is false without a row.
 func (e entries) balance(ctx context.Context, client *ent.Client, accountID int64) (now Balance, known bool, err error) {
 	row, err := client.CreditBalance.Query().
 		Where(creditbalance.AccountID(accountID)).
@@ -43,7 +43,7 @@ func (e entries) begin(ctx context.Context, tx *store.Tx, accountID int64, at ti
 	return nil
 }
 
-// exists tells whether the movement was made before.
+// exists reports whether the movement was made before.
 func (e entries) exists(ctx context.Context, tx *store.Tx, accountID int64, reference string) (bool, error) {
 	done, err := tx.Ent().CreditEntry.Query().
 		Where(creditentry.Reference(reference)).

@@ -1,5 +1,5 @@
-// Package stripetest is a Stripe for tests: it keeps what it is told, over HTTP,
-// lets payers act, and signs notices of what happened. It knows nothing of the
+// Package stripetest is a Stripe for tests: it stores what it receives, over HTTP,
+// lets payers act, and signs events of what happened. It knows nothing of the
 // service, so that a whole binary can be driven against it.
 package stripetest
 
@@ -33,7 +33,7 @@ type Double struct {
 	serial  int
 	objects map[string]Object // by id
 	replies map[string]reply  // by idempotency key
-	outbox  []Event           // events that nobody has taken
+	outbox  []Event           // events that no one has taken
 	calls   int
 	trouble func(Request) Trouble
 }
@@ -52,7 +52,7 @@ type Request struct {
 
 // Trouble comes instead of an answer; the zero value is none.
 type Trouble struct {
-	// Wait stands before everything else.
+	// Wait comes before everything else.
 	Wait time.Duration
 	// Status is answered instead of the reply.
 	Status int
@@ -99,7 +99,7 @@ func (d *Double) Text(id, field string) string {
 func (d *Double) serve(w http.ResponseWriter, r *http.Request) {
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(r.Body); err != nil {
-		return // whoever sent it was killed in the midst of it: nothing was asked
+		return // the sender was killed in the midst of it: nothing was asked
 	}
 	d.mu.Lock()
 	d.calls++

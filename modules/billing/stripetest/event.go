@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// WebhookSecret signs the notices of the double.
+// WebhookSecret signs the events of the double.
 const WebhookSecret = "whsec_of_the_double"
 
-// Event is a notice that something happened.
+// Event is a event that something happened.
 type Event struct {
 	ID, Kind string
 	// Session that it is about, in the end.

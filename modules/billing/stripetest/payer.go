@@ -191,7 +191,7 @@ func (d *Double) charge(session string) Object {
 	return d.of(d.of(d.objects[session], "payment_intent"), "charge")
 }
 
-// Credit is what a customer has to his credit, in cents.
+// Credit is what a customer has as credit, in cents.
 func (d *Double) Credit(customer string) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

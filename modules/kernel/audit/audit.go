@@ -20,23 +20,23 @@ import (
 const (
 	// Payment is the payment provider, by a notice or when it was asked.
 	Payment = "payment"
-	// Customer is somebody without a key who has proved something: a payment, or
-	// that he reads the mail of an address.
+	// Customer is a person without a key who has proved something: a payment, or
+	// that they read the mail of an address.
 	Customer = "customer"
-	// Service is the service itself, on nobody's order.
+	// Service is the service itself, without an order.
 	Service = "service"
 )
 
 // Entry is one change.
 type Entry struct {
 	AccountID int64
-	// Actor did it; empty stands for whoever asks in the context.
+	// Actor did it; empty stands for the viewer of the context.
 	Actor string
 	// Action is `key.mint`, `credits.grant`, and so on.
 	Action string
 	// Subject is what was changed: the id of a key, the reference of a movement.
 	Subject string
-	// Detail is for people. No secret may stand in it.
+	// Detail is for people. It holds no secret.
 	Detail string
 	// At is set by Write.
 	At time.Time
@@ -77,7 +77,7 @@ func List(ctx context.Context, db *store.DB, accountID int64, limit int) ([]Entr
 	return out, nil
 }
 
-// Operator names whoever runs a command on this machine.
+// Operator names the user who runs a command on this machine.
 func Operator() string {
 	who, err := user.Current()
 	if err != nil {

@@ -7,7 +7,7 @@
 // [DB.Ent], or through a [Statement] where the path is hot.
 //
 // The package keeps no table of its own but jobs, and knows nothing of what the
-// rooms store. It never runs ANALYZE or PRAGMA optimize: the SQLite build gathers
+// modules store. It never runs ANALYZE or PRAGMA optimize: the SQLite build gathers
 // histograms, and with those every prepared statement is prepared again at every
 // call.
 package store

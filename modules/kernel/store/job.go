@@ -37,7 +37,7 @@ type Worker struct {
 	// Concurrency bounds the jobs of this kind that run at once in this process.
 	// Default 1.
 	Concurrency int
-	// Work returns nil, a verdict ([Snooze], [Cancel]), or an error, after which
+	// Work returns nil, a decision ([Snooze], [Cancel]), or an error, after which
 	// the job is tried again later.
 	Work func(ctx context.Context, args json.RawMessage) error
 }
@@ -92,7 +92,7 @@ type snoozed struct{ wait time.Duration }
 
 func (s *snoozed) Error() string { return fmt.Sprintf("snoozed for %v", s.wait) }
 
-// Snooze is the verdict "later": the job runs again after d, and this run does not
+// Snooze is the decision "later": the job runs again after d, and this run does not
 // count as an attempt.
 func Snooze(d time.Duration) error { return &snoozed{max(d, 0)} }
 
@@ -101,7 +101,7 @@ type cancelled struct{ err error }
 func (c *cancelled) Error() string { return "cancelled: " + c.err.Error() }
 func (c *cancelled) Unwrap() error { return c.err }
 
-// Cancel is the verdict "never": the job has failed for good because of err.
+// Cancel is the decision "never": the job has failed for good because of err.
 func Cancel(err error) error {
 	if err == nil {
 		err = errors.New("no reason given")

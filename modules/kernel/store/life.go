@@ -55,7 +55,7 @@ func (l *life) end() error {
 // connect takes the lock on a connection outside of the pool.
 func (l *life) connect(ctx context.Context) (*pgx.Conn, error) {
 	cfg := l.pool.Config().ConnConfig.Copy()
-	// A host that vanished without a word is noticed in about 12 seconds.
+	// A host that vanished without a word is missed in about 12 seconds.
 	for name, value := range map[string]string{"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3"} {
 		cfg.RuntimeParams[name] = value
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Module provides the open database, migrated at start and closed at the end, and
-// the queue of the workers and periodics that the rooms provide as groups. Whether
+// the queue of the workers and periodics that the modules provide as groups. Whether
 // this process works is for the app to say: it starts the queue, and stops it
 // before the database is closed.
 var Module = fx.Module("store", fx.Provide(provideDB, provideQueue))

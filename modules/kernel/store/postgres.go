@@ -40,7 +40,7 @@ func (db *DB) openPostgres(ctx context.Context) error {
 	return nil
 }
 
-// conflict tells whether PostgreSQL gave the transaction up for another's sake.
+// conflict reports whether PostgreSQL gave the transaction up for another's sake.
 func conflict(err error) bool {
 	var fault *pgconn.PgError
 	if !errors.As(err, &fault) {

@@ -60,7 +60,7 @@ func (p *prepared) statement(ctx context.Context, query string) (*sql.Stmt, erro
 	return stmt, nil
 }
 
-// again tells whether the text was asked for before, and there is a place for it.
+// again reports whether the text was asked for before, and there is a place for it.
 func (p *prepared) again(query string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -120,7 +120,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 }
 
 // run does one job in the bounds that its worker asks for. Of its errors, snoozed
-// and cancelled are verdicts; all others ask for another try.
+// and cancelled are decisions; all others ask for another try.
 func (q *Queue) run(ctx context.Context, worker Worker, args json.RawMessage) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

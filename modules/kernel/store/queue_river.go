@@ -22,7 +22,7 @@ const (
 	periodicQueue = "periodic-"
 	// soon is the longest wait that workers keep themselves, by looking at the time
 	// of jobs that can be had. Longer ones are kept by River's leader, who is missing
-	// for a while after his process was lost.
+	// for a while after its process was lost.
 	soon = time.Minute
 )
 
@@ -128,7 +128,7 @@ func (r *riverQueue) config(id string) *river.Config {
 		ID: id, Workers: workers, Queues: queues, PeriodicJobs: periodics, Logger: r.q.log,
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: pollEvery,
 		RetryPolicy:                 riverRetry{r.q},
-		RescueStuckJobsAfter:        longest + time.Hour, // lost workers are noticed by their life
+		RescueStuckJobsAfter:        longest + time.Hour, // lost workers are found by their life
 		JobTimeout:                  -1,                  // Queue.run keeps the time
 		CompletedJobRetentionPeriod: 10 * time.Minute,
 		CancelledJobRetentionPeriod: keepFailed, DiscardedJobRetentionPeriod: keepFailed,

@@ -126,7 +126,7 @@ func (r *router) Tx(ctx context.Context) (dialect.Tx, error) {
 func (r *router) Close() error    { return nil }
 func (r *router) Dialect() string { return dialect.SQLite }
 
-// forWrite refuses what would wait for ever for the transaction it stands in.
+// forWrite refuses what would wait for ever for the transaction it is part of.
 func (r *router) forWrite(ctx context.Context) (*entsql.Driver, error) {
 	if inWrite(ctx) {
 		return nil, errNested
@@ -139,7 +139,7 @@ func isRead(query string) bool {
 	return len(query) >= 6 && strings.EqualFold(query[:6], "SELECT")
 }
 
-// busy tells whether another process held the file for longer than busy_timeout.
+// busy reports whether another process held the file for longer than busy_timeout.
 func busy(err error) bool {
 	var fault *sqlite.Error
 	return errors.As(err, &fault) && fault.Code()&0xff == sqlite3.SQLITE_BUSY

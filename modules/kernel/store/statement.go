@@ -13,7 +13,7 @@ import (
 )
 
 // Statement is a read that is prepared once a connection and then only bound. A
-// number in LIMIT must stand in the text: bound, SQLite prepares the statement
+// number in LIMIT must be part of the text: bound, SQLite prepares the statement
 // again at every call. It is safe for concurrent use.
 type Statement struct {
 	db     *DB
@@ -83,7 +83,7 @@ func (s *Statement) eachPooled(ctx context.Context, do func(row Row) (more bool,
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // Err below tells
+	defer rows.Close() //nolint:errcheck // Err is checked below
 	columns, err := rows.Columns()
 	if err != nil {
 		return err

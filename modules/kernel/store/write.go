@@ -133,7 +133,7 @@ func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, e
 		return nil, nil, errors.Join(err, pinned.Close())
 	}
 	return &Tx{db: db, conn: pinned, pinned: pinned, pgx: open}, func(commit bool) error {
-		// Neither may be cut short, or nobody knows what came of it.
+		// Neither may be cut short, or no one knows what came of it.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
 		err := pinned.Raw(func(any) error {
