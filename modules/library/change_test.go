@@ -11,6 +11,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -149,4 +150,42 @@ func TestTokensOfStrangers(t *testing.T) {
 			t.Errorf("token %q: got %v", token, err)
 		}
 	}
+}
+
+func TestPagesAreAsOfAdmissionInACallAndAsOfNowInAView(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.archive(1, now, spoken(clips(3, "a", 100))...)
+		admitted := func() context.Context {
+			revision, err := b.revision(b.ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := &viewer.AtAdmission{Workspace: true, Subject: b.runs.subject, LibraryRevision: revision}
+			return viewer.NewContext(t.Context(), &viewer.Viewer{AccountID: account, AtAdmission: at})
+		}
+		hooksOf := func(ctx context.Context) string {
+			made, err := b.Service.read(ctx, page{list: hooks, limit: defaultLimit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(made.Body)
+		}
+		first := admitted()
+		before := hooksOf(first)
+		if _, err := b.ArchiveVideo(b.ctx, b.all(page{list: videos}).Videos[0].ID, false, true); err != nil {
+			t.Fatal(err)
+		}
+		if got := hooksOf(first); got != before {
+			t.Errorf("a call that was admitted before the change: got %s, want the page of then, %s", got, before)
+		}
+		after := hooksOf(admitted())
+		if after == before {
+			t.Errorf("the next call: got the page before the change, %s", after)
+		}
+		if got, err := b.View(first, "hooks"); err != nil || string(got) != after {
+			t.Errorf("a view by a program that was admitted before the change: got %s, err %v; want %s", got, err, after)
+		}
+	})
 }

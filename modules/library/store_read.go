@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // read returns a page of hooks, outliers or videos as the body of the REST answer.
@@ -61,7 +62,9 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, aft
 		return api.Rendered{}, err
 	}
 	// Read before the rows: a page may be newer than its stamp, never older.
-	if at.revision, err = s.revision(ctx); err != nil {
+	if admitted := viewer.FromContext(ctx).AtAdmission; admitted != nil {
+		at.revision = admitted.LibraryRevision
+	} else if at.revision, err = s.revision(ctx); err != nil {
 		return api.Rendered{}, err
 	}
 	key := pageKey{account, p}
@@ -114,12 +117,18 @@ func (p page) close(b []byte, next string) []byte {
 	}
 }
 
-// View returns the first page of `hooks`, `outliers` or `trends` as REST shows it.
+// View returns the first page of `hooks`, `outliers` or `trends` as REST shows it, as
+// of now: a program that asks may have been admitted minutes ago.
 func (s *Service) View(ctx context.Context, name string) (json.RawMessage, error) {
 	view, found := map[string]list{"hooks": hooks, "outliers": outliers, "trends": trends}[name]
 	if !found {
 		return nil, fmt.Errorf("no view %q", name)
 	}
+	account, err := tenant(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx = viewer.As(ctx, account)
 	get := s.read
 	if view == trends {
 		get = s.readTrends
@@ -134,9 +143,17 @@ func (s *Service) View(ctx context.Context, name string) (json.RawMessage, error
 	return slices.Clone(made.Body), nil
 }
 
+// subject is that of the tenant's brief: in a call, the one at its admission.
+func (s *Service) subject(ctx context.Context) (subject string, exists bool, err error) {
+	if v := viewer.FromContext(ctx); v != nil && v.AtAdmission != nil {
+		return v.AtAdmission.Subject, v.AtAdmission.Workspace, nil
+	}
+	return s.workspace.Subject(ctx)
+}
+
 // readTrends returns a page of the trends of the current subject.
 func (s *Service) readTrends(ctx context.Context, p page) (api.Rendered, error) {
-	subject, exists, err := s.workspace.Subject(ctx)
+	subject, exists, err := s.subject(ctx)
 	if err != nil {
 		return api.Rendered{}, err
 	}
