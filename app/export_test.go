@@ -7,7 +7,15 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
+
+// StartWithStore starts the app and hands out its database.
+func StartWithStore(db **store.DB) func(context.Context, Config, *slog.Logger) (*Service, error) {
+	return func(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {
+		return start(ctx, cfg, log, fx.Populate(db))
+	}
+}
 
 // StartWithProvider starts the app with another payment provider.
 func StartWithProvider(provider billing.Provider) func(context.Context, Config, *slog.Logger) (*Service, error) {

@@ -44,7 +44,7 @@ type Hot struct {
 // every call.
 func (db *DB) Hot(text string) *Hot { return db.hot(text, "") }
 
-// HotTenantless returns a statement that runs whoever the viewer is. The reason
+// HotTenantless returns a statement that runs for any viewer. The reason
 // says why it belongs to no tenant: what it looks up comes before the tenant is
 // known, or its rows belong to several.
 func (db *DB) HotTenantless(text, reason string) *Hot {
@@ -73,6 +73,12 @@ func (db *DB) Hots() []*Hot {
 	return all
 }
 
+// Trace is called at every run of a hot statement.
+type Trace func(ctx context.Context, s *Hot, args []any)
+
+// Trace has every run traced, for tests that run the statements again; nil ends it.
+func (db *DB) Trace(trace Trace) { db.trace.Store(&trace) }
+
 // Text returns the text as it was prepared.
 func (s *Hot) Text() string { return s.text }
 
@@ -81,6 +87,9 @@ func (s *Hot) Tenantless() string { return s.reason }
 
 // Expand returns the SQL and the values that a run sends to the database.
 func (s *Hot) Expand(ctx context.Context, args ...any) (query string, values []any, err error) {
+	if trace := s.db.trace.Load(); trace != nil && *trace != nil {
+		(*trace)(ctx, s, args)
+	}
 	var account int64
 	if s.reason == "" {
 		var all, ok bool
@@ -127,7 +136,7 @@ func (s *Hot) eachPooled(ctx context.Context, do func(row Row) (more bool, err e
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // Err below tells
+	defer rows.Close() //nolint:errcheck // Err is checked below
 	columns, err := rows.Columns()
 	if err != nil {
 		return err
@@ -203,7 +212,7 @@ func Scan(rows *sql.Rows, err error) func(scan func(*sql.Rows) error) error {
 		if err != nil {
 			return err
 		}
-		defer rows.Close() //nolint:errcheck // Err below tells
+		defer rows.Close() //nolint:errcheck // Err is checked below
 		for rows.Next() {
 			if err := scan(rows); err != nil {
 				return err

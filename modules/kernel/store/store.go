@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"entgo.io/ent/dialect"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -23,7 +24,7 @@ const (
 	Postgres = "postgres"
 )
 
-// Config says where the data lies.
+// Config says where the data is stored.
 type Config struct {
 	// DatabaseURL is a postgres:// address. Empty, the default, means SQLite in
 	// the data directory.
@@ -31,7 +32,7 @@ type Config struct {
 	// DataDir is the folder of everything that is kept on disk; made when missing.
 	// Default ./data.
 	DataDir string
-	// Node tells replicas on one database apart in the ids they make: 0 to 511,
+	// Node distinguishes replicas on one database in the ids they make: 0 to 511,
 	// default 0. Two running replicas must never share one.
 	Node int
 	// MaxConns bounds the connections to PostgreSQL. Default 0: four a CPU, at
@@ -73,12 +74,13 @@ type DB struct {
 	client *ent.Client
 	// reader answers statements; writer runs transactions. One pool on PostgreSQL.
 	reader, writer *sql.DB
-	// pool lies beneath both on PostgreSQL; nil on SQLite.
+	// pool is beneath both on PostgreSQL; nil on SQLite.
 	pool *pgxpool.Pool
 	jobs enqueuer
 	// hots are the hot statements by their texts.
-	hots sync.Map
-	// wake tells the runner in this process that a job was committed.
+	hots  sync.Map
+	trace atomic.Pointer[Trace]
+	// wake signals the runner in this process that a job was committed.
 	wake chan struct{}
 }
 
@@ -131,7 +133,7 @@ func (db *DB) NewID() int64 { return db.ids.New() }
 // refuses to write there, as it would wait for itself.
 func (db *DB) Ent() *ent.Client { return db.client }
 
-// Ping tells whether the database answers reads.
+// Ping reports whether the database answers reads.
 func (db *DB) Ping(ctx context.Context) error {
 	var one int
 	if err := db.reader.QueryRowContext(ctx, "SELECT 1").Scan(&one); err != nil {
