@@ -8,10 +8,11 @@ import (
 )
 
 // hot are the statements that run at every call of the API. BenchmarkHot measures
-// them against the same rows written by Ent; the figures are its ratios on 2 cores.
+// groups of events against the same rows by Ent, commit included, on 2 cores: on
+// SQLite 1.6 times as fast for one event and 2.3 for 64, on PostgreSQL 1.4 and 2.6.
 type hot struct {
-	// On SQLite: one event, both counters of a call where they exist (2.7 together
-	// with the event), the opening of a missing counter, and one counter either way.
+	// On SQLite: one event, both counters of a call where they exist, the opening of
+	// a missing counter, and one counter either way.
 	event, both, first, counter *store.Hot
 	// On PostgreSQL: columns of any length, so that the text never changes and each
 	// connection plans it once.
