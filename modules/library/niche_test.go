@@ -25,7 +25,7 @@ func loners(from, n int, views int64) []stage.Record {
 
 func (b *bundle) niche() []change {
 	b.t.Helper()
-	changes, err := b.nicheChanges(b.ctx, "tiktok", outside)
+	changes, err := b.nicheChanges(b.ctx, "tiktok", b.outside())
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// samples are of all ages and dates, many at the same time.
-func samples(r *rand.Rand, n, dates int) (all []*sample) {
+// randomSamples are of all ages and dates, many at the same time.
+func randomSamples(r *rand.Rand, n, dates int) (all []*sample) {
 	for i := range n {
 		s := &sample{id: int64(i + 1), posted: undated, views: int64(1 + r.IntN(1000))}
 		if r.IntN(8) > 0 {
@@ -41,7 +41,7 @@ func TestCreatorPeersAreTheNearest(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		all := samples(r, 1+r.IntN(150), 2+r.IntN(900))
+		all := randomSamples(r, 1+r.IntN(150), 2+r.IntN(900))
 		slices.SortFunc(all, byDate)
 		scratch := make([]int64, 0, creatorPeerCount)
 		for i, target := range all {
@@ -63,7 +63,7 @@ func TestNichePeersAreTheNewest(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		all := samples(r, 100+r.IntN(1200), 2+r.IntN(1200))
+		all := randomSamples(r, 100+r.IntN(1200), 2+r.IntN(1200))
 		slices.SortFunc(all, byDate)
 		known := dated(all)
 		part := 1 + r.IntN(300)

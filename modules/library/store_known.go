@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -31,12 +33,12 @@ func (s *Service) LastObserved(ctx context.Context, refs []stage.Ref) (map[stage
 }
 
 func (s *Service) readings(ctx context.Context, refs []stage.Ref, do func(ref stage.Ref, hasEvidence bool, at int64)) error {
-	return s.eachKnown(ctx, s.hot.readings, refs, func(rows *sql.Rows, platform string) error {
-		ref := stage.Ref{Platform: platform}
-		var hasEvidence bool
-		var at int64
-		err := rows.Scan(&ref.ExternalID, &hasEvidence, &at)
-		do(ref, hasEvidence, at)
+	return s.eachKnown(refs, func(platform string, ids []string) error {
+		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
+			Select(video.FieldExternalID, video.FieldHookOrder, video.FieldObservedAt).All(ctx)
+		for _, row := range rows {
+			do(stage.Ref{Platform: platform, ExternalID: row.ExternalID}, row.HookOrder != nil && len(*row.HookOrder) > 0, row.ObservedAt)
+		}
 		return err
 	})
 }
@@ -48,29 +50,35 @@ func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.
 	if len(scrolls) == 0 {
 		return found, nil
 	}
-	err := s.eachKnown(ctx, s.hot.observedIn, refs, func(rows *sql.Rows, platform string) error {
-		ref := stage.Ref{Platform: platform}
-		var scroll, at int64
-		err := rows.Scan(&ref.ExternalID, &scroll, &at)
-		if found[ref] == nil {
-			found[ref] = map[int64]int64{}
+	err := s.eachKnown(refs, func(platform string, ids []string) error {
+		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).Select(video.FieldExternalID).All(ctx)
+		if err != nil {
+			return err
 		}
-		found[ref][scroll] = at
+		of := make(map[int64]stage.Ref, len(rows))
+		for _, row := range rows {
+			of[row.ID] = stage.Ref{Platform: platform, ExternalID: row.ExternalID}
+		}
+		seen, err := s.db.Ent().Observation.Query().Where(observation.ScrollIDIn(scrolls...), observation.VideoIDIn(sortedKeys(of)...)).
+			Select(observation.FieldVideoID, observation.FieldScrollID, observation.FieldObservedAt).All(ctx)
+		for _, o := range seen {
+			ref := of[o.VideoID]
+			if found[ref] == nil {
+				found[ref] = map[int64]int64{}
+			}
+			found[ref][o.ScrollID] = o.ObservedAt
+		}
 		return err
-	}, scrolls)
+	})
 	return found, err
 }
 
-// eachKnown runs a statement for the ids of each platform, knownAtOnce at a time.
-func (s *Service) eachKnown(ctx context.Context, statement *store.Hot, refs []stage.Ref,
-	scan func(rows *sql.Rows, platform string) error, args ...any,
-) error {
+// eachKnown calls do with the ids of each platform, knownAtOnce at a time.
+func (s *Service) eachKnown(refs []stage.Ref, do func(platform string, ids []string) error) error {
 	platforms := byPlatform(refs)
 	for _, platform := range sortedKeys(platforms) {
 		for ids := range slices.Chunk(platforms[platform], knownAtOnce) {
-			rows, err := statement.Query(ctx, append([]any{platform, ids}, args...)...)
-			err = store.Scan(rows, err)(func(rows *sql.Rows) error { return scan(rows, platform) })
-			if err != nil {
+			if err := do(platform, ids); err != nil {
 				return fmt.Errorf("look up known videos: %w", err)
 			}
 		}

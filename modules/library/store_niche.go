@@ -3,9 +3,13 @@ package library
 import (
 	"cmp"
 	"context"
-	"math"
+	"database/sql"
 	"slices"
 
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -31,31 +35,45 @@ func (s *Service) scoreWrites(changes []change) (found writes) {
 // nicheChanges returns the scores that the platform's rows do not show yet.
 func (s *Service) nicheChanges(ctx context.Context, platform string, read reader) ([]change, error) {
 	creators := map[int64][]*sample{}
-	for _, query := range []*store.Hot{s.hot.fewPeers, s.hot.noCreator} {
-		err := eachSample(ctx, read, query, func(v *sample) { creators[v.creator] = append(creators[v.creator], v) }, platform)
-		if err != nil {
-			return nil, err
+	rows, err := read.hot(ctx, s.hot.fewPeers, platform)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+		v, posted := &sample{posted: undated}, sql.NullInt64{}
+		err := rows.Scan(&v.id, &v.creator, &posted, &v.at, &v.views, &v.outlier)
+		if posted.Valid {
+			v.posted = posted.Int64
 		}
+		creators[v.creator] = append(creators[v.creator], v)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	usable := func() *ent.VideoQuery {
+		return read.Video.Query().Where(video.Platform(platform), video.UsableViewsNotNil())
+	}
+	targets, err := samples(ctx, usable().Where(video.CreatorIDIsNil())) // no two of them share a creator
+	if err != nil {
+		return nil, err
 	}
 	youtube := platform == "youtube"
-	targets := creators[0] // without a creator: no two of them share one
-	delete(creators, 0)
 	for _, id := range sortedKeys(creators) {
 		targets = append(targets, scoreByCreator(creators[id], youtube, func(*sample, score) {})...)
 	}
 	slices.SortFunc(targets, func(a, b *sample) int { return cmp.Or(cmp.Compare(a.age(), b.age()), byDate(a, b)) })
 	n := &niche{youtube: youtube, more: func(noDate bool, after *sample) (peers []*sample, end bool, err error) {
-		query, args := s.hot.dated, []any{platform, int64(math.MaxInt64), int64(0)}
-		if noDate {
-			query, args = s.hot.undated, []any{platform, int64(0)}
+		query := usable().Limit(peersAtOnce)
+		switch {
+		case noDate && after != nil:
+			query.Where(video.PostedAtIsNil(), video.IDGT(after.id)).Order(video.ByID())
+		case noDate:
+			query.Where(video.PostedAtIsNil()).Order(video.ByID())
+		case after != nil:
+			query.Where(video.PostedAtLTE(after.posted), video.Or(video.PostedAtLT(after.posted), video.IDGT(after.id)))
+			fallthrough
+		default:
+			query.Where(video.PostedAtNotNil()).Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID())
 		}
-		if after != nil {
-			args[len(args)-1] = after.id
-			if !noDate {
-				args[1] = after.posted
-			}
-		}
-		err = eachSample(ctx, read, query, func(v *sample) { peers = append(peers, v) }, args...)
+		peers, err = samples(ctx, query)
 		return peers, len(peers) < peersAtOnce, err
 	}}
 	var changes []change

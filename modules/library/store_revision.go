@@ -74,7 +74,7 @@ func (s *Service) update(ctx context.Context, compute func(ctx context.Context, 
 		if err != nil {
 			return err
 		}
-		found, err := compute(ctx, outside)
+		found, err := compute(ctx, s.outside())
 		if err != nil {
 			return err
 		}

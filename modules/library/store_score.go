@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -18,17 +20,22 @@ const (
 	videosAtOnce   = 500
 )
 
-// reader runs a hot query: in a transaction or outside of all.
-type reader func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error)
+// reader reads in a transaction or outside of all.
+type reader struct {
+	*ent.Client
+	hot func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error)
+}
 
-func outside(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
-	return query.Query(ctx, args...)
+func (s *Service) outside() reader {
+	return reader{s.db.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
+		return query.Query(ctx, args...)
+	}}
 }
 
 func within(tx *store.Tx) reader {
-	return func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
+	return reader{tx.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
 		return query.QueryIn(ctx, tx, args...)
-	}
+	}}
 }
 
 // Score updates outliers and trends after a scroll, which counts as completed. It
@@ -109,32 +116,38 @@ func (s *Service) scoreCreators(ctx context.Context) (done bool, err error) {
 // changes: they are no outliers.
 func (s *Service) samplesOf(ctx context.Context, tx *store.Tx, creators []int64) (usable map[int64][]*sample, unusable []change, err error) {
 	usable = map[int64][]*sample{}
-	err = eachSample(ctx, within(tx), s.hot.samples, func(v *sample) {
+	all, err := samples(ctx, tx.Ent().Video.Query().Where(video.CreatorIDIn(creators...)))
+	for _, v := range all {
 		if v.views > 0 {
 			usable[v.creator] = append(usable[v.creator], v)
 		} else {
 			unusable = append(unusable, v.become(score{})...)
 		}
-	}, creators)
+	}
 	return usable, unusable, err
 }
 
-// eachSample reads videos as scoring sees them; one that scoring cannot use has no views.
-func eachSample(ctx context.Context, read reader, query *store.Hot, do func(*sample), args ...any) error {
-	rows, err := read(ctx, query, args...)
-	return store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var posted, at, views, creator sql.NullInt64
-		v := &sample{posted: undated}
-		if err := rows.Scan(&v.id, &creator, &posted, &at, &views, &v.outlier); err != nil {
-			return err
+// samples reads videos as scoring sees them; one that scoring cannot use has no views.
+func samples(ctx context.Context, query *ent.VideoQuery) ([]*sample, error) {
+	rows, err := query.Select(video.FieldCreatorID, video.FieldPostedAt, video.FieldUsableAt, video.FieldUsableViews, video.FieldOutlierOrder).All(ctx)
+	all := make([]*sample, len(rows))
+	for i, row := range rows {
+		v := &sample{id: row.ID, posted: undated}
+		if row.PostedAt != nil {
+			v.posted = *row.PostedAt
 		}
-		if posted.Valid {
-			v.posted = posted.Int64
+		if row.CreatorID != nil {
+			v.creator = *row.CreatorID
 		}
-		v.creator, v.at, v.views = creator.Int64, at.Int64, views.Int64
-		do(v)
-		return nil
-	})
+		if row.UsableViews != nil && row.UsableAt != nil {
+			v.views, v.at = *row.UsableViews, *row.UsableAt
+		}
+		if row.OutlierOrder != nil {
+			v.outlier = *row.OutlierOrder
+		}
+		all[i] = v
+	}
+	return all, err
 }
 
 // change is a score that the row does not show yet.

@@ -64,7 +64,7 @@ func (s *Service) scoreTrends(ctx context.Context, scrollID int64) error {
 // when archived videos count: without them there are none besides.
 func (s *Service) measureWindow(ctx context.Context, read reader, w *window) error {
 	spans := map[int64]*span{}
-	rows, err := read(ctx, s.hot.observed, w.scrolls)
+	rows, err := read.hot(ctx, s.hot.observed, w.scrolls)
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		var video, scroll, at int64
 		var views, likes *int64
@@ -85,7 +85,7 @@ func (s *Service) measureWindow(ctx context.Context, read reader, w *window) err
 	}
 	w.videos, w.all, w.trends = 0, 0, nil
 	found := map[string]*candidate{}
-	rows, err = read(ctx, s.hot.carriers, w.scrolls)
+	rows, err = read.hot(ctx, s.hot.carriers, w.scrolls)
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		var m member
 		var creator sql.NullInt64

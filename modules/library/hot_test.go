@@ -1,0 +1,277 @@
+package library
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/predicate"
+	enttrend "github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/trendwindow"
+	"github.com/scrollery/scrollery/ent/video"
+	"github.com/scrollery/scrollery/ent/videodoc"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+)
+
+// errUndo ends the transaction of a benchmark's write, so that every run finds the
+// same library.
+var errUndo = errors.New("undo")
+
+// BenchmarkHot runs each hot statement, and the same work through Ent beside it.
+// A statement stays hot while Ent takes at least 1.3 times as long.
+func BenchmarkHot(bench *testing.B) {
+	b := grown(bench, 10_000)
+	var ids, creators []int64
+	var names []string
+	rows, err := b.db.Ent().Video.Query().Where(video.Platform("tiktok")).Order(video.ByID(entsql.OrderDesc())).Limit(200).All(b.ctx)
+	if err != nil {
+		bench.Fatal(err)
+	}
+	for _, row := range rows {
+		ids, names = append(ids, row.ID), append(names, row.ExternalID)
+		creators = append(creators, *row.CreatorID)
+	}
+	docs, err := b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).All(b.ctx)
+	if err != nil {
+		bench.Fatal(err)
+	}
+	err = b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
+		return tx.Ent().Creator.Update().Where(creator.IDIn(creators...)).SetThin(1).Exec(ctx)
+	})
+	if err != nil {
+		bench.Fatal(err)
+	}
+	read := func(query *store.Hot, columns int, args ...any) func() error {
+		return func() error {
+			rows, err := query.Query(b.ctx, args...)
+			values, targets := make([]any, columns), make([]any, columns)
+			for i := range values {
+				targets[i] = &values[i]
+			}
+			return store.Scan(rows, err)(func(rows *sql.Rows) error { return rows.Scan(targets...) })
+		}
+	}
+	write := func(do func(ctx context.Context, tx *store.Tx) error) func() error {
+		return func() error {
+			err := b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error { return errors.Join(do(ctx, tx), errUndo) })
+			if err == errUndo || err.Error() == errUndo.Error() {
+				return nil
+			}
+			return err
+		}
+	}
+	save := func(query *store.Hot, values [][]any) func() error {
+		return write(func(ctx context.Context, tx *store.Tx) error {
+			_, err := query.ExecIn(ctx, tx, values)
+			return err
+		})
+	}
+	var videoRows, docRows, seenRows, scoreRows, creatorRows [][]any
+	for i, v := range rows {
+		videoRows = append(videoRows, []any{
+			v.ID, v.Platform, v.ExternalID, v.CreatorID, v.Kind, v.Subject, v.ScrollID, v.PostedAt, v.FirstSeenAt, v.ObservedAt,
+			v.UsableViews, v.UsableAt, v.GoneAt, v.Digest, 0, 0, 0, v.SeenOrder, *v.HookOrder,
+		})
+		docRows = append(docRows, []any{docs[i].ID, docs[i].Doc, docs[i].Hook, docs[i].Keys})
+		seenRows = append(seenRows, []any{b.db.NewID(), v.ID, 99, "feed", 1, 2, 3, 4, 5, now})
+		scoreRows = append(scoreRows, []any{v.ID, []byte("order")})
+		creatorRows = append(creatorRows, []any{b.db.NewID(), "tiktok", fmt.Sprint("creator", i), "", 1, 0})
+	}
+	windows := []int64{1, 2, 3}
+	for _, c := range []struct {
+		name       string
+		hot, byEnt func() error
+	}{
+		{"revision", func() error { _, err := b.revision(b.ctx); return err }, func() error {
+			_, err := b.db.Ent().Library.Query().Only(b.ctx)
+			return err
+		}},
+		{"raise", write(b.raise), write(func(ctx context.Context, tx *store.Tx) error {
+			return tx.Ent().Library.Create().SetID(b.db.NewID()).SetAccountID(account).SetRevision(1).OnConflictColumns("account_id").
+				Update(func(u *ent.LibraryUpsert) { u.AddRevision(1) }).Exec(ctx)
+		})},
+		{"platforms", read(b.hot.platforms, 1, int64(3)), func() error {
+			var dirty, seen []string
+			err := b.db.Ent().Creator.Query().Where(creator.Dirty(1)).Unique(true).Select(creator.FieldPlatform).Scan(b.ctx, &dirty)
+			if err != nil {
+				return err
+			}
+			return b.db.Ent().Video.Query().Where(inScrolls(3)).Unique(true).Select(video.FieldPlatform).Scan(b.ctx, &seen)
+		}},
+		{"tracked", read(b.db.Hot(page{list: videos, platform: "tiktok", limit: 100}.tracked()), 2, []byte{0}, "tiktok"), func() error {
+			_, err := b.db.Ent().Video.Query().Where(video.Archived(0), video.Platform("tiktok"), video.GoneAtIsNil()).
+				Order(ent.Asc(video.FieldSeenOrder)).Limit(100).Select(video.FieldExternalID).All(b.ctx)
+			return err
+		}},
+		{"load", read(b.hot.load, 12, int64(1), "tiktok", names), func() error {
+			found, err := b.db.Ent().Video.Query().Where(video.Platform("tiktok"), video.ExternalIDIn(names...)).All(b.ctx)
+			if err != nil {
+				return err
+			}
+			var of []int64
+			for _, v := range found {
+				of = append(of, v.ID)
+			}
+			if _, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(of...)).All(b.ctx); err != nil {
+				return err
+			}
+			_, err = b.db.Ent().Observation.Query().Where(observation.ScrollID(1), observation.VideoIDIn(of...)).Select(observation.FieldVideoID).All(b.ctx)
+			return err
+		}},
+		{"saveVideos", save(b.hot.saveVideos, videoRows), write(func(ctx context.Context, tx *store.Tx) error {
+			creates := make([]*ent.VideoCreate, len(rows))
+			for i, v := range rows {
+				creates[i] = tx.Ent().Video.Create().SetID(v.ID).SetAccountID(account).SetPlatform(v.Platform).SetExternalID(v.ExternalID).
+					SetNillableCreatorID(v.CreatorID).SetKind(v.Kind).SetSubject(v.Subject).SetScrollID(v.ScrollID).SetNillablePostedAt(v.PostedAt).
+					SetFirstSeenAt(v.FirstSeenAt).SetObservedAt(v.ObservedAt).SetNillableUsableViews(v.UsableViews).SetNillableUsableAt(v.UsableAt).
+					SetDigest(v.Digest).SetSeenOrder(v.SeenOrder).SetHookOrder(*v.HookOrder)
+			}
+			return tx.Ent().Video.CreateBulk(creates...).OnConflictColumns("account_id", "platform", "external_id").Update(func(u *ent.VideoUpsert) {
+				u.UpdateCreatorID().UpdateKind().UpdatePostedAt().UpdateObservedAt().UpdateUsableViews().UpdateUsableAt().UpdateGoneAt().UpdateDigest().UpdateHookOrder()
+			}).Exec(ctx)
+		})},
+		{"saveDocs", save(b.hot.saveDocs, docRows), write(func(ctx context.Context, tx *store.Tx) error {
+			creates := make([]*ent.VideoDocCreate, len(docs))
+			for i, d := range docs {
+				creates[i] = tx.Ent().VideoDoc.Create().SetID(d.ID).SetAccountID(account).SetDoc(d.Doc).SetNillableHook(d.Hook).SetKeys(d.Keys)
+			}
+			return tx.Ent().VideoDoc.CreateBulk(creates...).OnConflictColumns("id").
+				Update(func(u *ent.VideoDocUpsert) { u.UpdateDoc().UpdateHook().UpdateKeys() }).Exec(ctx)
+		})},
+		{"addObservations", save(b.hot.addObservations, seenRows), write(func(ctx context.Context, tx *store.Tx) error {
+			creates := make([]*ent.ObservationCreate, len(rows))
+			for i, v := range rows {
+				creates[i] = tx.Ent().Observation.Create().SetID(b.db.NewID()).SetAccountID(account).SetVideoID(v.ID).SetScrollID(99).SetStage("feed").
+					SetViews(1).SetLikes(2).SetComments(3).SetShares(4).SetSaves(5).SetObservedAt(now)
+			}
+			return tx.Ent().Observation.CreateBulk(creates...).Exec(ctx)
+		})},
+		{"saveCreators", write(func(ctx context.Context, tx *store.Tx) error {
+			found, err := b.hot.saveCreators.QueryIn(ctx, tx, creatorRows)
+			return store.Scan(found, err)(func(*sql.Rows) error { return nil })
+		}), write(func(ctx context.Context, tx *store.Tx) error {
+			creates, keys := make([]*ent.CreatorCreate, len(creatorRows)), make([]string, len(creatorRows))
+			for i, row := range creatorRows {
+				keys[i] = row[2].(string)
+				creates[i] = tx.Ent().Creator.Create().SetID(row[0].(int64)).SetAccountID(account).SetPlatform("tiktok").SetKey(row[2].(string)).
+					SetHandle("").SetDirty(1).SetThin(0)
+			}
+			err := tx.Ent().Creator.CreateBulk(creates...).OnConflictColumns("account_id", "platform", "key").
+				Update(func(u *ent.CreatorUpsert) { u.SetDirty(1) }).Exec(ctx)
+			if err != nil {
+				return err
+			}
+			_, err = tx.Ent().Creator.Query().Where(creator.Platform("tiktok"), creator.KeyIn(keys...)).Select(creator.FieldKey).All(ctx)
+			return err
+		})},
+		{"fewPeers", read(b.hot.fewPeers, 6, "tiktok"), func() error {
+			few, err := b.db.Ent().Creator.Query().Where(creator.Platform("tiktok"), creator.Thin(1)).IDs(b.ctx)
+			if err != nil {
+				return err
+			}
+			_, err = samples(b.ctx, b.db.Ent().Video.Query().Where(video.CreatorIDIn(few...), video.UsableViewsNotNil()))
+			return err
+		}},
+		{"saveScores", save(b.hot.saveScores, scoreRows), write(func(ctx context.Context, tx *store.Tx) error {
+			for _, row := range scoreRows {
+				if err := tx.Ent().Video.Update().Where(video.ID(row[0].(int64))).SetOutlierOrder(row[1].([]byte)).Exec(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})},
+		{"observed", read(b.hot.observed, 5, windows[1:]), func() error {
+			_, err := b.db.Ent().Observation.Query().Where(observation.ScrollIDIn(windows[1:]...)).
+				Select(observation.FieldVideoID, observation.FieldScrollID, observation.FieldViews, observation.FieldLikes, observation.FieldObservedAt).All(b.ctx)
+			return err
+		}},
+		{"carriers", read(b.hot.carriers, 4, windows[1:]), func() error {
+			found, err := b.db.Ent().Video.Query().Where(inScrolls(windows[1:]...)).Select(video.FieldCreatorID, video.FieldArchived).All(b.ctx)
+			if err != nil {
+				return err
+			}
+			var of []int64
+			for _, v := range found {
+				of = append(of, v.ID)
+			}
+			_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(of...)).Select(videodoc.FieldKeys).All(b.ctx)
+			return err
+		}},
+		{"hooks", read(b.db.Hot(page{list: hooks, limit: 25}.query()), 3, []byte{0}), func() error {
+			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.HookHidden(0), video.HookOrderGT([]byte{0})).Order(ent.Asc(video.FieldHookOrder)))
+		}},
+		{"outliers", read(b.db.Hot(page{list: outliers, limit: 25}.query()), 2, []byte{0}), func() error {
+			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.Archived(0), video.OutlierOrderGT([]byte{0})).Order(ent.Asc(video.FieldOutlierOrder)))
+		}},
+		{"trends", read(b.db.Hot(page{list: trends, limit: 25}.trendsQuery()), 5, b.runs.subject, []byte{0}), func() error {
+			if _, err := b.db.Ent().TrendWindow.Query().Where(trendwindow.Subject(b.runs.subject)).Only(b.ctx); err != nil {
+				return err
+			}
+			found, err := b.db.Ent().Trend.Query().Where(enttrend.Subject(b.runs.subject), enttrend.WithArchived(0), enttrend.PlaceGT([]byte{0})).
+				Order(ent.Asc(enttrend.FieldPlace)).Limit(26).Select(enttrend.FieldPlace, enttrend.FieldHead, enttrend.FieldExample1, enttrend.FieldExample2, enttrend.FieldExample3).All(b.ctx)
+			if err != nil {
+				return err
+			}
+			var of []int64
+			for _, t := range found {
+				for _, id := range []*int64{t.Example1, t.Example2, t.Example3} {
+					if id != nil {
+						of = append(of, *id)
+					}
+				}
+			}
+			_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(of...)).Select(videodoc.FieldDoc).All(b.ctx)
+			return err
+		}},
+		{"videos", read(b.db.Hot(page{list: videos, limit: 25}.query()), 2, []byte{0}), func() error {
+			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.Archived(0), video.SeenOrderGT([]byte{0})).Order(ent.Asc(video.FieldSeenOrder)))
+		}},
+	} {
+		bench.Run(c.name, func(bench *testing.B) {
+			var costs [2]time.Duration
+			for bench.Loop() {
+				for i, do := range []func() error{c.hot, c.byEnt} { // in turns, as others share the machine
+					before := used()
+					if err := do(); err != nil {
+						bench.Fatal(err)
+					}
+					costs[i] += used() - before
+				}
+			}
+			bench.ReportMetric(float64(costs[0])/float64(bench.N), "hot-cpu-ns")
+			bench.ReportMetric(float64(costs[1])/float64(costs[0]), "ent/hot")
+		})
+	}
+}
+
+func inScrolls(scrolls ...int64) predicate.Video {
+	return func(s *entsql.Selector) {
+		o := entsql.Table(observation.Table)
+		values := make([]any, len(scrolls))
+		for i, id := range scrolls {
+			values[i] = id
+		}
+		s.Where(entsql.In(s.C(video.FieldID), entsql.Select(o.C(observation.FieldVideoID)).From(o).Where(entsql.In(o.C(observation.FieldScrollID), values...))))
+	}
+}
+
+func pageByEnt(b *bundle, query *ent.VideoQuery) error {
+	found, err := query.Limit(26).Select(video.FieldHookOrder, video.FieldOutlierOrder, video.FieldSeenOrder).All(b.ctx)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(found))
+	for i, v := range found {
+		ids[i] = v.ID
+	}
+	_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).Select(videodoc.FieldDoc, videodoc.FieldHook).All(b.ctx)
+	return err
+}
