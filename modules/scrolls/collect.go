@@ -25,6 +25,7 @@ type collector struct {
 	mu       sync.Mutex
 	seen     map[stage.Ref]int64 // the ids of the items
 	returned coverage.Tally
+	trimmed  coverage.Tally
 	full     bool
 }
 
@@ -43,7 +44,7 @@ func (r *run) collect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("last coverage: %w", err)
 	}
-	c := &collector{r: r, waits: coverage.NewWaits(last), seen: map[stage.Ref]int64{}, returned: coverage.Tally{}}
+	c := &collector{r: r, waits: coverage.NewWaits(last), seen: map[stage.Ref]int64{}, returned: coverage.Tally{}, trimmed: coverage.Tally{}}
 	answers := c.ask(ctx)
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -148,6 +149,9 @@ func (c *collector) admit(batch []item, records []stage.Record, source string) (
 			next.id = c.r.s.db.NewID()
 			c.seen[rec.Ref] = next.id
 			c.returned[next.key()]++
+			if next.record.Trimmed || next.record.Unread {
+				c.trimmed[next.key()]++
+			}
 		}
 		if at := slices.IndexFunc(batch, func(i item) bool { return again && i.id == id }); at >= 0 {
 			batch[at].record = next.record
@@ -199,7 +203,7 @@ func (c *collector) finish(ctx context.Context, answers []*coverage.Answer) erro
 		return fmt.Errorf("earlier coverage: %w", err)
 	}
 	entries := coverage.Fold(coverage.Input{
-		Seeds: c.r.seeds, Answers: answers, Returned: c.returned, Before: before, Waits: c.waits, Now: c.r.call.Now,
+		Seeds: c.r.seeds, Answers: answers, Returned: c.returned, Trimmed: c.trimmed, Before: before, Waits: c.waits, Now: c.r.call.Now,
 	})
 	return c.r.finish(ctx, Collect, func(_ context.Context, _ *store.Tx, next *state) error {
 		next.progress.Coverage = coverage.Add(next.progress.Coverage, entries)

@@ -152,6 +152,7 @@ func progress(s *Scroll) *scrolleryv1.Progress {
 		p.Coverage = append(p.Coverage, &scrolleryv1.Coverage{
 			Seed: c.Seed, Platform: c.Platform, Outcome: c.Outcome, Asked: int32(c.Asked), Returned: int32(c.Returned),
 			New: int32(c.New), Reobserved: int32(c.Reobserved), Dropped: int32(c.Dropped), RetryAt: number(c.RetryAt),
+			Trimmed: int32(c.Trimmed),
 		})
 	}
 	for _, l := range s.Progress.Evidence {

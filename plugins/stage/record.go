@@ -27,7 +27,8 @@ type Record struct {
 	// the seed.
 	Source *Source `json:"source,omitempty"`
 	// Metadata is a JSON object, such as caption, hashtags and durationSeconds. It is
-	// archived byte for byte; nil is {}.
+	// archived byte for byte up to MaxMetadata; a larger one loses its largest members.
+	// Nil is {}.
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	// Metrics are the counts at one time.
 	Metrics Metrics `json:"metrics"`
@@ -40,6 +41,12 @@ type Record struct {
 	Keys []Key `json:"keys,omitempty"`
 	// Seed is the text of the seed that led to the video, as in Outcome.Seed.
 	Seed string `json:"seed,omitempty"`
+	// Trimmed: a part of the metadata was left out to keep its bound. [Record.Clean] sets
+	// it; a source sets it where it leaves out a part itself.
+	Trimmed bool `json:"trimmed,omitempty"`
+	// Unread: the reading was refused, and Metrics is empty. The host sets it; a source
+	// leaves it false.
+	Unread bool `json:"unread,omitempty"`
 	// Media is the path of a file with the video or its beginning. Only an evidence stage
 	// with Spec.NeedsMedia gets it; a source leaves it empty.
 	Media string `json:"-"`

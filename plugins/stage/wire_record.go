@@ -26,6 +26,7 @@ func EncodeRecord(r *Record) *stagev1.Record {
 		Keys:         encodeKeys(r.Keys),
 		Seed:         r.Seed,
 		Media:        r.Media,
+		Trimmed:      r.Trimmed,
 	}
 	if s := r.Source; s != nil {
 		m.Source = &stagev1.Source{Kind: s.Kind, Handle: s.Handle, SeededBy: s.SeededBy}
@@ -56,6 +57,7 @@ func DecodeRecord(m *stagev1.Record) Record {
 		Keys:      decodeKeys(m.GetKeys()),
 		Seed:      m.GetSeed(),
 		Media:     m.GetMedia(),
+		Trimmed:   m.GetTrimmed(),
 	}
 	if m == nil {
 		return r

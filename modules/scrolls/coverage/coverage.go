@@ -32,6 +32,9 @@ type Entry struct {
 	New        int    `json:"new,omitempty"`
 	Reobserved int    `json:"reobserved,omitempty"`
 	Dropped    int    `json:"dropped,omitempty"`
+	// Trimmed is how many of the returned records lost a part when they were collected:
+	// metadata over its bound, or a reading from the future.
+	Trimmed int `json:"trimmed,omitempty"`
 	// RetryAt in Unix milliseconds.
 	RetryAt *int64 `json:"retryAt,omitempty"`
 	// Planned: the scroll asked for this seed; otherwise a source found it. The API
@@ -65,7 +68,9 @@ func Add(entries, more []Entry) []Entry {
 			at.entries = append(at.entries, e)
 			continue
 		}
-		at.entry(e.key()).Returned += e.Returned
+		same := at.entry(e.key())
+		same.Returned += e.Returned
+		same.Trimmed += e.Trimmed
 	}
 	return at.sorted()
 }

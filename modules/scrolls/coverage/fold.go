@@ -15,6 +15,8 @@ type Input struct {
 	Answers []*Answer
 	// Returned counts the delivered records.
 	Returned Tally
+	// Trimmed counts those of them that lost a part.
+	Trimmed Tally
 	// Before is what the same seeds brought in earlier scrolls, see [Latest].
 	Before []Entry
 	// Waits are of the scroll before this one.
@@ -40,6 +42,7 @@ func Fold(in Input) []Entry {
 		e.Outcome, e.Asked, e.RetryAt = string(o.Status), o.Asked, o.RetryAt
 	}
 	t.entries = in.Returned.AddTo(t.entries, func(e *Entry) *int { return &e.Returned })
+	t.entries = in.Trimmed.AddTo(t.entries, func(e *Entry) *int { return &e.Trimmed })
 	planned := map[string]bool{}
 	for _, seed := range in.Seeds {
 		planned[seed.Text()] = true

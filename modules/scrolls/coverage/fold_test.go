@@ -350,3 +350,20 @@ func TestDue(t *testing.T) {
 		})
 	}
 }
+
+func TestTrimmedRecordsAreCounted(t *testing.T) {
+	t.Parallel()
+	ada, bob := Key{"ada", "tiktok"}, Key{"bob", "tiktok"}
+	got := Fold(Input{Now: now, Returned: Tally{ada: 3, bob: 1}, Trimmed: Tally{ada: 2}})
+	want := []Entry{
+		{Seed: "ada", Platform: "tiktok", Outcome: "ok", Returned: 3, Trimmed: 2},
+		{Seed: "bob", Platform: "tiktok", Outcome: "ok", Returned: 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	sum := Add(want[:1], []Entry{{Seed: "ada", Platform: "tiktok", Outcome: "ok", Returned: 1, Trimmed: 1}})
+	if diff := cmp.Diff([]Entry{{Seed: "ada", Platform: "tiktok", Outcome: "ok", Returned: 4, Trimmed: 3}}, sum); diff != "" {
+		t.Errorf("entries of two parts (-want +got):\n%s", diff)
+	}
+}

@@ -542,7 +542,10 @@ type Coverage struct {
 	Reobserved int32  `protobuf:"varint,7,opt,name=reobserved" json:"reobserved,omitempty"`
 	Dropped    int32  `protobuf:"varint,8,opt,name=dropped" json:"dropped,omitempty"`
 	// When asking again can help, Unix milliseconds.
-	RetryAt       *float64 `protobuf:"fixed64,9,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
+	RetryAt *float64 `protobuf:"fixed64,9,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
+	// Records that lost a part when they were collected: metadata over 256 KiB, or
+	// counts that were read in the future.
+	Trimmed       int32 `protobuf:"varint,10,opt,name=trimmed" json:"trimmed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -636,6 +639,13 @@ func (x *Coverage) GetDropped() int32 {
 func (x *Coverage) GetRetryAt() float64 {
 	if x != nil && x.RetryAt != nil {
 		return *x.RetryAt
+	}
+	return 0
+}
+
+func (x *Coverage) GetTrimmed() int32 {
+	if x != nil {
+		return x.Trimmed
 	}
 	return 0
 }
@@ -906,7 +916,7 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x12\x14\n" +
 	"\x05asked\x18\x03 \x01(\x05R\x05asked\x12\x14\n" +
 	"\x05found\x18\x04 \x01(\x05R\x05found\x12$\n" +
-	"\bretry_at\x18\x05 \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\aretryAt\"\xf8\x01\n" +
+	"\bretry_at\x18\x05 \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\aretryAt\"\x92\x02\n" +
 	"\bCoverage\x12\x12\n" +
 	"\x04seed\x18\x01 \x01(\tR\x04seed\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x18\n" +
@@ -918,7 +928,9 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"reobserved\x18\a \x01(\x05R\n" +
 	"reobserved\x12\x18\n" +
 	"\adropped\x18\b \x01(\x05R\adropped\x12$\n" +
-	"\bretry_at\x18\t \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\aretryAt\"7\n" +
+	"\bretry_at\x18\t \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\aretryAt\x12\x18\n" +
+	"\atrimmed\x18\n" +
+	" \x01(\x05R\atrimmed\"7\n" +
 	"\tRuleDrops\x12\x12\n" +
 	"\x04rule\x18\x01 \x01(\tR\x04rule\x12\x16\n" +
 	"\x06videos\x18\x02 \x01(\x05R\x06videos\"\xf3\x01\n" +

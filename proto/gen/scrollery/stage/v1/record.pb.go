@@ -88,8 +88,9 @@ type Record struct {
 	// The platform's stable id of the creator.
 	CreatorId string  `protobuf:"bytes,4,opt,name=creator_id,json=creatorId" json:"creator_id,omitempty"`
 	Source    *Source `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
-	// A JSON object of at most 256 KiB, kept byte for byte. It is text and not a
-	// Struct, so that big numbers and the order of names survive.
+	// A JSON object, kept byte for byte up to 256 KiB; a larger one loses its largest
+	// members. It is text and not a Struct, so that big numbers and the order of names
+	// survive.
 	MetadataJson []byte   `protobuf:"bytes,6,opt,name=metadata_json,json=metadataJson" json:"metadata_json,omitempty"`
 	Metrics      *Metrics `protobuf:"bytes,7,opt,name=metrics" json:"metrics,omitempty"`
 	// What the source itself already knows.
@@ -103,7 +104,9 @@ type Record struct {
 	Seed string `protobuf:"bytes,12,opt,name=seed" json:"seed,omitempty"`
 	// The file that holds the video or its beginning, for an evidence stage that
 	// needs media; empty where there is none. A source leaves it empty.
-	Media         string `protobuf:"bytes,13,opt,name=media" json:"media,omitempty"`
+	Media string `protobuf:"bytes,13,opt,name=media" json:"media,omitempty"`
+	// The source left out a part of the metadata to keep its bound.
+	Trimmed       bool `protobuf:"varint,14,opt,name=trimmed" json:"trimmed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -227,6 +230,13 @@ func (x *Record) GetMedia() string {
 		return x.Media
 	}
 	return ""
+}
+
+func (x *Record) GetTrimmed() bool {
+	if x != nil {
+		return x.Trimmed
+	}
+	return false
 }
 
 // Source is how a video was come by.
@@ -819,7 +829,7 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\x03Ref\x12\x1a\n" +
 	"\bplatform\x18\x01 \x01(\tR\bplatform\x12\x1f\n" +
 	"\vexternal_id\x18\x02 \x01(\tR\n" +
-	"externalId\"\x9c\x04\n" +
+	"externalId\"\xb6\x04\n" +
 	"\x06Record\x12)\n" +
 	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x12\x1d\n" +
 	"\n" +
@@ -836,7 +846,8 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	" \x03(\v2\x1b.scrollery.stage.v1.StickerR\bstickers\x12+\n" +
 	"\x04keys\x18\v \x03(\v2\x17.scrollery.stage.v1.KeyR\x04keys\x12\x12\n" +
 	"\x04seed\x18\f \x01(\tR\x04seed\x12\x14\n" +
-	"\x05media\x18\r \x01(\tR\x05media\"Q\n" +
+	"\x05media\x18\r \x01(\tR\x05media\x12\x18\n" +
+	"\atrimmed\x18\x0e \x01(\bR\atrimmed\"Q\n" +
 	"\x06Source\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06handle\x18\x02 \x01(\tR\x06handle\x12\x1b\n" +
