@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/pressly/goose/v3"
@@ -33,7 +34,7 @@ func (db *DB) migratePostgres(ctx context.Context) error {
 	if _, err := up(ctx, Postgres, goose.DialectPostgres, db.writer, goose.WithSessionLocker(locker)); err != nil {
 		return err
 	}
-	river, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: db.log})
+	river, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("migrate queue: %w", err)
 	}
