@@ -21,10 +21,13 @@ import (
 )
 
 // The names in a folder.
+// Content is the folder of an account's files, in the folder that [Open] takes.
+const Content = "files"
+
 const (
 	lockName  = "lock"
 	newName   = "new"
-	filesName = "files"
+	filesName = Content
 )
 
 // Limits bound a folder.

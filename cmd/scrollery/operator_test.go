@@ -1,0 +1,114 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/app/apptest"
+)
+
+// mustRun runs a command beside the server, and fails the test with another exit code.
+func (s *served) mustRun(t *testing.T, code int, args ...string) result {
+	t.Helper()
+	got := s.command(t, args...)
+	if got.code != code {
+		t.Fatalf("scrollery %s: exit %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.stdout, got.stderr)
+	}
+	return got
+}
+
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	files := []string{"sandbox/7/files/notes.txt", "sandbox/7/files/deep/er/sum.js", "sandbox/7/lock", "sandbox/7/new"}
+	served := func(t *testing.T, databaseURL string) (server *served, dir string) {
+		s := newServed(t, t.TempDir(), databaseURL, "")
+		for _, name := range files {
+			path := filepath.Join(s.dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte("text of "+name), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.start(t)
+		s.mustRun(t, exitDone, "keys", "create", "--email", "saved@example.com", "--plan", "pro")
+		return s, filepath.Join(t.TempDir(), "copy")
+	}
+	listed := func(t *testing.T, dir string) (names []string) {
+		t.Helper()
+		err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				name, _ := filepath.Rel(dir, path)
+				names = append(names, filepath.ToSlash(name))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	t.Run("the copy of a running SQLite server can be used as a data folder", func(t *testing.T) {
+		t.Parallel()
+		s, dir := served(t, "")
+		if got := s.mustRun(t, exitDone, "backup", dir); got.stdout != dir+"\n" {
+			t.Errorf("stdout %q, want the folder", got.stdout)
+		}
+		want := []string{"sandbox/7/files/deep/er/sum.js", "sandbox/7/files/notes.txt", "scrollery.db"}
+		if diff := cmp.Diff(want, listed(t, dir)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, files[0]))
+		if err != nil || string(text) != "text of "+files[0] {
+			t.Errorf("got %q, %v", text, err)
+		}
+		if info, err := os.Stat(filepath.Join(dir, "scrollery.db")); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v, want 0600", info.Mode(), err)
+		}
+		if beside := listed(t, filepath.Dir(dir)); len(beside) != len(want) {
+			t.Errorf("beside the copy: %q", beside)
+		}
+		got := runProgram(t, dir, "keys", "list", "--email", "saved@example.com")
+		if got.code != exitDone || !strings.Contains(got.stdout, "active") {
+			t.Errorf("keys of the copy: exit %d\n%s%s", got.code, got.stdout, got.stderr)
+		}
+		s.mustRun(t, exitFailed, "backup", dir)
+		s.mustRun(t, exitWrongUse, "backup")
+	})
+	t.Run("of a PostgreSQL server the files alone are copied", func(t *testing.T) {
+		t.Parallel()
+		s, dir := served(t, apptest.ScratchPostgres(t))
+		if got := s.mustRun(t, exitDone, "backup", dir); !strings.Contains(got.stderr, "pg_dump") {
+			t.Errorf("stderr %q does not name pg_dump", got.stderr)
+		}
+		if diff := cmp.Diff([]string{"sandbox/7/files/deep/er/sum.js", "sandbox/7/files/notes.txt"}, listed(t, dir)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
+}
+
+func TestSessionKeysLastAsLongAsTheConfigurationAllows(t *testing.T) {
+	t.Parallel()
+	s := newServed(t, t.TempDir(), "", "keys: {max_session_ttl: 48h}\n")
+	create := []string{"keys", "create", "--email", "a@example.com", "--plan", "pro", "--ttl"}
+	for ttl, code := range map[string]int{"30h": exitDone, "48h": exitDone, "49h": exitWrongUse, "-1h": exitWrongUse} {
+		t.Run(ttl, func(t *testing.T) { s.mustRun(t, code, append(create, ttl)...) })
+	}
+}
+
+func TestCommandsLogNoMigrations(t *testing.T) {
+	t.Parallel()
+	check := func(t *testing.T, databaseURL string) {
+		s := newServed(t, t.TempDir(), databaseURL, "", "SCROLLERY_LOG_LEVEL=info")
+		if got := s.mustRun(t, exitDone, "keys", "create", "--email", "a@example.com", "--plan", "pro"); got.stderr != "" {
+			t.Errorf("keys create on an empty database wrote %q to stderr", got.stderr)
+		}
+	}
+	t.Run("sqlite", func(t *testing.T) { check(t, "") })
+	t.Run("postgres", func(t *testing.T) { check(t, apptest.ScratchPostgres(t)) })
+}
