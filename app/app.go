@@ -1,4 +1,4 @@
-// Package app puts the rooms together. It is the only place that knows them all.
+// Package app composes the modules. It is the only package that imports them all.
 package app
 
 import (
@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
-	"slices"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
@@ -73,7 +72,7 @@ func graph(cfg Config, log *slog.Logger) fx.Option {
 	return fx.Options(
 		modules(cfg, log),
 		system,
-		fx.Provide(newTracing, newMetrics, newAdmission, newDoor, NewRoutes, NewServer),
+		fx.Provide(newTracing, newMetrics, newAdmission, newMux, NewRoutes, NewServer),
 		fx.Invoke(learnStages, runQueue, runServer),
 	)
 }
@@ -85,54 +84,32 @@ func openHost(lifecycle fx.Lifecycle, cfg Config, quotas pluginhost.Quotas, log 
 	if err != nil {
 		return nil, err
 	}
-	if err := knownStages(cfg.Scrolls.Templates, host); err != nil {
+	if err := host.Usable(templates(cfg)); err != nil {
 		return nil, errors.Join(err, host.Close())
 	}
 	lifecycle.Append(fx.StopHook(host.Close))
 	return host, nil
 }
 
-// knownStages refuses a template that names a stage which nobody installed, or one
-// in a place that is not its own. What an external one is turns out later.
-func knownStages(templates map[string]scrolls.Template, host *pluginhost.Host) error {
-	var faults []error
-	for name, template := range templates {
-		for kind, ids := range map[stage.Kind][]string{
-			stage.PlanKind: template.Plans, stage.SourceKind: template.Sources,
-			stage.ScreenKind: template.Screens, stage.EvidenceKind: template.Evidence,
-		} {
-			for _, id := range ids {
-				if !host.Has(id) {
-					faults = append(faults, fmt.Errorf("template %s: there is no stage %q; see `scrollery plugins list`", name, id))
-				} else if is := host.Builtin(id); is != nil && is.Kind != kind {
-					faults = append(faults, fmt.Errorf("template %s: stage %q is for %s, not for %s", name, id, is.Kind, kind))
-				}
-			}
-		}
-		for id, settings := range template.Settings {
-			is := host.Builtin(id)
-			if !host.Has(id) {
-				faults = append(faults, fmt.Errorf("template %s: settings of %q: there is no such stage", name, id))
-			}
-			for setting := range settings {
-				if is != nil && !slices.ContainsFunc(is.Settings, func(s stage.Setting) bool { return s.Name == setting }) {
-					faults = append(faults, fmt.Errorf("template %s: stage %q has no setting %q", name, id, setting))
-				}
-			}
-		}
+// templates are the stages and settings that the templates of scrolls name.
+func templates(cfg Config) (all []pluginhost.Template) {
+	for name, t := range cfg.Scrolls.Templates {
+		all = append(all, pluginhost.Template{Name: name, Settings: t.Settings, Stages: map[stage.Kind][]string{
+			stage.PlanKind: t.Plans, stage.SourceKind: t.Sources, stage.ScreenKind: t.Screens, stage.EvidenceKind: t.Evidence,
+		}})
 	}
-	return errors.Join(faults...)
+	return all
 }
 
-// doorNeeds is what the rooms mount on the door.
-type doorNeeds struct {
+// mounted are the operations that the modules provide.
+type mounted struct {
 	fx.In
 	Operations []api.Operations `group:"operations"`
 }
 
-// newDoor mounts every operation, and refuses to start with one missing.
-func newDoor(cfg Config, admit api.Admitter, record api.Recorder, metrics *metrics, needs doorNeeds, log *slog.Logger) (*api.Mux, error) {
-	part := cfg.Door
+// newMux mounts every operation, and refuses to start with one missing.
+func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *metrics, needs mounted, log *slog.Logger) (*api.Mux, error) {
+	part := cfg.Protocols
 	part.Observe = metrics.observe
 	mux, err := api.New(part, admit, record, log)
 	if err != nil {
@@ -142,12 +119,12 @@ func newDoor(cfg Config, admit api.Admitter, record api.Recorder, metrics *metri
 		operations(mux)
 	}
 	if missing := mux.Missing(); len(missing) > 0 {
-		return nil, fmt.Errorf("no room serves %v", missing)
+		return nil, fmt.Errorf("no module serves %v", missing)
 	}
 	return mux, mux.Err()
 }
 
-// learnStages asks what external stages are before a scroll or a probe wants to know.
+// learnStages asks external stages for their specs before a scroll or a probe needs them.
 func learnStages(lifecycle fx.Lifecycle, host *pluginhost.Host) {
 	lifecycle.Append(fx.StartHook(host.Learn))
 }
@@ -160,16 +137,17 @@ func runQueue(lifecycle fx.Lifecycle, cfg Config, queue *store.Queue) {
 
 func runServer(lifecycle fx.Lifecycle, cfg Config, server *Server) {
 	if cfg.API() {
-		lifecycle.Append(fx.Hook{OnStart: server.Start, OnStop: server.Stop})
+		lifecycle.Append(fx.StartStopHook(server.Start, server.Stop))
 	}
 }
 
 // Service is a running app.
 type Service struct {
-	graph  *fx.App
-	server *Server
-	routes *Routes
-	keys   *keys.Service
+	graph   *fx.App
+	server  *Server
+	routes  *Routes
+	keys    *keys.Service
+	baseURL string
 }
 
 // Start opens the database, brings it to this version's schema and serves.
@@ -177,20 +155,31 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) 
 	return start(ctx, cfg, log)
 }
 
-// start takes what a test puts in the place of a room's answer.
+// start takes what a test puts in the place of a module's answer.
 func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Option) (*Service, error) {
-	s := &Service{}
-	s.graph = fx.New(graph(cfg, log), fx.Options(instead...), fx.Populate(&s.server, &s.routes, &s.keys))
-	if err := s.graph.Err(); err != nil {
-		return nil, cause(err)
+	listener, err := cfg.listen(ctx)
+	if err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if err := s.graph.Start(ctx); err != nil {
+	s := &Service{baseURL: cfg.BaseURL}
+	s.graph = fx.New(graph(cfg, log), fx.Provide(func() net.Listener { return listener }), fx.Options(instead...),
+		fx.Populate(&s.server, &s.routes, &s.keys))
+	if err = cause(s.graph.Err()); err == nil {
+		ctx, cancel := context.WithTimeout(ctx, startTimeout)
+		defer cancel()
+		err = s.graph.Start(ctx)
+	}
+	if err != nil && listener != nil {
+		_ = listener.Close() // the server may have closed it
+	}
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
+
+// BaseURL is the address that clients see.
+func (s *Service) BaseURL() string { return s.baseURL }
 
 // Handler is what the server answers with.
 func (s *Service) Handler() http.Handler { return s.routes.Handler() }
@@ -221,30 +210,4 @@ func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
 	err = service.Wait(ctx)
 	log.Info("stopping")
 	return errors.Join(err, service.Stop())
-}
-
-// metrics counts what the door tells of.
-type metrics struct {
-	requests *prometheus.CounterVec
-	duration *prometheus.HistogramVec
-}
-
-func newMetrics(db *store.DB) (*metrics, *prometheus.Registry) {
-	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "scrollery_requests_total", Help: "Requests by operation, door and outcome.",
-		}, []string{"op", "door", "code"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "scrollery_request_duration_seconds", Help: "Time from a request's arrival to the end of its answer.",
-			Buckets: prometheus.ExponentialBuckets(0.0005, 2.5, 12),
-		}, []string{"op"}),
-	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.duration)
-	return m, registry
-}
-
-func (m *metrics) observe(o api.Observation) {
-	m.requests.WithLabelValues(o.Op, o.Door, o.Code).Inc()
-	m.duration.WithLabelValues(o.Op).Observe(o.Duration.Seconds())
 }

@@ -27,13 +27,13 @@ import (
 	"github.com/scrollery/scrollery/plugins/programs/agent"
 )
 
-// Config is everything that an operator can settle, a part for each room.
+// Config is everything that an operator can set, a part for each module.
 // Defaults returns one that serves on the embedded database.
 type Config struct {
 	// Addr is where the server listens; port 0 picks a free one.
 	Addr string `yaml:"addr"`
 	// BaseURL is the address that clients see, without a trailing slash. Empty
-	// stands for http:// and Addr.
+	// stands for http:// and Addr, with the port that was found where Addr has 0.
 	BaseURL string `yaml:"base_url"`
 	// DataDir holds the embedded database, the outbox and the files of accounts.
 	// Scratch folders of stages are elsewhere: processes may share this one, and
@@ -43,7 +43,8 @@ type Config struct {
 	DatabaseURL string `yaml:"database_url"`
 	// Roles are what this process does: `api`, `worker`, or both.
 	Roles []string `yaml:"roles"`
-	// Node tells the processes of one database apart, 0 to 511: it is part of ids.
+	// Node is the number of this process among those of one database, 0 to 511: it is
+	// part of ids.
 	Node int `yaml:"node"`
 	// PluginDir holds external plugins and their manifests; empty for none.
 	PluginDir string `yaml:"plugin_dir"`
@@ -52,13 +53,13 @@ type Config struct {
 	// ReadPages has the planner read the websites and app-store pages of workspaces
 	// for words, where a source goes by terms.
 	ReadPages bool `yaml:"read_pages"`
-	// TrustedProxies may say in X-Forwarded-For whom they speak for.
+	// TrustedProxies may name the client in X-Forwarded-For.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
 	// LogLevel is `debug`, `info`, `warn` or `error`.
 	LogLevel slog.Level `yaml:"log_level"`
 	// StripeSecretKey takes payments through Stripe; empty for the test checkout.
 	StripeSecretKey string `yaml:"stripe_secret_key"`
-	// StripeWebhookSecret signs Stripe's notices; without it none is taken.
+	// StripeWebhookSecret signs Stripe's events; without it none is accepted.
 	StripeWebhookSecret string `yaml:"stripe_webhook_secret"`
 	// StripeAPIURL is empty for Stripe's own.
 	StripeAPIURL string `yaml:"stripe_api_url"`
@@ -77,20 +78,20 @@ type Config struct {
 	// their variables without Prefix. In the file they are top-level keys in lower case.
 	StageValues map[string]string `yaml:"-"`
 
-	// The parts of the rooms. What stands above wins over what they repeat.
-	Door    api.Config        `yaml:"door"`
-	Keys    keys.Config       `yaml:"keys"`
-	Billing billing.Config    `yaml:"billing"`
-	Usage   usage.Config      `yaml:"usage"`
-	Scrolls scrolls.Config    `yaml:"scrolls"`
-	Library library.Config    `yaml:"library"`
-	Sandbox sandbox.Config    `yaml:"sandbox"`
-	Planner agent.Config      `yaml:"planner"`
-	Plugins pluginhost.Config `yaml:"plugins"`
-	Pages   webpage.Config    `yaml:"pages"`
+	// The parts of the modules. The values above win over those that they repeat.
+	Protocols api.Config        `yaml:"door"`
+	Keys      keys.Config       `yaml:"keys"`
+	Billing   billing.Config    `yaml:"billing"`
+	Usage     usage.Config      `yaml:"usage"`
+	Scrolls   scrolls.Config    `yaml:"scrolls"`
+	Library   library.Config    `yaml:"library"`
+	Sandbox   sandbox.Config    `yaml:"sandbox"`
+	Planner   agent.Config      `yaml:"planner"`
+	Plugins   pluginhost.Config `yaml:"plugins"`
+	Pages     webpage.Config    `yaml:"pages"`
 }
 
-// Defaults returns the configuration of a process that nobody configured.
+// Defaults returns the configuration without file, environment and flags.
 func Defaults() Config {
 	return Config{
 		Addr:      "127.0.0.1:8080",
@@ -99,7 +100,7 @@ func Defaults() Config {
 		RateLimit: true,
 		ReadPages: true,
 		MailFrom:  "Scrollery <no-reply@localhost>",
-		Door:      api.Defaults(),
+		Protocols: api.Defaults(),
 		Keys:      keys.Defaults(),
 		Billing:   billing.Defaults(),
 		Usage:     usage.Defaults(),
@@ -189,7 +190,7 @@ func (c *Config) Complete() error {
 		c.BaseURL = "http://" + c.Addr
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	c.Door.BaseURL, c.Door.RateLimit, c.Door.TrustedProxies = c.BaseURL, c.RateLimit, c.TrustedProxies
+	c.Protocols.BaseURL, c.Protocols.RateLimit, c.Protocols.TrustedProxies = c.BaseURL, c.RateLimit, c.TrustedProxies
 	c.Billing.BaseURL = c.BaseURL
 	c.Billing.Stripe.SecretKey, c.Billing.Stripe.WebhookSecret = c.StripeSecretKey, c.StripeWebhookSecret
 	c.Billing.Stripe.APIURL = strings.TrimRight(c.StripeAPIURL, "/")
@@ -209,11 +210,11 @@ func (c *Config) Complete() error {
 	return c.Validate()
 }
 
-// API and Worker tell what this process does.
+// API and Worker report what this process does.
 func (c *Config) API() bool    { return slices.Contains(c.Roles, "api") }
 func (c *Config) Worker() bool { return slices.Contains(c.Roles, "worker") }
 
-// Outbox is where mail lies that nobody sends.
+// Outbox is the folder of mail where no mail server is configured.
 func (c *Config) Outbox() string { return filepath.Join(c.DataDir, "outbox") }
 
 // Validate reports every value that cannot work, before anything opens.
@@ -253,7 +254,7 @@ func (c *Config) Validate() error {
 		fault("NODE", "%d is not between 0 and %d", c.Node, publicid.MaxNode)
 	}
 	for name, part := range map[string]interface{ Validate() error }{
-		"door": c.Door, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
+		"door": c.Protocols, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
 		"scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages,
 	} {
 		if err := part.Validate(); err != nil {

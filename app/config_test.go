@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/app"
-	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/scrolls"
 )
 
@@ -81,7 +80,7 @@ func TestTemplatesAreJudgedAtStart(t *testing.T) {
 	t.Parallel()
 	start := func(template scrolls.Template) error {
 		cfg := app.Defaults()
-		cfg.Addr, cfg.DataDir = apptest.FreeAddress(t), t.TempDir()
+		cfg.Addr, cfg.DataDir = "127.0.0.1:0", t.TempDir()
 		cfg.Scrolls.Templates = map[string]scrolls.Template{"mine": template}
 		if err := cfg.Complete(); err != nil {
 			t.Fatal(err)

@@ -63,7 +63,7 @@ func Doctor(ctx context.Context, cfg Config, out io.Writer) error {
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("%d known", len(cfg.Scrolls.Templates)), errors.Join(knownStages(cfg.Scrolls.Templates, host), host.Close())
+			return fmt.Sprintf("%d known", len(cfg.Scrolls.Templates)), errors.Join(host.Usable(templates(cfg)), host.Close())
 		}},
 		{"confinement", func() (string, error) {
 			if limits := confine.Limitations(); len(limits) > 0 {

@@ -118,7 +118,7 @@ func order(t *testing.T, running *apptest.Running, account *apptest.Caller, ttl 
 }
 
 func refusalsOfTheDoor(t *testing.T) (*apptest.Running, []refusalCase) {
-	running := apptest.Start(t, func(cfg *app.Config) { cfg.Door.Tiers = map[string]string{"getTrends": "max"} })
+	running := apptest.Start(t, func(cfg *app.Config) { cfg.Protocols.Tiers = map[string]string{"getTrends": "max"} })
 	subscribe, signup := running.BaseURL+"/v1/subscribe", running.BaseURL+"/v1/signup"
 	standard := func(t *testing.T) *apptest.Caller { return running.Account(t, "standard") }
 	nobody := func(*testing.T) *apptest.Caller { return running.Anonymous() }
@@ -201,7 +201,7 @@ func refusalsOfRooms(t *testing.T) (*apptest.Running, []refusalCase) {
 func refusalsOfRates(t *testing.T) (*apptest.Running, []refusalCase) {
 	running := apptest.Start(t, func(cfg *app.Config) {
 		cfg.RateLimit = true
-		cfg.Door.KeyBurst, cfg.Door.KeyRate = 1, 0.01
+		cfg.Protocols.KeyBurst, cfg.Protocols.KeyRate = 1, 0.01
 	})
 	tired := func(t *testing.T) *apptest.Caller {
 		account := order(t, running, running.Account(t, "standard"), 0, "usage:read")

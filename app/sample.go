@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -20,9 +19,9 @@ const (
 	sampleScrolls = 3
 )
 
-// ServeSample serves with a fictional library: it prints the address, a key that
-// is ready, and three lines to try. A library that is already there stays. The
-// log keeps to warnings until then, so that progress and key can be seen.
+// ServeSample serves a fictional library: it prints the address, a key and three
+// commands to try. A library that exists already is kept. Until then the log has
+// warnings only, so that progress and key can be seen.
 func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error {
 	level := new(slog.LevelVar)
 	level.Set(max(cfg.LogLevel, slog.LevelWarn))
@@ -37,7 +36,7 @@ func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error
 	if err != nil {
 		return err
 	}
-	err = service.showSample(ctx, cfg, out, progress)
+	err = service.showSample(ctx, out, progress)
 	if err == nil {
 		level.Set(cfg.LogLevel)
 		err = service.Wait(ctx)
@@ -48,7 +47,7 @@ func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error
 	return errors.Join(err, service.Stop())
 }
 
-func (s *Service) showSample(ctx context.Context, cfg Config, out, progress io.Writer) error {
+func (s *Service) showSample(ctx context.Context, out, progress io.Writer) error {
 	key, err := s.keys.CreateForEmail(viewer.System(ctx), sampleEmail, "pro", nil, 0)
 	if err != nil {
 		return fmt.Errorf("make a key for the sample: %w", err)
@@ -66,7 +65,7 @@ Try:
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/trends?limit=3"
 
 The service description is at %[1]s/openapi.json. Stop with Ctrl-C.
-`, cfg.BaseURL, key)
+`, s.baseURL, key)
 	return nil
 }
 
@@ -90,11 +89,7 @@ func Demo(ctx context.Context, cfg Config, out, progress io.Writer) (err error) 
 	cfg.DataDir, cfg.DatabaseURL, cfg.Roles = filepath.Join(scratch, "data"), "", []string{"api", "worker"}
 	cfg.SetStage("FEED_DIR", feed.Sample)
 	cfg.RateLimit = false
-	address, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	cfg.Addr, cfg.BaseURL = address, "http://"+address
+	cfg.Addr, cfg.BaseURL = "127.0.0.1:0", ""
 	if err := cfg.Complete(); err != nil {
 		return err
 	}
@@ -103,19 +98,10 @@ func Demo(ctx context.Context, cfg Config, out, progress io.Writer) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, service.Stop()) }()
-	fmt.Fprintf(out, "A server of its own answers at %s; its data is scratch.\n", cfg.BaseURL)
-	if _, err := sampleJourney(cfg.BaseURL, out, progress).Run(ctx); err != nil {
+	fmt.Fprintf(out, "A server of its own answers at %s; its data is scratch.\n", service.baseURL)
+	if _, err := sampleJourney(service.baseURL, out, progress).Run(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "\nDone: the whole journey works.")
 	return nil
-}
-
-// freeAddress is a loopback address that nobody listens on.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }

@@ -21,21 +21,20 @@ const (
 // Server is the one HTTP server: REST, Connect, gRPC and gRPC-Web over HTTP/1.1
 // and cleartext HTTP/2, checkout pages, probes and metrics.
 type Server struct {
-	http *http.Server
-	log  *slog.Logger
-	// address is where it listens, known once it has started.
-	address net.Addr
-	failed  chan error
+	http     *http.Server
+	log      *slog.Logger
+	listener net.Listener
+	failed   chan error
 }
 
-// NewServer returns a server that is not listening yet.
-func NewServer(cfg Config, routes *Routes, log *slog.Logger) *Server {
+// NewServer returns a server that accepts no connection yet; listener is nil in a
+// process without the role `api`.
+func NewServer(listener net.Listener, routes *Routes, log *slog.Logger) *Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 	return &Server{
 		http: &http.Server{
-			Addr:              cfg.Addr,
 			Handler:           routes.Handler(),
 			Protocols:         protocols,
 			ReadHeaderTimeout: readHeaderTimeout,
@@ -44,26 +43,46 @@ func NewServer(cfg Config, routes *Routes, log *slog.Logger) *Server {
 			MaxHeaderBytes:    maxHeaderBytes,
 			ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
-		log:    log,
-		failed: make(chan error, 1),
+		log:      log,
+		listener: listener,
+		failed:   make(chan error, 1),
 	}
 }
 
-// Start listens; it returns once connections are accepted.
-func (s *Server) Start(ctx context.Context) error {
-	var listen net.ListenConfig
-	listener, err := listen.Listen(ctx, "tcp", s.http.Addr)
-	if err != nil {
-		return err
+// listen opens the address of a process with the role `api`; nil without it. Where
+// the port is 0, Addr and a BaseURL that follows from it get the one that was found.
+func (c *Config) listen(ctx context.Context) (net.Listener, error) {
+	if !c.API() {
+		return nil, nil
 	}
-	s.address = listener.Addr()
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return nil, err
+	}
+	host, port, err := net.SplitHostPort(c.Addr)
+	if err != nil || port != "0" {
+		return listener, nil // as it was configured; Listen understood it
+	}
+	derived := c.BaseURL == "http://"+c.Addr
+	_, port, _ = net.SplitHostPort(listener.Addr().String())
+	if c.Addr = net.JoinHostPort(host, port); derived {
+		c.BaseURL = ""
+	}
+	if err := c.Complete(); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
+}
+
+// Start accepts connections.
+func (s *Server) Start() {
 	go func() {
-		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
 		}
 	}()
-	s.log.Info("listening", "address", s.address.String())
-	return nil
+	s.log.Info("listening", "address", s.listener.Addr().String())
 }
 
 // Stop lets running requests finish until ctx ends, then cuts them off.
@@ -74,8 +93,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Address is where the server listens; nil before Start.
-func (s *Server) Address() net.Addr { return s.address }
+// Address is where the server listens.
+func (s *Server) Address() net.Addr { return s.listener.Addr() }
 
 // Failed delivers the error of a server that stopped by itself.
 func (s *Server) Failed() <-chan error { return s.failed }

@@ -53,7 +53,7 @@ func Start(t testing.TB, configure ...func(*app.Config)) *Running {
 func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger) (*app.Service, error), configure ...func(*app.Config)) *Running {
 	t.Helper()
 	cfg := app.Defaults()
-	cfg.Addr = FreeAddress(t)
+	cfg.Addr = "127.0.0.1:0"
 	cfg.DataDir = t.TempDir()
 	cfg.RateLimit = false
 	cfg.ReadPages = false // tests reach no network
@@ -69,7 +69,7 @@ func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger)
 	if err != nil {
 		t.Fatal(err)
 	}
-	running := &Running{BaseURL: cfg.BaseURL, Config: cfg, Handler: service.Handler()}
+	running := &Running{BaseURL: service.BaseURL(), Config: cfg, Handler: service.Handler()}
 	t.Cleanup(func() {
 		if running.commands != nil {
 			if err := running.commands.Close(); err != nil {
@@ -137,7 +137,7 @@ func (r *Running) Anonymous() *Caller { return &Caller{base: r.BaseURL} }
 // Caller makes calls with one key.
 type Caller struct {
 	base string
-	// Key is empty for nobody.
+	// Key is empty for a caller without one.
 	Key string
 	// Email of the account.
 	Email string
@@ -225,6 +225,16 @@ func (c *Caller) Get(t testing.TB, call string, out any) {
 	if err := json.Unmarshal(answer.Body, out); err != nil {
 		t.Fatalf("%s: %v", call, err)
 	}
+}
+
+// Read returns the body of a call, which must answer 200.
+func (c *Caller) Read(t testing.TB, call string) string {
+	t.Helper()
+	answer := c.Do(t, call, "")
+	if answer.Status != http.StatusOK {
+		t.Fatalf("%s answered %d, want 200: %s", call, answer.Status, answer.Body)
+	}
+	return string(answer.Body)
 }
 
 // Scroll starts a scroll and waits until it has ended.

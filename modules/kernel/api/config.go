@@ -39,8 +39,8 @@ type Config struct {
 type Observation struct {
 	// Op is the operation id, empty for a request without one.
 	Op string
-	// Door is `rest`, `connect`, `grpc`, `grpc-web` or `other`.
-	Door string
+	// Protocol is `rest`, `connect`, `grpc`, `grpc-web` or `other`.
+	Protocol string
 	// Code is the error code of the answer, `ok` for a success.
 	Code string
 	// Duration runs from the request's arrival to the end of its answer.

@@ -103,7 +103,7 @@ func (c *call) report(ctx context.Context) {
 		op = c.op.Id
 	}
 	if c.mux.config.Observe != nil {
-		c.mux.config.Observe(Observation{Op: op, Door: c.protocol, Code: c.code, Duration: took})
+		c.mux.config.Observe(Observation{Op: op, Protocol: c.protocol, Code: c.code, Duration: took})
 	}
 	level := slog.LevelInfo
 	switch {

@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/webpage"
+	"github.com/scrollery/scrollery/modules/keys"
+	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/quota"
+	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/usage"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// The answers of bindings.go that convert between the types of two modules, or
+// choose by the configuration.
+
+// ledger gives billing the credits that can be spent.
+type ledger struct{ *credits.Service }
+
+func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
+	now, err := l.Service.Balance(ctx, account)
+	return now.Free(), err
+}
+
+// siteQuotas lets stages spend what sites allow.
+type siteQuotas struct{ ledger *quota.Service }
+
+func (p siteQuotas) Spend(ctx context.Context, plugin string, a stage.Allowance, units int64, item string) (bool, time.Time, error) {
+	answer, err := p.ledger.Spend(ctx, quotaOf(plugin, a), units, item)
+	return answer.Granted, answer.RetryAt, err
+}
+
+func quotaOf(plugin string, a stage.Allowance) quota.Allowance {
+	return quota.Allowance{Plugin: plugin, Name: a.Name, Limit: a.Limit, Window: quota.Window(a.Window)}
+}
+
+// mailer is the configured mail server, else the outbox folder.
+func mailer(cfg Config, log *slog.Logger) (keys.Mailer, error) {
+	if cfg.SMTPURL != "" {
+		return mail.NewSMTP(cfg.SMTPURL, cfg.MailFrom, log)
+	}
+	return mail.NewOutbox(cfg.Outbox(), cfg.MailFrom)
+}
+
+// paymentProvider is Stripe where its key is known, else the test checkout; the
+// pages are what payers see of this server.
+func paymentProvider(cfg billing.Config, test *billing.TestCheckout, log *slog.Logger) (billing.Provider, checkoutPages, error) {
+	if cfg.Stripe.SecretKey == "" {
+		return test, test, nil
+	}
+	pages, err := billing.NewReturned(log)
+	return billing.NewStripe(cfg), pages, err
+}
+
+// checkoutPages are the pages under /checkout/.
+type checkoutPages interface{ http.Handler }
+
+// plans gives scrolls the limits of the tenant of the context.
+type plans struct {
+	subscriptions *billing.Subscriptions
+	usage         *usage.Service
+}
+
+func (p plans) Limits(ctx context.Context) (scrolls.Limits, error) {
+	account, _, _ := viewer.Tenant(ctx)
+	limits, err := p.subscriptions.Limits(ctx, account)
+	return scrolls.Limits{Active: limits.Active, MaxFeedSize: limits.MaxFeedSize, ActiveScrolls: limits.ActiveScrolls}, err
+}
+
+func (p plans) BudgetSpent(ctx context.Context) (bool, error) {
+	account, _, _ := viewer.Tenant(ctx)
+	limits, err := p.subscriptions.Limits(ctx, account)
+	if err != nil {
+		return false, err
+	}
+	wait, err := p.usage.Wait(ctx, usage.Budget{Daily: limits.DailyUnits, Monthly: limits.MonthlyUnits})
+	return wait > 0, err
+}
+
+// archiver hands the batches of a scroll to the library.
+type archiver struct{ library *library.Service }
+
+func (a archiver) Archive(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (added, reobserved int, err error) {
+	return a.library.Archive(ctx, tx, library.Batch(batch))
+}
+
+func (a archiver) Renew(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (changed int, err error) {
+	return a.library.Renew(ctx, tx, library.Batch(batch))
+}
+
+func (a archiver) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at int64) (marked int, err error) {
+	return a.library.Gone(ctx, tx, refs, at)
+}
+
+func (a archiver) Score(ctx context.Context, scrollID int64) error {
+	return a.library.Score(ctx, scrollID)
+}
+
+// pages reads the pages of tenants, unless the configuration forbids it.
+func pages(cfg Config) scrolls.Pages {
+	if !cfg.ReadPages {
+		return nil
+	}
+	return webpage.New(cfg.Pages)
+}
