@@ -75,10 +75,10 @@ func (r *Ref) Clean() error {
 }
 
 // Clean makes a record fit to be kept, or refuses it. What it repairs it counts.
-// The host fills in Media.
+// The host fills in Media and Unread.
 func (r *Record) Clean() (Repairs, error) {
 	var repairs Repairs
-	r.Media = ""
+	r.Media, r.Unread = "", false
 	if err := r.Ref.Clean(); err != nil {
 		return repairs, err
 	}

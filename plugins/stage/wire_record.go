@@ -27,6 +27,7 @@ func EncodeRecord(r *Record) *stagev1.Record {
 		Seed:         r.Seed,
 		Media:        r.Media,
 		Trimmed:      r.Trimmed,
+		Unread:       r.Unread,
 	}
 	if s := r.Source; s != nil {
 		m.Source = &stagev1.Source{Kind: s.Kind, Handle: s.Handle, SeededBy: s.SeededBy}
@@ -58,6 +59,7 @@ func DecodeRecord(m *stagev1.Record) Record {
 		Seed:      m.GetSeed(),
 		Media:     m.GetMedia(),
 		Trimmed:   m.GetTrimmed(),
+		Unread:    m.GetUnread(),
 	}
 	if m == nil {
 		return r

@@ -72,6 +72,7 @@ func TestRecord(t *testing.T) {
 		Metrics: stage.Metrics{
 			Views: n(0), Likes: n(1), Comments: n(2), Shares: n(3), Saves: n(4), ObservedAt: n(5), Semantics: "exact",
 		},
+		Trimmed: true, Unread: true,
 		Evidence: &evidence, Cues: []stage.Cue{{Start: 1, End: 2, Text: "c"}},
 		Stickers: []stage.Sticker{{Text: "s", Start: 3}}, Keys: keys, Seed: "seed",
 		Media: "/scratch/1.mp4",

@@ -106,7 +106,9 @@ type Record struct {
 	// needs media; empty where there is none. A source leaves it empty.
 	Media string `protobuf:"bytes,13,opt,name=media" json:"media,omitempty"`
 	// The source left out a part of the metadata to keep its bound.
-	Trimmed       bool `protobuf:"varint,14,opt,name=trimmed" json:"trimmed,omitempty"`
+	Trimmed bool `protobuf:"varint,14,opt,name=trimmed" json:"trimmed,omitempty"`
+	// The host refused the counts. A source leaves it false.
+	Unread        bool `protobuf:"varint,15,opt,name=unread" json:"unread,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -235,6 +237,13 @@ func (x *Record) GetMedia() string {
 func (x *Record) GetTrimmed() bool {
 	if x != nil {
 		return x.Trimmed
+	}
+	return false
+}
+
+func (x *Record) GetUnread() bool {
+	if x != nil {
+		return x.Unread
 	}
 	return false
 }
@@ -829,7 +838,7 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\x03Ref\x12\x1a\n" +
 	"\bplatform\x18\x01 \x01(\tR\bplatform\x12\x1f\n" +
 	"\vexternal_id\x18\x02 \x01(\tR\n" +
-	"externalId\"\xb6\x04\n" +
+	"externalId\"\xce\x04\n" +
 	"\x06Record\x12)\n" +
 	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x12\x1d\n" +
 	"\n" +
@@ -847,7 +856,8 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\x04keys\x18\v \x03(\v2\x17.scrollery.stage.v1.KeyR\x04keys\x12\x12\n" +
 	"\x04seed\x18\f \x01(\tR\x04seed\x12\x14\n" +
 	"\x05media\x18\r \x01(\tR\x05media\x12\x18\n" +
-	"\atrimmed\x18\x0e \x01(\bR\atrimmed\"Q\n" +
+	"\atrimmed\x18\x0e \x01(\bR\atrimmed\x12\x16\n" +
+	"\x06unread\x18\x0f \x01(\bR\x06unread\"Q\n" +
 	"\x06Source\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06handle\x18\x02 \x01(\tR\x06handle\x12\x1b\n" +
