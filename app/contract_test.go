@@ -45,6 +45,15 @@ func listOf(n int, item string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
 }
 
+// manyRules is a ruleset of n lines, in JSON.
+func manyRules(n int) string {
+	var lines strings.Builder
+	for i := range n {
+		fmt.Fprintf(&lines, `- rule %d\n`, i)
+	}
+	return lines.String()
+}
+
 func annotations(n int) string {
 	var members []string
 	for i := range n {
@@ -70,6 +79,17 @@ func contractCases() []contractCase {
 	return []contractCase{
 		// Public operations.
 		{name: "health", call: "GET /v1/health", anonymous: true, want: 200, has: map[string]any{"status": "ok"}},
+		bad("schedule and template", `POST /v1/scrolls {"schedule":9,"template":"no-such"}`, "schedule", "template"),
+		bad("name and website", `POST /v1/workspace {"name":"","website":"https://127.0.0.1"}`, "name", "website"),
+		bad("name and no subject", `POST /v1/workspace {"name":""}`, "name", ""),
+		bad("a subject that cannot be read", `POST /v1/workspace {"website":5}`, "website"),
+		bad("name and app-store address of a change", `PUT /v1/workspace {"name":"","appStoreUrl":"https://apps.apple.com/app"}`, "name", "appStoreUrl"),
+		bad("limit and cursor", `GET /v1/library?limit=0&cursor=none`, "limit", "cursor"),
+		bad("path and data", `PUT /v1/sandbox/files {"path":"../x","data":null}`, "path", "data"),
+		bad("path and an unknown property", `PUT /v1/sandbox/files {"path":"../x","data":"a","mode":1}`, "path", "mode"),
+		bad("rules over their number and an unknown property", `PUT /v1/rules {"text":"`+manyRules(501)+`","x":1}`, "text", "x"),
+		bad("rules over their number", `PUT /v1/rules {"text":"`+manyRules(501)+`"}`, "text"),
+		after(ok("as many rules as there may be", `PUT /v1/rules {"text":"`+manyRules(500)+`"}`), setBrief),
 		{name: "health with a query", call: "GET /v1/health?x=1", anonymous: true, want: 400, code: "invalid_request", paths: []string{"x"}},
 		{name: "pricing", call: "GET /v1/pricing", anonymous: true, want: 200},
 		{name: "pricing with a broken key", call: "GET /v1/pricing", header: "Authorization: Bearer nonsense", want: 200},

@@ -7,14 +7,44 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // Operations mounts the module's operations on every protocol.
 func (s *Service) Operations(m *api.Mux) {
-	api.Unary(m, "Recover", s.sendCodeTo)
-	api.Unary(m, "Reissue", s.reissue)
-	api.Unary(m, "CreateSessionKey", s.createSessionKey)
+	api.Unary(m, "Recover", s.sendCodeTo, func(_ context.Context, req *pb.RecoverRequest) error { return checkEmail(req.GetEmail()) })
+	api.Unary(m, "Reissue", s.reissue, func(_ context.Context, req *pb.ReissueRequest) error { return checkEmail(req.GetEmail()) })
+	api.Unary(m, "CreateSessionKey", s.createSessionKey, s.checkSession)
+}
+
+func checkEmail(email string) error {
+	if _, ok := mail.Address(email); !ok {
+		return apierr.Invalid("email", "must be an e-mail address")
+	}
+	return nil
+}
+
+func (s *Service) checkSession(_ context.Context, req *pb.CreateSessionKeyRequest) error {
+	var issues []apierr.Issue
+	if f := apierr.As(known(req.GetScopes())); f != nil {
+		issues = f.Issues
+	}
+	if req.TtlSeconds != nil {
+		if f := apierr.As(s.checkTTL(seconds(req))); f != nil {
+			issues = append(issues, f.Issues...)
+		}
+	}
+	if len(issues) > 0 {
+		return apierr.InvalidIssues(issues...)
+	}
+	return nil
+}
+
+// seconds is the lifetime that was asked for; 0 for none.
+func seconds(req *pb.CreateSessionKeyRequest) time.Duration {
+	return time.Duration(req.GetTtlSeconds()) * time.Second
 }
 
 func (s *Service) sendCodeTo(ctx context.Context, req *pb.RecoverRequest) (*pb.RecoverResponse, error) {
@@ -40,7 +70,7 @@ func (s *Service) reissue(ctx context.Context, req *pb.ReissueRequest) (*pb.Reis
 }
 
 func (s *Service) createSessionKey(ctx context.Context, req *pb.CreateSessionKeyRequest) (*pb.CreateSessionKeyResponse, error) {
-	session, err := s.CreateSession(ctx, req.GetScopes(), time.Duration(req.GetTtlSeconds())*time.Second)
+	session, err := s.CreateSession(ctx, req.GetScopes(), seconds(req))
 	if err != nil {
 		return nil, err
 	}

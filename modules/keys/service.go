@@ -207,8 +207,8 @@ func (s *Service) CreateSession(ctx context.Context, scopes []string, ttl time.D
 	if ttl == 0 {
 		ttl = s.cfg.SessionTTL
 	}
-	if ttl < 0 || ttl > s.cfg.MaxSessionTTL {
-		return Session{}, apierr.Invalid("ttlSeconds", "must be from 1 to %d", int(s.cfg.MaxSessionTTL.Seconds()))
+	if err := s.checkTTL(ttl); err != nil {
+		return Session{}, err
 	}
 	order := mintOrder{accountID: caller.AccountID, parentID: caller.KeyID, scopes: scopes, expiresAt: s.now().Add(ttl)}
 	var made minted
@@ -223,6 +223,14 @@ func (s *Service) CreateSession(ctx context.Context, scopes []string, ttl time.D
 		Secret: made.secret, ID: publicid.Format(publicid.Key, made.id),
 		Scopes: scopes, ExpiresAt: time.UnixMilli(order.expiresAt.UnixMilli()),
 	}, nil
+}
+
+// checkTTL refuses a lifetime that no session key may have.
+func (s *Service) checkTTL(ttl time.Duration) error {
+	if ttl <= 0 || ttl > s.cfg.MaxSessionTTL {
+		return apierr.Invalid("ttlSeconds", "must be from 1 to %d", int(s.cfg.MaxSessionTTL.Seconds()))
+	}
+	return nil
 }
 
 // subset returns the wanted scopes in their usual order.

@@ -12,10 +12,12 @@ import (
 
 // Operations mounts the module on every protocol.
 func (s *Service) Operations(m *api.Mux) {
-	api.Page(m, "GetHooks", s.getHooks)
-	api.Page(m, "GetOutliers", s.getOutliers)
-	api.Page(m, "GetTrends", s.getTrends)
-	api.Page(m, "GetLibrary", s.getLibrary)
+	api.Page(m, "GetHooks", s.getHooks, func(_ context.Context, req *pb.GetHooksRequest) error { return hooks.checkToken(req.GetPageToken()) })
+	api.Page(m, "GetOutliers", s.getOutliers, func(_ context.Context, req *pb.GetOutliersRequest) error {
+		return outliers.checkToken(req.GetPageToken())
+	})
+	api.Page(m, "GetTrends", s.getTrends, func(_ context.Context, req *pb.GetTrendsRequest) error { return trends.checkToken(req.GetPageToken()) })
+	api.Page(m, "GetLibrary", s.getLibrary, func(_ context.Context, req *pb.GetLibraryRequest) error { return videos.checkToken(req.GetCursor()) })
 	api.Unary(m, "ArchiveLibraryVideo", s.archiveLibraryVideo)
 	api.Page(m, "AnnotateLibraryVideo", s.annotateLibraryVideo)
 }

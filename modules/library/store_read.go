@@ -51,11 +51,7 @@ func (s *Service) read(ctx context.Context, p page) (api.Rendered, error) {
 func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, after []byte) ([]byte, []byte, error)) (api.Rendered, error) {
 	after, ok := p.list.key(p.token)
 	if !ok {
-		name := "pageToken"
-		if p.list == videos {
-			name = "cursor"
-		}
-		return api.Rendered{}, apierr.Invalid(name, "is not a value that this list returned")
+		return api.Rendered{}, p.list.checkToken(p.token)
 	}
 	account, err := tenant(ctx)
 	if err != nil {
@@ -91,6 +87,18 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, aft
 	s.pages.buffers.Put(buffer)
 	s.pages.put(key, rendered{stamp: at, body: made.Body, next: next})
 	return made, nil
+}
+
+// checkToken refuses a token that the list did not return.
+func (l list) checkToken(token string) error {
+	if _, ok := l.key(token); ok {
+		return nil
+	}
+	name := "pageToken"
+	if l == videos {
+		name = "cursor"
+	}
+	return apierr.Invalid(name, "is not a value that this list returned")
 }
 
 // opening is the text before the first item.

@@ -11,7 +11,7 @@ import (
 // Mount mounts the module's operations on every protocol.
 func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "GetRules", s.getRules)
-	api.Unary(m, "PutRules", s.putRules)
+	api.Unary(m, "PutRules", s.putRules, checkPut)
 }
 
 func (s *Service) getRules(ctx context.Context, _ *scrolleryv1.GetRulesRequest) (*scrolleryv1.GetRulesResponse, error) {
@@ -29,6 +29,11 @@ func (s *Service) getRules(ctx context.Context, _ *scrolleryv1.GetRulesRequest) 
 		}
 	}
 	return answer, nil
+}
+
+func checkPut(_ context.Context, req *scrolleryv1.PutRulesRequest) error {
+	_, err := split(req.GetText())
+	return err
 }
 
 func (s *Service) putRules(ctx context.Context, req *scrolleryv1.PutRulesRequest) (*scrolleryv1.PutRulesResponse, error) {

@@ -67,6 +67,18 @@ func (s *Service) read(ctx context.Context, archived bool) (*Rules, []Item, erro
 	}
 }
 
+// maxItems bounds the rules of one ruleset: screens compare every video with each.
+const maxItems = 500
+
+// split is Split for a text of a caller.
+func split(text string) ([]string, error) {
+	items := Split(text)
+	if len(items) > maxItems {
+		return nil, apierr.Invalid("text", "must be at most %d rules; it splits into %d", maxItems, len(items))
+	}
+	return items, nil
+}
+
 // Put replaces the ruleset; created is false where the text is the one in force.
 // Rulesets that race get a version each, one after the other.
 func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bool, err error) {
@@ -78,6 +90,10 @@ func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bo
 		return rules, false, apierr.New(apierr.WorkspaceRequired, "Set the workspace first: POST /v1/workspace.")
 	}
 	account, _, _ := viewer.Tenant(ctx)
+	texts, err := split(text)
+	if err != nil {
+		return rules, false, err
+	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.Lock(ctx, "rules", account); err != nil {
 			return err
@@ -99,7 +115,7 @@ func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bo
 		if err != nil {
 			return err
 		}
-		items = replace(items, Split(text), rules.CreatedAt, s.db.NewID)
+		items = replace(items, texts, rules.CreatedAt, s.db.NewID)
 		return insert(ctx, tx.Ent(), s.db.NewID(), rules, items)
 	})
 	if err != nil {

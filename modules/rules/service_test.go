@@ -147,14 +147,17 @@ func TestArchivedItemsAreBounded(t *testing.T) {
 		ctx := viewer.As(t.Context(), db.NewID())
 		s := rules.New(db, workspace(7))
 		put(t, ctx, s, "old")
-		var b strings.Builder
-		for i := range 2*rules.MaxArchived + 500 {
-			fmt.Fprintf(&b, "%d\n", i)
+		const most = 500
+		for version := range rules.MaxArchived/most + 1 {
+			var b strings.Builder
+			for i := range most {
+				fmt.Fprintf(&b, "%d.%d\n", version, i)
+			}
+			put(t, ctx, s, b.String())
 		}
-		put(t, ctx, s, b.String())
 		put(t, ctx, s, "new")
 		_, texts, _ := get(t, ctx, s)
-		if len(texts) != 1+rules.MaxArchived || texts[0] != "new" || texts[1] != "[0]" {
+		if len(texts) != 1+rules.MaxArchived || texts[0] != "new" || texts[1] != "[2.0]" || texts[rules.MaxArchived] != "[1.499]" {
 			t.Errorf("%d items, %q…", len(texts), texts[:2])
 		}
 	})

@@ -4,13 +4,21 @@ import (
 	"context"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/files"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // Operations mounts the sandbox on every protocol.
 func (s *Service) Operations(m *api.Mux) {
-	api.Unary(m, "WriteSandboxFile", s.writeSandboxFile)
+	api.Unary(m, "WriteSandboxFile", s.writeSandboxFile, s.checkFile)
 	api.Unary(m, "RunAgent", s.runAgent)
+}
+
+func (s *Service) checkFile(_ context.Context, req *pb.WriteSandboxFileRequest) error {
+	if faults := files.Check(s.config.Files, req.GetPath(), req.GetData()); len(faults) > 0 {
+		return invalid(faults...)
+	}
+	return nil
 }
 
 func (s *Service) writeSandboxFile(ctx context.Context, req *pb.WriteSandboxFileRequest) (*pb.WriteSandboxFileResponse, error) {

@@ -18,14 +18,22 @@ type Start struct {
 	Schedule *int
 }
 
+// checkTemplate refuses a template that no caller may name; nil is the default one.
+func (s *Service) checkTemplate(name *string) error {
+	if _, known := s.cfg.template(name); !known {
+		return apierr.Invalid("template", "There is no template of this name.")
+	}
+	return nil
+}
+
 // Create starts a scroll, or returns the one that its idempotency key started.
 func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, created bool, err error) {
 	account, _, ok := viewer.Tenant(ctx)
 	if !ok || account == 0 {
 		return nil, false, errors.New("create scroll: no tenant in the context")
 	}
-	if _, known := s.cfg.template(start.Template); !known {
-		return nil, false, apierr.Invalid("template", "There is no template of this name.")
+	if err := s.checkTemplate(start.Template); err != nil {
+		return nil, false, err
 	}
 	limits, err := s.needs.Plans.Limits(ctx)
 	if err != nil {

@@ -19,10 +19,10 @@ const readUnits = 1
 func Operations(s *Service) api.Operations {
 	rpc := &rpc{s}
 	return func(mux *api.Mux) {
-		api.Unary(mux, "CreateScroll", rpc.create)
+		api.Unary(mux, "CreateScroll", rpc.create, rpc.checkCreate)
 		api.Unary(mux, "GetScroll", rpc.get)
-		api.Unary(mux, "ListScrolls", rpc.list)
-		api.Unary(mux, "ListVerdicts", rpc.verdicts)
+		api.Unary(mux, "ListScrolls", rpc.list, rpc.checkList)
+		api.Unary(mux, "ListVerdicts", rpc.verdicts, rpc.checkVerdicts)
 		api.Stream(mux, "WatchScroll", rpc.watch)
 		api.Unary(mux, "CancelScroll", rpc.cancel)
 		api.Unary(mux, "StopSchedule", rpc.stopSchedule)
@@ -30,6 +30,20 @@ func Operations(s *Service) api.Operations {
 }
 
 type rpc struct{ service *Service }
+
+func (r *rpc) checkCreate(_ context.Context, req *scrolleryv1.CreateScrollRequest) error {
+	return r.service.checkTemplate(req.Template)
+}
+
+func (r *rpc) checkList(_ context.Context, req *scrolleryv1.ListScrollsRequest) error {
+	_, err := before(req.GetPageToken())
+	return err
+}
+
+func (r *rpc) checkVerdicts(_ context.Context, req *scrolleryv1.ListVerdictsRequest) error {
+	_, err := before(req.GetPageToken())
+	return err
+}
 
 func (r *rpc) create(ctx context.Context, req *scrolleryv1.CreateScrollRequest) (*scrolleryv1.CreateScrollResponse, error) {
 	start := Start{Prompt: req.Prompt, Template: req.Template, IdempotencyKey: req.IdempotencyKey}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -208,20 +207,18 @@ type VerdictFilter struct {
 // Verdicts returns a page of the tenant's verdicts, the videos that were first judged
 // most recently first. next is empty at the end.
 func (s *Service) Verdicts(ctx context.Context, filter VerdictFilter, size int, token string) (verdicts []Verdict, next string, err error) {
-	var before, scroll int64
-	if token != "" {
-		var ok bool
-		if before, ok = publicid.Parse(pagePrefix, token); !ok {
-			return nil, "", apierr.Invalid("pageToken", "This is not a token that a list returned.")
-		}
+	from, err := before(token)
+	if err != nil {
+		return nil, "", err
 	}
+	var scroll int64
 	if filter.Scroll != "" {
 		var ok bool
 		if scroll, ok = publicid.Parse(publicid.Scroll, filter.Scroll); !ok {
 			return nil, "", nil
 		}
 	}
-	verdicts, err = s.pageOfVerdicts(ctx, scroll, filter, before, size+1)
+	verdicts, err = s.pageOfVerdicts(ctx, scroll, filter, from, size+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list verdicts: %w", err)
 	}

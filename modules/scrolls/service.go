@@ -194,14 +194,11 @@ func (s *Service) Get(ctx context.Context, id string) (*Scroll, error) {
 
 // List returns a page of the tenant's scrolls, newest first. next is empty at the end.
 func (s *Service) List(ctx context.Context, size int, token string) (scrolls []*Scroll, next string, err error) {
-	var before int64
-	if token != "" {
-		var ok bool
-		if before, ok = publicid.Parse(pagePrefix, token); !ok {
-			return nil, "", apierr.Invalid("pageToken", "This is not a token that a list returned.")
-		}
+	from, err := before(token)
+	if err != nil {
+		return nil, "", err
 	}
-	scrolls, err = s.page(ctx, before, size+1)
+	scrolls, err = s.page(ctx, from, size+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list scrolls: %w", err)
 	}
@@ -213,6 +210,18 @@ func (s *Service) List(ctx context.Context, size int, token string) (scrolls []*
 }
 
 const pagePrefix = "page"
+
+// before returns the id that the page of a token begins below; 0 for the first page.
+func before(token string) (int64, error) {
+	if token == "" {
+		return 0, nil
+	}
+	id, ok := publicid.Parse(pagePrefix, token)
+	if !ok {
+		return 0, apierr.Invalid("pageToken", "This is not a token that a list returned.")
+	}
+	return id, nil
+}
 
 // Cancel cancels a scroll that has not ended, and returns it as it is then; nil where
 // there is none. The system may cancel scrolls of all tenants.

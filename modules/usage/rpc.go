@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -23,7 +24,7 @@ const defaultEvents = 50
 // Operations mounts the module's operations on every protocol.
 func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "GetUsage", s.getUsage)
-	api.Unary(m, "ListEvents", s.listEvents)
+	api.Unary(m, "ListEvents", s.listEvents, checkList)
 }
 
 func (s *Service) getUsage(ctx context.Context, _ *pb.GetUsageRequest) (*pb.GetUsageResponse, error) {
@@ -48,6 +49,13 @@ func (s *Service) getUsage(ctx context.Context, _ *pb.GetUsageRequest) (*pb.GetU
 		resp.BillingInterval = proto.String(caller.Interval)
 	}
 	return resp, nil
+}
+
+func checkList(_ context.Context, req *pb.ListEventsRequest) error {
+	if _, ok := readToken(req.GetPageToken()); !ok {
+		return apierr.Invalid("pageToken", "is not a token of this list")
+	}
+	return nil
 }
 
 func (s *Service) listEvents(ctx context.Context, req *pb.ListEventsRequest) (*pb.ListEventsResponse, error) {

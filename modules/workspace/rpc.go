@@ -13,8 +13,8 @@ import (
 // Mount mounts the module's operations on every protocol.
 func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "GetWorkspace", s.getWorkspace)
-	api.Unary(m, "SetWorkspace", s.setWorkspace)
-	api.Unary(m, "UpdateWorkspace", s.updateWorkspace)
+	api.Unary(m, "SetWorkspace", s.setWorkspace, checkSet)
+	api.Unary(m, "UpdateWorkspace", s.updateWorkspace, checkUpdate)
 }
 
 func (s *Service) getWorkspace(ctx context.Context, _ *scrolleryv1.GetWorkspaceRequest) (*scrolleryv1.GetWorkspaceResponse, error) {
@@ -26,12 +26,7 @@ func (s *Service) getWorkspace(ctx context.Context, _ *scrolleryv1.GetWorkspaceR
 }
 
 func (s *Service) setWorkspace(ctx context.Context, req *scrolleryv1.SetWorkspaceRequest) (*scrolleryv1.SetWorkspaceResponse, error) {
-	w, created, err := s.Set(ctx, Change{
-		Description: req.Description, Website: req.Website, AppStoreURL: req.AppStoreUrl, Name: req.Name,
-		//lint:ignore SA1019 callers may still send it
-		URL:         req.Url,
-		Competitors: competitors(req.GetCompetitors(), req.GetClearCompetitors()),
-	})
+	w, created, err := s.Set(ctx, setChange(req))
 	var already *AlreadySet
 	if errors.As(err, &already) {
 		refusal := apierr.New(apierr.WorkspaceAlreadySet, "This account has a workspace; change it with PUT /v1/workspace.")
@@ -49,14 +44,42 @@ func (s *Service) setWorkspace(ctx context.Context, req *scrolleryv1.SetWorkspac
 }
 
 func (s *Service) updateWorkspace(ctx context.Context, req *scrolleryv1.UpdateWorkspaceRequest) (*scrolleryv1.UpdateWorkspaceResponse, error) {
-	w, archived, err := s.Update(ctx, Change{
-		Description: req.Description, Website: req.Website, AppStoreURL: req.AppStoreUrl, Name: req.Name,
-		Competitors: competitors(req.GetCompetitors(), req.GetClearCompetitors()),
-	}, req.GetArchivePriorSubject())
+	w, archived, err := s.Update(ctx, updateChange(req), req.GetArchivePriorSubject())
 	if err != nil {
 		return nil, err
 	}
 	return &scrolleryv1.UpdateWorkspaceResponse{Workspace: message(w), ArchivedVideos: int32(archived)}, nil
+}
+
+func setChange(req *scrolleryv1.SetWorkspaceRequest) Change {
+	return Change{
+		Description: req.Description, Website: req.Website, AppStoreURL: req.AppStoreUrl, Name: req.Name,
+		//lint:ignore SA1019 callers may still send it
+		URL:         req.Url,
+		Competitors: competitors(req.GetCompetitors(), req.GetClearCompetitors()),
+	}
+}
+
+func updateChange(req *scrolleryv1.UpdateWorkspaceRequest) Change {
+	return Change{
+		Description: req.Description, Website: req.Website, AppStoreURL: req.AppStoreUrl, Name: req.Name,
+		Competitors: competitors(req.GetCompetitors(), req.GetClearCompetitors()),
+	}
+}
+
+// checkSet does not ask for a subject where a field that has one could not be read.
+func checkSet(ctx context.Context, req *scrolleryv1.SetWorkspaceRequest) error {
+	change := setChange(req)
+	if !change.names() && api.Faulty(ctx, "description", "website", "appStoreUrl", "url") {
+		return nil
+	}
+	_, err := change.brief()
+	return err
+}
+
+func checkUpdate(_ context.Context, req *scrolleryv1.UpdateWorkspaceRequest) error {
+	_, err := updateChange(req).valid()
+	return err
 }
 
 // competitors returns the list that was sent, or nil where none was: protobuf

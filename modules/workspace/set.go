@@ -19,13 +19,9 @@ func (e *AlreadySet) Error() string { return "the workspace is already set" }
 // that says something else is AlreadySet. However many first calls race, one
 // workspace is made.
 func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bool, err error) {
-	if !sent.names() {
-		return w, false, apierr.New(apierr.InvalidWorkspaceBrief,
-			"The brief needs at least one of description, website, appStoreUrl and url.")
-	}
-	change, issues := sent.check()
-	if len(issues) > 0 {
-		return w, false, apierr.New(apierr.InvalidWorkspaceBrief, "%s", sentence(issues))
+	change, err := sent.brief()
+	if err != nil {
+		return w, false, err
 	}
 	err = s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		created = false
@@ -55,6 +51,22 @@ func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bo
 		return w, false, fmt.Errorf("set workspace: %w", err)
 	}
 	return w, created, s.addRules(ctx, &w)
+}
+
+// brief is check for a new brief. Its error is InvalidWorkspaceBrief with the issues.
+func (c Change) brief() (Change, error) {
+	if !c.names() {
+		refusal := apierr.New(apierr.InvalidWorkspaceBrief, "The brief needs at least one of description, website, appStoreUrl and url.")
+		refusal.Issues = []apierr.Issue{{Message: "at least one of description, website, appStoreUrl and url is needed"}}
+		return c, refusal
+	}
+	change, issues := c.check()
+	if len(issues) == 0 {
+		return change, nil
+	}
+	refusal := apierr.New(apierr.InvalidWorkspaceBrief, "%s", sentence(issues))
+	refusal.Issues = issues
+	return change, refusal
 }
 
 // sentence shows issues to a caller whose error body has no place for them.

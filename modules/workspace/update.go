@@ -8,13 +8,22 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
+// valid is check with the issues as an error.
+func (c Change) valid() (Change, error) {
+	change, issues := c.check()
+	if len(issues) > 0 {
+		return change, apierr.InvalidIssues(issues...)
+	}
+	return change, nil
+}
+
 // Update changes the fields that are sent; a change that changes nothing leaves
 // UpdatedAt alone. A changed subject cancels the prior one's active scrolls and,
 // with archivePrior, archives its videos; archived counts them.
 func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w Workspace, archived int, err error) {
-	change, issues := sent.check()
-	if len(issues) > 0 {
-		return w, 0, apierr.InvalidIssues(issues...)
+	change, err := sent.valid()
+	if err != nil {
+		return w, 0, err
 	}
 	err = s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		archived = 0

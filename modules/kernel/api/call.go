@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -57,6 +58,7 @@ type call struct {
 	status    int // HTTP status of a success
 	units     int
 	raw       map[string]json.RawMessage
+	faults    *issues // found so far, while a Check runs
 	recorded  bool
 	code      string // of the answer: `ok` or an error code
 	cause     error  // for the log only
@@ -115,6 +117,14 @@ func RawField(ctx context.Context, name string) json.RawMessage {
 		return c.raw[name]
 	}
 	return nil
+}
+
+// Faulty reports whether one of these properties of the request, in JSON names, or an
+// item of it is known to be faulty. It is for a Check, which sees such a property as
+// absent and must not say that it is missing.
+func Faulty(ctx context.Context, names ...string) bool {
+	c := callFrom(ctx)
+	return c != nil && c.faults != nil && slices.ContainsFunc(names, c.faults.within)
 }
 
 func (c *call) keepRaw(name string, text json.RawMessage) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -42,6 +43,14 @@ func (s *issues) add(path, format string, args ...any) {
 func (s *issues) has(path string) bool {
 	path = clip(path)
 	return slices.ContainsFunc(s.list, func(issue apierr.Issue) bool { return issue.Path == path })
+}
+
+// within reports whether there is an issue of the property or inside of it.
+func (s *issues) within(name string) bool {
+	return slices.ContainsFunc(s.list, func(issue apierr.Issue) bool {
+		rest, inside := strings.CutPrefix(issue.Path, name)
+		return inside && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
 }
 
 // err returns all issues as one error.

@@ -35,6 +35,8 @@ type answer struct {
 // binding is a mounted operation.
 type binding struct {
 	op *operation
+	// check reports faults of meaning; nil: there is none to look for.
+	check func(ctx context.Context, request proto.Message) error
 	// invoke runs the handler; nil for a stream.
 	invoke func(ctx context.Context, request proto.Message) (answer, error)
 	// stream runs a streaming handler.
@@ -42,10 +44,20 @@ type binding struct {
 	rpc    http.Handler
 }
 
+// Check looks for faults of meaning in a request: what the bounds in the proto file
+// cannot say. It runs together with them, before the handler, so that one answer lists
+// all faults. The request may have other faults: a property that could not be read is
+// absent, and Faulty reports it. A Check reads no rows and changes nothing.
+//
+// It returns nil or an apierr.Error with Issues. If its kind is not InvalidRequest, the
+// caller sees that kind only when the request has no other fault; else its issues join
+// the others. The handler runs only after a Check that returned nil.
+type Check[Req any] func(ctx context.Context, req *Req) error
+
 // Unary mounts an operation that returns one message. method is the name of its rpc.
 // Err returns the mistakes.
-func Unary[Req, Resp any](m *Mux, method string, fn func(context.Context, *Req) (*Resp, error)) {
-	b := bind[Req](m, method, false)
+func Unary[Req, Resp any](m *Mux, method string, fn func(context.Context, *Req) (*Resp, error), checks ...Check[Req]) {
+	b := bind(m, method, false, checks)
 	if b == nil || !m.matches(b.op, new(Resp)) {
 		return
 	}
@@ -64,8 +76,8 @@ func Unary[Req, Resp any](m *Mux, method string, fn func(context.Context, *Req) 
 
 // Page mounts an operation that returns rendered JSON text. REST sends it unchanged;
 // the other protocols decode it into the operation's response message.
-func Page[Req any](m *Mux, method string, fn func(context.Context, *Req) (Rendered, error)) {
-	b := bind[Req](m, method, false)
+func Page[Req any](m *Mux, method string, fn func(context.Context, *Req) (Rendered, error), checks ...Check[Req]) {
+	b := bind(m, method, false, checks)
 	if b == nil {
 		return
 	}
@@ -81,8 +93,8 @@ func Page[Req any](m *Mux, method string, fn func(context.Context, *Req) (Render
 
 // Stream mounts an operation that sends messages until it returns. It is not served
 // over REST.
-func Stream[Req, Resp any](m *Mux, method string, fn func(ctx context.Context, req *Req, send func(*Resp) error) error) {
-	b := bind[Req](m, method, true)
+func Stream[Req, Resp any](m *Mux, method string, fn func(ctx context.Context, req *Req, send func(*Resp) error) error, checks ...Check[Req]) {
+	b := bind(m, method, true, checks)
 	if b == nil || !m.matches(b.op, new(Resp)) {
 		return
 	}
@@ -95,7 +107,7 @@ func Stream[Req, Resp any](m *Mux, method string, fn func(ctx context.Context, r
 }
 
 // bind finds the operation of a mount and checks the mount against it.
-func bind[Req any](m *Mux, method string, stream bool) *binding {
+func bind[Req any](m *Mux, method string, stream bool, checks []Check[Req]) *binding {
 	op := m.operations[method]
 	if op == nil {
 		m.fail("mount %s: no such operation", method)
@@ -114,7 +126,16 @@ func bind[Req any](m *Mux, method string, stream bool) *binding {
 		m.fail("mount %s: takes %T, the operation %s", method, new(Req), op.desc.Input().FullName())
 		return nil
 	}
-	return &binding{op: op}
+	b := &binding{op: op}
+	switch len(checks) {
+	case 0:
+	case 1:
+		b.check = func(ctx context.Context, request proto.Message) error { return checks[0](ctx, any(request).(*Req)) }
+	default:
+		m.fail("mount %s: one check at most", method)
+		return nil
+	}
+	return b
 }
 
 func (m *Mux) matches(op *operation, response any) bool {

@@ -50,15 +50,15 @@ func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b 
 	}
 	ctx = c.withViewer(ctx)
 	request := b.op.newInput()
-	if err := m.readREST(w, c, request); err != nil {
+	if err := m.readREST(ctx, w, c, b, request); err != nil {
 		return answer{}, err
 	}
 	return b.invoke(ctx, request)
 }
 
 // readREST fills a request from the query and the body. Its error lists every fault.
-func (m *Mux) readREST(w http.ResponseWriter, c *call, request proto.Message) error {
-	if c.request.URL.RawQuery == "" && c.request.ContentLength == 0 && !c.op.bounded && c.op.Method == http.MethodGet {
+func (m *Mux) readREST(ctx context.Context, w http.ResponseWriter, c *call, b *binding, request proto.Message) error {
+	if c.request.URL.RawQuery == "" && c.request.ContentLength == 0 && !c.op.bounded && b.check == nil && c.op.Method == http.MethodGet {
 		return nil // no input was sent and none is required
 	}
 	d := m.decoders.Get().(*decoder)
@@ -77,15 +77,10 @@ func (m *Mux) readREST(w http.ResponseWriter, c *call, request proto.Message) er
 	for _, f := range d.raw {
 		c.keepRaw(f.name, f.text)
 	}
-	if !d.broken { // a missing or malformed body is reported alone
-		if err := m.validate(&d.issues, c.op, request); err != nil {
-			return err
-		}
+	if d.broken { // a missing or malformed body is reported without the faults inside
+		return d.issues.err()
 	}
-	if d.issues.empty() {
-		return nil
-	}
-	return d.issues.err()
+	return m.judge(ctx, c, b, &d.issues, request)
 }
 
 // sendPage sends rendered text, or 304 when the caller already has it.

@@ -75,7 +75,7 @@ func (m *Mux) unaryRPC(b *binding) func(context.Context, *envelope) (*envelope, 
 				response = nil
 			}
 		}()
-		if err := m.checkRPC(c, request); err != nil {
+		if err := m.checkRPC(ctx, c, b, request); err != nil {
 			return nil, err
 		}
 		result, err := b.invoke(ctx, request.Message)
@@ -109,7 +109,7 @@ func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.Se
 	return func(ctx context.Context, request *envelope, out *connect.ServerStream[envelope]) (err error) {
 		c := callFrom(ctx)
 		defer func() { err = c.settleRPC(ctx, err, recover()) }()
-		if err := m.checkRPC(c, request); err != nil {
+		if err := m.checkRPC(ctx, c, b, request); err != nil {
 			return err
 		}
 		return b.stream(ctx, request.Message, func(message proto.Message) error {
@@ -122,7 +122,7 @@ func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.Se
 }
 
 // checkRPC checks a decoded request against the same bounds as REST does.
-func (m *Mux) checkRPC(c *call, request *envelope) error {
+func (m *Mux) checkRPC(ctx context.Context, c *call, b *binding, request *envelope) error {
 	if request.broken != nil {
 		return apierr.Invalid("", "the message could not be read: %v", request.broken)
 	}
@@ -133,11 +133,8 @@ func (m *Mux) checkRPC(c *call, request *envelope) error {
 			found.add(path, badText)
 		}
 	})
-	if err := m.validate(&found, c.op, request.Message); err != nil {
+	if err := m.judge(ctx, c, b, &found, request.Message); err != nil {
 		return err
-	}
-	if !found.empty() {
-		return found.err()
 	}
 	eachFree(message, func(path string, value *structpb.Value) {
 		if text, err := appendFreeValue(nil, value); err == nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
 // validate checks a request against the bounds in its proto file and adds the issues.
@@ -36,6 +39,33 @@ func (m *Mux) validate(s *issues, op *operation, request proto.Message) error {
 		s.add(jsonPath(message.Descriptor(), violation.Proto.GetField()), "%s", violation.Proto.GetMessage())
 	}
 	return nil
+}
+
+// judge checks a decoded request for everything that its operation can refuse before it
+// runs: the bounds of the proto file and the operation's own Check. found has the faults
+// of decoding; the error lists all.
+func (m *Mux) judge(ctx context.Context, c *call, b *binding, found *issues, request proto.Message) error {
+	if err := m.validate(found, b.op, request); err != nil {
+		return err
+	}
+	if b.check != nil {
+		c.faults = found
+		err := b.check(ctx, request)
+		c.faults = nil
+		if err != nil {
+			f := apierr.As(err)
+			if f == nil || found.empty() && f.Kind != apierr.InvalidRequest {
+				return err
+			}
+			for _, issue := range f.Issues {
+				found.add(issue.Path, "%s", issue.Message)
+			}
+		}
+	}
+	if found.empty() {
+		return nil
+	}
+	return found.err()
 }
 
 // hasBounds reports whether a message has anything for validate to check.

@@ -46,7 +46,8 @@ type Issue struct {
 type Error struct {
 	Kind    Kind
 	Message string
-	// Issues: every fault of the input, with InvalidRequest.
+	// Issues: every fault of the input, with InvalidRequest. With InvalidWorkspaceBrief
+	// they are shown only beside other faults of the input.
 	Issues []Issue
 	// RequiredScope and GrantedScopes: with Forbidden.
 	RequiredScope string
