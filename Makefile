@@ -98,6 +98,10 @@ fmt: ## Format the code
 vuln: ## Look up known vulnerabilities (needs the network; not part of CI)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@latest ./...
 
+.PHONY: release
+release: ## Build dist/ from the committed tree: four platforms, checksums, lists of modules
+	.ci/release dist
+
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf $(BIN)
+	rm -rf $(BIN) dist
