@@ -28,6 +28,7 @@ func documents(t *testing.T) []string {
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no documents", err)
 	}
+	pages = append(pages, "deploy/README.md")
 	if _, err := os.Stat("../README.md"); err == nil {
 		pages = append(pages, "../README.md")
 	}
