@@ -11,7 +11,7 @@ import (
 	"github.com/scrollery/scrollery/app/pluginhost"
 )
 
-// TestStrangersFoldersStay: whoever starts a host in a folder that others use loses
+// TestStrangersFoldersStay: a host that starts in a folder that others use deletes
 // nothing that no host made, however old it is.
 func TestStrangersFoldersStay(t *testing.T) {
 	t.Parallel()

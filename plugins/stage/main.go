@@ -3,8 +3,10 @@ package stage
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -48,4 +50,25 @@ func (s *served) GRPCServer(_ *plugin.GRPCBroker, server *grpc.Server) error {
 
 func (s *served) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
 	return nil, fmt.Errorf("stage %s: this end only serves", s.spec.ID)
+}
+
+// logger writes the lines that the host reads from a stage's stderr.
+func logger(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{
+		Level: slog.LevelDebug,
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) > 0 {
+				return a
+			}
+			switch a.Key {
+			case slog.TimeKey:
+				a.Key = "@timestamp"
+			case slog.LevelKey:
+				return slog.String("@level", strings.ToLower(a.Value.String()))
+			case slog.MessageKey:
+				a.Key = "@message"
+			}
+			return a
+		},
+	}))
 }

@@ -91,8 +91,8 @@ type Setting struct {
 	// RequiredWith names another setting: where the operator's environment sets that
 	// one, it must set this one too, or the server does not start.
 	RequiredWith string
-	// Values are the only ones that the operator's environment may set; none stands
-	// for any.
+	// Values are the only ones that the operator's environment may set; none means
+	// any.
 	Values []string
 	// Path marks the value as a file or folder, which the stage may then read; it
 	// arrives as an absolute path. A value that names no file arrives unchanged, and so

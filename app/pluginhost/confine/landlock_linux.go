@@ -29,7 +29,7 @@ func landlocked(p Policy, script bool) error {
 	}
 	if len(p.Writes) > 0 {
 		rules = append(rules, writable(landlockVersion(), p.Writes))
-		// A program that keeps files between runs tells boots of the system apart.
+		// A program that keeps files between runs reads which boot of the system it is.
 		rules = append(rules, landlock.ROFiles("/proc/sys/kernel/random/boot_id").IgnoreIfMissing())
 	}
 	for _, path := range p.Reads {

@@ -145,7 +145,7 @@ func TestDeclaredHost(t *testing.T) {
 		t.Errorf("%d %q %v", status, text, err)
 	}
 	if status, text, err := get(client, "http://gone.example"); status != 502 {
-		t.Errorf("a name that nobody knows: %d %q %v", status, text, err)
+		t.Errorf("an unknown name: %d %q %v", status, text, err)
 	}
 	trusting.CloseIdleConnections()
 	if traffic := p.Close(); traffic.Connections != 2 || traffic.Denied != 1 || traffic.Sent < 500 || traffic.Received < 500 {

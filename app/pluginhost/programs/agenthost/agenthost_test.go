@@ -88,7 +88,7 @@ func (b bad) Plan(stream grpc.BidiStreamingServer[agentv1.PlanRequest, agentv1.P
 	return stream.Send(&agentv1.PlanResponse{Move: move})
 }
 
-// look tells what the process can reach: addresses and files, parted by blanks.
+// look reports what the process can reach: addresses and files, parted by blanks.
 func look(places string) string {
 	found := []string{"environment " + strings.Join(os.Environ(), " "), "arguments " + strings.Join(os.Args, " ")}
 	for _, place := range strings.Fields(places) {
@@ -156,7 +156,7 @@ func silence() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // serve is an endpoint that answers, once it may.
 func serve(t *testing.T, asked chan<- *http.Request, may <-chan struct{}) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // or nobody notices that the caller has gone
+		_, _ = io.Copy(io.Discard, r.Body) // or the server does not notice that the caller has gone
 		if asked != nil {
 			asked <- r
 		}
@@ -211,7 +211,7 @@ func TestPlannersThatMisbehave(t *testing.T) {
 	}
 }
 
-// The process is told what the conversation says, and reaches nothing else.
+// The process gets the conversation, and reaches nothing else.
 func TestThePlannerIsConfined(t *testing.T) {
 	if limits := confine.Limitations(); len(limits) > 0 {
 		t.Skipf("this system does not keep plugins from %q", limits)

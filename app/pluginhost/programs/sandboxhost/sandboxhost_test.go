@@ -224,7 +224,7 @@ func TestGivingUpEndsTheProcess(t *testing.T) {
 	}
 }
 
-// A program gets as much as the room hands over, and reads why it lacks the rest.
+// A program gets as much as the module hands over, and reads why it lacks the rest.
 func TestBigData(t *testing.T) {
 	t.Parallel()
 	h, dir := setup(t, func(c *sandbox.Config) { c.Runs.Time = 20 * time.Second })

@@ -1,4 +1,4 @@
-// Package sitetest has a clock that nobody needs to wait for.
+// Package sitetest has a clock that tests advance without waiting.
 package sitetest
 
 import (
