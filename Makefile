@@ -81,8 +81,8 @@ generate-check: ## Check that generated code and migrations are current
 	$(GO) run ./ent/migrate/diff --check
 
 .PHONY: migration
-migration: ## Write the migrations for changes of ent/schema (needs SCROLLERY_TEST_POSTGRES_URL)
-	$(GO) run ./ent/migrate/diff
+migration: ## Append the migrations NAME=… for changes of ent/schema (needs SCROLLERY_TEST_POSTGRES_URL)
+	$(GO) run ./ent/migrate/diff --name "$(NAME)"
 
 .PHONY: lint
 lint: ## go vet, staticcheck and gofumpt

@@ -1,12 +1,11 @@
 // Command diff writes the migrations that lead to the Ent schema. Run it from the
 // top of the tree:
 //
-//	go run ./ent/migrate/diff          # write 0001_initial.sql of both dialects anew
-//	go run ./ent/migrate/diff --check  # fail where the files do not lead to the schema
+//	go run ./ent/migrate/diff --name sandbox_files  # append 0002_sandbox_files.sql for both dialects
+//	go run ./ent/migrate/diff --check               # fail if the files do not lead to the schema
 //
-// Until the first release there is one migration a dialect. PostgreSQL's half needs
-// a server that may be scribbled on, named by SCROLLERY_TEST_POSTGRES_URL: a
-// database is made there and dropped.
+// Migrations are never edited. PostgreSQL's half needs a server where a database can be
+// created and dropped, named by SCROLLERY_TEST_POSTGRES_URL.
 package main
 
 import (
@@ -16,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"text/template"
 
 	atlas "ariga.io/atlas/sql/migrate"
@@ -29,18 +29,27 @@ import (
 const root = "ent/migrate"
 
 func main() {
-	check := flag.Bool("check", false, "write nothing; fail where a diff is left")
+	check := flag.Bool("check", false, "write nothing; fail if a difference is left")
+	name := flag.String("name", "", "the name of the new migration, such as sandbox_files")
 	flag.Parse()
-	if err := run(context.Background(), *check); err != nil {
+	if err := run(context.Background(), *name, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "diff:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, check bool) error {
-	work := write
-	if check {
+// plainName is the form of a migration's name.
+var plainName = regexp.MustCompile(`^[a-z0-9_]+$`)
+
+func run(ctx context.Context, name string, check bool) error {
+	work := func(ctx context.Context, drv dialect.Driver, folder string) error {
+		return write(ctx, drv, folder, name)
+	}
+	switch {
+	case check:
 		work = verify
+	case !plainName.MatchString(name):
+		return errors.New("--name: want the name of the new migration, of small letters, digits and _")
 	}
 	return errors.Join(
 		withSQLite(func(drv dialect.Driver) error { return work(ctx, drv, filepath.Join(root, "sqlite")) }),
@@ -48,45 +57,53 @@ func run(ctx context.Context, check bool) error {
 	)
 }
 
-// write replaces the folder by the one migration that makes the schema.
-func write(ctx context.Context, drv dialect.Driver, folder string) error {
-	scratch, err := os.MkdirTemp("", "migrate")
-	if err != nil {
+// write appends the migration that leads from the files of the folder to the schema. It
+// writes nothing if they lead there already.
+func write(ctx context.Context, drv dialect.Driver, folder, name string) error {
+	missing, number, err := planned(ctx, drv, folder)
+	if err != nil || missing == nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
-	if err := plan(ctx, drv, scratch, "initial"); err != nil {
-		return fmt.Errorf("%s: %w", folder, err)
-	}
-	if err := os.RemoveAll(folder); err != nil {
-		return err
-	}
-	return copyFiles(scratch, folder)
+	return os.WriteFile(filepath.Join(folder, fmt.Sprintf("%04d_%s.sql", number, name)), missing, 0o644)
 }
 
-// verify replays the folder and fails when the schema asks for more.
+// verify fails if the files of the folder do not lead to the schema.
 func verify(ctx context.Context, drv dialect.Driver, folder string) error {
-	scratch, err := os.MkdirTemp("", "migrate")
-	if err != nil {
+	missing, _, err := planned(ctx, drv, folder)
+	if err != nil || missing == nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
-	if err := copyFiles(folder, scratch); err != nil {
-		return err
-	}
-	err = plan(ctx, drv, scratch, "missing")
-	if errors.Is(err, atlas.ErrNoPlan) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", folder, err)
-	}
-	missing, err := os.ReadFile(filepath.Join(scratch, "0001_missing.sql"))
-	return errors.Join(fmt.Errorf("%s does not lead to ent/schema; missing:\n%s", folder, missing), err)
+	return fmt.Errorf("%s does not lead to ent/schema; missing:\n%s", folder, missing)
 }
 
-// plan writes what the files in the folder lack into 0001_<name>.sql there.
-func plan(ctx context.Context, drv dialect.Driver, folder, name string) error {
+// planned replays the files of the folder. It returns the migration that they lack, with
+// its number, or nil if they lead to the schema.
+func planned(ctx context.Context, drv dialect.Driver, folder string) (missing []byte, number int, err error) {
+	scratch, err := os.MkdirTemp("", "migrate")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer os.RemoveAll(scratch)
+	copied, err := copyFiles(folder, scratch)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = plan(ctx, drv, scratch)
+	if errors.Is(err, atlas.ErrNoPlan) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", folder, err)
+	}
+	missing, err = os.ReadFile(filepath.Join(scratch, plannedName))
+	return missing, copied + 1, err
+}
+
+// plannedName is the file that plan writes. It sorts after every migration.
+const plannedName = "9999_planned.sql"
+
+// plan writes what the files in the folder lack into the file plannedName there.
+func plan(ctx context.Context, drv dialect.Driver, folder string) error {
 	dir, err := sqltool.NewGooseDir(folder)
 	if err != nil {
 		return err
@@ -108,12 +125,12 @@ func plan(ctx context.Context, drv dialect.Driver, folder, name string) error {
 	if err != nil {
 		return err
 	}
-	return m.NamedDiff(ctx, name, migrate.Tables...)
+	return m.NamedDiff(ctx, "planned", migrate.Tables...)
 }
 
-// gooseFormat names files by number instead of by time.
+// gooseFormat names the file plannedName, and writes it as goose reads it.
 func gooseFormat() (atlas.Formatter, error) {
-	file, err := template.New("file").Parse("0001_{{ .Name }}.sql")
+	file, err := template.New("file").Parse(plannedName)
 	if err != nil {
 		return nil, err
 	}
@@ -125,23 +142,20 @@ func gooseFormat() (atlas.Formatter, error) {
 	return atlas.NewTemplateFormatter(file, body)
 }
 
-// copyFiles copies the migrations, and nothing else, of a folder.
-func copyFiles(from, to string) error {
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
+// copyFiles copies the migrations, and nothing else, of a folder. It returns their number.
+func copyFiles(from, to string) (copied int, err error) {
 	names, err := filepath.Glob(filepath.Join(from, "*.sql"))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if err := os.WriteFile(filepath.Join(to, filepath.Base(name)), text, 0o644); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(names), nil
 }
