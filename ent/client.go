@@ -31,6 +31,7 @@ import (
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxcall"
+	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -85,6 +86,8 @@ type Client struct {
 	Ruleset *RulesetClient
 	// SandboxCall is the client for interacting with the SandboxCall builders.
 	SandboxCall *SandboxCallClient
+	// SandboxFile is the client for interacting with the SandboxFile builders.
+	SandboxFile *SandboxFileClient
 	// Scroll is the client for interacting with the Scroll builders.
 	Scroll *ScrollClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
@@ -135,6 +138,7 @@ func (c *Client) init() {
 	c.RuleItem = NewRuleItemClient(c.config)
 	c.Ruleset = NewRulesetClient(c.config)
 	c.SandboxCall = NewSandboxCallClient(c.config)
+	c.SandboxFile = NewSandboxFileClient(c.config)
 	c.Scroll = NewScrollClient(c.config)
 	c.ScrollRecord = NewScrollRecordClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
@@ -255,6 +259,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		RuleItem:      NewRuleItemClient(cfg),
 		Ruleset:       NewRulesetClient(cfg),
 		SandboxCall:   NewSandboxCallClient(cfg),
+		SandboxFile:   NewSandboxFileClient(cfg),
 		Scroll:        NewScrollClient(cfg),
 		ScrollRecord:  NewScrollRecordClient(cfg),
 		Subscription:  NewSubscriptionClient(cfg),
@@ -302,6 +307,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		RuleItem:      NewRuleItemClient(cfg),
 		Ruleset:       NewRulesetClient(cfg),
 		SandboxCall:   NewSandboxCallClient(cfg),
+		SandboxFile:   NewSandboxFileClient(cfg),
 		Scroll:        NewScrollClient(cfg),
 		ScrollRecord:  NewScrollRecordClient(cfg),
 		Subscription:  NewSubscriptionClient(cfg),
@@ -344,9 +350,10 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
-		c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll,
-		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
-		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Workspace,
+		c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall,
+		c.SandboxFile, c.Scroll, c.ScrollRecord, c.Subscription, c.Trend,
+		c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc,
+		c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -358,9 +365,10 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
-		c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall, c.Scroll,
-		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
-		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Workspace,
+		c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall,
+		c.SandboxFile, c.Scroll, c.ScrollRecord, c.Subscription, c.Trend,
+		c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc,
+		c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -403,6 +411,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Ruleset.mutate(ctx, m)
 	case *SandboxCallMutation:
 		return c.SandboxCall.mutate(ctx, m)
+	case *SandboxFileMutation:
+		return c.SandboxFile.mutate(ctx, m)
 	case *ScrollMutation:
 		return c.Scroll.mutate(ctx, m)
 	case *ScrollRecordMutation:
@@ -2713,6 +2723,141 @@ func (c *SandboxCallClient) mutate(ctx context.Context, m *SandboxCallMutation) 
 	}
 }
 
+// SandboxFileClient is a client for the SandboxFile schema.
+type SandboxFileClient struct {
+	config
+}
+
+// NewSandboxFileClient returns a client for the SandboxFile from the given config.
+func NewSandboxFileClient(c config) *SandboxFileClient {
+	return &SandboxFileClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `sandboxfile.Hooks(f(g(h())))`.
+func (c *SandboxFileClient) Use(hooks ...Hook) {
+	c.hooks.SandboxFile = append(c.hooks.SandboxFile, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `sandboxfile.Intercept(f(g(h())))`.
+func (c *SandboxFileClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SandboxFile = append(c.inters.SandboxFile, interceptors...)
+}
+
+// Create returns a builder for creating a SandboxFile entity.
+func (c *SandboxFileClient) Create() *SandboxFileCreate {
+	mutation := newSandboxFileMutation(c.config, OpCreate)
+	return &SandboxFileCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SandboxFile entities.
+func (c *SandboxFileClient) CreateBulk(builders ...*SandboxFileCreate) *SandboxFileCreateBulk {
+	return &SandboxFileCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SandboxFileClient) MapCreateBulk(slice any, setFunc func(*SandboxFileCreate, int)) *SandboxFileCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SandboxFileCreateBulk{err: fmt.Errorf("calling to SandboxFileClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SandboxFileCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SandboxFileCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SandboxFile.
+func (c *SandboxFileClient) Update() *SandboxFileUpdate {
+	mutation := newSandboxFileMutation(c.config, OpUpdate)
+	return &SandboxFileUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SandboxFileClient) UpdateOne(_m *SandboxFile) *SandboxFileUpdateOne {
+	mutation := newSandboxFileMutation(c.config, OpUpdateOne, withSandboxFile(_m))
+	return &SandboxFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SandboxFileClient) UpdateOneID(id int64) *SandboxFileUpdateOne {
+	mutation := newSandboxFileMutation(c.config, OpUpdateOne, withSandboxFileID(id))
+	return &SandboxFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SandboxFile.
+func (c *SandboxFileClient) Delete() *SandboxFileDelete {
+	mutation := newSandboxFileMutation(c.config, OpDelete)
+	return &SandboxFileDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SandboxFileClient) DeleteOne(_m *SandboxFile) *SandboxFileDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SandboxFileClient) DeleteOneID(id int64) *SandboxFileDeleteOne {
+	builder := c.Delete().Where(sandboxfile.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SandboxFileDeleteOne{builder}
+}
+
+// Query returns a query builder for SandboxFile.
+func (c *SandboxFileClient) Query() *SandboxFileQuery {
+	return &SandboxFileQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSandboxFile},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SandboxFile entity by its id.
+func (c *SandboxFileClient) Get(ctx context.Context, id int64) (*SandboxFile, error) {
+	return c.Query().Where(sandboxfile.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SandboxFileClient) GetX(ctx context.Context, id int64) *SandboxFile {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SandboxFileClient) Hooks() []Hook {
+	hooks := c.hooks.SandboxFile
+	return append(hooks[:len(hooks):len(hooks)], sandboxfile.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *SandboxFileClient) Interceptors() []Interceptor {
+	inters := c.inters.SandboxFile
+	return append(inters[:len(inters):len(inters)], sandboxfile.Interceptors[:]...)
+}
+
+func (c *SandboxFileClient) mutate(ctx context.Context, m *SandboxFileMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SandboxFileCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SandboxFileUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SandboxFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SandboxFileDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SandboxFile mutation op: %q", m.Op())
+	}
+}
+
 // ScrollClient is a client for the Scroll schema.
 type ScrollClient struct {
 	config
@@ -4201,14 +4346,16 @@ type (
 	hooks struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
 		Key, Library, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem,
-		Ruleset, SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
-		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Workspace []ent.Hook
+		Ruleset, SandboxCall, SandboxFile, Scroll, ScrollRecord, Subscription, Trend,
+		TrendWindow, UsageCounter, UsageEvent, Verdict, Video, VideoDoc,
+		Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
 		Key, Library, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem,
-		Ruleset, SandboxCall, Scroll, ScrollRecord, Subscription, Trend, TrendWindow,
-		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Workspace []ent.Interceptor
+		Ruleset, SandboxCall, SandboxFile, Scroll, ScrollRecord, Subscription, Trend,
+		TrendWindow, UsageCounter, UsageEvent, Verdict, Video, VideoDoc,
+		Workspace []ent.Interceptor
 	}
 )
 

@@ -29,6 +29,7 @@ import (
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxcall"
+	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -117,6 +118,7 @@ func checkColumn(t, c string) error {
 			ruleitem.Table:      ruleitem.ValidColumn,
 			ruleset.Table:       ruleset.ValidColumn,
 			sandboxcall.Table:   sandboxcall.ValidColumn,
+			sandboxfile.Table:   sandboxfile.ValidColumn,
 			scroll.Table:        scroll.ValidColumn,
 			scrollrecord.Table:  scrollrecord.ValidColumn,
 			subscription.Table:  subscription.ValidColumn,

@@ -48,6 +48,8 @@ type Tx struct {
 	Ruleset *RulesetClient
 	// SandboxCall is the client for interacting with the SandboxCall builders.
 	SandboxCall *SandboxCallClient
+	// SandboxFile is the client for interacting with the SandboxFile builders.
+	SandboxFile *SandboxFileClient
 	// Scroll is the client for interacting with the Scroll builders.
 	Scroll *ScrollClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
@@ -218,6 +220,7 @@ func (tx *Tx) init() {
 	tx.RuleItem = NewRuleItemClient(tx.config)
 	tx.Ruleset = NewRulesetClient(tx.config)
 	tx.SandboxCall = NewSandboxCallClient(tx.config)
+	tx.SandboxFile = NewSandboxFileClient(tx.config)
 	tx.Scroll = NewScrollClient(tx.config)
 	tx.ScrollRecord = NewScrollRecordClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)

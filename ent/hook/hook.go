@@ -213,6 +213,18 @@ func (f SandboxCallFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SandboxCallMutation", m)
 }
 
+// The SandboxFileFunc type is an adapter to allow the use of ordinary
+// function as SandboxFile mutator.
+type SandboxFileFunc func(context.Context, *ent.SandboxFileMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SandboxFileFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SandboxFileMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SandboxFileMutation", m)
+}
+
 // The ScrollFunc type is an adapter to allow the use of ordinary
 // function as Scroll mutator.
 type ScrollFunc func(context.Context, *ent.ScrollMutation) (ent.Value, error)

@@ -26,6 +26,7 @@ import (
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxcall"
+	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -554,6 +555,33 @@ func (f TraverseSandboxCall) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.SandboxCallQuery", q)
 }
 
+// The SandboxFileFunc type is an adapter to allow the use of ordinary function as a Querier.
+type SandboxFileFunc func(context.Context, *ent.SandboxFileQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f SandboxFileFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.SandboxFileQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.SandboxFileQuery", q)
+}
+
+// The TraverseSandboxFile type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseSandboxFile func(context.Context, *ent.SandboxFileQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseSandboxFile) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseSandboxFile) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.SandboxFileQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.SandboxFileQuery", q)
+}
+
 // The ScrollFunc type is an adapter to allow the use of ordinary function as a Querier.
 type ScrollFunc func(context.Context, *ent.ScrollQuery) (ent.Value, error)
 
@@ -888,6 +916,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.RulesetQuery, predicate.Ruleset, ruleset.OrderOption]{typ: ent.TypeRuleset, tq: q}, nil
 	case *ent.SandboxCallQuery:
 		return &query[*ent.SandboxCallQuery, predicate.SandboxCall, sandboxcall.OrderOption]{typ: ent.TypeSandboxCall, tq: q}, nil
+	case *ent.SandboxFileQuery:
+		return &query[*ent.SandboxFileQuery, predicate.SandboxFile, sandboxfile.OrderOption]{typ: ent.TypeSandboxFile, tq: q}, nil
 	case *ent.ScrollQuery:
 		return &query[*ent.ScrollQuery, predicate.Scroll, scroll.OrderOption]{typ: ent.TypeScroll, tq: q}, nil
 	case *ent.ScrollRecordQuery:

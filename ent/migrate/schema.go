@@ -479,6 +479,27 @@ var (
 			},
 		},
 	}
+	// SandboxFilesColumns holds the columns for the "sandbox_files" table.
+	SandboxFilesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "path", Type: field.TypeString, Size: 2147483647},
+		{Name: "data", Type: field.TypeBytes},
+		{Name: "size", Type: field.TypeInt64},
+	}
+	// SandboxFilesTable holds the schema information for the "sandbox_files" table.
+	SandboxFilesTable = &schema.Table{
+		Name:       "sandbox_files",
+		Columns:    SandboxFilesColumns,
+		PrimaryKey: []*schema.Column{SandboxFilesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "sandboxfile_account_id_path",
+				Unique:  true,
+				Columns: []*schema.Column{SandboxFilesColumns[1], SandboxFilesColumns[2]},
+			},
+		},
+	}
 	// ScrollsColumns holds the columns for the "scrolls" table.
 	ScrollsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -872,6 +893,7 @@ var (
 		RuleItemsTable,
 		RulesetsTable,
 		SandboxCallsTable,
+		SandboxFilesTable,
 		ScrollsTable,
 		ScrollRecordsTable,
 		SubscriptionsTable,
@@ -896,5 +918,9 @@ func init() {
 	SandboxCallsTable.Annotation = &entsql.Annotation{}
 	SandboxCallsTable.Annotation.Checks = map[string]string{
 		"sandbox_call_held_not_negative": "held >= 0",
+	}
+	SandboxFilesTable.Annotation = &entsql.Annotation{}
+	SandboxFilesTable.Annotation.Checks = map[string]string{
+		"sandbox_file_size_of_data": "size = length(data)",
 	}
 }

@@ -57,6 +57,9 @@ type Ruleset func(*sql.Selector)
 // SandboxCall is the predicate function for sandboxcall builders.
 type SandboxCall func(*sql.Selector)
 
+// SandboxFile is the predicate function for sandboxfile builders.
+type SandboxFile func(*sql.Selector)
+
 // Scroll is the predicate function for scroll builders.
 type Scroll func(*sql.Selector)
 

@@ -17,6 +17,7 @@ import (
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxcall"
+	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/schema"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
@@ -169,6 +170,11 @@ func init() {
 	sandboxcallDescRan := sandboxcallFields[3].Descriptor()
 	// sandboxcall.DefaultRan holds the default value on creation for the ran field.
 	sandboxcall.DefaultRan = sandboxcallDescRan.Default.(bool)
+	sandboxfileMixin := schema.SandboxFile{}.Mixin()
+	sandboxfileMixinHooks0 := sandboxfileMixin[0].Hooks()
+	sandboxfile.Hooks[0] = sandboxfileMixinHooks0[0]
+	sandboxfileMixinInters0 := sandboxfileMixin[0].Interceptors()
+	sandboxfile.Interceptors[0] = sandboxfileMixinInters0[0]
 	scrollMixin := schema.Scroll{}.Mixin()
 	scrollMixinHooks0 := scrollMixin[0].Hooks()
 	scroll.Hooks[0] = scrollMixinHooks0[0]
