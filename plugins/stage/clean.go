@@ -39,12 +39,14 @@ var (
 
 // Repairs counts what was changed to make strangers' data fit to be kept.
 type Repairs struct {
-	// Text had invalid UTF-8, NUL, or was cut at its bound.
+	// Text had invalid UTF-8 or NUL, or was cut at its bound.
 	Text int
 	// JSON was not what it should be, and is dropped.
 	JSON int
 	// Numbers, times or words were out of their range, and are dropped.
 	Values int
+	// Trimmed metadata was over its bound, and lost its largest members.
+	Trimmed int
 }
 
 // Any reports whether something was changed.
@@ -55,6 +57,7 @@ func (r *Repairs) Add(other Repairs) {
 	r.Text += other.Text
 	r.JSON += other.JSON
 	r.Values += other.Values
+	r.Trimmed += other.Trimmed
 }
 
 // Clean refuses a ref that names nothing. A platform in capitals is lowered; an
@@ -91,7 +94,7 @@ func (r *Record) Clean() (Repairs, error) {
 		repairs.text(&r.Source.Handle, MaxLabel)
 		repairs.text(&r.Source.SeededBy, MaxLabel)
 	}
-	repairs.object(&r.Metadata, MaxMetadata, false)
+	repairs.metadata(r)
 	metrics := &r.Metrics
 	for _, count := range []**int64{&metrics.Views, &metrics.Likes, &metrics.Comments, &metrics.Shares, &metrics.Saves} {
 		repairs.count(count)

@@ -11,12 +11,15 @@ import (
 // maxDepth of strangers' JSON: deeper ones serve only to exhaust readers.
 const maxDepth = 64
 
-// repairJSON replaces invalid UTF-8 and the escapes of lone surrogates, which
-// collectors leave behind when they cut a text inside an emoji.
+// repairJSON replaces NUL, invalid UTF-8 and the escapes of NUL and lone surrogates,
+// which collectors leave behind when they cut a text inside an emoji.
 func repairJSON(raw []byte) ([]byte, bool) {
 	repaired := false
+	if bytes.IndexByte(raw, 0) >= 0 {
+		raw, repaired = withoutNUL(raw), true
+	}
 	if !utf8.Valid(raw) {
-		raw, repaired = bytes.ToValidUTF8(raw, []byte("\uFFFD")), true
+		raw, repaired = []byte(CleanText(string(raw))), true
 	}
 	for i := 0; i+6 <= len(raw); {
 		next := bytes.IndexByte(raw[i:], '\\')
@@ -30,7 +33,7 @@ func repairJSON(raw []byte) ([]byte, bool) {
 			i += 2
 		case unit >= 0xD800 && unit < 0xDC00 && low(raw, i+6):
 			i += 12
-		case unit >= 0xD800 && unit < 0xE000:
+		case unit == 0, unit >= 0xD800 && unit < 0xE000:
 			if !repaired {
 				raw, repaired = bytes.Clone(raw), true
 			}

@@ -53,11 +53,16 @@ func TestCleanMetadata(t *testing.T) {
 		{"trailing", `{} {}`, ``},
 		{"name twice", `{"a":1,"a":2}`, ``},
 		{"number beyond a double", `{"a":1e999}`, ``},
-		{"raw NUL", "{\"a\":\"\x00\"}", ``},
+		{"raw NUL", "{\"a\":\"x\x00y\"}", "{\"a\":\"x\uFFFDy\"}"},
+		{"escaped NUL", `{"a\u0000":"x\u0000y\\u0000"}`, `{"a\ufffd":"x\ufffdy\\u0000"}`},
+		{"NUL between values", "{\"a\":\x001}", `{"a": 1}`},
+		{"each invalid byte", "{\"a\":\"\xff\xfe\"}", "{\"a\":\"\uFFFD\uFFFD\"}"},
+		{"names that meet", "{\"a\\u0000\":1,\"a\xff\":[2],\"b\":{\"\\ud800\":3,\"\uFFFD\":4}, \"c\":12345678901234567890}", `{"a\ufffd":1,"b":{"\ufffd":3},"c":12345678901234567890}`},
 		{"deep", strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65), ``},
 		{"deep enough", strings.Repeat(`{"a":`, 64) + "1" + strings.Repeat("}", 64), strings.Repeat(`{"a":`, 64) + "1" + strings.Repeat("}", 64)},
 		{"brackets in text are no depth", `{"a":"` + strings.Repeat("[{", 100) + `"}`, `{"a":"` + strings.Repeat("[{", 100) + `"}`},
-		{"too big", `{"a":"` + strings.Repeat("x", stage.MaxMetadata) + `"}`, ``},
+		{"too big", `{"a":"` + strings.Repeat("x", stage.MaxMetadata) + `"}`, `{}`},
+		{"too big and broken", `{"a":"` + strings.Repeat("x", stage.MaxMetadata) + `}`, ``},
 	} {
 		in := []byte(c.in)
 		r := stage.Record{Ref: someRef(), Metadata: in}
@@ -90,7 +95,7 @@ func TestCleanValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := r.Metrics
-	if r.SourceURL != "" || r.PostedAt != nil || r.CreatorID != "ab" || r.Source.Kind != "" {
+	if r.SourceURL != "" || r.PostedAt != nil || r.CreatorID != "a\uFFFDb" || r.Source.Kind != "" {
 		t.Errorf("%+v", r)
 	}
 	if len(r.Source.Handle) > stage.MaxLabel || !utf8.ValidString(r.Source.Handle) {

@@ -9,13 +9,13 @@ import (
 
 const maxExact = 1 << 53
 
-// text makes s valid UTF-8 without NUL, and cuts it at a character's border.
+// text cleans s, and cuts it at a character's border.
 func (r *Repairs) text(s *string, limit int) {
 	if len(*s) <= limit && strings.IndexByte(*s, 0) < 0 && utf8.ValidString(*s) {
 		return
 	}
 	r.Text++
-	fixed := strings.ReplaceAll(strings.ToValidUTF8(*s, "\uFFFD"), "\x00", "")
+	fixed := CleanText(*s)
 	if len(fixed) > limit {
 		end := limit
 		for end > 0 && !utf8.RuneStart(fixed[end]) {
@@ -61,7 +61,7 @@ func (r *Repairs) object(raw *json.RawMessage, limit int, text bool) {
 		*raw = nil
 		return
 	}
-	fixed, repaired := repairJSON(*raw)
+	fixed, repaired := CleanJSON(*raw)
 	if len(fixed) > limit || !fitJSON(fixed, text) {
 		*raw = nil
 		r.JSON++
@@ -71,6 +71,27 @@ func (r *Repairs) object(raw *json.RawMessage, limit int, text bool) {
 		r.Text++
 		*raw = fixed
 	}
+}
+
+// metadata is object, but leaves out members of what is too large.
+func (r *Repairs) metadata(rec *Record) {
+	if len(rec.Metadata) > MaxMetadata/3 { // no repair makes a text more than three times as long
+		fixed, repaired := CleanJSON(rec.Metadata)
+		if len(fixed) > MaxMetadata {
+			short, ok := fitObject(fixed, MaxMetadata)
+			if !ok {
+				rec.Metadata = nil
+				r.JSON++
+				return
+			}
+			rec.Metadata, rec.Trimmed = short, true
+			r.Trimmed++
+			if repaired {
+				r.Text++
+			}
+		}
+	}
+	r.object(&rec.Metadata, MaxMetadata, false)
 }
 
 func (r *Repairs) evidence(e *Evidence) {

@@ -173,12 +173,15 @@ func (r *reading) fill(t *rowTable, rec *stage.Record) {
 	}
 	moment := func(field string) *int64 {
 		text := t.text(field)
-		at, ok := t.time(text)
+		at, dated, ok := t.time(text)
 		if !ok {
 			if text != "" {
 				r.report.Doubtful++
 			}
 			return nil
+		}
+		if dated && field == "postedAt" {
+			return exactly(rec.Ref, &at)
 		}
 		return &at
 	}

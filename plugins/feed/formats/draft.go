@@ -113,9 +113,20 @@ func (d *draft) posted(times ...text) {
 		if d.rec.PostedAt == nil && t != "" {
 			if d.rec.PostedAt = instant(string(t)); d.rec.PostedAt == nil {
 				d.doubtful++
+			} else if len(t) == len(time.DateOnly) && strings.Count(string(t), "-") == 2 {
+				d.rec.PostedAt = exactly(d.rec.Ref, d.rec.PostedAt)
 			}
 		}
 	}
+}
+
+// exactly is the time that a video's id gives instead of a date without a time of day;
+// that date where it gives none.
+func exactly(ref stage.Ref, date *int64) *int64 {
+	if at := stage.PostedByID(ref); at != nil {
+		return at
+	}
+	return date
 }
 
 // instant is a time in Unix milliseconds; nil where it is none. Zero is none.

@@ -76,6 +76,22 @@ func unpack(in *bufio.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(in, sniffed), nil
 }
 
+// fitTracks leaves out the last cues, and then the last stickers, of a record that is too
+// large with them: its other parts have bounds that fit.
+func fitTracks(rec *stage.Record) {
+	over := size(*rec) - recordLimit
+	for over > 0 && len(rec.Cues) > 0 {
+		last := len(rec.Cues) - 1
+		over -= 24 + len(rec.Cues[last].Text)
+		rec.Cues = rec.Cues[:last]
+	}
+	for over > 0 && len(rec.Stickers) > 0 {
+		last := len(rec.Stickers) - 1
+		over -= 24 + len(rec.Stickers[last].Text)
+		rec.Stickers = rec.Stickers[:last]
+	}
+}
+
 // size is about how many bytes a record takes on its way.
 func size(rec stage.Record) int {
 	n := len(rec.SourceURL) + len(rec.CreatorID) + len(rec.Metadata) + 24*(len(rec.Cues)+len(rec.Stickers)+len(rec.Keys))

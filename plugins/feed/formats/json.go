@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	jsonx "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -146,7 +148,7 @@ func (r *reading) object(f *frames, c scope) error {
 	line := f.line
 	f.skip()
 	var rest properties
-	listed := false
+	listed, repaired := false, map[string]bool{}
 	for {
 		next, err := f.peek()
 		if err != nil {
@@ -187,6 +189,12 @@ func (r *reading) object(f *frames, c scope) error {
 		}
 		if len(rest.body)+len(raw) > documentLimit {
 			return errLong
+		}
+		if strings.ContainsRune(name, utf8.RuneError) {
+			if repaired[name] { // another name has become the same
+				continue
+			}
+			repaired[name] = true
 		}
 		rest.raw(name, cleanJSON(raw))
 	}

@@ -129,8 +129,11 @@ func (r *reading) draft(d *draft, name Format, line int) error {
 
 func (r *reading) take(rec stage.Record, name Format, line int) error {
 	if size(rec) > recordLimit {
-		r.skip(TooLong, line, "a video of more than a record may hold")
-		return nil
+		if _, err := rec.Clean(); err != nil { // cuts each part down to its bound
+			r.skip(NoID, line, err.Error())
+			return nil
+		}
+		fitTracks(&rec)
 	}
 	if rec.Metrics.ObservedAt == nil {
 		rec.Metrics.ObservedAt = r.options.ObservedAt

@@ -65,8 +65,8 @@ func TestLines(t *testing.T) {
 		},
 		{"an id above 2^53", `{"platform":"tiktok","externalId":7620034020465855766}`, `{"platform":"tiktok","externalId":"7620034020465855766","metrics":{}}`, 0},
 		{"counts that are none", `{"platform":"x","externalId":"1","metrics":{"views":-1,"likes":1.5,"comments":1e99,"shares":"12","saves":"many"}}`, `{"platform":"x","externalId":"1","metrics":{"shares":12}}`, 4},
-		{"NUL and halves of pairs", `{"platform":"x","externalId":"1","metadata":{"caption":"a\u0000b\ud800c\ud83d\ude00\\u0000"}}`, `{"platform":"x","externalId":"1","metadata":{"caption":"ab\ufffdc\ud83d\ude00\\u0000"},"metrics":{}}`, 0},
-		{"invalid bytes", "{\"platform\":\"x\",\"externalId\":\"1\",\"creatorId\":\"a\xffb\x00\"}", `{"platform":"x","externalId":"1","creatorId":"a` + "\ufffd" + `b","metrics":{}}`, 0},
+		{"NUL and halves of pairs", `{"platform":"x","externalId":"1","metadata":{"caption":"a\u0000b\ud800c\ud83d\ude00\\u0000"}}`, `{"platform":"x","externalId":"1","metadata":{"caption":"a\ufffdb\ufffdc\ud83d\ude00\\u0000"},"metrics":{}}`, 0},
+		{"invalid bytes", "{\"platform\":\"x\",\"externalId\":\"1\",\"creatorId\":\"a\xffb\x00\"}", `{"platform":"x","externalId":"1","creatorId":"a` + "\ufffd" + `b` + "\ufffd" + `","metrics":{}}`, 0},
 		{
 			"tags of the caption", `{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b c#d"}}`,
 			`{"platform":"x","externalId":"1","metadata":{"caption":"#Kaffe #kaffe #日本 #1 www.a.com/#b c#d"},"metrics":{},"keys":[{"key":"hashtag:kaffe","label":"#Kaffe"},{"key":"hashtag:日本","label":"#日本"},{"key":"hashtag:d","label":"#d"}]}`, 0,

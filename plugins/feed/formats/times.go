@@ -11,11 +11,12 @@ var isoLayouts = []string{
 	"2006-01-02T15:04:05-0700", "2006-01-02 15:04:05-07:00", "2006-01-02 15:04", "2006-01-02T15:04", "20060102",
 }
 
-// time is a time of the file in Unix milliseconds; not ok where it is none.
-func (m *Map) time(s string) (ms int64, ok bool) {
+// time is a time of the file in Unix milliseconds; not ok where it is none. dated says
+// that it is a date without a time of day.
+func (m *Map) time(s string) (ms int64, dated, ok bool) {
 	s = strings.TrimSpace(s)
 	if s == "" {
-		return 0, false
+		return 0, false, false
 	}
 	zone := m.zone
 	if zone == nil {
@@ -24,18 +25,18 @@ func (m *Map) time(s string) (ms int64, ok bool) {
 	for _, layouts := range [][]string{m.TimeLayouts, isoLayouts} {
 		for _, layout := range layouts {
 			if at, err := time.ParseInLocation(layout, s, zone); err == nil {
-				return at.UnixMilli(), at.UnixMilli() >= 0
+				return at.UnixMilli(), !strings.Contains(layout, "15") && !strings.Contains(layout, "3"), at.UnixMilli() >= 0
 			}
 		}
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(n > 0 && n < most) {
-		return 0, false
+		return 0, false, false
 	}
 	if n < 1e11 {
 		n *= 1000
 	}
-	return int64(n), true
+	return int64(n), false, true
 }
 
 // parseDuration reads a length in seconds: ISO 8601, h:mm:ss, or a number in the

@@ -116,11 +116,11 @@ func platformName(s string) string {
 	return s
 }
 
-// usableID reports whether s can name a video: 1 to 200 code points without
-// spaces and control characters.
+// usableID reports whether s can name a video: 1 to 200 code points without spaces,
+// control characters and what cleaning leaves, since a repaired id names another video.
 func usableID(s string) bool {
 	return s != "" && utf8.RuneCountInString(s) <= 200 && !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
+		return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError
 	})
 }
 

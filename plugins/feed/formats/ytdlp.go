@@ -185,7 +185,7 @@ func (v *info) posted() *int64 {
 	}
 	if day, err := time.Parse("20060102", string(v.UploadDate)); err == nil && day.UnixMilli() >= 0 {
 		at := day.UnixMilli()
-		return &at
+		return exactly(stage.Ref{Platform: v.platform(), ExternalID: string(v.ID)}, &at)
 	}
 	return nil
 }

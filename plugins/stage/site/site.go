@@ -167,7 +167,10 @@ func (s *Site) ask(ctx context.Context, r Request) (Answer, error) {
 	if int64(len(body)) > s.options.Body {
 		return Answer{}, fmt.Errorf("the answer has more than %d bytes", s.options.Body)
 	}
-	return Answer{response.StatusCode, response.Header, bytes.ReplaceAll(body, []byte{0}, nil)}, nil
+	if bytes.IndexByte(body, 0) >= 0 {
+		body, _ = stage.CleanJSON(body)
+	}
+	return Answer{response.StatusCode, response.Header, body}, nil
 }
 
 var errLate = errors.New("the answer was too late")

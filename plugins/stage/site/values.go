@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // The values that sites send as one type today and as another tomorrow. Decoding
@@ -17,7 +19,7 @@ const (
 	maxList = 100
 )
 
-// Text is a JSON string, without NUL and of bounded length; anything else is empty.
+// Text is a JSON string of bounded length, with U+FFFD for NUL; anything else is empty.
 type Text string
 
 // UnmarshalJSON takes a string.
@@ -25,7 +27,7 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 	*t = ""
 	var s string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
-		*t = Text(cut(strings.ReplaceAll(s, "\x00", ""), maxText))
+		*t = Text(cut(stage.CleanText(s), maxText))
 	}
 	return nil
 }
