@@ -47,6 +47,9 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 			if !v.Merge(r, batch.At) {
 				continue
 			}
+		case r.Unread:
+			v.Merge(r, batch.At)
+			v.see(batch.At)
 		default:
 			v.Merge(r, batch.At)
 			v.Observe(r, batch.At)

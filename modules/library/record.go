@@ -52,7 +52,7 @@ func fill(later, earlier *stage.Record) {
 		later.Metadata = earlier.Metadata
 	}
 	if later.Metrics == (stage.Metrics{}) {
-		later.Metrics = earlier.Metrics
+		later.Metrics, later.Unread = earlier.Metrics, earlier.Unread
 	}
 	if later.Evidence == nil {
 		later.Evidence = earlier.Evidence

@@ -148,6 +148,12 @@ func (v *Video) Observe(r *stage.Record, at int64) {
 	v.restore()
 }
 
+// see notes that a scroll met the video without a reading of its numbers.
+func (v *Video) see(at int64) {
+	v.LastSeenAt = max(v.LastSeenAt, at)
+	v.restore()
+}
+
 // wasReadAt reports whether the newest numbers were read at the very time.
 func (v *Video) wasReadAt(at *int64) bool {
 	return at != nil && v.Metrics.ObservedAt != nil && *at == *v.Metrics.ObservedAt

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
@@ -144,7 +145,7 @@ func (c *collector) admit(batch []item, records []stage.Record, source string) (
 		if next.seed == "" {
 			next.seed = source
 		}
-		plan.Attribute(&next.record, c.r.seeds)
+		c.r.s.receive(&next.record, c.r.seeds)
 		if !again {
 			next.id = c.r.s.db.NewID()
 			c.seen[rec.Ref] = next.id
@@ -160,6 +161,25 @@ func (c *collector) admit(batch []item, records []stage.Record, source string) (
 		batch = append(batch, next)
 	}
 	return batch, nil
+}
+
+// maxAhead is how far the time of a reading may be ahead of the server's clock.
+const maxAhead = time.Hour
+
+// receive completes a record as it is collected: its time of publication, where its id
+// gives it, and its origin. It refuses a reading from the future; the video stays.
+func (s *Service) receive(rec *stage.Record, seeds []stage.Seed) {
+	if rec.PostedAt == nil {
+		rec.PostedAt = stage.PostedByID(rec.Ref)
+	}
+	s.refuseFuture(rec)
+	plan.Attribute(rec, seeds)
+}
+
+func (s *Service) refuseFuture(rec *stage.Record) {
+	if at := rec.Metrics.ObservedAt; at != nil && *at > s.now().Add(maxAhead).UnixMilli() {
+		rec.Metrics, rec.Unread = stage.Metrics{}, true
+	}
 }
 
 // storable reports whether a record has the parts that a database needs.
@@ -182,7 +202,11 @@ func (c *collector) write(ctx context.Context, items []item) error {
 		if !i.again {
 			collected++
 		}
-		if _, i.known = known[i.record.Ref]; i.known || c.r.template.options(0).Wants(i.record.Source.Kind) {
+		kind := ""
+		if i.record.Source != nil {
+			kind = i.record.Source.Kind
+		}
+		if _, i.known = known[i.record.Ref]; i.known || c.r.template.options(0).Wants(kind) {
 			kept = append(kept, i)
 		}
 	}

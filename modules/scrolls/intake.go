@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
-	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -187,7 +186,7 @@ func (in *intake) usable(readings []Reading) []Reading {
 			in.tally(reading.Part).Refused++
 			continue
 		}
-		plan.Attribute(rec, in.seeds)
+		in.r.s.receive(rec, in.seeds)
 		rec.Seed = ""
 		kept = append(kept, reading)
 	}
@@ -218,6 +217,9 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 		_, mine := before[ref][in.r.id]
 		switch {
 		case at != nil && known && (observed == *at || contains(before[ref], *at)):
+			in.tally(reading.Part).Same++
+			same = append(same, reading.Record)
+		case known && reading.Record.Unread:
 			in.tally(reading.Part).Same++
 			same = append(same, reading.Record)
 		case mine:

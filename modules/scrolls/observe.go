@@ -45,8 +45,9 @@ func (r *run) reobserve(ctx context.Context, items []item, reached float64, mark
 		if _, _, err := r.s.needs.Archiver.Archive(ctx, tx, r.batch(next, Observe, items)); err != nil {
 			return fmt.Errorf("archive: %w", err)
 		}
-		next.progress.Reobserved += len(items)
-		next.progress.count(items, func(e *coverage.Entry) *int { return &e.Reobserved })
+		observed := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.record.Unread })
+		next.progress.Reobserved += len(observed)
+		next.progress.count(observed, func(e *coverage.Entry) *int { return &e.Reobserved })
 		next.progress.raise(reached)
 		return mark(ctx, tx, items)
 	})
@@ -192,7 +193,8 @@ func (r *run) refreshFrom(ctx context.Context, source string, refs []stage.Ref) 
 	outcomes, err := r.stages.Refresh(ctx, source, r.call, refs, func(records []stage.Record) error {
 		var items []item
 		for _, rec := range records {
-			if asked[rec.Ref] {
+			r.s.refuseFuture(&rec)
+			if asked[rec.Ref] && !rec.Unread {
 				delete(asked, rec.Ref)
 				plan.Attribute(&rec, r.seeds)
 				next := item{id: r.s.db.NewID(), record: rec, seed: rec.Seed, known: true, refreshed: true}

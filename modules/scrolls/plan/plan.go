@@ -75,13 +75,13 @@ func WithTerms(known, found []stage.Seed, o Options) []stage.Seed {
 }
 
 // Attribute sets the kind of a record's origin, and the seed that led to it, where
-// its source left them empty. A record that fits no seed is of the niche.
+// its source left them empty. A record that fits no seed is of the niche, unless nothing
+// is known of its origin: then it has none.
 func Attribute(rec *stage.Record, seeds []stage.Seed) {
 	source := stage.Source{}
 	if rec.Source != nil {
 		source = *rec.Source
 	}
-	rec.Source = &source
 	for _, seed := range seeds {
 		byHandle := seed.Handle != "" && source.Handle != "" && sameHandle(seed.Handle, source.Handle)
 		bySeed := rec.Seed != "" && sameHandle(seed.Text(), rec.Seed)
@@ -96,9 +96,14 @@ func Attribute(rec *stage.Record, seeds []stage.Seed) {
 		}
 		break
 	}
+	if source == (stage.Source{}) {
+		rec.Source = nil
+		return
+	}
 	if source.Kind == "" {
 		source.Kind = Niche
 	}
+	rec.Source = &source
 }
 
 func sameHandle(a, b string) bool { return strings.EqualFold(Handle(a), Handle(b)) }

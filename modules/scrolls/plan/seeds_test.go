@@ -96,14 +96,16 @@ func TestAttribute(t *testing.T) {
 		{Kind: Own, Platform: "tiktok", Handle: "beans"}, {Kind: Competitor, Handle: "Rival"}, {Kind: Niche, Term: "espresso"},
 	}
 	cases := []struct{ in, want stage.Record }{
-		{stage.Record{}, stage.Record{Source: &stage.Source{Kind: Niche}}},
+		{stage.Record{}, stage.Record{}},
+		{rec("tiktok", "", "", ""), stage.Record{Ref: stage.Ref{Platform: "tiktok"}}},
+		{stage.Record{Seed: "espresso"}, stage.Record{Seed: "espresso", Source: &stage.Source{Kind: Niche, SeededBy: "espresso"}}},
 		{rec("tiktok", "", "@Beans", ""), rec("tiktok", Own, "@Beans", "")},
 		{rec("youtube", "", "beans", ""), rec("youtube", Niche, "beans", "")},
 		{rec("youtube", "", "RIVAL", ""), rec("youtube", Competitor, "RIVAL", "")},
 		{rec("youtube", Own, "RIVAL", ""), rec("youtube", Own, "RIVAL", "")},
 		{rec("youtube", "", "someone", "espresso"), rec("youtube", Niche, "someone", "espresso")},
 	}
-	cases[5].in.Seed, cases[5].in.Source.SeededBy, cases[5].want.Seed = "espresso", "", "espresso"
+	cases[7].in.Seed, cases[7].in.Source.SeededBy, cases[7].want.Seed = "espresso", "", "espresso"
 	for _, c := range cases {
 		given := c.in
 		Attribute(&given, seeds)
@@ -116,4 +118,3 @@ func TestAttribute(t *testing.T) {
 func rec(platform, kind, handle, seededBy string) stage.Record {
 	return stage.Record{Ref: stage.Ref{Platform: platform}, Source: &stage.Source{Kind: kind, Handle: handle, SeededBy: seededBy}}
 }
-
