@@ -245,7 +245,7 @@ func TestStrangeData(t *testing.T) {
 	if got, want := string(r.Metadata), `{"caption":"half an emoji \ufffd","id":12345678901234567890}`; got != want {
 		t.Errorf("metadata %s, want %s", got, want)
 	}
-	if r.SourceURL != "https://example.com/\uFFFD" || r.Metrics.Views != nil || r.PostedAt != nil {
+	if r.SourceURL != "https://example.com/\uFFFD\uFFFD" || r.Metrics.Views != nil || r.PostedAt != nil {
 		t.Errorf("not repaired: %+v", r)
 	}
 	if records[1].Metadata != nil {

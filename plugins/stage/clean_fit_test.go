@@ -47,10 +47,7 @@ func TestMetadataOverItsBoundLosesTheLargestUnknownMembers(t *testing.T) {
 
 func TestKnownMetadataOverTheBoundIsCut(t *testing.T) {
 	t.Parallel()
-	tags := `"t"`
-	for i := range 60_000 {
-		tags += fmt.Sprintf(`,"tag%d"`, i)
-	}
+	tags := `"t"` + strings.Repeat(`,"tag"`, 60_000)
 	for name, c := range map[string]struct{ in, member string }{
 		"a text in the middle of pairs": {`{"caption":"` + strings.Repeat(`\ud83d\ude00`, 30_000) + `","soundId":"7"}`, "caption"},
 		"a text of wide characters":     {`{"caption":"` + strings.Repeat("é", stage.MaxMetadata) + `","soundId":"7"}`, "caption"},

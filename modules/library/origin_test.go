@@ -1,0 +1,64 @@
+package library
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+func TestVideoWithoutASourceIsOfNoKind(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		lost, found := clip("1", "", 5), clip("2", "h", 5)
+		lost.Source, lost.SourceURL = nil, ""
+		b.archive(1, now, lost, found)
+		for kind, want := range map[string][]string{"": {"2", "1"}, Own: nil, Competitor: {"2"}, Niche: nil} {
+			var got []string
+			for _, v := range b.all(page{list: videos, kind: kind}).Videos {
+				got = append(got, v.ExternalID)
+			}
+			slices.SortFunc(got, func(x, y string) int { return strings.Compare(y, x) })
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("kind %q (-want +got):\n%s", kind, diff)
+			}
+		}
+		for _, v := range b.all(page{list: videos}).Videos {
+			if v.ExternalID == "1" && (v.Source != nil || v.SourceURL != "https://www.tiktok.com/@_/video/1") {
+				t.Errorf("got the source %+v and the address %q, want none and a built one", v.Source, v.SourceURL)
+			}
+		}
+	})
+}
+
+func TestRefusedReadingChangesNoNumbers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.archive(1, now, clip("1", "h", 5))
+		known, fresh := clip("1", "h", 5), clip("2", "h", 5)
+		for _, r := range []*stage.Record{&known, &fresh} {
+			r.Metrics, r.Unread = stage.Metrics{}, true
+		}
+		if added, again := b.archive(2, now+1000, known, fresh); added != 1 || again != 0 {
+			t.Errorf("got %d new videos and %d observed again, want 1 and 0", added, again)
+		}
+		for _, v := range b.all(page{list: videos}).Videos {
+			switch {
+			case v.ExternalID == "1" && string(v.Metrics["views"]) != "5":
+				t.Errorf("the known video has %s, want its 5 views", v.Metrics)
+			case v.ExternalID == "2" && string(v.Metrics["views"]) != "null":
+				t.Errorf("the new video has %s, want no views", v.Metrics)
+			}
+		}
+		if n := b.count("observations"); n != 2 {
+			t.Errorf("got %d observations, want 2", n)
+		}
+	})
+}
