@@ -47,13 +47,17 @@ func (r *run) collect(ctx context.Context) error {
 	}
 	c := &collector{r: r, waits: coverage.NewWaits(last), seen: map[stage.Ref]int64{}, returned: coverage.Tally{}, trimmed: coverage.Tally{}}
 	answers := c.ask(ctx)
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
+		if errors.Is(context.Cause(ctx), errDeadline) {
+			c.cover(ctx, answers)
+		}
 		return context.Cause(ctx)
 	}
 	if at := slices.IndexFunc(answers, func(a *coverage.Answer) bool { return errors.Is(a.Err, errLost) }); at >= 0 {
 		return answers[at].Err
 	}
 	if err := coverage.Failure(answers); err != nil {
+		c.cover(ctx, answers)
 		return err
 	}
 	return c.finish(ctx, answers)
@@ -68,7 +72,7 @@ func (c *collector) ask(ctx context.Context) []*coverage.Answer {
 		if !source.Usable {
 			continue
 		}
-		a := &coverage.Answer{Source: id, Serves: source.Platforms, Searches: source.Searches}
+		a := &coverage.Answer{Source: id, Serves: source.Platforms, Searches: source.Searches, Leads: map[coverage.Key]string{}}
 		answers = append(answers, a)
 		all.Go(func() { c.run(ctx, a) })
 	}
@@ -96,7 +100,7 @@ func (c *collector) run(ctx context.Context, a *coverage.Answer) {
 	}
 	a.Outcomes, a.Err = c.r.stages.Collect(ctx, a.Source, c.r.call, seeds, func(records []stage.Record) (err error) {
 		a.Records += len(records)
-		batch, err = c.admit(batch, records, a.Source)
+		batch, err = c.admit(batch, records, a)
 		if err == nil && len(batch) < c.r.s.cfg.BatchSize {
 			return nil
 		}
@@ -110,7 +114,7 @@ func (c *collector) run(ctx context.Context, a *coverage.Answer) {
 	full := c.full
 	c.mu.Unlock()
 	if full && !errors.Is(a.Err, errLost) {
-		a.Err = nil
+		a.Err, a.Full = nil, true
 	}
 	if a.Err != nil {
 		c.r.log.Warn("source failed", "source", a.Source, "records", a.Records, "error", a.Err)
@@ -125,7 +129,7 @@ func (c *collector) run(ctx context.Context, a *coverage.Answer) {
 // admit adds records to a batch. It leaves out those that no database can store, and
 // those that the scroll already has, unless they come from an import: its newer
 // reading of a video replaces the older one.
-func (c *collector) admit(batch []item, records []stage.Record, source string) ([]item, error) {
+func (c *collector) admit(batch []item, records []stage.Record, a *coverage.Answer) ([]item, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, rec := range records {
@@ -134,18 +138,19 @@ func (c *collector) admit(batch []item, records []stage.Record, source string) (
 			continue
 		}
 		id, again := c.seen[rec.Ref]
-		if again && source != importTemplate {
+		if again && a.Source != importTemplate {
 			continue
 		}
 		if !again && len(c.seen) >= c.r.s.cfg.MaxRecords {
 			c.full = true
 			return batch, errFull
 		}
-		next := item{id: id, record: rec, seed: rec.Seed, again: again}
-		if next.seed == "" {
-			next.seed = source
-		}
+		next := item{id: id, record: rec, again: again}
 		c.r.s.receive(&next.record, c.r.seeds)
+		next.seed = coverage.Lead(next.record, a.Source, a.Searches, c.r.seeds)
+		if rec.Seed != "" && rec.Seed != next.seed {
+			a.Leads[coverage.Key{Seed: rec.Seed, Platform: rec.Platform}] = next.seed
+		}
 		if !again {
 			next.id = c.r.s.db.NewID()
 			c.seen[rec.Ref] = next.id
@@ -220,15 +225,35 @@ func (c *collector) write(ctx context.Context, items []item) error {
 	return err
 }
 
+// fold returns the coverage of the answers.
+func (c *collector) fold(answers []*coverage.Answer, before []coverage.Entry) []coverage.Entry {
+	return coverage.Fold(coverage.Input{
+		Seeds: c.r.seeds, Answers: answers, Returned: c.returned, Trimmed: c.trimmed, Before: before, Waits: c.waits, Now: c.r.call.Now,
+	})
+}
+
+// cover writes the coverage of a step that failed: it shows which seeds had trouble.
+// A later start of the step writes its own.
+func (c *collector) cover(ctx context.Context, answers []*coverage.Answer) {
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	entries := c.fold(answers, nil)
+	err := c.r.commit(after, true, func(_ context.Context, _ *store.Tx, next *state) error {
+		next.progress.Coverage = coverage.Add(next.progress.Coverage, entries)
+		return nil
+	})
+	if err != nil {
+		c.r.log.Warn("coverage not written", "error", err)
+	}
+}
+
 // finish writes the coverage and the checkpoint.
 func (c *collector) finish(ctx context.Context, answers []*coverage.Answer) error {
 	before, err := c.r.coverageBefore(ctx, lookBack)
 	if err != nil {
 		return fmt.Errorf("earlier coverage: %w", err)
 	}
-	entries := coverage.Fold(coverage.Input{
-		Seeds: c.r.seeds, Answers: answers, Returned: c.returned, Trimmed: c.trimmed, Before: before, Waits: c.waits, Now: c.r.call.Now,
-	})
+	entries := c.fold(answers, before)
 	return c.r.finish(ctx, Collect, func(_ context.Context, _ *store.Tx, next *state) error {
 		next.progress.Coverage = coverage.Add(next.progress.Coverage, entries)
 		return nil

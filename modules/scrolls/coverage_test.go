@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
@@ -18,6 +20,7 @@ import (
 func TestCoverageTellsOfChange(t *testing.T) {
 	t.Parallel()
 	w := setup(t, storetest.SQLite(t), quick())
+	w.offline = []string{"feed"}
 	w.sources["feed"].outcomes = []stage.Outcome{
 		{Seed: "maker0", Platform: "tiktok", Status: stage.OK, Asked: 8, Returned: 8},
 		{Seed: "rival", Platform: "tiktok", Status: stage.Partial, Asked: 8, Returned: 0},
@@ -33,12 +36,16 @@ func TestCoverageTellsOfChange(t *testing.T) {
 		}
 		return outcomes
 	}
-	if want := map[string]string{"maker0": "ok", "maker1": "ok", "maker2": "ok", "rival": "partial"}; !reflect.DeepEqual(got(first), want) {
+	if want := map[string]string{
+		"maker0": "ok", "maker1": "ok", "maker2": "ok", "rival": "partial", "Beans": "unsupported", "espresso": "unsupported", "home": "unsupported",
+	}; !reflect.DeepEqual(got(first), want) {
 		t.Errorf("first: %v", got(first))
 	}
 	// maker0 was answered for, maker2 is not even mentioned any more, and nobody said
 	// a word about rival.
-	if want := map[string]string{"maker0": "changed", "maker1": "ok", "maker2": "changed", "rival": "empty"}; !reflect.DeepEqual(got(second), want) {
+	if want := map[string]string{
+		"maker0": "changed", "maker1": "ok", "maker2": "changed", "rival": "empty", "Beans": "unsupported", "espresso": "unsupported", "home": "unsupported",
+	}; !reflect.DeepEqual(got(second), want) {
 		t.Errorf("second: %v", got(second))
 	}
 }
@@ -59,20 +66,20 @@ func TestASeedWhoseVideosAnotherBroughtIsNotChanged(t *testing.T) {
 		w.sources["feed"].records = ofSeed("rival")
 		w.sources["feed"].outcomes = []stage.Outcome{{Seed: "rival", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: 3}}
 		w.complete(w.create(Start{}).ID)
-		w.sources["feed"].records = append(ofSeed("kettle"), ofSeed("rival")...)
+		w.sources["feed"].records = append(ofSeed("espresso"), ofSeed("rival")...)
 		for _, c := range []struct {
 			returned int
 			want     string
 		}{{3, "ok"}, {0, "changed"}} {
 			w.sources["feed"].outcomes = []stage.Outcome{
-				{Seed: "kettle", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: 3},
+				{Seed: "espresso", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: 3},
 				{Seed: "rival", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: c.returned},
 			}
 			got := map[string]coverage.Entry{}
 			for _, entry := range w.complete(w.create(Start{}).ID).Progress.Coverage {
 				got[entry.Seed] = entry
 			}
-			if got["rival"].Outcome != c.want || got["rival"].Returned != 0 || got["kettle"].Outcome != "ok" || got["kettle"].Returned != 3 {
+			if got["rival"].Outcome != c.want || got["rival"].Returned != 0 || got["espresso"].Outcome != "ok" || got["espresso"].Returned != 3 {
 				t.Errorf("where the source returned %d: %+v", c.returned, got)
 			}
 		}
@@ -162,4 +169,52 @@ func TestSeedsOnAPlatformThatNobodyServesAreCovered(t *testing.T) {
 			t.Errorf("after somebody looked: %s, want %s", got, want)
 		}
 	})
+}
+
+// TestCoverageIsOfThePlannedSeeds: each has an entry, also where the scroll failed, and
+// a creator whom a source found is counted in the entry of the seed that led there.
+func TestCoverageIsOfThePlannedSeeds(t *testing.T) {
+	t.Parallel()
+	quota := &stage.CallError{Stage: "api", Failure: stage.SourceQuota}
+	for name, c := range map[string]struct {
+		fault error
+		want  []string
+	}{
+		"completed": {nil, []string{" Beans empty 0", " home empty 0", "tiktok espresso ok 6", "tiktok rival empty 0", "youtube tube empty 0"}},
+		"failed":    {quota, []string{"tiktok Beans quota 0", "tiktok espresso quota 0", "tiktok home quota 0", "tiktok rival empty 0", "youtube tube unsupported 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t, storetest.SQLite(t), quick())
+			cfg := quick()
+			cfg.Templates[defaultTemplate] = Template{Sources: []string{"api"}}
+			w.service = w.another(cfg)
+			w.brief.Competitors = []string{"tiktok:rival", "youtube:tube"}
+			api := &source{
+				records: videos("tiktok", 1, 6), err: c.fault,
+				outcomes: []stage.Outcome{
+					{Seed: "maker0", Platform: "tiktok", Status: stage.OK, Asked: 2, Returned: 2},
+					{Seed: "rival", Platform: "tiktok", Status: stage.Empty},
+				},
+			}
+			for i := range api.records {
+				api.records[i].Source.SeededBy = "espresso"
+			}
+			if c.fault != nil {
+				w.serves, api.records = map[string][]string{"api": {"tiktok"}}, nil
+			}
+			w.sources = map[string]*source{"api": api}
+			scroll := w.complete(w.create(Start{}).ID)
+			if want := c.fault != nil; (scroll.Status == Failed) != want {
+				t.Errorf("status %s, failed: want %v", scroll.Status, want)
+			}
+			var got []string
+			for _, e := range scroll.Progress.Coverage {
+				got = append(got, fmt.Sprintf("%s %s %s %d", e.Platform, e.Seed, e.Outcome, e.Returned))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("entries (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

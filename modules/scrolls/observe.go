@@ -197,11 +197,8 @@ func (r *run) refreshFrom(ctx context.Context, source string, refs []stage.Ref) 
 			if asked[rec.Ref] && !rec.Unread {
 				delete(asked, rec.Ref)
 				plan.Attribute(&rec, r.seeds)
-				next := item{id: r.s.db.NewID(), record: rec, seed: rec.Seed, known: true, refreshed: true}
-				if next.seed == "" {
-					next.seed = source
-				}
-				items = append(items, next)
+				lead := coverage.Lead(rec, source, r.stages.Find(source).Searches, r.seeds)
+				items = append(items, item{id: r.s.db.NewID(), record: rec, seed: lead, known: true, refreshed: true})
 			}
 		}
 		for part := range slices.Chunk(items, r.s.cfg.BatchSize) {

@@ -19,7 +19,11 @@ type Answer struct {
 	// Records is how many it delivered.
 	Records  int
 	Outcomes []stage.Outcome
-	Err      error
+	// Leads are the planned seeds that led to records of other seeds.
+	Leads map[Key]string
+	// Full: the scroll had as many records as it may have before the source was done.
+	Full bool
+	Err  error
 }
 
 // Failure returns why a scroll cannot go on with what its sources delivered, or nil.
@@ -107,7 +111,10 @@ func (a *Answer) losses() []stage.Outcome {
 	lost := a.loss()
 	var outcomes []stage.Outcome
 	for _, seed := range a.Seeds {
-		platforms := a.Serves // none where the source serves any: complete adds what is missing
+		platforms := a.Serves
+		if len(platforms) == 0 && a.Searches {
+			platforms = []string{""} // of a folder that serves any, complete adds what is missing
+		}
 		if seed.Platform != "" {
 			platforms = []string{seed.Platform}
 		}
@@ -118,7 +125,7 @@ func (a *Answer) losses() []stage.Outcome {
 			}
 		}
 	}
-	if len(outcomes) == 0 {
+	if len(outcomes) == 0 && !a.Searches {
 		lost := a.loss()
 		lost.Seed = a.Source
 		outcomes = append(outcomes, lost)

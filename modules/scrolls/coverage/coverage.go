@@ -8,10 +8,11 @@
 //  2. Prefer: what a source that searches reports hides an empty report of one that
 //     reads a folder, and trouble that it reports hides why another one failed.
 //  3. Merge: of several outcomes of a seed on a platform, the most telling one wins.
-//  4. Count: each record that was delivered is counted for the seed that led to it.
+//  4. Count: each record that was delivered is counted for the planned seed that led
+//     to it, see [Lead].
 //  5. Compare: a seed that brought videos in an earlier scroll and now brings none
 //     has changed, unless a source failed in this one.
-//  6. Complete: a seed that no source reported on gets an entry that says why.
+//  6. Complete: a planned seed that no source reported on gets an entry that says why.
 //  7. Postpone: a seed that is not found has a time before which it is not asked again.
 package coverage
 
@@ -37,8 +38,8 @@ type Entry struct {
 	Trimmed int `json:"trimmed,omitempty"`
 	// RetryAt in Unix milliseconds.
 	RetryAt *int64 `json:"retryAt,omitempty"`
-	// Planned: the scroll asked for this seed; otherwise a source found it. The API
-	// does not show it.
+	// Planned: the scroll has this seed; otherwise it is of a folder. The API does not
+	// show it.
 	Planned bool `json:"planned,omitempty"`
 }
 
@@ -50,8 +51,8 @@ func (e Entry) key() Key { return Key{e.Seed, e.Platform} }
 // Tally counts videos by entry.
 type Tally map[Key]int
 
-// AddTo adds the counts to one field of the entries. A missing entry is appended, as
-// one of a seed that a source found. The entries are changed in place.
+// AddTo adds the counts to one field of the entries. A missing entry is appended. The
+// entries are changed in place.
 func (t Tally) AddTo(entries []Entry, field func(*Entry) *int) []Entry {
 	at := table{entries: entries}
 	for key, n := range t {
@@ -91,21 +92,24 @@ func Latest(scrolls ...[]Entry) []Entry {
 	return at.entries
 }
 
-// Shorten returns at most limit entries: first those whose outcome is not ok, then
-// those that returned the most. A limit of 0 returns all.
+// Shorten returns at most limit entries: first the planned ones, then those whose
+// outcome is not ok, then those that returned the most. A limit of 0 returns all.
 func Shorten(entries []Entry, limit int) []Entry {
 	if limit <= 0 || len(entries) <= limit {
 		return entries
 	}
 	short := slices.Clone(entries)
-	fine := func(e Entry) int {
-		if e.Outcome == string(stage.OK) {
+	rank := func(e Entry) int {
+		switch {
+		case e.Planned:
+			return 0
+		case e.Outcome != string(stage.OK):
 			return 1
 		}
-		return 0
+		return 2
 	}
 	slices.SortStableFunc(short, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(fine(a), fine(b)), cmp.Compare(b.Returned, a.Returned))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Returned, a.Returned))
 	})
 	return short[:limit]
 }

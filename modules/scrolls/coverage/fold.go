@@ -28,12 +28,14 @@ type Input struct {
 // Fold returns the entries of a scroll, sorted by platform, then by seed. The package
 // comment describes its steps.
 func Fold(in Input) []Entry {
-	missing := stage.Outcome{Status: stage.Empty}
-	for _, a := range in.Answers {
-		if a.Err != nil {
-			missing = a.loss()
-			in.Before = nil // the failed source could have brought the videos
+	for i, a := range in.Answers {
+		if a.Err != nil || a.Full {
+			in.Before = nil // the source could have brought the videos
 		}
+		settled := *a
+		settled.Outcomes = a.settled(in.Seeds)
+		in.Answers = slices.Clone(in.Answers)
+		in.Answers[i] = &settled
 	}
 	var t table
 	reported := merge(reports(in.Answers))
@@ -43,15 +45,11 @@ func Fold(in Input) []Entry {
 	}
 	t.entries = in.Returned.AddTo(t.entries, func(e *Entry) *int { return &e.Returned })
 	t.entries = in.Trimmed.AddTo(t.entries, func(e *Entry) *int { return &e.Trimmed })
-	planned := map[string]bool{}
-	for _, seed := range in.Seeds {
-		planned[seed.Text()] = true
-	}
 	for i := range t.entries {
-		t.entries[i].Planned = planned[t.entries[i].Seed]
+		t.entries[i].Planned = named(in.Seeds, t.entries[i].Seed, t.entries[i].Platform) != nil
 	}
-	t.compare(in.Before, reported, planned)
-	t.complete(in, missing)
+	t.compare(in, reported)
+	t.complete(in)
 	in.Waits.postpone(t.entries, in.Now)
 	return t.sorted()
 }
@@ -116,55 +114,73 @@ func merge(outcomes []stage.Outcome) map[Key]stage.Outcome {
 	return merged
 }
 
-// compare marks the seeds that brought videos before and now bring none. A video that
-// two seeds led to is delivered once, so a seed without videos of its own has changed
-// only where its sources found none for it.
-func (t *table) compare(before []Entry, reported map[Key]stage.Outcome, planned map[string]bool) {
-	for _, old := range before {
-		e := t.find(old.key())
+// compare marks the seeds that brought videos before and now bring none: those of the
+// scroll, and those of its folders. A video that two seeds led to is delivered once, so
+// a seed without videos of its own has changed only where its sources found none for it.
+func (t *table) compare(in Input, reported map[Key]stage.Outcome) {
+	folders := slices.ContainsFunc(in.Answers, func(a *Answer) bool { return !a.Searches })
+	spelled := make(map[Key]Key, len(t.entries))
+	for _, e := range t.entries {
+		spelled[keyOf(e.Seed, e.Platform)] = e.key()
+	}
+	for _, old := range in.Before {
+		key, seed := old.key(), named(in.Seeds, old.Seed, old.Platform)
+		if seed != nil {
+			key.Seed = seed.Text()
+		}
+		if now, ok := spelled[keyOf(old.Seed, old.Platform)]; ok {
+			key = now
+		}
+		e := t.find(key)
 		switch {
-		case old.Returned == 0 || reported[old.key()].Returned > 0:
-		case e == nil && !old.Planned && !planned[old.Seed]: // a source found the seed, and finds it no more
-			t.entry(old.key()).Outcome = string(stage.Changed)
+		case old.Returned == 0 || reported[key].Returned > 0:
+		case e == nil && seed != nil:
+			e = t.entry(key)
+			e.Outcome, e.Asked, e.Planned = string(stage.Changed), seed.Limit, true
+		case e == nil && !old.Planned && folders:
+			t.entry(key).Outcome = string(stage.Changed)
 		case e != nil && e.Returned == 0 && slices.Contains([]string{"ok", "empty", "not_found"}, e.Outcome):
 			e.Outcome = string(stage.Changed)
 		}
 	}
 }
 
-// complete adds the seeds that no source reported on: those on a platform that no
-// source searches, and handles without a platform. One that had videos before has
-// changed where it had them. missing is the outcome of the other handles.
-func (t *table) complete(in Input, missing stage.Outcome) {
+// complete adds the planned seeds that have no entry yet.
+func (t *table) complete(in Input) {
 	for _, seed := range in.Seeds {
-		why, expected := missing, seed.Handle != ""
-		if seed.Platform != "" {
-			why, expected = stage.Outcome{Status: stage.Unsupported}, !searched(in.Answers, seed.Platform)
-		}
-		of := func(e Entry) bool {
-			return strings.EqualFold(plan.Handle(e.Seed), plan.Handle(seed.Text())) && (seed.Platform == "" || seed.Platform == e.Platform)
-		}
-		if !expected || slices.ContainsFunc(t.entries, of) {
+		covered := slices.ContainsFunc(t.entries, func(e Entry) bool {
+			return (seed.Platform == "" || seed.Platform == e.Platform) && strings.EqualFold(plan.Handle(e.Seed), plan.Handle(seed.Text()))
+		})
+		if covered {
 			continue
 		}
-		found := false
-		for _, old := range in.Before {
-			if old.Returned > 0 && of(old) {
-				found = true
-				e := t.entry(old.key())
-				e.Outcome, e.Asked, e.Planned = string(stage.Changed), seed.Limit, true
-			}
-		}
-		if !found {
-			e := t.entry(Key{seed.Text(), seed.Platform})
-			e.Outcome, e.Asked, e.Planned, e.RetryAt = string(why.Status), seed.Limit, true, why.RetryAt
-		}
+		why, e := missing(in.Answers, seed), t.entry(Key{seed.Text(), seed.Platform})
+		e.Outcome, e.Asked, e.Planned, e.RetryAt = string(why.Status), seed.Limit, true, why.RetryAt
 	}
 }
 
-// searched reports whether some source searches a platform.
-func searched(answers []*Answer, platform string) bool {
-	return slices.ContainsFunc(answers, func(a *Answer) bool {
-		return a.Searches && (len(a.Serves) == 0 || slices.Contains(a.Serves, platform))
-	})
+// missing is the outcome of a seed that no source reported on. It is unsupported where
+// no source searches its platform; a handle for any platform could be in a folder too.
+func missing(answers []*Answer, seed stage.Seed) stage.Outcome {
+	anywhere := seed.Handle != "" && seed.Platform == ""
+	why := stage.Outcome{Status: stage.Unsupported}
+	if anywhere {
+		why.Status = stage.Empty
+	}
+	for _, a := range answers {
+		searched := a.Searches && (seed.Platform == "" || len(a.Serves) == 0 || slices.Contains(a.Serves, seed.Platform))
+		next := stage.Outcome{Status: stage.Empty}
+		switch {
+		case !searched && !anywhere:
+			continue
+		case a.Err != nil:
+			next = a.loss()
+		case a.Full:
+			next.Status = stage.Partial
+		}
+		if better(next.Status, why.Status) {
+			why = next
+		}
+	}
+	return why
 }

@@ -46,6 +46,21 @@ func failed(a *Answer, fault error, records int, seeds ...stage.Seed) *Answer {
 	return a
 }
 
+// asked is a source that was asked for seeds.
+func asked(a *Answer, seeds ...stage.Seed) *Answer { return failed(a, nil, 0, seeds...) }
+
+// full is a source that the scroll took no more of.
+func full(a *Answer) *Answer {
+	a.Full = true
+	return a
+}
+
+// led is a source that found two seeds that nobody planned.
+func led(a *Answer, one Key, by string, other Key, byOther string) *Answer {
+	a.Leads = map[Key]string{one: by, other: byOther}
+	return a
+}
+
 // show writes an entry on one line: platform seed outcome returned/asked, and what is unusual.
 func show(entries []Entry) []string {
 	lines := make([]string, len(entries))
@@ -166,7 +181,7 @@ func TestFold(t *testing.T) {
 		},
 		"complete: or has changed, where the seed had videos on it": {
 			Input{Seeds: []stage.Seed{ada}, Answers: []*Answer{folder()}, Before: before("@Ada", 3, true)},
-			[]string{"tiktok @Ada changed 0/20"},
+			[]string{"tiktok ada changed 0/20"},
 		},
 		"complete: a handle for any platform is empty": {
 			Input{Seeds: []stage.Seed{on("", "ada")}, Answers: []*Answer{anywhere()}},
@@ -176,9 +191,52 @@ func TestFold(t *testing.T) {
 			Input{Seeds: []stage.Seed{on("", "ada")}, Answers: []*Answer{anywhere(), failed(folder(), &stage.CallError{Failure: stage.SourceQuota, RetryAt: &later}, 3)}},
 			[]string{" ada quota 0/20 retry 1000", " feed quota 0/0 found retry 1000"},
 		},
-		"complete: a term for any platform needs no entry": {
+		"complete: a term that no source reports on is empty": {
 			Input{Seeds: []stage.Seed{kettle}, Answers: []*Answer{anywhere()}},
-			[]string{},
+			[]string{" kettle empty 0/20"},
+		},
+		"complete: a term is unsupported where no source searches": {
+			Input{Seeds: []stage.Seed{kettle}, Answers: []*Answer{folder(outcome("tiktok", "maker", stage.OK, 2))}},
+			[]string{" kettle unsupported 0/20", "tiktok maker ok 0/20 found"},
+		},
+		"complete: a seed that was not asked since the scroll was full is partial": {
+			Input{Seeds: []stage.Seed{ada, bob}, Answers: []*Answer{full(site("tiktok", outcome("tiktok", "bob", stage.OK, 2)))}, Before: before("ada", 3, true)},
+			[]string{"tiktok ada partial 0/20", "tiktok bob ok 0/20"},
+		},
+		"compare: a seed for any platform has changed on the one where it had videos": {
+			Input{
+				Seeds:   []stage.Seed{on("", "ada")},
+				Answers: []*Answer{anywhere(outcome("youtube", "ada", stage.OK, 2))}, Before: before("Ada", 3, true),
+			},
+			[]string{"tiktok ada changed 0/20", "youtube ada ok 0/20"},
+		},
+		"compare: what a source that searches found by itself never has": {
+			Input{Seeds: []stage.Seed{ada}, Answers: []*Answer{site("tiktok", outcome("tiktok", "ada", stage.OK, 2))}, Before: before("maker", 3, false)},
+			[]string{"tiktok ada ok 0/20"},
+		},
+		"report: a creator on the way is of the seed that led there": {
+			Input{
+				Seeds: []stage.Seed{ada, bob},
+				Answers: []*Answer{led(site("tiktok", outcome("tiktok", "maker", stage.OK, 2), outcome("tiktok", "other", stage.NotFound, 0)),
+					Key{"maker", "tiktok"}, "ada", Key{"other", "tiktok"}, "bob")},
+				Returned: Tally{{"ada", "tiktok"}: 2},
+			},
+			[]string{"tiktok ada ok 2/0", "tiktok bob empty 0/0"},
+		},
+		"report: trouble of what nobody planned is of the seeds without a report": {
+			Input{
+				Seeds:   []stage.Seed{ada, bob},
+				Answers: []*Answer{asked(site("tiktok", outcome("tiktok", "maker", stage.Blocked, 0), outcome("tiktok", "bob", stage.OK, 1)), ada, bob)},
+			},
+			[]string{"tiktok ada blocked 0/20", "tiktok bob ok 0/20"},
+		},
+		"report: the entry has the planned spelling": {
+			Input{Seeds: []stage.Seed{ada}, Answers: []*Answer{folder(outcome("tiktok", "@Ada", stage.OK, 2))}},
+			[]string{"tiktok ada ok 0/20"},
+		},
+		"report: a source for any platform that fails loses its seeds": {
+			Input{Seeds: []stage.Seed{kettle}, Answers: []*Answer{failed(anywhere(), errors.New("broken"), 0, kettle)}},
+			[]string{" kettle blocked 0/20"},
 		},
 		"postpone: a seed that is not found again waits longer": {
 			Input{
@@ -288,14 +346,15 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-func TestShortenKeepsTroubleThenTheMostVideos(t *testing.T) {
+func TestShortenKeepsPlannedSeedsThenTroubleThenTheMostVideos(t *testing.T) {
 	t.Parallel()
 	var all []Entry
 	for i := range 10 {
 		all = append(all, Entry{Seed: fmt.Sprint(i), Outcome: "ok", Returned: i})
 	}
 	all[3].Outcome = "changed"
-	for limit, want := range map[int]string{0: "0123456789", 3: "398", 10: "0123456789"} {
+	all[1].Planned = true
+	for limit, want := range map[int]string{0: "0123456789", 3: "139", 10: "0123456789"} {
 		var got []string
 		for _, e := range Shorten(all, limit) {
 			got = append(got, e.Seed)
@@ -365,5 +424,41 @@ func TestTrimmedRecordsAreCounted(t *testing.T) {
 	sum := Add(want[:1], []Entry{{Seed: "ada", Platform: "tiktok", Outcome: "ok", Returned: 1, Trimmed: 1}})
 	if diff := cmp.Diff([]Entry{{Seed: "ada", Platform: "tiktok", Outcome: "ok", Returned: 4, Trimmed: 3}}, sum); diff != "" {
 		t.Errorf("entries of two parts (-want +got):\n%s", diff)
+	}
+}
+
+func TestLead(t *testing.T) {
+	t.Parallel()
+	seeds := []stage.Seed{
+		{Kind: "own", Term: "Beans"}, {Kind: "competitor", Platform: "tiktok", Handle: "rival"},
+		{Kind: "niche", Term: "kettle"}, {Kind: "niche", Term: "moka"},
+	}
+	record := func(seed, kind, handle, by string) stage.Record {
+		return stage.Record{Ref: stage.Ref{Platform: "tiktok"}, Seed: seed, Source: &stage.Source{Kind: kind, Handle: handle, SeededBy: by}}
+	}
+	for name, c := range map[string]struct {
+		record   stage.Record
+		searches bool
+		seeds    []stage.Seed
+		want     string
+	}{
+		"the seed that it names":                       {record("@Rival", "", "", ""), true, seeds, "rival"},
+		"the seed that its origin names":               {record("maker", "niche", "maker", "moka"), true, seeds, "moka"},
+		"the seed whose account it is of":              {record("", "", "Rival", ""), true, seeds, "rival"},
+		"else the first of its kind":                   {record("maker", "niche", "maker", ""), true, seeds, "kettle"},
+		"else the first of its platform":               {record("maker", "niche", "maker", ""), true, seeds[:2], "Beans"},
+		"without a plan the seed that it names":        {record("maker", "niche", "maker", ""), true, nil, "maker"},
+		"without a plan and a seed the source":         {record("", "niche", "maker", ""), true, nil, "source"},
+		"of a folder the handle":                       {record("maker", "niche", "maker", "moka"), false, seeds, "maker"},
+		"of a folder the handle as it is planned":      {record("RIVAL", "niche", "RIVAL", ""), false, seeds, "rival"},
+		"of a folder without a handle the folder":      {record("", "niche", "", ""), false, seeds, "source"},
+		"not one that is planned for another platform": {stage.Record{Ref: stage.Ref{Platform: "youtube"}, Seed: "rival"}, true, seeds, "kettle"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := Lead(c.record, "source", c.searches, c.seeds); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
