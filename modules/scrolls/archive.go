@@ -93,5 +93,5 @@ func (r *run) score(ctx context.Context) error {
 		return fmt.Errorf("rate videos: %w", err)
 	}
 	r.pause(ctx, Score, "end")
-	return r.end(ctx, Completed, "")
+	return r.end(ctx, Completed, "", nil)
 }

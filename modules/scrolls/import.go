@@ -108,18 +108,21 @@ func (r *run) runImport(ctx context.Context, in *intake) error {
 		defer end()
 	}
 	if err := r.execute(running, cancel); err != nil {
-		return errors.Join(fmt.Errorf("import: %w", err), r.abandon(ctx))
+		if errors.Is(context.Cause(running), errLost) {
+			err = fmt.Errorf("%w: %w", errLost, err)
+		}
+		return errors.Join(fmt.Errorf("import: %w", err), r.abandon(ctx, err))
 	}
 	return nil
 }
 
 // abandon fails an import that was cut off before it stored a portion. The next
 // import ends any other.
-func (r *run) abandon(ctx context.Context) error {
+func (r *run) abandon(ctx context.Context, cause error) error {
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if r.snapshot().checkpoint == Plan {
-		return r.fail(after, internalFailure)
+		return r.fail(after, internalFailure, cause)
 	}
 	return ignoreLost(r.s.db.Write(after, func(ctx context.Context, tx *store.Tx) error {
 		return r.putDown(ctx, tx, r.attempt)

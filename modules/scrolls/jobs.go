@@ -88,13 +88,25 @@ func (s *Service) work(ctx context.Context, args jobArgs) error {
 	return r.settle(ctx, r.execute(running, cancel))
 }
 
-// Rescue queues scrolls whose worker is lost, or whose job is.
+// Rescue queues scrolls whose worker is lost, or whose job is: those without a new
+// heartbeat in two looks. One look is not enough, since a worker cannot write its
+// heartbeat while another transaction holds a SQLite file, or while its machine sleeps.
 func (s *Service) Rescue(ctx context.Context) error {
 	rows, err := s.lost(viewer.System(ctx), s.now().Add(-s.cfg.Stale).UnixMilli())
 	if err != nil {
 		return fmt.Errorf("find lost scrolls: %w", err)
 	}
+	missed := make(map[int64]int64, len(rows))
 	for _, row := range rows {
+		missed[row.ID] = row.HeartbeatAt
+	}
+	s.looking.Lock()
+	missed, s.missed = s.missed, missed
+	s.looking.Unlock()
+	for _, row := range rows {
+		if last, twice := missed[row.ID]; !twice || last != row.HeartbeatAt {
+			continue
+		}
 		err := s.db.Write(viewer.As(ctx, row.AccountID), func(ctx context.Context, tx *store.Tx) error {
 			return s.enqueue(ctx, tx, row.AccountID, row.ID, row.Attempt+1, s.now())
 		})
@@ -130,9 +142,9 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		}
 		switch {
 		case !limits.Active:
-			err = endRow(ctx, tx, row.ID, row.Attempt, Failed, subscriptionInactive, now)
+			err = failRow(ctx, tx, row, subscriptionInactive, now)
 		case row.Attempt >= most:
-			err = endRow(ctx, tx, row.ID, row.Attempt, Failed, internalFailure, now)
+			err = failRow(ctx, tx, row, internalFailure, now)
 		default:
 			r = s.newRun(row, limits)
 			err = startRow(ctx, tx, row, r.state.step, now)

@@ -73,8 +73,10 @@ func TestScrollResumes(t *testing.T) {
 
 					other := w.another(quick())
 					other.now = func() time.Time { return time.Now().Add(time.Minute) }
-					if err := other.Rescue(context.Background()); err != nil {
-						t.Fatal(err)
+					for range 2 {
+						if err := other.Rescue(context.Background()); err != nil {
+							t.Fatal(err)
+						}
 					}
 					if err := other.work(tenant(), jobArgs{account, scroll.ID, 2}); err != nil {
 						t.Fatal(err)
@@ -168,30 +170,118 @@ func TestScrollIsGivenUpAfterThreeLostWorkers(t *testing.T) {
 	all.Wait()
 }
 
-func TestScrollIsPutDownWhenTheQueueStops(t *testing.T) {
+// TestScrollIsReleasedWhenTheProcessStops in each step: at once, without costing a
+// start, and the next process goes on at once after the last finished step.
+func TestScrollIsReleasedWhenTheProcessStops(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		ctx, stop := context.WithCancel(tenant())
-		cfg := quick()
-		cfg.Pause = func(_ context.Context, stage, point string) {
-			if stage == Screen && point == "begin" {
-				stop()
+		w := setup(t, db, quick())
+		from := 1
+		for _, step := range Steps() {
+			for _, point := range []string{"begin", "batch", "end"} {
+				if point == "batch" && !slices.Contains([]string{Collect, Screen, Archive}, step) {
+					continue // it has no batches in this script
+				}
+				t.Run(step+" "+point, func(t *testing.T) {
+					w.t = t
+					w.sources["feed"].records = videos("tiktok", from, 25)
+					from += 25
+					ctx, stop := context.WithCancelCause(tenant())
+					defer stop(nil)
+					cfg := quick()
+					cfg.Heartbeat, cfg.Stale = time.Hour, 2*time.Hour // no other way leads to the next start
+					var stopped time.Time
+					cfg.Pause = func(_ context.Context, at, when string) {
+						if at == step && when == point && stopped.IsZero() {
+							stopped = time.Now()
+							stop(errors.New("the process is stopping"))
+						}
+					}
+					scroll := w.create(Start{})
+					if err := w.another(cfg).work(ctx, jobArgs{account, scroll.ID, 1}); err == nil || stopped.IsZero() {
+						t.Fatalf("stopped %v: got no error, want one that the queue tries again", stopped)
+					}
+					if took := time.Since(stopped); took > releaseWithin {
+						t.Errorf("the release took %v, want at most %v", took, releaseWithin)
+					}
+					down := w.load(scroll.ID)
+					if down.Status != Running || down.Attempts != 0 {
+						t.Errorf("released: status %s after %d starts, want running after 0", down.Status, down.Attempts)
+					}
+					calls := w.calls["feed"]
+					cfg.Pause = nil
+					if err := w.another(cfg).work(tenant(), jobArgs{account, scroll.ID, 1}); err != nil {
+						t.Errorf("next process: %v", err)
+					}
+					done := w.load(scroll.ID)
+					if done.Status != Completed || done.Attempts != 1 || done.NewVideos != 25 {
+						t.Errorf("resumed: %s after %d starts with %d new videos, want completed after 1 with 25", done.Status, done.Attempts, done.NewVideos)
+					}
+					repeated := w.calls["feed"] != calls
+					if want := slices.Index(Steps(), step) <= slices.Index(Steps(), Collect); repeated != want {
+						t.Errorf("the sources are asked again: got %v, want %v", repeated, want)
+					}
+				})
 			}
 		}
-		w := setup(t, db, cfg)
+	})
+}
+
+// TestALongTransactionLeavesAFreshHeartbeat: none can be written while it is open.
+func TestALongTransactionLeavesAFreshHeartbeat(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
 		scroll := w.create(Start{})
-		if err := w.service.work(ctx, jobArgs{account, scroll.ID, 1}); !errors.Is(err, context.Canceled) {
-			t.Errorf("verdict: %v", err)
+		now := time.Now()
+		w.service.now = func() time.Time { return now }
+		r, _, err := w.service.claim(tenant(), jobArgs{account, scroll.ID, 1})
+		if err != nil || r == nil {
+			t.Fatalf("claim: run %v, %v", r, err)
 		}
-		down := w.load(scroll.ID)
-		if down.Status != Running || down.Attempts != 0 || *down.Step != Screen {
-			t.Errorf("put down: %+v", down)
-		}
-		calls := w.calls["feed"]
-		if done := w.complete(scroll.ID); done.Status != Completed || done.Attempts != 1 || w.calls["feed"] != calls {
-			t.Errorf("resumed: %+v after %d calls", done, w.calls["feed"]-calls)
+		for _, must := range []bool{true, false} {
+			r.written = now.Add(time.Hour) // nothing but must has the state written
+			err := r.commit(tenant(), must, func(context.Context, *store.Tx, *state) error {
+				now = now.Add(time.Minute)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := w.number("SELECT heartbeat_at FROM scrolls WHERE id = $1", scroll.ID); int64(got) != now.UnixMilli() {
+				t.Errorf("must %v: the heartbeat is %d ms old, want 0", must, now.UnixMilli()-int64(got))
+			}
 		}
 	})
+}
+
+// TestRescueLooksTwice: a worker whose heartbeat was held up has time to write it.
+func TestRescueLooksTwice(t *testing.T) {
+	t.Parallel()
+	w := setup(t, storetest.SQLite(t), quick())
+	scroll := w.create(Start{})
+	now := time.Now()
+	w.service.now = func() time.Time { return now }
+	r, _, err := w.service.claim(tenant(), jobArgs{account, scroll.ID, 1})
+	if err != nil || r == nil {
+		t.Fatalf("claim: run %v, %v", r, err)
+	}
+	look := func(when string, want int) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		if err := w.service.Rescue(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.number("SELECT count(*) FROM jobs WHERE unique_key LIKE '%:2'"); got != want {
+			t.Errorf("%s: %d jobs of a second start, want %d", when, got, want)
+		}
+	}
+	look("first look", 0)
+	if err := r.pulse(tenant()); err != nil {
+		t.Fatal(err)
+	}
+	look("look after a heartbeat", 0)
+	look("second look without another", 1)
 }
 
 func TestScrollCancelledWhileItRuns(t *testing.T) {

@@ -162,6 +162,10 @@ func progress(s *Scroll) *scrolleryv1.Progress {
 			})
 		}
 	}
+	if f := s.failure(); f != nil {
+		tries := int32(f.Tries)
+		p.Failure = &scrolleryv1.ScrollFailure{Stage: f.Step, Plugin: f.Plugin, Cause: &f.Cause, Tries: &tries}
+	}
 	for _, c := range s.Progress.Coverage {
 		p.Coverage = append(p.Coverage, &scrolleryv1.Coverage{
 			Seed: c.Seed, Platform: c.Platform, Outcome: c.Outcome, Asked: int32(c.Asked), Returned: int32(c.Returned),

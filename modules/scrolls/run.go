@@ -77,10 +77,10 @@ func (r *run) perform(ctx context.Context, step string) error {
 		Evidence: r.evidence, Archive: r.archive, Score: r.score,
 	}[step](ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errDeadline) {
-		return &stage.CallError{Stage: step, Failure: stage.StageTimeout, Retry: true, Cause: err}
+		err = &stage.CallError{Stage: step, Failure: stage.StageTimeout, Retry: true, Cause: errors.Join(errDeadline, err)}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", step, err)
+		return &stepError{step, err}
 	}
 	r.log.Debug("step finished", "step", step, "took", time.Since(started))
 	return nil
@@ -118,10 +118,18 @@ func (r *run) beat(ctx context.Context, cancel context.CancelCauseFunc) (stop fu
 	return func() { end(); done.Wait() }
 }
 
+// releaseWithin bounds the release of a scroll when the process stops: the queue has
+// to be left time to release its job.
+const releaseWithin = 2 * time.Second
+
 // settle writes how a start ended, and returns the result for the queue.
 func (r *run) settle(ctx context.Context, err error) error {
 	// It is little to write, and written even when the queue stops.
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	within := 5 * time.Second
+	if ctx.Err() != nil {
+		within = releaseWithin
+	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	var failed *stage.CallError
 	switch {
@@ -129,17 +137,17 @@ func (r *run) settle(ctx context.Context, err error) error {
 		return nil
 	case errors.Is(err, errLost), errors.Is(err, errCancelled):
 		return nil
+	case ctx.Err() != nil:
+		r.log.Info("scroll released; another start resumes it")
+		return errors.Join(context.Cause(ctx), r.release(after))
 	case r.taken(after):
 		return nil
-	case ctx.Err() != nil:
-		r.log.Info("scroll put down; another start resumes it")
-		return errors.Join(context.Cause(ctx), r.release(after))
 	case errors.As(err, &failed):
 		r.log.Warn("stage failed", "error", err, "failure", failed.Failure)
-		return r.retryOrFail(after, string(failed.Failure), failed.Retry, failed.RetryAt)
+		return r.retryOrFail(after, string(failed.Failure), err, failed.Retry, failed.RetryAt)
 	default:
 		r.log.Error("scroll failed", "error", err)
-		return r.retryOrFail(after, internalFailure, true, nil)
+		return r.retryOrFail(after, internalFailure, err, true, nil)
 	}
 }
 
@@ -147,14 +155,14 @@ func (r *run) settle(ctx context.Context, err error) error {
 func (r *run) taken(ctx context.Context) bool { return errors.Is(r.pulse(ctx), errLost) }
 
 // retryOrFail starts the scroll again where that can help, or fails it.
-func (r *run) retryOrFail(ctx context.Context, failure string, retry bool, retryAt *int64) error {
+func (r *run) retryOrFail(ctx context.Context, failure string, cause error, retry bool, retryAt *int64) error {
 	now := r.s.now()
 	wait := r.s.cfg.RetryAfter << (r.attempt - 1)
 	if retryAt != nil {
 		wait = max(wait, time.UnixMilli(*retryAt).Sub(now))
 	}
 	if !retry || r.attempt >= r.s.cfg.MaxAttempts || wait > r.s.cfg.RetryWithin {
-		return r.fail(ctx, failure)
+		return r.fail(ctx, failure, cause)
 	}
 	return ignoreLost(r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if err := r.putDown(ctx, tx, r.attempt); err != nil {
@@ -165,8 +173,8 @@ func (r *run) retryOrFail(ctx context.Context, failure string, retry bool, retry
 }
 
 // fail ends the scroll without success.
-func (r *run) fail(ctx context.Context, failure string) error {
-	return ignoreLost(r.end(ctx, Failed, failure))
+func (r *run) fail(ctx context.Context, failure string, cause error) error {
+	return ignoreLost(r.end(ctx, Failed, failure, r.failureOf(failure, cause)))
 }
 
 // release puts the scroll down and takes the start back: the queue has to stop.
@@ -224,10 +232,20 @@ func (r *run) commit(ctx context.Context, must bool, do func(ctx context.Context
 		if err := r.fence(ctx, tx, now); err != nil {
 			return err
 		}
-		if err := do(ctx, tx, &next); err != nil || !write {
+		if err := do(ctx, tx, &next); err != nil {
 			return err
 		}
-		return r.save(ctx, tx, next, now)
+		// Dated again: no heartbeat could be written meanwhile, and a transaction that
+		// took long must not look like a lost worker once it is committed.
+		began := now
+		now = r.s.now().UnixMilli()
+		switch {
+		case write:
+			return r.save(ctx, tx, next, now)
+		case now-began >= r.s.cfg.Heartbeat.Milliseconds():
+			return r.fence(ctx, tx, now)
+		}
+		return nil
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
@@ -200,8 +202,55 @@ func TestScrollFailures(t *testing.T) {
 			if n := w.count("scroll_records"); n != 0 {
 				t.Errorf("%d records left", n)
 			}
+			why := message(done).GetProgress().GetFailure()
+			switch {
+			case c.failure == "" && why != nil:
+				t.Errorf("failure %v, want none", why)
+			case c.failure != "" && (why.GetCause() == "" || why.Tries == nil || int(*why.Tries) != c.attempts):
+				t.Errorf("failure %v, want a cause and %d tries", why, c.attempts)
+			}
 		})
 	}
+}
+
+func TestAFailureNamesStepAndPlugin(t *testing.T) {
+	t.Parallel()
+	secret := &stage.CallError{Stage: "rules", Failure: stage.StageCrashed, Cause: errors.New("/srv/key at https://10.0.0.1 sk_live_1")}
+	for name, c := range map[string]struct {
+		arrange func(w *world)
+		want    Failure
+	}{
+		"a plugin": {
+			func(w *world) { w.stageErr["rules"] = func(int) error { return secret } },
+			Failure{ptr(Screen), ptr("rules"), words("stage_crashed"), 1},
+		},
+		"a source that is not set up": {
+			func(w *world) {
+				w.sources["feed"] = &source{err: &stage.CallError{Stage: "feed", Failure: stage.SourceUnauthorized, Setup: true}}
+			},
+			Failure{ptr(Collect), ptr("feed"), "A setting or a secret of the plugin is missing or wrong.", 1},
+		},
+		"no source":     {func(w *world) { w.sources = nil }, Failure{ptr(Plan), nil, words("no_sources"), 1}},
+		"the server":    {func(w *world) { w.scoreErr = errors.New("no more disk") }, Failure{ptr(Score), nil, words("internal"), 3}},
+		"never started": {func(w *world) { w.setLimits(Limits{}) }, Failure{nil, nil, words("subscription_inactive"), 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t, storetest.SQLite(t), quick())
+			scroll := w.create(Start{})
+			c.arrange(w)
+			got := w.complete(scroll.ID).Progress.Failure
+			if diff := cmp.Diff(&c.want, got); diff != "" {
+				t.Errorf("failure (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("a scroll of an earlier version has its code in words", func(t *testing.T) {
+		got := (&Scroll{Status: Failed, FailureCode: ptr("stage_timeout"), Attempts: 3}).failure()
+		if diff := cmp.Diff(&Failure{Cause: words("stage_timeout"), Tries: 3}, got); diff != "" {
+			t.Errorf("failure (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func outcomes(status stage.Status) []stage.Outcome {

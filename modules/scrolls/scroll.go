@@ -61,6 +61,15 @@ func (s *Scroll) Ended() bool {
 	return s.Status == Completed || s.Status == Failed || s.Status == Cancelled
 }
 
+// failure is why it failed; nil where it did not. Scrolls of earlier versions have
+// their code alone.
+func (s *Scroll) failure() *Failure {
+	if s.Progress.Failure == nil && s.Status == Failed && s.FailureCode != nil {
+		return &Failure{Cause: words(*s.FailureCode), Tries: s.Attempts}
+	}
+	return s.Progress.Failure
+}
+
 // Progress is what a scroll has done so far, as it is stored.
 type Progress struct {
 	Percent       float64          `json:"percent"`
@@ -74,6 +83,8 @@ type Progress struct {
 	ScreenNotes   []string         `json:"screenNotes,omitempty"`
 	// Plan is nil until the step plan has finished, and never changes after it.
 	Plan *Planned `json:"plan,omitempty"`
+	// Failure is nil unless the scroll has failed.
+	Failure *Failure `json:"failure,omitempty"`
 }
 
 // RuleDrops counts the videos that one rule dropped.

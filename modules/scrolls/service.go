@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -170,6 +171,10 @@ type Service struct {
 	parsed  parsed
 	log     *slog.Logger
 	now     func() time.Time
+
+	looking sync.Mutex // guards missed
+	// missed are the heartbeats of the scrolls that the last look of Rescue found lost.
+	missed map[int64]int64
 }
 
 // New returns the module's service.

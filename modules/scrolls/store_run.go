@@ -95,15 +95,35 @@ func endRow(ctx context.Context, tx *store.Tx, id int64, attempt int, status, fa
 	return deleteRecords(ctx, tx, id)
 }
 
-// lost finds active scrolls, of all tenants, that had no heartbeat since a time.
+// failRow fails a scroll that has no worker.
+func failRow(ctx context.Context, tx *store.Tx, row *claimRow, code string, now int64) error {
+	why := &Failure{Cause: words(code), Tries: row.Attempt}
+	if row.StartedAt != nil {
+		step := nextStep(row.state.checkpoint)
+		why.Step = &step
+	}
+	row.state.progress.Failure = why
+	text, err := json.Marshal(row.state.progress)
+	if err != nil {
+		return fmt.Errorf("render progress: %w", err)
+	}
+	update := tx.Ent().Scroll.Update().Where(scroll.ID(row.ID), scroll.Attempt(row.Attempt), active()).SetProgress(string(text))
+	if err := one(update.Save(ctx)); err != nil {
+		return err
+	}
+	return endRow(ctx, tx, row.ID, row.Attempt, Failed, code, now)
+}
+
+// lost finds active scrolls, of all tenants, that had no heartbeat since a time: first
+// those that run.
 func (s *Service) lost(ctx context.Context, since int64) ([]*ent.Scroll, error) {
 	return s.db.Ent().Scroll.Query().
 		Where(scroll.Or(
 			scroll.And(scroll.Status(Running), scroll.HeartbeatAtLTE(since)),
 			scroll.And(scroll.Status(Queued), scroll.CreatedAtLTE(since)),
 		)).
-		Order(ent.Asc(scroll.FieldID)).Limit(100).
-		Select(scroll.FieldID, scroll.FieldAccountID, scroll.FieldAttempt).All(ctx)
+		Order(ent.Desc(scroll.FieldStatus), ent.Asc(scroll.FieldID)).Limit(100).
+		Select(scroll.FieldID, scroll.FieldAccountID, scroll.FieldAttempt, scroll.FieldHeartbeatAt).All(ctx)
 }
 
 // change updates the row where it still belongs to the worker, or fails with errLost.
@@ -134,13 +154,13 @@ func (r *run) save(ctx context.Context, tx *store.Tx, next state, now int64) err
 		return fmt.Errorf("render progress: %w", err)
 	}
 	return r.change(ctx, tx, func(u *ent.ScrollUpdate) {
-		u.SetStage(next.step).SetCheckpoint(next.checkpoint).SetProgress(string(text)).SetNewVideos(next.newVideos).
+		u.SetHeartbeatAt(now).SetStage(next.step).SetCheckpoint(next.checkpoint).SetProgress(string(text)).SetNewVideos(next.newVideos).
 			SetSubject(next.subject).SetRulesVersion(next.rulesVersion).SetUpdatedAt(now)
 	})
 }
 
-// end writes a final state and deletes the records.
-func (r *run) end(ctx context.Context, status, failure string) error {
+// end writes a final state and deletes the records. why is nil unless it failed.
+func (r *run) end(ctx context.Context, status, failure string, why *Failure) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	err := r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
@@ -149,6 +169,7 @@ func (r *run) end(ctx context.Context, status, failure string) error {
 			return err
 		}
 		next := r.state
+		next.progress.Failure = why
 		if status == Completed {
 			next.checkpoint = Score
 			next.progress.raise(100)

@@ -189,7 +189,9 @@ type Progress struct {
 	Evidence []*Looked `protobuf:"bytes,10,rep,name=evidence" json:"evidence,omitempty"`
 	// What the screens have to say of how they judged, such as a model that did not
 	// answer, so that the compiled rules decided.
-	ScreenNotes   []string `protobuf:"bytes,11,rep,name=screen_notes,json=screenNotes" json:"screen_notes,omitempty"`
+	ScreenNotes []string `protobuf:"bytes,11,rep,name=screen_notes,json=screenNotes" json:"screen_notes,omitempty"`
+	// Why the scroll failed; null where it did not.
+	Failure       *ScrollFailure `protobuf:"bytes,12,opt,name=failure" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -301,6 +303,86 @@ func (x *Progress) GetScreenNotes() []string {
 	return nil
 }
 
+func (x *Progress) GetFailure() *ScrollFailure {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+// ScrollFailure says more of a failureCode.
+type ScrollFailure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The stage of the scroll that failed; null where it was never started.
+	Stage *string `protobuf:"bytes,1,opt,name=stage" json:"stage,omitempty"`
+	// The id of the plugin that failed; null where none did.
+	Plugin *string `protobuf:"bytes,2,opt,name=plugin" json:"plugin,omitempty"`
+	// What happened, in words.
+	Cause *string `protobuf:"bytes,3,opt,name=cause" json:"cause,omitempty"`
+	// How often the scroll was started.
+	Tries         *int32 `protobuf:"varint,4,opt,name=tries" json:"tries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScrollFailure) Reset() {
+	*x = ScrollFailure{}
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScrollFailure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScrollFailure) ProtoMessage() {}
+
+func (x *ScrollFailure) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScrollFailure.ProtoReflect.Descriptor instead.
+func (*ScrollFailure) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ScrollFailure) GetStage() string {
+	if x != nil && x.Stage != nil {
+		return *x.Stage
+	}
+	return ""
+}
+
+func (x *ScrollFailure) GetPlugin() string {
+	if x != nil && x.Plugin != nil {
+		return *x.Plugin
+	}
+	return ""
+}
+
+func (x *ScrollFailure) GetCause() string {
+	if x != nil && x.Cause != nil {
+		return *x.Cause
+	}
+	return ""
+}
+
+func (x *ScrollFailure) GetTries() int32 {
+	if x != nil && x.Tries != nil {
+		return *x.Tries
+	}
+	return 0
+}
+
 // ScrollPlan is where a scroll looks, and how it came to look there.
 type ScrollPlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -317,7 +399,7 @@ type ScrollPlan struct {
 
 func (x *ScrollPlan) Reset() {
 	*x = ScrollPlan{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -329,7 +411,7 @@ func (x *ScrollPlan) String() string {
 func (*ScrollPlan) ProtoMessage() {}
 
 func (x *ScrollPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -342,7 +424,7 @@ func (x *ScrollPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScrollPlan.ProtoReflect.Descriptor instead.
 func (*ScrollPlan) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{2}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ScrollPlan) GetMethod() string {
@@ -389,7 +471,7 @@ type Seed struct {
 
 func (x *Seed) Reset() {
 	*x = Seed{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -401,7 +483,7 @@ func (x *Seed) String() string {
 func (*Seed) ProtoMessage() {}
 
 func (x *Seed) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -414,7 +496,7 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seed.ProtoReflect.Descriptor instead.
 func (*Seed) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{3}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Seed) GetKind() string {
@@ -464,7 +546,7 @@ type Looked struct {
 
 func (x *Looked) Reset() {
 	*x = Looked{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -476,7 +558,7 @@ func (x *Looked) String() string {
 func (*Looked) ProtoMessage() {}
 
 func (x *Looked) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -489,7 +571,7 @@ func (x *Looked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Looked.ProtoReflect.Descriptor instead.
 func (*Looked) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Looked) GetStage() string {
@@ -552,7 +634,7 @@ type Coverage struct {
 
 func (x *Coverage) Reset() {
 	*x = Coverage{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -564,7 +646,7 @@ func (x *Coverage) String() string {
 func (*Coverage) ProtoMessage() {}
 
 func (x *Coverage) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -577,7 +659,7 @@ func (x *Coverage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Coverage.ProtoReflect.Descriptor instead.
 func (*Coverage) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Coverage) GetSeed() string {
@@ -661,7 +743,7 @@ type RuleDrops struct {
 
 func (x *RuleDrops) Reset() {
 	*x = RuleDrops{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -673,7 +755,7 @@ func (x *RuleDrops) String() string {
 func (*RuleDrops) ProtoMessage() {}
 
 func (x *RuleDrops) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -686,7 +768,7 @@ func (x *RuleDrops) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleDrops.ProtoReflect.Descriptor instead.
 func (*RuleDrops) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RuleDrops) GetRule() string {
@@ -726,7 +808,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -738,7 +820,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -751,7 +833,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Verdict) GetPlatform() string {
@@ -828,7 +910,7 @@ type ResultCounts struct {
 
 func (x *ResultCounts) Reset() {
 	*x = ResultCounts{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -840,7 +922,7 @@ func (x *ResultCounts) String() string {
 func (*ResultCounts) ProtoMessage() {}
 
 func (x *ResultCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -853,7 +935,7 @@ func (x *ResultCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultCounts.ProtoReflect.Descriptor instead.
 func (*ResultCounts) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ResultCounts) GetVideos() int32 {
@@ -884,7 +966,7 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	" \x01(\x01R\tupdatedAt\x12$\n" +
 	"\n" +
 	"started_at\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x01R\tstartedAt\x12(\n" +
-	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xf3\x03\n" +
+	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xb1\x04\n" +
 	"\bProgress\x121\n" +
 	"\apercent\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00Y@)\x00\x00\x00\x00\x00\x00\x00\x00R\apercent\x124\n" +
 	"\x11dispatch_attempts\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x10dispatchAttempts\x12\x1c\n" +
@@ -899,7 +981,13 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\x04plan\x18\t \x01(\v2\x18.scrollery.v1.ScrollPlanB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x04plan\x120\n" +
 	"\bevidence\x18\n" +
 	" \x03(\v2\x14.scrollery.v1.LookedR\bevidence\x12!\n" +
-	"\fscreen_notes\x18\v \x03(\tR\vscreenNotes\"z\n" +
+	"\fscreen_notes\x18\v \x03(\tR\vscreenNotes\x12<\n" +
+	"\afailure\x18\f \x01(\v2\x1b.scrollery.v1.ScrollFailureB\x05\xaa\x01\x02\b\x01R\afailure\"\x85\x01\n" +
+	"\rScrollFailure\x12\x1b\n" +
+	"\x05stage\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\x05stage\x12\x1d\n" +
+	"\x06plugin\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06plugin\x12\x1b\n" +
+	"\x05cause\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x05cause\x12\x1b\n" +
+	"\x05tries\x18\x04 \x01(\x05B\x05\xaa\x01\x02\b\x01R\x05tries\"z\n" +
 	"\n" +
 	"ScrollPlan\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12(\n" +
@@ -960,31 +1048,33 @@ func file_scrollery_v1_scroll_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_scroll_proto_rawDescData
 }
 
-var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_scrollery_v1_scroll_proto_goTypes = []any{
-	(*Scroll)(nil),       // 0: scrollery.v1.Scroll
-	(*Progress)(nil),     // 1: scrollery.v1.Progress
-	(*ScrollPlan)(nil),   // 2: scrollery.v1.ScrollPlan
-	(*Seed)(nil),         // 3: scrollery.v1.Seed
-	(*Looked)(nil),       // 4: scrollery.v1.Looked
-	(*Coverage)(nil),     // 5: scrollery.v1.Coverage
-	(*RuleDrops)(nil),    // 6: scrollery.v1.RuleDrops
-	(*Verdict)(nil),      // 7: scrollery.v1.Verdict
-	(*ResultCounts)(nil), // 8: scrollery.v1.ResultCounts
+	(*Scroll)(nil),        // 0: scrollery.v1.Scroll
+	(*Progress)(nil),      // 1: scrollery.v1.Progress
+	(*ScrollFailure)(nil), // 2: scrollery.v1.ScrollFailure
+	(*ScrollPlan)(nil),    // 3: scrollery.v1.ScrollPlan
+	(*Seed)(nil),          // 4: scrollery.v1.Seed
+	(*Looked)(nil),        // 5: scrollery.v1.Looked
+	(*Coverage)(nil),      // 6: scrollery.v1.Coverage
+	(*RuleDrops)(nil),     // 7: scrollery.v1.RuleDrops
+	(*Verdict)(nil),       // 8: scrollery.v1.Verdict
+	(*ResultCounts)(nil),  // 9: scrollery.v1.ResultCounts
 }
 var file_scrollery_v1_scroll_proto_depIdxs = []int32{
 	1, // 0: scrollery.v1.Scroll.progress:type_name -> scrollery.v1.Progress
-	8, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
-	5, // 2: scrollery.v1.Progress.coverage:type_name -> scrollery.v1.Coverage
-	6, // 3: scrollery.v1.Progress.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
-	2, // 4: scrollery.v1.Progress.plan:type_name -> scrollery.v1.ScrollPlan
-	4, // 5: scrollery.v1.Progress.evidence:type_name -> scrollery.v1.Looked
-	3, // 6: scrollery.v1.ScrollPlan.seeds:type_name -> scrollery.v1.Seed
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	9, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
+	6, // 2: scrollery.v1.Progress.coverage:type_name -> scrollery.v1.Coverage
+	7, // 3: scrollery.v1.Progress.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
+	3, // 4: scrollery.v1.Progress.plan:type_name -> scrollery.v1.ScrollPlan
+	5, // 5: scrollery.v1.Progress.evidence:type_name -> scrollery.v1.Looked
+	2, // 6: scrollery.v1.Progress.failure:type_name -> scrollery.v1.ScrollFailure
+	4, // 7: scrollery.v1.ScrollPlan.seeds:type_name -> scrollery.v1.Seed
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_scroll_proto_init() }
@@ -999,7 +1089,7 @@ func file_scrollery_v1_scroll_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_scroll_proto_rawDesc), len(file_scrollery_v1_scroll_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
