@@ -56,7 +56,7 @@ type Config struct {
 	Stale time.Duration `yaml:"stale"`
 	// RescueEvery is how often lost workers are looked for. Default 5 s.
 	RescueEvery time.Duration `yaml:"rescue_every"`
-	// ScheduleEvery is how often recurrences are looked at. Default 30 s.
+	// ScheduleEvery is how often each process looks for due recurrences. Default 5 s.
 	ScheduleEvery time.Duration `yaml:"schedule_every"`
 	// ProgressEvery is the least time between two writes of mere progress. Default 500 ms.
 	ProgressEvery time.Duration `yaml:"progress_every"`
@@ -138,7 +138,7 @@ func Defaults() Config {
 		MaxMedia: 50, MediaBatch: 10, MediaWithin: 3 * time.Minute,
 		BatchSize: 200, Terms: 8, Concurrency: 4, StartUnits: 100,
 		Heartbeat: 3 * time.Second, Stale: 15 * time.Second,
-		RescueEvery: 5 * time.Second, ScheduleEvery: 30 * time.Second,
+		RescueEvery: 5 * time.Second, ScheduleEvery: 5 * time.Second,
 		ProgressEvery: 500 * time.Millisecond, PollEvery: time.Second,
 		RetryAfter: 5 * time.Second, RetryWithin: 10 * time.Minute, KeepDrops: 90 * day,
 		Deadlines: map[string]time.Duration{

@@ -2,8 +2,11 @@ package scrolls
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -70,7 +73,7 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 			return err
 		}
 		now := scroll.CreatedAt
-		return s.replaceRecurrence(ctx, tx, account, start, now, nextTime(now, *start.Schedule, time.UnixMilli(now)))
+		return s.replaceRecurrence(ctx, tx, account, start, now, nextTime(account, now, *start.Schedule, time.UnixMilli(now)))
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("create scroll: %w", err)
@@ -80,20 +83,32 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 
 const day = 24 * time.Hour
 
-// StartDue starts the scrolls of recurrences whose time has come. The failure of one
-// tenant's start does not stop the others.
+// StartDue starts the scrolls of all recurrences whose time has come. Any number of
+// processes may do so at once: each start is claimed by its row. The failure of one
+// tenant's start does not stop the others; it is tried again by the next call.
 func (s *Service) StartDue(ctx context.Context) error {
-	rows, err := s.due(viewer.System(ctx), s.now().UnixMilli())
-	if err != nil {
-		return fmt.Errorf("find due recurrences: %w", err)
-	}
 	var faults []error
-	for _, row := range rows {
-		if err := s.startDue(viewer.As(ctx, row.AccountID), row); err != nil {
-			faults = append(faults, fmt.Errorf("recurrence %d: %w", row.ID, err))
+	var last dueRow
+	for now := s.now().UnixMilli(); ; {
+		rows, err := s.due(viewer.System(ctx), now, last)
+		if err != nil {
+			return errors.Join(append(faults, fmt.Errorf("find due recurrences: %w", err))...)
+		}
+		if len(rows) == 0 {
+			return errors.Join(faults...)
+		}
+		last = rows[len(rows)-1]
+		// Processes that read the same rows take them in different orders.
+		rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		for _, row := range rows {
+			if err := s.startDue(viewer.As(ctx, row.AccountID), row); err != nil {
+				faults = append(faults, fmt.Errorf("recurrence %d: %w", row.ID, err))
+			}
+			if ctx.Err() != nil {
+				return errors.Join(append(faults, context.Cause(ctx))...)
+			}
 		}
 	}
-	return errors.Join(faults...)
 }
 
 // startDue starts one, unless the subscription is not active, the budget is used up or
@@ -118,7 +133,7 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 		if err := tx.Lock(ctx, "scrolls", row.AccountID); err != nil {
 			return err
 		}
-		if mine, err := advance(ctx, tx, row, nextTime(row.NextAt, row.EveryDays, s.now())); err != nil || !mine {
+		if mine, err := advance(ctx, tx, row, nextTime(row.AccountID, row.NextAt, row.EveryDays, s.now())); err != nil || !mine {
 			return err
 		}
 		active, err := countActive(ctx, tx)
@@ -138,11 +153,19 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 }
 
 // nextTime is the first time after now that is a whole number of intervals after
-// last. Days have 24 hours: the calendar is UTC.
-func nextTime(last int64, everyDays int, now time.Time) int64 {
+// last, moved to the account's own second of that hour: the schedules of one hour are
+// spread over it. Days have 24 hours: the calendar is UTC.
+func nextTime(account, last int64, everyDays int, now time.Time) int64 {
 	step := (time.Duration(everyDays) * day).Milliseconds()
 	if passed := now.UnixMilli() - last; passed >= 0 {
 		last += (passed/step + 1) * step
 	}
-	return last
+	hash := fnv.New64a()
+	_ = binary.Write(hash, binary.BigEndian, account) // to memory
+	hour := time.Hour.Milliseconds()
+	next := last - last%hour + int64(hash.Sum64()%3600)*1000
+	if next <= now.UnixMilli() { // it has run in this hour
+		next += step
+	}
+	return next
 }

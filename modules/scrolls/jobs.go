@@ -61,8 +61,8 @@ func (s *Service) Workers() []store.Worker {
 // Periodics returns the periodic tasks of the module.
 func (s *Service) Periodics() []store.Periodic {
 	return []store.Periodic{
-		{Kind: rescueJob, Every: s.cfg.RescueEvery, Run: s.Rescue},
-		{Kind: scheduleJob, Every: s.cfg.ScheduleEvery, Run: s.StartDue},
+		{Kind: rescueJob, Every: s.cfg.RescueEvery, Everywhere: true, Run: s.Rescue},
+		{Kind: scheduleJob, Every: s.cfg.ScheduleEvery, Everywhere: true, Run: s.StartDue},
 		{Kind: sweepJob, Every: day, Run: s.SweepVerdicts},
 	}
 }

@@ -203,7 +203,7 @@ func TestRecurrence(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w := setup(t, db, quick())
-		now := time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC)
+		now := time.Date(2026, 3, 28, 23, 59, 59, 0, time.UTC)
 		w.service.now = func() time.Time { return now }
 		due := func(days int, want int) {
 			t.Helper()
@@ -263,4 +263,53 @@ func TestRecurrence(t *testing.T) {
 		}
 		due(30, 5)
 	})
+}
+
+// TestSchedulesHaveNoCeiling: two processes start all that is due in one call each, and
+// none of it twice.
+func TestSchedulesHaveNoCeiling(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		const tenants = 2*dueBatch + 50
+		for i := range tenants {
+			w.exec("INSERT INTO recurrences (id, account_id, every_days, next_at, created_at) VALUES ($1, $2, 1, $3, 0)", i+1, 1000+i, i/3)
+		}
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				if err := w.another(quick()).StartDue(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n, own := w.count("scrolls"), w.number("SELECT count(DISTINCT account_id) FROM scrolls"); n != tenants || own != tenants {
+			t.Errorf("%d scrolls of %d accounts, want %d of %d", n, own, tenants, tenants)
+		}
+		if n := w.number("SELECT count(*) FROM recurrences WHERE next_at > $1", time.Now().UnixMilli()); n != tenants {
+			t.Errorf("%d recurrences moved on, want %d", n, tenants)
+		}
+	})
+}
+
+func TestSchedulesAreSpreadOverTheirHour(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 3, 28, 9, 0, 0, 0, time.UTC)
+	var minutes [60]int
+	for account := int64(1); account <= 6000; account++ {
+		next := time.UnixMilli(nextTime(account, begin.UnixMilli(), 2, begin)).UTC()
+		if want := begin.Add(2 * day); next.Before(want) || !next.Before(want.Add(time.Hour)) {
+			t.Fatalf("account %d: next at %v, want within an hour of %v", account, next, want)
+		}
+		minutes[next.Minute()]++
+		if again := nextTime(account, next.UnixMilli(), 2, next); again != next.Add(2*day).UnixMilli() {
+			t.Fatalf("account %d: after %v comes %v, want two days later", account, next, time.UnixMilli(again).UTC())
+		}
+	}
+	for minute, n := range minutes {
+		if n < 50 || n > 200 {
+			t.Errorf("minute %d has %d of 6000 schedules, want about 100", minute, n)
+		}
+	}
 }

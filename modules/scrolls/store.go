@@ -207,10 +207,18 @@ func (s *Service) deleteRecurrence(ctx context.Context) (bool, error) {
 	return deleted > 0, err
 }
 
-// due finds recurrences, of all tenants, whose time has come.
-func (s *Service) due(ctx context.Context, now int64) ([]dueRow, error) {
-	rows, err := s.db.Ent().Recurrence.Query().Where(recurrence.NextAtLTE(now)).
-		Order(ent.Asc(recurrence.FieldNextAt, recurrence.FieldID)).Limit(100).All(ctx)
+// dueBatch is how many due recurrences are read at once.
+const dueBatch = 100
+
+// due finds recurrences, of all tenants, whose time has come: the next dueBatch after
+// one, in the order of their times.
+func (s *Service) due(ctx context.Context, now int64, after dueRow) ([]dueRow, error) {
+	rows, err := s.db.Ent().Recurrence.Query().
+		Where(recurrence.NextAtLTE(now), recurrence.Or(
+			recurrence.NextAtGT(after.NextAt),
+			recurrence.And(recurrence.NextAt(after.NextAt), recurrence.IDGT(after.ID)),
+		)).
+		Order(ent.Asc(recurrence.FieldNextAt, recurrence.FieldID)).Limit(dueBatch).All(ctx)
 	due := make([]dueRow, len(rows))
 	for i, row := range rows {
 		due[i] = dueRow{row.ID, row.AccountID, row.EveryDays, row.Prompt, row.Template, row.NextAt}

@@ -47,7 +47,11 @@ type Worker struct {
 type Periodic struct {
 	Kind  string
 	Every time.Duration
-	Run   func(ctx context.Context) error
+	// Everywhere: it runs on every process that works, each in its own rhythm, so the
+	// loss of a process delays nothing. Run claims the rows that it works on. Without
+	// it, PostgreSQL's processes elect one, whose loss is noticed after some seconds.
+	Everywhere bool
+	Run        func(ctx context.Context) error
 }
 
 // enqueuer writes a job in a transaction.

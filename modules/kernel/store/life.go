@@ -25,7 +25,8 @@ const (
 
 // life shows that this process lives, by a lock that PostgreSQL frees when the
 // connection is gone, and hands on the jobs of those whose lock is gone. River by
-// itself can only wait until a job must have timed out.
+// itself can only wait until a job must have timed out, and 15 seconds for its leader:
+// life starts jobs whose time has come, and deposes a leader that is gone.
 type life struct {
 	pool   *pgxpool.Pool
 	id     string
@@ -111,10 +112,10 @@ func (l *life) loop(ctx context.Context, conn *pgx.Conn) {
 func (l *life) rescue(ctx context.Context, conn *pgx.Conn, missed []int64) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	const lost = `state = 'running' AND NOT EXISTS (
-		SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objsubid = 2 AND granted
-		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-		AND objid::bigint = hashtext(attempted_by[array_upper(attempted_by, 1)])::bigint & 4294967295)`
+	if err := lead(ctx, conn); err != nil {
+		return nil, err
+	}
+	lost := "state = 'running' AND " + missing("attempted_by[array_upper(attempted_by, 1)]")
 	if len(missed) > 0 {
 		tag, err := conn.Exec(ctx, `UPDATE river_job SET
 			state = (CASE WHEN attempt >= max_attempts THEN 'discarded' ELSE 'available' END)::river_job_state,
@@ -134,4 +135,31 @@ func (l *life) rescue(ctx context.Context, conn *pgx.Conn, missed []int64) ([]in
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
+}
+
+// missing is the condition that nobody holds the lock of a worker; $1 is lifeClass.
+func missing(worker string) string {
+	return `NOT EXISTS (
+		SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objsubid = 2 AND granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+		AND objid::bigint = hashtext(` + worker + `)::bigint & 4294967295)`
+}
+
+// lead does what may not wait for River's leader: it makes jobs available whose time
+// has come, and resigns for a leader that is gone, as River does it.
+func lead(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `UPDATE river_job SET state = 'available' WHERE id IN (
+		SELECT id FROM river_job WHERE state IN ('scheduled', 'retryable') AND scheduled_at <= now()
+		ORDER BY scheduled_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`)
+	if err != nil {
+		return fmt.Errorf("start jobs whose time has come: %w", err)
+	}
+	_, err = conn.Exec(ctx, `WITH gone AS (SELECT leader_id FROM river_leader WHERE `+missing("leader_id")+` FOR UPDATE),
+		told AS (SELECT pg_notify(concat(current_schema(), '.river_leadership'),
+			json_build_object('leader_id', leader_id, 'action', 'resigned')::text) FROM gone)
+		DELETE FROM river_leader USING told`, lifeClass)
+	if err != nil {
+		return fmt.Errorf("depose a lost leader: %w", err)
+	}
+	return nil
 }

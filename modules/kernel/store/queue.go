@@ -161,6 +161,21 @@ func (q *Queue) tick(ctx context.Context, periodic Periodic) {
 	}
 }
 
+// every runs a periodic in its rhythm until quit is closed; a run that takes longer
+// skips beats.
+func (q *Queue) every(periodic Periodic, quit <-chan struct{}) {
+	ticker := time.NewTicker(periodic.Every)
+	defer ticker.Stop()
+	for {
+		q.tick(q.halted, periodic)
+		select {
+		case <-quit:
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
 // failed reports a run that did not succeed, and whether the job is given up.
 func (q *Queue) failed(ctx context.Context, kind string, id int64, attempt, maxAttempts int, err error) (final bool) {
 	var never *cancelled

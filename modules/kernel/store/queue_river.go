@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -80,9 +81,13 @@ type riverQueue struct {
 	q      *Queue
 	client *river.Client[pgx.Tx]
 	life   *life
+
+	quit    chan struct{} // closed to end the periodics of this process
+	stopped sync.Once
+	local   sync.WaitGroup
 }
 
-func newRiverQueue(q *Queue) *riverQueue { return &riverQueue{q: q} }
+func newRiverQueue(q *Queue) *riverQueue { return &riverQueue{q: q, quit: make(chan struct{})} }
 
 func (r *riverQueue) start(ctx context.Context) error {
 	host, _ := os.Hostname()
@@ -99,11 +104,33 @@ func (r *riverQueue) start(ctx context.Context) error {
 	if err := client.Start(r.q.halted); err != nil {
 		return errors.Join(err, r.life.end())
 	}
+	for _, periodic := range r.q.periodics {
+		if periodic.Everywhere {
+			r.local.Go(func() { r.q.every(periodic, r.quit) })
+		}
+	}
 	return nil
 }
 
-func (r *riverQueue) stop(ctx context.Context) error { return r.client.Stop(ctx) }
-func (r *riverQueue) close() error                   { return r.life.end() }
+func (r *riverQueue) stop(ctx context.Context) error {
+	r.stopped.Do(func() { close(r.quit) })
+	if err := r.client.Stop(ctx); err != nil {
+		return err
+	}
+	idle := make(chan struct{})
+	go func() {
+		r.local.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("periodics are still running: %w", ctx.Err())
+	}
+}
+
+func (r *riverQueue) close() error { return r.life.end() }
 
 func (r *riverQueue) config(id string) *river.Config {
 	workers, queues, longest := river.NewWorkers(), map[string]river.QueueConfig{}, defaultTimeout
@@ -118,6 +145,9 @@ func (r *riverQueue) config(id string) *river.Config {
 		river.AddWorkerArgs(workers, riverArgs{kind: kind}, &riverWorker{q: r.q, periodic: &periodic})
 		queues[riverQueueName(kind)] = river.QueueConfig{MaxWorkers: 1}
 		longest = max(longest, periodic.Every)
+		if periodic.Everywhere {
+			continue // it is known for the sake of jobs that an earlier version left
+		}
 		periodics = append(periodics, river.NewPeriodicJob(river.PeriodicInterval(periodic.Every),
 			func() (river.JobArgs, *river.InsertOpts) {
 				return riverArgs{kind: kind, Args: json.RawMessage("null")},

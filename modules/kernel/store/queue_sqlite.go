@@ -94,7 +94,7 @@ func (s *sqliteQueue) start(ctx context.Context) error {
 	}
 	go s.loop(s.q.halted)
 	for _, periodic := range s.q.periodics {
-		s.jobs.Go(func() { s.every(periodic) })
+		s.jobs.Go(func() { s.q.every(periodic, s.quit) })
 	}
 	return nil
 }
@@ -116,20 +116,6 @@ func (s *sqliteQueue) stop(ctx context.Context) error {
 }
 
 func (s *sqliteQueue) close() error { return s.lock.release() }
-
-// every runs a periodic in its rhythm; a run that takes longer skips beats.
-func (s *sqliteQueue) every(periodic Periodic) {
-	ticker := time.NewTicker(periodic.Every)
-	defer ticker.Stop()
-	for {
-		s.q.tick(s.q.halted, periodic)
-		select {
-		case <-s.quit:
-			return
-		case <-ticker.C:
-		}
-	}
-}
 
 // loop takes jobs whenever one may have become due or a place free.
 func (s *sqliteQueue) loop(ctx context.Context) {

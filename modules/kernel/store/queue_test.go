@@ -393,3 +393,39 @@ func TestAttemptsOutlastWhatTheyShould(t *testing.T) {
 		}
 	}
 }
+
+// TestALostLeaderDelaysNothing: River itself waits until its lease has ended.
+func TestALostLeaderDelaysNothing(t *testing.T) {
+	t.Parallel()
+	db := storetest.Postgres(t)
+	ghost := func(statement string) {
+		t.Helper()
+		err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, statement)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ghost("INSERT INTO river_leader (elected_at, expires_at, leader_id) VALUES (now(), now() + interval '1 hour', 'lost')")
+	enqueue(t, db, store.Job{Kind: "test", RunAt: time.Now().Add(time.Hour)})
+	began := time.Now()
+	elected, everywhere := make(chan struct{}, 1000), make(chan struct{}, 1000)
+	run := func(runs chan struct{}) func(context.Context) error {
+		return func(context.Context) error {
+			runs <- struct{}{}
+			return nil
+		}
+	}
+	b := start(t, db, store.Worker{},
+		store.Periodic{Kind: "elected", Every: time.Second, Run: run(elected)},
+		store.Periodic{Kind: "everywhere", Every: time.Hour, Everywhere: true, Run: run(everywhere)})
+	receive(t, everywhere)
+	ghost("UPDATE river_job SET scheduled_at = now() WHERE kind = 'test'")
+	receive(t, b.calls)
+	receive(t, elected)
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v, want about 5 seconds", took)
+	}
+}
