@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -31,17 +30,9 @@ func eachDatabase(t *testing.T, test func(t *testing.T, c *chaos, db func(t *tes
 	})
 }
 
-func numberOf(t *testing.T, db *store.DB, query string) (n int) {
+func numberOf(t *testing.T, db *store.DB, query string) int {
 	t.Helper()
-	rows, err := db.PrepareSystem(query).Query(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	if !rows.Next() || rows.Scan(&n) != nil {
-		t.Fatalf("%s: %v", query, rows.Err())
-	}
-	return n
+	return int(storetest.Count(t, db, query))
 }
 
 // TestImportWholeFiles imports real exports of hundreds of videos, twice.

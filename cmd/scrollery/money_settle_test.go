@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -67,25 +69,15 @@ func (b *books) exec(t *testing.T, query string) {
 // rows reads whole tables of text.
 func (b *books) rows(t *testing.T, query string) (out [][]string) {
 	t.Helper()
-	found, err := b.db.PrepareSystem(query).Query(context.Background())
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	defer found.Close()
-	columns, _ := found.Columns()
-	for found.Next() {
+	storetest.Rows(t, b.db, func(found *sql.Rows) error {
+		columns, err := found.Columns()
 		row, into := make([]string, len(columns)), make([]any, len(columns))
 		for i := range row {
 			into[i] = &row[i]
 		}
-		if err := found.Scan(into...); err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
 		out = append(out, row)
-	}
-	if err := found.Err(); err != nil {
-		t.Fatal(err)
-	}
+		return errors.Join(err, found.Scan(into...))
+	}, query)
 	return out
 }
 

@@ -104,19 +104,9 @@ func (w *world) exec(query string, args ...any) {
 }
 
 // number reads one number.
-func (w *world) number(query string, args ...any) (n int) {
+func (w *world) number(query string, args ...any) int {
 	w.t.Helper()
-	rows, err := w.db.PrepareSystem(query).Query(context.Background(), args...)
-	if err != nil {
-		w.t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	if rows.Next() {
-		if err := rows.Scan(&n); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	return n
+	return int(storetest.Count(w.t, w.db, query, args...))
 }
 
 func (w *world) count(table string) int { return w.number("SELECT count(*) FROM " + table) }
@@ -218,7 +208,7 @@ func (w *world) Charge(ctx context.Context, tx *store.Tx, _ int64, units int) er
 }
 
 func (w *world) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error) {
-	rows, err := w.db.PrepareSystem("SELECT platform, external_id, evidence FROM fake_videos").Query(ctx)
+	rows, err := w.db.HotTenantless("SELECT platform, external_id, evidence FROM fake_videos", "a table of the test").Query(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +247,7 @@ func (w *world) LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.R
 
 // ObservedIn with no scrolls is about all of them.
 func (w *world) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error) {
-	rows, err := w.db.PrepareSystem("SELECT scroll_id, platform, external_id, observed_at FROM fake_observations").Query(ctx)
+	rows, err := w.db.HotTenantless("SELECT scroll_id, platform, external_id, observed_at FROM fake_observations", "a table of the test").Query(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +284,7 @@ func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, _ int6
 }
 
 func (w *world) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error) {
-	rows, err := w.db.PrepareSystem("SELECT external_id FROM fake_videos WHERE platform = $1 ORDER BY external_id").Query(ctx, platform)
+	rows, err := w.db.HotTenantless("SELECT external_id FROM fake_videos WHERE platform = $1 ORDER BY external_id", "a table of the test").Query(ctx, platform)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -99,6 +101,12 @@ func (s *Hot) Expand(ctx context.Context, args ...any) (query string, values []a
 	}
 	return s.expand(account, args)
 }
+
+var errNoAccount = errors.New("no account in the context: a tenant's statement needs one")
+
+// Row is what [Hot.Each] hands out: each value is an int64, a float64, a string,
+// bytes or nil.
+type Row = []driver.Value
 
 // Each runs the statement outside of transactions and hands do a row at a time,
 // until do returns false. The row's values may be kept, the row may not. do must

@@ -98,19 +98,9 @@ func settled(t *testing.T, db *store.DB) (failed int) {
 	}
 }
 
-func scan(t *testing.T, db *store.DB, query string) (n int) {
+func scan(t *testing.T, db *store.DB, query string) int {
 	t.Helper()
-	rows, err := db.PrepareSystem(query).Query(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return n
+	return int(storetest.Count(t, db, query))
 }
 
 func TestQueue(t *testing.T) {
