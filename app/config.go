@@ -9,14 +9,12 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
-	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -43,9 +41,6 @@ type Config struct {
 	DatabaseURL string `yaml:"database_url"`
 	// Roles are what this process does: `api`, `worker`, or both.
 	Roles []string `yaml:"roles"`
-	// Node is the number of this process among those of one database, 0 to 511: it is
-	// part of ids.
-	Node int `yaml:"node"`
 	// PluginDir holds external plugins and their manifests; empty for none.
 	PluginDir string `yaml:"plugin_dir"`
 	// RateLimit turns request rates on.
@@ -126,10 +121,6 @@ func Settings() []Setting {
 		{Name: "ROLES", Default: "api,worker", Usage: "what this process does", set: func(c *Config, value string) error {
 			c.Roles = list(value)
 			return nil
-		}},
-		{Name: "NODE", Default: "0", Usage: "number of this process among those of one database, 0-511", set: func(c *Config, value string) (err error) {
-			c.Node, err = strconv.Atoi(value)
-			return err
 		}},
 		{Name: "PLUGIN_DIR", Usage: "folder of external plugins", set: text(func(c *Config) *string { return &c.PluginDir })},
 		{Name: "RATE_LIMIT", Default: "on", Usage: "`on` or `off`", set: func(c *Config, value string) error {
@@ -250,9 +241,6 @@ func (c *Config) Validate() error {
 	if c.DatabaseURL == "" && !(c.API() && c.Worker()) {
 		fault("ROLES", "SQLite belongs to one process: it is both api and worker")
 	}
-	if c.Node < 0 || c.Node > publicid.MaxNode {
-		fault("NODE", "%d is not between 0 and %d", c.Node, publicid.MaxNode)
-	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"door": c.Protocols, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
 		"scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages,
@@ -267,6 +255,6 @@ func (c *Config) Validate() error {
 // store is the storage's part.
 func (c *Config) store() store.Config {
 	part := store.Defaults()
-	part.DatabaseURL, part.DataDir, part.Node = c.DatabaseURL, c.DataDir, c.Node
+	part.DatabaseURL, part.DataDir = c.DatabaseURL, c.DataDir
 	return part
 }

@@ -1,17 +1,15 @@
 // Package publicid makes the ids of rows and their public form.
 //
 // An id is a positive 63-bit number: 42 bits of milliseconds since 2024, 9 bits of
-// node, 12 bits of sequence. Ids therefore sort by time, and replicas with different
-// nodes never make the same one. The public form is a prefix and 13 digits of base32,
+// node, 12 bits of sequence. Ids therefore sort by time, and processes with different
+// node numbers never make the same one, nor two that hold a number in turn. The public form is a prefix and 13 digits of base32,
 // `vid_…`. It is opaque, and it never grants access.
 package publicid
 
 import (
 	"encoding/base32"
 	"encoding/binary"
-	"fmt"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -34,40 +32,6 @@ const (
 )
 
 var encoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
-
-// Maker makes ids. It is safe for concurrent use.
-type Maker struct {
-	mu   sync.Mutex
-	node int64
-	last int64
-	next int64
-	now  func() time.Time
-}
-
-// NewMaker returns the maker of a node, 0 to MaxNode.
-func NewMaker(node int) (*Maker, error) {
-	if node < 0 || node > MaxNode {
-		return nil, fmt.Errorf("node %d is not between 0 and %d", node, MaxNode)
-	}
-	return &Maker{node: int64(node), now: time.Now}, nil
-}
-
-// New returns an id greater than all earlier ones. When the numbers of a millisecond
-// are used up, or the clock steps back, ids run ahead of the clock.
-func (m *Maker) New() int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	millis := m.now().UnixMilli() - epoch
-	switch {
-	case millis > m.last:
-		m.last, m.next = millis, 0
-	case m.next == 1<<sequenceBits-1:
-		m.last, m.next = m.last+1, 0
-	default:
-		m.next++
-	}
-	return m.last<<(nodeBits+sequenceBits) | m.node<<sequenceBits | m.next
-}
 
 // First returns the lowest id that can be made at that time.
 func First(at time.Time) int64 {

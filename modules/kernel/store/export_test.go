@@ -1,6 +1,15 @@
 package store
 
-import "time"
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// OpenAt is Open with another clock.
+func OpenAt(ctx context.Context, cfg Config, log *slog.Logger, now func() time.Time) (*DB, error) {
+	return openAt(ctx, cfg, log, now)
+}
 
 // SetBackoff replaces the wait after failed attempts.
 func (q *Queue) SetBackoff(backoff func(attempt int) time.Duration) { q.backoff = backoff }

@@ -20,10 +20,13 @@ import (
 // processes may call it at once. A database that is newer than the binary is left
 // as it is.
 func (db *DB) Migrate(ctx context.Context) error {
-	if db.pool != nil {
-		return db.migratePostgres(ctx)
+	if db.pool == nil {
+		return db.migrateSQLite(ctx)
 	}
-	return db.migrateSQLite(ctx)
+	if err := db.migratePostgres(ctx); err != nil {
+		return err
+	}
+	return db.startNode(ctx)
 }
 
 func (db *DB) migratePostgres(ctx context.Context) error {

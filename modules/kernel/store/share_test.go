@@ -167,7 +167,7 @@ func TestConfigValidate(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]store.Config{
 		"nothing": {}, "another database": {DatabaseURL: "mysql://x"},
-		"node": {DataDir: "x", Node: 512}, "max conns": {DataDir: "x", MaxConns: -1},
+		"max conns": {DataDir: "x", MaxConns: -1},
 	} {
 		if cfg.Validate() == nil {
 			t.Errorf("%s: no error", name)

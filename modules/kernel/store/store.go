@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"entgo.io/ent/dialect"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -32,9 +33,6 @@ type Config struct {
 	// DataDir is the folder of everything that is kept on disk; made when missing.
 	// Default ./data.
 	DataDir string
-	// Node distinguishes replicas on one database in the ids they make: 0 to 511,
-	// default 0. Two running replicas must never share one.
-	Node int
 	// MaxConns bounds the connections to PostgreSQL. Default 0: four a CPU, at
 	// least 16. SQLite has one writer and a fixed pool of readers.
 	MaxConns int
@@ -52,9 +50,6 @@ func (c Config) Validate() error {
 	if c.DatabaseURL != "" && !isPostgres(c.DatabaseURL) {
 		faults = append(faults, errors.New("database address: only postgres:// is known; leave it empty for SQLite"))
 	}
-	if c.Node < 0 || c.Node > publicid.MaxNode {
-		faults = append(faults, fmt.Errorf("node: %d is not between 0 and %d", c.Node, publicid.MaxNode))
-	}
 	if c.MaxConns < 0 {
 		faults = append(faults, errors.New("max conns: negative"))
 	}
@@ -70,6 +65,8 @@ type DB struct {
 	cfg    Config
 	log    *slog.Logger
 	ids    *publicid.Maker
+	nodes  nodes
+	now    func() time.Time
 	driver dialect.Driver
 	client *ent.Client
 	// reader answers statements; writer runs transactions. One pool on PostgreSQL.
@@ -84,16 +81,18 @@ type DB struct {
 	wake chan struct{}
 }
 
-// Open opens the database that cfg names. It does not migrate.
+// Open opens the database that cfg names, and holds a node number of it until it is
+// closed. It does not migrate.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*DB, error) {
+	return openAt(ctx, cfg, log, time.Now)
+}
+
+// openAt is Open with the clock that ids are made by.
+func openAt(ctx context.Context, cfg Config, log *slog.Logger, now func() time.Time) (*DB, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	ids, err := publicid.NewMaker(cfg.Node)
-	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	db := &DB{cfg: cfg, log: log, ids: ids, wake: make(chan struct{}, 1)}
+	db := &DB{cfg: cfg, log: log, now: now, wake: make(chan struct{}, 1)}
 	open := db.openSQLite
 	if cfg.DatabaseURL != "" {
 		open = db.openPostgres
@@ -101,12 +100,19 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*DB, error) {
 	if err := open(ctx); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
+	if err := db.leaseNode(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), db.closePools())
+	}
 	db.client = ent.NewClient(ent.Driver(db.driver))
 	return db, nil
 }
 
-// Close closes every connection. Stop the queue first.
+// Close closes every connection and gives the node number back. Stop the queue first.
 func (db *DB) Close() error {
+	return errors.Join(db.nodes.close(db.ids.Last()), db.closePools())
+}
+
+func (db *DB) closePools() error {
 	err := db.reader.Close()
 	if db.writer != db.reader {
 		err = errors.Join(err, db.writer.Close())
@@ -125,7 +131,7 @@ func (db *DB) Dialect() string {
 	return SQLite
 }
 
-// NewID returns an id that no replica ever made, greater than this one's last.
+// NewID returns an id that no process ever made, greater than this one's last.
 func (db *DB) NewID() int64 { return db.ids.New() }
 
 // Ent returns the client for reads, and for single writes that need no

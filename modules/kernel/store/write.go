@@ -87,7 +87,7 @@ func (db *DB) writeOnce(ctx context.Context, do func(ctx context.Context, tx *Tx
 	if err := do(context.WithValue(ctx, writeKey{}, tx), tx); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), db.ids.Err()); err != nil {
 		return err
 	}
 	committed = true

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+)
+
+// nodeClass is the first half of the advisory locks that hold node numbers.
+const nodeClass = 0x5c0118
+
+// nodeTable holds the marks. It is no numbered migration, as a number is leased
+// before the schema is migrated.
+const nodeTable = `CREATE TABLE IF NOT EXISTS node_numbers (number INTEGER PRIMARY KEY, used_until BIGINT NOT NULL)`
+
+// postgresNodes holds a number by an advisory lock of a connection outside of the pool.
+type postgresNodes struct {
+	pool  *pgxpool.Pool
+	mu    sync.Mutex
+	conn  *pgx.Conn
+	node  int
+	until int64 // 0 while the table of marks is not made
+}
+
+func (p *postgresNodes) lease(ctx context.Context, now int64) (publicid.Grant, error) {
+	conn, err := pgx.ConnectConfig(ctx, p.pool.Config().ConnConfig.Copy())
+	if err != nil {
+		return publicid.Grant{}, err
+	}
+	p.conn = conn
+	if p.node, err = p.lock(ctx, now); err == nil {
+		var grant publicid.Grant
+		if grant, err = p.first(ctx, now); err == nil {
+			return grant, nil
+		}
+	}
+	p.conn = nil
+	return publicid.Grant{}, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
+}
+
+// lock takes the first free number.
+func (p *postgresNodes) lock(ctx context.Context, now int64) (int, error) {
+	var marked bool
+	if err := p.conn.QueryRow(ctx, "SELECT to_regclass('node_numbers') IS NOT NULL").Scan(&marked); err != nil {
+		return 0, err
+	}
+	order, args := "n DESC", []any{nodeClass, publicid.MaxNode}
+	if marked {
+		order = "coalesce((SELECT used_until FROM node_numbers WHERE number = n), 0) > $3, n DESC"
+		args = append(args, now)
+	}
+	rows, err := p.conn.Query(ctx, `SELECT n FROM generate_series(0, $2::int) AS n WHERE NOT EXISTS (
+		SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objid::bigint = n AND objsubid = 2
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) ORDER BY `+order, args...)
+	if err != nil {
+		return 0, err
+	}
+	free, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil {
+		return 0, err
+	}
+	for _, node := range free {
+		var held bool
+		if err := p.conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1, $2)", nodeClass, node).Scan(&held); err != nil || held {
+			return node, err
+		}
+	}
+	return 0, errAllHeld
+}
+
+// first marks the number that was locked. Without the table there is nothing yet
+// that an id could be written to, and no bound.
+func (p *postgresNodes) first(ctx context.Context, now int64) (publicid.Grant, error) {
+	grant := publicid.Grant{Node: p.node}
+	err := p.conn.QueryRow(ctx, "SELECT used_until FROM node_numbers WHERE number = $1", p.node).Scan(&grant.After)
+	var fault *pgconn.PgError
+	if errors.As(err, &fault) && fault.Code == "42P01" { // undefined_table
+		return grant, nil
+	}
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return grant, err
+	}
+	grant.Until = max(grant.After, now) + nodeStep.Milliseconds()
+	_, err = p.conn.Exec(ctx, "INSERT INTO node_numbers VALUES ($1, $2) ON CONFLICT (number) DO UPDATE SET used_until = EXCLUDED.used_until", p.node, grant.Until)
+	p.until = grant.Until
+	return grant, err
+}
+
+func (p *postgresNodes) renew(ctx context.Context, at int64) (publicid.Grant, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conn != nil && !p.conn.IsClosed() {
+		until := at + nodeStep.Milliseconds()
+		tag, err := p.conn.Exec(ctx, "UPDATE node_numbers SET used_until = $2 WHERE number = $1 AND used_until = $3", p.node, until, p.until)
+		if err == nil && tag.RowsAffected() == 1 {
+			p.until = until
+			return publicid.Grant{Node: p.node, Until: until}, nil
+		}
+		_ = p.conn.Close(context.WithoutCancel(ctx)) // the lock may be lost: take another number
+	}
+	return p.lease(ctx, at)
+}
+
+func (p *postgresNodes) close(last int64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), nodeWait)
+	defer cancel()
+	if p.until > 0 && last > 0 && !p.conn.IsClosed() {
+		// Where it fails the mark stays higher than it need be.
+		_, _ = p.conn.Exec(ctx, "UPDATE node_numbers SET used_until = $2 WHERE number = $1 AND used_until = $3", p.node, last, p.until)
+	}
+	_ = p.conn.Close(ctx)
+	p.conn = nil
+	return nil
+}
+
+// startNode makes the table of marks, one process at a time, and marks the
+// number where lease could not.
+func (db *DB) startNode(ctx context.Context) error {
+	p := db.nodes.(*postgresNodes)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.until > 0 {
+		return nil
+	}
+	if p.conn == nil {
+		return errors.New("mark the node number: the connection that holds it is closed")
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if _, err := p.conn.Exec(ctx, "SELECT pg_advisory_lock($1, $2)", nodeClass, publicid.MaxNode+1); err != nil {
+		return fmt.Errorf("mark the node number: %w", err)
+	}
+	_, err := p.conn.Exec(ctx, nodeTable)
+	_, unlockErr := p.conn.Exec(ctx, "SELECT pg_advisory_unlock($1, $2)", nodeClass, publicid.MaxNode+1)
+	if err := errors.Join(err, unlockErr); err != nil {
+		return fmt.Errorf("make the table of node numbers: %w", err)
+	}
+	grant, err := p.first(ctx, max(db.now().UnixMilli(), db.ids.Last()))
+	if err != nil {
+		return fmt.Errorf("mark the node number: %w", err)
+	}
+	db.ids.Take(grant)
+	return nil
+}

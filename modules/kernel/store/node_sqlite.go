@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+)
+
+// fileNodes keeps two files a number in the data folder: a lock that the holder
+// keeps, and the mark. Commands beside a running server so get numbers of their own.
+type fileNodes struct {
+	dir  string
+	lock *fileLock
+	node int
+}
+
+func (f *fileNodes) path(node int, suffix string) string {
+	return filepath.Join(f.dir, "nodes", fmt.Sprintf("%03d%s", node, suffix))
+}
+
+func (f *fileNodes) lease(_ context.Context, now int64) (publicid.Grant, error) {
+	if err := os.MkdirAll(filepath.Join(f.dir, "nodes"), 0o700); err != nil {
+		return publicid.Grant{}, err
+	}
+	for _, ahead := range []bool{false, true} {
+		for node := publicid.MaxNode; node >= 0; node-- {
+			lock, err := tryLockFile(f.path(node, ".lock"))
+			if errors.Is(err, errLocked) {
+				continue
+			}
+			if err != nil {
+				return publicid.Grant{}, err
+			}
+			after, err := f.mark(node)
+			if err == nil && (after <= now || ahead) {
+				f.lock, f.node = lock, node
+				grant, err := f.grant(after, max(after, now))
+				if err != nil {
+					err = errors.Join(err, lock.release())
+				}
+				return grant, err
+			}
+			if err := errors.Join(err, lock.release()); err != nil {
+				return publicid.Grant{}, err
+			}
+		}
+	}
+	return publicid.Grant{}, errAllHeld
+}
+
+func (f *fileNodes) renew(_ context.Context, at int64) (publicid.Grant, error) {
+	return f.grant(0, at)
+}
+
+func (f *fileNodes) close(last int64) error {
+	if f.lock == nil {
+		return nil
+	}
+	err := errors.Join(f.setMark(last), f.lock.release())
+	f.lock = nil
+	return err
+}
+
+func (f *fileNodes) grant(after, at int64) (publicid.Grant, error) {
+	until := at + nodeStep.Milliseconds()
+	return publicid.Grant{Node: f.node, After: after, Until: until}, f.setMark(until)
+}
+
+// mark returns 0 for a number that was never held.
+func (f *fileNodes) mark(node int) (int64, error) {
+	text, err := os.ReadFile(f.path(node, ""))
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(text) == 0 {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	mark, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", f.path(node, ""), err)
+	}
+	return mark, nil
+}
+
+// setMark writes over the old mark in place: one short write of constant length.
+func (f *fileNodes) setMark(until int64) error {
+	file, err := os.OpenFile(f.path(f.node, ""), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(fmt.Appendf(nil, "%020d\n", until), 0)
+	return errors.Join(err, file.Sync(), file.Close())
+}
