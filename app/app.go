@@ -30,8 +30,11 @@ import (
 
 const (
 	startTimeout = time.Minute
-	// stopTimeout is how long running requests and jobs get to finish.
+	// stopTimeout is how long all of the stop may take, after the lame-duck phase.
 	stopTimeout = 20 * time.Second
+	// drainTimeout is how long running requests and jobs get of it to finish. The rest
+	// is for the jobs that were cut short: they give their work back.
+	drainTimeout = 12 * time.Second
 )
 
 // modules is the graph without what listens or works: the operator's commands use
@@ -72,8 +75,8 @@ func graph(cfg Config, log *slog.Logger) fx.Option {
 	return fx.Options(
 		modules(cfg, log),
 		system,
-		fx.Provide(newTracing, newMetrics, newAdmission, newMux, NewRoutes, NewServer),
-		fx.Invoke(learnStages, runQueue, runServer),
+		fx.Provide(newTracing, newMetrics, newAdmission, newMux, newDrain, NewRoutes, NewServer),
+		fx.Invoke(learnStages, runRoles),
 	)
 }
 
@@ -129,16 +132,29 @@ func learnStages(lifecycle fx.Lifecycle, host *pluginhost.Host) {
 	lifecycle.Append(fx.StartHook(host.Learn))
 }
 
-func runQueue(lifecycle fx.Lifecycle, cfg Config, queue *store.Queue) {
-	if cfg.Worker() {
-		lifecycle.Append(fx.Hook{OnStart: queue.Start, OnStop: queue.Stop})
+// runRoles starts what this process does. Both roles stop side by side: neither waits
+// for what the other one is busy with.
+func runRoles(lifecycle fx.Lifecycle, cfg Config, queue *store.Queue, server *Server, mux *api.Mux) {
+	start := func(ctx context.Context) error {
+		if cfg.Worker() {
+			if err := queue.Start(ctx); err != nil {
+				return err
+			}
+		}
+		if cfg.API() {
+			server.Start()
+		}
+		return nil
 	}
-}
-
-func runServer(lifecycle fx.Lifecycle, cfg Config, server *Server) {
-	if cfg.API() {
-		lifecycle.Append(fx.StartStopHook(server.Start, server.Stop))
+	stop := func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+		defer cancel()
+		queued := make(chan error, 1)
+		go func() { queued <- queue.Stop(ctx) }()
+		mux.EndStreams()
+		return errors.Join(server.Stop(ctx), <-queued)
 	}
+	lifecycle.Append(fx.Hook{OnStart: start, OnStop: stop})
 }
 
 // Service is a running app.
@@ -147,6 +163,7 @@ type Service struct {
 	server  *Server
 	routes  *Routes
 	keys    *keys.Service
+	drain   *drain
 	baseURL string
 }
 
@@ -163,7 +180,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	}
 	s := &Service{baseURL: cfg.BaseURL}
 	s.graph = fx.New(graph(cfg, log), fx.Provide(func() net.Listener { return listener }), fx.Options(instead...),
-		fx.Populate(&s.server, &s.routes, &s.keys))
+		fx.Populate(&s.server, &s.routes, &s.keys, &s.drain))
 	if err = cause(s.graph.Err()); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, startTimeout)
 		defer cancel()
@@ -184,8 +201,10 @@ func (s *Service) BaseURL() string { return s.baseURL }
 // Handler is what the server answers with.
 func (s *Service) Handler() http.Handler { return s.routes.Handler() }
 
-// Stop drains requests and jobs, for at most stopTimeout.
+// Stop drains requests and jobs, for at most stopTimeout. Jobs that were cut short run
+// again in the next process.
 func (s *Service) Stop() error {
+	s.drain.begin()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	return s.graph.Stop(ctx)
@@ -201,7 +220,8 @@ func (s *Service) Wait(ctx context.Context) error {
 	}
 }
 
-// Serve runs the service until ctx ends, then drains it.
+// Serve runs the service until ctx ends. It stays reachable, but not ready, for the
+// lame-duck phase, then drains.
 func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
 	service, err := Start(ctx, cfg, log)
 	if err != nil {
@@ -209,5 +229,9 @@ func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
 	}
 	err = service.Wait(ctx)
 	log.Info("stopping")
+	if err == nil {
+		service.drain.begin()
+		time.Sleep(cfg.LameDuck)
+	}
 	return errors.Join(err, service.Stop())
 }

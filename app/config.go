@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
@@ -50,6 +51,9 @@ type Config struct {
 	ReadPages bool `yaml:"read_pages"`
 	// TrustedProxies may name the client in X-Forwarded-For.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
+	// LameDuck is how long a server that was told to stop still takes requests, while
+	// its probe says 503; default 3 s, at most a minute.
+	LameDuck time.Duration `yaml:"lame_duck"`
 	// LogLevel is `debug`, `info`, `warn` or `error`.
 	LogLevel slog.Level `yaml:"log_level"`
 	// StripeSecretKey takes payments through Stripe; empty for the test checkout.
@@ -93,6 +97,7 @@ func Defaults() Config {
 		DataDir:   "./data",
 		Roles:     []string{"api", "worker"},
 		RateLimit: true,
+		LameDuck:  3 * time.Second,
 		ReadPages: true,
 		MailFrom:  "Scrollery <no-reply@localhost>",
 		Protocols: api.Defaults(),
@@ -149,6 +154,10 @@ func Settings() []Setting {
 		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
 		{Name: "AGENT_MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.AgentModel })},
 		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
+		{Name: "LAME_DUCK", Default: "3s", Usage: "how long a server that was told to stop still takes requests", set: func(c *Config, value string) (err error) {
+			c.LameDuck, err = time.ParseDuration(value)
+			return err
+		}},
 		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
 			return c.LogLevel.UnmarshalText([]byte(value))
 		}},
@@ -240,6 +249,9 @@ func (c *Config) Validate() error {
 	}
 	if c.DatabaseURL == "" && !(c.API() && c.Worker()) {
 		fault("ROLES", "SQLite belongs to one process: it is both api and worker")
+	}
+	if c.LameDuck < 0 || c.LameDuck > time.Minute {
+		fault("LAME_DUCK", "%v is not between 0 and 1m", c.LameDuck)
 	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"door": c.Protocols, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,

@@ -27,11 +27,12 @@ type Routes struct {
 	host     *pluginhost.Host
 	metrics  *prometheus.Registry
 	tracing  tracing
+	drain    *drain
 }
 
 // NewRoutes gathers what the rooms serve.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing) *Routes {
-	return &Routes{mux: mux, checkout: checkout, webhook: webhook, db: db, host: host, metrics: metrics, tracing: tracing}
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing, drain *drain) *Routes {
+	return &Routes{mux: mux, checkout: checkout, webhook: webhook, db: db, host: host, metrics: metrics, tracing: tracing, drain: drain}
 }
 
 // Handler serves the API on every path that is nobody else's.
@@ -63,6 +64,10 @@ func own(path string) bool {
 // ready says whether the process can work: the database answers. It tells what is
 // known of plugins that cannot be called, and waits for none of them.
 func (r *Routes) ready(w http.ResponseWriter, request *http.Request) {
+	if r.drain.begun.Load() {
+		plain(w, http.StatusServiceUnavailable, "stopping\n")
+		return
+	}
 	ctx, cancel := context.WithTimeout(request.Context(), probeTimeout)
 	defer cancel()
 	if err := r.db.Ping(ctx); err != nil {

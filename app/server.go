@@ -29,13 +29,13 @@ type Server struct {
 
 // NewServer returns a server that accepts no connection yet; listener is nil in a
 // process without the role `api`.
-func NewServer(listener net.Listener, routes *Routes, log *slog.Logger) *Server {
+func NewServer(listener net.Listener, routes *Routes, drain *drain, log *slog.Logger) *Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 	return &Server{
 		http: &http.Server{
-			Handler:           routes.Handler(),
+			Handler:           drain.closing(routes.Handler()),
 			Protocols:         protocols,
 			ReadHeaderTimeout: readHeaderTimeout,
 			ReadTimeout:       readTimeout,

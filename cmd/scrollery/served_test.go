@@ -38,7 +38,7 @@ func newServed(t *testing.T, dir, databaseURL, config string, env ...string) *se
 	s := &served{dir: dir, base: "http://" + address, client: &http.Client{
 		Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64},
 	}}
-	s.env = append([]string{"SCROLLERY_CONFIG=" + file, "SCROLLERY_ADDR=" + address, "SCROLLERY_RATE_LIMIT=off", "SCROLLERY_LOG_LEVEL=warn"}, env...)
+	s.env = append([]string{"SCROLLERY_CONFIG=" + file, "SCROLLERY_ADDR=" + address, "SCROLLERY_RATE_LIMIT=off", "SCROLLERY_LOG_LEVEL=warn", "SCROLLERY_LAME_DUCK=0s"}, env...)
 	if databaseURL != "" {
 		s.env = append(s.env, "SCROLLERY_DATABASE_URL="+databaseURL)
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -38,7 +39,14 @@ type Mux struct {
 	mistakes   []error // of mounts
 	buffers    sync.Pool
 	decoders   sync.Pool
+	// streams ends when the process stops; see EndStreams.
+	streams    context.Context
+	endStreams context.CancelFunc
 }
+
+// EndStreams ends every stream with a retryable error, also those that begin later:
+// the process is about to stop, and another one can go on with them.
+func (m *Mux) EndStreams() { m.endStreams() }
 
 // route is one REST path.
 type route struct {
@@ -68,6 +76,7 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
 		rest:       map[string]*route{}, rpc: map[string]*binding{},
 	}
+	m.streams, m.endStreams = context.WithCancel(context.Background())
 	m.buffers.New = func() any { return new(bytes.Buffer) }
 	m.decoders.New = func() any { return newDecoder() }
 	for id := range cfg.Tiers {

@@ -112,14 +112,24 @@ func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.Se
 		if err := m.checkRPC(ctx, c, b, request); err != nil {
 			return err
 		}
-		return b.stream(ctx, request.Message, func(message proto.Message) error {
+		ctx, end := context.WithCancelCause(ctx)
+		defer end(nil)
+		defer context.AfterFunc(m.streams, func() { end(errStreamEnded) })()
+		err = b.stream(ctx, request.Message, func(message proto.Message) error {
 			if err := c.settle(ctx, nil); err != nil {
 				return err
 			}
 			return out.Send(&envelope{Message: message})
 		})
+		if err != nil && errors.Is(context.Cause(ctx), errStreamEnded) {
+			return apierr.New(apierr.TemporaryServiceError, "The server is stopping. Call again: another one goes on.")
+		}
+		return err
 	}
 }
+
+// errStreamEnded is why the context of a stream ended that [Mux.EndStreams] ended.
+var errStreamEnded = errors.New("the process is stopping")
 
 // checkRPC checks a decoded request against the same bounds as REST does.
 func (m *Mux) checkRPC(ctx context.Context, c *call, b *binding, request *envelope) error {

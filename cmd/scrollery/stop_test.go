@@ -1,0 +1,138 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/scrollery/scrollery/app/apptest"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+	"github.com/scrollery/scrollery/proto/gen/scrollery/v1/scrolleryv1connect"
+)
+
+// TestStopInALongStage sends SIGTERM while a stage runs that would take far longer than
+// the stop may.
+func TestStopInALongStage(t *testing.T) {
+	t.Parallel()
+	for name, database := range map[string]func(testing.TB) string{
+		"sqlite":   func(testing.TB) string { return "" },
+		"postgres": apptest.ScratchPostgres,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopInALongStage(t, database(t))
+		})
+	}
+}
+
+func stopInALongStage(t *testing.T, database string) {
+	var answers atomic.Bool
+	asked := make(chan struct{}, 64)
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection is not noticed
+		if !answers.Load() {
+			asked <- struct{}{}
+			<-r.Context().Done()
+		}
+		w.WriteHeader(http.StatusForbidden) // the checks decide
+	}))
+	t.Cleanup(endpoint.Close)
+	scratch := t.TempDir()
+	c := newChaos(t, database, "SCROLLERY_MODEL_URL="+endpoint.URL+"/v1", "SCROLLERY_MODEL=judge", "SCROLLERY_MODEL_KEY=k", "TMPDIR="+scratch)
+	c.mustCall(t, "PUT", "/v1/rules", `{"text":"Be kind"}`, nil)
+	var started struct{ Scroll apptest.Scroll }
+	c.mustCall(t, "POST", "/v1/scrolls", `{}`, &started)
+	select {
+	case <-asked:
+	case <-time.After(time.Minute):
+		t.Fatalf("no stage asked the endpoint: %s", c.stderr)
+	}
+	streamed := c.watch(t, started.Scroll.ID)
+
+	began := time.Now()
+	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-streamed:
+		if got := connect.CodeOf(err); got != connect.CodeUnavailable {
+			t.Errorf("the stream ended with %v, want unavailable: %v", got, err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the stream is still open after 10 s")
+	}
+	if err := c.server.Wait(); err != nil {
+		t.Errorf("the server ended with %v: %s", err, c.stderr)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the stop took %v, want at most 20 s", took)
+	}
+	left, err := os.ReadDir(scratch)
+	if err != nil || len(left) > 0 {
+		t.Errorf("scratch folders left: %v %v", left, err)
+	}
+
+	answers.Store(true)
+	c.start(t)
+	ended := c.await(t, started.Scroll.ID)
+	if ended.Status != "completed" || ended.Progress.DispatchAttempts != 1 {
+		t.Errorf("the scroll ended %s after %d starts, want completed after 1: %s", ended.Status, ended.Progress.DispatchAttempts, c.stderr)
+	}
+}
+
+// watch opens a stream of the scroll, and delivers the error with which it ends.
+func (c *chaos) watch(t *testing.T, id string) <-chan error {
+	t.Helper()
+	ctx, info := connect.NewClientContext(t.Context())
+	info.RequestHeader().Set("Authorization", "Bearer "+c.key)
+	stream, err := scrolleryv1connect.NewScrollsServiceClient(&http.Client{}, c.base).WatchScroll(ctx, &scrolleryv1.WatchScrollRequest{Id: &id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !stream.Receive() {
+		t.Fatalf("no first message: %v", stream.Err())
+	}
+	ended := make(chan error, 1)
+	go func() {
+		for stream.Receive() {
+		}
+		ended <- stream.Err()
+	}()
+	return ended
+}
+
+// TestLameDuck sends SIGTERM: the probe says 503 while requests are still taken.
+func TestLameDuck(t *testing.T) {
+	t.Parallel()
+	c := newServed(t, t.TempDir(), "", "", "SCROLLERY_LAME_DUCK=2s", "SCROLLERY_FEED_DIR="+t.TempDir())
+	c.start(t)
+	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	status := func(path string) int {
+		answer, err := c.client.Get(c.base + path)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode
+	}
+	for end := time.Now().Add(time.Second); status("/readyz") != http.StatusServiceUnavailable; {
+		if time.Now().After(end) {
+			t.Fatal("the probe does not answer 503 after a second")
+		}
+	}
+	if got := status("/v1/health"); got != http.StatusOK {
+		t.Errorf("health answers %d, want 200", got)
+	}
+	if err := c.server.Wait(); err != nil {
+		t.Errorf("the server ended with %v: %s", err, c.stderr)
+	}
+}
