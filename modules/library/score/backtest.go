@@ -1,0 +1,158 @@
+package score
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Row counts, for one slice of the videos that were scored at one run and again at a
+// later one, what came of being flagged.
+type Row struct {
+	// Run and Later are positions in the runs.
+	Run, Later int
+	Kind       Kind
+	// AgeDays is the age at Run in whole days, 0 below a day, at most 7: grown up. -1
+	// where the posting time is unknown.
+	AgeDays int
+	// Peers is 0 on a niche baseline, else 3, 10 or 30: at least so many.
+	Peers int
+
+	// Scored had a score at both runs, Above one above 1 at Later: Above ÷ Scored is the
+	// base rate, what a blind guess would be right about.
+	Scored, Above int
+	// Flagged were listed at Run and not doubtful; Still of them were above at Later.
+	// Still ÷ Flagged is the precision, Still ÷ Above the recall.
+	Flagged, Still int
+}
+
+// Add sums the counts of another row.
+func (r *Row) Add(other Row) {
+	r.Scored += other.Scored
+	r.Above += other.Above
+	r.Flagged += other.Flagged
+	r.Still += other.Still
+}
+
+// Backtest compares every run with every later one. A run holds the outliers of all
+// videos that were scored at it, listed or not; those with NoBasis are left out, and so
+// are videos that the later run lacks: what cannot be known counts neither way. Rows are
+// by run, later run, kind, age and peers.
+func Backtest(runs [][]Outlier) []Row {
+	found := map[Row]*Row{}
+	above := make([]map[int64]bool, len(runs))
+	for i, run := range runs {
+		above[i] = make(map[int64]bool, len(run))
+		for j := range run {
+			if o := &run[j]; o.Basis != NoBasis {
+				above[i][o.ID] = o.Listed
+			}
+		}
+	}
+	for i, run := range runs {
+		for j := range run {
+			o := &run[j]
+			if o.Basis == NoBasis {
+				continue
+			}
+			for later := i + 1; later < len(runs); later++ {
+				ends, known := above[later][o.ID]
+				if !known {
+					continue
+				}
+				at := Row{Run: i, Later: later, Kind: o.Kind, AgeDays: o.ageDays(), Peers: o.peerBand()}
+				if found[at] == nil {
+					row := at
+					found[at] = &row
+				}
+				one := Row{Scored: 1, Above: count(ends)}
+				if o.Listed && !o.Doubtful {
+					one.Flagged, one.Still = 1, count(ends)
+				}
+				found[at].Add(one)
+			}
+		}
+	}
+	rows := make([]Row, 0, len(found))
+	for _, row := range found {
+		rows = append(rows, *row)
+	}
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Later, b.Later), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.AgeDays, b.AgeDays), cmp.Compare(a.Peers, b.Peers))
+	})
+	return rows
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func (o *Outlier) ageDays() int {
+	if o.Age == UnknownAge {
+		return -1
+	}
+	return int(min(max(o.Age, 0)/day, 7))
+}
+
+func (o *Outlier) peerBand() int {
+	switch {
+	case o.Basis != CreatorBasis:
+		return 0
+	case o.SampleCount >= nearestPeers:
+		return nearestPeers
+	case o.SampleCount >= 10:
+		return 10
+	}
+	return fewestPeers
+}
+
+// Part is num ÷ den, as a share of 1; 0 where den is 0.
+func Part(num, den int) Decimal {
+	if den == 0 {
+		return Decimal{}
+	}
+	return ratio(uint64(num), uint64(den))
+}
+
+// Use is a video with a trend key.
+type Use struct {
+	Key      string
+	Creator  int64
+	PostedAt int64
+}
+
+// Uptake counts, for each key, the creators who took it up in (from, until]: who posted a
+// video with it then, and none by from. Uses without a posting time do not count.
+func Uptake(keys []string, uses []Use, from, until int64) []int {
+	index := make(map[string]int, len(keys))
+	for i, key := range keys {
+		index[key] = i
+	}
+	type user struct {
+		key     int
+		creator int64
+	}
+	had, has := map[user]bool{}, map[user]bool{}
+	for _, u := range uses {
+		i, asked := index[u.Key]
+		if !asked || u.PostedAt == Undated {
+			continue
+		}
+		switch {
+		case u.PostedAt <= from:
+			had[user{i, u.Creator}] = true
+		case u.PostedAt <= until:
+			has[user{i, u.Creator}] = true
+		}
+	}
+	counts := make([]int, len(keys))
+	for u := range has {
+		if !had[u] {
+			counts[u.key]++
+		}
+	}
+	return counts
+}

@@ -1,0 +1,72 @@
+package score
+
+import (
+	"cmp"
+	"math/bits"
+	"strconv"
+)
+
+// Decimal is a number that is never negative, with 4 decimals, rounded half up. It
+// is two whole numbers because a score can pass what 63 bits hold in ten-thousandths:
+// 2^53 views over a baseline of 1.
+type Decimal struct {
+	// Whole is the integer part, at most 2^54.
+	Whole int64
+	// Frac is the rest in ten-thousandths, 0 to 9999.
+	Frac int32
+}
+
+// Compare is negative where d is the smaller, positive where it is the larger number.
+func (d Decimal) Compare(other Decimal) int {
+	return cmp.Or(cmp.Compare(d.Whole, other.Whole), cmp.Compare(d.Frac, other.Frac))
+}
+
+// String is the shortest form: `5`, `0.5`, `1.1667`.
+func (d Decimal) String() string {
+	text := strconv.FormatInt(d.Whole, 10)
+	if d.Frac == 0 {
+		return text
+	}
+	frac := strconv.Itoa(10000 + int(d.Frac))[1:]
+	end := len(frac)
+	for frac[end-1] == '0' {
+		end--
+	}
+	return text + "." + frac[:end]
+}
+
+// Float64 is the nearest double: what a reader of String has. The text and the
+// double's own shortest form are the same up to 15 digits, so JSON shows the double.
+func (d Decimal) Float64() float64 {
+	f, _ := strconv.ParseFloat(d.String(), 64) // digits and one point always parse
+	return f
+}
+
+// ratio is num ÷ den. den must be above 0 and below 2^63.
+func ratio(num, den uint64) Decimal { return ratioWide(0, num, den) }
+
+// ratioWide is (hi × 2^64 + lo) ÷ den for a quotient below 2^63.
+func ratioWide(hi, lo, den uint64) Decimal {
+	whole, rest := bits.Div64(hi, lo, den)
+	// ⌊(20000 × rest + den) ÷ 2den⌋ is rest ÷ den in ten-thousandths, half up.
+	hi, lo = bits.Mul64(rest, 20000)
+	lo, carry := bits.Add64(lo, den, 0)
+	frac, _ := bits.Div64(hi+carry, lo, 2*den)
+	if frac == 10000 {
+		return Decimal{Whole: int64(whole) + 1}
+	}
+	return Decimal{Whole: int64(whole), Frac: int32(frac)}
+}
+
+// twiceMedian is twice the median of sorted numbers: whole even where the median is
+// the mean of two. It is 0 for none.
+func twiceMedian(sorted []int64) int64 {
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	return sorted[(n-1)/2] + sorted[n/2]
+}
+
+// half is twice ÷ 2.
+func half(twice int64) Decimal { return Decimal{Whole: twice / 2, Frac: int32(twice%2) * 5000} }

@@ -1,0 +1,48 @@
+package score
+
+import "strings"
+
+// Creators tells who made a video. A platform's id is a creator; a handle is one only
+// until it is known whose it is, since handles change hands. The zero value is ready.
+type Creators struct {
+	// ids are the ids that videos of a platform carry with a handle; empty text where
+	// there are several.
+	ids map[[2]string]string
+}
+
+// Handle is a handle without its sign and case-folded, as identities compare them.
+func Handle(handle string) string {
+	return Fold(strings.TrimPrefix(strings.TrimSpace(handle), "@"))
+}
+
+// Add takes note of a video's creator id and handle, either of which may be empty. Add
+// all videos of a tenant before Key is asked; their order does not matter.
+func (c *Creators) Add(platform, id, handle string) {
+	if handle = Handle(handle); id == "" || handle == "" {
+		return
+	}
+	if c.ids == nil {
+		c.ids = map[[2]string]string{}
+	}
+	at := [2]string{platform, handle}
+	if known, ok := c.ids[at]; ok && known != id {
+		id = ""
+	}
+	c.ids[at] = id
+}
+
+// Key is the creator of a video: `id:` and its creator id; without one, the id that the
+// tenant's other videos of the platform carry with the handle, where there is exactly
+// one; else `handle:` and the handle; empty where neither is known.
+func (c *Creators) Key(platform, id, handle string) string {
+	if id != "" {
+		return "id:" + id
+	}
+	if handle = Handle(handle); handle == "" {
+		return ""
+	}
+	if known := c.ids[[2]string{platform, handle}]; known != "" {
+		return "id:" + known
+	}
+	return "handle:" + handle
+}

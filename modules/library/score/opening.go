@@ -1,0 +1,105 @@
+package score
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const (
+	// openingLength is enough to tell sentences apart, and short enough that two cuts
+	// of one recording agree.
+	openingLength = 20
+	// spokenLength bounds a spoken text without times, in code points: about five
+	// seconds of fast speech.
+	spokenLength = 280
+)
+
+// Opening is the first 20 letters and digits (categories L and N) of spoken after Fold,
+// or of onScreenText where spoken is empty; empty where there are fewer. Signs and spaces
+// do not count, so that two transcripts of one sentence are the same opening.
+func Opening(spoken, onScreenText string) string {
+	text := spoken
+	if strings.TrimSpace(text) == "" {
+		text = onScreenText
+	}
+	var b strings.Builder
+	count := 0
+	for _, r := range Fold(text) {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
+			continue
+		}
+		b.WriteRune(r)
+		if count++; count == openingLength {
+			return b.String()
+		}
+	}
+	return ""
+}
+
+// CutSpoken cuts a spoken text that came without times to at most 280 code points: at the
+// last white space, at 280 where there is none, trailing white space dropped. A text that
+// is short enough is returned as it is.
+func CutSpoken(text string) string {
+	count, end, space := 0, len(text), -1
+	for i, r := range text {
+		if unicode.IsSpace(r) {
+			space = i // also one right behind the 280th
+		}
+		if count == spokenLength {
+			end = i
+			break
+		}
+		count++
+	}
+	if end == len(text) {
+		return text
+	}
+	if space >= 0 {
+		if cut := strings.TrimRightFunc(text[:space], unicode.IsSpace); cut != "" {
+			return cut
+		}
+	}
+	return strings.TrimRightFunc(text[:end], unicode.IsSpace)
+}
+
+// Hook is a hook as its list orders it.
+type Hook struct {
+	ID int64
+	// Creator is one creator of one platform, 0 where unknown: unknown ones repeat no one.
+	Creator int64
+	// ChangedAt is when the evidence last changed; one moment for all of a scroll.
+	ChangedAt int64
+	// Opening is empty where there is none.
+	Opening string
+}
+
+// SortHooks orders hooks for their list and returns how many of them, at the end, repeat
+// one further up. Hooks of one creator with the same opening repeat each other; the one
+// that changed last, then the lowest id, represents them. Newest change first, then id;
+// after all of them the repetitions, in the same order: a creator who opens every video
+// with one sentence has one place in the list.
+func SortHooks(hooks []Hook) (repetitions int) {
+	slices.SortFunc(hooks, func(a, b Hook) int {
+		return cmp.Or(cmp.Compare(b.ChangedAt, a.ChangedAt), cmp.Compare(a.ID, b.ID))
+	})
+	type group struct {
+		creator int64
+		opening string
+	}
+	seen := make(map[group]bool, len(hooks))
+	var later []Hook
+	kept := hooks[:0]
+	for _, h := range hooks {
+		g := group{h.Creator, h.Opening}
+		if h.Creator != 0 && h.Opening != "" && seen[g] {
+			later = append(later, h)
+			continue
+		}
+		seen[g] = true
+		kept = append(kept, h)
+	}
+	copy(hooks[len(kept):], later)
+	return len(later)
+}

@@ -1,0 +1,121 @@
+package score
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Basis says what a baseline was made of.
+type Basis uint8
+
+// The bases.
+const (
+	// NoBasis: the video cannot be used, or there are too few peers.
+	NoBasis Basis = iota
+	// CreatorBasis: the creator's own videos.
+	CreatorBasis
+	// NicheBasis: the newest videos of the kind, whoever made them.
+	NicheBasis
+)
+
+// String is the stable name of the basis.
+func (b Basis) String() string { return [...]string{"none", "creator", "niche"}[b] }
+
+// Outlier is how a video compares with what its peers would have at its age.
+type Outlier struct {
+	ID   int64
+	Kind Kind
+	// Views and ObservedAt are of the reading that was scored.
+	Views, ObservedAt int64
+	// Age is UnknownAge without a posting time; Share the thousandths at that age.
+	Age, Share int64
+	Basis      Basis
+	// TwiceBaseline is twice baselineViews, so that a mean of two stays whole; 0 on no
+	// basis, at most 2^55.
+	TwiceBaseline int64
+	// SampleCount is the number of peers in the median.
+	SampleCount int
+	// CreatorPeers is the number of the creator's own peers, whatever the basis.
+	CreatorPeers int
+	// Score is 2 × Views ÷ TwiceBaseline.
+	Score Decimal
+	// Order is the evidence-weighted score that lists sort by.
+	Order Decimal
+	// Doubtful marks views that look bought.
+	Doubtful bool
+	// Listed is true where the unrounded score is above 1.
+	Listed bool
+}
+
+// Baseline is baselineViews.
+func (o *Outlier) Baseline() Decimal { return half(o.TwiceBaseline) }
+
+// Compare sorts outliers as lists show them: the doubtful last, then the order value,
+// score, views and reading time, highest first, then id. It is 0 for one video alone.
+func Compare(a, b *Outlier) int {
+	if a.Doubtful != b.Doubtful {
+		if b.Doubtful {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(b.Order.Compare(a.Order), b.Score.Compare(a.Score), cmp.Compare(b.Views, a.Views),
+		cmp.Compare(b.ObservedAt, a.ObservedAt), cmp.Compare(a.ID, b.ID))
+}
+
+// Score scores the i-th video. niche may be nil: a video that needs it then has
+// NoBasis, its CreatorPeers say so (fewer than 3), and it can be scored again with
+// one. why may be nil; else it is filled. Errors are those of the niche's loader.
+func (c *Creator) Score(i int, niche *Niche, why *Explanation) (Outlier, error) {
+	target := &c.peers[i]
+	o := Outlier{
+		ID: target.ID, Kind: target.Kind, Views: target.Views, ObservedAt: target.ObservedAt,
+		Age: target.Age(), Share: target.share,
+	}
+	if why != nil {
+		*why = Explanation{Most: why.Most, Method: c.table.Method(), Target: target.Reading, TargetUse: target.usable}
+		defer func() { why.Outlier = o }()
+	}
+	if target.usable != Used {
+		return o, nil
+	}
+	var room [nearestPeers]int64
+	own := c.own(i, &room, why)
+	o.CreatorPeers = len(own)
+	if len(own) >= fewestPeers {
+		slices.Sort(own)
+		o.Basis, o.TwiceBaseline, o.SampleCount = CreatorBasis, twiceMedian(own), len(own)
+	} else if niche != nil {
+		twice, count, err := niche.median(target, why)
+		if err != nil {
+			return o, err
+		}
+		if why != nil {
+			why.TwiceNicheMedian = twice
+		}
+		if count >= fewestPeers {
+			for _, expected := range own {
+				twice = max(twice, 2*expected)
+			}
+			o.Basis, o.TwiceBaseline, o.SampleCount = NicheBasis, twice, count
+		}
+	}
+	if o.Basis == NoBasis {
+		return o, nil
+	}
+	o.Score = ratio(2*uint64(o.Views), uint64(o.TwiceBaseline))
+	o.Listed = 2*o.Views > o.TwiceBaseline
+	o.Order = orderValue(o.Views, o.TwiceBaseline, o.CreatorPeers)
+	o.Doubtful = c.doubtful(i, why)
+	return o, nil
+}
+
+// orderValue is (n × V ÷ max(baseline, 100) + 2) ÷ (n + 2): the score, drawn towards 1
+// as if two peers had seen nothing unusual, so that much evidence of a little beats
+// little evidence of much. A baseline below 100 counts as 100: twenty views over two
+// say nothing. With M = max(2 × baseline, 200) it is (2nV + 2M) ÷ (M × (n + 2)); for 30
+// peers, 2^53 views and a baseline of 2^54 both products stay below 2^61.
+func orderValue(views, twiceBaseline int64, n int) Decimal {
+	m := uint64(max(twiceBaseline, 200))
+	return ratio(2*uint64(n)*uint64(views)+2*m, m*uint64(n+2))
+}

@@ -1,0 +1,300 @@
+package score
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// randomVideos is a library in which every rule has its cases: several kinds and
+// creators, unknown dates, equal posting times, all ages, unusable and bought views.
+func randomVideos(r *rand.Rand, size int) []*naiveVideo {
+	kinds := []Kind{"tiktok", YouTubeShort, YouTubeLong, Instagram}[:1+r.IntN(4)]
+	creators := 1 + r.IntN(1+size/2)
+	base := []int64{noon, shortsViews + 3*day, shortsViews + 200*day}[r.IntN(3)]
+	spread := []int64{2 * day, 20 * day, 500 * day}[r.IntN(3)]
+	grid := []int64{1, hour, day}[r.IntN(3)]
+	var videos []*naiveVideo
+	for i := range size {
+		v := &naiveVideo{Reading: Reading{ID: int64(i + 1), Kind: kinds[r.IntN(len(kinds))], PostedAt: Undated, Likes: Unknown}}
+		if n := r.IntN(creators + 1); n > 0 {
+			v.creator = fmt.Sprint(n)
+		}
+		if r.IntN(10) > 0 {
+			v.PostedAt = (base - r.Int64N(spread)) / grid * grid
+		}
+		v.ObservedAt = base + r.Int64N(day)
+		if r.IntN(4) == 0 {
+			v.ObservedAt = base / day * day
+		}
+		v.Views = 1 + r.Int64N(1<<uint(1+r.IntN(14)))
+		switch r.IntN(30) {
+		case 0:
+			v.Views = Unknown
+		case 1:
+			v.Views = 0
+		case 2:
+			v.Views = MaxViews - r.Int64N(5)
+		}
+		if v.Views > 0 && r.IntN(5) > 0 {
+			v.Likes = v.Views / int64(2+r.IntN(20))
+			switch r.IntN(12) {
+			case 0:
+				v.Likes = v.Views / 5000
+			case 1:
+				v.Likes = v.Views + 1
+			}
+		}
+		videos = append(videos, v)
+	}
+	return videos
+}
+
+// compareScores compares every outlier, its explanation and the list's order with naive code.
+func compareScores(t *testing.T, name string, videos []*naiveVideo) []Outlier {
+	t.Helper()
+	want := naiveScores(videos)
+	all, explained, err := scoreAll(videos, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != len(videos) {
+		t.Fatalf("%s: %d scores of %d videos", name, len(all), len(videos))
+	}
+	for i := range all {
+		got := naiveOf(&all[i])
+		if got != want[got.ID] {
+			t.Fatalf("%s: score differs (-want +got):\n%s", name, cmp.Diff(want[got.ID], got))
+		}
+		if diff := cmp.Diff(all[i], explained[i].Outlier); diff != "" {
+			t.Fatalf("%s: the explained outlier differs (-scored +explained):\n%s", name, diff)
+		}
+		again := recompute(&explained[i])
+		if again != got {
+			t.Fatalf("%s: the explanation gives another score (-want +got):\n%s", name, cmp.Diff(got, again))
+		}
+		for _, of := range []*Decisions{&explained[i].Peers, &explained[i].Niche, &explained[i].Likes} {
+			sum := 0
+			for _, n := range of.Counts {
+				sum += n
+			}
+			if sum != len(of.All) {
+				t.Fatalf("%s: counts of %d decisions sum to %d", name, len(of.All), sum)
+			}
+		}
+	}
+	return all
+}
+
+func TestScoresAreThoseOfNaiveCode(t *testing.T) {
+	t.Parallel()
+	worlds := 300
+	if testing.Short() {
+		worlds = 60
+	}
+	for seed := range worlds {
+		r := rand.New(rand.NewPCG(uint64(seed), 12))
+		size := 1 + r.IntN(60)
+		if seed%50 == 0 {
+			size = 450 // past the niche's 200, and blocks of it
+		}
+		compareScores(t, fmt.Sprintf("seed %d", seed), randomVideos(r, size))
+	}
+}
+
+func TestOrderOfArrivalChangesNothing(t *testing.T) {
+	t.Parallel()
+	for seed := range 100 {
+		r := rand.New(rand.NewPCG(uint64(seed), 13))
+		videos := randomVideos(r, 1+r.IntN(80))
+		sorted := func() []Outlier {
+			all, _, err := scoreAll(videos, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.SortFunc(all, func(a, b Outlier) int { return Compare(&a, &b) })
+			return all
+		}
+		want := sorted()
+		r.Shuffle(len(videos), func(i, j int) { videos[i], videos[j] = videos[j], videos[i] })
+		if diff := cmp.Diff(want, sorted()); diff != "" {
+			t.Fatalf("seed %d: another order gives other outliers (-want +got):\n%s", seed, diff)
+		}
+	}
+}
+
+// One more reading of a video changes its creator's rows and, of other creators, only
+// those on a niche baseline.
+func TestAReadingChangesItsCreatorAndNicheAlone(t *testing.T) {
+	t.Parallel()
+	for seed := range 100 {
+		r := rand.New(rand.NewPCG(uint64(seed), 14))
+		videos := randomVideos(r, 2+r.IntN(80))
+		before, _, err := scoreAll(videos, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byID := map[int64]Outlier{}
+		for _, o := range before {
+			byID[o.ID] = o
+		}
+		changed := videos[r.IntN(len(videos))]
+		changed.Views, changed.ObservedAt = 1+r.Int64N(1000), changed.ObservedAt+day/3
+		after, _, err := scoreAll(videos, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range after {
+			i := slices.IndexFunc(videos, func(v *naiveVideo) bool { return v.ID == o.ID })
+			if videos[i].creator == changed.creator && changed.creator != "" || o.ID == changed.ID {
+				continue
+			}
+			if o.Basis == CreatorBasis && o != byID[o.ID] {
+				t.Fatalf("seed %d: a reading of video %d changed video %d of another creator (-before +after):\n%s", seed, changed.ID, o.ID, cmp.Diff(byID[o.ID], o))
+			}
+			if o.Basis != CreatorBasis && o != byID[o.ID] && o.Kind != changed.Kind {
+				t.Fatalf("seed %d: a reading of a %s changed a %s (-before +after):\n%s", seed, changed.Kind, o.Kind, cmp.Diff(byID[o.ID], o))
+			}
+		}
+	}
+}
+
+// A niche that loads in pages is the niche in memory.
+func TestNicheLoadsAsFarAsAsked(t *testing.T) {
+	t.Parallel()
+	table := DefaultTable()
+	for seed := range 60 {
+		r := rand.New(rand.NewPCG(uint64(seed), 15))
+		var readings []Reading
+		for _, v := range randomVideos(r, 600) {
+			v.Kind = YouTubeShort
+			readings = append(readings, v.Reading)
+		}
+		whole := table.NicheOf(readings)
+		sorted := table.Creator(readings)
+		page, loaded := 1+r.IntN(100), 0
+		paged := table.Niche(func(undated bool, last *Reading) (next []Reading, err error) {
+			from := 0
+			if undated {
+				from = sorted.dated
+			}
+			if last != nil {
+				from = sorted.Index(last.ID) + 1
+			}
+			for i := from; i < sorted.Len() && len(next) < page && (undated || i < sorted.dated); i++ {
+				next = append(next, sorted.At(i))
+			}
+			loaded += len(next)
+			return next, nil
+		})
+		for _, reading := range readings[:60] {
+			alone := table.Creator([]Reading{reading})
+			want, err := alone.Score(0, whole, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := alone.Score(0, paged, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d: a paged niche scores otherwise (-want +got):\n%s", seed, diff)
+			}
+		}
+		if loaded > len(readings) {
+			t.Errorf("seed %d: %d videos loaded of %d", seed, loaded, len(readings))
+		}
+	}
+}
+
+func randomTrends(r *rand.Rand, size int) (observations []Observation, carriers []Carrier) {
+	gap := []int64{day, 9 * day, 40 * day}[r.IntN(3)]
+	scrolls := 1 + r.IntN(6)
+	for i := range size {
+		c := Carrier{ID: int64(i + 1), Creator: r.Int64N(int64(2 + size/3)), PostedAt: noon - r.Int64N(3*gap*int64(scrolls)) + day, Archived: r.IntN(8) == 0}
+		if r.IntN(10) == 0 {
+			c.PostedAt = Undated
+		}
+		for k := range 8 {
+			if r.IntN(4) == 0 || k == 0 && r.IntN(5) > 0 {
+				c.Keys = append(c.Keys, Key{fmt.Sprint("hashtag:", k), fmt.Sprint("#", k)})
+			}
+		}
+		carriers = append(carriers, c)
+		views := 1 + r.Int64N(2000)
+		for scroll := range scrolls {
+			if r.IntN(3) == 0 {
+				continue
+			}
+			o := Observation{Video: c.ID, Scroll: int64(scroll + 1), At: noon - int64(scroll)*gap - r.Int64N(2)*hour, Views: views * int64(1+r.IntN(4)), Likes: Unknown}
+			switch r.IntN(12) {
+			case 0:
+				o.Views = Unknown
+			case 1:
+				o.Likes = o.Views + 1
+			}
+			observations = append(observations, o)
+		}
+	}
+	return observations, carriers
+}
+
+func ranked(observations []Observation, carriers []Carrier, generic []string, withArchived bool) (int64, []line) {
+	t, ok := Newest(observations)
+	if !ok {
+		return 0, nil
+	}
+	listed, _ := NewWindow(t, Span(observations, t), observations, carriers, Generic(generic)).Rank(withArchived)
+	return t, lines(listed)
+}
+
+func TestTrendsAreThoseOfNaiveCode(t *testing.T) {
+	t.Parallel()
+	worlds, listed := 800, 0
+	if testing.Short() {
+		worlds = 150
+	}
+	for seed := range worlds {
+		r := rand.New(rand.NewPCG(uint64(seed), 16))
+		observations, carriers := randomTrends(r, 1+r.IntN(60))
+		for _, withArchived := range []bool{false, true} {
+			at, got := ranked(observations, carriers, []string{"3"}, withArchived)
+			want := naiveTrends(at, observations, carriers, []string{"3"}, withArchived)
+			if at == 0 {
+				want = nil
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d, archived %v: trends differ (-want +got):\n%s", seed, withArchived, diff)
+			}
+			listed += len(got)
+			r.Shuffle(len(observations), func(i, j int) { observations[i], observations[j] = observations[j], observations[i] })
+			r.Shuffle(len(carriers), func(i, j int) { carriers[i], carriers[j] = carriers[j], carriers[i] })
+			if _, again := ranked(observations, carriers, []string{"3"}, withArchived); !cmp.Equal(got, again) {
+				t.Fatalf("seed %d: another order gives other trends (-want +got):\n%s", seed, cmp.Diff(got, again))
+			}
+		}
+	}
+	if listed < worlds/2 {
+		t.Errorf("%d trends in %d worlds: too few to prove anything", listed, worlds)
+	}
+}
+
+// Splitting a scroll's videos over several scrolls, as imports do, changes no trend as
+// long as no video is read again.
+func TestScrollsThatReadNothingAgainChangeNoTrend(t *testing.T) {
+	t.Parallel()
+	for seed := range 200 {
+		r := rand.New(rand.NewPCG(uint64(seed), 17))
+		observations, carriers := randomTrends(r, 40)
+		_, want := ranked(observations, carriers, nil, true)
+		for i := range observations {
+			observations[i].Scroll = observations[i].Scroll*100 + observations[i].Video%7
+		}
+		if _, got := ranked(observations, carriers, nil, true); !cmp.Equal(want, got) {
+			t.Fatalf("seed %d: trends differ once scrolls are split (-want +got):\n%s", seed, cmp.Diff(want, got))
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package score
+
+import (
+	"cmp"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// The rules of what a trend is.
+const (
+	// trendCreators is the least number of creators now: two may copy each other.
+	trendCreators = 3
+	// trendVideos and grownCreators are the least that have a multiple.
+	trendVideos, grownCreators = 2, 2
+	// A key on more than 6 in 10 of a window's videos says nothing, once there are 10.
+	commonFrom, commonOf6 = 10, 10
+	// unsure is added to the expected creators, so that three of none expected are no
+	// more than a good sign.
+	unsure = 3
+	// trendExamples bounds the examples.
+	trendExamples = 3
+)
+
+// Drop says why a key is not listed.
+type Drop string
+
+// The reasons, in the order in which they are asked.
+const (
+	Kept         Drop = ""
+	GenericKey   Drop = "generic"
+	TooCommon    Drop = "too_common"
+	FewCreators  Drop = "few_creators"
+	FewMultiples Drop = "few_multiples"
+	Overlaps     Drop = "overlaps"
+)
+
+// Trend is a key with all its numbers.
+type Trend struct {
+	Key, Label string
+	// Recent and Earlier are c and p: the creators of the key's recent and earlier videos.
+	Recent, Earlier int
+	// Strength is c² ÷ (e + 3), where e, the creators to expect, is p × C ÷ P.
+	Strength Decimal
+	// VideoCount counts the window's videos with the key.
+	VideoCount int
+	// Grown counts those that have a multiple, GrownCreators who made them.
+	Grown, GrownCreators int
+	// MedianGrowth is medianGrowthMultiple, 0 where no video has a multiple. It is a
+	// fact and not the order: growth of what was there says little of what comes.
+	MedianGrowth Decimal
+	// Examples are ids of up to three recent videos, the most viewed of each creator.
+	Examples []int64
+	// Drop is Kept where the key is listed; By is then the listed key it Overlaps.
+	Drop Drop
+	By   string
+
+	recent []int32
+}
+
+// Generic makes the test of NewWindow from hashtags and terms in any case.
+func Generic(words []string) func(key string) bool {
+	generic := make(map[string]bool, len(words))
+	for _, word := range words {
+		generic[tagOf(word)] = true
+	}
+	return func(key string) bool {
+		name, found := strings.CutPrefix(key, "hashtag:")
+		if !found {
+			name, found = strings.CutPrefix(key, "term:")
+		}
+		return found && generic[name]
+	}
+}
+
+// HashtagKey is the trend key of a hashtag, with or without its sign; ok is false where
+// nothing is left of it.
+func HashtagKey(tag string) (key Key, ok bool) {
+	label := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(tag), "#＃"))
+	return Key{"hashtag:" + Fold(label), "#" + label}, label != ""
+}
+
+// Rank lists the trends of the window by strength, number of videos, highest first, and
+// key. dropped are all other keys, by key. All of a key's numbers leave archived videos
+// out unless withArchived; C, P and the 60% rule count them always, so that archiving one
+// video moves no key that it does not carry.
+func (w *Window) Rank(withArchived bool) (listed, dropped []Trend) {
+	var fit []Trend
+	for key := range w.keys {
+		if t := w.Measure(key, withArchived); t.Drop == Kept {
+			fit = append(fit, t)
+		} else {
+			dropped = append(dropped, t)
+		}
+	}
+	slices.SortFunc(fit, func(a, b Trend) int {
+		return cmp.Or(b.Strength.Compare(a.Strength), cmp.Compare(b.VideoCount, a.VideoCount), strings.Compare(a.Key, b.Key))
+	})
+	above := make([][]int32, len(w.members)) // by video, which of listed it carries as a recent one
+	shared := []int32{}
+	for _, t := range fit {
+		if by := overlap(&t, listed, above, shared[:len(listed)]); by >= 0 {
+			t.Drop, t.By = Overlaps, listed[by].Key
+			dropped = append(dropped, t)
+			continue
+		}
+		for _, i := range t.recent {
+			above[i] = append(above[i], int32(len(listed)))
+		}
+		listed, shared = append(listed, t), append(shared, 0)
+	}
+	slices.SortFunc(dropped, func(a, b Trend) int { return strings.Compare(a.Key, b.Key) })
+	return listed, dropped
+}
+
+// overlap finds the first listed trend with half or more recent videos in common with t
+// (2 × shared ≥ all of both), -1 where there is none: it is the same trend twice.
+// shared has a 0 for each listed trend, and has again when it returns.
+func overlap(t *Trend, listed []Trend, above [][]int32, shared []int32) int {
+	by := -1
+	var touched []int32
+	for _, i := range t.recent {
+		for _, l := range above[i] {
+			if shared[l]++; shared[l] == 1 {
+				touched = append(touched, l)
+			}
+		}
+	}
+	for _, l := range touched {
+		all := len(t.recent) + len(listed[l].recent) - int(shared[l])
+		if 2*int(shared[l]) >= all && (by < 0 || int(l) < by) {
+			by = int(l)
+		}
+		shared[l] = 0
+	}
+	return by
+}
+
+// Measure works out a key's numbers and whether they make a trend, apart from the overlap
+// with others. A key that no video of the window carries has none.
+func (w *Window) Measure(key string, withArchived bool) Trend {
+	t := Trend{Key: key, Label: w.label(key)}
+	var with []int32
+	var grown []fraction
+	var who []int64
+	for _, i := range w.keys[key] {
+		m := &w.members[i]
+		if m.Archived && !withArchived {
+			continue
+		}
+		with = append(with, i)
+		if m.When == Recent {
+			t.recent = append(t.recent, i)
+		}
+		if num, den, ok := m.Multiple(); ok {
+			grown, who = append(grown, fraction{num, den}), append(who, m.Creator)
+		}
+	}
+	slices.Sort(who)
+	t.VideoCount, t.Grown, t.GrownCreators = len(with), len(grown), len(slices.Compact(who))
+	t.Recent, t.Earlier = w.creators(with, Recent), w.creators(with, Earlier)
+	t.Strength = strength(t.Recent, t.Earlier, w.Recent, w.Earlier)
+	t.MedianGrowth = medianFraction(grown)
+	t.Examples = w.examples(t.recent)
+	switch everyone := len(w.keys[key]); {
+	case w.generic != nil && w.generic(key):
+		t.Drop = GenericKey
+	case len(w.members) >= commonFrom && commonOf6*everyone > 6*len(w.members):
+		t.Drop = TooCommon
+	case t.Recent < trendCreators:
+		t.Drop = FewCreators
+	case t.Grown < trendVideos || t.GrownCreators < grownCreators:
+		t.Drop = FewMultiples
+	}
+	return t
+}
+
+// strength is c² ÷ (p × C ÷ P + 3): more creators than expected, the more the better, and
+// the fewer were expected. In whole numbers c² × P ÷ (p × C + 3P), or c² ÷ 3 where P is 0.
+// Numbers of creators are below 2^31, so that c² × P needs 93 bits.
+func strength(c, p, allRecent, allEarlier int) Decimal {
+	square := uint64(c) * uint64(c)
+	if allEarlier == 0 {
+		return ratio(square, unsure)
+	}
+	hi, lo := bits.Mul64(square, uint64(allEarlier))
+	return ratioWide(hi, lo, uint64(p)*uint64(allRecent)+unsure*uint64(allEarlier))
+}
+
+// label is the display form that most of the videos use, the least by bytes of several.
+func (w *Window) label(key string) (best string) {
+	counts := map[string]int{}
+	for _, i := range w.keys[key] {
+		for _, k := range w.members[i].Keys {
+			if k.Key == key {
+				counts[k.Label]++
+			}
+		}
+	}
+	for label, count := range counts {
+		if best == "" || count > counts[best] || count == counts[best] && label < best {
+			best = label
+		}
+	}
+	return best
+}
+
+// examples are the most viewed recent video of each creator by its last usable reading in
+// the window, most viewed first, then by id.
+func (w *Window) examples(recent []int32) (ids []int64) {
+	var viewed []*Member
+	for _, i := range recent {
+		if w.members[i].Usable > 0 {
+			viewed = append(viewed, &w.members[i])
+		}
+	}
+	slices.SortFunc(viewed, func(a, b *Member) int {
+		return cmp.Or(cmp.Compare(b.Last.Views, a.Last.Views), cmp.Compare(a.ID, b.ID))
+	})
+	var who []int64
+	for _, m := range viewed {
+		if len(ids) == trendExamples {
+			break
+		}
+		if !slices.Contains(who, m.Creator) {
+			ids, who = append(ids, m.ID), append(who, m.Creator)
+		}
+	}
+	return ids
+}
+
+// fraction is num ÷ den, both at most 2^53 and den above 0.
+type fraction struct{ num, den int64 }
+
+// compare without rounding; the products need 106 bits.
+func (f fraction) compare(g fraction) int {
+	aHi, aLo := bits.Mul64(uint64(f.num), uint64(g.den))
+	bHi, bLo := bits.Mul64(uint64(g.num), uint64(f.den))
+	return cmp.Or(cmp.Compare(aHi, bHi), cmp.Compare(aLo, bLo))
+}
+
+// medianFraction sorts the fractions; of an even number it is the mean of the middle two.
+func medianFraction(all []fraction) Decimal {
+	if len(all) == 0 {
+		return Decimal{}
+	}
+	slices.SortFunc(all, fraction.compare)
+	a, b := all[(len(all)-1)/2], all[len(all)/2]
+	if len(all)%2 == 1 {
+		return ratio(uint64(a.num), uint64(a.den))
+	}
+	// (a + b) ÷ 2 in ten-thousandths, half up: numerator and denominator need 130 bits.
+	product := func(x, y int64) *big.Int { return new(big.Int).Mul(big.NewInt(x), big.NewInt(y)) }
+	num := new(big.Int).Add(product(a.num, b.den), product(b.num, a.den))
+	den := product(a.den, b.den)
+	den.Lsh(den, 1)
+	num.Mul(num, big.NewInt(20000)).Add(num, den)
+	n := num.Quo(num, den.Lsh(den, 1)).Int64()
+	return Decimal{Whole: n / 10000, Frac: int32(n % 10000)}
+}

@@ -1,0 +1,174 @@
+package score
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// lab builds a window by hand: every video is seen once, at T, but where grow was called.
+type lab struct {
+	observations []Observation
+	carriers     []Carrier
+}
+
+const labT = noon
+
+func (l *lab) video(creator int64, age int64, keys ...string) int64 {
+	id := int64(len(l.carriers) + 1)
+	c := Carrier{ID: id, Creator: creator, PostedAt: labT - age}
+	for _, key := range keys {
+		c.Keys = append(c.Keys, Key{"hashtag:" + key, "#" + key})
+	}
+	l.carriers = append(l.carriers, c)
+	l.observations = append(l.observations, Observation{Video: id, Scroll: 2, At: labT, Views: 1000 * id, Likes: Unknown})
+	return id
+}
+
+func (l *lab) grow(id, first, last int64) {
+	i := slices.IndexFunc(l.observations, func(o Observation) bool { return o.Video == id })
+	l.observations[i].Views = last
+	l.observations = append(l.observations, Observation{Video: id, Scroll: 1, At: labT - hour, Views: first, Likes: Unknown})
+}
+
+func (l *lab) window() *Window {
+	t, _ := Newest(l.observations)
+	return NewWindow(t, Span(l.observations, t), l.observations, l.carriers, Generic([]string{"FYP", "#viral"}))
+}
+
+type line struct {
+	Key, Strength, Median string
+	Videos                int
+	Examples              []int64
+	Drop                  Drop
+	By                    string
+}
+
+func lines(trends []Trend) (all []line) {
+	for _, t := range trends {
+		all = append(all, line{t.Key, t.Strength.String(), t.MedianGrowth.String(), t.VideoCount, t.Examples, t.Drop, t.By})
+	}
+	return all
+}
+
+func TestHandExampleOfTrends(t *testing.T) {
+	t.Parallel()
+	var l lab
+	p := l.video(1, day, "a", "b")
+	q := l.video(2, day, "a", "b")
+	l.video(3, 7*day-1, "a", "b")
+	l.video(4, day)
+	l.video(1, 7*day, "a")
+	l.video(2, 8*day)
+	l.video(3, 9*day)
+	l.video(4, 14*day-1)
+	l.grow(p, 1000, 3000)
+	l.grow(q, 50, 400)
+	w := l.window()
+	if w.Recent != 4 || w.Earlier != 4 || w.Span != ShortestSpan {
+		t.Fatalf("C, P, W = %d, %d, %d, want 4, 4, %d", w.Recent, w.Earlier, w.Span, ShortestSpan)
+	}
+	listed, dropped := w.Rank(false)
+	// c = 3, p = 0, C = P = 4: 9 ÷ 3. The most viewed first: 3,000 views of the videos 1 and 3.
+	want := []line{{"hashtag:b", "3", "3.5", 3, []int64{1, 3, 2}, Kept, ""}}
+	if diff := cmp.Diff(want, lines(listed)); diff != "" {
+		t.Errorf("listed differ (-want +got):\n%s", diff)
+	}
+	if len(dropped) != 1 || dropped[0].Key != "hashtag:a" || dropped[0].Drop != Overlaps || dropped[0].By != "hashtag:b" || dropped[0].Strength.String() != "2.25" {
+		t.Errorf("dropped = %+v, want hashtag:a of strength 2.25, covered by hashtag:b", dropped)
+	}
+}
+
+func TestWhyKeysAreDropped(t *testing.T) {
+	t.Parallel()
+	var l lab
+	for creator := int64(1); creator <= 4; creator++ {
+		l.grow(l.video(creator, day, "fyp", "common", "good"), 1000, 2000)
+	}
+	for creator := int64(5); creator <= 7; creator++ {
+		l.video(creator, day, "common", "once")
+	}
+	l.grow(l.video(8, day, "two"), 1000, 2000)
+	l.grow(l.video(9, day, "two"), 1000, 2000)
+	l.video(9, day)
+	listed, dropped := l.window().Rank(false)
+	if len(listed) != 1 || listed[0].Key != "hashtag:good" {
+		t.Errorf("listed %+v, want hashtag:good alone", lines(listed))
+	}
+	got := map[string]Drop{}
+	for _, d := range dropped {
+		got[d.Key] = d.Drop
+	}
+	want := map[string]Drop{"hashtag:fyp": GenericKey, "hashtag:common": TooCommon, "hashtag:once": FewMultiples, "hashtag:two": FewCreators}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("reasons differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestArchivedVideosLeaveAKeysNumbersAlone(t *testing.T) {
+	t.Parallel()
+	var l lab
+	for creator := int64(1); creator <= 4; creator++ {
+		l.grow(l.video(creator, day, "a"), 1000, 1000*(creator+1))
+	}
+	l.video(5, 8*day, "b")
+	l.carriers[3].Archived = true
+	w := l.window()
+	without, _ := w.Rank(false)
+	with, _ := w.Rank(true)
+	if diff := cmp.Diff([]line{{"hashtag:a", "3", "3", 3, []int64{3, 2, 1}, Kept, ""}}, lines(without)); diff != "" {
+		t.Errorf("without archived (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]line{{"hashtag:a", "5.3333", "3.5", 4, []int64{4, 3, 2}, Kept, ""}}, lines(with)); diff != "" {
+		t.Errorf("with archived (-want +got):\n%s", diff)
+	}
+	if w.Recent != 4 || w.Earlier != 1 {
+		t.Errorf("C, P = %d, %d, want 4, 1: archived ones count", w.Recent, w.Earlier)
+	}
+}
+
+func TestSpanDoublesForRareScrolls(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		apart int64
+		want  int64
+	}{
+		{day, 7}, {14*day - 1, 7}, {14 * day, 14}, {30 * day, 28}, {100 * day, 56}, {224*day - 1, 112}, {224 * day, 7},
+	} {
+		var observations []Observation
+		for video := int64(1); video <= 2; video++ {
+			for scroll := int64(1); scroll <= 2; scroll++ {
+				observations = append(observations, Observation{Video: video, Scroll: scroll, At: noon - (2-scroll)*test.apart, Views: 10, Likes: Unknown})
+			}
+		}
+		if got := Span(observations, noon) / day; got != test.want {
+			t.Errorf("scrolls %d ms apart: span %d days, want %d", test.apart, got, test.want)
+		}
+	}
+}
+
+func TestGrowthNeedsTwoScrolls(t *testing.T) {
+	t.Parallel()
+	at := func(scroll, at, views, likes int64) Observation { return Observation{1, scroll, at, views, likes} }
+	for _, test := range []struct {
+		name     string
+		readings []Observation
+		want     string
+	}{
+		{"two scrolls", []Observation{at(2, noon, 300, Unknown), at(1, noon-1, 200, Unknown)}, "1.5"},
+		{"few first views count as 100", []Observation{at(1, noon-1, 1, Unknown), at(2, noon, 300, Unknown)}, "3"},
+		{"one scroll", []Observation{at(1, noon-1, 100, Unknown), at(1, noon, 300, Unknown)}, ""},
+		{"an unusable reading", []Observation{at(1, noon-1, 100, 101), at(2, noon, 300, Unknown)}, ""},
+		{"one time, then the scroll decides", []Observation{at(2, noon, 300, Unknown), at(1, noon, 200, Unknown)}, "1.5"},
+	} {
+		s := sightings(test.readings, noon, ShortestSpan)[1]
+		got := ""
+		if num, den, ok := s.Multiple(); ok {
+			got = ratio(uint64(num), uint64(den)).String()
+		}
+		if got != test.want {
+			t.Errorf("%s: multiple %q, want %q", test.name, got, test.want)
+		}
+	}
+}
