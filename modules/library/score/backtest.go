@@ -35,16 +35,16 @@ func (r *Row) Add(other Row) {
 
 // Backtest compares every run with every later one. A run holds the outliers of all
 // videos that were scored at it, listed or not; those with NoBasis are left out, and so
-// are videos that the later run lacks: what cannot be known counts neither way. Rows are
-// by run, later run, kind, age and peers.
+// are videos that were not read again by the later run: what cannot be known counts
+// neither way. Rows are by run, later run, kind, age and peers.
 func Backtest(runs [][]Outlier) []Row {
 	found := map[Row]*Row{}
-	above := make([]map[int64]bool, len(runs))
+	known := make([]map[int64]*Outlier, len(runs))
 	for i, run := range runs {
-		above[i] = make(map[int64]bool, len(run))
+		known[i] = make(map[int64]*Outlier, len(run))
 		for j := range run {
 			if o := &run[j]; o.Basis != NoBasis {
-				above[i][o.ID] = o.Listed
+				known[i][o.ID] = o
 			}
 		}
 	}
@@ -55,8 +55,8 @@ func Backtest(runs [][]Outlier) []Row {
 				continue
 			}
 			for later := i + 1; later < len(runs); later++ {
-				ends, known := above[later][o.ID]
-				if !known {
+				end := known[later][o.ID]
+				if end == nil || end.ObservedAt <= o.ObservedAt {
 					continue
 				}
 				at := Row{Run: i, Later: later, Kind: o.Kind, AgeDays: o.ageDays(), Peers: o.peerBand()}
@@ -64,9 +64,9 @@ func Backtest(runs [][]Outlier) []Row {
 					row := at
 					found[at] = &row
 				}
-				one := Row{Scored: 1, Above: count(ends)}
+				one := Row{Scored: 1, Above: count(end.Listed)}
 				if o.Listed && !o.Doubtful {
-					one.Flagged, one.Still = 1, count(ends)
+					one.Flagged, one.Still = 1, count(end.Listed)
 				}
 				found[at].Add(one)
 			}

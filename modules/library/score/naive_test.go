@@ -219,6 +219,9 @@ func naiveScores(videos []*naiveVideo) map[int64]naiveOutlier {
 		creators[v.creator] = append(creators[v.creator], v)
 		kinds[v.Kind] = append(kinds[v.Kind], v)
 	}
+	for _, of := range kinds {
+		slices.SortFunc(of, naiveNewest) // sorting what is sorted is quick
+	}
 	scores := map[int64]naiveOutlier{}
 	for _, v := range videos {
 		var same []*naiveVideo

@@ -51,9 +51,13 @@ type nicheKey struct {
 // nicheList are the peers of any target with the key: one more than count, so that a
 // target that is among them can be left out.
 type nicheList struct {
-	peers []peer
+	peers []nichePeer
 	twice int64
 }
+
+// nichePeer is what a list keeps of a peer; its expected views are the same for all
+// targets with the list's key.
+type nichePeer struct{ id, postedAt, expected int64 }
 
 // Niche makes a niche that reads by load.
 func (t *Table) Niche(load Load) *Niche {
@@ -162,7 +166,7 @@ func (n *Niche) median(target *peer, why *Explanation) (twice int64, count int, 
 			return 0, 0, err
 		}
 		list = &nicheList{peers: peers}
-		if len(peers) <= nichePeers || !key.isUndated && peers[nichePeers].PostedAt == Undated {
+		if len(peers) <= nichePeers || !key.isUndated && peers[nichePeers].postedAt == Undated {
 			twice, count = n.of(target, list)
 			return twice, count, nil // it would not serve another target
 		}
@@ -172,7 +176,7 @@ func (n *Niche) median(target *peer, why *Explanation) (twice int64, count int, 
 		}
 		n.lists[key] = list
 	}
-	if slices.ContainsFunc(list.peers, func(p peer) bool { return p.ID == target.ID }) {
+	if slices.ContainsFunc(list.peers, func(p nichePeer) bool { return p.id == target.ID }) {
 		twice, count = n.of(target, list)
 		return twice, count, nil
 	}
@@ -181,15 +185,15 @@ func (n *Niche) median(target *peer, why *Explanation) (twice int64, count int, 
 
 // tooOld tells whether the list reaches further back than target may look.
 func (l *nicheList) tooOld(target *peer) bool {
-	return target.PostedAt != Undated && l.peers[nichePeers].PostedAt < target.PostedAt-apart
+	return target.PostedAt != Undated && l.peers[nichePeers].postedAt < target.PostedAt-apart
 }
 
 // of is twice the median of the first 200 of a list without target, and their number.
 func (n *Niche) of(target *peer, list *nicheList) (twice int64, count int) {
 	views := n.room[:0]
 	for i := range list.peers {
-		if p := &list.peers[i]; p.ID != target.ID && len(views) < nichePeers {
-			views = append(views, target.expected(p))
+		if p := &list.peers[i]; p.id != target.ID && len(views) < nichePeers {
+			views = append(views, p.expected)
 		}
 	}
 	slices.Sort(views)
@@ -197,7 +201,7 @@ func (n *Niche) of(target *peer, list *nicheList) (twice int64, count int) {
 }
 
 // collect finds the newest peers of target, at most most of them.
-func (n *Niche) collect(target *peer, start, most int) (found []peer, err error) {
+func (n *Niche) collect(target *peer, start, most int) (found []nichePeer, err error) {
 	least := (target.share + 1) / 2
 	for i := n.dated.skip(start, least); len(found) < most; i = n.dated.skip(i+1, least) {
 		p, err := n.at(false, i)
@@ -208,7 +212,7 @@ func (n *Niche) collect(target *peer, start, most int) (found []peer, err error)
 			break
 		}
 		if target.judge(p) == Used {
-			found = append(found, *p)
+			found = append(found, nichePeer{p.ID, p.PostedAt, target.expected(p)})
 		}
 	}
 	if target.Kind == YouTubeShort && !target.late {
@@ -223,7 +227,7 @@ func (n *Niche) collect(target *peer, start, most int) (found []peer, err error)
 			break
 		}
 		if target.judge(p) == Used {
-			found = append(found, *p)
+			found = append(found, nichePeer{p.ID, p.PostedAt, target.expected(p)})
 		}
 	}
 	return found, nil
