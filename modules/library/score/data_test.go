@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // seen is one reading of one real video.
@@ -108,9 +111,9 @@ func moment(t *testing.T, layout, text string) int64 {
 }
 
 // tiktokPosted is the posting time that a TikTok id holds.
-func tiktokPosted(id string) int64 { return (number2(id) >> 32) * 1000 }
+func tiktokPosted(id string) int64 { return (whole64(id) >> 32) * 1000 }
 
-func number2(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n }
+func whole64(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n }
 
 var (
 	tagForm      = regexp.MustCompile(`[#＃]([\pL\pN\pM_]+)`)
@@ -129,7 +132,7 @@ func tagsOf(text string) (tags []string) {
 func isoDuration(text string) (millis int64) {
 	if m := durationForm.FindStringSubmatch(text); m != nil {
 		for i, unit := range []int64{86400, 3600, 60, 1} {
-			millis += number2(m[i+1]) * unit * 1000
+			millis += whole64(m[i+1]) * unit * 1000
 		}
 	}
 	return millis
@@ -201,7 +204,7 @@ func shortsSeries(t *testing.T) *set {
 		minutes, seconds, _ := strings.Cut(r.Dur, ":")
 		videos[r.ID] = seen{
 			ref: r.ID, creator: r.Channel, platform: "youtube", posted: moment(t, time.RFC3339, r.PublishedAt),
-			duration: (number2(minutes)*60 + number2(seconds)) * 1000, tags: tagsOf(r.Title + " " + r.Desc), likes: Unknown,
+			duration: (whole64(minutes)*60 + whole64(seconds)) * 1000, tags: tagsOf(r.Title + " " + r.Desc), likes: Unknown,
 		}
 	}
 	runs := map[string]int{}
@@ -223,10 +226,17 @@ func shortsSeries(t *testing.T) *set {
 func creators2020(t *testing.T) *set {
 	s := &set{name: "TikTok creators 2020", runs: 1}
 	at := moment(t, time.DateOnly, "2020-11-10")
+	quoted := regexp.MustCompile(`'([^']+)'`)
 	for _, row := range tableOf(t, "tiktok_creators_2020.csv.gz") {
+		var tags []string
+		for _, m := range quoted.FindAllStringSubmatch(row["hashtags"], -1) {
+			if tag := Fold(m[1]); !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
 		s.all = append(s.all, seen{
-			ref: row["id"], creator: row["user_name"], platform: "tiktok", posted: number2(row["create_time"]) * 1000,
-			at: at, views: number(row["n_plays"]), likes: number(row["n_likes"]),
+			ref: row["id"], creator: row["user_name"], platform: "tiktok", posted: whole64(row["create_time"]) * 1000,
+			tags: tags, at: at, views: number(row["n_plays"]), likes: number(row["n_likes"]),
 		})
 	}
 	return s
@@ -235,6 +245,7 @@ func creators2020(t *testing.T) *set {
 func trending2020(t *testing.T) *set {
 	type row struct {
 		ID         string
+		Text       string
 		CreateTime int64
 		AuthorMeta struct{ Name string }
 		DiggCount  int64
@@ -244,7 +255,7 @@ func trending2020(t *testing.T) *set {
 	for _, r := range linesOf[row](t, "tiktok_trending_2020-12.jsonl.gz") {
 		s.all = append(s.all, seen{
 			ref: r.ID, creator: r.AuthorMeta.Name, platform: "tiktok", posted: r.CreateTime * 1000, at: moment(t, time.DateOnly, "2020-12-21"),
-			views: r.PlayCount, likes: r.DiggCount,
+			tags: tagsOf(r.Text), views: r.PlayCount, likes: r.DiggCount,
 		})
 	}
 	return s
@@ -280,8 +291,12 @@ func reelsTW(t *testing.T) *set {
 func reelsOfOne(t *testing.T) *set {
 	s := &set{name: "Instagram Reels of one", runs: 1}
 	for i, row := range tableOf(t, "instagram_reels_one_creator.csv") {
+		posted := Undated
+		if text := row["Upload Timestamp"]; text != "" {
+			posted = moment(t, "Jan 2, 2006 3:04 pm", text)
+		}
 		s.all = append(s.all, seen{
-			ref: fmt.Sprint(i), creator: "one", platform: "instagram", posted: moment(t, "Jan 2, 2006 3:04 pm", row["Upload Timestamp"]),
+			ref: fmt.Sprint(i), creator: "one", platform: "instagram", posted: posted,
 			tags: tagsOf(row["Caption"]), at: moment(t, time.DateOnly, "2025-01-31"), views: number(row["InstagramPlays"]), likes: number(row["InstagramLikes"]),
 		})
 	}
@@ -400,4 +415,75 @@ func TestRealTrendsAreThoseOfNaiveCode(t *testing.T) {
 	}
 }
 
-var genericWords = strings.Fields("fyp foryou foryoupage viral shorts short reels reel trending youtube youtubeshorts shortsfeed shortvideo tiktok fypシ viralvideo viralshorts ytshorts explore explorepage instagram")
+// Every key of the sets, listed or not, is recomputed from its members alone.
+func TestRealTrendsRecomputeFromTheirMembers(t *testing.T) {
+	t.Parallel()
+	for _, load := range sets {
+		s := load(t)
+		observations, carriers := s.window(s.runs - 1)
+		at, _ := Newest(observations)
+		w := NewWindow(at, Span(observations, at), observations, carriers, nil)
+		listed, dropped := w.Rank(true)
+		for _, trend := range slices.Concat(listed, dropped) {
+			recent, earlier := map[int64]bool{}, map[int64]bool{}
+			var multiples []*big.Rat
+			members := w.Members(trend.Key)
+			for _, m := range members {
+				switch m.When {
+				case Recent:
+					recent[m.Creator] = true
+				case Earlier:
+					earlier[m.Creator] = true
+				}
+				if m.Growth() == HasMultiple {
+					multiples = append(multiples, big.NewRat(m.Last.Views, max(100, m.First.Views)))
+				}
+			}
+			e := new(big.Rat)
+			if w.Earlier > 0 {
+				e.SetFrac64(int64(len(earlier)*w.Recent), int64(w.Earlier))
+			}
+			want := line{Key: trend.Key, Videos: len(members), Median: "0", Strength: four(e.Quo(rat(int64(len(recent)*len(recent))), e.Add(e, rat(3))))}
+			if len(multiples) > 0 {
+				want.Median = four(naiveMedian(multiples))
+			}
+			got := lines([]Trend{trend})[0]
+			got.Examples, got.Drop, got.By = nil, "", ""
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Fatalf("%s: %v, its members give %v", s.name, got, want)
+			}
+		}
+		t.Logf("%s: %d keys, %d listed", s.name, len(listed)+len(dropped), len(listed))
+	}
+}
+
+func TestRealTranscriptsAreCutAtWords(t *testing.T) {
+	t.Parallel()
+	type row struct{ Transcript string }
+	cut, openings := 0, map[string]bool{}
+	rows := linesOf[row](t, "tiktok_transcripts.jsonl")
+	for _, r := range rows {
+		got := CutSpoken(r.Transcript)
+		if n := utf8.RuneCountInString(got); n > 280 || !strings.HasPrefix(r.Transcript, got) {
+			t.Errorf("%d characters, a beginning: %v; want at most 280", n, strings.HasPrefix(r.Transcript, got))
+		}
+		if rest := r.Transcript[len(got):]; rest != "" {
+			cut++
+			if next, _ := utf8.DecodeRuneInString(rest); !unicode.IsSpace(next) {
+				t.Errorf("cut within a word: %q | %q", got, rest[:10])
+			}
+		}
+		if opening := Opening(got, ""); opening != Opening(r.Transcript, "") {
+			t.Errorf("the cut changes the opening %q", opening)
+		} else if opening != "" {
+			openings[opening] = true
+		}
+	}
+	t.Logf("%d of %d cut, %d openings", cut, len(rows), len(openings))
+}
+
+// genericWords are the shipped ones.
+var genericWords = strings.Fields("fyp fy fypシ fypシ゚ fypシ゚viral fypage fyppp foryou foryoupage foru 4u 4you viral virals viralvideo viralvideos " +
+	"viralpost trend trends trending trendingnow trendingvideo explore explorepage foryoupageofficial xyzbca capcut " +
+	"short shorts shortsvideo shortsfeed shortvideo ytshorts youtubeshorts youtube yt " +
+	"reel reels reelsinstagram reelsvideo instareels instagramreels instagram insta tiktok video videos pourtoi pourtoipage parati")

@@ -24,7 +24,7 @@
 // out: their final views are more guess than reading. A median, not a mean, because a
 // single success would hide the next one. See [Creator.Score].
 //
-// With fewer peers the baseline is the newest 200 of the [Kind], from whoever made them,
+// With fewer peers the baseline is the newest 200 of the [Kind], from by any creator,
 // but never below what the creator's one or two videos had: see [Niche].
 //
 // Lists sort by the order value (n × views ÷ max(baseline, 100) + 2) ÷ (n + 2) with n

@@ -2,7 +2,7 @@ package score
 
 import "strings"
 
-// Creators tells who made a video. A platform's id is a creator; a handle is one only
+// Creators identifies who made a video. A platform's id is a creator; a handle is one only
 // until it is known whose it is, since handles change hands. The zero value is ready.
 type Creators struct {
 	// ids are the ids that videos of a platform carry with a handle; empty text where

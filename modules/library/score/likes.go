@@ -14,7 +14,7 @@ const (
 	tenth = 10
 )
 
-// doubtful tells whether the i-th video's views look bought. The usual like rate is the
+// doubtful reports whether the i-th video's views look bought. The usual like rate is the
 // median of ⌊likes × 1,000,000 ÷ views⌋ over the 30 nearest others of creator and kind
 // with usable views and known likes, at least 3, of any age and date: unlike views, the
 // rate hardly changes as a video ages. Doubtful is the video whose views would have at
@@ -27,8 +27,8 @@ func (c *Creator) doubtful(i int, why *Explanation) bool {
 	if why == nil && (known != Used || tenth*likes >= target.Views) {
 		return false
 	}
-	var room [nearestPeers]int64
-	rates := room[:0]
+	var buffer [nearestPeers]int64
+	rates := buffer[:0]
 	for w := c.walk(i); ; {
 		j := w.next()
 		if j < 0 || why == nil && len(rates) == nearestPeers {

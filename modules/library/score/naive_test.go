@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -233,8 +234,9 @@ func naiveScores(videos []*naiveVideo) map[int64]naiveOutlier {
 	return scores
 }
 
-// scoreAll is the same by the package; explained has every explanation.
-func scoreAll(videos []*naiveVideo, explain bool) (all []Outlier, explained []Explanation, err error) {
+// scoreAll is the same by the package; explained has every explanation, with at most so many
+// refused (0: all), unless most is negative.
+func scoreAll(videos []*naiveVideo, most int) (all []Outlier, explained []Explanation, err error) {
 	table := DefaultTable()
 	creators, kinds := map[string][]Reading{}, map[Kind][]Reading{}
 	for _, v := range videos {
@@ -249,16 +251,16 @@ func scoreAll(videos []*naiveVideo, explain bool) (all []Outlier, explained []Ex
 	for kind, readings := range kinds {
 		niches[kind] = table.NicheOf(readings)
 	}
-	for _, readings := range creators {
-		c := table.Creator(readings)
+	for _, name := range slices.Sorted(maps.Keys(creators)) {
+		c := table.Creator(creators[name])
 		for i := range c.Len() {
 			o, err := c.Score(i, niches[c.At(i).Kind], nil)
 			if err != nil {
 				return nil, nil, err
 			}
 			all = append(all, o)
-			if explain {
-				why := Explanation{}
+			if most >= 0 {
+				why := Explanation{Most: most}
 				if _, err := c.Score(i, niches[c.At(i).Kind], &why); err != nil {
 					return nil, nil, err
 				}

@@ -28,7 +28,7 @@ type Niche struct {
 	load           Load
 	dated, undated column
 	lists          map[nicheKey]*nicheList
-	room           [nichePeers]int64
+	buffer         [nichePeers]int64
 }
 
 // column is a part of the niche, as far as it is loaded.
@@ -183,14 +183,14 @@ func (n *Niche) median(target *peer, why *Explanation) (twice int64, count int, 
 	return list.twice, nichePeers, nil
 }
 
-// tooOld tells whether the list reaches further back than target may look.
+// tooOld reports whether the list reaches further back than target may look.
 func (l *nicheList) tooOld(target *peer) bool {
 	return target.PostedAt != Undated && l.peers[nichePeers].postedAt < target.PostedAt-apart
 }
 
 // of is twice the median of the first 200 of a list without target, and their number.
 func (n *Niche) of(target *peer, list *nicheList) (twice int64, count int) {
-	views := n.room[:0]
+	views := n.buffer[:0]
 	for i := range list.peers {
 		if p := &list.peers[i]; p.id != target.ID && len(views) < nichePeers {
 			views = append(views, p.expected)
@@ -233,7 +233,7 @@ func (n *Niche) collect(target *peer, start, most int) (found []nichePeer, err e
 	return found, nil
 }
 
-// tooFar tells whether p and all dated ones behind it are refused for their posting time.
+// tooFar reports whether p and all dated ones behind it are refused for their posting time.
 func (n *Niche) tooFar(target, p *peer) bool {
 	if target.PostedAt != Undated && p.PostedAt < target.PostedAt && distance(target.PostedAt, p.PostedAt) > uint64(apart) {
 		return true
@@ -249,7 +249,7 @@ func (n *Niche) explain(target *peer, why *Explanation) (twice int64, count int,
 			return 0, 0, err
 		}
 	}
-	views := n.room[:0]
+	views := n.buffer[:0]
 	for _, undated := range []bool{false, true} {
 		for i := start; len(views) < nichePeers; i++ {
 			p, err := n.at(undated, i)

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// openingLength is enough to tell sentences apart, and short enough that two cuts
+	// openingLength is enough to distinguish sentences, and short enough that two cuts
 	// of one recording agree.
 	openingLength = 20
 	// spokenLength bounds a spoken text without times, in code points: about five

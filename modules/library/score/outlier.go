@@ -14,7 +14,7 @@ const (
 	NoBasis Basis = iota
 	// CreatorBasis: the creator's own videos.
 	CreatorBasis
-	// NicheBasis: the newest videos of the kind, whoever made them.
+	// NicheBasis: the newest videos of the kind, by any creator.
 	NicheBasis
 )
 
@@ -79,8 +79,8 @@ func (c *Creator) Score(i int, niche *Niche, why *Explanation) (Outlier, error) 
 	if target.usable != Used {
 		return o, nil
 	}
-	var room [nearestPeers]int64
-	own := c.own(i, &room, why)
+	var buffer [nearestPeers]int64
+	own := c.own(i, &buffer, why)
 	o.CreatorPeers = len(own)
 	if len(own) >= fewestPeers {
 		slices.Sort(own)

@@ -168,8 +168,8 @@ func (w *walk) next() int {
 func (w *walk) skipDated() { w.same, w.newer, w.newerEnd, w.older = w.c.dated, 0, 0, w.c.dated }
 
 // own finds the expected views of the creator's own peers of the i-th video.
-func (c *Creator) own(i int, room *[nearestPeers]int64, why *Explanation) []int64 {
-	target, found := &c.peers[i], room[:0]
+func (c *Creator) own(i int, buffer *[nearestPeers]int64, why *Explanation) []int64 {
+	target, found := &c.peers[i], buffer[:0]
 	for w := c.walk(i); ; {
 		j := w.next()
 		if j < 0 {

@@ -57,7 +57,11 @@ func randomVideos(r *rand.Rand, size int) []*naiveVideo {
 func compareScores(t *testing.T, name string, videos []*naiveVideo) []Outlier {
 	t.Helper()
 	want := naiveScores(videos)
-	all, explained, err := scoreAll(videos, true)
+	all, explained, err := scoreAll(videos, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, bounded, err := scoreAll(videos, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +75,12 @@ func compareScores(t *testing.T, name string, videos []*naiveVideo) []Outlier {
 		}
 		if diff := cmp.Diff(all[i], explained[i].Outlier); diff != "" {
 			t.Fatalf("%s: the explained outlier differs (-scored +explained):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(all[i], bounded[i].Outlier); diff != "" {
+			t.Fatalf("%s: a bounded explanation has another outlier (-scored +explained):\n%s", name, diff)
+		}
+		if again := recompute(&bounded[i]); again != got {
+			t.Fatalf("%s: a bounded explanation gives another score (-want +got):\n%s", name, cmp.Diff(got, again))
 		}
 		again := recompute(&explained[i])
 		if again != got {
@@ -111,7 +121,7 @@ func TestOrderOfArrivalChangesNothing(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 13))
 		videos := randomVideos(r, 1+r.IntN(80))
 		sorted := func() []Outlier {
-			all, _, err := scoreAll(videos, false)
+			all, _, err := scoreAll(videos, -1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +143,7 @@ func TestAReadingChangesItsCreatorAndNicheAlone(t *testing.T) {
 	for seed := range 100 {
 		r := rand.New(rand.NewPCG(uint64(seed), 14))
 		videos := randomVideos(r, 2+r.IntN(80))
-		before, _, err := scoreAll(videos, false)
+		before, _, err := scoreAll(videos, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +153,7 @@ func TestAReadingChangesItsCreatorAndNicheAlone(t *testing.T) {
 		}
 		changed := videos[r.IntN(len(videos))]
 		changed.Views, changed.ObservedAt = 1+r.Int64N(1000), changed.ObservedAt+day/3
-		after, _, err := scoreAll(videos, false)
+		after, _, err := scoreAll(videos, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,6 +305,77 @@ func TestScrollsThatReadNothingAgainChangeNoTrend(t *testing.T) {
 		}
 		if _, got := ranked(observations, carriers, nil, true); !cmp.Equal(want, got) {
 			t.Fatalf("seed %d: trends differ once scrolls are split (-want +got):\n%s", seed, cmp.Diff(want, got))
+		}
+	}
+}
+
+// Archiving a video moves the numbers of the keys that it carries and of no other key.
+func TestArchivingMovesNoOtherKey(t *testing.T) {
+	t.Parallel()
+	moved := 0
+	for seed := range 300 {
+		r := rand.New(rand.NewPCG(uint64(seed), 18))
+		observations, carriers := randomTrends(r, 40)
+		at, ok := Newest(observations)
+		if !ok {
+			continue
+		}
+		numbers := func() map[string]line {
+			w := NewWindow(at, Span(observations, at), observations, carriers, nil)
+			all := map[string]line{}
+			for key := range w.keys {
+				all[key] = lines([]Trend{w.Measure(key, false)})[0]
+			}
+			return all
+		}
+		before := numbers()
+		one := &carriers[r.IntN(len(carriers))]
+		one.Archived = !one.Archived
+		for key, after := range numbers() {
+			if cmp.Equal(before[key], after) {
+				continue
+			}
+			moved++
+			if !slices.ContainsFunc(one.Keys, func(k Key) bool { return k.Key == key }) {
+				t.Fatalf("seed %d: %s moved, which the archived video has not (-before +after):\n%s", seed, key, cmp.Diff(before[key], after))
+			}
+		}
+	}
+	if moved < 100 {
+		t.Errorf("%d keys moved: too few to prove anything", moved)
+	}
+}
+
+func TestHookOrderIsThatOfNaiveCode(t *testing.T) {
+	t.Parallel()
+	for seed := range 300 {
+		r := rand.New(rand.NewPCG(uint64(seed), 19))
+		var hooks []Hook
+		for i := range 1 + r.IntN(20) {
+			hooks = append(hooks, Hook{ID: int64(i + 1), Creator: r.Int64N(3), ChangedAt: r.Int64N(4), Opening: []string{"", "a", "b"}[r.IntN(3)]})
+		}
+		r.Shuffle(len(hooks), func(i, j int) { hooks[i], hooks[j] = hooks[j], hooks[i] })
+		repeats := func(h Hook) bool {
+			return h.Opening != "" && h.Creator != 0 && slices.ContainsFunc(hooks, func(o Hook) bool {
+				return o.Creator == h.Creator && o.Opening == h.Opening && (o.ChangedAt > h.ChangedAt || o.ChangedAt == h.ChangedAt && o.ID < h.ID)
+			})
+		}
+		var want []Hook
+		for _, wanted := range []bool{false, true} {
+			for at := int64(3); at >= 0; at-- {
+				for id := int64(1); id <= 20; id++ {
+					for _, h := range hooks {
+						if h.ID == id && h.ChangedAt == at && repeats(h) == wanted {
+							want = append(want, h)
+						}
+					}
+				}
+			}
+		}
+		got := slices.Clone(hooks)
+		SortHooks(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("seed %d: order differs (-want +got):\n%s", seed, diff)
 		}
 	}
 }

@@ -9,11 +9,11 @@ const (
 )
 
 const (
-	// Undated stands for a posting time that is not known.
+	// Undated is the posting time of a video where it is not known.
 	Undated = int64(math.MinInt64)
 	// UnknownAge is the age of a video without a posting time.
 	UnknownAge = int64(math.MinInt64)
-	// Unknown stands for a count that the platform did not give.
+	// Unknown is a count that the platform did not give.
 	Unknown = int64(-1)
 	// MaxViews bounds views and likes: JSON numbers are exact up to it.
 	MaxViews = int64(1) << 53
@@ -53,7 +53,7 @@ func (r *Reading) Age() int64 {
 	return age
 }
 
-// Usable tells whether scoring can use counts, and why not: views must be known,
+// Usable reports whether scoring can use counts, and why not: views must be known,
 // above 0, at most MaxViews, and not fewer than the likes.
 func Usable(views, likes int64) Reason {
 	switch {

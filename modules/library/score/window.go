@@ -10,7 +10,7 @@ const (
 	// weekly scrolls need, 16 of them what a monthly or quarterly one does.
 	ShortestSpan = 7 * day
 	LongestSpan  = 112 * day
-	// leastFirst stands for fewer first views, so that growth from nothing is bounded.
+	// leastFirst replaces fewer first views, so that growth from nothing is bounded.
 	leastFirst = 100
 )
 
@@ -41,13 +41,37 @@ type Sighting struct {
 	First, Last Observation
 }
 
+// Growth is whether a video has a multiple.
+type Growth string
+
+// The reasons why it has none.
+const (
+	HasMultiple Growth = "measured"
+	NeverUsable Growth = "never_usable"
+	ReadOnce    Growth = "read_once"
+	OneScroll   Growth = "one_scroll"
+)
+
 // Multiple is last views ÷ max(first views, 100) as a fraction. ok is false where the
 // two are not from different scrolls: one look shows no growth.
 func (s *Sighting) Multiple() (num, den int64, ok bool) {
-	if s == nil || s.Usable < 2 || s.First.Scroll == s.Last.Scroll {
+	if s.Growth() != HasMultiple {
 		return 0, 1, false
 	}
 	return s.Last.Views, max(s.First.Views, leastFirst), true
+}
+
+// Growth reports whether the video has a multiple, and why not.
+func (s *Sighting) Growth() Growth {
+	switch {
+	case s.Usable == 0:
+		return NeverUsable
+	case s.Usable == 1:
+		return ReadOnce
+	case s.First.Scroll == s.Last.Scroll:
+		return OneScroll
+	}
+	return HasMultiple
 }
 
 func (s *Sighting) add(o *Observation) {
@@ -81,7 +105,7 @@ func Newest(observations []Observation) (t int64, ok bool) {
 	return t, ok
 }
 
-// InWindow tells whether a time is in (t − 2 × span, t].
+// InWindow reports whether a time is in (t − 2 × span, t].
 func InWindow(at, t, span int64) bool { return at <= t && distance(t, at) < uint64(2*span) }
 
 // Multiples counts the videos that have a multiple in (t − 2 × span, t].
@@ -137,6 +161,9 @@ const (
 	Earlier
 )
 
+// String is the stable name of the half.
+func (w When) String() string { return [...]string{"neither", "recent", "earlier"}[w] }
+
 // Member is a video of the window.
 type Member struct {
 	*Carrier
@@ -159,7 +186,8 @@ type Window struct {
 
 // NewWindow takes the observations of the subject's completed scrolls and the videos that
 // they are of, in any order. Observations outside (t − 2 × span, t] and videos without one
-// inside are left out. generic tells keys that name the feed and no subject; see Generic.
+// inside are left out. generic recognises keys that
+// name the feed and no subject; see Generic.
 func NewWindow(t, span int64, observations []Observation, carriers []Carrier, generic func(key string) bool) *Window {
 	w := &Window{T: t, Span: span, keys: map[string][]int32{}, generic: generic}
 	seen := sightings(observations, t, span)
