@@ -73,11 +73,11 @@ func compareScores(t *testing.T, name string, videos []*naiveVideo) []Outlier {
 		if got != want[got.ID] {
 			t.Fatalf("%s: score differs (-want +got):\n%s", name, cmp.Diff(want[got.ID], got))
 		}
-		if diff := cmp.Diff(all[i], explained[i].Outlier); diff != "" {
-			t.Fatalf("%s: the explained outlier differs (-scored +explained):\n%s", name, diff)
+		if all[i] != explained[i].Outlier {
+			t.Fatalf("%s: the explained outlier differs (-scored +explained):\n%s", name, cmp.Diff(all[i], explained[i].Outlier))
 		}
-		if diff := cmp.Diff(all[i], bounded[i].Outlier); diff != "" {
-			t.Fatalf("%s: a bounded explanation has another outlier (-scored +explained):\n%s", name, diff)
+		if all[i] != bounded[i].Outlier {
+			t.Fatalf("%s: a bounded explanation has another outlier (-scored +explained):\n%s", name, cmp.Diff(all[i], bounded[i].Outlier))
 		}
 		if again := recompute(&bounded[i]); again != got {
 			t.Fatalf("%s: a bounded explanation gives another score (-want +got):\n%s", name, cmp.Diff(got, again))
@@ -112,6 +112,68 @@ func TestScoresAreThoseOfNaiveCode(t *testing.T) {
 			size = 450 // past the niche's 200, and blocks of it
 		}
 		compareScores(t, fmt.Sprintf("seed %d", seed), randomVideos(r, size))
+	}
+}
+
+// Enough videos for the niche's 200, blocks of it and what is over a year apart, in stretches
+// of one age: at 3 hours a TikTok video has exactly half of its views.
+func TestNicheIsThatOfNaiveCode(t *testing.T) {
+	t.Parallel()
+	for seed := range 6 {
+		r := rand.New(rand.NewPCG(uint64(seed), 22))
+		spread := []int64{200, 500, 900}[seed%3] * day
+		stretch := []int{150, 1, 30}[(seed+seed/3)%3]
+		kind := []Kind{"tiktok", YouTubeShort}[seed%2]
+		var videos []*naiveVideo
+		var age int64
+		for i := range 500 {
+			if i%stretch == 0 {
+				age = []int64{hour, 3 * hour, 3 * hour, 40 * hour, 9 * day}[r.IntN(5)]
+			}
+			posted := noon - int64(i)*spread/500
+			if seed%4 == 3 {
+				posted = shortsViews + 100*day - int64(i)*spread/500
+			}
+			v := &naiveVideo{Reading: Reading{ID: int64(r.IntN(10))*1000 + int64(i), Kind: kind, PostedAt: posted, ObservedAt: posted + age, Views: 1 + r.Int64N(5000), Likes: Unknown}}
+			if r.IntN(20) == 0 {
+				v.PostedAt = Undated
+			}
+			videos = append(videos, v)
+		}
+		compareScores(t, fmt.Sprintf("seed %d", seed), videos)
+	}
+}
+
+func TestNearestComeFirst(t *testing.T) {
+	t.Parallel()
+	for seed := range 300 {
+		r := rand.New(rand.NewPCG(uint64(seed), 23))
+		videos := randomVideos(r, 1+r.IntN(40))
+		var readings []Reading
+		for _, v := range videos {
+			v.PostedAt = []int64{noon - r.Int64N(6)*day, noon - r.Int64N(6)*day, Undated}[r.IntN(3)]
+			readings = append(readings, v.Reading)
+		}
+		c := DefaultTable().Creator(readings)
+		for i := range c.Len() {
+			var got, want []int64
+			for w := c.walk(i); ; {
+				j := w.next()
+				if j < 0 {
+					break
+				}
+				got = append(got, c.At(j).ID)
+			}
+			target := &naiveVideo{Reading: c.At(i)}
+			others := slices.DeleteFunc(slices.Clone(videos), func(v *naiveVideo) bool { return v.ID == target.ID })
+			slices.SortFunc(others, naiveNearest(target))
+			for _, v := range others {
+				want = append(want, v.ID)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d: videos nearest to %d (-want +got):\n%s", seed, target.ID, diff)
+			}
+		}
 	}
 }
 

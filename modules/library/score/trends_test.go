@@ -84,23 +84,23 @@ func TestWhyKeysAreDropped(t *testing.T) {
 	t.Parallel()
 	var l lab
 	for creator := int64(1); creator <= 4; creator++ {
-		l.grow(l.video(creator, day, "fyp", "common", "good"), 1000, 2000)
+		l.grow(l.video(creator, day, "fyp", "common", "six of ten", "four of the six"), 1000, 2000)
 	}
-	for creator := int64(5); creator <= 7; creator++ {
-		l.video(creator, day, "common", "once")
-	}
+	l.video(5, day, "common", "six of ten", "once")
+	l.video(6, day, "common", "six of ten", "once")
+	l.video(7, day, "common", "once")
 	l.grow(l.video(8, day, "two"), 1000, 2000)
 	l.grow(l.video(9, day, "two"), 1000, 2000)
 	l.video(9, day)
 	listed, dropped := l.window().Rank(false)
-	if len(listed) != 1 || listed[0].Key != "hashtag:good" {
-		t.Errorf("listed %+v, want hashtag:good alone", lines(listed))
+	if len(listed) != 1 || listed[0].Key != "hashtag:six of ten" {
+		t.Errorf("listed %+v, want hashtag:six of ten alone", lines(listed))
 	}
 	got := map[string]Drop{}
 	for _, d := range dropped {
 		got[d.Key] = d.Drop
 	}
-	want := map[string]Drop{"hashtag:fyp": GenericKey, "hashtag:common": TooCommon, "hashtag:once": FewMultiples, "hashtag:two": FewCreators}
+	want := map[string]Drop{"hashtag:four of the six": Overlaps, "hashtag:fyp": GenericKey, "hashtag:common": TooCommon, "hashtag:once": FewMultiples, "hashtag:two": FewCreators}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reasons differ (-want +got):\n%s", diff)
 	}
