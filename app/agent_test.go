@@ -115,7 +115,7 @@ func importBig(t *testing.T, running *apptest.Running, email string, text int) {
 		fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"big-%d","creatorId":"c","postedAt":1760000000000,"source":{"kind":"own","handle":"beans"},"metrics":{"views":%d,"likes":1},"metadata":{"caption":"%s"}%s}`+"\n",
 			n, views, caption, evidence)
 	}
-	report, err := running.Operator().Import(t.Context(), operator.ImportOrder{Email: email, Paths: []string{"-"}, Input: strings.NewReader(lines.String())})
+	report, err := running.Operator().Import(t.Context(), operator.ImportOrder{Email: email, InputFiles: operator.InputFiles{Paths: []string{"-"}, Input: strings.NewReader(lines.String())}})
 	if err != nil || report.Total.New != 64 {
 		t.Fatalf("%+v, %v", report.Total, err)
 	}

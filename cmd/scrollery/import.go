@@ -23,15 +23,7 @@ func importCommand() *cobra.Command {
 		Use:   "import --email A FILE|FOLDER|- …",
 		Short: "Load videos that you have in files into an account's library",
 		Long:  "Load videos that you have in files into an account's library.\n\nWhat is read:\n" + listFormats() + "\nEach object is told by its members; --format reads one format alone.",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return fmt.Errorf("%w: name at least one file, a folder, or - for the input", errUse)
-			}
-			if slices.Index(args, "-") != lastIndex(args, "-") {
-				return fmt.Errorf("%w: the input can be read once", errUse)
-			}
-			return nil
-		},
+		Args:  inputFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			order, err := flags.order(args)
 			if err != nil {
@@ -42,11 +34,20 @@ func importCommand() *cobra.Command {
 	}
 	f := command.Flags()
 	f.StringVar(&flags.email, "email", "", "address of the account")
-	f.StringVar(&flags.columns, "map", "", "column map for all CSV files, instead of those beside them")
-	f.StringVar(&flags.format, "format", "", "the only format to read")
-	f.StringVar(&flags.observed, "observed-at", "", "when the counts were read that do not say it, as 2026-01-31 or 2026-01-31T12:00:00Z (default: the file's time)")
+	flags.add(command)
 	f.BoolVar(&flags.json, "json", false, "print the report as JSON")
 	return command
+}
+
+// inputFiles are the arguments of a command that reads files.
+func inputFiles(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%w: name at least one file, a folder, or - for the input", errUse)
+	}
+	if slices.Index(args, "-") != lastIndex(args, "-") {
+		return fmt.Errorf("%w: the input can be read once", errUse)
+	}
+	return nil
 }
 
 func lastIndex(all []string, s string) int {
@@ -67,25 +68,26 @@ func listFormats() string {
 	return out.String()
 }
 
-// importFlags are the command's own flags as they were given.
-type importFlags struct {
-	email, columns, format, observed string
-	json                             bool
+// fileFlags say how to read files, as they were given.
+type fileFlags struct{ columns, format, observed string }
+
+func (f *fileFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.columns, "map", "", "column map for all CSV files, instead of those beside them")
+	flags.StringVar(&f.format, "format", "", "the only format to read")
+	flags.StringVar(&f.observed, "observed-at", "", "when the counts were read that do not say it, as 2026-01-31 or 2026-01-31T12:00:00Z (default: the file's time)")
 }
 
-func (f importFlags) order(paths []string) (operator.ImportOrder, error) {
-	order := operator.ImportOrder{Email: f.email, Paths: paths, Input: os.Stdin, Format: formats.Format(f.format)}
+func (f fileFlags) files(paths []string) (operator.InputFiles, error) {
+	files := operator.InputFiles{Paths: paths, Input: os.Stdin, Format: formats.Format(f.format)}
 	var faults []error
-	if f.email == "" {
-		faults = append(faults, errors.New("--email is needed"))
-	}
-	if names, _ := formats.Formats(); f.format != "" && !slices.Contains(names, order.Format) {
+	if names, _ := formats.Formats(); f.format != "" && !slices.Contains(names, files.Format) {
 		faults = append(faults, fmt.Errorf("--format: there is no %q; there are %v", f.format, names))
 	}
 	if f.columns != "" {
 		text, err := os.ReadFile(f.columns)
 		if err == nil {
-			order.Map, err = formats.ParseMap(text)
+			files.Map, err = formats.ParseMap(text)
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("--map: %w", err))
@@ -99,10 +101,25 @@ func (f importFlags) order(paths []string) (operator.ImportOrder, error) {
 		if ms := at.UnixMilli(); err != nil || at.Year() < 2000 || at.After(time.Now()) {
 			faults = append(faults, fmt.Errorf("--observed-at: %q is no past day or time", f.observed))
 		} else {
-			order.ObservedAt = &ms
+			files.ObservedAt = &ms
 		}
 	}
-	return order, errors.Join(faults...)
+	return files, errors.Join(faults...)
+}
+
+// importFlags are the command's own flags as they were given.
+type importFlags struct {
+	fileFlags
+	email string
+	json  bool
+}
+
+func (f importFlags) order(paths []string) (operator.ImportOrder, error) {
+	files, err := f.files(paths)
+	if f.email == "" {
+		err = errors.Join(errors.New("--email is needed"), err)
+	}
+	return operator.ImportOrder{Email: f.email, InputFiles: files}, err
 }
 
 func runImport(cmd *cobra.Command, o *app.Operator, order operator.ImportOrder, asJSON bool) error {

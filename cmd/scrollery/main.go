@@ -68,7 +68,7 @@ func newRoot() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(serveCommand(), demoCommand(), migrateCommand(), doctorCommand(), versionCommand(),
-		keysCommand(), importCommand(), scrollsCommand(), quotasCommand(), pluginsCommand(), backupCommand(),
+		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), pluginsCommand(), backupCommand(),
 		accountsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand())
 	return root
 }

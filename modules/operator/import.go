@@ -16,6 +16,11 @@ import (
 type ImportOrder struct {
 	// Email of the account.
 	Email string
+	InputFiles
+}
+
+// InputFiles says which files to read, and how.
+type InputFiles struct {
 	// Paths are files and folders; `-` is Input.
 	Paths []string
 	Input io.Reader
@@ -80,7 +85,7 @@ func (s *Service) Import(ctx context.Context, order ImportOrder) (ImportReport, 
 	if order.Begin != nil {
 		order.Begin(sizeOf(files))
 	}
-	reading := readFiles(ctx, order, files)
+	reading := readFiles(ctx, order.InputFiles, files)
 	defer reading.stop()
 	done, err := s.needs.Importer.Import(ctx, reading.next)
 	return reading.report(done), err
@@ -88,7 +93,7 @@ func (s *Service) Import(ctx context.Context, order ImportOrder) (ImportReport, 
 
 // fileReading turns the reader's pushes into batches that are pulled.
 type fileReading struct {
-	order   ImportOrder
+	order   InputFiles
 	files   []importFile
 	reports []formats.Report
 	refused []int
@@ -97,7 +102,7 @@ type fileReading struct {
 	stop    func()
 }
 
-func readFiles(ctx context.Context, order ImportOrder, files []importFile) *fileReading {
+func readFiles(ctx context.Context, order InputFiles, files []importFile) *fileReading {
 	r := &fileReading{order: order, files: files, refused: make([]int, len(files)), reports: make([]formats.Report, len(files))}
 	r.pull, r.stop = iter.Pull2(func(yield func([]Reading, error) bool) {
 		for part, file := range files {

@@ -48,7 +48,7 @@ func TestUptakeCountsNewCreators(t *testing.T) {
 
 func (s *set) outliers(t *testing.T, run int) []Outlier {
 	t.Helper()
-	all, _, err := scoreAll(s.at(run), -1)
+	all, _, err := scoreAll(s.at(run), -1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

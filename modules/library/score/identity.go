@@ -1,6 +1,9 @@
 package score
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Creators identifies who made a video. A platform's id is a creator; a handle is one only
 // until it is known whose it is, since handles change hands. The zero value is ready.
@@ -45,4 +48,22 @@ func (c *Creators) Key(platform, id, handle string) string {
 		return "id:" + known
 	}
 	return "handle:" + handle
+}
+
+// firstUpload is the least Unix second that a TikTok id is trusted with.
+const firstUpload = 1_400_000_000
+
+// PostedAt is the posting time of a video: the given one, Undated where there is none. Ids
+// of TikTok hold the second of the upload in their upper 32 bits. It is taken where no time
+// is given, or a date alone: a time on the quarter of an hour, as midnight in any zone is.
+func PostedAt(platform, externalID string, given int64) int64 {
+	const quarter = hour / 4
+	if platform != "tiktok" || given != Undated && given%quarter != 0 {
+		return given
+	}
+	id, err := strconv.ParseUint(externalID, 10, 64)
+	if at := int64(id >> 32); err == nil && at >= firstUpload {
+		return at * 1000
+	}
+	return given
 }

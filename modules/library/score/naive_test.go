@@ -217,8 +217,8 @@ func naiveDoubtful(target *naiveVideo, sameCreator []*naiveVideo) bool {
 	return usual.Cmp(rat(30)) >= 0 && new(big.Rat).Mul(rat(target.Likes), rat(10)).Cmp(usual) < 0
 }
 
-// naiveScores scores a library; a video of no creator is alone.
-func naiveScores(videos []*naiveVideo) map[int64]naiveOutlier {
+// naiveScores scores one video in every of a library, by id; a video of no creator is alone.
+func naiveScores(videos []*naiveVideo, every int64) map[int64]naiveOutlier {
 	creators, kinds := map[string][]*naiveVideo{}, map[Kind][]*naiveVideo{}
 	for _, v := range videos {
 		v.share = naiveShare(&v.Reading)
@@ -230,6 +230,9 @@ func naiveScores(videos []*naiveVideo) map[int64]naiveOutlier {
 	}
 	scores := map[int64]naiveOutlier{}
 	for _, v := range videos {
+		if v.ID%every != 0 {
+			continue
+		}
 		var same []*naiveVideo
 		if v.creator != "" {
 			same = creators[v.creator]
@@ -239,9 +242,9 @@ func naiveScores(videos []*naiveVideo) map[int64]naiveOutlier {
 	return scores
 }
 
-// scoreAll is the same by the package; explained has every explanation, with at most so many
-// refused (0: all), unless most is negative.
-func scoreAll(videos []*naiveVideo, most int) (all []Outlier, explained []Explanation, err error) {
+// scoreAll is the same by the package; explained has those of one video in every,
+// with at most so many refused (0: all), unless most is negative.
+func scoreAll(videos []*naiveVideo, most int, every int64) (all []Outlier, explained []Explanation, err error) {
 	table := DefaultTable()
 	creators, kinds := map[string][]Reading{}, map[Kind][]Reading{}
 	for _, v := range videos {
@@ -266,6 +269,10 @@ func scoreAll(videos []*naiveVideo, most int) (all []Outlier, explained []Explan
 			all = append(all, o)
 			if most >= 0 {
 				why := Explanation{Most: most}
+				if o.ID%every != 0 {
+					explained = append(explained, why)
+					continue
+				}
 				if _, err := c.Score(i, niches[c.At(i).Kind], &why); err != nil {
 					return nil, nil, err
 				}

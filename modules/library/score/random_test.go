@@ -3,6 +3,7 @@ package score
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -53,15 +54,27 @@ func randomVideos(r *rand.Rand, size int) []*naiveVideo {
 	return videos
 }
 
+// long asks for every random case and every real video: SCROLLERY_TEST_LONG=1.
+var long = os.Getenv("SCROLLERY_TEST_LONG") != ""
+
+// someOf is how many of all random cases are run: a sixth, unless the tests are long.
+func someOf(all int) int {
+	if long {
+		return all
+	}
+	return all / 6
+}
+
 // compareScores compares every outlier, its explanation and the list's order with naive code.
-func compareScores(t *testing.T, name string, videos []*naiveVideo) []Outlier {
+// It looks at one video in every, by id.
+func compareScores(t *testing.T, name string, videos []*naiveVideo, every int64) []Outlier {
 	t.Helper()
-	want := naiveScores(videos)
-	all, explained, err := scoreAll(videos, 0)
+	want := naiveScores(videos, every)
+	all, explained, err := scoreAll(videos, 0, every)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, bounded, err := scoreAll(videos, 5)
+	_, bounded, err := scoreAll(videos, 5, every)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +82,9 @@ func compareScores(t *testing.T, name string, videos []*naiveVideo) []Outlier {
 		t.Fatalf("%s: %d scores of %d videos", name, len(all), len(videos))
 	}
 	for i := range all {
+		if all[i].ID%every != 0 {
+			continue
+		}
 		got := naiveOf(&all[i])
 		if got != want[got.ID] {
 			t.Fatalf("%s: score differs (-want +got):\n%s", name, cmp.Diff(want[got.ID], got))
@@ -101,17 +117,14 @@ func compareScores(t *testing.T, name string, videos []*naiveVideo) []Outlier {
 
 func TestScoresAreThoseOfNaiveCode(t *testing.T) {
 	t.Parallel()
-	worlds := 300
-	if testing.Short() {
-		worlds = 60
-	}
+	worlds := someOf(300)
 	for seed := range worlds {
 		r := rand.New(rand.NewPCG(uint64(seed), 12))
 		size := 1 + r.IntN(60)
 		if seed%50 == 0 {
 			size = 450 // past the niche's 200, and blocks of it
 		}
-		compareScores(t, fmt.Sprintf("seed %d", seed), randomVideos(r, size))
+		compareScores(t, fmt.Sprintf("seed %d", seed), randomVideos(r, size), 1)
 	}
 }
 
@@ -140,13 +153,13 @@ func TestNicheIsThatOfNaiveCode(t *testing.T) {
 			}
 			videos = append(videos, v)
 		}
-		compareScores(t, fmt.Sprintf("seed %d", seed), videos)
+		compareScores(t, fmt.Sprintf("seed %d", seed), videos, int64(6/someOf(6)))
 	}
 }
 
 func TestNearestComeFirst(t *testing.T) {
 	t.Parallel()
-	for seed := range 300 {
+	for seed := range someOf(300) {
 		r := rand.New(rand.NewPCG(uint64(seed), 23))
 		videos := randomVideos(r, 1+r.IntN(40))
 		var readings []Reading
@@ -183,7 +196,7 @@ func TestOrderOfArrivalChangesNothing(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 13))
 		videos := randomVideos(r, 1+r.IntN(80))
 		sorted := func() []Outlier {
-			all, _, err := scoreAll(videos, -1)
+			all, _, err := scoreAll(videos, -1, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +218,7 @@ func TestAReadingChangesItsCreatorAndNicheAlone(t *testing.T) {
 	for seed := range 100 {
 		r := rand.New(rand.NewPCG(uint64(seed), 14))
 		videos := randomVideos(r, 2+r.IntN(80))
-		before, _, err := scoreAll(videos, -1)
+		before, _, err := scoreAll(videos, -1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +228,7 @@ func TestAReadingChangesItsCreatorAndNicheAlone(t *testing.T) {
 		}
 		changed := videos[r.IntN(len(videos))]
 		changed.Views, changed.ObservedAt = 1+r.Int64N(1000), changed.ObservedAt+day/3
-		after, _, err := scoreAll(videos, -1)
+		after, _, err := scoreAll(videos, -1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,10 +338,7 @@ func ranked(observations []Observation, carriers []Carrier, generic []string, wi
 
 func TestTrendsAreThoseOfNaiveCode(t *testing.T) {
 	t.Parallel()
-	worlds, listed := 800, 0
-	if testing.Short() {
-		worlds = 150
-	}
+	worlds, listed := someOf(800), 0
 	for seed := range worlds {
 		r := rand.New(rand.NewPCG(uint64(seed), 16))
 		observations, carriers := randomTrends(r, 1+r.IntN(60))

@@ -1,0 +1,206 @@
+package operator
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// backtestReading is a record as far as the definitions of scores ask.
+type backtestReading struct {
+	ref          stage.Ref
+	at           int64
+	views, likes int64
+	facts        videoFacts
+}
+
+// videoFacts are what a record says of its video; empty where it does not.
+type videoFacts struct {
+	creatorID, handle string
+	postedAt          int64
+	// duration in milliseconds; 0 or less where unknown.
+	duration int64
+	// hashtags as written; keys are nil where the record has no metadata.
+	hashtags []string
+	keys     []score.Key
+}
+
+func backtestReadingOf(r *stage.Record) backtestReading {
+	posted := score.Undated
+	if r.PostedAt != nil {
+		posted = *r.PostedAt
+	}
+	one := backtestReading{ref: r.Ref, at: *r.Metrics.ObservedAt, views: countOf(r.Metrics.Views), likes: countOf(r.Metrics.Likes)}
+	one.facts = videoFacts{creatorID: strings.TrimSpace(r.CreatorID), postedAt: score.PostedAt(r.Platform, r.ExternalID, posted)}
+	if r.Source != nil {
+		one.facts.handle = r.Source.Handle
+	}
+	one.facts.describe(r)
+	return one
+}
+
+func countOf(n *int64) int64 {
+	if n == nil {
+		return score.Unknown
+	}
+	return *n
+}
+
+// describe reads the metadata; a member of another type than expected is left out.
+func (f *videoFacts) describe(r *stage.Record) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(r.Metadata, &members) == nil {
+		f.keys = []score.Key{}
+		var seconds float64
+		if json.Unmarshal(members["durationSeconds"], &seconds) == nil {
+			f.duration = int64(min(seconds, 1e9) * 1000)
+		}
+		_ = json.Unmarshal(members["hashtags"], &f.hashtags)
+		for _, tag := range f.hashtags {
+			if key, ok := score.HashtagKey(tag); ok {
+				f.add(key)
+			}
+		}
+		if sound := strings.Trim(string(members["soundId"]), `" `); sound != "" && sound != "null" {
+			f.add(score.Key{Key: "sound:" + r.Platform + ":" + sound, Label: sound})
+		}
+	}
+	for _, key := range r.Keys {
+		f.add(score.Key{Key: key.Key, Label: key.Label})
+	}
+}
+
+func (f *videoFacts) add(key score.Key) {
+	if !slices.ContainsFunc(f.keys, func(k score.Key) bool { return k.Key == key.Key }) {
+		f.keys = append(f.keys, key)
+	}
+}
+
+// update takes over what later facts say.
+func (f *videoFacts) update(later videoFacts) {
+	if later.creatorID != "" {
+		f.creatorID = later.creatorID
+	}
+	if later.handle != "" {
+		f.handle = later.handle
+	}
+	if later.postedAt != score.Undated {
+		f.postedAt = later.postedAt
+	}
+	if later.duration > 0 {
+		f.duration = later.duration
+	}
+	if later.keys != nil {
+		f.hashtags, f.keys = later.hashtags, later.keys
+	}
+}
+
+// backtestVideo is a video of the library in memory.
+type backtestVideo struct {
+	id    int64
+	ref   stage.Ref
+	facts videoFacts
+	// newest is the newest usable reading; the newest of all where none is.
+	at, views, likes int64
+}
+
+func (v *backtestVideo) usable() bool { return score.Usable(v.views, v.likes) == score.Used }
+
+func (v *backtestVideo) read(r *backtestReading) {
+	usable := score.Usable(r.views, r.likes) == score.Used
+	if usable == v.usable() && r.at >= v.at || usable && !v.usable() {
+		v.at, v.views, v.likes = r.at, r.views, r.likes
+	}
+}
+
+// backtestLibrary grows by a run at a time, and knows nothing of later ones.
+type backtestLibrary struct {
+	table   *score.Table
+	generic func(key string) bool
+
+	// videos by id, which counts from 1.
+	videos []*backtestVideo
+	known  map[stage.Ref]*backtestVideo
+	// observations of all runs so far; a run is a scroll.
+	observations []score.Observation
+	runs         int64
+	creators     score.Creators
+	// numbers are those of creators, from 1.
+	numbers map[[2]string]int64
+	ranked  []rankedRun
+}
+
+func newBacktestLibrary(table *score.Table, generic func(key string) bool) *backtestLibrary {
+	return &backtestLibrary{table: table, generic: generic, known: map[stage.Ref]*backtestVideo{}, numbers: map[[2]string]int64{}}
+}
+
+// add adds the readings of a run, oldest first.
+func (l *backtestLibrary) add(run []backtestReading) {
+	l.runs++
+	for i := range run {
+		r := &run[i]
+		v := l.known[r.ref]
+		if v == nil {
+			v = &backtestVideo{id: int64(len(l.videos) + 1), ref: r.ref, facts: r.facts, at: r.at, views: r.views, likes: r.likes}
+			l.known[r.ref], l.videos = v, append(l.videos, v)
+		} else {
+			v.facts.update(r.facts)
+			v.read(r)
+		}
+		l.creators.Add(r.ref.Platform, r.facts.creatorID, r.facts.handle)
+		l.observations = append(l.observations, score.Observation{Video: v.id, Scroll: l.runs, At: r.at, Views: r.views, Likes: r.likes})
+	}
+}
+
+// creator is the number of a video's creator, as it is known so far; 0 where it is not.
+func (l *backtestLibrary) creator(v *backtestVideo) int64 {
+	key := l.creators.Key(v.ref.Platform, v.facts.creatorID, v.facts.handle)
+	if key == "" {
+		return 0
+	}
+	at := [2]string{v.ref.Platform, key}
+	if l.numbers[at] == 0 {
+		l.numbers[at] = int64(len(l.numbers) + 1)
+	}
+	return l.numbers[at]
+}
+
+// outliers scores every video; one of no known creator has no peers of its own.
+func (l *backtestLibrary) outliers() ([]score.Outlier, error) {
+	creators, kinds := map[int64][]score.Reading{}, map[score.Kind][]score.Reading{}
+	var order []int64
+	for _, v := range l.videos {
+		r := score.Reading{
+			ID: v.id, Kind: score.KindOf(v.ref.Platform, v.facts.postedAt, v.facts.duration, v.facts.hashtags),
+			PostedAt: v.facts.postedAt, ObservedAt: v.at, Views: v.views, Likes: v.likes,
+		}
+		creator := l.creator(v)
+		if creator == 0 {
+			creator = -v.id
+		}
+		if creators[creator] == nil {
+			order = append(order, creator)
+		}
+		creators[creator] = append(creators[creator], r)
+		kinds[r.Kind] = append(kinds[r.Kind], r)
+	}
+	niches := make(map[score.Kind]*score.Niche, len(kinds))
+	for kind, readings := range kinds {
+		niches[kind] = l.table.NicheOf(readings)
+	}
+	all := make([]score.Outlier, 0, len(l.videos))
+	for _, creator := range order {
+		c := l.table.Creator(creators[creator])
+		for i := range c.Len() {
+			o, err := c.Score(i, niches[c.At(i).Kind], nil)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, o)
+		}
+	}
+	return all, nil
+}
