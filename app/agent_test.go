@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,48 @@ func TestAgentForCredits(t *testing.T) {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 	answer.WantError(t, "payment_required")
+}
+
+// TestTwoServersShareTheSandbox writes a program on one server, runs it on another, in a
+// real process, and reads on the first what it wrote. The servers share the database alone.
+func TestTwoServersShareTheSandbox(t *testing.T) {
+	t.Parallel()
+	address := apptest.ScratchPostgres(t)
+	scratch := t.TempDir()
+	start := func(node int) *apptest.Running {
+		return apptest.Start(t, func(c *app.Config) {
+			c.DatabaseURL, c.Node, c.Plugins.ScratchDir, c.Sandbox.Agent.Credits = address, node, scratch, 1
+		})
+	}
+	running, other := start(0), start(1)
+	one, two := running.Anonymous(), other.Anonymous()
+	one.Key = buyCredits(t, running, `POST /v1/signup {"amountCents":300}`)
+	two.Key = one.Key
+	program := `files.write(\"out/sum\", String(19 + 23)); files.remove(\"old\"); print(files.list().length)`
+	for _, call := range []string{
+		`PUT /v1/sandbox/files {"path":"sum.js","data":"` + program + `"}`,
+		`PUT /v1/sandbox/files {"path":"old","data":"x"}`,
+	} {
+		if answer := one.Do(t, call, ""); answer.Status != http.StatusOK {
+			t.Fatalf("write on the first server: %d %s", answer.Status, answer.Body)
+		}
+	}
+	for _, c := range []struct {
+		on           *apptest.Caller
+		goal, output string
+	}{
+		{two, "run sum.js", "2\n"},
+		{one, "show out/sum", "42"},
+		{one, "list my files", "2 files:\n- out/sum (2 bytes)\n- sum.js (91 bytes)"},
+	} {
+		answer := c.on.Do(t, `POST /v1/agent {"goal":"`+c.goal+`"}`, "")
+		if answer.Status != http.StatusOK || answer.JSON(t)["output"] != c.output {
+			t.Errorf("%s: %d %s, want %q", c.goal, answer.Status, answer.Body, c.output)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(scratch, "files-*")); err != nil || len(left) > 0 {
+		t.Errorf("left in scratch: %v, %v", left, err)
+	}
 }
 
 // TestAFileThatIsNoText has a program store half of a pair of letters, which is no

@@ -53,5 +53,8 @@ func scrollNeeds(cfg Config, w *workspace.Reader, r *rules.Service, l *library.S
 
 // sandboxNeeds is everything that the sandbox asks of others.
 func sandboxNeeds(cfg Config, c *credits.Service, l *library.Service, h *pluginhost.Host, log *slog.Logger) sandbox.Needs {
-	return sandbox.Needs{Credits: c, Holds: c, Library: l, Programs: sandboxhost.New(h, cfg.Sandbox, log), Planner: agenthost.New(h, cfg.Planner)}
+	programs := sandboxhost.New(h, cfg.Sandbox, log)
+	return sandbox.Needs{
+		Credits: c, Holds: c, Library: l, Programs: programs, Scratch: programs.Scratch, Planner: agenthost.New(h, cfg.Planner),
+	}
 }

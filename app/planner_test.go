@@ -101,7 +101,7 @@ func (*paper) View(context.Context, string) (json.RawMessage, error) {
 	return json.RawMessage(`{"hooks":[{"video":{"id":"vid_1","platform":"tiktok","metadata":{"caption":"` + injection + `"}}}]}`), nil
 }
 
-func (p *paper) Run(_ context.Context, _ string, program sandbox.Program, started func()) (sandbox.Result, error) {
+func (p *paper) Run(_ context.Context, _ func(context.Context) (string, error), program sandbox.Program, started func()) (sandbox.Result, error) {
 	started()
 	p.ran = append(p.ran, program)
 	return sandbox.Result{Output: "42\n"}, nil

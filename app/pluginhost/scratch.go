@@ -15,6 +15,7 @@ import (
 const (
 	scratchPrefix = "stage-"
 	mediaPrefix   = "media-"
+	filesPrefix   = "files-"
 	// workFolder of a call is what its stage may write; the call's own folder has
 	// the sockets too.
 	workFolder = "work"
@@ -54,6 +55,25 @@ func newScratch(root, prefix string) (*scratch, error) {
 	return made, nil
 }
 
+// Scratch is an empty folder for a caller of the host. Nothing of it outlives Remove; if
+// the host is killed, the next one deletes it.
+type Scratch struct{ held *scratch }
+
+// ScratchFolder makes one.
+func (h *Host) ScratchFolder() (*Scratch, error) {
+	made, err := newScratch(h.scratch, filesPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("make a scratch folder: %w", err)
+	}
+	return &Scratch{made}, nil
+}
+
+// Path is the path of the folder.
+func (s *Scratch) Path() string { return s.held.path }
+
+// Remove deletes the folder and all that is in it.
+func (s *Scratch) Remove() { s.held.remove() }
+
 func (s *scratch) remove() {
 	removeAll(s.path)
 	if s.lock != nil {
@@ -86,7 +106,7 @@ func scratchRoot(dir string, log *slog.Logger) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("scratch folder: %w", err)
 	}
-	for _, prefix := range []string{scratchPrefix, mediaPrefix} {
+	for _, prefix := range []string{scratchPrefix, mediaPrefix, filesPrefix} {
 		left, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
 		for _, path := range left {
 			if ourName(filepath.Base(path), prefix) {

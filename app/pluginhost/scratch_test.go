@@ -26,6 +26,8 @@ func TestStrangersFoldersStay(t *testing.T) {
 		"media-7/.scrollery/a":        true,  // no mark: a folder
 		"stage-4000000000/.scrollery": false, // a dead host's
 		"media-42/.scrollery":         false,
+		"files-42/.scrollery":         false,
+		"files-42-old/.scrollery":     true,
 	} {
 		path := filepath.Join(dir, name)
 		write(t, path, "x")

@@ -122,7 +122,7 @@ func (s *Service) late(w *worker, steps int) Answer {
 // overtaken distinguishes a call that the end of the time cut short from one that has an
 // error of its own: settling goes on after that end.
 func overtaken(ctx context.Context, err error) bool {
-	return errors.Is(context.Cause(ctx), context.DeadlineExceeded) && apierr.As(err) == nil && !errors.Is(err, errUnsettled)
+	return errors.Is(context.Cause(ctx), context.DeadlineExceeded) && apierr.As(err) == nil && !errors.Is(err, errUnsettled) && !errors.Is(err, errUnstored)
 }
 
 // act makes the calls of a move, one after the other.

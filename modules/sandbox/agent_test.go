@@ -241,7 +241,7 @@ func TestARunThatNeverStartedCostsNothing(t *testing.T) {
 
 type noPlace struct{}
 
-func (noPlace) Run(ctx context.Context, _ string, _ Program, _ func()) (Result, error) {
+func (noPlace) Run(ctx context.Context, _ func(context.Context) (string, error), _ Program, _ func()) (Result, error) {
 	<-ctx.Done()
 	return Result{}, context.Cause(ctx)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/files"
 )
 
 // Broke is the failure of a program that was ended for lack of credits.
@@ -19,34 +20,55 @@ var errSpent = errors.New("what a goal's programs may cost is used up")
 // second starts, so that no second runs unpaid; at the end all of them are one entry. A
 // program that could not be run at all costs nothing. It returns the seconds paid.
 func (s *Service) metered(ctx context.Context, t *meter, most int64, program Program) (Result, int64, error) {
-	dir, err := s.dir(ctx)
-	if err != nil {
-		return Result{}, 0, err
-	}
-	if err := s.inFolder(ctx, nothing); err != nil { // it has to be there
-		return Result{}, 0, err
-	}
 	if err := t.hold(ctx, true); err != nil {
 		return Result{}, 0, fmt.Errorf("hold the first second: %w", err)
 	}
 	m := &clock{meter: t, most: most, second: s.second, ended: make(chan struct{})}
 	running, stop := context.WithCancelCause(ctx)
-	result, err := s.programs.Run(running, dir, program, func() { m.start(ctx, stop) })
-	m.end()
+	result, refusal, err := s.withFolder(ctx, func(folder func(context.Context) (string, error)) (Result, error) {
+		defer m.end()
+		return s.programs.Run(running, folder, program, func() { m.start(ctx, stop) })
+	})
 	stop(nil)
-	ended := errors.Is(err, errSpent) || apierr.Is(err, apierr.PaymentRequired) || ctx.Err() != nil
+	ended := !errors.Is(err, errUnstored) && (errors.Is(err, errSpent) || apierr.Is(err, apierr.PaymentRequired) || ctx.Err() != nil)
 	paid, failed := t.finish(ctx, err == nil || ended)
 	switch {
 	case failed != nil:
 		return Result{}, 0, errors.Join(failed, err)
 	case err == nil:
-		return result, paid, nil
+	case !ended:
+		return Result{}, 0, fmt.Errorf("run a program: %w", err)
 	case ctx.Err() != nil:
-		return Result{Failure: "time", Message: "The time of the goal was up."}, paid, nil
-	case ended:
-		return Result{Failure: Broke, Message: fmt.Sprintf("There were no credits for more than %d s.", paid)}, paid, nil
+		result = Result{Failure: "time", Message: "The time of the goal was up."}
+	default:
+		result = Result{Failure: Broke, Message: fmt.Sprintf("There were no credits for more than %d s.", paid)}
 	}
-	return Result{}, 0, fmt.Errorf("run a program: %w", err)
+	return result.unstored(refusal), paid, nil
+}
+
+var errUnstored = errors.New("store what a program wrote")
+
+// withFolder lends the caller's files to run, and stores what the program changed.
+// refusal is why the limits did not allow that, or nil; every other reason is an error.
+func (s *Service) withFolder(ctx context.Context, run func(folder func(context.Context) (string, error)) (Result, error)) (result Result, refusal *files.Error, err error) {
+	var lent loan
+	result, err = run(func(ctx context.Context) (path string, err error) {
+		if lent, err = s.files.lend(ctx); err != nil {
+			return "", err
+		}
+		return lent.path(), nil
+	})
+	if lent == nil {
+		return result, nil, err
+	}
+	// The time of the goal, or the caller, may be gone by now.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	failed := lent.giveBack(ctx)
+	if failed != nil && !errors.As(failed, &refusal) {
+		err = errors.Join(fmt.Errorf("%w: %w", errUnstored, failed), err)
+	}
+	return result, refusal, err
 }
 
 // clock holds a credit for each second that a program starts.

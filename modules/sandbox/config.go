@@ -9,7 +9,8 @@ import (
 
 // Config is the sandbox's part of the configuration.
 type Config struct {
-	// Dir holds one folder for each account. The app sets it, below the data folder.
+	// Dir holds one folder for each account, with SQLite. The app sets it, below the data
+	// folder.
 	Dir string `yaml:"-"`
 	// Files bound an account's folder.
 	Files files.Limits `yaml:"files"`

@@ -1,8 +1,9 @@
 // Package sandbox stores the files of an account, runs its programs, and has an agent
 // that uses both.
 //
-// Each account has a folder below the data folder, and no path leads out of it. Several
-// servers of one database need a data folder that they share.
+// Files are rows on PostgreSQL, so that every process has the same files; a program gets
+// copies in a scratch folder. With SQLite each account has a folder below the data
+// folder, and no path leads out of it.
 //
 // An agent works in a loop of plan, act and observe. Its planner chooses among
 // five tools and has no others. The fee is paid before it begins and a credit is

@@ -1,6 +1,10 @@
 package sandbox
 
-import "context"
+import (
+	"context"
+
+	"github.com/scrollery/scrollery/modules/kernel/files"
+)
 
 // Program is what an account wants to have run.
 type Program struct {
@@ -28,9 +32,28 @@ type Result struct {
 // Crashed is a program that took its process along.
 const Crashed = "crashed"
 
+// Unstored is a program whose files were not stored, because together with what other
+// calls wrote meanwhile they exceed the sandbox's limits.
+const Unstored = "files"
+
+// unstored is the result of a program whose files were refused; refusal may be nil.
+func (r Result) unstored(refusal *files.Error) Result {
+	if refusal == nil {
+		return r
+	}
+	message := "The files that the program wrote are not stored: " + refusal.Message + "."
+	if r.Failure == "" {
+		r.Failure, r.Message = Unstored, message
+	} else {
+		r.Message += " " + message
+	}
+	return r
+}
+
 // Programs run programs in the folder of an account. An error means that the
-// program could not be run, which is not its own fault. started is called right
-// before the program's first step.
+// program could not be run, which is not its own fault. folder is called when the
+// program's turn has come, and returns the folder's path. started is called right before
+// the program's first step. When Run returns, the program's process has ended.
 type Programs interface {
-	Run(ctx context.Context, dir string, program Program, started func()) (Result, error)
+	Run(ctx context.Context, folder func(context.Context) (string, error), program Program, started func()) (Result, error)
 }

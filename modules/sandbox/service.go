@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
+
+	"entgo.io/ent/dialect"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/files"
-	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
-	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Credits are what the agent is paid with. A reference moves credits once.
@@ -43,6 +42,8 @@ type Needs struct {
 	Programs Programs
 	// Planner is nil for the built-in one.
 	Planner Planner
+	// Scratch makes a folder for one program. With SQLite it is not called.
+	Scratch func() (Scratch, error)
 }
 
 // Service is the sandbox. It is safe for concurrent use.
@@ -54,6 +55,7 @@ type Service struct {
 	library  Library
 	programs Programs
 	planner  Planner
+	files    fileStore
 	// second is what a run is metered in.
 	second time.Duration
 	now    func() time.Time
@@ -71,6 +73,10 @@ func New(cfg Config, db *store.DB, needs Needs) (*Service, error) {
 	if s.planner == nil {
 		s.planner = builtin{}
 	}
+	s.files = folders{cfg.Dir, cfg.Files}
+	if db.Dialect() == dialect.Postgres {
+		s.files = rows{db, cfg.Files, needs.Scratch}
+	}
 	return s, nil
 }
 
@@ -80,31 +86,20 @@ func (s *Service) WriteFile(ctx context.Context, path, data string) error {
 	if faults := files.Check(s.config.Files, path, data); len(faults) > 0 {
 		return invalid(faults...)
 	}
-	return s.inFolder(ctx, func(folder *files.Folder) error { return folder.Write(path, data) })
+	return usage(s.files.write(ctx, path, data))
 }
 
-// inFolder opens the caller's folder for do, whose refusals become faults.
-func (s *Service) inFolder(ctx context.Context, do func(*files.Folder) error) error {
-	dir, err := s.dir(ctx)
-	if err != nil {
-		return err
+// usage turns the refusals of a fileStore into faults of the caller.
+func usage(err error) error {
+	var refused *files.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return invalid(err)
 	}
-	folder, err := files.Open(dir, s.config.Files, true)
-	if err != nil {
-		return fmt.Errorf("open a sandbox: %w", err)
-	}
-	defer folder.Close()
-	if err := do(folder); err != nil {
-		var refused *files.Error
-		if errors.As(err, &refused) {
-			return invalid(err)
-		}
-		return fmt.Errorf("use a sandbox: %w", err)
-	}
-	return nil
+	return fmt.Errorf("use a sandbox: %w", err)
 }
-
-func nothing(*files.Folder) error { return nil }
 
 // invalid turns a folder's refusals into issues of the request, whose properties
 // have the same names.
@@ -117,15 +112,4 @@ func invalid(faults ...error) error {
 		}
 	}
 	return apierr.InvalidIssues(issues...)
-}
-
-var errNoCaller = errors.New("no account is asking")
-
-// dir is the folder of the caller's account.
-func (s *Service) dir(ctx context.Context) (string, error) {
-	account, all, ok := viewer.Tenant(ctx)
-	if !ok || all || s.config.Dir == "" {
-		return "", errNoCaller
-	}
-	return filepath.Join(s.config.Dir, publicid.Format(publicid.Account, account)), nil
 }

@@ -38,7 +38,7 @@ func setupOn(t *testing.T, db *store.DB, change func(*Config, *Needs)) (*bench, 
 		ledger: &ledger{balance: 100, moved: map[string]int64{}}, runner: &runner{},
 		views: map[string]string{"hooks": `{"hooks":[]}`, "outliers": `{"outliers":[]}`, "trends": `{"status":"insufficient_history","completedScrolls":1,"trends":[]}`},
 	}
-	needs := Needs{Credits: b.ledger, Holds: b.ledger, Library: b, Programs: b.runner}
+	needs := Needs{Credits: b.ledger, Holds: b.ledger, Library: b, Programs: b.runner, Scratch: scratch(t)}
 	if change != nil {
 		change(&cfg, &needs)
 	}
@@ -126,20 +126,42 @@ func (l *ledger) String() string {
 	return strings.Join(l.log, " ")
 }
 
-// runner runs nothing; run says how.
+// runner runs nothing; run says how, and use what happens in the folder.
 type runner struct {
 	programs []Program
 	run      func(ctx context.Context) (Result, error)
+	use      func(dir string)
 }
 
-func (r *runner) Run(ctx context.Context, _ string, program Program, started func()) (Result, error) {
+func (r *runner) Run(ctx context.Context, folder func(context.Context) (string, error), program Program, started func()) (Result, error) {
 	r.programs = append(r.programs, program)
+	dir, err := folder(ctx)
+	if err != nil {
+		return Result{}, err
+	}
 	started()
+	if r.use != nil {
+		r.use(dir)
+	}
 	if r.run != nil {
 		return r.run(ctx)
 	}
 	return Result{Output: "ran " + program.Source}, nil
 }
+
+// scratch makes folders of the test.
+func scratch(t *testing.T) func() (Scratch, error) {
+	dir := t.TempDir()
+	return func() (Scratch, error) {
+		made, err := os.MkdirTemp(dir, "files-")
+		return scratchFolder(made), err
+	}
+}
+
+type scratchFolder string
+
+func (s scratchFolder) Path() string { return string(s) }
+func (s scratchFolder) Remove()      { _ = os.RemoveAll(string(s)) }
 
 func TestWriteFile(t *testing.T) {
 	t.Parallel()

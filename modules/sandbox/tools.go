@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
-	"github.com/scrollery/scrollery/modules/kernel/files"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -164,23 +163,16 @@ func (w *worker) soFar() string {
 
 // readFile is a file as text. A program may store what is no UTF-8, such as half of
 // a pair of UTF-16; no message could carry that.
-func (s *Service) readFile(ctx context.Context, path string) (text string, err error) {
-	err = s.inFolder(ctx, func(folder *files.Folder) error {
-		text, err = folder.Read(path)
-		return err
-	})
-	return strings.ToValidUTF8(text, "\uFFFD"), err
+func (s *Service) readFile(ctx context.Context, path string) (string, error) {
+	text, err := s.files.read(ctx, path)
+	return strings.ToValidUTF8(text, "\uFFFD"), usage(err)
 }
 
-func (s *Service) listFiles(ctx context.Context) (text string, err error) {
-	err = s.inFolder(ctx, func(folder *files.Folder) error {
-		list, err := folder.List()
-		if err != nil {
-			return err
-		}
-		raw, err := json.Marshal(list)
-		text = string(raw)
-		return err
-	})
-	return text, err
+func (s *Service) listFiles(ctx context.Context) (string, error) {
+	list, err := s.files.list(ctx)
+	if err != nil {
+		return "", usage(err)
+	}
+	text, err := json.Marshal(list)
+	return string(text), err
 }

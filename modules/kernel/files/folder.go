@@ -1,4 +1,5 @@
-// Package files stores one account's files in one folder, within limits.
+// Package files stores one account's files in one folder, within limits. For stores of
+// another kind it has the same limits as an Index, and a Copy for one program.
 //
 // Two processes use a folder at the same time: the server, for a caller who sends a
 // file, and a program that the account runs. The limits are therefore checked under a

@@ -14,9 +14,13 @@ func Check(limits Limits, name, data string) (faults []error) {
 		faults = append(faults, err)
 	}
 	if int64(len(data)) > limits.File {
-		faults = append(faults, refuse(DataField, "a file has at most %d bytes; this has %d", limits.File, len(data)))
+		faults = append(faults, tooLong(limits, int64(len(data))))
 	}
 	return faults
+}
+
+func tooLong(limits Limits, size int64) error {
+	return refuse(DataField, "a file has at most %d bytes; this has %d", limits.File, size)
 }
 
 // Write replaces a whole file, or leaves it unchanged when it fails. It creates the
@@ -72,7 +76,7 @@ func (f *Folder) admit(lock *os.File, name string, size int64) (count, error) {
 	if info != nil {
 		size -= info.Size()
 	}
-	after, refused := f.fits(before, size, added)
+	after, refused := f.limits.fits(before, size, added)
 	if refused == nil {
 		return after, nil
 	}
@@ -80,19 +84,19 @@ func (f *Folder) admit(lock *os.File, name string, size int64) (count, error) {
 	if before, err = f.recount(); err != nil {
 		return count{}, err
 	}
-	return f.fits(before, size, added)
+	return f.limits.fits(before, size, added)
 }
 
 // fits adds to a count, or fails beyond the limits.
-func (f *Folder) fits(c count, size int64, entries int) (count, error) {
-	left := f.limits.Total - c.used
+func (l Limits) fits(c count, size int64, entries int) (count, error) {
+	left := l.Total - c.used
 	c.used += size
 	c.entries += entries
 	switch {
-	case size > 0 && c.used > f.limits.Total:
-		return count{}, refuse(DataField, "the sandbox holds at most %d bytes, of which %d are left", f.limits.Total, max(0, left))
-	case entries > 0 && c.entries > f.limits.Entries:
-		return count{}, refuse(PathField, "the sandbox holds at most %d files and folders", f.limits.Entries)
+	case size > 0 && c.used > l.Total:
+		return count{}, refuse(DataField, "the sandbox holds at most %d bytes, of which %d are left", l.Total, max(0, left))
+	case entries > 0 && c.entries > l.Entries:
+		return count{}, refuse(PathField, "the sandbox holds at most %d files and folders", l.Entries)
 	}
 	return c, nil
 }

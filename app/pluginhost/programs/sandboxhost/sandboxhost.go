@@ -40,14 +40,21 @@ func New(plugins *pluginhost.Host, config sandbox.Config, log *slog.Logger) *Hos
 	return &Host{plugins: plugins, config: config, log: log, places: make(chan struct{}, max(1, config.Runs.AtOnce))}
 }
 
-// Run runs a program in a process of its own, with dir as all that it can reach.
+// Scratch makes a folder that is deleted with the host.
+func (h *Host) Scratch() (sandbox.Scratch, error) { return h.plugins.ScratchFolder() }
+
+// Run runs a program in a process of its own, with the folder as all that it can reach.
 // It waits for a place first.
-func (h *Host) Run(ctx context.Context, dir string, program sandbox.Program, started func()) (sandbox.Result, error) {
+func (h *Host) Run(ctx context.Context, folder func(context.Context) (string, error), program sandbox.Program, started func()) (sandbox.Result, error) {
 	select {
 	case h.places <- struct{}{}:
 		defer func() { <-h.places }()
 	case <-ctx.Done():
 		return sandbox.Result{}, context.Cause(ctx)
+	}
+	dir, err := folder(ctx)
+	if err != nil {
+		return sandbox.Result{}, fmt.Errorf("get the program's files: %w", err)
 	}
 	runs := h.config.Runs
 	running, err := h.plugins.StartProgram(ctx, pluginhost.Program{

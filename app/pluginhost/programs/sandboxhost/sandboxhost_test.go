@@ -47,9 +47,14 @@ func setup(t *testing.T, change func(*sandbox.Config)) (*sandboxhost.Host, strin
 	return sandboxhost.New(plugins, cfg, log), dir
 }
 
+// at is where the files of an account are.
+func at(dir string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return dir, nil }
+}
+
 func run(t *testing.T, h *sandboxhost.Host, dir, source string) sandbox.Result {
 	t.Helper()
-	result, err := h.Run(t.Context(), dir, sandbox.Program{Name: "test.js", Source: source, Data: map[string]string{"hooks": `[{"a":1}]`}}, func() {})
+	result, err := h.Run(t.Context(), at(dir), sandbox.Program{Name: "test.js", Source: source, Data: map[string]string{"hooks": `[{"a":1}]`}}, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +223,7 @@ func TestGivingUpEndsTheProcess(t *testing.T) {
 	h, dir := setup(t, func(c *sandbox.Config) { c.Runs.Time = time.Minute })
 	ctx, cancel := context.WithCancelCause(t.Context())
 	reason := errors.New("no credits left")
-	_, err := h.Run(ctx, dir, sandbox.Program{Source: `for (;;) {}`}, func() { cancel(reason) })
+	_, err := h.Run(ctx, at(dir), sandbox.Program{Source: `for (;;) {}`}, func() { cancel(reason) })
 	if !errors.Is(err, reason) {
 		t.Errorf("ended with %v", err)
 	}
@@ -249,7 +254,7 @@ func TestBigData(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			got, err := h.Run(t.Context(), dir, c.program, func() {})
+			got, err := h.Run(t.Context(), at(dir), c.program, func() {})
 			if err != nil || got.Output != c.want.Output || got.Failure != c.want.Failure || !strings.HasPrefix(got.Message, c.want.Message) {
 				t.Errorf("%+v, %v, want %+v", got, err, c.want)
 			}
