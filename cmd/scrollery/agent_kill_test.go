@@ -23,7 +23,8 @@ import (
 
 // TestServerKilledWhileTheAgentWorks kills the server with SIGKILL between the fee
 // and the answer, in each moment that there is: the fee comes back once, what ran
-// is paid once, and nothing stays held.
+// is paid once, and nothing stays held. No scratch folder is left after the next start,
+// nor after SIGTERM.
 func TestServerKilledWhileTheAgentWorks(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -77,34 +78,80 @@ func endpoint(t *testing.T) (address string, asked chan string) {
 
 func killWhileTheAgentWorks(t *testing.T, databaseURL string) {
 	address, asked := endpoint(t)
-	c := newChaos(t, databaseURL, "SCROLLERY_AGENT_URL="+address, "SCROLLERY_AGENT_MODEL=some-model")
+	scratch := shortFolder(t)
+	c := newChaos(t, databaseURL, "SCROLLERY_AGENT_URL="+address, "SCROLLERY_AGENT_MODEL=some-model", "TMPDIR="+scratch)
 	if got := c.command(t, "credits", "grant", "chaos@example.com", "--credits", "1000"); got.code != exitDone {
 		t.Fatal(got.stderr)
 	}
 	if databaseURL != "" { // a second replica, which looks for lost calls too
 		other := *c.served
 		other.base = "http://" + apptest.FreeAddress(t)
-		other.env = append(append([]string{}, c.env...), "SCROLLERY_ADDR="+strings.TrimPrefix(other.base, "http://"))
+		other.env = append(append([]string{}, c.env...), "SCROLLERY_ADDR="+strings.TrimPrefix(other.base, "http://"), "TMPDIR="+shortFolder(t))
 		other.start(t)
 		t.Cleanup(other.kill)
+	}
+	// With SQLite a program writes the account's own file, on PostgreSQL a copy.
+	written := filepath.Join(c.dir, "sandbox", "*", "files", "on")
+	if databaseURL != "" {
+		written = filepath.Join(scratch, "files-*", "account", "files", "on")
 	}
 	runs := 0
 	for _, moment := range moments {
 		runs += moment.runs
 		go func() { _ = c.call(t.Context(), "POST", "/v1/agent", fmt.Sprintf(`{"goal":%q}`, moment.goal), nil) }()
 		if moment.goal == moments[1].goal {
-			awaitFile(t, filepath.Join(c.dir, "sandbox", "*", "files", "on"))
+			awaitFile(t, written)
+			if len(hostFolders(t, scratch)) == 0 {
+				t.Error("a program runs without a scratch folder")
+			}
 		} else {
 			<-asked
 		}
 		c.kill()
 		c.start(t)
+		if left := hostFolders(t, scratch); len(left) > 0 {
+			t.Errorf("%s, after the next start: %v is left", moment.goal, left)
+		}
 	}
 	c.wantSettled(t, databaseURL, len(moments), runs)
 	c.kill()
 	c.start(t) // and nothing is returned again
 	time.Sleep(time.Second)
 	c.wantSettled(t, databaseURL, len(moments), runs)
+
+	go func() { _ = c.call(t.Context(), "POST", "/v1/agent", fmt.Sprintf(`{"goal":%q}`, moments[1].goal), nil) }()
+	awaitFile(t, written)
+	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.server.Wait()
+	if left := hostFolders(t, scratch); len(left) > 0 {
+		t.Errorf("after SIGTERM %v is left", left)
+	}
+}
+
+// shortFolder is a folder whose path leaves space for that of a socket.
+func shortFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "kill")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// hostFolders are the folders of plugin hosts.
+func hostFolders(t *testing.T, scratch string) (found []string) {
+	t.Helper()
+	for _, prefix := range []string{"stage-", "media-", "files-"} {
+		names, err := filepath.Glob(filepath.Join(scratch, prefix+"*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, names...)
+	}
+	return found
 }
 
 func awaitFile(t *testing.T, pattern string) {
