@@ -54,6 +54,8 @@ type Config struct {
 	// LameDuck is how long a server that was told to stop still takes requests, while
 	// its probe says 503; default 3 s, at most a minute.
 	LameDuck time.Duration `yaml:"lame_duck"`
+	// CORSOrigins are the web origins whose scripts may read answers in a browser.
+	CORSOrigins []string `yaml:"cors_origins"`
 	// LogLevel is `debug`, `info`, `warn` or `error`.
 	LogLevel slog.Level `yaml:"log_level"`
 	// StripeSecretKey takes payments through Stripe; empty for the test checkout.
@@ -146,6 +148,10 @@ func Settings() []Setting {
 			c.TrustedProxies, err = prefixes(value)
 			return err
 		}},
+		{Name: "CORS_ORIGINS", Usage: "web origins whose scripts may call the API in a browser, separated by commas", set: func(c *Config, value string) error {
+			c.CORSOrigins = list(value)
+			return nil
+		}},
 		{Name: "STRIPE_SECRET_KEY", Secret: true, Default: "test checkout", Usage: "secret key of the Stripe account", set: text(func(c *Config) *string { return &c.StripeSecretKey })},
 		{Name: "STRIPE_WEBHOOK_SECRET", Secret: true, Usage: "signing secret of the webhook", set: text(func(c *Config) *string { return &c.StripeWebhookSecret })},
 		{Name: "STRIPE_API_URL", Default: "Stripe's own", Usage: "address of the Stripe API", set: text(func(c *Config) *string { return &c.StripeAPIURL })},
@@ -191,6 +197,7 @@ func (c *Config) Complete() error {
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	c.Protocols.BaseURL, c.Protocols.RateLimit, c.Protocols.TrustedProxies = c.BaseURL, c.RateLimit, c.TrustedProxies
+	c.Protocols.Origins = c.CORSOrigins
 	c.Billing.BaseURL = c.BaseURL
 	c.Billing.Stripe.SecretKey, c.Billing.Stripe.WebhookSecret = c.StripeSecretKey, c.StripeWebhookSecret
 	c.Billing.Stripe.APIURL = strings.TrimRight(c.StripeAPIURL, "/")

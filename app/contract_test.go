@@ -85,6 +85,7 @@ func contractCases() []contractCase {
 		bad("a subject that cannot be read", `POST /v1/workspace {"website":5}`, "website"),
 		bad("name and app-store address of a change", `PUT /v1/workspace {"name":"","appStoreUrl":"https://apps.apple.com/app"}`, "name", "appStoreUrl"),
 		bad("limit and cursor", `GET /v1/library?limit=0&cursor=none`, "limit", "cursor"),
+		bad("names of another protocol", `GET /v1/library?pageToken=x&pageSize=5`, "pageToken", "pageSize"),
 		bad("path and data", `PUT /v1/sandbox/files {"path":"../x","data":null}`, "path", "data"),
 		bad("path and an unknown property", `PUT /v1/sandbox/files {"path":"../x","data":"a","mode":1}`, "path", "mode"),
 		bad("rules over their number and an unknown property", `PUT /v1/rules {"text":"`+manyRules(501)+`","x":1}`, "text", "x"),

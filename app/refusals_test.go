@@ -201,7 +201,7 @@ func refusalsOfRooms(t *testing.T) (*apptest.Running, []refusalCase) {
 func refusalsOfRates(t *testing.T) (*apptest.Running, []refusalCase) {
 	running := apptest.Start(t, func(cfg *app.Config) {
 		cfg.RateLimit = true
-		cfg.Protocols.KeyBurst, cfg.Protocols.KeyRate = 1, 0.01
+		cfg.Protocols.AccountBurst, cfg.Protocols.AccountRate = 1, 0.01
 	})
 	tired := func(t *testing.T) *apptest.Caller {
 		account := order(t, running, running.Account(t, "standard"), 0, "usage:read")

@@ -25,6 +25,9 @@ func keysCreate() *cobra.Command {
 		Short: "Print a key of a complimentary account; a known address gets one more",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("ttl") && order.TTL <= 0 {
+				return fmt.Errorf("%w: --ttl %v: a lifetime is more than 0; without --ttl the key lasts", errUse, order.TTL)
+			}
 			order.Scopes = strings.FieldsFunc(scopes, func(r rune) bool { return r == ',' || r == ' ' })
 			cfg, err := load(cmd)
 			if err != nil {
@@ -46,7 +49,7 @@ func keysCreate() *cobra.Command {
 	flags.StringVar(&order.Email, "email", "", "address of the account")
 	flags.StringVar(&order.Plan, "plan", "", "standard or pro")
 	flags.StringVar(&scopes, "scopes", "", "scopes, separated by commas; all when empty")
-	flags.DurationVar(&order.TTL, "ttl", 0, "lifetime of a session key, such as 1h; 0 makes a lasting key")
+	flags.DurationVar(&order.TTL, "ttl", 0, "lifetime of a session key, such as 1h; without it the key lasts")
 	return command
 }
 

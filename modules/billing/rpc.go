@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -59,6 +60,7 @@ func (s *Service) claimSubscription(ctx context.Context, req *pb.ClaimSubscripti
 	if err != nil {
 		return nil, err
 	}
+	tellPending(ctx, claim)
 	resp := &pb.ClaimSubscriptionResponse{Status: claim.Status}
 	if claim.APIKey != "" {
 		resp.ApiKey = proto.String(claim.APIKey)
@@ -71,6 +73,16 @@ func (s *Service) claimSubscription(ctx context.Context, req *pb.ClaimSubscripti
 		resp.BillingInterval = proto.String(claim.Interval)
 	}
 	return resp, nil
+}
+
+// pollEvery is how often a caller should ask about a claim that is pending. It is half
+// the rate of public operations, so that polling alone is never refused.
+const pollEvery = 2 * time.Second
+
+func tellPending(ctx context.Context, claim Claim) {
+	if claim.Status == ClaimPending {
+		api.RetryAfter(ctx, pollEvery)
+	}
 }
 
 func (s *Service) topup(ctx context.Context, req *pb.TopupRequest) (*pb.TopupResponse, error) {
@@ -102,6 +114,7 @@ func (s *Service) claimSignup(ctx context.Context, req *pb.ClaimSignupRequest) (
 	if err != nil {
 		return nil, err
 	}
+	tellPending(ctx, claim)
 	resp := &pb.ClaimSignupResponse{Status: claim.Status}
 	if claim.APIKey != "" {
 		resp.ApiKey, resp.CreditsCents = proto.String(claim.APIKey), proto.Float64(float64(claim.Credits))

@@ -17,7 +17,7 @@ func (s *Service) Operations(m *api.Mux) {
 		return outliers.checkToken(req.GetPageToken())
 	})
 	api.Page(m, "GetTrends", s.getTrends, func(_ context.Context, req *pb.GetTrendsRequest) error { return trends.checkToken(req.GetPageToken()) })
-	api.Page(m, "GetLibrary", s.getLibrary, func(_ context.Context, req *pb.GetLibraryRequest) error { return videos.checkToken(req.GetCursor()) })
+	api.Page(m, "GetLibrary", s.getLibrary, func(_ context.Context, req *pb.GetLibraryRequest) error { return videos.checkToken(req.GetPageToken()) })
 	api.Unary(m, "ArchiveLibraryVideo", s.archiveLibraryVideo)
 	api.Page(m, "AnnotateLibraryVideo", s.annotateLibraryVideo)
 }
@@ -39,7 +39,7 @@ func (s *Service) getTrends(ctx context.Context, req *pb.GetTrendsRequest) (api.
 func (s *Service) getLibrary(ctx context.Context, req *pb.GetLibraryRequest) (api.Rendered, error) {
 	return s.read(ctx, page{
 		list: videos, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(), platform: req.GetPlatform(),
-		token: req.GetCursor(),
+		token: req.GetPageToken(),
 	})
 }
 

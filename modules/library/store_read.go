@@ -94,11 +94,7 @@ func (l list) checkToken(token string) error {
 	if _, ok := l.key(token); ok {
 		return nil
 	}
-	name := "pageToken"
-	if l == videos {
-		name = "cursor"
-	}
-	return apierr.Invalid(name, "is not a value that this list returned")
+	return apierr.Invalid("pageToken", "is not a value that this list returned")
 }
 
 // opening is the text before the first item.

@@ -120,11 +120,11 @@ func (c *call) spendRate() error {
 		}
 		c.setRate(shown, policies)
 	} else {
-		left := l.key.burst
+		left := l.account.burst
 		if l.on {
-			left, wait = bucketOf(l.keys, c.viewer.KeyID, l.key, now).take(l.key, 1, now)
+			left, wait = bucketOf(l.accounts, c.viewer.AccountID, l.account, now).take(l.account, 1, now)
 		}
-		c.setRate(describeLeft(l.key, left), l.key.header)
+		c.setRate(describeLeft(l.account, left), l.account.header)
 	}
 	if wait > 0 {
 		return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: wait, Message: "Too many requests; slow down."}

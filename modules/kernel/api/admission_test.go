@@ -120,21 +120,22 @@ func TestPublicCallsAreAttributed(t *testing.T) {
 	check(t, "event", outcome{Op: "getHealth", Status: "ok", Account: 1}, b.events.outcome(t))
 }
 
-func TestKeyRate(t *testing.T) {
+func TestAccountRate(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *api.Config) { c.RateLimit, c.KeyBurst, c.KeyRate = true, 3, 0.5 })
+	b := setup(t, func(c *api.Config) { c.RateLimit, c.AccountBurst, c.AccountRate = true, 3, 0.5 })
 	for left := 2; left >= 0; left-- {
-		got := b.call(t, "GET", "/v1/rules", "good", "")
+		key := []string{"good", "session", "good"}[left] // both are of one account
+		got := b.call(t, "GET", "/v1/rules", key, "")
 		check(t, "status", 200, got.status)
-		check(t, "Ratelimit-Policy", `"key";q=3;w=6`, got.header.Get("Ratelimit-Policy"))
-		check(t, "Ratelimit", fmt.Sprintf(`"key";r=%d;t=%d`, left, 2*(3-left)), got.header.Get("Ratelimit"))
+		check(t, "Ratelimit-Policy", `"account";q=3;w=6`, got.header.Get("Ratelimit-Policy"))
+		check(t, "Ratelimit", fmt.Sprintf(`"account";r=%d;t=%d`, left, 2*(3-left)), got.header.Get("Ratelimit"))
 	}
 	got := b.call(t, "PUT", "/v1/rules", "good", `{"x":1}`)
 	check(t, "status beyond the rate", 429, got.status)
 	check(t, "Retry-After", "2", got.header.Get("Retry-After"))
 	check(t, "retryAfter", any(2.0), got.json(t)["retryAfter"])
 	check(t, "event", outcome{Op: "putRules", Status: "rate_limited", Account: 1}, b.events.outcome(t))
-	check(t, "status of another key", 200, b.call(t, "GET", "/v1/rules", "pro", "").status)
+	check(t, "status of another account", 200, b.call(t, "GET", "/v1/rules", "pro", "").status)
 	unknown := b.call(t, "GET", "/v1/rules", "unknown", "")
 	check(t, "status of an unknown key", 401, unknown.status)
 	check(t, "an unknown key gets no Ratelimit", false, unknown.header.Get("Ratelimit") == "")

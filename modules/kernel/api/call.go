@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -98,6 +99,14 @@ func Status(ctx context.Context, status int) {
 func Units(ctx context.Context, units int) {
 	if c := callFrom(ctx); c != nil {
 		c.units = units
+	}
+}
+
+// RetryAfter tells the caller, in the header Retry-After of this call's success, when it
+// is worth calling again; over every protocol. wait is rounded up to whole seconds.
+func RetryAfter(ctx context.Context, wait time.Duration) {
+	if c := callFrom(ctx); c != nil {
+		c.set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
 	}
 }
 

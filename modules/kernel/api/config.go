@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,16 +18,20 @@ type Config struct {
 	// RateLimit turns the rates on. When it is off, no call is refused for its rate and
 	// the headers show a full allowance. Default: on.
 	RateLimit bool `yaml:"-"`
-	// KeyRate is the requests per second of one key; default 10.
-	KeyRate float64 `yaml:"key_rate"`
-	// KeyBurst is the requests that one key may make at once; default 50.
-	KeyBurst int `yaml:"key_burst"`
+	// AccountRate is the requests per second of one account, by all its keys and
+	// session keys together; default 10.
+	AccountRate float64 `yaml:"account_rate"`
+	// AccountBurst is the requests that one account may make at once; default 50.
+	AccountBurst int `yaml:"account_burst"`
 	// ClientRate and ClientBurst are the same for public operations and one
 	// client address (an IPv6 client counts as its /64); default 1 and 20.
 	ClientRate  float64 `yaml:"client_rate"`
 	ClientBurst int     `yaml:"client_burst"`
 	// TrustedProxies are the peers whose X-Forwarded-For counts. Default: none.
 	TrustedProxies []netip.Prefix `yaml:"-"`
+	// Origins are the web origins (`https://app.example.org`) whose scripts may read
+	// answers in a browser (CORS). Default: none.
+	Origins []string `yaml:"-"`
 	// Tiers restricts operations to a tier: operation id to `starter` or `max`.
 	// Plan `standard` is tier `starter`, `pro` is `max`. Default: none.
 	Tiers map[string]string `yaml:"tiers"`
@@ -51,7 +56,7 @@ type Observation struct {
 func Defaults() Config {
 	return Config{
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
-		KeyRate: 10, KeyBurst: 50, ClientRate: 1, ClientBurst: 20,
+		AccountRate: 10, AccountBurst: 50, ClientRate: 1, ClientBurst: 20,
 	}
 }
 
@@ -61,8 +66,14 @@ func (c Config) Validate() error {
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return fmt.Errorf("base URL %q is not an http or https address", c.BaseURL)
 	}
-	if c.KeyRate <= 0 || c.ClientRate <= 0 || c.KeyBurst < 1 || c.ClientBurst < 1 {
+	if c.AccountRate <= 0 || c.ClientRate <= 0 || c.AccountBurst < 1 || c.ClientBurst < 1 {
 		return errors.New("rates and bursts must be above 0")
+	}
+	for _, origin := range c.Origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.Scheme+"://"+strings.ToLower(u.Host) != origin {
+			return fmt.Errorf("origin %q is not of the form https://host or https://host:port, in lower case", origin)
+		}
 	}
 	for id, tier := range c.Tiers {
 		if !slices.Contains([]string{"starter", "max"}, tier) {

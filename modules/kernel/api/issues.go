@@ -21,11 +21,17 @@ const (
 type issues struct {
 	list []apierr.Issue
 	more int
+	// names are the names that properties have on the caller's protocol, by their JSON
+	// name, where they differ.
+	names map[string]string
 }
 
 func (s *issues) empty() bool { return len(s.list) == 0 }
 
 func (s *issues) add(path, format string, args ...any) {
+	if name, other := s.names[path]; other {
+		path = name
+	}
 	if s.has(path) {
 		return
 	}

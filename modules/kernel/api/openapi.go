@@ -14,6 +14,5 @@ func (m *Mux) serveOpenAPI(w http.ResponseWriter, c *call) {
 		m.refuseREST(w, c, apierr.New(apierr.MethodNotAllowed, "/openapi.json takes GET, HEAD."))
 		return
 	}
-	c.set("Cache-Control", "no-cache")
 	c.send(w, http.StatusOK, []byte(openapi.Document))
 }

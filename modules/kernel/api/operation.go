@@ -21,7 +21,8 @@ type operation struct {
 	name      string // of the rpc
 	procedure string // "/scrollery.v1.RulesService/GetRules"
 	desc      protoreflect.MethodDescriptor
-	bounded   bool // the input has bounds beyond its types
+	bounded   bool     // the input has bounds beyond its types
+	caching   []string // header Cache-Control of every answer
 	input     *shape
 	output    *shape
 	newInput  func() proto.Message
@@ -108,6 +109,14 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 		output:    shapeOf(method.Output(), shapes),
 		newInput:  func() proto.Message { return input.New().Interface() },
 		newOutput: func() proto.Message { return output.New().Interface() },
+	}
+	switch {
+	case op.output.secret():
+		op.caching = cacheNever
+	case op.public():
+		op.caching = cachePublic
+	default:
+		op.caching = cachePrivate
 	}
 	if row.Path != "" {
 		if err := op.input.readable(); err != nil {

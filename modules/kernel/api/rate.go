@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// remembered is the most keys, and the most addresses, that have a bucket. An
+	// remembered is the most accounts, and the most addresses, that have a bucket. An
 	// evicted bucket starts full again.
 	remembered = 100_000
 	// idle is the time after which an unused bucket is removed; by then it is full.
@@ -20,15 +20,15 @@ const (
 	minute = time.Minute
 )
 
-// limiter holds the rates: a bucket for each key and each client address, and a
+// limiter holds the rates: a bucket for each account and each client address, and a
 // strict count for operations with a limit per minute.
 type limiter struct {
-	on      bool
-	key     policy
-	client  policy
-	keys    *otter.Cache[int64, *bucket]
-	clients *otter.Cache[netip.Addr, *bucket]
-	minutes *otter.Cache[minuteKey, *window]
+	on       bool
+	account  policy
+	client   policy
+	accounts *otter.Cache[int64, *bucket]
+	clients  *otter.Cache[netip.Addr, *bucket]
+	minutes  *otter.Cache[minuteKey, *window]
 }
 
 // policy is a rate and its header.
@@ -56,12 +56,12 @@ func describePolicy(name string, quota int, seconds int64) string {
 
 func newLimiter(cfg Config) (*limiter, error) {
 	l := &limiter{
-		on:     cfg.RateLimit,
-		key:    newPolicy("key", cfg.KeyRate, cfg.KeyBurst),
-		client: newPolicy("client", cfg.ClientRate, cfg.ClientBurst),
+		on:      cfg.RateLimit,
+		account: newPolicy("account", cfg.AccountRate, cfg.AccountBurst),
+		client:  newPolicy("client", cfg.ClientRate, cfg.ClientBurst),
 	}
 	var failed [3]error
-	l.keys, failed[0] = newCache[int64, *bucket]()
+	l.accounts, failed[0] = newCache[int64, *bucket]()
 	l.clients, failed[1] = newCache[netip.Addr, *bucket]()
 	l.minutes, failed[2] = newCache[minuteKey, *window]()
 	return l, errors.Join(failed[:]...)
@@ -71,7 +71,7 @@ func newCache[K comparable, V any]() (*otter.Cache[K, V], error) {
 	return otter.New(&otter.Options[K, V]{MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[K, V](idle)})
 }
 
-// bucketOf returns the bucket of a key or address. A new bucket is full.
+// bucketOf returns the bucket of an account or address. A new bucket is full.
 func bucketOf[K comparable](buckets *otter.Cache[K, *bucket], k K, p policy, now time.Time) *bucket {
 	if b, ok := buckets.GetIfPresent(k); ok {
 		return b

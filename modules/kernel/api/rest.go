@@ -88,7 +88,6 @@ func (m *Mux) sendPage(w http.ResponseWriter, c *call, page *Rendered) {
 	if page.ETag != "" {
 		tag := `"` + page.ETag + `"`
 		c.set("Etag", tag)
-		c.set("Cache-Control", "private, no-cache")
 		if matches(c.request.Header["If-None-Match"], tag) {
 			c.sent = http.StatusNotModified
 			w.WriteHeader(http.StatusNotModified)
@@ -114,13 +113,14 @@ func matches(headers []string, tag string) bool {
 // refuseREST sends an error.
 func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
 	r := c.refuse(err)
+	delete(c.header, "Retry-After") // of a success that could not be recorded
 	if r.retryAfter != "" {
 		c.set("Retry-After", r.retryAfter)
 	}
 	if r.status == http.StatusUnauthorized {
 		c.set("Www-Authenticate", "Bearer")
 	}
-	if c.header["Ratelimit"] == nil && strings.HasPrefix(c.request.URL.Path, "/v1/") {
+	if c.header["Ratelimit"] == nil && c.underV1() {
 		c.showRate()
 	}
 	m.withBuffer(func(buffer *bytes.Buffer) {
@@ -136,9 +136,6 @@ func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
 func (c *call) send(w http.ResponseWriter, status int, body []byte) {
 	c.set("Content-Type", "application/json")
 	c.set("Content-Length", strconv.Itoa(len(body)))
-	if c.request.Method != http.MethodGet && c.op != nil {
-		c.set("Cache-Control", "no-store") // it may carry a key
-	}
 	c.sent = status
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) && c.cause == nil {

@@ -154,10 +154,11 @@ func (m *Mux) checkRPC(ctx context.Context, c *call, b *binding, request *envelo
 	return nil
 }
 
-// decodePage reads rendered text into the operation's response message.
+// decodePage reads rendered text into the operation's response message. Fields that
+// have another name on REST are not read.
 func (o *operation) decodePage(page *Rendered) (proto.Message, error) {
 	message := o.newOutput()
-	if err := (protojson.UnmarshalOptions{}).Unmarshal(page.Body, message); err != nil {
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: o.output.restNames != nil}).Unmarshal(page.Body, message); err != nil {
 		return nil, fmt.Errorf("decode the page of %s: %w", o.Id, err)
 	}
 	if next := o.desc.Output().Fields().ByName("next_page_token"); next != nil && page.NextPageToken != "" {
@@ -176,7 +177,6 @@ func (m *Mux) serveRPC(ctx context.Context, w http.ResponseWriter, c *call, b *b
 	}
 	c.protocol = protocolOf(r.Header.Get("Content-Type"))
 	c.open(b.op)
-	c.set("Cache-Control", "no-store")
 	b.rpc.ServeHTTP(&rpcWriter{ResponseWriter: w, call: c, ctx: ctx}, r.WithContext(ctx))
 }
 

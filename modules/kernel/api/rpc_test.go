@@ -110,7 +110,7 @@ func TestRPCMeetsTheSameBounds(t *testing.T) {
 
 func TestRPCRefusalsCarryTheDetail(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *api.Config) { c.RateLimit, c.KeyBurst, c.KeyRate = true, 100, 1 })
+	b := setup(t, func(c *api.Config) { c.RateLimit, c.AccountBurst, c.AccountRate = true, 100, 1 })
 	for name, client := range clients(b) {
 		for key, want := range map[string]struct {
 			code   connect.Code

@@ -38,6 +38,10 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 		_ = c.settle(ctx, errUnsettled)
 		c.report(ctx)
 	}()
+	c.describe()
+	if m.shareWith(w, c) {
+		return
+	}
 	m.dispatch(ctx, w, c)
 }
 
@@ -78,12 +82,13 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 	if strings.HasPrefix(path, "/v1/") {
 		c.protocol = "rest"
 	}
-	m.refuseREST(w, c, apierr.New(apierr.NotFound, "There is nothing at this path."))
+	m.refuseREST(w, c, apierr.New(apierr.NotFound, "There is nothing at this path; /openapi.json describes what there is."))
 }
 
 // open sets the operation of the call.
 func (c *call) open(op *operation) {
 	c.op, c.status, c.units = op, op.success(), int(op.Units)
+	c.header["Cache-Control"] = op.caching
 }
 
 // rescue answers after a panic in a handler.

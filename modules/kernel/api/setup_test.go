@@ -157,6 +157,7 @@ func setup(t testing.TB, change ...func(*api.Config)) *bundle {
 	}
 	b := &bundle{events: &events{}, fake: &fakeModule{}, callers: map[string]*api.Caller{
 		"good":    {Viewer: &viewer.Viewer{AccountID: 1, KeyID: 11, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}},
+		"session": {Viewer: &viewer.Viewer{AccountID: 1, KeyID: 21, Session: true, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}},
 		"pro":     {Viewer: &viewer.Viewer{AccountID: 5, KeyID: 15, Scopes: viewer.AllScopes(), Plan: "pro", Status: "active"}},
 		"lapsed":  {Viewer: &viewer.Viewer{AccountID: 2, KeyID: 12, Scopes: viewer.AllScopes(), Plan: "standard", Status: "past_due"}},
 		"reader":  {Viewer: &viewer.Viewer{AccountID: 3, KeyID: 13, Scopes: []string{"library:read"}, Plan: "standard", Status: "active"}},

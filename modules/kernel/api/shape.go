@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -15,7 +16,9 @@ type shape struct {
 	desc   protoreflect.MessageDescriptor
 	fields []*field
 	byName map[string]*field
-	free   freeForm
+	// restNames are the names of the fields that have another one on REST.
+	restNames map[string]string
+	free      freeForm
 }
 
 // freeForm marks the message types that hold arbitrary JSON.
@@ -31,7 +34,7 @@ const (
 type field struct {
 	index     int
 	desc      protoreflect.FieldDescriptor
-	name      string // in JSON
+	name      string // on REST
 	key       string // `"name":`
 	kind      protoreflect.Kind
 	list      bool
@@ -64,11 +67,18 @@ func shapeOf(desc protoreflect.MessageDescriptor, known map[protoreflect.FullNam
 	for i := range desc.Fields().Len() {
 		fd := desc.Fields().Get(i)
 		f := &field{
-			index: i, desc: fd, name: fd.JSONName(), key: `"` + fd.JSONName() + `":`,
+			index: i, desc: fd, name: fd.JSONName(),
 			kind: fd.Kind(), list: fd.IsList(), presence: fd.HasPresence(),
 			omitUnset: extension[bool](fd, scrolleryv1.E_OmitUnset),
 			rpcOnly:   extension[bool](fd, scrolleryv1.E_RpcOnly),
 		}
+		if name := extension[string](fd, scrolleryv1.E_RestName); name != "" {
+			if s.restNames == nil {
+				s.restNames = map[string]string{}
+			}
+			s.restNames[f.name], f.name = name, name
+		}
+		f.key = `"` + f.name + `":`
 		if flag := extension[string](fd, scrolleryv1.E_EmptySets); flag != "" {
 			f.emptySets = desc.Fields().ByName(protoreflect.Name(flag))
 		}
@@ -84,6 +94,11 @@ func shapeOf(desc protoreflect.MessageDescriptor, known map[protoreflect.FullNam
 func extension[T any](fd protoreflect.FieldDescriptor, of protoreflect.ExtensionType) T {
 	value, _ := proto.GetExtension(fd.Options(), of).(T)
 	return value
+}
+
+// secret reports whether the message has a field that holds a secret.
+func (s *shape) secret() bool {
+	return slices.ContainsFunc(s.fields, func(f *field) bool { return extension[bool](f.desc, scrolleryv1.E_Secret) })
 }
 
 // readable fails for request types that the REST decoder cannot read.

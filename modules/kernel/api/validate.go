@@ -45,6 +45,9 @@ func (m *Mux) validate(s *issues, op *operation, request proto.Message) error {
 // runs: the bounds of the proto file and the operation's own Check. found has the faults
 // of decoding; the error lists all.
 func (m *Mux) judge(ctx context.Context, c *call, b *binding, found *issues, request proto.Message) error {
+	if c.protocol == "rest" {
+		found.names = b.op.input.restNames
+	}
 	if err := m.validate(found, b.op, request); err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (d *document) parameters(input protoreflect.MessageDescriptor) []any {
 		if rpcOnly(field) {
 			continue
 		}
-		p := object{"name": field.JSONName(), "in": "query", "required": required(field), "schema": d.requestField(field)}
+		p := object{"name": restName(field), "in": "query", "required": required(field), "schema": d.requestField(field)}
 		if text := comment(field); text != "" {
 			p["description"] = text
 		}

@@ -21,6 +21,14 @@ func rpcOnly(field protoreflect.FieldDescriptor) bool {
 	return is
 }
 
+// restName is the name of a field on REST.
+func restName(field protoreflect.FieldDescriptor) string {
+	if name, _ := proto.GetExtension(field.Options(), scrolleryv1.E_RestName).(string); name != "" {
+		return name
+	}
+	return field.JSONName()
+}
+
 func omitUnset(field protoreflect.FieldDescriptor) bool {
 	is, _ := proto.GetExtension(field.Options(), scrolleryv1.E_OmitUnset).(bool)
 	return is
@@ -34,9 +42,9 @@ func (d *document) request(desc protoreflect.MessageDescriptor) object {
 		if rpcOnly(field) {
 			continue
 		}
-		properties[field.JSONName()] = annotate(d.requestField(field), field)
+		properties[restName(field)] = annotate(d.requestField(field), field)
 		if required(field) {
-			must = append(must, field.JSONName())
+			must = append(must, restName(field))
 		}
 	}
 	schema := object{"type": "object", "properties": properties, "additionalProperties": false}
@@ -92,9 +100,9 @@ func (d *document) fill(schema object, desc protoreflect.MessageDescriptor, alwa
 		if rpcOnly(field) {
 			continue
 		}
-		properties[field.JSONName()] = annotate(d.responseField(field), field)
+		properties[restName(field)] = annotate(d.responseField(field), field)
 		if always(field) {
-			must = append(must, field.JSONName())
+			must = append(must, restName(field))
 		}
 	}
 	schema["properties"] = properties

@@ -513,8 +513,8 @@ type GetLibraryRequest struct {
 	IncludeArchived *bool   `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
 	Kind            *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
 	Platform        *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
-	// `nextCursor` of the page before.
-	Cursor        *string `protobuf:"bytes,5,opt,name=cursor" json:"cursor,omitempty"`
+	// Where the page before ended.
+	PageToken     *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -577,9 +577,9 @@ func (x *GetLibraryRequest) GetPlatform() string {
 	return ""
 }
 
-func (x *GetLibraryRequest) GetCursor() string {
-	if x != nil && x.Cursor != nil {
-		return *x.Cursor
+func (x *GetLibraryRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
 	}
 	return ""
 }
@@ -588,7 +588,7 @@ type GetLibraryResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Videos []*Video               `protobuf:"bytes,1,rep,name=videos" json:"videos,omitempty"`
 	// Null at the end.
-	NextCursor    *string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
+	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -630,9 +630,9 @@ func (x *GetLibraryResponse) GetVideos() []*Video {
 	return nil
 }
 
-func (x *GetLibraryResponse) GetNextCursor() string {
-	if x != nil && x.NextCursor != nil {
-		return *x.NextCursor
+func (x *GetLibraryResponse) GetNextPageToken() string {
+	if x != nil && x.NextPageToken != nil {
+		return *x.NextPageToken
 	}
 	return ""
 }
@@ -785,19 +785,19 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\barchived\x18\x03 \x01(\bB\x06\xbaH\x03\xc8\x01\x01R\barchived\"\x8e\x01\n" +
 	"\x1bArchiveLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12!\n" +
-	"\barchived\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\barchived\"\xdd\x01\n" +
+	"\barchived\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\barchived\"\xee\x01\n" +
 	"\x11GetLibraryRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
 	"\x04kind\x18\x03 \x01(\tB\x1d\xbaH\x1ar\x18R\x03ownR\n" +
 	"competitorR\x05nicheR\x04kind\x12%\n" +
-	"\bplatform\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18(R\bplatform\x12\"\n" +
-	"\x06cursor\x18\x05 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x06cursor\"b\n" +
+	"\bplatform\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18(R\bplatform\x123\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tB\x14\xbaH\ar\x05\x10\x01\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\"y\n" +
 	"\x12GetLibraryResponse\x12+\n" +
-	"\x06videos\x18\x01 \x03(\v2\x13.scrollery.v1.VideoR\x06videos\x12\x1f\n" +
-	"\vnext_cursor\x18\x02 \x01(\tR\n" +
-	"nextCursor\"\x8b\x01\n" +
+	"\x06videos\x18\x01 \x03(\v2\x13.scrollery.v1.VideoR\x06videos\x126\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
+	"nextCursorR\rnextPageToken\"\x8b\x01\n" +
 	"\x1bAnnotateLibraryVideoRequest\x12%\n" +
 	"\bvideo_id\x18\x01 \x01(\tB\n" +
 	"\xbaH\a\xc8\x01\x01r\x02\x10\x01R\avideoId\x12E\n" +

@@ -251,6 +251,22 @@ var file_scrollery_v1_operation_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "bytes,50604,opt,name=empty_sets",
 		Filename:      "scrollery/v1/operation.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*string)(nil),
+		Field:         50605,
+		Name:          "scrollery.v1.rest_name",
+		Tag:           "bytes,50605,opt,name=rest_name",
+		Filename:      "scrollery/v1/operation.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50606,
+		Name:          "scrollery.v1.secret",
+		Tag:           "varint,50606,opt,name=secret",
+		Filename:      "scrollery/v1/operation.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -274,6 +290,15 @@ var (
 	//
 	// optional string empty_sets = 50604;
 	E_EmptySets = &file_scrollery_v1_operation_proto_extTypes[3]
+	// Name of the field on REST, where it differs from its JSON name: lists page by
+	// `cursor` on REST and by `pageToken` on the other protocols.
+	//
+	// optional string rest_name = 50605;
+	E_RestName = &file_scrollery_v1_operation_proto_extTypes[4]
+	// Holds a secret, shown once: no cache may store an answer of its operation.
+	//
+	// optional bool secret = 50606;
+	E_Secret = &file_scrollery_v1_operation_proto_extTypes[5]
 )
 
 var File_scrollery_v1_operation_proto protoreflect.FileDescriptor
@@ -307,7 +332,9 @@ const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"omit_unset\x12\x1d.google.protobuf.FieldOptions\x18\xaa\x8b\x03 \x01(\bR\tomitUnset::\n" +
 	"\brpc_only\x12\x1d.google.protobuf.FieldOptions\x18\xab\x8b\x03 \x01(\bR\arpcOnly:>\n" +
 	"\n" +
-	"empty_sets\x12\x1d.google.protobuf.FieldOptions\x18\xac\x8b\x03 \x01(\tR\temptySetsBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"empty_sets\x12\x1d.google.protobuf.FieldOptions\x18\xac\x8b\x03 \x01(\tR\temptySets:<\n" +
+	"\trest_name\x12\x1d.google.protobuf.FieldOptions\x18\xad\x8b\x03 \x01(\tR\brestName:7\n" +
+	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18\xae\x8b\x03 \x01(\bR\x06secretBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_operation_proto_rawDescOnce sync.Once
@@ -335,11 +362,13 @@ var file_scrollery_v1_operation_proto_depIdxs = []int32{
 	3, // 2: scrollery.v1.omit_unset:extendee -> google.protobuf.FieldOptions
 	3, // 3: scrollery.v1.rpc_only:extendee -> google.protobuf.FieldOptions
 	3, // 4: scrollery.v1.empty_sets:extendee -> google.protobuf.FieldOptions
-	1, // 5: scrollery.v1.operation:type_name -> scrollery.v1.Operation
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	5, // [5:6] is the sub-list for extension type_name
-	1, // [1:5] is the sub-list for extension extendee
+	3, // 5: scrollery.v1.rest_name:extendee -> google.protobuf.FieldOptions
+	3, // 6: scrollery.v1.secret:extendee -> google.protobuf.FieldOptions
+	1, // 7: scrollery.v1.operation:type_name -> scrollery.v1.Operation
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	7, // [7:8] is the sub-list for extension type_name
+	1, // [1:7] is the sub-list for extension extendee
 	0, // [0:1] is the sub-list for field type_name
 }
 
@@ -355,7 +384,7 @@ func file_scrollery_v1_operation_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_operation_proto_rawDesc), len(file_scrollery_v1_operation_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   1,
-			NumExtensions: 4,
+			NumExtensions: 6,
 			NumServices:   0,
 		},
 		GoTypes:           file_scrollery_v1_operation_proto_goTypes,

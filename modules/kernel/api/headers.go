@@ -1,0 +1,84 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Values of headers that many answers share. They are never written to.
+var (
+	cachePublic  = []string{"no-cache"}
+	cachePrivate = []string{"private, no-cache"}
+	cacheNever   = []string{"no-store"}
+
+	serviceDescription = []string{`</openapi.json>; rel="service-desc"`}
+
+	varyOrigin = []string{"Origin"}
+	// exposed are the headers that a browser's script may read.
+	exposed = []string{"RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, ETag, Link, WWW-Authenticate, Allow, " +
+		"Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin"}
+	// accepted are the headers that a browser's script may send.
+	accepted = []string{"Authorization, Content-Type, If-None-Match, X-Request-Id, Connect-Protocol-Version, " +
+		"Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent"}
+	// preflightAge is how many seconds a browser may remember a preflight's answer.
+	preflightAge = []string{"600"}
+)
+
+// underV1 reports whether the request is for a path of REST, known or not.
+func (c *call) underV1() bool {
+	path := c.request.URL.Path
+	return path == "/v1" || strings.HasPrefix(path, "/v1/")
+}
+
+// describe sets the headers of every answer. open replaces Cache-Control for the
+// answers of an operation.
+func (c *call) describe() {
+	c.header["Cache-Control"] = cachePublic
+	if c.underV1() {
+		c.header["Link"] = serviceDescription
+	}
+}
+
+// shareWith lets scripts of the configured origins read the answer. It answers their
+// preflights itself, and reports whether it did.
+func (m *Mux) shareWith(w http.ResponseWriter, c *call) (answered bool) {
+	if len(m.config.Origins) == 0 {
+		return false
+	}
+	c.header["Vary"] = varyOrigin
+	origin := c.request.Header["Origin"]
+	if len(origin) != 1 || !slices.Contains(m.config.Origins, origin[0]) {
+		return false
+	}
+	c.header["Access-Control-Allow-Origin"] = origin[:1:1]
+	c.header["Access-Control-Expose-Headers"] = exposed
+	methods := m.methods(c.request.URL.Path)
+	if c.request.Method != http.MethodOptions || c.request.Header["Access-Control-Request-Method"] == nil || methods == "" {
+		return false
+	}
+	c.set("Access-Control-Allow-Methods", methods)
+	c.header["Access-Control-Allow-Headers"] = accepted
+	c.header["Access-Control-Max-Age"] = preflightAge
+	if c.underV1() {
+		c.showRate()
+	}
+	c.sent = http.StatusNoContent
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// methods are the HTTP methods of a path, in a list; empty for an unknown path.
+func (m *Mux) methods(path string) string {
+	switch {
+	case m.rest[path] != nil:
+		return m.rest[path].allow
+	case m.rpc[path] != nil && m.rpc[path].readOnly():
+		return "GET, POST"
+	case m.rpc[path] != nil:
+		return "POST"
+	case path == "/openapi.json":
+		return "GET, HEAD"
+	}
+	return ""
+}
