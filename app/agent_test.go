@@ -51,12 +51,12 @@ func TestTwoServersShareTheSandbox(t *testing.T) {
 	t.Parallel()
 	address := apptest.ScratchPostgres(t)
 	scratch := t.TempDir()
-	start := func(node int) *apptest.Running {
+	start := func() *apptest.Running {
 		return apptest.Start(t, func(c *app.Config) {
-			c.DatabaseURL, c.Node, c.Plugins.ScratchDir, c.Sandbox.Agent.Credits = address, node, scratch, 1
+			c.DatabaseURL, c.Plugins.ScratchDir, c.Sandbox.Agent.Credits = address, scratch, 1
 		})
 	}
-	running, other := start(0), start(1)
+	running, other := start(), start()
 	one, two := running.Anonymous(), other.Anonymous()
 	one.Key = buyCredits(t, running, `POST /v1/signup {"amountCents":300}`)
 	two.Key = one.Key

@@ -181,7 +181,7 @@ func TestTwoServers(t *testing.T) {
 	t.Parallel()
 	cfg := storetest.PostgresConfig(t)
 	one, ctx := setupOn(t, storetest.Open(t, cfg), nil)
-	cfg.Node, cfg.DataDir = 1, t.TempDir()
+	cfg.DataDir = t.TempDir()
 	two, _ := setupOn(t, storetest.Open(t, cfg), nil)
 	two.ledger.balance = 1000
 	if err := one.WriteFile(ctx, "deep/program.js", "print(1)"); err != nil {
@@ -222,8 +222,7 @@ func TestNoServerExceedsTheQuota(t *testing.T) {
 	limits := files.Limits{File: 1000, Total: 20_000, Entries: 100}
 	cfg := storetest.PostgresConfig(t)
 	var stores []rows
-	for node := range 2 {
-		cfg.Node = node
+	for range 2 {
 		stores = append(stores, rows{storetest.Open(t, cfg), limits, scratch(t)})
 	}
 	ctx := viewer.As(t.Context(), 7)
