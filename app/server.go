@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -16,6 +17,8 @@ const (
 	readTimeout       = 60 * time.Second
 	idleTimeout       = 120 * time.Second
 	maxHeaderBytes    = 64 << 10
+	// endTimeout is how long a handler may run on once its connection is closed.
+	endTimeout = 5 * time.Second
 )
 
 // Server is the one HTTP server: REST, Connect, gRPC and gRPC-Web over HTTP/1.1
@@ -25,6 +28,7 @@ type Server struct {
 	log      *slog.Logger
 	listener net.Listener
 	failed   chan error
+	handlers sync.WaitGroup
 }
 
 // NewServer returns a server that accepts no connection yet; listener is nil in a
@@ -33,9 +37,8 @@ func NewServer(listener net.Listener, routes *Routes, drain *drain, log *slog.Lo
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	return &Server{
+	s := &Server{
 		http: &http.Server{
-			Handler:           drain.closing(routes.Handler()),
 			Protocols:         protocols,
 			ReadHeaderTimeout: readHeaderTimeout,
 			ReadTimeout:       readTimeout,
@@ -47,6 +50,17 @@ func NewServer(listener net.Listener, routes *Routes, drain *drain, log *slog.Lo
 		listener: listener,
 		failed:   make(chan error, 1),
 	}
+	s.http.Handler = s.counted(drain.closing(routes.Handler()))
+	return s
+}
+
+// counted lets Stop wait for handlers whose connections it has closed.
+func (s *Server) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.handlers.Add(1)
+		defer s.handlers.Done()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // listen opens the address of a process with the role `api`; nil without it. Where
@@ -85,12 +99,22 @@ func (s *Server) Start() {
 	s.log.Info("listening", "address", s.listener.Addr().String())
 }
 
-// Stop lets running requests finish until ctx ends, then cuts them off.
+// Stop lets running requests finish until ctx ends, then closes their connections. A
+// handler that was cut off gets endTimeout to give back what it holds, such as the
+// folder of a program, while the database is still open.
 func (s *Server) Stop(ctx context.Context) error {
-	if err := s.http.Shutdown(ctx); err != nil {
-		return s.http.Close()
+	if err := s.http.Shutdown(ctx); err == nil {
+		return nil
 	}
-	return nil
+	err := s.http.Close()
+	ended := make(chan struct{})
+	go func() { s.handlers.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(endTimeout):
+		s.log.Warn("requests are still running", "waited", endTimeout.String())
+	}
+	return err
 }
 
 // Address is where the server listens.

@@ -44,7 +44,11 @@ type Host struct {
 	mu     sync.Mutex
 	closed bool
 	live   map[*process]struct{}
+	lent   int // scratch folders that callers hold
 }
+
+// closeTimeout is how long Close waits for the folders of what it killed.
+const closeTimeout = 5 * time.Second
 
 // New finds the plugins. It starts none of them: an external one is asked for its spec
 // when it is first listed or called.
@@ -120,6 +124,7 @@ func (h *Host) Close() error {
 	for _, p := range live {
 		p.runner.kill()
 	}
+	h.awaitEmpty()
 	h.end()
 	h.learning.Wait()
 	h.confiner.Close()
@@ -140,6 +145,19 @@ func (h *Host) leave(p *process) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.live, p)
+}
+
+// awaitEmpty waits until the callers of killed processes have deleted their folders, for
+// at most closeTimeout. What is left then, the next host deletes.
+func (h *Host) awaitEmpty() {
+	for end := time.Now().Add(closeTimeout); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		h.mu.Lock()
+		empty := len(h.live) == 0 && h.lent == 0
+		h.mu.Unlock()
+		if empty {
+			return
+		}
+	}
 }
 
 // entry is one plugin.

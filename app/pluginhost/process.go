@@ -246,8 +246,8 @@ func (p *process) stop() {
 		p.runner.command.Close()
 	}
 	p.net.close()
-	p.host.leave(p)
 	p.scratch.remove()
+	p.host.leave(p)
 }
 
 // dispensed is the plugin as go-plugin wants it: its connection.

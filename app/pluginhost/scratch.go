@@ -57,7 +57,10 @@ func newScratch(root, prefix string) (*scratch, error) {
 
 // Scratch is an empty folder for a caller of the host. Nothing of it outlives Remove; if
 // the host is killed, the next one deletes it.
-type Scratch struct{ held *scratch }
+type Scratch struct {
+	held *scratch
+	host *Host
+}
 
 // ScratchFolder makes one.
 func (h *Host) ScratchFolder() (*Scratch, error) {
@@ -65,14 +68,22 @@ func (h *Host) ScratchFolder() (*Scratch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a scratch folder: %w", err)
 	}
-	return &Scratch{made}, nil
+	h.mu.Lock()
+	h.lent++
+	h.mu.Unlock()
+	return &Scratch{made, h}, nil
 }
 
 // Path is the path of the folder.
 func (s *Scratch) Path() string { return s.held.path }
 
-// Remove deletes the folder and all that is in it.
-func (s *Scratch) Remove() { s.held.remove() }
+// Remove deletes the folder and all that is in it. It is called once.
+func (s *Scratch) Remove() {
+	s.held.remove()
+	s.host.mu.Lock()
+	s.host.lent--
+	s.host.mu.Unlock()
+}
 
 func (s *scratch) remove() {
 	removeAll(s.path)
