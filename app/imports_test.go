@@ -24,7 +24,7 @@ type rule struct {
 
 // The first rule with a matching folder applies.
 var rules = []rule{
-	{"cmd", []string{"app", "modules", "plugins"}, "cmd starts what app composes"},
+	{"cmd", []string{"app", "modules", "plugins", "proto/gen"}, "cmd starts what app composes, and its tests call it as clients do"},
 	{"app/demo", nil, "the demonstration is a client: it speaks HTTP only"},
 	{"app/pluginhost/confine", nil, "confinement knows processes, and nothing of stages"},
 	{"app/pluginhost/egress", []string{"modules/kernel/weburl"}, "the proxy knows which addresses are public, and nothing of stages"},

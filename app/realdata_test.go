@@ -86,12 +86,22 @@ func moment(t *testing.T, layout, text string) int64 {
 	return at.UnixMilli()
 }
 
+// postedByID is the second in which TikTok made an id; the exports have the day alone.
+func postedByID(t *testing.T, id string) int64 {
+	t.Helper()
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return number >> 32 * 1000
+}
+
 func tiktokRun(t *testing.T, path, day string) map[string]reading {
 	run := map[string]reading{}
 	for _, row := range rowsOf(t, path) {
 		run[row["video_id"]] = reading{
 			id: row["video_id"], creator: strings.ToLower(row["tiktok_handle"]), caption: row["beskrivelse"],
-			posted: moment(t, time.DateOnly, row["upload_dato"]), observed: moment(t, time.DateOnly, day),
+			posted: postedByID(t, row["video_id"]), observed: moment(t, time.DateOnly, day),
 			views: count(t, row["visninger"]), likes: count(t, row["likes"]),
 		}
 	}

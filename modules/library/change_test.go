@@ -146,7 +146,7 @@ func TestTokensOfStrangers(t *testing.T) {
 	b := setup(t, storetest.SQLite(t))
 	for _, token := range []string{"x", "%", strings.Repeat("A", 200), hooks.token(make([]byte, 16))} {
 		_, err := b.Service.read(b.ctx, page{list: videos, limit: 5, token: token})
-		if f := apierr.As(err); f == nil || f.Kind != apierr.InvalidRequest || f.Issues[0].Path != "cursor" {
+		if f := apierr.As(err); f == nil || f.Kind != apierr.InvalidRequest || f.Issues[0].Path != "pageToken" {
 			t.Errorf("token %q: got %v", token, err)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"entgo.io/ent/dialect"
-
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/files"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -74,7 +72,7 @@ func New(cfg Config, db *store.DB, needs Needs) (*Service, error) {
 		s.planner = builtin{}
 	}
 	s.files = folders{cfg.Dir, cfg.Files}
-	if db.Dialect() == dialect.Postgres {
+	if db.Dialect() == store.Postgres {
 		s.files = rows{db, cfg.Files, needs.Scratch}
 	}
 	return s, nil
