@@ -63,8 +63,14 @@ func TestEveryAnswerNamesTheDescription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, c := range []struct{ method, path, key string }{
-		{"GET", "/v1/health", ""}, {"GET", "/v1/rules", "good"}, {"GET", "/v1/rules", ""}, {"DELETE", "/v1/rules", "good"},
-		{"OPTIONS", "/v1/rules", ""}, {"GET", "/v1/nothing", ""}, {"GET", "/v1", ""}, {"GET", "/v1/hooks?limit=0", "good"},
+		{"GET", "/v1/health", ""},
+		{"GET", "/v1/rules", "good"},
+		{"GET", "/v1/rules", ""},
+		{"DELETE", "/v1/rules", "good"},
+		{"OPTIONS", "/v1/rules", ""},
+		{"GET", "/v1/nothing", ""},
+		{"GET", "/v1", ""},
+		{"GET", "/v1/hooks?limit=0", "good"},
 	} {
 		t.Run(c.method+" "+c.path+" by "+c.key, func(t *testing.T) {
 			got := b.call(t, c.method, c.path, c.key, "")

@@ -38,8 +38,15 @@ func TestBacktestCountsWhatIsKnown(t *testing.T) {
 func TestUptakeCountsNewCreators(t *testing.T) {
 	t.Parallel()
 	uses := []Use{
-		{"a", 1, 10}, {"a", 2, 11}, {"a", 2, 12}, {"a", 1, 12}, {"a", 3, 20}, {"a", 4, 21}, {"a", 5, Undated},
-		{"b", 3, 11}, {"c", 1, 11},
+		{"a", 1, 10},
+		{"a", 2, 11},
+		{"a", 2, 12},
+		{"a", 1, 12},
+		{"a", 3, 20},
+		{"a", 4, 21},
+		{"a", 5, Undated},
+		{"b", 3, 11},
+		{"c", 1, 11},
 	}
 	if diff := cmp.Diff([]int{2, 1}, Uptake([]string{"a", "b"}, uses, 10, 20)); diff != "" {
 		t.Errorf("new creators differ (-want +got):\n%s", diff)

@@ -50,11 +50,13 @@ func TestHandExamplesOfOutliers(t *testing.T) {
 		want  want
 	}{
 		{
-			"grown up, 1000 against 100, 200, 300", nil, []Reading{grown(1, 1000), grown(2, 100), grown(3, 200), grown(4, 300)},
+			"grown up, 1000 against 100, 200, 300", nil,
+			[]Reading{grown(1, 1000), grown(2, 100), grown(3, 200), grown(4, 300)},
 			want{"200", "5", "3.4", 3, CreatorBasis},
 		},
 		{
-			"24 hours old with 900, grown-up peers", nil, []Reading{aged(1, "tiktok", 24*hour, 900), grown(2, 1000), grown(3, 1000), grown(4, 1400)},
+			"24 hours old with 900, grown-up peers", nil,
+			[]Reading{aged(1, "tiktok", 24*hour, 900), grown(2, 1000), grown(3, 1000), grown(4, 1400)},
 			want{"750", "1.2", "1.12", 3, CreatorBasis},
 		},
 		{

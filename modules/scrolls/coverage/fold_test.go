@@ -430,8 +430,10 @@ func TestTrimmedRecordsAreCounted(t *testing.T) {
 func TestLead(t *testing.T) {
 	t.Parallel()
 	seeds := []stage.Seed{
-		{Kind: "own", Term: "Beans"}, {Kind: "competitor", Platform: "tiktok", Handle: "rival"},
-		{Kind: "niche", Term: "kettle"}, {Kind: "niche", Term: "moka"},
+		{Kind: "own", Term: "Beans"},
+		{Kind: "competitor", Platform: "tiktok", Handle: "rival"},
+		{Kind: "niche", Term: "kettle"},
+		{Kind: "niche", Term: "moka"},
 	}
 	record := func(seed, kind, handle, by string) stage.Record {
 		return stage.Record{Ref: stage.Ref{Platform: "tiktok"}, Seed: seed, Source: &stage.Source{Kind: kind, Handle: handle, SeededBy: by}}
