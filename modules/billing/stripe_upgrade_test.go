@@ -66,7 +66,7 @@ func TestWhatIsLeftOfAReplacedSubscription(t *testing.T) {
 	}
 }
 
-// Whoever has no account here, or sends no full key, is no one's customer yet.
+// A caller without an account here, or without a full key, is no one's customer yet.
 func TestAFirstSubscriptionHasACustomerOfItsOwn(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, storetest.SQLite(t))

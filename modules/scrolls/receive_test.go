@@ -19,7 +19,7 @@ func TestCutRecordsAndReadingsFromTheFutureAreCounted(t *testing.T) {
 		ahead := time.Now().Add(2 * time.Hour).UnixMilli()
 		records[0].Trimmed = true
 		records[1].Metrics.ObservedAt = &ahead
-		records[2].Source, records[2].Seed = nil, "" // nobody knows whose it is
+		records[2].Source, records[2].Seed = nil, "" // its owner is unknown
 		for i := range records {
 			if i < 2 {
 				records[i].Seed = "maker"

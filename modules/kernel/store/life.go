@@ -137,7 +137,7 @@ func (l *life) rescue(ctx context.Context, conn *pgx.Conn, missed []int64) ([]in
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// missing is the condition that nobody holds the lock of a worker; $1 is lifeClass.
+// missing is the condition that no process holds the lock of a worker; $1 is lifeClass.
 func missing(worker string) string {
 	return `NOT EXISTS (
 		SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objsubid = 2 AND granted

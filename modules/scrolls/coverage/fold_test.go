@@ -55,7 +55,7 @@ func full(a *Answer) *Answer {
 	return a
 }
 
-// led is a source that found two seeds that nobody planned.
+// led is a source that found two seeds that no one planned.
 func led(a *Answer, one Key, by string, other Key, byOther string) *Answer {
 	a.Leads = map[Key]string{one: by, other: byOther}
 	return a
