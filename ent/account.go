@@ -16,7 +16,7 @@ type Account struct {
 	config `json:"-"`
 	// ID of the ent.
 	ID int64 `json:"id,omitempty"`
-	// Lower case; null until a checkout told it.
+	// Lower case; null until a checkout has reported it.
 	Email *string `json:"email,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    int64 `json:"created_at,omitempty"`

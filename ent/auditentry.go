@@ -22,7 +22,7 @@ type AuditEntry struct {
 	Actor string `json:"actor,omitempty"`
 	// `key.mint`, `credits.topup`, `subscription.active`, …
 	Action string `json:"action,omitempty"`
-	// What was changed: the id of a key, the reference of a movement.
+	// The changed object: the id of a key, the reference of a movement.
 	Subject string `json:"subject,omitempty"`
 	// Detail holds the value of the "detail" field.
 	Detail string `json:"detail,omitempty"`

@@ -44,7 +44,7 @@ type Checkout struct {
 	RefundedCents int64 `json:"refunded_cents,omitempty"`
 	// DisputedCents holds the value of the "disputed_cents" field.
 	DisputedCents int64 `json:"disputed_cents,omitempty"`
-	// How much of what was refunded or disputed was taken back in credits.
+	// Credits already reversed of the refunded or disputed amount.
 	ReversedCents int64 `json:"reversed_cents,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt int64 `json:"created_at,omitempty"`

@@ -16,7 +16,7 @@ type Code struct {
 	config `json:"-"`
 	// ID of the ent.
 	ID int64 `json:"id,omitempty"`
-	// Lower case; unknown addresses have rows too, so that nobody can tell them apart.
+	// Lower case; unknown addresses have rows too, so that answers do not reveal which are known.
 	Email string `json:"email,omitempty"`
 	// Null for an unknown address.
 	AccountID *int64 `json:"account_id,omitempty"`

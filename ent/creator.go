@@ -20,13 +20,13 @@ type Creator struct {
 	AccountID int64 `json:"account_id,omitempty"`
 	// Platform holds the value of the "platform" field.
 	Platform string `json:"platform,omitempty"`
-	// The platform's creator id, else the case-folded handle without @.
+	// The platform's creator id or, without one, the case-folded handle without @.
 	Key string `json:"key,omitempty"`
 	// Handle holds the value of the "handle" field.
 	Handle string `json:"handle,omitempty"`
-	// 1 while a video of theirs changed after the last scoring.
+	// 1 if a video of the creator changed after the last scoring.
 	Dirty int `json:"dirty,omitempty"`
-	// 1 where some video of theirs has too few peers among the others.
+	// 1 if a video of the creator has too few peers.
 	Thin         int `json:"thin,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -20,9 +20,9 @@ type CreditBalance struct {
 	AccountID int64 `json:"account_id,omitempty"`
 	// Sum of the entries.
 	Balance int64 `json:"balance,omitempty"`
-	// Credits of the balance that are spoken for: what is being used is an entry when it is known how much.
+	// Credits of the balance that are reserved for calls in progress; a call becomes an entry when its cost is known.
 	Held int64 `json:"held,omitempty"`
-	// Credits that were taken back after they were spent.
+	// Credits that were reversed after they were spent.
 	Owed int64 `json:"owed,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
 	UpdatedAt    int64 `json:"updated_at,omitempty"`

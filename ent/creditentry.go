@@ -20,13 +20,13 @@ type CreditEntry struct {
 	AccountID int64 `json:"account_id,omitempty"`
 	// Change of the balance.
 	Amount int64 `json:"amount,omitempty"`
-	// Change of what the account owes.
+	// Change of the account's debt.
 	Owed int64 `json:"owed,omitempty"`
 	// The balance afterwards.
 	Balance int64 `json:"balance,omitempty"`
 	// `topup`, `signup`, `grant`, `fee`, `run`, `return`, `reversal` or `owed`.
 	Reason string `json:"reason,omitempty"`
-	// Names the movement; a second one of the same name is the first again.
+	// Unique name of the movement: repeating a movement with the same name has no effect.
 	Reference string `json:"reference,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    int64 `json:"created_at,omitempty"`

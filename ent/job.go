@@ -28,7 +28,7 @@ type Job struct {
 	MaxAttempts int `json:"max_attempts,omitempty"`
 	// RunAt holds the value of the "run_at" field.
 	RunAt int64 `json:"run_at,omitempty"`
-	// 0 while nobody works on it.
+	// 0 while no worker has it.
 	LeaseUntil int64 `json:"lease_until,omitempty"`
 	// LastError holds the value of the "last_error" field.
 	LastError string `json:"last_error,omitempty"`

@@ -20,11 +20,11 @@ type Key struct {
 	AccountID int64 `json:"account_id,omitempty"`
 	// SHA-256 of the whole key.
 	Hash []byte `json:"hash,omitempty"`
-	// The lasting key of a session key; null for a lasting key.
+	// The key that created a session key; null for other keys.
 	ParentID *int64 `json:"parent_id,omitempty"`
 	// Separated by spaces.
 	Scopes string `json:"scopes,omitempty"`
-	// The last four characters, to tell keys apart in lists.
+	// The last four characters, to distinguish keys in lists.
 	Hint string `json:"hint,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt int64 `json:"created_at,omitempty"`

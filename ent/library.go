@@ -18,7 +18,7 @@ type Library struct {
 	ID int64 `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
-	// Raised by every transaction that changes what a list shows.
+	// Incremented by every transaction that changes a list.
 	Revision int64 `json:"revision,omitempty"`
 	// Videos holds the value of the "videos" field.
 	Videos       int64 `json:"videos,omitempty"`

@@ -22,15 +22,15 @@ type QuotaEntry struct {
 	Quota string `json:"quota,omitempty"`
 	// 0 for the operator's own commands.
 	AccountID int64 `json:"account_id,omitempty"`
-	// What was bought, where the quota counts different things; else empty.
+	// The thing that the units were spent on, if repeating it is free; else empty.
 	Item string `json:"item,omitempty"`
 	// Granted.
 	Units int64 `json:"units,omitempty"`
-	// Asked for, refused ones included.
+	// Requested, refused ones included.
 	Asked int64 `json:"asked,omitempty"`
 	// AskedAt holds the value of the "asked_at" field.
 	AskedAt int64 `json:"asked_at,omitempty"`
-	// From then on the units count no more.
+	// The time from which the units no longer count.
 	EndsAt       int64 `json:"ends_at,omitempty"`
 	selectValues sql.SelectValues
 }

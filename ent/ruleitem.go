@@ -20,7 +20,7 @@ type RuleItem struct {
 	AccountID int64 `json:"account_id,omitempty"`
 	// Text holds the value of the "text" field.
 	Text string `json:"text,omitempty"`
-	// Place in the ruleset in force.
+	// Position in the ruleset in force.
 	Position int `json:"position,omitempty"`
 	// Archived holds the value of the "archived" field.
 	Archived bool `json:"archived,omitempty"`

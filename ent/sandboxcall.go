@@ -18,15 +18,15 @@ type SandboxCall struct {
 	ID int64 `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
-	// Credits to give back where no answer comes.
+	// Credits to refund if the call is not answered.
 	Fee int64 `json:"fee,omitempty"`
-	// Programs that were begun; the last of them may still run.
+	// Number of started programs; the last one may still run.
 	Runs int `json:"runs,omitempty"`
-	// Credits held for the program that runs, one a second that it has started.
+	// Credits reserved for the running program, one for each started second.
 	Held int64 `json:"held,omitempty"`
-	// Whether that program got as far as its first step.
+	// Whether that program has reached its first step.
 	Ran bool `json:"ran,omitempty"`
-	// When its process was last heard of.
+	// Time of the last report of its process.
 	BeatAt int64 `json:"beat_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    int64 `json:"created_at,omitempty"`

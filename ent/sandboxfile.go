@@ -18,7 +18,7 @@ type SandboxFile struct {
 	ID int64 `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
-	// Relative, in parts between slashes.
+	// Relative, with slashes between its parts.
 	Path string `json:"path,omitempty"`
 	// Untrusted. Programs may store bytes that are not UTF-8.
 	Data []byte `json:"data,omitempty"`

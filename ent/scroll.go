@@ -36,15 +36,15 @@ type Scroll struct {
 	Prompt *string `json:"prompt,omitempty"`
 	// RulesVersion holds the value of the "rules_version" field.
 	RulesVersion int `json:"rules_version,omitempty"`
-	// canonicalId of the workspace when it began; empty for none.
+	// canonicalId of the workspace when the scroll began; empty if it had none.
 	Subject string `json:"subject,omitempty"`
 	// IdempotencyKey holds the value of the "idempotency_key" field.
 	IdempotencyKey *string `json:"idempotency_key,omitempty"`
 	// Starts so far; the fencing token of its worker.
 	Attempt int `json:"attempt,omitempty"`
-	// When its worker was last alive.
+	// Time of its worker's last heartbeat.
 	HeartbeatAt int64 `json:"heartbeat_at,omitempty"`
-	// The last stage that finished.
+	// The last step that finished.
 	Checkpoint string `json:"checkpoint,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt int64 `json:"created_at,omitempty"`

@@ -24,7 +24,7 @@ type ScrollRecord struct {
 	Platform string `json:"platform,omitempty"`
 	// ExternalID holds the value of the "external_id" field.
 	ExternalID string `json:"external_id,omitempty"`
-	// The record as JSON, as the stage protocol has it.
+	// The record as JSON, in the form of the stage protocol.
 	Record string `json:"record,omitempty"`
 	// The seed that led to it.
 	Seed string `json:"seed,omitempty"`
@@ -32,9 +32,9 @@ type ScrollRecord struct {
 	Known bool `json:"known,omitempty"`
 	// Refreshed holds the value of the "refreshed" field.
 	Refreshed bool `json:"refreshed,omitempty"`
-	// The rule that dropped it; empty while it is kept.
+	// The rule that dropped it; empty if it is kept.
 	DroppedBy string `json:"dropped_by,omitempty"`
-	// The higher the better; from the screen.
+	// From the screen; higher is better.
 	Rank         float64 `json:"rank,omitempty"`
 	selectValues sql.SelectValues
 }

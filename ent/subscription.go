@@ -26,9 +26,9 @@ type Subscription struct {
 	Status string `json:"status,omitempty"`
 	// Unix milliseconds; null for a complimentary account.
 	PeriodEnd *int64 `json:"period_end,omitempty"`
-	// The provider's id; null where nobody has to pay, and in test checkout.
+	// The provider's id; null for a complimentary account and in test checkout.
 	ExternalID *string `json:"external_id,omitempty"`
-	// When the question began whose answer stands here, as an id: an older answer changes nothing.
+	// Start of the request to the provider that returned this state, as an id: the answer to an older request changes nothing.
 	Synced int64 `json:"synced,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt int64 `json:"created_at,omitempty"`

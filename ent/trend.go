@@ -20,7 +20,7 @@ type Trend struct {
 	AccountID int64 `json:"account_id,omitempty"`
 	// Subject holds the value of the "subject" field.
 	Subject string `json:"subject,omitempty"`
-	// 1 in the list that counts archived videos too.
+	// 1 in the list that also counts archived videos.
 	WithArchived int `json:"with_archived,omitempty"`
 	// Key holds the value of the "key" field.
 	Key string `json:"key,omitempty"`
@@ -28,7 +28,7 @@ type Trend struct {
 	Label string `json:"label,omitempty"`
 	// Median growth, video count, highest first, then key: the sort key.
 	Place []byte `json:"place,omitempty"`
-	// The Trend's JSON without its examples, open at the end.
+	// The Trend's JSON without its examples and without the closing brace.
 	Head string `json:"head,omitempty"`
 	// VideoCount holds the value of the "video_count" field.
 	VideoCount int `json:"video_count,omitempty"`
@@ -38,7 +38,7 @@ type Trend struct {
 	Example2 *int64 `json:"example2,omitempty"`
 	// Example3 holds the value of the "example3" field.
 	Example3 *int64 `json:"example3,omitempty"`
-	// Videos of the window with the key, and their growth; in the list with archived ones only.
+	// Videos of the window that have the key, and their growth; only in the list with archived videos.
 	Members      *[]byte `json:"members,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -22,13 +22,13 @@ type Verdict struct {
 	Platform string `json:"platform,omitempty"`
 	// ExternalID holds the value of the "external_id" field.
 	ExternalID string `json:"external_id,omitempty"`
-	// The scroll that judged it last.
+	// The scroll of the verdict.
 	ScrollID int64 `json:"scroll_id,omitempty"`
 	// Dropped holds the value of the "dropped" field.
 	Dropped bool `json:"dropped,omitempty"`
-	// The words of the rule that dropped it; empty where it was kept.
+	// The text of the rule that dropped it; empty if it was kept.
 	DroppedBy string `json:"dropped_by,omitempty"`
-	// The public id of that rule; empty for the prompt, and where unknown.
+	// The public id of that rule; empty for the prompt, or if unknown.
 	RuleID string `json:"rule_id,omitempty"`
 	// Rank holds the value of the "rank" field.
 	Rank float64 `json:"rank,omitempty"`

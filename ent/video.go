@@ -26,9 +26,9 @@ type Video struct {
 	CreatorID *int64 `json:"creator_id,omitempty"`
 	// `own`, `competitor`, `niche` or empty.
 	Kind string `json:"kind,omitempty"`
-	// canonicalId of the brief it was first gathered for.
+	// canonicalId of the brief for which it was first collected.
 	Subject string `json:"subject,omitempty"`
-	// The scroll that brought it first.
+	// The scroll that first collected it.
 	ScrollID int64 `json:"scroll_id,omitempty"`
 	// PostedAt holds the value of the "posted_at" field.
 	PostedAt *int64 `json:"posted_at,omitempty"`
@@ -36,25 +36,25 @@ type Video struct {
 	FirstSeenAt int64 `json:"first_seen_at,omitempty"`
 	// Time of the newest observation.
 	ObservedAt int64 `json:"observed_at,omitempty"`
-	// When the platform was first found not to have it any more; null while it has.
+	// Time when the platform first reported that it is gone; null if it is not gone.
 	GoneAt *int64 `json:"gone_at,omitempty"`
 	// Views of the newest observation that scoring can use.
 	UsableViews *int64 `json:"usable_views,omitempty"`
 	// UsableAt holds the value of the "usable_at" field.
 	UsableAt *int64 `json:"usable_at,omitempty"`
-	// Of what the source last said apart from numbers; the same digest changes no document.
+	// Digest of the last record without its counts; if it is the same, no document changes.
 	Digest int64 `json:"digest,omitempty"`
-	// 0 or 1; a number, so that an index range serves both.
+	// 0 or 1; a number, so that one index range can cover both.
 	Archived int `json:"archived,omitempty"`
 	// HookArchived holds the value of the "hook_archived" field.
 	HookArchived int `json:"hook_archived,omitempty"`
-	// 1 where the video or its hook is archived.
+	// 1 if the video or its hook is archived.
 	HookHidden int `json:"hook_hidden,omitempty"`
 	// firstSeenAt, newest first, then id.
 	SeenOrder []byte `json:"seen_order,omitempty"`
 	// When the evidence last changed, newest first, then id; null without evidence.
 	HookOrder *[]byte `json:"hook_order,omitempty"`
-	// Score, views, observedAt, highest first, then id; then baseline and peers, for show. Null unless an outlier.
+	// Score, views, observedAt, highest first, then id; then baseline and peers, for display. Null unless an outlier.
 	OutlierOrder *[]byte `json:"outlier_order,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -18,11 +18,11 @@ type VideoDoc struct {
 	ID int64 `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
-	// The Video's JSON; untrusted inside.
+	// The Video's JSON; contains untrusted text.
 	Doc string `json:"doc,omitempty"`
-	// The evidence as rendered JSON members; null where there is none. Untrusted inside.
+	// The evidence as rendered JSON members; null if there is none. Contains untrusted text.
 	Hook *string `json:"hook,omitempty"`
-	// Trend keys, a line each: the key, a tab, its label.
+	// Trend keys, one per line: the key, a tab character, its label.
 	Keys         string `json:"keys,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Account is a tenant: the one who pays. Belongs to the module keys.
+// Account is a tenant: the paying customer. Belongs to the module keys.
 type Account struct{ ent.Schema }
 
 // Fields of Account.
@@ -14,7 +14,7 @@ func (Account) Fields() []ent.Field {
 	return []ent.Field{
 		assignedID(),
 		field.Text("email").Optional().Nillable().
-			Comment("Lower case; null until a checkout told it."),
+			Comment("Lower case; null until a checkout has reported it."),
 		field.Int64("created_at").Immutable(),
 	}
 }

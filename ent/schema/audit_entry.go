@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AuditEntry says who changed money or keys: written once, never changed.
+// AuditEntry records a change of money or keys and its author: written once, never changed.
 // Belongs to the kernel's audit.
 type AuditEntry struct{ ent.Schema }
 
@@ -21,7 +21,7 @@ func (AuditEntry) Fields() []ent.Field {
 		field.Text("action").Immutable().
 			Comment("`key.mint`, `credits.topup`, `subscription.active`, …"),
 		field.Text("subject").Immutable().
-			Comment("What was changed: the id of a key, the reference of a movement."),
+			Comment("The changed object: the id of a key, the reference of a movement."),
 		field.Text("detail").Immutable(),
 		field.Int64("created_at").Immutable(),
 	}

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Checkout is a payment under way. Belongs to the module billing.
+// Checkout is a payment in progress. Belongs to the module billing.
 type Checkout struct{ ent.Schema }
 
 // Fields of Checkout.
@@ -38,7 +38,7 @@ func (Checkout) Fields() []ent.Field {
 		field.Int64("refunded_cents").Default(0),
 		field.Int64("disputed_cents").Default(0),
 		field.Int64("reversed_cents").Default(0).
-			Comment("How much of what was refunded or disputed was taken back in credits."),
+			Comment("Credits already reversed of the refunded or disputed amount."),
 		field.Int64("created_at").Immutable(),
 		field.Int64("expires_at").Immutable(),
 		field.Int64("updated_at"),

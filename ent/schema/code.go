@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Code is a one-time code for a lost key, of which only a hash is kept. Belongs to the module keys.
+// Code is a one-time code for a lost key, of which only a hash is stored. Belongs to the module keys.
 type Code struct{ ent.Schema }
 
 // Fields of Code.
@@ -14,7 +14,7 @@ func (Code) Fields() []ent.Field {
 	return []ent.Field{
 		assignedID(),
 		field.Text("email").Immutable().
-			Comment("Lower case; unknown addresses have rows too, so that nobody can tell them apart."),
+			Comment("Lower case; unknown addresses have rows too, so that answers do not reveal which are known."),
 		field.Int64("account_id").Optional().Nillable().Immutable().
 			Comment("Null for an unknown address."),
 		field.Bytes("hash").Immutable().

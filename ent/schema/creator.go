@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Creator is the maker of videos, as one tenant met it. Belongs to the module library.
+// Creator is a creator of videos in one tenant's library. Belongs to the module library.
 type Creator struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -17,12 +17,12 @@ func (Creator) Fields() []ent.Field {
 	return []ent.Field{
 		field.Text("platform").Immutable(),
 		field.Text("key").Immutable().
-			Comment("The platform's creator id, else the case-folded handle without @."),
+			Comment("The platform's creator id or, without one, the case-folded handle without @."),
 		field.Text("handle"),
 		field.Int("dirty").Default(0).
-			Comment("1 while a video of theirs changed after the last scoring."),
+			Comment("1 if a video of the creator changed after the last scoring."),
 		field.Int("thin").Default(0).
-			Comment("1 where some video of theirs has too few peers among the others."),
+			Comment("1 if a video of the creator has too few peers."),
 	}
 }
 

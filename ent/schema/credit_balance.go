@@ -20,9 +20,9 @@ func (CreditBalance) Fields() []ent.Field {
 		field.Int64("balance").
 			Comment("Sum of the entries."),
 		field.Int64("held").Default(0).
-			Comment("Credits of the balance that are spoken for: what is being used is an entry when it is known how much."),
+			Comment("Credits of the balance that are reserved for calls in progress; a call becomes an entry when its cost is known."),
 		field.Int64("owed").
-			Comment("Credits that were taken back after they were spent."),
+			Comment("Credits that were reversed after they were spent."),
 		field.Int64("updated_at"),
 	}
 }

@@ -19,13 +19,13 @@ func (CreditEntry) Fields() []ent.Field {
 		field.Int64("amount").Immutable().
 			Comment("Change of the balance."),
 		field.Int64("owed").Immutable().
-			Comment("Change of what the account owes."),
+			Comment("Change of the account's debt."),
 		field.Int64("balance").Immutable().
 			Comment("The balance afterwards."),
 		field.Text("reason").Immutable().
 			Comment("`topup`, `signup`, `grant`, `fee`, `run`, `return`, `reversal` or `owed`."),
 		field.Text("reference").Immutable().
-			Comment("Names the movement; a second one of the same name is the first again."),
+			Comment("Unique name of the movement: repeating a movement with the same name has no effect."),
 		field.Int64("created_at").Immutable(),
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // assignedID is the id of every entity. The application assigns it, so the
-// database keeps no counter: SQLite's would cost a write an insert.
+// database needs no counter: SQLite's would cost one more write for each insert.
 func assignedID() ent.Field {
 	incremental := false
 	return field.Int64("id").Immutable().Annotations(entsql.Annotation{Incremental: &incremental})

@@ -22,7 +22,7 @@ func (Job) Fields() []ent.Field {
 		field.Int("max_attempts").Immutable(),
 		field.Int64("run_at"),
 		field.Int64("lease_until").Default(0).
-			Comment("0 while nobody works on it."),
+			Comment("0 while no worker has it."),
 		field.Text("last_error").Default(""),
 		field.Int64("created_at").Immutable(),
 	}

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Key is an API key or a session key, of which only the hash is kept. Belongs to the module keys.
+// Key is an API key or a session key, of which only the hash is stored. Belongs to the module keys.
 type Key struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -18,11 +18,11 @@ func (Key) Fields() []ent.Field {
 		field.Bytes("hash").Immutable().
 			Comment("SHA-256 of the whole key."),
 		field.Int64("parent_id").Optional().Nillable().Immutable().
-			Comment("The lasting key of a session key; null for a lasting key."),
+			Comment("The key that created a session key; null for other keys."),
 		field.Text("scopes").Immutable().
 			Comment("Separated by spaces."),
 		field.Text("hint").Immutable().
-			Comment("The last four characters, to tell keys apart in lists."),
+			Comment("The last four characters, to distinguish keys in lists."),
 		field.Int64("created_at").Immutable(),
 		field.Int64("expires_at").Optional().Nillable().Immutable().
 			Comment("Null: never."),

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Library keeps a tenant's counters. Belongs to the module library.
+// Library has a tenant's counters. Belongs to the module library.
 type Library struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -16,7 +16,7 @@ func (Library) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 func (Library) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("revision").Default(0).
-			Comment("Raised by every transaction that changes what a list shows."),
+			Comment("Incremented by every transaction that changes a list."),
 		field.Int64("videos").Default(0),
 	}
 }

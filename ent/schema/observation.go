@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Observation is one metric snapshot of one video; never changed. Belongs to the module library.
+// Observation has the counts of one video at one time; never changed. Belongs to the module library.
 type Observation struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -6,8 +6,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// QuotaEntry is what one tenant asked and got of a site's allowance, which is the
-// operator's: all tenants share it. Belongs to the module quota.
+// QuotaEntry is one tenant's use of the quota of a site. The quota is the operator's:
+// all tenants share it. Belongs to the module quota.
 type QuotaEntry struct{ ent.Schema }
 
 // Fields of QuotaEntry.
@@ -19,14 +19,14 @@ func (QuotaEntry) Fields() []ent.Field {
 		field.Int64("account_id").Immutable().
 			Comment("0 for the operator's own commands."),
 		field.Text("item").Immutable().
-			Comment("What was bought, where the quota counts different things; else empty."),
+			Comment("The thing that the units were spent on, if repeating it is free; else empty."),
 		field.Int64("units").
 			Comment("Granted."),
 		field.Int64("asked").
-			Comment("Asked for, refused ones included."),
+			Comment("Requested, refused ones included."),
 		field.Int64("asked_at"),
 		field.Int64("ends_at").Immutable().
-			Comment("From then on the units count no more."),
+			Comment("The time from which the units no longer count."),
 	}
 }
 

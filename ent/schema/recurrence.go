@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Recurrence is a workspace's recurring order for scrolls. Belongs to the module scrolls.
+// Recurrence is the schedule of a workspace's scrolls. Belongs to the module scrolls.
 type Recurrence struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

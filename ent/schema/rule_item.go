@@ -17,7 +17,7 @@ func (RuleItem) Fields() []ent.Field {
 	return []ent.Field{
 		field.Text("text").Immutable(),
 		field.Int("position").
-			Comment("Place in the ruleset in force."),
+			Comment("Position in the ruleset in force."),
 		field.Bool("archived").Default(false),
 		field.Int64("archived_at").Optional().Nillable(),
 		field.Int64("created_at").Immutable(),

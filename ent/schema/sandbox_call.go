@@ -8,8 +8,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SandboxCall is a call of the agent that has taken its fee and has not answered
-// yet; gone when it has. Belongs to the module sandbox.
+// SandboxCall is a call of the agent that has been charged and is not answered yet;
+// deleted with the answer. Belongs to the module sandbox.
 type SandboxCall struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -19,15 +19,15 @@ func (SandboxCall) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 func (SandboxCall) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("fee").Immutable().
-			Comment("Credits to give back where no answer comes."),
+			Comment("Credits to refund if the call is not answered."),
 		field.Int("runs").Default(0).
-			Comment("Programs that were begun; the last of them may still run."),
+			Comment("Number of started programs; the last one may still run."),
 		field.Int64("held").Default(0).
-			Comment("Credits held for the program that runs, one a second that it has started."),
+			Comment("Credits reserved for the running program, one for each started second."),
 		field.Bool("ran").Default(false).
-			Comment("Whether that program got as far as its first step."),
+			Comment("Whether that program has reached its first step."),
 		field.Int64("beat_at").
-			Comment("When its process was last heard of."),
+			Comment("Time of the last report of its process."),
 		field.Int64("created_at").Immutable(),
 	}
 }

@@ -18,7 +18,7 @@ func (SandboxFile) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 func (SandboxFile) Fields() []ent.Field {
 	return []ent.Field{
 		field.Text("path").Immutable().
-			Comment("Relative, in parts between slashes."),
+			Comment("Relative, with slashes between its parts."),
 		field.Bytes("data").
 			Comment("Untrusted. Programs may store bytes that are not UTF-8."),
 		field.Int64("size").

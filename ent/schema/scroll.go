@@ -27,14 +27,14 @@ func (Scroll) Fields() []ent.Field {
 		field.Text("prompt").Optional().Nillable().Immutable(),
 		field.Int("rules_version").Default(0),
 		field.Text("subject").
-			Comment("canonicalId of the workspace when it began; empty for none."),
+			Comment("canonicalId of the workspace when the scroll began; empty if it had none."),
 		field.Text("idempotency_key").Optional().Nillable().Immutable(),
 		field.Int("attempt").Default(0).
 			Comment("Starts so far; the fencing token of its worker."),
 		field.Int64("heartbeat_at").Default(0).
-			Comment("When its worker was last alive."),
+			Comment("Time of its worker's last heartbeat."),
 		field.Text("checkpoint").Default("").
-			Comment("The last stage that finished."),
+			Comment("The last step that finished."),
 		field.Int64("created_at").Immutable(),
 		field.Int64("updated_at"),
 		field.Int64("started_at").Optional().Nillable(),

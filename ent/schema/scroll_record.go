@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// ScrollRecord is a video on its way through the stages of one scroll; gone when the scroll has ended. Belongs to the module scrolls.
+// ScrollRecord is a video on its way through the steps of one scroll; deleted when the scroll has ended. Belongs to the module scrolls.
 type ScrollRecord struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -19,15 +19,15 @@ func (ScrollRecord) Fields() []ent.Field {
 		field.Text("platform").Immutable(),
 		field.Text("external_id").Immutable(),
 		field.Text("record").
-			Comment("The record as JSON, as the stage protocol has it."),
+			Comment("The record as JSON, in the form of the stage protocol."),
 		field.Text("seed").
 			Comment("The seed that led to it."),
 		field.Bool("known").Default(false),
 		field.Bool("refreshed").Default(false),
 		field.Text("dropped_by").Default("").
-			Comment("The rule that dropped it; empty while it is kept."),
+			Comment("The rule that dropped it; empty if it is kept."),
 		field.Float("rank").Default(0).
-			Comment("The higher the better; from the screen."),
+			Comment("From the screen; higher is better."),
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Subscription is what an account has paid for. Belongs to the module billing.
+// Subscription is the plan of an account. Belongs to the module billing.
 type Subscription struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -22,9 +22,9 @@ func (Subscription) Fields() []ent.Field {
 		field.Int64("period_end").Optional().Nillable().
 			Comment("Unix milliseconds; null for a complimentary account."),
 		field.Text("external_id").Optional().Nillable().
-			Comment("The provider's id; null where nobody has to pay, and in test checkout."),
+			Comment("The provider's id; null for a complimentary account and in test checkout."),
 		field.Int64("synced").Default(0).
-			Comment("When the question began whose answer stands here, as an id: an older answer changes nothing."),
+			Comment("Start of the request to the provider that returned this state, as an id: the answer to an older request changes nothing."),
 		field.Int64("created_at").Immutable(),
 		field.Int64("updated_at"),
 	}

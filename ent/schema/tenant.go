@@ -15,11 +15,11 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// errNoTenant is what a query gets without a viewer.
+// errNoTenant is the error of a query without a viewer.
 var errNoTenant = errors.New("no viewer in the context: tenant data needs one")
 
 // Tenant makes an entity tenant-private. It is the one rule that scopes every
-// query and every change: rows of other accounts do not exist for the viewer.
+// query and every change: rows of other accounts are not visible to the viewer.
 type Tenant struct{ mixin.Schema }
 
 // Fields of every tenant-private entity.

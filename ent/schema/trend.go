@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Trend is a trend of one subject as its last scroll left it. Belongs to the module library.
+// Trend is a trend of one subject, computed by its last scroll. Belongs to the module library.
 type Trend struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -17,19 +17,19 @@ func (Trend) Fields() []ent.Field {
 	return []ent.Field{
 		field.Text("subject").Immutable(),
 		field.Int("with_archived").Immutable().
-			Comment("1 in the list that counts archived videos too."),
+			Comment("1 in the list that also counts archived videos."),
 		field.Text("key").Immutable(),
 		field.Text("label"),
 		field.Bytes("place").
 			Comment("Median growth, video count, highest first, then key: the sort key."),
 		field.Text("head").
-			Comment("The Trend's JSON without its examples, open at the end."),
+			Comment("The Trend's JSON without its examples and without the closing brace."),
 		field.Int("video_count"),
 		field.Int64("example1").Optional().Nillable(),
 		field.Int64("example2").Optional().Nillable(),
 		field.Int64("example3").Optional().Nillable(),
 		field.Bytes("members").Optional().Nillable().
-			Comment("Videos of the window with the key, and their growth; in the list with archived ones only."),
+			Comment("Videos of the window that have the key, and their growth; only in the list with archived videos."),
 	}
 }
 

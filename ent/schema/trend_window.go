@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// TrendWindow is what a subject's trends were measured over. Belongs to the module library.
+// TrendWindow has the scrolls over which a subject's trends were computed. Belongs to the module library.
 type TrendWindow struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

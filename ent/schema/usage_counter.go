@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// UsageCounter is the units that an account spent on one UTC day. Belongs to the module usage.
+// UsageCounter has the units that an account spent on one UTC day. Belongs to the module usage.
 type UsageCounter struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

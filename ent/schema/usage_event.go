@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// UsageEvent is one call through the gateway. Belongs to the module usage.
+// UsageEvent is one call of an operation. Belongs to the module usage.
 type UsageEvent struct{ ent.Schema }
 
 // Fields of UsageEvent.

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Verdict is what the screens said last of a video, kept or dropped. Belongs to the module scrolls.
+// Verdict is the last decision of the screens on a video, kept or dropped. Belongs to the module scrolls.
 type Verdict struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -18,12 +18,12 @@ func (Verdict) Fields() []ent.Field {
 		field.Text("platform").Immutable(),
 		field.Text("external_id").Immutable(),
 		field.Int64("scroll_id").
-			Comment("The scroll that judged it last."),
+			Comment("The scroll of the verdict."),
 		field.Bool("dropped").Default(false),
 		field.Text("dropped_by").Default("").
-			Comment("The words of the rule that dropped it; empty where it was kept."),
+			Comment("The text of the rule that dropped it; empty if it was kept."),
 		field.Text("rule_id").Default("").
-			Comment("The public id of that rule; empty for the prompt, and where unknown."),
+			Comment("The public id of that rule; empty for the prompt, or if unknown."),
 		field.Float("rank").Default(0),
 		field.Text("reason").Default(""),
 		field.Int64("judged_at"),

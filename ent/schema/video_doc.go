@@ -5,7 +5,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// VideoDoc holds the rendered documents of a video, under the video's id. Belongs to the module library.
+// VideoDoc has the rendered documents of a video, with the video's id. Belongs to the module library.
 type VideoDoc struct{ ent.Schema }
 
 // Mixin makes it tenant-private.
@@ -15,10 +15,10 @@ func (VideoDoc) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 func (VideoDoc) Fields() []ent.Field {
 	return []ent.Field{
 		field.Text("doc").
-			Comment("The Video's JSON; untrusted inside."),
+			Comment("The Video's JSON; contains untrusted text."),
 		field.Text("hook").Optional().Nillable().
-			Comment("The evidence as rendered JSON members; null where there is none. Untrusted inside."),
+			Comment("The evidence as rendered JSON members; null if there is none. Contains untrusted text."),
 		field.Text("keys").Default("").
-			Comment("Trend keys, a line each: the key, a tab, its label."),
+			Comment("Trend keys, one per line: the key, a tab character, its label."),
 	}
 }

@@ -166,7 +166,7 @@ func (x *Plans) GetPro() *Plan {
 	return nil
 }
 
-// Plan is what a subscription buys. Prices are US dollars.
+// Plan describes a subscription. Prices are in US dollars.
 type Plan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `research_library`.
@@ -327,7 +327,7 @@ func (x *SubscribeRequest) GetPlan() string {
 
 type SubscribeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to pay.
+	// Address of the payment page.
 	Url string `protobuf:"bytes,1,opt,name=url" json:"url,omitempty"`
 	// Claims the key after payment; shown once.
 	ClaimToken    string `protobuf:"bytes,2,opt,name=claim_token,json=claimToken" json:"claim_token,omitempty"`
@@ -550,7 +550,7 @@ func (x *TopupRequest) GetAmountCents() int32 {
 
 type TopupResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to pay.
+	// Address of the payment page.
 	Url           string `protobuf:"bytes,1,opt,name=url" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -738,7 +738,7 @@ func (x *SignupRequest) GetAmountCents() int32 {
 
 type SignupResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to pay.
+	// Address of the payment page.
 	Url string `protobuf:"bytes,1,opt,name=url" json:"url,omitempty"`
 	// Claims the key after payment; shown once.
 	ClaimToken    string `protobuf:"bytes,2,opt,name=claim_token,json=claimToken" json:"claim_token,omitempty"`

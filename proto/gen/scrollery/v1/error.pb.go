@@ -21,31 +21,31 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Error is the body of every refusal. Over Connect, gRPC and gRPC-Web it
-// travels as the status's typed detail.
+// Error is the body of every failed call. Over Connect, gRPC and gRPC-Web it
+// is the status's typed detail.
 type Error struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Stable, machine-readable code.
 	Error string `protobuf:"bytes,1,opt,name=error" json:"error,omitempty"`
 	// For a person: what happened and what to do next.
 	Message string `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
-	// `invalid_request`: every fault of the input.
+	// `invalid_request`: all errors of the input.
 	Issues []*Issue `protobuf:"bytes,3,rep,name=issues" json:"issues,omitempty"`
-	// Where a subscription can be started.
+	// Address where a subscription can be started.
 	SubscribeUrl *string `protobuf:"bytes,4,opt,name=subscribe_url,json=subscribeUrl" json:"subscribe_url,omitempty"`
-	// Where a credit account can be opened (older endpoints).
+	// Address where a credit account can be opened (older endpoints).
 	SignupUrl *string `protobuf:"bytes,5,opt,name=signup_url,json=signupUrl" json:"signup_url,omitempty"`
 	// `forbidden`: the scope that the key lacks.
 	RequiredScope *string `protobuf:"bytes,6,opt,name=required_scope,json=requiredScope" json:"required_scope,omitempty"`
 	// `forbidden`: the scopes that the key has.
 	GrantedScopes []string `protobuf:"bytes,7,rep,name=granted_scopes,json=grantedScopes" json:"granted_scopes,omitempty"`
-	// `workspace_already_set`: the workspace as it stands.
+	// `workspace_already_set`: the current workspace.
 	Workspace *Workspace `protobuf:"bytes,8,opt,name=workspace" json:"workspace,omitempty"`
 	// `rate_limited`: seconds to wait, as in the `Retry-After` header.
 	RetryAfter *float64 `protobuf:"fixed64,9,opt,name=retry_after,json=retryAfter" json:"retry_after,omitempty"`
-	// `temporary_service_error`, `upstream_error`: whether a repeat can help.
+	// `temporary_service_error`, `upstream_error`: whether a retry can succeed.
 	Retryable *bool `protobuf:"varint,10,opt,name=retryable" json:"retryable,omitempty"`
-	// `tier_required`: the tier that opens the operation.
+	// `tier_required`: the tier that allows the operation.
 	RequiredTier *string `protobuf:"bytes,11,opt,name=required_tier,json=requiredTier" json:"required_tier,omitempty"`
 	// `tier_required`: the caller's tier, or `none`.
 	CurrentTier *string `protobuf:"bytes,12,opt,name=current_tier,json=currentTier" json:"current_tier,omitempty"`
@@ -55,7 +55,7 @@ type Error struct {
 	Balance *float64 `protobuf:"fixed64,14,opt,name=balance" json:"balance,omitempty"`
 	// `payment_required`: credits that are missing.
 	Shortfall *float64 `protobuf:"fixed64,15,opt,name=shortfall" json:"shortfall,omitempty"`
-	// `payment_required`: where credits are bought.
+	// `payment_required`: address where credits can be bought.
 	TopupUrl *string `protobuf:"bytes,16,opt,name=topup_url,json=topupUrl" json:"topup_url,omitempty"`
 	// `payment_required`: problem type, RFC 9457.
 	Type *string `protobuf:"bytes,17,opt,name=type" json:"type,omitempty"`
@@ -248,7 +248,7 @@ func (x *Error) GetRequestId() string {
 	return ""
 }
 
-// Issue is one fault of an input.
+// Issue is one error of an input.
 type Issue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// JSON path of the property: `limit`, `competitors[3]`; empty for the body as a whole.

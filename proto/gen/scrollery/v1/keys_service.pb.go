@@ -68,7 +68,7 @@ func (x *RecoverRequest) GetEmail() string {
 
 type RecoverResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Always true, so that nobody learns which addresses have an account.
+	// Always true, so that the answer does not reveal which addresses have an account.
 	Sent          bool   `protobuf:"varint,1,opt,name=sent" json:"sent,omitempty"`
 	Message       string `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -142,7 +142,7 @@ type GetOutliersRequest struct {
 	// 25 when absent.
 	Limit           *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
 	IncludeArchived *bool  `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
-	// Filters the list; scores stay as they are.
+	// Filters the list; scores do not change.
 	Kind          *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
 	PageToken     *string `protobuf:"bytes,4,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -513,7 +513,7 @@ type GetLibraryRequest struct {
 	IncludeArchived *bool   `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
 	Kind            *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
 	Platform        *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
-	// Where the page before ended.
+	// `nextCursor` of the page before.
 	PageToken     *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -22,18 +22,18 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Auth is who may call an operation, and how a missing key is answered.
+// Auth defines who may call an operation, and the answer to a missing key.
 type Auth int32
 
 const (
 	Auth_AUTH_UNSPECIFIED Auth = 0
-	// No key. A valid one still attributes the usage event.
+	// No key needed. If a valid key is sent, the usage event is recorded for it.
 	Auth_AUTH_PUBLIC Auth = 1
 	// Bearer key; without one 401 `unauthorized` with `subscribeUrl`.
 	Auth_AUTH_KEY Auth = 2
 	// Bearer key on an older endpoint; without one 401 `unauthorized` with `signupUrl`.
 	Auth_AUTH_OLDER_KEY Auth = 3
-	// No key, on an older endpoint: an upstream fault is `upstream_error`.
+	// No key needed, on an older endpoint: an upstream error is `upstream_error`.
 	Auth_AUTH_OLDER_PUBLIC Auth = 4
 )
 
@@ -82,18 +82,18 @@ func (Auth) EnumDescriptor() ([]byte, []int) {
 	return file_scrollery_v1_operation_proto_rawDescGZIP(), []int{0}
 }
 
-// Operation says everything the API kernel has to know about one rpc. It is the
-// only place where a path, a scope or a price of an operation is written down.
+// Operation has all properties of one rpc that the API kernel needs. The path, the
+// scope and the price of an operation are defined here and nowhere else.
 type Operation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Operation id, as usage events show it.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// HTTP method and path of the REST door. Both empty: the operation exists on
+	// HTTP method and path on REST. Both empty: the operation exists on
 	// Connect, gRPC and gRPC-Web only.
 	Method string `protobuf:"bytes,2,opt,name=method" json:"method,omitempty"`
 	Path   string `protobuf:"bytes,3,opt,name=path" json:"path,omitempty"`
 	Auth   Auth   `protobuf:"varint,4,opt,name=auth,enum=scrollery.v1.Auth" json:"auth,omitempty"`
-	// Scope that the key must hold. Empty: any key will do.
+	// Scope that the key must have. Empty: any key is accepted.
 	Scope string `protobuf:"bytes,5,opt,name=scope" json:"scope,omitempty"`
 	// Whether an active subscription is needed (402 `subscription_required`).
 	Subscription bool `protobuf:"varint,6,opt,name=subscription" json:"subscription,omitempty"`
@@ -101,11 +101,12 @@ type Operation struct {
 	Units int32 `protobuf:"varint,7,opt,name=units" json:"units,omitempty"`
 	// Error codes of this operation beyond those that its other options imply.
 	Errors []string `protobuf:"bytes,8,rep,name=errors" json:"errors,omitempty"`
-	// Largest body in KiB; 0 stands for 1024.
+	// Largest body in KiB; 0 means 1024.
 	MaxBodyKib int32 `protobuf:"varint,9,opt,name=max_body_kib,json=maxBodyKib" json:"max_body_kib,omitempty"`
-	// HTTP statuses of success; empty stands for 200 alone.
+	// HTTP statuses of success; empty means only 200.
 	Statuses []int32 `protobuf:"varint,10,rep,packed,name=statuses" json:"statuses,omitempty"`
-	// Further requests a minute and client address, on top of the general rate; 0: none.
+	// Most requests a minute from one client address, in addition to the general rate;
+	// 0: no such limit.
 	PerMinute     int32 `protobuf:"varint,11,opt,name=per_minute,json=perMinute" json:"per_minute,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -281,12 +282,12 @@ var (
 	//
 	// optional bool omit_unset = 50602;
 	E_OmitUnset = &file_scrollery_v1_operation_proto_extTypes[1]
-	// Exists on Connect, gRPC and gRPC-Web only: REST neither takes nor shows it.
+	// Exists on Connect, gRPC and gRPC-Web only: REST neither accepts nor returns it.
 	//
 	// optional bool rpc_only = 50603;
 	E_RpcOnly = &file_scrollery_v1_operation_proto_extTypes[2]
 	// On a list: the flag (an rpc_only bool of the same message) that REST sets
-	// when the list is sent empty, since a protobuf list cannot tell `[]` from absent.
+	// when the list is sent empty, since a protobuf list does not distinguish `[]` from absent.
 	//
 	// optional string empty_sets = 50604;
 	E_EmptySets = &file_scrollery_v1_operation_proto_extTypes[3]
@@ -295,7 +296,7 @@ var (
 	//
 	// optional string rest_name = 50605;
 	E_RestName = &file_scrollery_v1_operation_proto_extTypes[4]
-	// Holds a secret, shown once: no cache may store an answer of its operation.
+	// Contains a secret that is shown once: no cache may store an answer of its operation.
 	//
 	// optional bool secret = 50606;
 	E_Secret = &file_scrollery_v1_operation_proto_extTypes[5]

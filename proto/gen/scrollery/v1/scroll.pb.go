@@ -163,7 +163,7 @@ func (x *Scroll) GetCompletedAt() float64 {
 	return 0
 }
 
-// Progress is how far a scroll has come, and what it covered.
+// Progress reports the state of a scroll and its coverage.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 0 to 100; never falls within a run.
@@ -176,21 +176,21 @@ type Progress struct {
 	Reobserved int32 `protobuf:"varint,4,opt,name=reobserved" json:"reobserved,omitempty"`
 	// Videos that the screen dropped.
 	Dropped int32 `protobuf:"varint,5,opt,name=dropped" json:"dropped,omitempty"`
-	// What each seed brought, per platform.
+	// The outcome of each seed on each platform.
 	Coverage []*Coverage `protobuf:"bytes,6,rep,name=coverage" json:"coverage,omitempty"`
 	// How many videos each rule dropped.
 	DroppedByRule []*RuleDrops `protobuf:"bytes,7,rep,name=dropped_by_rule,json=droppedByRule" json:"dropped_by_rule,omitempty"`
-	// Rules that no check could be made of; they dropped nothing.
+	// Rules that could not be compiled into a check; they dropped nothing.
 	UnclearRules []string `protobuf:"bytes,8,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
-	// Where the scroll looks; absent until that is settled, and for imports.
+	// The plan of the scroll; absent before the plan is made, and for imports.
 	Plan *ScrollPlan `protobuf:"bytes,9,opt,name=plan" json:"plan,omitempty"`
-	// What each evidence stage, and each source that was asked for media, found.
-	// Evidence that is absent fails no scroll; a later one looks again.
+	// The result of each evidence stage, and of each source that fetched media.
+	// Missing evidence does not fail a scroll; a later scroll tries again.
 	Evidence []*Looked `protobuf:"bytes,10,rep,name=evidence" json:"evidence,omitempty"`
-	// What the screens have to say of how they judged, such as a model that did not
-	// answer, so that the compiled rules decided.
+	// Remarks of the screens, for example that a model did not answer, so that only
+	// the compiled rules were applied.
 	ScreenNotes []string `protobuf:"bytes,11,rep,name=screen_notes,json=screenNotes" json:"screen_notes,omitempty"`
-	// Why the scroll failed; null where it did not.
+	// Why the scroll failed; null if it did not.
 	Failure       *ScrollFailure `protobuf:"bytes,12,opt,name=failure" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -310,12 +310,12 @@ func (x *Progress) GetFailure() *ScrollFailure {
 	return nil
 }
 
-// ScrollFailure says more of a failureCode.
+// ScrollFailure explains a failureCode.
 type ScrollFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The stage of the scroll that failed; null where it was never started.
+	// The step that failed; null if the scroll was never started.
 	Stage *string `protobuf:"bytes,1,opt,name=stage" json:"stage,omitempty"`
-	// The id of the plugin that failed; null where none did.
+	// The id of the plugin that failed; null if none did.
 	Plugin *string `protobuf:"bytes,2,opt,name=plugin" json:"plugin,omitempty"`
 	// What happened, in words.
 	Cause *string `protobuf:"bytes,3,opt,name=cause" json:"cause,omitempty"`
@@ -383,15 +383,15 @@ func (x *ScrollFailure) GetTries() int32 {
 	return 0
 }
 
-// ScrollPlan is where a scroll looks, and how it came to look there.
+// ScrollPlan has the seeds of a scroll, and how they were found.
 type ScrollPlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `keywords`, or the id of the plan stage that found the terms.
 	Method string  `protobuf:"bytes,1,opt,name=method" json:"method,omitempty"`
 	Seeds  []*Seed `protobuf:"bytes,2,rep,name=seeds" json:"seeds,omitempty"`
-	// Addresses of the workspace that were read for words.
+	// Addresses of the workspace whose text was searched for terms.
 	Pages []string `protobuf:"bytes,3,rep,name=pages" json:"pages,omitempty"`
-	// What was tried in vain.
+	// Attempts that failed.
 	Notes         []string `protobuf:"bytes,4,rep,name=notes" json:"notes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -455,14 +455,14 @@ func (x *ScrollPlan) GetNotes() []string {
 	return nil
 }
 
-// Seed is where sources look: a handle or a term; untrusted.
+// Seed is a handle or a term that sources look for; untrusted.
 type Seed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `own`, `competitor` or `niche`.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
 	// Empty for all platforms.
 	Platform string `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
-	// One of the two is empty.
+	// Either the handle or the term is empty.
 	Handle        string `protobuf:"bytes,3,opt,name=handle" json:"handle,omitempty"`
 	Term          string `protobuf:"bytes,4,opt,name=term" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -527,18 +527,18 @@ func (x *Seed) GetTerm() string {
 	return ""
 }
 
-// Looked is what came of one evidence stage, or of one source that was asked for media.
+// Looked is the result of one evidence stage, or of one source that fetched media.
 type Looked struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The stage's id.
 	Stage string `protobuf:"bytes,1,opt,name=stage" json:"stage,omitempty"`
-	// As in Coverage; `partial` also where the time was up.
+	// As in Coverage; `partial` also if the time limit was reached.
 	Outcome string `protobuf:"bytes,2,opt,name=outcome" json:"outcome,omitempty"`
-	// Videos it was asked about.
+	// Videos that were sent to it.
 	Asked int32 `protobuf:"varint,3,opt,name=asked" json:"asked,omitempty"`
-	// Videos that it found something out about, or fetched.
+	// Videos that it found evidence for, or fetched.
 	Found int32 `protobuf:"varint,4,opt,name=found" json:"found,omitempty"`
-	// When asking again can help, Unix milliseconds.
+	// Earliest time of a useful retry, Unix milliseconds.
 	RetryAt       *float64 `protobuf:"fixed64,5,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -609,7 +609,7 @@ func (x *Looked) GetRetryAt() float64 {
 	return 0
 }
 
-// Coverage is what one seed brought on one platform.
+// Coverage is the outcome of one seed on one platform.
 type Coverage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A handle or a term; untrusted.
@@ -623,10 +623,10 @@ type Coverage struct {
 	New        int32  `protobuf:"varint,6,opt,name=new" json:"new,omitempty"`
 	Reobserved int32  `protobuf:"varint,7,opt,name=reobserved" json:"reobserved,omitempty"`
 	Dropped    int32  `protobuf:"varint,8,opt,name=dropped" json:"dropped,omitempty"`
-	// When asking again can help, Unix milliseconds.
+	// Earliest time of a useful retry, Unix milliseconds.
 	RetryAt *float64 `protobuf:"fixed64,9,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
-	// Records that lost a part when they were collected: metadata over 256 KiB, or
-	// counts that were read in the future.
+	// Records that were stored without a part: metadata beyond 256 KiB, or counts
+	// with a time in the future.
 	Trimmed       int32 `protobuf:"varint,10,opt,name=trimmed" json:"trimmed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -785,17 +785,17 @@ func (x *RuleDrops) GetVideos() int32 {
 	return 0
 }
 
-// Verdict is what the screens said of one video.
+// Verdict is the decision of the screens on one video.
 type Verdict struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Platform   string                 `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
 	ExternalId string                 `protobuf:"bytes,2,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
 	Dropped    bool                   `protobuf:"varint,3,opt,name=dropped" json:"dropped,omitempty"`
-	// The words of the rule that dropped it, or `prompt`; empty where it was kept.
+	// The text of the rule that dropped it, or `prompt`; empty if it was kept.
 	Rule string `protobuf:"bytes,4,opt,name=rule" json:"rule,omitempty"`
 	// That rule's id; empty for the prompt.
 	RuleId string `protobuf:"bytes,5,opt,name=rule_id,json=ruleId" json:"rule_id,omitempty"`
-	// Orders what was kept, highest first.
+	// Order of kept videos, highest first.
 	Rank float64 `protobuf:"fixed64,6,opt,name=rank" json:"rank,omitempty"`
 	// Why, for people.
 	Reason   string `protobuf:"bytes,7,opt,name=reason" json:"reason,omitempty"`
@@ -899,7 +899,7 @@ func (x *Verdict) GetJudgedAt() float64 {
 	return 0
 }
 
-// ResultCounts is what a scroll added.
+// ResultCounts counts the videos that a scroll added.
 type ResultCounts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Videos archived that the library did not have before.

@@ -24,13 +24,13 @@ const (
 
 type CreateScrollRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Steers this scroll only, beside the rules.
+	// Steers this scroll only, in addition to the rules.
 	Prompt *string `protobuf:"bytes,1,opt,name=prompt" json:"prompt,omitempty"`
-	// Repeats every so many days; a later start with `schedule` replaces it.
+	// Days between repeats; a later start with `schedule` replaces it.
 	Schedule *int32 `protobuf:"varint,2,opt,name=schedule" json:"schedule,omitempty"`
-	// Names a configured pipeline; `default` when absent.
+	// Name of a configured template; `default` when absent.
 	Template *string `protobuf:"bytes,3,opt,name=template" json:"template,omitempty"`
-	// Unique per workspace for ever.
+	// Never reused within a workspace.
 	IdempotencyKey *string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -352,11 +352,11 @@ func (x *ListScrollsResponse) GetNextPageToken() string {
 
 type ListVerdictsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only those of this scroll.
+	// Only verdicts of this scroll.
 	ScrollId *string `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
-	// Only the dropped, or only the kept.
+	// True: only dropped videos; false: only kept ones.
 	Dropped *bool `protobuf:"varint,2,opt,name=dropped" json:"dropped,omitempty"`
-	// Only that of the video with this id on its platform.
+	// Only the verdict on the video with this id on its platform.
 	ExternalId *string `protobuf:"bytes,3,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
 	// 25 when absent.
 	PageSize      *int32  `protobuf:"varint,4,opt,name=page_size,json=pageSize" json:"page_size,omitempty"`

@@ -341,7 +341,7 @@ func (x *ListEventsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// UsageEvent is one call through the gateway.
+// UsageEvent is one call of an operation.
 type UsageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Operation id.

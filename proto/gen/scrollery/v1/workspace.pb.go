@@ -26,7 +26,7 @@ const (
 type Workspace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// What the tenant sells, in plain words.
+	// The tenant's product, in plain words.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
 	Website     *string `protobuf:"bytes,3,opt,name=website" json:"website,omitempty"`
 	AppStoreUrl *string `protobuf:"bytes,4,opt,name=app_store_url,json=appStoreUrl" json:"app_store_url,omitempty"`

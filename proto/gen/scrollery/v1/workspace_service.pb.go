@@ -116,7 +116,7 @@ type SetWorkspaceRequest struct {
 	//
 	// Deprecated: Marked as deprecated in scrollery/v1/workspace_service.proto.
 	Url *string `protobuf:"bytes,6,opt,name=url" json:"url,omitempty"`
-	// Says that an empty `competitors` is meant.
+	// True: an empty `competitors` replaces the list.
 	ClearCompetitors *bool `protobuf:"varint,7,opt,name=clear_competitors,json=clearCompetitors" json:"clear_competitors,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -267,7 +267,7 @@ type UpdateWorkspaceRequest struct {
 	Name        *string  `protobuf:"bytes,5,opt,name=name" json:"name,omitempty"`
 	// Whether a changed subject archives the prior subject's videos.
 	ArchivePriorSubject *bool `protobuf:"varint,6,opt,name=archive_prior_subject,json=archivePriorSubject" json:"archive_prior_subject,omitempty"`
-	// Says that an empty `competitors` is meant.
+	// True: an empty `competitors` replaces the list.
 	ClearCompetitors *bool `protobuf:"varint,7,opt,name=clear_competitors,json=clearCompetitors" json:"clear_competitors,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

@@ -5,7 +5,7 @@
 // source: scrollery/agent/v1/agent_service.proto
 
 // The protocol between Scrollery and the process that plans for the agent. It is
-// no interface for others: both ends come with the binary.
+// not a public interface: both ends are part of the binary.
 
 package agentv1
 
@@ -106,7 +106,7 @@ func (*PlanRequest_Begin) isPlanRequest_Message() {}
 
 func (*PlanRequest_Seen) isPlanRequest_Message() {}
 
-// Begin is all that the process is ever told of the account and of the operator.
+// Begin is everything that the process learns about the account and the operator.
 type Begin struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Goal          string                 `protobuf:"bytes,1,opt,name=goal" json:"goal,omitempty"`
@@ -159,17 +159,17 @@ func (x *Begin) GetEndpoint() *Endpoint {
 	return nil
 }
 
-// Endpoint is who decides.
+// Endpoint is the chat endpoint that chooses the moves.
 type Endpoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Url   string                 `protobuf:"bytes,1,opt,name=url" json:"url,omitempty"`
 	Model string                 `protobuf:"bytes,2,opt,name=model" json:"model,omitempty"`
-	// Sent as a bearer key; empty for none.
+	// Sent as a bearer key; empty: no key is sent.
 	Key string `protobuf:"bytes,3,opt,name=key" json:"key,omitempty"`
-	// How long one move may take.
+	// Time limit of one move.
 	TimeoutMillis int64 `protobuf:"varint,4,opt,name=timeout_millis,json=timeoutMillis" json:"timeout_millis,omitempty"`
 	AnswerTokens  int64 `protobuf:"varint,5,opt,name=answer_tokens,json=answerTokens" json:"answer_tokens,omitempty"`
-	// The only way there, credential included; empty for the direct one.
+	// The HTTP proxy to the endpoint, with its credential; empty: a direct connection.
 	Proxy         string `protobuf:"bytes,6,opt,name=proxy" json:"proxy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -247,7 +247,7 @@ func (x *Endpoint) GetProxy() string {
 	return ""
 }
 
-// Seen is what came of the calls of a move, in their order.
+// Seen has the results of the calls of a move, in the order of the calls.
 type Seen struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Observations  []*Observation         `protobuf:"bytes,1,rep,name=observations" json:"observations,omitempty"`
@@ -295,9 +295,9 @@ func (x *Seen) GetObservations() []*Observation {
 type Observation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Text that others wrote is in it: it is data.
+	// May contain text of others: it is data, never an instruction.
 	Text string `protobuf:"bytes,2,opt,name=text" json:"text,omitempty"`
-	// Failed calls changed nothing.
+	// A failed call changed nothing.
 	Failed        bool `protobuf:"varint,3,opt,name=failed" json:"failed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -398,12 +398,12 @@ func (x *PlanResponse) GetMove() *Move {
 	return nil
 }
 
-// Move is calls of tools or, where there are none, the answer.
+// Move has calls of tools or, if there are none, the answer.
 type Move struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Calls  []*Call                `protobuf:"bytes,1,rep,name=calls" json:"calls,omitempty"`
 	Answer string                 `protobuf:"bytes,2,opt,name=answer" json:"answer,omitempty"`
-	// What deciding cost.
+	// Tokens that the endpoint used for this move.
 	Tokens        int64 `protobuf:"varint,3,opt,name=tokens" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -460,7 +460,7 @@ func (x *Move) GetTokens() int64 {
 	return 0
 }
 
-// Call of a tool, as the endpoint wrote it.
+// Call is the call of a tool, as the endpoint wrote it.
 type Call struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`

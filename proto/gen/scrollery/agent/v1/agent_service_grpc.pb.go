@@ -5,7 +5,7 @@
 // source: scrollery/agent/v1/agent_service.proto
 
 // The protocol between Scrollery and the process that plans for the agent. It is
-// no interface for others: both ends come with the binary.
+// not a public interface: both ends are part of the binary.
 
 package agentv1
 
@@ -31,9 +31,9 @@ const (
 //
 // AgentService plans towards one goal. A process has one conversation.
 type AgentServiceClient interface {
-	// Plan begins with what is wanted, and goes on with what came of the calls of
-	// the move before. Each request is answered with one move, the last of which is
-	// the answer; where there is none to be had, the stream ends with ABORTED.
+	// Plan receives the goal first, then the results of the calls of the move before.
+	// It answers each request with one move; the last move is the answer. If the
+	// endpoint returns no usable move, the stream ends with ABORTED.
 	Plan(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[PlanRequest, PlanResponse], error)
 }
 
@@ -64,9 +64,9 @@ type AgentService_PlanClient = grpc.BidiStreamingClient[PlanRequest, PlanRespons
 //
 // AgentService plans towards one goal. A process has one conversation.
 type AgentServiceServer interface {
-	// Plan begins with what is wanted, and goes on with what came of the calls of
-	// the move before. Each request is answered with one move, the last of which is
-	// the answer; where there is none to be had, the stream ends with ABORTED.
+	// Plan receives the goal first, then the results of the calls of the move before.
+	// It answers each request with one move; the last move is the answer. If the
+	// endpoint returns no usable move, the stream ends with ABORTED.
 	Plan(grpc.BidiStreamingServer[PlanRequest, PlanResponse]) error
 	mustEmbedUnimplementedAgentServiceServer()
 }

@@ -5,7 +5,7 @@
 // source: scrollery/sandbox/v1/sandbox_service.proto
 
 // The protocol between Scrollery and the process that runs one program of an
-// account. It is no interface for others: both ends come with the binary.
+// account. It is not a public interface: both ends are part of the binary.
 
 package sandboxv1
 
@@ -26,7 +26,7 @@ const (
 
 type RunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What errors call the program.
+	// The name of the program in errors.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// JavaScript.
 	Source string `protobuf:"bytes,2,opt,name=source" json:"source,omitempty"`
@@ -35,12 +35,12 @@ type RunRequest struct {
 	MaxFileBytes  int64  `protobuf:"varint,4,opt,name=max_file_bytes,json=maxFileBytes" json:"max_file_bytes,omitempty"`
 	MaxTotalBytes int64  `protobuf:"varint,5,opt,name=max_total_bytes,json=maxTotalBytes" json:"max_total_bytes,omitempty"`
 	MaxEntries    int64  `protobuf:"varint,6,opt,name=max_entries,json=maxEntries" json:"max_entries,omitempty"`
-	// What the program finds in `data`, JSON by name.
+	// The contents of the program's `data`, JSON by name.
 	Data        map[string]string `protobuf:"bytes,7,rep,name=data" json:"data,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	TimeMillis  int64             `protobuf:"varint,8,opt,name=time_millis,json=timeMillis" json:"time_millis,omitempty"`
 	MemoryBytes int64             `protobuf:"varint,9,opt,name=memory_bytes,json=memoryBytes" json:"memory_bytes,omitempty"`
 	OutputBytes int64             `protobuf:"varint,10,opt,name=output_bytes,json=outputBytes" json:"output_bytes,omitempty"`
-	// What `data` would hold but for the reason, by name: looking at it throws that.
+	// Names that `data` lacks, with the reason: reading one throws the reason.
 	Missing       map[string]string `protobuf:"bytes,11,rep,name=missing" json:"missing,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -155,10 +155,10 @@ func (x *RunRequest) GetMissing() map[string]string {
 
 type RunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the program printed, cut at the bound.
+	// The output of the program, truncated at the bound.
 	Output string `protobuf:"bytes,1,opt,name=output" json:"output,omitempty"`
-	// Why it failed: time, memory, stack, output, syntax, exception; empty where it
-	// did not.
+	// Why it failed: time, memory, stack, output, syntax, exception; empty if it
+	// did not fail.
 	Failure string `protobuf:"bytes,2,opt,name=failure" json:"failure,omitempty"`
 	// The failure in words.
 	Message       string `protobuf:"bytes,3,opt,name=message" json:"message,omitempty"`

@@ -5,7 +5,7 @@
 // source: scrollery/sandbox/v1/sandbox_service.proto
 
 // The protocol between Scrollery and the process that runs one program of an
-// account. It is no interface for others: both ends come with the binary.
+// account. It is not a public interface: both ends are part of the binary.
 
 package sandboxv1
 
@@ -29,10 +29,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// SandboxService runs programs. A process is asked once.
+// SandboxService runs programs. A process serves one call.
 type SandboxServiceClient interface {
-	// Run answers when the program has ended, or has hit one of its bounds. The
-	// host does not rely on it: it kills the process soon after the time is up.
+	// Run returns when the program has ended or has reached one of its bounds. The
+	// host does not rely on that: it kills the process soon after the time limit.
 	Run(ctx context.Context, in *RunRequest, opts ...grpc.CallOption) (*RunResponse, error)
 }
 
@@ -58,10 +58,10 @@ func (c *sandboxServiceClient) Run(ctx context.Context, in *RunRequest, opts ...
 // All implementations must embed UnimplementedSandboxServiceServer
 // for forward compatibility.
 //
-// SandboxService runs programs. A process is asked once.
+// SandboxService runs programs. A process serves one call.
 type SandboxServiceServer interface {
-	// Run answers when the program has ended, or has hit one of its bounds. The
-	// host does not rely on it: it kills the process soon after the time is up.
+	// Run returns when the program has ended or has reached one of its bounds. The
+	// host does not rely on that: it kills the process soon after the time limit.
 	Run(context.Context, *RunRequest) (*RunResponse, error)
 	mustEmbedUnimplementedSandboxServiceServer()
 }

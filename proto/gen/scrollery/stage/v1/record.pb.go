@@ -26,7 +26,7 @@ type Ref struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `^[a-z0-9_]{1,40}$`
 	Platform string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
-	// 1 to 200 characters, as the platform gives it.
+	// 1 to 200 characters, as the platform writes it.
 	ExternalId    string `protobuf:"bytes,2,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -76,9 +76,9 @@ func (x *Ref) GetExternalId() string {
 	return ""
 }
 
-// Record is one video as a source saw it; at most 1 MiB. Leave out what the
-// platform did not give: absent is never 0. A record without a usable ref is
-// refused, and another field that is out of its bounds is dropped; both are counted.
+// Record is one video as a source found it; at most 1 MiB. Leave out what the
+// platform did not report: absent is never 0. The host refuses a record without a
+// valid ref, and drops other fields that are out of their bounds; it counts both.
 type Record struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Ref       *Ref                   `protobuf:"bytes,1,opt,name=ref" json:"ref,omitempty"`
@@ -88,24 +88,24 @@ type Record struct {
 	// The platform's stable id of the creator.
 	CreatorId string  `protobuf:"bytes,4,opt,name=creator_id,json=creatorId" json:"creator_id,omitempty"`
 	Source    *Source `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
-	// A JSON object, kept byte for byte up to 256 KiB; a larger one loses its largest
-	// members. It is text and not a Struct, so that big numbers and the order of names
-	// survive.
+	// A JSON object, stored byte for byte up to 256 KiB; a larger one loses its largest
+	// members. It is text and not a Struct, because a Struct changes big numbers and the
+	// order of names.
 	MetadataJson []byte   `protobuf:"bytes,6,opt,name=metadata_json,json=metadataJson" json:"metadata_json,omitempty"`
 	Metrics      *Metrics `protobuf:"bytes,7,opt,name=metrics" json:"metrics,omitempty"`
-	// What the source itself already knows.
+	// Evidence that the source found itself.
 	Evidence *Evidence `protobuf:"bytes,8,opt,name=evidence" json:"evidence,omitempty"`
-	// What evidence stages read; not archived.
+	// Input of evidence stages; not archived.
 	Cues     []*Cue     `protobuf:"bytes,9,rep,name=cues" json:"cues,omitempty"`
 	Stickers []*Sticker `protobuf:"bytes,10,rep,name=stickers" json:"stickers,omitempty"`
 	// Trend keys beyond hashtags and sound.
 	Keys []*Key `protobuf:"bytes,11,rep,name=keys" json:"keys,omitempty"`
 	// The seed that led to it, as in Outcome.
 	Seed string `protobuf:"bytes,12,opt,name=seed" json:"seed,omitempty"`
-	// The file that holds the video or its beginning, for an evidence stage that
-	// needs media; empty where there is none. A source leaves it empty.
+	// The file with the video or its beginning, for an evidence stage that needs
+	// media; empty if there is none. A source leaves it empty.
 	Media string `protobuf:"bytes,13,opt,name=media" json:"media,omitempty"`
-	// The source left out a part of the metadata to keep its bound.
+	// The source left out a part of the metadata because of the bound.
 	Trimmed bool `protobuf:"varint,14,opt,name=trimmed" json:"trimmed,omitempty"`
 	// The host refused the counts. A source leaves it false.
 	Unread        bool `protobuf:"varint,15,opt,name=unread" json:"unread,omitempty"`
@@ -248,7 +248,7 @@ func (x *Record) GetUnread() bool {
 	return false
 }
 
-// Source is how a video was come by.
+// Source is the origin of a video.
 type Source struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `own`, `competitor`, `niche`, or empty.
@@ -318,7 +318,7 @@ type Metrics struct {
 	Comments *int64                 `protobuf:"varint,3,opt,name=comments" json:"comments,omitempty"`
 	Shares   *int64                 `protobuf:"varint,4,opt,name=shares" json:"shares,omitempty"`
 	Saves    *int64                 `protobuf:"varint,5,opt,name=saves" json:"saves,omitempty"`
-	// Unix milliseconds; absent stands for now.
+	// Unix milliseconds; absent means now.
 	ObservedAt *int64 `protobuf:"varint,6,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
 	// `exact`, `rounded`, `lagged`, `paid_and_organic`, or empty.
 	Semantics     string `protobuf:"bytes,7,opt,name=semantics" json:"semantics,omitempty"`
@@ -405,7 +405,7 @@ func (x *Metrics) GetSemantics() string {
 	return ""
 }
 
-// Evidence is what the first seconds show, say and print.
+// Evidence has the pictures, the spoken words and the printed text of the first seconds.
 type Evidence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A JSON string or object of at most 64 KiB.
@@ -638,7 +638,7 @@ func (x *Key) GetLabel() string {
 type File struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Ref   *Ref                   `protobuf:"bytes,1,opt,name=ref" json:"ref,omitempty"`
-	// Its name within the scratch folder. The host takes it away from there.
+	// Its name within the scratch folder. The host moves it out of there.
 	Name          string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -688,16 +688,16 @@ func (x *File) GetName() string {
 	return ""
 }
 
-// Verdict is a screen's word on one record.
+// Verdict is a screen's decision on one record.
 type Verdict struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Ref   *Ref                   `protobuf:"bytes,1,opt,name=ref" json:"ref,omitempty"`
-	// The rule, or `prompt`, that dropped it; empty keeps it.
+	// The rule, or `prompt`, that dropped it; empty if it is kept.
 	DroppedBy string `protobuf:"bytes,2,opt,name=dropped_by,json=droppedBy" json:"dropped_by,omitempty"`
-	// Orders what is kept, highest first.
+	// Order of kept records, highest first.
 	Rank   float64 `protobuf:"fixed64,3,opt,name=rank" json:"rank,omitempty"`
 	Reason string  `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
-	// The id of the rule that dropped it; empty for the prompt, or where unknown.
+	// The id of the rule that dropped it; empty for the prompt, or if unknown.
 	RuleId        string `protobuf:"bytes,5,opt,name=rule_id,json=ruleId" json:"rule_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -768,8 +768,8 @@ func (x *Verdict) GetRuleId() string {
 	return ""
 }
 
-// Finding is what an evidence stage found out about one record; what is absent
-// erases nothing.
+// Finding is the evidence that a stage found for one record. An absent field erases
+// nothing.
 type Finding struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           *Ref                   `protobuf:"bytes,1,opt,name=ref" json:"ref,omitempty"`

@@ -21,27 +21,27 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Description is what a stage says of itself.
+// Description describes a stage.
 type Description struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `^[a-z][a-z0-9-]{0,39}$`; the id under which the house knows it.
+	// `^[a-z][a-z0-9-]{0,39}$`; unique in the host.
 	Id      string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	Version string `protobuf:"bytes,2,opt,name=version" json:"version,omitempty"`
 	// One line for people.
 	Summary string `protobuf:"bytes,3,opt,name=summary" json:"summary,omitempty"`
 	// `plan`, `source`, `screen` or `evidence`.
 	Kind string `protobuf:"bytes,4,opt,name=kind" json:"kind,omitempty"`
-	// In lower case; none stands for any.
+	// In lower case; empty means any.
 	Platforms []string   `protobuf:"bytes,5,rep,name=platforms" json:"platforms,omitempty"`
 	Settings  []*Setting `protobuf:"bytes,6,rep,name=settings" json:"settings,omitempty"`
 	// Names of secrets.
 	Secrets []string `protobuf:"bytes,7,rep,name=secrets" json:"secrets,omitempty"`
-	// `host:port`, or `*.host:port` for all names below it; none stands for no network.
+	// `host:port`, or `*.host:port` for all names below it; empty means no network.
 	Hosts  []string `protobuf:"bytes,8,rep,name=hosts" json:"hosts,omitempty"`
 	Limits *Limits  `protobuf:"bytes,9,opt,name=limits" json:"limits,omitempty"`
 	// Whether a source has Refresh.
 	Refreshes bool `protobuf:"varint,10,opt,name=refreshes" json:"refreshes,omitempty"`
-	// Allowances of the sites it asks, which all scrolls of a house share.
+	// Quotas of the sites that it calls, shared by all scrolls of the operator.
 	Quotas []*Quota `protobuf:"bytes,11,rep,name=quotas" json:"quotas,omitempty"`
 	// Whether a source has Media.
 	FetchesMedia bool `protobuf:"varint,12,opt,name=fetches_media,json=fetchesMedia" json:"fetches_media,omitempty"`
@@ -49,7 +49,7 @@ type Description struct {
 	NeedsMedia bool `protobuf:"varint,13,opt,name=needs_media,json=needsMedia" json:"needs_media,omitempty"`
 	// Programs of the system that it runs, such as `ffmpeg`.
 	Programs []string `protobuf:"bytes,14,rep,name=programs" json:"programs,omitempty"`
-	// Those of the secrets that it cannot do without.
+	// The secrets that it requires.
 	RequiredSecrets []string `protobuf:"bytes,15,rep,name=required_secrets,json=requiredSecrets" json:"required_secrets,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -190,15 +190,15 @@ func (x *Description) GetRequiredSecrets() []string {
 	return nil
 }
 
-// Quota is an allowance that a site gives the operator as a whole.
+// Quota is a limit of calls that a site sets for the operator as a whole.
 type Quota struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Units a window.
+	// Units in a window.
 	Limit int64 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
 	// `utc_day`, `pacific_day` (both from midnight) or `week` (the last 7 days).
 	Window string `protobuf:"bytes,3,opt,name=window" json:"window,omitempty"`
-	// The setting that holds the operator's own limit, where there is one.
+	// The name of the setting with the operator's own limit, if there is one.
 	Setting       string `protobuf:"bytes,4,opt,name=setting" json:"setting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -271,7 +271,7 @@ type Setting struct {
 	// The value is a file or folder that the stage reads.
 	Path bool   `protobuf:"varint,4,opt,name=path" json:"path,omitempty"`
 	Help string `protobuf:"bytes,5,opt,name=help" json:"help,omitempty"`
-	// The value is an http or https address, whose host the stage may reach.
+	// The value is an http or https address; the stage may call its host.
 	Endpoint      bool `protobuf:"varint,6,opt,name=endpoint" json:"endpoint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -349,15 +349,15 @@ func (x *Setting) GetEndpoint() bool {
 	return false
 }
 
-// Limits that the stage asks for; 0 takes the house's.
+// Limits that the stage requests; 0 means the host's default.
 type Limits struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	MemoryBytes int64                  `protobuf:"varint,1,opt,name=memory_bytes,json=memoryBytes" json:"memory_bytes,omitempty"`
 	CallMillis  int64                  `protobuf:"varint,2,opt,name=call_millis,json=callMillis" json:"call_millis,omitempty"`
 	StallMillis int64                  `protobuf:"varint,3,opt,name=stall_millis,json=stallMillis" json:"stall_millis,omitempty"`
 	Records     int64                  `protobuf:"varint,4,opt,name=records" json:"records,omitempty"`
-	// How many calls of the stage may run at once in one process of the house; 0 is
-	// any number.
+	// Most calls of the stage that run at once in one process of the server; 0 means
+	// no limit.
 	Calls         int64 `protobuf:"varint,5,opt,name=calls" json:"calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -428,7 +428,7 @@ func (x *Limits) GetCalls() int64 {
 	return 0
 }
 
-// Error says whose fault it is that the stage could not do its work.
+// Error is the reason why the stage could not do its work.
 type Error struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `busy`, `quota`, `refused`, `not_found`, `misconfigured`; anything else
@@ -436,7 +436,7 @@ type Error struct {
 	Fault string `protobuf:"bytes,1,opt,name=fault" json:"fault,omitempty"`
 	// For the log; never a secret.
 	Message string `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
-	// Unix milliseconds; 0 where unknown.
+	// Unix milliseconds; 0 if unknown.
 	RetryAt       int64 `protobuf:"varint,3,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -493,7 +493,7 @@ func (x *Error) GetRetryAt() int64 {
 	return 0
 }
 
-// Run is what a stage may know of the scroll that it works for.
+// Run describes the scroll to a stage.
 type Run struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	ScrollId string                 `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
@@ -505,7 +505,7 @@ type Run struct {
 	Prompt string `protobuf:"bytes,5,opt,name=prompt" json:"prompt,omitempty"`
 	// Unix milliseconds.
 	Now int64 `protobuf:"varint,6,opt,name=now" json:"now,omitempty"`
-	// What the tenant's own website and app say of themselves; untrusted.
+	// Text of the tenant's own website and app; untrusted.
 	Pages         []*Page `protobuf:"bytes,7,rep,name=pages" json:"pages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -778,7 +778,7 @@ func (x *Rule) GetText() string {
 	return ""
 }
 
-// Seed is where a source starts to look.
+// Seed is a handle or a term that a source looks for.
 type Seed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `own`, `competitor` or `niche`.
@@ -788,7 +788,7 @@ type Seed struct {
 	// Exactly one of the two is set.
 	Handle string `protobuf:"bytes,3,opt,name=handle" json:"handle,omitempty"`
 	Term   string `protobuf:"bytes,4,opt,name=term" json:"term,omitempty"`
-	// How many videos are asked for; 0 leaves it to the source. The house sets it.
+	// Number of videos to return; 0: the source decides. The host sets it.
 	Limit         int64 `protobuf:"varint,5,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -859,7 +859,7 @@ func (x *Seed) GetLimit() int64 {
 	return 0
 }
 
-// Outcome is a source's account of one seed on one platform.
+// Outcome is the result of one seed on one platform.
 type Outcome struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Seed     string                 `protobuf:"bytes,1,opt,name=seed" json:"seed,omitempty"`

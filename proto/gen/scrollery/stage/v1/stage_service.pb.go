@@ -4,25 +4,25 @@
 // 	protoc        (unknown)
 // source: scrollery/stage/v1/stage_service.proto
 
-// The protocol between Scrollery and a stage. Authors who write Go need none of
-// it: they use plugins/stage. Everybody else implements StageService and serves
-// it as HashiCorp's go-plugin asks for, with gRPC:
+// The protocol between Scrollery and a stage. Authors who write Go do not
+// need it: they use plugins/stage. In other languages, implement StageService and
+// serve it as HashiCorp's go-plugin requires, with gRPC:
 //
 //   - The process starts with SCROLLERY_STAGE=research-stage-1 in its environment;
-//     without it, somebody started it by hand: say so on stderr and exit with 1.
-//   - It listens on a Unix socket in the folder PLUGIN_UNIX_SOCKET_DIR. Where
-//     PLUGIN_CLIENT_CERT holds a certificate, it serves TLS with a certificate of
-//     its own, made for this run, and accepts no client but the holder of that one.
-//   - It writes one line to stdout and nothing else ever:
+//     without it, a person started it by hand: write that to stderr and exit with 1.
+//   - It listens on a Unix socket in the folder PLUGIN_UNIX_SOCKET_DIR. If
+//     PLUGIN_CLIENT_CERT contains a certificate, it serves TLS with a certificate of
+//     its own, made for this run, and accepts only the client with that certificate.
+//   - It writes exactly one line to stdout:
 //     `1|1|unix|<socket path>|grpc|<its certificate, DER in raw standard base64>`.
 //   - Logs go to stderr, one JSON object a line: {"@level":"info","@message":"…",…}.
-//   - It answers plugin.GRPCController/Shutdown by exiting, and grpc.health.v1.Health
-//     for the service `plugin`.
+//   - It exits when plugin.GRPCController/Shutdown is called, and serves
+//     grpc.health.v1.Health for the service `plugin`.
 //
-// The environment holds nothing else of use: settings and secrets come in Open.
-// The process lives for one call, may read the paths that its settings name, may
-// write in the scratch folder alone, and reaches the hosts it declared through the
-// proxy that Open names, and nothing else. It resolves no names by itself.
+// The environment contains nothing else of use: settings and secrets come in Open.
+// The process lives for one call. It may read the paths of its settings, may write
+// only in the scratch folder, and can connect only to the hosts it declared, through
+// the proxy in Open. It cannot resolve names by itself.
 
 package stagev1
 
@@ -121,7 +121,7 @@ func (x *DescribeResponse) GetDescription() *Description {
 	return nil
 }
 
-// CallRequest is what the host says; at most 8 MiB.
+// CallRequest is a message of the host; at most 8 MiB.
 type CallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -224,16 +224,16 @@ func (*CallRequest_Grant) isCallRequest_Message() {}
 type Open struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Run   *Run                   `protobuf:"bytes,1,opt,name=run" json:"run,omitempty"`
-	// The settings and secrets that Description names, where the operator set them.
+	// The settings and secrets of the Description that the operator has set.
 	Settings map[string]string `protobuf:"bytes,2,rep,name=settings" json:"settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Secrets  map[string]string `protobuf:"bytes,3,rep,name=secrets" json:"secrets,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// An empty folder to write in; deleted after the call.
 	Scratch string `protobuf:"bytes,4,opt,name=scratch" json:"scratch,omitempty"`
-	// How many records the call may emit; one more ends it as a fault of the stage.
+	// Most records that the call may emit; one more ends it as an error of the stage.
 	MaxRecords int64 `protobuf:"varint,5,opt,name=max_records,json=maxRecords" json:"max_records,omitempty"`
-	// The HTTP proxy that leads to the declared hosts, as `http://user:word@host:port`;
-	// it wants the two as Basic credentials. Empty where none are declared. It stands
-	// in HTTPS_PROXY, HTTP_PROXY and ALL_PROXY too.
+	// The HTTP proxy to the declared hosts, as `http://user:password@host:port`; it
+	// requires user and password as Basic credentials. Empty if no hosts are declared.
+	// HTTPS_PROXY, HTTP_PROXY and ALL_PROXY have the same value.
 	Proxy         string `protobuf:"bytes,6,opt,name=proxy" json:"proxy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -315,7 +315,7 @@ func (x *Open) GetProxy() string {
 type Grant struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Granted bool                   `protobuf:"varint,1,opt,name=granted" json:"granted,omitempty"`
-	// Unix milliseconds from which on it may be granted; 0 where it was, or unknown.
+	// Earliest time of a useful retry, Unix milliseconds; 0 if granted, or unknown.
 	RetryAt       int64 `protobuf:"varint,2,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -365,7 +365,7 @@ func (x *Grant) GetRetryAt() int64 {
 	return 0
 }
 
-// Input is a batch; the fields that the verb does not take are empty.
+// Input is a batch; fields that do not belong to the call are empty.
 type Input struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Seeds   []*Seed                `protobuf:"bytes,1,rep,name=seeds" json:"seeds,omitempty"`
@@ -435,8 +435,8 @@ func (x *Input) GetLast() bool {
 	return false
 }
 
-// CallResponse is what the stage says; at most 8 MiB, a record at most 1 MiB.
-// Batches of about 50 or of a quarter of a second serve best.
+// CallResponse is a message of the stage; at most 8 MiB, a record at most 1 MiB.
+// Send batches of about 50, or what a quarter of a second brings.
 type CallResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -835,13 +835,13 @@ func (x *Files) GetFiles() []*File {
 	return nil
 }
 
-// Spend asks for a part of a declared quota, before it is used.
+// Spend requests units of a declared quota, before they are used.
 type Spend struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Quota string                 `protobuf:"bytes,1,opt,name=quota" json:"quota,omitempty"`
 	Units int64                  `protobuf:"varint,2,opt,name=units" json:"units,omitempty"`
-	// What the units are for, where asking again for the same thing within the
-	// window costs nothing; else empty.
+	// What the units are spent on, if repeating the same call within the window costs
+	// nothing; else empty.
 	Item          string `protobuf:"bytes,3,opt,name=item" json:"item,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -898,13 +898,13 @@ func (x *Spend) GetItem() string {
 	return ""
 }
 
-// Progress says that the stage is still at it. A stage that says nothing at all
-// for longer than its stall limit is ended as hung.
+// Progress reports that the stage is still working. The host ends a stage that sends
+// nothing for longer than its stall limit.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// For the log.
 	Note string `protobuf:"bytes,1,opt,name=note" json:"note,omitempty"`
-	// How many more batches of input the stage takes.
+	// Number of further batches of input that the stage requests.
 	Want          int32 `protobuf:"varint,2,opt,name=want" json:"want,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -959,10 +959,10 @@ type Done struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Collect and Refresh: one for each seed and platform.
 	Outcomes []*Outcome `protobuf:"bytes,1,rep,name=outcomes" json:"outcomes,omitempty"`
-	// Screen: the ids of rules that no check could be made of.
+	// Screen: the ids of rules that could not be compiled into a check.
 	UnclearRules []string `protobuf:"bytes,2,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
 	Error        *Error   `protobuf:"bytes,3,opt,name=error" json:"error,omitempty"`
-	// Screen: what the tenant should know of how the records were judged.
+	// Screen: remarks for the tenant on how the records were screened.
 	Notes         []string `protobuf:"bytes,4,rep,name=notes" json:"notes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

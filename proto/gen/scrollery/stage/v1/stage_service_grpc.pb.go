@@ -4,25 +4,25 @@
 // - protoc             (unknown)
 // source: scrollery/stage/v1/stage_service.proto
 
-// The protocol between Scrollery and a stage. Authors who write Go need none of
-// it: they use plugins/stage. Everybody else implements StageService and serves
-// it as HashiCorp's go-plugin asks for, with gRPC:
+// The protocol between Scrollery and a stage. Authors who write Go do not
+// need it: they use plugins/stage. In other languages, implement StageService and
+// serve it as HashiCorp's go-plugin requires, with gRPC:
 //
 //   - The process starts with SCROLLERY_STAGE=research-stage-1 in its environment;
-//     without it, somebody started it by hand: say so on stderr and exit with 1.
-//   - It listens on a Unix socket in the folder PLUGIN_UNIX_SOCKET_DIR. Where
-//     PLUGIN_CLIENT_CERT holds a certificate, it serves TLS with a certificate of
-//     its own, made for this run, and accepts no client but the holder of that one.
-//   - It writes one line to stdout and nothing else ever:
+//     without it, a person started it by hand: write that to stderr and exit with 1.
+//   - It listens on a Unix socket in the folder PLUGIN_UNIX_SOCKET_DIR. If
+//     PLUGIN_CLIENT_CERT contains a certificate, it serves TLS with a certificate of
+//     its own, made for this run, and accepts only the client with that certificate.
+//   - It writes exactly one line to stdout:
 //     `1|1|unix|<socket path>|grpc|<its certificate, DER in raw standard base64>`.
 //   - Logs go to stderr, one JSON object a line: {"@level":"info","@message":"…",…}.
-//   - It answers plugin.GRPCController/Shutdown by exiting, and grpc.health.v1.Health
-//     for the service `plugin`.
+//   - It exits when plugin.GRPCController/Shutdown is called, and serves
+//     grpc.health.v1.Health for the service `plugin`.
 //
-// The environment holds nothing else of use: settings and secrets come in Open.
-// The process lives for one call, may read the paths that its settings name, may
-// write in the scratch folder alone, and reaches the hosts it declared through the
-// proxy that Open names, and nothing else. It resolves no names by itself.
+// The environment contains nothing else of use: settings and secrets come in Open.
+// The process lives for one call. It may read the paths of its settings, may write
+// only in the scratch folder, and can connect only to the hosts it declared, through
+// the proxy in Open. It cannot resolve names by itself.
 
 package stagev1
 
@@ -57,25 +57,26 @@ const (
 //	host   Open, then Input until one is `last`
 //	stage  Seeds, Records, Verdicts, Findings, Files or Progress, then exactly one Done
 //
-// Input of Screen and Evidence is sent as asked for: each Progress adds `want`
-// batches. Seeds and refs come unasked. Each Spend is answered by one Grant, in
-// the same order. Cancelling the stream ends the call; a
-// stage that does not notice within 2 seconds is killed.
+// Screen and Evidence request their input: each Progress adds `want` batches. Seeds
+// and refs are sent without a request. The host answers each Spend with one Grant, in
+// the same order. Cancelling the stream ends the call; a stage that does not end
+// within 2 seconds is killed.
 type StageServiceClient interface {
-	// Describe says what the stage is. It must not touch the network.
+	// Describe returns the description of the stage. It must not use the network.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
-	// Plan says where to look. Its input are the seeds that the house found by itself;
-	// those that it sends take the place of the niche terms among them.
+	// Plan returns seeds. Its input is the seeds that the host found by itself; the
+	// seeds that it returns replace the niche terms among them.
 	Plan(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
-	// Collect finds records for seeds. Sources have it.
+	// Collect finds records for seeds. Every source has it.
 	Collect(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
-	// Refresh reads known videos again. Sources may have it.
+	// Refresh reads the counts of known videos again. Optional, for sources.
 	Refresh(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
-	// Media fetches the media of videos into the scratch folder. Sources may have it.
+	// Media fetches the media of videos into the scratch folder. Optional, for
+	// sources.
 	Media(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
-	// Screen gives one verdict a record.
+	// Screen returns one verdict for each record.
 	Screen(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
-	// Evidence gives a finding for each record that it knows something about.
+	// Evidence returns a finding for each record that it found evidence for.
 	Evidence(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
 }
 
@@ -184,25 +185,26 @@ type StageService_EvidenceClient = grpc.BidiStreamingClient[CallRequest, CallRes
 //	host   Open, then Input until one is `last`
 //	stage  Seeds, Records, Verdicts, Findings, Files or Progress, then exactly one Done
 //
-// Input of Screen and Evidence is sent as asked for: each Progress adds `want`
-// batches. Seeds and refs come unasked. Each Spend is answered by one Grant, in
-// the same order. Cancelling the stream ends the call; a
-// stage that does not notice within 2 seconds is killed.
+// Screen and Evidence request their input: each Progress adds `want` batches. Seeds
+// and refs are sent without a request. The host answers each Spend with one Grant, in
+// the same order. Cancelling the stream ends the call; a stage that does not end
+// within 2 seconds is killed.
 type StageServiceServer interface {
-	// Describe says what the stage is. It must not touch the network.
+	// Describe returns the description of the stage. It must not use the network.
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
-	// Plan says where to look. Its input are the seeds that the house found by itself;
-	// those that it sends take the place of the niche terms among them.
+	// Plan returns seeds. Its input is the seeds that the host found by itself; the
+	// seeds that it returns replace the niche terms among them.
 	Plan(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
-	// Collect finds records for seeds. Sources have it.
+	// Collect finds records for seeds. Every source has it.
 	Collect(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
-	// Refresh reads known videos again. Sources may have it.
+	// Refresh reads the counts of known videos again. Optional, for sources.
 	Refresh(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
-	// Media fetches the media of videos into the scratch folder. Sources may have it.
+	// Media fetches the media of videos into the scratch folder. Optional, for
+	// sources.
 	Media(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
-	// Screen gives one verdict a record.
+	// Screen returns one verdict for each record.
 	Screen(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
-	// Evidence gives a finding for each record that it knows something about.
+	// Evidence returns a finding for each record that it found evidence for.
 	Evidence(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
 	mustEmbedUnimplementedStageServiceServer()
 }

@@ -58,13 +58,13 @@ const (
 type BillingServiceClient interface {
 	// Lists the plans and their prices.
 	GetPricing(context.Context, *v1.GetPricingRequest) (*v1.GetPricingResponse, error)
-	// Starts a checkout and hands out the token that claims the key after payment.
+	// Starts a checkout and returns the token that claims the key after payment.
 	Subscribe(context.Context, *v1.SubscribeRequest) (*v1.SubscribeResponse, error)
 	// Exchanges a paid checkout's token for an API key, once.
 	ClaimSubscription(context.Context, *v1.ClaimSubscriptionRequest) (*v1.ClaimSubscriptionResponse, error)
 	// Starts a checkout that buys credits for the caller's account.
 	Topup(context.Context, *v1.TopupRequest) (*v1.TopupResponse, error)
-	// Says whether a top-up was paid, and credits it once.
+	// Reports whether a top-up was paid, and credits it once.
 	ConfirmTopup(context.Context, *v1.ConfirmTopupRequest) (*v1.ConfirmTopupResponse, error)
 	// Starts a checkout that opens an account with credits.
 	Signup(context.Context, *v1.SignupRequest) (*v1.SignupResponse, error)
@@ -207,13 +207,13 @@ func (c *billingServiceClient) ClaimSignup(ctx context.Context, req *v1.ClaimSig
 type BillingServiceHandler interface {
 	// Lists the plans and their prices.
 	GetPricing(context.Context, *v1.GetPricingRequest) (*v1.GetPricingResponse, error)
-	// Starts a checkout and hands out the token that claims the key after payment.
+	// Starts a checkout and returns the token that claims the key after payment.
 	Subscribe(context.Context, *v1.SubscribeRequest) (*v1.SubscribeResponse, error)
 	// Exchanges a paid checkout's token for an API key, once.
 	ClaimSubscription(context.Context, *v1.ClaimSubscriptionRequest) (*v1.ClaimSubscriptionResponse, error)
 	// Starts a checkout that buys credits for the caller's account.
 	Topup(context.Context, *v1.TopupRequest) (*v1.TopupResponse, error)
-	// Says whether a top-up was paid, and credits it once.
+	// Reports whether a top-up was paid, and credits it once.
 	ConfirmTopup(context.Context, *v1.ConfirmTopupRequest) (*v1.ConfirmTopupResponse, error)
 	// Starts a checkout that opens an account with credits.
 	Signup(context.Context, *v1.SignupRequest) (*v1.SignupResponse, error)

@@ -48,7 +48,7 @@ type KeysServiceClient interface {
 	Recover(context.Context, *v1.RecoverRequest) (*v1.RecoverResponse, error)
 	// Exchanges a one-time code for a new key and revokes every older one.
 	Reissue(context.Context, *v1.ReissueRequest) (*v1.ReissueResponse, error)
-	// Mints a short-lived key with some of the caller's scopes.
+	// Creates a short-lived key with some of the caller's scopes.
 	CreateSessionKey(context.Context, *v1.CreateSessionKeyRequest) (*v1.CreateSessionKeyResponse, error)
 }
 
@@ -124,7 +124,7 @@ type KeysServiceHandler interface {
 	Recover(context.Context, *v1.RecoverRequest) (*v1.RecoverResponse, error)
 	// Exchanges a one-time code for a new key and revokes every older one.
 	Reissue(context.Context, *v1.ReissueRequest) (*v1.ReissueResponse, error)
-	// Mints a short-lived key with some of the caller's scopes.
+	// Creates a short-lived key with some of the caller's scopes.
 	CreateSessionKey(context.Context, *v1.CreateSessionKeyRequest) (*v1.CreateSessionKeyResponse, error)
 }
 

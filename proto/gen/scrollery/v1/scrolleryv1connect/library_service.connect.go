@@ -58,7 +58,7 @@ type LibraryServiceClient interface {
 	GetHooks(context.Context, *v1.GetHooksRequest) (*v1.GetHooksResponse, error)
 	// Lists videos above their baseline, highest score first.
 	GetOutliers(context.Context, *v1.GetOutliersRequest) (*v1.GetOutliersResponse, error)
-	// Lists what grew over the last completed scrolls.
+	// Lists the trends of the last completed scrolls.
 	GetTrends(context.Context, *v1.GetTrendsRequest) (*v1.GetTrendsResponse, error)
 	// Archives or restores a video, or only its hook.
 	ArchiveLibraryVideo(context.Context, *v1.ArchiveLibraryVideoRequest) (*v1.ArchiveLibraryVideoResponse, error)
@@ -192,7 +192,7 @@ type LibraryServiceHandler interface {
 	GetHooks(context.Context, *v1.GetHooksRequest) (*v1.GetHooksResponse, error)
 	// Lists videos above their baseline, highest score first.
 	GetOutliers(context.Context, *v1.GetOutliersRequest) (*v1.GetOutliersResponse, error)
-	// Lists what grew over the last completed scrolls.
+	// Lists the trends of the last completed scrolls.
 	GetTrends(context.Context, *v1.GetTrendsRequest) (*v1.GetTrendsResponse, error)
 	// Archives or restores a video, or only its hook.
 	ArchiveLibraryVideo(context.Context, *v1.ArchiveLibraryVideoRequest) (*v1.ArchiveLibraryVideoResponse, error)

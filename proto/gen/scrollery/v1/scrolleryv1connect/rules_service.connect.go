@@ -43,7 +43,7 @@ const (
 type RulesServiceClient interface {
 	// Returns the ruleset in force and its items, archived ones last.
 	GetRules(context.Context, *v1.GetRulesRequest) (*v1.GetRulesResponse, error)
-	// Replaces the whole ruleset; the same text again is `unchanged`.
+	// Replaces the whole ruleset; returns `unchanged` if the text is the same.
 	PutRules(context.Context, *v1.PutRulesRequest) (*v1.PutRulesResponse, error)
 }
 
@@ -102,7 +102,7 @@ func (c *rulesServiceClient) PutRules(ctx context.Context, req *v1.PutRulesReque
 type RulesServiceHandler interface {
 	// Returns the ruleset in force and its items, archived ones last.
 	GetRules(context.Context, *v1.GetRulesRequest) (*v1.GetRulesResponse, error)
-	// Replaces the whole ruleset; the same text again is `unchanged`.
+	// Replaces the whole ruleset; returns `unchanged` if the text is the same.
 	PutRules(context.Context, *v1.PutRulesRequest) (*v1.PutRulesResponse, error)
 }
 

@@ -44,7 +44,7 @@ const (
 type SandboxServiceClient interface {
 	// Writes a file of the account's sandbox.
 	WriteSandboxFile(context.Context, *v1.WriteSandboxFileRequest) (*v1.WriteSandboxFileResponse, error)
-	// Works towards a goal; costs 50 credits, sandbox runs are metered apart.
+	// Runs the agent towards a goal. Costs 50 credits; sandbox runs are metered separately.
 	RunAgent(context.Context, *v1.RunAgentRequest) (*v1.RunAgentResponse, error)
 }
 
@@ -102,7 +102,7 @@ func (c *sandboxServiceClient) RunAgent(ctx context.Context, req *v1.RunAgentReq
 type SandboxServiceHandler interface {
 	// Writes a file of the account's sandbox.
 	WriteSandboxFile(context.Context, *v1.WriteSandboxFileRequest) (*v1.WriteSandboxFileResponse, error)
-	// Works towards a goal; costs 50 credits, sandbox runs are metered apart.
+	// Runs the agent towards a goal. Costs 50 credits; sandbox runs are metered separately.
 	RunAgent(context.Context, *v1.RunAgentRequest) (*v1.RunAgentResponse, error)
 }
 

@@ -58,16 +58,16 @@ const (
 
 // ScrollsServiceClient is a client for the scrollery.v1.ScrollsService service.
 type ScrollsServiceClient interface {
-	// Starts a scroll; the same idempotency key again returns the first one.
+	// Starts a scroll. Repeating a request with the same idempotency key returns the same scroll.
 	CreateScroll(context.Context, *v1.CreateScrollRequest) (*v1.CreateScrollResponse, error)
 	// Returns one scroll.
 	GetScroll(context.Context, *v1.GetScrollRequest) (*v1.GetScrollResponse, error)
 	// Lists scrolls, newest first.
 	ListScrolls(context.Context, *v1.ListScrollsRequest) (*v1.ListScrollsResponse, error)
-	// Lists what the screens said last of each video, kept or dropped, and why; the
-	// videos that were first judged last come first.
+	// Lists the last verdict on each video, kept or dropped, with its reason. The
+	// videos that were screened for the first time most recently come first.
 	ListVerdicts(context.Context, *v1.ListVerdictsRequest) (*v1.ListVerdictsResponse, error)
-	// Streams a scroll as it changes, until it ends.
+	// Streams the scroll at each change, until it ends.
 	WatchScroll(context.Context, *v1.WatchScrollRequest) (*connect.ServerStreamForClient[v1.WatchScrollResponse], error)
 	// Cancels a scroll that has not ended.
 	CancelScroll(context.Context, *v1.CancelScrollRequest) (*v1.CancelScrollResponse, error)
@@ -206,16 +206,16 @@ func (c *scrollsServiceClient) StopSchedule(ctx context.Context, req *v1.StopSch
 
 // ScrollsServiceHandler is an implementation of the scrollery.v1.ScrollsService service.
 type ScrollsServiceHandler interface {
-	// Starts a scroll; the same idempotency key again returns the first one.
+	// Starts a scroll. Repeating a request with the same idempotency key returns the same scroll.
 	CreateScroll(context.Context, *v1.CreateScrollRequest) (*v1.CreateScrollResponse, error)
 	// Returns one scroll.
 	GetScroll(context.Context, *v1.GetScrollRequest) (*v1.GetScrollResponse, error)
 	// Lists scrolls, newest first.
 	ListScrolls(context.Context, *v1.ListScrollsRequest) (*v1.ListScrollsResponse, error)
-	// Lists what the screens said last of each video, kept or dropped, and why; the
-	// videos that were first judged last come first.
+	// Lists the last verdict on each video, kept or dropped, with its reason. The
+	// videos that were screened for the first time most recently come first.
 	ListVerdicts(context.Context, *v1.ListVerdictsRequest) (*v1.ListVerdictsResponse, error)
-	// Streams a scroll as it changes, until it ends.
+	// Streams the scroll at each change, until it ends.
 	WatchScroll(context.Context, *v1.WatchScrollRequest, *connect.ServerStream[v1.WatchScrollResponse]) error
 	// Cancels a scroll that has not ended.
 	CancelScroll(context.Context, *v1.CancelScrollRequest) (*v1.CancelScrollResponse, error)

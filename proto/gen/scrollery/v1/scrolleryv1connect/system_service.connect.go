@@ -39,7 +39,7 @@ const (
 
 // SystemServiceClient is a client for the scrollery.v1.SystemService service.
 type SystemServiceClient interface {
-	// Says that the service answers.
+	// Reports that the service answers.
 	GetHealth(context.Context, *v1.GetHealthRequest) (*v1.GetHealthResponse, error)
 }
 
@@ -80,7 +80,7 @@ func (c *systemServiceClient) GetHealth(ctx context.Context, req *v1.GetHealthRe
 
 // SystemServiceHandler is an implementation of the scrollery.v1.SystemService service.
 type SystemServiceHandler interface {
-	// Says that the service answers.
+	// Reports that the service answers.
 	GetHealth(context.Context, *v1.GetHealthRequest) (*v1.GetHealthResponse, error)
 }
 

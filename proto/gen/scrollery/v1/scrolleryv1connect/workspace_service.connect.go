@@ -46,9 +46,9 @@ const (
 
 // WorkspaceServiceClient is a client for the scrollery.v1.WorkspaceService service.
 type WorkspaceServiceClient interface {
-	// Returns the brief, or null where none is set.
+	// Returns the brief, or null if none is set.
 	GetWorkspace(context.Context, *v1.GetWorkspaceRequest) (*v1.GetWorkspaceResponse, error)
-	// Creates the brief; the same brief again is `existing`.
+	// Creates the brief; returns `existing` if the same brief is set already.
 	SetWorkspace(context.Context, *v1.SetWorkspaceRequest) (*v1.SetWorkspaceResponse, error)
 	// Changes the fields that are sent; `{}` changes nothing.
 	UpdateWorkspace(context.Context, *v1.UpdateWorkspaceRequest) (*v1.UpdateWorkspaceResponse, error)
@@ -123,9 +123,9 @@ func (c *workspaceServiceClient) UpdateWorkspace(ctx context.Context, req *v1.Up
 
 // WorkspaceServiceHandler is an implementation of the scrollery.v1.WorkspaceService service.
 type WorkspaceServiceHandler interface {
-	// Returns the brief, or null where none is set.
+	// Returns the brief, or null if none is set.
 	GetWorkspace(context.Context, *v1.GetWorkspaceRequest) (*v1.GetWorkspaceResponse, error)
-	// Creates the brief; the same brief again is `existing`.
+	// Creates the brief; returns `existing` if the same brief is set already.
 	SetWorkspace(context.Context, *v1.SetWorkspaceRequest) (*v1.SetWorkspaceResponse, error)
 	// Changes the fields that are sent; `{}` changes nothing.
 	UpdateWorkspace(context.Context, *v1.UpdateWorkspaceRequest) (*v1.UpdateWorkspaceResponse, error)
