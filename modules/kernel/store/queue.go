@@ -157,6 +157,7 @@ func (q *Queue) tick(ctx context.Context, periodic Periodic) {
 	}, nil)
 	var later *snoozed
 	if err != nil && !errors.As(err, &later) {
+		q.db.Suspect(err)
 		q.log.ErrorContext(ctx, "periodic failed", "kind", periodic.Kind, "error", err)
 	}
 }
@@ -178,6 +179,7 @@ func (q *Queue) every(periodic Periodic, quit <-chan struct{}) {
 
 // failed reports a run that did not succeed, and whether the job is given up.
 func (q *Queue) failed(ctx context.Context, kind string, id int64, attempt, maxAttempts int, err error) (final bool) {
+	q.db.Suspect(err)
 	var never *cancelled
 	final = errors.As(err, &never) || attempt >= maxAttempts
 	level, message := slog.LevelWarn, "job failed, to be tried again"

@@ -31,7 +31,7 @@ const (
 type riverInserter struct{ client *river.Client[pgx.Tx] }
 
 func newRiverInserter(pool *pgxpool.Pool, log *slog.Logger) (*riverInserter, error) {
-	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log})
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: quiet(log)})
 	if err != nil {
 		return nil, fmt.Errorf("open queue: %w", err)
 	}
@@ -155,7 +155,7 @@ func (r *riverQueue) config(id string) *river.Config {
 			}, &river.PeriodicJobOpts{RunOnStart: true}))
 	}
 	return &river.Config{
-		ID: id, Workers: workers, Queues: queues, PeriodicJobs: periodics, Logger: r.q.log,
+		ID: id, Workers: workers, Queues: queues, PeriodicJobs: periodics, Logger: quiet(r.q.log),
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: pollEvery,
 		RetryPolicy:                 riverRetry{r.q},
 		RescueStuckJobsAfter:        longest + time.Hour, // lost workers are found by their life
@@ -192,6 +192,22 @@ func (w *riverWorker) Work(ctx context.Context, job *river.Job[riverArgs]) error
 	}
 	return err
 }
+
+// quiet is a log without River's account of its own routine. What a job did is logged
+// by Queue.
+func quiet(log *slog.Logger) *slog.Logger { return slog.New(warnings{log.Handler()}) }
+
+// warnings drops what is less than a warning.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
 // riverRetry spaces attempts as on SQLite.
 type riverRetry struct{ q *Queue }

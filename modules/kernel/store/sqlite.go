@@ -35,7 +35,8 @@ func (db *DB) openSQLite(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make database file: %w", err)
 	}
-	if err := file.Close(); err != nil {
+	db.health.opened, err = file.Stat()
+	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("make database file: %w", err)
 	}
 	db.writer = sql.OpenDB(connector(sqliteDSN(path, writerCache, "_txlock=immediate")))

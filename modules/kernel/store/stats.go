@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -29,15 +31,78 @@ func (db *DB) Stats() []PoolStats {
 	}
 }
 
+// Backlog is what waits of one kind of job.
+type Backlog struct {
+	Kind string
+	// Jobs are due, and no process runs them.
+	Jobs int
+	// Oldest is how long the first of them has been due.
+	Oldest time.Duration
+}
+
+// Backlogs returns what waits in the queue of all processes, without periodics. A kind
+// without waiting jobs is missing.
+func (db *DB) Backlogs(ctx context.Context) ([]Backlog, error) {
+	query, args := `SELECT kind, count(*), CAST((EXTRACT(epoch FROM now() - min(scheduled_at)) * 1000) AS BIGINT) FROM river_job
+		WHERE state = 'available' AND scheduled_at <= now() AND kind NOT LIKE '`+periodicQueue+`%' GROUP BY kind ORDER BY kind`, []any(nil)
+	if db.pool == nil {
+		query, args = `SELECT kind, count(*), $1 - min(run_at) FROM jobs WHERE run_at <= $1 AND lease_until BETWEEN 0 AND $1 GROUP BY kind ORDER BY kind`,
+			[]any{time.Now().UnixMilli()}
+	}
+	rows, err := db.HotTenantless(query, queueOfAll).Query(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the backlog: %w", err)
+	}
+	defer rows.Close()
+	var all []Backlog
+	for rows.Next() {
+		var one Backlog
+		var oldest int64
+		if err := rows.Scan(&one.Kind, &one.Jobs, &oldest); err != nil {
+			return nil, fmt.Errorf("read the backlog: %w", err)
+		}
+		one.Oldest = time.Duration(max(0, oldest)) * time.Millisecond
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
 // Backup writes a whole, consistent copy of the SQLite database to a path where no
-// file is yet, while others read and write. For PostgreSQL there is pg_dump.
+// file is yet, while others read and write, and beside it the marks of node numbers,
+// without which ids could repeat after a restore. For PostgreSQL there is pg_dump.
 func (db *DB) Backup(ctx context.Context, path string) error {
-	if db.pool != nil {
+	marks, ok := db.nodes.(*fileNodes)
+	if !ok {
 		return errors.New("backup: PostgreSQL is backed up by its own tools, such as pg_dump")
 	}
 	// Through the writer: readers refuse the statement. Other writes wait meanwhile.
 	if _, err := db.writer.ExecContext(ctx, "VACUUM INTO $1", path); err != nil {
 		return fmt.Errorf("backup to %s: %w", path, err)
+	}
+	// After the rows: the marks are at or beyond every id of the copy.
+	if err := marks.copyTo(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("back up the marks of node numbers: %w", err)
+	}
+	return nil
+}
+
+// copyTo writes the marks of all numbers into another data folder.
+func (f *fileNodes) copyTo(dir string) error {
+	marks, err := filepath.Glob(filepath.Join(f.dir, "nodes", "[0-9][0-9][0-9]"))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "nodes"), 0o700); err != nil {
+		return err
+	}
+	for _, mark := range marks {
+		text, err := os.ReadFile(mark)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "nodes", filepath.Base(mark)), text, 0o600); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,3 +1,15 @@
+// Package store opens the database, and is the only place where Ent's driver,
+// the SQL drivers and the job queue meet.
+//
+// It answers on two databases with the same words: SQLite, one file in the data
+// directory, and PostgreSQL. A change is one call of [DB.Write]: rows and the jobs
+// that follow from them are committed together or not at all. Reads go through
+// [DB.Ent], or through a [Statement] where the path is hot.
+//
+// The package keeps no table of its own but jobs, and knows nothing of what the
+// modules store. It never runs ANALYZE or PRAGMA optimize: the SQLite build gathers
+// histograms, and with those every prepared statement is prepared again at every
+// call.
 package store
 
 import (
@@ -78,7 +90,8 @@ type DB struct {
 	hots  sync.Map
 	trace atomic.Pointer[Trace]
 	// wake signals the runner in this process that a job was committed.
-	wake chan struct{}
+	wake   chan struct{}
+	health health
 }
 
 // Open opens the database that cfg names, and holds a node number of it until it is
@@ -109,7 +122,7 @@ func openAt(ctx context.Context, cfg Config, log *slog.Logger, now func() time.T
 
 // Close closes every connection and gives the node number back. Stop the queue first.
 func (db *DB) Close() error {
-	return errors.Join(db.nodes.close(db.ids.Last()), db.closePools())
+	return errors.Join(db.nodes.close(db.ids.Last()), db.closeHealth(), db.closePools())
 }
 
 func (db *DB) closePools() error {

@@ -1,0 +1,242 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+func TestProbeWrites(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for range 2 {
+			if err := db.Probe(t.Context()); err != nil {
+				t.Errorf("probe: %v", err)
+			}
+		}
+		marker := map[string]string{
+			store.SQLite:   "SELECT user_version FROM pragma_user_version",
+			store.Postgres: "SELECT count(*) FROM node_numbers WHERE number = -1",
+		}[db.Dialect()]
+		if got := storetest.Count(t, db, marker); got == 0 {
+			t.Error("nothing was written")
+		}
+	})
+}
+
+func TestProbeNoticesAnotherFile(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.SQLiteConfig(t)
+	db := storetest.Open(t, cfg)
+	path := filepath.Join(cfg.DataDir, "scrollery.db")
+	aside := path + ".aside"
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move(path, aside)
+	if err := db.Probe(t.Context()); !errors.Is(err, store.ErrReplaced) {
+		t.Errorf("without the file: %v, want %v", err, store.ErrReplaced)
+	}
+	content, err := os.ReadFile(aside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Probe(t.Context()); !errors.Is(err, store.ErrReplaced) {
+		t.Errorf("with a copy in its place: %v, want %v", err, store.ErrReplaced)
+	}
+	move(aside, path)
+	if err := db.Probe(t.Context()); err != nil {
+		t.Errorf("with the file back: %v", err)
+	}
+}
+
+// TestProbeTellsOfDamage overwrites a page and puts it back.
+func TestProbeTellsOfDamage(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.SQLiteConfig(t)
+	first := storetest.Open(t, cfg)
+	storetest.Exec(t, first, "CREATE TABLE filler (id INTEGER PRIMARY KEY, text TEXT)")
+	storetest.Exec(t, first, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+		INSERT INTO filler SELECT i, hex(randomblob(200)) FROM n`)
+	if err := first.Close(); err != nil { // the pages are in the file now, and not in the log
+		t.Fatal(err)
+	}
+	path := filepath.Join(cfg.DataDir, "scrollery.db")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	put := func(at int, page []byte) {
+		t.Helper()
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.WriteAt(page, int64(at)); err != nil {
+			t.Fatal(err)
+		}
+		// Not closed before the database: that would free SQLite's locks of this process.
+		t.Cleanup(func() { _ = file.Close() })
+	}
+	const page = 4096
+	at := len(whole) - 20*page // a leaf of the filler
+	if err := db.QuickCheck(t.Context()); err != nil {
+		t.Errorf("the whole file: %v", err)
+	}
+	put(at, bytes.Repeat([]byte{0xee}, page))
+	if err := db.QuickCheck(t.Context()); err == nil {
+		t.Error("the check of a damaged file finds nothing")
+	}
+	err = db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error {
+		rows, err := tx.Query(ctx, "SELECT max(length(text)) FROM filler")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+		}
+		return rows.Err()
+	})
+	if err == nil {
+		t.Fatal("a statement reads the damaged page")
+	}
+	if db.Suspect(errors.New("another failure")); db.Probe(t.Context()) != nil {
+		t.Error("any error counts as damage")
+	}
+	if db.Suspect(err); db.Probe(t.Context()) == nil {
+		t.Error("the probe says nothing of the damage")
+	}
+	put(at, whole[at:at+page])
+	for end := time.Now().Add(20 * time.Second); db.Probe(t.Context()) != nil; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the probe fails 20 s after the page was put back")
+		}
+	}
+}
+
+func TestBacklogs(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		now := time.Now()
+		err := db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error {
+			for _, job := range []store.Job{
+				{Kind: "old", RunAt: now.Add(-time.Minute)}, {Kind: "old"}, {Kind: "new"}, {Kind: "later", RunAt: now.Add(time.Hour)}, {Kind: "soon", RunAt: now.Add(30 * time.Second)},
+			} {
+				if err := tx.Enqueue(ctx, job); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := db.Backlogs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := map[string]int{}
+		for _, one := range got {
+			counts[one.Kind] = one.Jobs
+			if old := one.Kind == "old" && db.Dialect() == store.SQLite; one.Oldest < 0 || one.Oldest > 2*time.Minute || old && one.Oldest < time.Minute {
+				t.Errorf("the oldest job of kind %s waits for %v", one.Kind, one.Oldest)
+			}
+		}
+		if diff := cmp.Diff(map[string]int{"old": 2, "new": 1}, counts); diff != "" {
+			t.Errorf("jobs that wait (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestABackupHasTheMarks: the first id that is made on a copy is greater than the last
+// one in it, though the clock stands where it was long before.
+func TestABackupHasTheMarks(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.SQLiteConfig(t)
+	db := storetest.Open(t, cfg)
+	var last int64
+	for range 100 {
+		last = db.NewID()
+	}
+	dir := t.TempDir()
+	if err := db.Backup(t.Context(), filepath.Join(dir, "scrollery.db")); err != nil {
+		t.Fatal(err)
+	}
+	early := time.Now().Add(-time.Hour)
+	restored, err := store.OpenAt(t.Context(), store.Config{DataDir: dir}, slog.New(slog.DiscardHandler), func() time.Time { return early })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer restored.Close()
+	marks, err := filepath.Glob(filepath.Join(dir, "nodes", "[0-9][0-9][0-9]"))
+	if err != nil || len(marks) < 1 {
+		t.Errorf("marks in the copy: %v (%v)", marks, err)
+	}
+	if id := restored.NewID(); id == last {
+		t.Errorf("the copy makes id %d again", id)
+	}
+	same := 0
+	for _, mark := range marks {
+		there, err := os.ReadFile(filepath.Join(cfg.DataDir, "nodes", filepath.Base(mark)))
+		if err != nil {
+			continue // the number of the restored database itself
+		}
+		if here, _ := os.ReadFile(mark); bytes.Equal(here, there) {
+			same++
+		}
+	}
+	if same == 0 {
+		t.Error("no mark is the one of the original")
+	}
+}
+
+// TestTheQueueLogsNoRoutine starts and stops a queue at the level info.
+func TestTheQueueLogsNoRoutine(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		var lines bytes.Buffer
+		log := slog.New(slog.NewJSONHandler(&lines, nil))
+		done := make(chan struct{})
+		queue, err := store.NewQueue(db, []store.Worker{{Kind: "one", Work: func(context.Context, json.RawMessage) error { close(done); return nil }}}, nil, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		err = db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error { return tx.Enqueue(ctx, store.Job{Kind: "one"}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		if err := queue.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if lines.Len() > 0 {
+			t.Errorf("a queue that did one job logs:\n%s", lines.String())
+		}
+	})
+}
