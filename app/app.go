@@ -167,13 +167,17 @@ type Service struct {
 	baseURL string
 }
 
-// Start opens the database, brings it to this version's schema and serves.
+// Start opens the database, brings it to this version's schema and serves. While
+// another process changes the schema it waits until ctx ends.
 func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {
 	return start(ctx, cfg, log)
 }
 
 // start takes what a test puts in the place of a module's answer.
 func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Option) (*Service, error) {
+	if err := Migrate(ctx, cfg, log); err != nil { // not among the start hooks, which have a deadline
+		return nil, err
+	}
 	listener, err := cfg.listen(ctx)
 	if err != nil {
 		return nil, err

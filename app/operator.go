@@ -26,7 +26,8 @@ type Operator struct {
 	graph   *fx.App
 }
 
-// NewOperator opens the database and brings it to this version's schema.
+// NewOperator opens the database. It never migrates: it fails where the schema is not
+// this version's.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	o := &Operator{}
 	o.graph = fx.New(modules(cfg, log), operator.Module, fx.Provide(operatorNeeds), fx.Populate(&o.Service, &o.Billing))

@@ -18,9 +18,15 @@ func FreeAddress(t testing.TB) string {
 	return listener.Addr().String()
 }
 
-// ScratchPostgres returns the address of an empty PostgreSQL database that is
+// ScratchPostgres returns the address of a migrated, empty PostgreSQL database that is
 // dropped after the test; it skips the test where there is no server.
 func ScratchPostgres(t testing.TB) string {
 	t.Helper()
 	return storetest.PostgresConfig(t).DatabaseURL
+}
+
+// EmptyPostgres is ScratchPostgres for a database that was never migrated.
+func EmptyPostgres(t testing.TB) string {
+	t.Helper()
+	return storetest.EmptyPostgresConfig(t).DatabaseURL
 }

@@ -16,3 +16,9 @@ func (q *Queue) SetBackoff(backoff func(attempt int) time.Duration) { q.backoff 
 
 // Backoff is the wait after a failed attempt, as it is in earnest.
 func Backoff(attempt int) time.Duration { return backoff(attempt) }
+
+// LockFile holds the lock of a file until it is freed.
+func LockFile(path string) (free func(), err error) {
+	lock, err := tryLockFile(path)
+	return func() { _ = lock.release() }, err
+}

@@ -5,59 +5,104 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/scrollery/scrollery/ent/migrate"
 )
 
-// Migrate brings the database to the schema of this binary. Any number of
-// processes may call it at once. A database that is newer than the binary is left
-// as it is.
-func (db *DB) Migrate(ctx context.Context) error {
-	if db.pool == nil {
-		return db.migrateSQLite(ctx)
-	}
-	if err := db.migratePostgres(ctx); err != nil {
-		return err
-	}
-	return db.startNode(ctx)
-}
+const (
+	// schemaPoll is the time between two tries for the lock of the schema.
+	schemaPoll = 100 * time.Millisecond
+	// schemaWord is the time between two log lines of a process that waits for it.
+	schemaWord = 5 * time.Second
+)
 
-func (db *DB) migratePostgres(ctx context.Context) error {
-	locker, err := lock.NewPostgresSessionLocker()
+// Migrate brings the database to the schema of this binary, the job queue's tables
+// included. Any number of processes may call it at once: one works, and the others
+// wait until it is done or ctx ends, and log what they wait for. A database that is
+// newer than the binary is not touched; then the error wraps ErrSchemaNew.
+func (db *DB) Migrate(ctx context.Context) error {
+	found, err := db.SchemaVersion(ctx)
+	if err == nil {
+		err = found.Err()
+	}
+	if errors.Is(err, ErrSchemaOld) || err == nil && db.unmarked() {
+		work := db.migrateSQLite
+		if db.pool != nil {
+			work = db.migratePostgres
+		}
+		err = work(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	if _, err := up(ctx, Postgres, goose.DialectPostgres, db.writer, goose.WithSessionLocker(locker)); err != nil {
+	return nil
+}
+
+// RequireSchema fails with ErrSchemaOld or ErrSchemaNew where the database does not
+// fit this binary. It changes nothing.
+func (db *DB) RequireSchema(ctx context.Context) error {
+	found, err := db.SchemaVersion(ctx)
+	if err != nil {
 		return err
 	}
-	river, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return fmt.Errorf("migrate queue: %w", err)
-	}
-	if _, err := river.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return fmt.Errorf("migrate queue: %w", err)
+	return found.Err()
+}
+
+// newer looks again, under the lock: another process may have migrated meanwhile.
+func (db *DB) newer(ctx context.Context) error {
+	if err := db.RequireSchema(ctx); err != nil && !errors.Is(err, ErrSchemaOld) {
+		return err
 	}
 	return nil
+}
+
+// await calls try until it succeeds, fails or ctx ends, and logs why it waits. holder
+// describes what has the lock, where that can be known.
+func (db *DB) await(ctx context.Context, try func() (bool, error), holder func() string) error {
+	begun, said := time.Now(), time.Time{}
+	for {
+		if done, err := try(); done || err != nil {
+			return err
+		}
+		if time.Since(said) >= schemaWord {
+			said = time.Now()
+			db.log.InfoContext(ctx, "waiting for another process that changes the schema of the database",
+				"holder", holder(), "waited", time.Since(begun).Round(time.Second).String())
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited for another process that changes the schema, %s: %w", holder(), ctx.Err())
+		case <-time.After(schemaPoll):
+		}
+	}
 }
 
 // migrateSQLite works on a connection of its own without foreign keys: a table
 // that is rebuilt would otherwise empty the tables that refer to it.
 func (db *DB) migrateSQLite(ctx context.Context) (err error) {
-	lock, err := lockFile(ctx, filepath.Join(db.cfg.DataDir, "migrate.lock"))
+	path := filepath.Join(db.cfg.DataDir, "migrate.lock")
+	var lock *fileLock
+	err = db.await(ctx, func() (bool, error) {
+		lock, err = tryLockFile(path)
+		if errors.Is(err, errLocked) {
+			return false, nil
+		}
+		return true, err
+	}, func() string { return "which holds " + path })
 	if err != nil {
-		return fmt.Errorf("migrate: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
+	if err := db.newer(ctx); err != nil {
+		return err
+	}
 	conn, err := sql.Open("sqlite", sqliteDSN(db.sqlitePath(), readerCache, "_pragma=foreign_keys(0)&_txlock=immediate"))
 	if err != nil {
-		return fmt.Errorf("migrate: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	conn.SetMaxOpenConns(1)
@@ -71,24 +116,21 @@ func (db *DB) migrateSQLite(ctx context.Context) (err error) {
 	}
 	defer rows.Close()
 	if rows.Next() {
-		return errors.New("migrate: rows refer to rows that do not exist; see PRAGMA foreign_key_check")
+		return errors.New("rows refer to rows that do not exist; see PRAGMA foreign_key_check")
 	}
 	return rows.Err()
 }
 
 // up returns how many migrations it applied.
-func up(ctx context.Context, dialect string, gooseDialect goose.Dialect, conn *sql.DB, opts ...goose.ProviderOption) (int, error) {
+func up(ctx context.Context, dialect string, gooseDialect goose.Dialect, conn *sql.DB) (int, error) {
 	files, err := migrate.Files(dialect)
 	if err != nil {
-		return 0, fmt.Errorf("migrate: %w", err)
+		return 0, err
 	}
-	provider, err := goose.NewProvider(gooseDialect, conn, files, append(opts, goose.WithDisableGlobalRegistry(true))...)
+	provider, err := goose.NewProvider(gooseDialect, conn, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
-		return 0, fmt.Errorf("migrate: %w", err)
+		return 0, err
 	}
 	applied, err := provider.Up(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("migrate: %w", err)
-	}
-	return len(applied), nil
+	return len(applied), err
 }

@@ -7,8 +7,8 @@ import (
 	"go.uber.org/fx"
 )
 
-// Module provides the open database, migrated at start and closed at the end, and
-// the queue of the workers and periodics that the modules provide as groups. Whether
+// Module provides the open database, whose schema is checked at start and which is
+// closed at the end, and the queue of the workers and periodics that the modules provide as groups. Whether
 // this process works is for the app to say: it starts the queue, and stops it
 // before the database is closed.
 var Module = fx.Module("store", fx.Provide(provideDB, provideQueue))
@@ -18,7 +18,7 @@ func provideDB(lifecycle fx.Lifecycle, cfg Config, log *slog.Logger) (*DB, error
 	if err != nil {
 		return nil, err
 	}
-	lifecycle.Append(fx.StartStopHook(db.Migrate, db.Close))
+	lifecycle.Append(fx.StartStopHook(db.RequireSchema, db.Close))
 	return db, nil
 }
 

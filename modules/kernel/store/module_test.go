@@ -10,11 +10,11 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
-// TestModule: the database is there and migrated once the app has started.
+// TestModule: the database is there once the app has started.
 func TestModule(t *testing.T) {
 	t.Parallel()
 	var db *store.DB
-	app := fxtest.New(t, store.Module, fx.NopLogger, fx.Supply(store.Config{DataDir: t.TempDir()}, storetest.Log(t)),
+	app := fxtest.New(t, store.Module, fx.NopLogger, fx.Supply(storetest.SQLiteConfig(t), storetest.Log(t)),
 		fx.Populate(&db), fx.Invoke(func(*store.Queue) {}))
 	app.RequireStart()
 	if n, err := db.Ent().Account.Query().Count(t.Context()); err != nil || n != 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -126,8 +125,8 @@ func (p *postgresNodes) close(last int64) error {
 	return nil
 }
 
-// startNode makes the table of marks, one process at a time, and marks the
-// number where lease could not.
+// startNode marks the number of a process that was opened before the table of marks
+// was made.
 func (db *DB) startNode(ctx context.Context) error {
 	p := db.nodes.(*postgresNodes)
 	p.mu.Lock()
@@ -137,16 +136,6 @@ func (db *DB) startNode(ctx context.Context) error {
 	}
 	if p.conn == nil {
 		return errors.New("mark the node number: the connection that holds it is closed")
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	if _, err := p.conn.Exec(ctx, "SELECT pg_advisory_lock($1, $2)", nodeClass, publicid.MaxNode+1); err != nil {
-		return fmt.Errorf("mark the node number: %w", err)
-	}
-	_, err := p.conn.Exec(ctx, nodeTable)
-	_, unlockErr := p.conn.Exec(ctx, "SELECT pg_advisory_unlock($1, $2)", nodeClass, publicid.MaxNode+1)
-	if err := errors.Join(err, unlockErr); err != nil {
-		return fmt.Errorf("make the table of node numbers: %w", err)
 	}
 	grant, err := p.first(ctx, max(db.now().UnixMilli(), db.ids.Last()))
 	if err != nil {

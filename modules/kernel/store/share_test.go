@@ -105,21 +105,6 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-func TestMigrateAtOnce(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	var all sync.WaitGroup
-	for range 4 {
-		db := storetest.Open(t, store.Config{DataDir: dir})
-		all.Go(func() {
-			if err := db.Migrate(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-}
-
 func TestSQLiteFiles(t *testing.T) {
 	t.Parallel()
 	cfg := storetest.SQLiteConfig(t)

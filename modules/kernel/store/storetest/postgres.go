@@ -23,18 +23,34 @@ import (
 // dropped after the test. It skips the test where there is no server.
 func PostgresConfig(t testing.TB) store.Config {
 	t.Helper()
-	server := os.Getenv("SCROLLERY_TEST_POSTGRES_URL")
-	if server == "" {
-		local, err := localServer()
-		if err != nil {
-			t.Skipf("no PostgreSQL: %v", err)
-		}
-		server = local
-	}
+	server := postgresServer(t)
 	template, err := postgresTemplate(server)
 	if err != nil {
 		t.Fatalf("make PostgreSQL template: %v", err)
 	}
+	return postgresCopy(t, server, template)
+}
+
+// EmptyPostgresConfig is PostgresConfig for a database without any schema.
+func EmptyPostgresConfig(t testing.TB) store.Config {
+	t.Helper()
+	return postgresCopy(t, postgresServer(t), "template0")
+}
+
+func postgresServer(t testing.TB) string {
+	t.Helper()
+	if server := os.Getenv("SCROLLERY_TEST_POSTGRES_URL"); server != "" {
+		return server
+	}
+	server, err := localServer()
+	if err != nil {
+		t.Skipf("no PostgreSQL: %v", err)
+	}
+	return server
+}
+
+func postgresCopy(t testing.TB, server, template string) store.Config {
+	t.Helper()
 	name := fmt.Sprintf("scrollery_test_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), serial.Add(1))
 	if err := onServer(server, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
 		t.Fatal(err)
