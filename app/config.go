@@ -31,28 +31,28 @@ import (
 type Config struct {
 	// Addr is where the server listens; port 0 picks a free one.
 	Addr string `yaml:"addr"`
-	// BaseURL is the address that clients see, without a trailing slash. Empty
-	// stands for http:// and Addr, with the port that was found where Addr has 0.
+	// BaseURL is the public address, without a trailing slash. Empty means http:// and
+	// Addr, with the port that was picked if Addr has port 0.
 	BaseURL string `yaml:"base_url"`
-	// DataDir holds the embedded database, the outbox and the files of accounts.
-	// Scratch folders of stages are elsewhere: processes may share this one, and
-	// those belong to one machine.
+	// DataDir has the embedded database, the outbox and the files of accounts.
+	// Scratch folders of stages are not in it: processes of several machines may share
+	// this folder, and scratch folders must be local.
 	DataDir string `yaml:"data_dir"`
 	// DatabaseURL is empty for SQLite in DataDir, or a postgres:// address.
 	DatabaseURL string `yaml:"database_url"`
-	// Roles are what this process does: `api`, `worker`, or both.
+	// Roles is the work of this process: `api`, `worker`, or both.
 	Roles []string `yaml:"roles"`
-	// PluginDir holds external plugins and their manifests; empty for none.
+	// PluginDir has external plugins and their manifests; empty for none.
 	PluginDir string `yaml:"plugin_dir"`
 	// RateLimit turns request rates on.
 	RateLimit bool `yaml:"rate_limit"`
-	// ReadPages has the planner read the websites and app-store pages of workspaces
-	// for words, where a source goes by terms.
+	// ReadPages lets planning read the websites and app-store pages of workspaces to
+	// find terms, if a source searches by terms.
 	ReadPages bool `yaml:"read_pages"`
 	// TrustedProxies may name the client in X-Forwarded-For.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
-	// LameDuck is how long a server that was told to stop still takes requests, while
-	// its probe says 503; default 3 s, at most a minute.
+	// LameDuck is how long a stopping server still accepts requests, while its probe
+	// answers 503; default 3 s, at most a minute.
 	LameDuck time.Duration `yaml:"lame_duck"`
 	// CORSOrigins are the web origins whose scripts may read answers in a browser.
 	CORSOrigins []string `yaml:"cors_origins"`
@@ -62,15 +62,15 @@ type Config struct {
 	StripeSecretKey string `yaml:"stripe_secret_key"`
 	// StripeWebhookSecret signs Stripe's events; without it none is accepted.
 	StripeWebhookSecret string `yaml:"stripe_webhook_secret"`
-	// StripeAPIURL is empty for Stripe's own.
+	// StripeAPIURL is empty for Stripe's public address.
 	StripeAPIURL string `yaml:"stripe_api_url"`
-	// SMTPURL is the mail server, as mail.NewSMTP says; empty for the outbox.
+	// SMTPURL is the mail server in the form of mail.NewSMTP; empty for the outbox.
 	SMTPURL string `yaml:"smtp_url"`
 	// MailFrom is the sender of mail, an address or `Name <address>`.
 	MailFrom string `yaml:"mail_from"`
 
-	// AgentURL, AgentModel and AgentKey name a chat endpoint that speaks as OpenAI's
-	// does and plans for the agent; without a URL the built-in planner does.
+	// AgentURL, AgentModel and AgentKey name an OpenAI-compatible chat endpoint that
+	// plans for the agent; without a URL the built-in planner does.
 	AgentURL   string `yaml:"agent_url"`
 	AgentModel string `yaml:"agent_model"`
 	AgentKey   string `yaml:"agent_key"`
@@ -79,8 +79,9 @@ type Config struct {
 	// their variables without Prefix. In the file they are top-level keys in lower case.
 	StageValues map[string]string `yaml:"-"`
 
-	// The parts of the modules. The values above win over those that they repeat.
-	Protocols api.Config        `yaml:"door"`
+	// The parts of the modules. The values above take precedence over the same values
+	// in a part.
+	Protocols api.Config        `yaml:"protocols"`
 	Keys      keys.Config       `yaml:"keys"`
 	Billing   billing.Config    `yaml:"billing"`
 	Usage     usage.Config      `yaml:"usage"`
@@ -122,10 +123,10 @@ func Settings() []Setting {
 	}
 	return append([]Setting{
 		{Name: "ADDR", Default: "127.0.0.1:8080", Usage: "address to listen on", set: text(func(c *Config) *string { return &c.Addr })},
-		{Name: "BASE_URL", Default: "http://<addr>", Usage: "address that clients see", set: text(func(c *Config) *string { return &c.BaseURL })},
+		{Name: "BASE_URL", Default: "http://<addr>", Usage: "public address of the server", set: text(func(c *Config) *string { return &c.BaseURL })},
 		{Name: "DATA_DIR", Default: "./data", Usage: "folder of the embedded database and the outbox", set: text(func(c *Config) *string { return &c.DataDir })},
 		{Name: "DATABASE_URL", Secret: true, Default: "SQLite in the data folder", Usage: "postgres:// address", set: text(func(c *Config) *string { return &c.DatabaseURL })},
-		{Name: "ROLES", Default: "api,worker", Usage: "what this process does", set: func(c *Config, value string) error {
+		{Name: "ROLES", Default: "api,worker", Usage: "work of this process: api, worker or both", set: func(c *Config, value string) error {
 			c.Roles = list(value)
 			return nil
 		}},
@@ -137,14 +138,14 @@ func Settings() []Setting {
 			c.RateLimit = value == "on"
 			return nil
 		}},
-		{Name: "READ_PAGES", Default: "on", Usage: "`on` or `off`: whether planning reads the workspaces' own pages for words", set: func(c *Config, value string) error {
+		{Name: "READ_PAGES", Default: "on", Usage: "`on` or `off`: whether planning reads the pages of workspaces to find terms", set: func(c *Config, value string) error {
 			if value != "on" && value != "off" {
 				return fmt.Errorf("%q is neither on nor off", value)
 			}
 			c.ReadPages = value == "on"
 			return nil
 		}},
-		{Name: "TRUSTED_PROXIES", Usage: "address ranges whose X-Forwarded-For counts, separated by commas", set: func(c *Config, value string) (err error) {
+		{Name: "TRUSTED_PROXIES", Usage: "address ranges of proxies whose X-Forwarded-For is trusted, separated by commas", set: func(c *Config, value string) (err error) {
 			c.TrustedProxies, err = prefixes(value)
 			return err
 		}},
@@ -154,13 +155,13 @@ func Settings() []Setting {
 		}},
 		{Name: "STRIPE_SECRET_KEY", Secret: true, Default: "test checkout", Usage: "secret key of the Stripe account", set: text(func(c *Config) *string { return &c.StripeSecretKey })},
 		{Name: "STRIPE_WEBHOOK_SECRET", Secret: true, Usage: "signing secret of the webhook", set: text(func(c *Config) *string { return &c.StripeWebhookSecret })},
-		{Name: "STRIPE_API_URL", Default: "Stripe's own", Usage: "address of the Stripe API", set: text(func(c *Config) *string { return &c.StripeAPIURL })},
+		{Name: "STRIPE_API_URL", Default: "Stripe's public address", Usage: "address of the Stripe API", set: text(func(c *Config) *string { return &c.StripeAPIURL })},
 		{Name: "SMTP_URL", Secret: true, Default: "the outbox folder", Usage: "smtps:// or smtp:// address of the mail server", set: text(func(c *Config) *string { return &c.SMTPURL })},
 		{Name: "MAIL_FROM", Default: "Scrollery <no-reply@localhost>", Usage: "sender of mail", set: text(func(c *Config) *string { return &c.MailFrom })},
 		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
 		{Name: "AGENT_MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.AgentModel })},
 		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
-		{Name: "LAME_DUCK", Default: "3s", Usage: "how long a server that was told to stop still takes requests", set: func(c *Config, value string) (err error) {
+		{Name: "LAME_DUCK", Default: "3s", Usage: "how long a stopping server still accepts requests", set: func(c *Config, value string) (err error) {
 			c.LameDuck, err = time.ParseDuration(value)
 			return err
 		}},
@@ -190,7 +191,7 @@ func prefixes(value string) ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// Complete fills in what follows from other values, and validates the whole.
+// Complete sets the values that follow from others, and validates all.
 func (c *Config) Complete() error {
 	if c.BaseURL == "" {
 		c.BaseURL = "http://" + c.Addr
@@ -204,7 +205,7 @@ func (c *Config) Complete() error {
 	c.Planner.URL, c.Planner.Model, c.Planner.Key = c.AgentURL, c.AgentModel, c.AgentKey
 	c.Plugins.Builtins, c.Plugins.Dir = Stages(), c.PluginDir
 	c.giveStages()
-	// The file names the templates and deadlines that it changes; the others stay.
+	// The file changes only the templates and deadlines that it names.
 	known := scrolls.Defaults()
 	maps.Copy(known.Templates, c.Scrolls.Templates)
 	maps.Copy(known.Deadlines, c.Scrolls.Deadlines)
@@ -217,14 +218,14 @@ func (c *Config) Complete() error {
 	return c.Validate()
 }
 
-// API and Worker report what this process does.
+// API and Worker report the roles of this process.
 func (c *Config) API() bool    { return slices.Contains(c.Roles, "api") }
 func (c *Config) Worker() bool { return slices.Contains(c.Roles, "worker") }
 
-// Outbox is the folder of mail where no mail server is configured.
+// Outbox is the folder of mail without a configured mail server.
 func (c *Config) Outbox() string { return filepath.Join(c.DataDir, "outbox") }
 
-// Validate reports every value that cannot work, before anything opens.
+// Validate reports all invalid values, before anything is opened.
 func (c *Config) Validate() error {
 	var faults []error
 	fault := func(name, format string, args ...any) {
@@ -255,13 +256,13 @@ func (c *Config) Validate() error {
 		}
 	}
 	if c.DatabaseURL == "" && !(c.API() && c.Worker()) {
-		fault("ROLES", "SQLite belongs to one process: it is both api and worker")
+		fault("ROLES", "SQLite serves one process, which must be both api and worker")
 	}
 	if c.LameDuck < 0 || c.LameDuck > time.Minute {
 		fault("LAME_DUCK", "%v is not between 0 and 1m", c.LameDuck)
 	}
 	for name, part := range map[string]interface{ Validate() error }{
-		"door": c.Protocols, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
+		"protocols": c.Protocols, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
 		"scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages,
 	} {
 		if err := part.Validate(); err != nil {
@@ -271,7 +272,7 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// store is the storage's part.
+// store returns the configuration of the storage.
 func (c *Config) store() store.Config {
 	part := store.Defaults()
 	part.DatabaseURL, part.DataDir = c.DatabaseURL, c.DataDir

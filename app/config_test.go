@@ -41,6 +41,33 @@ func TestTheFileChangesWhatItNames(t *testing.T) {
 	}
 }
 
+func TestTheFormerNameOfAPart(t *testing.T) {
+	t.Parallel()
+	load := func(text string) (app.Config, error) {
+		path := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return app.Load(func(string) (string, bool) { return "", false }, map[string]string{"config": path, "data-dir": t.TempDir()})
+	}
+	for _, name := range []string{"protocols", "door"} {
+		t.Run(name+" sets a tier", func(t *testing.T) {
+			t.Parallel()
+			cfg, err := load("addr: 127.0.0.1:1\n" + name + ":\n  tiers: {getTrends: max}\n")
+			if got, want := cfg.Protocols.Tiers["getTrends"], "max"; err != nil || got != want {
+				t.Errorf("the tier is %q, error %v; want %q", got, err, want)
+			}
+		})
+	}
+	t.Run("both names are refused", func(t *testing.T) {
+		t.Parallel()
+		_, err := load("protocols: {tiers: {getHooks: max}}\ndoor: {tiers: {getTrends: max}}\n")
+		if err == nil || !strings.Contains(err.Error(), "former name") {
+			t.Errorf("error %v, want one about the former name", err)
+		}
+	})
+}
+
 // A file whose lines are commented out leaves the defaults, whole or in part.
 func TestAFileThatNamesNothingChangesNothing(t *testing.T) {
 	t.Parallel()

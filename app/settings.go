@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Prefix of every environment variable of ours.
+// Prefix is the prefix of all environment variables.
 const Prefix = "SCROLLERY_"
 
 // A Setting is one value that an operator may give as a flag (--base-url), an
@@ -35,7 +35,7 @@ func (s Setting) Flag() string { return strings.ReplaceAll(strings.ToLower(s.Nam
 
 // Load reads the configuration: defaults, then the YAML file that --config or
 // SCROLLERY_CONFIG names, then the environment, then flags, which are by Flag
-// name. Every fault is reported, not only the first.
+// name. It reports all errors, not only the first.
 func Load(environ func(string) (string, bool), flags map[string]string) (Config, error) {
 	cfg := Defaults()
 	file, given := flags["config"]
@@ -82,8 +82,8 @@ func (s Setting) lookUp(environ func(string) (string, bool), flags map[string]st
 	return text, found, nil
 }
 
-// readFile takes what the file names. A name without a value, as is left when
-// what stood below it was commented out, changes nothing.
+// readFile sets the values of the file. A key without a value changes nothing: it is
+// left when the values below it are commented out.
 func (c *Config) readFile(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -97,15 +97,37 @@ func (c *Config) readFile(path string) error {
 		return nil
 	}
 	if len(file.Docs) > 1 {
-		return fmt.Errorf("read %s: there is more than one document in it", path)
+		return fmt.Errorf("read %s: it contains more than one document", path)
 	}
-	if err := errors.Join(c.takeStageValues(file.Docs[0].Body), yaml.NodeToValue(file.Docs[0].Body, c, yaml.Strict())); err != nil {
+	if err := errors.Join(renameDoor(file.Docs[0].Body), c.takeStageValues(file.Docs[0].Body), yaml.NodeToValue(file.Docs[0].Body, c, yaml.Strict())); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	return nil
 }
 
-// takeStageValues takes the keys out of the document that set a stage's value.
+// renameDoor reads the part `protocols` under its former name, `door`.
+func renameDoor(document ast.Node) error {
+	mapping, ok := document.(*ast.MappingNode)
+	if !ok {
+		return nil
+	}
+	part := func(name string) int {
+		return slices.IndexFunc(mapping.Values, func(pair *ast.MappingValueNode) bool { return pair.Key.String() == name })
+	}
+	former := part("door")
+	if former < 0 {
+		return nil
+	}
+	if part("protocols") >= 0 {
+		return errors.New("`door` is the former name of `protocols`: remove it")
+	}
+	key := *mapping.Values[former].Key.GetToken()
+	key.Value = "protocols"
+	mapping.Values[former].Key = ast.String(&key)
+	return nil
+}
+
+// takeStageValues sets the values of stages, and removes their keys from the document.
 func (c *Config) takeStageValues(document ast.Node) (err error) {
 	mapping, ok := document.(*ast.MappingNode)
 	if !ok {
@@ -128,8 +150,8 @@ func (c *Config) takeStageValues(document ast.Node) (err error) {
 	return err
 }
 
-// empty tells whether a node has no value, and takes the names that have none out
-// of one that has.
+// empty reports whether a node has no value. It removes the keys without a value from
+// a mapping.
 func empty(node ast.Node) bool {
 	mapping, ok := node.(*ast.MappingNode)
 	if !ok {
