@@ -103,5 +103,5 @@ release: ## Build dist/ from the committed tree: four platforms, checksums, list
 	.ci/release dist
 
 .PHONY: clean
-clean: ## Remove what was built
+clean: ## Remove bin and dist
 	rm -rf $(BIN) dist

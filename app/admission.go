@@ -15,9 +15,9 @@ import (
 	"github.com/scrollery/scrollery/modules/usage"
 )
 
-// admissionQuery finds everything that admits a call in one read. It is the one
-// join across modules: five reads a call would cost more than the call. Lists are
-// shown as of the subject and the revision that it brings.
+// admissionQuery reads everything that admission needs at once. It is the only join
+// across modules: five reads for each call would cost more than the call. Lists use
+// the subject and the revision that it returns.
 const admissionQuery = `SELECT k.id, {owner:k}, k.scopes, k.expires_at, k.revoked_at, p.id, p.expires_at, p.revoked_at,
 	s.plan, s."interval", s.status, d.units, m.units, w.id, w.canonical_id, l.revision
 	FROM keys k
@@ -29,7 +29,7 @@ const admissionQuery = `SELECT k.id, {owner:k}, k.scopes, k.expires_at, k.revoke
 	LEFT JOIN libraries l ON {owner:l} = {owner:k}
 	WHERE k.hash = $1`
 
-// admission finds the account of a key, and whether it has budget left.
+// admission looks up the account of a key and its remaining budget.
 type admission struct {
 	find  *store.Hot
 	plans billing.Config
@@ -68,7 +68,7 @@ type admitted struct {
 	at                     viewer.AtAdmission
 }
 
-// read copies the row; absent values keep their zero.
+// read copies the row; absent values stay zero.
 func (r *admitted) read(row store.Row) (more bool, err error) {
 	r.key, r.account, r.scopes = number(row[0]), number(row[1]), text(row[2])
 	r.state.Found, r.state.ParentFound = true, row[5] != nil

@@ -23,7 +23,7 @@ import (
 // The answers of bindings.go that convert between the types of two modules, or
 // choose by the configuration.
 
-// ledger gives billing the credits that can be spent.
+// ledger implements billing's need of credits.
 type ledger struct{ *credits.Service }
 
 func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
@@ -31,7 +31,7 @@ func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
 	return now.Free(), err
 }
 
-// siteQuotas lets stages spend what sites allow.
+// siteQuotas implements the host's need of quotas.
 type siteQuotas struct{ ledger *quota.Service }
 
 func (p siteQuotas) Spend(ctx context.Context, plugin string, a stage.Allowance, units int64, item string) (bool, time.Time, error) {
@@ -43,7 +43,7 @@ func quotaOf(plugin string, a stage.Allowance) quota.Allowance {
 	return quota.Allowance{Plugin: plugin, Name: a.Name, Limit: a.Limit, Window: quota.Window(a.Window)}
 }
 
-// mailer is the configured mail server, else the outbox folder.
+// mailer is the configured mail server or, without one, the outbox folder.
 func mailer(cfg Config, log *slog.Logger) (keys.Mailer, error) {
 	if cfg.SMTPURL != "" {
 		return mail.NewSMTP(cfg.SMTPURL, cfg.MailFrom, log)
@@ -51,8 +51,8 @@ func mailer(cfg Config, log *slog.Logger) (keys.Mailer, error) {
 	return mail.NewOutbox(cfg.Outbox(), cfg.MailFrom)
 }
 
-// paymentProvider is Stripe where its key is known, else the test checkout; the
-// pages are what payers see of this server.
+// paymentProvider is Stripe if its key is set, otherwise the test checkout, with its
+// pages.
 func paymentProvider(cfg billing.Config, test *billing.TestCheckout, log *slog.Logger) (billing.Provider, checkoutPages, error) {
 	if cfg.Stripe.SecretKey == "" {
 		return test, test, nil
@@ -64,7 +64,7 @@ func paymentProvider(cfg billing.Config, test *billing.TestCheckout, log *slog.L
 // checkoutPages are the pages under /checkout/.
 type checkoutPages interface{ http.Handler }
 
-// plans gives scrolls the limits of the tenant of the context.
+// plans returns the limits of the tenant of the context.
 type plans struct {
 	subscriptions *billing.Subscriptions
 	usage         *usage.Service
@@ -86,7 +86,7 @@ func (p plans) BudgetSpent(ctx context.Context) (bool, error) {
 	return wait > 0, err
 }
 
-// archiver hands the batches of a scroll to the library.
+// archiver stores the batches of a scroll in the library.
 type archiver struct{ library *library.Service }
 
 func (a archiver) Archive(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (added, reobserved int, err error) {
@@ -105,7 +105,7 @@ func (a archiver) Score(ctx context.Context, scrollID int64) error {
 	return a.library.Score(ctx, scrollID)
 }
 
-// pages reads the pages of tenants, unless the configuration forbids it.
+// pages reads the pages of tenants, unless READ_PAGES is off.
 func pages(cfg Config) scrolls.Pages {
 	if !cfg.ReadPages {
 		return nil

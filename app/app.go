@@ -37,11 +37,11 @@ const (
 	drainTimeout = 12 * time.Second
 )
 
-// modules is the graph without what listens or works: the operator's commands use
-// it beside a running server.
+// modules is the graph without server and workers: the operator's commands use it
+// beside a running server.
 func modules(cfg Config, log *slog.Logger) fx.Option {
 	return fx.Options(
-		fx.NopLogger, // the graph's own events say nothing to an operator
+		fx.NopLogger, // events of the graph do not help an operator
 		fx.StartTimeout(startTimeout),
 		fx.StopTimeout(stopTimeout),
 		fx.Supply(cfg, log),
@@ -127,13 +127,13 @@ func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *metric
 	return mux, mux.Err()
 }
 
-// learnStages asks external stages for their specs before a scroll or a probe needs them.
+// learnStages gets the specs of external stages before a scroll or a probe needs them.
 func learnStages(lifecycle fx.Lifecycle, host *pluginhost.Host) {
 	lifecycle.Append(fx.StartHook(host.Learn))
 }
 
-// runRoles starts what this process does. Both roles stop side by side: neither waits
-// for what the other one is busy with.
+// runRoles starts the roles of this process. Both stop at the same time: neither waits
+// for the work of the other.
 func runRoles(lifecycle fx.Lifecycle, cfg Config, queue *store.Queue, server *Server, mux *api.Mux) {
 	start := func(ctx context.Context) error {
 		if cfg.Worker() {
@@ -173,7 +173,7 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) 
 	return start(ctx, cfg, log)
 }
 
-// start takes what a test puts in the place of a module's answer.
+// start takes the values with which a test replaces those of modules.
 func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Option) (*Service, error) {
 	if err := Migrate(ctx, cfg, log); err != nil { // not among the start hooks, which have a deadline
 		return nil, err
@@ -202,7 +202,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 // BaseURL is the address that clients see.
 func (s *Service) BaseURL() string { return s.baseURL }
 
-// Handler is what the server answers with.
+// Handler is the handler of the server.
 func (s *Service) Handler() http.Handler { return s.routes.Handler() }
 
 // Stop drains requests and jobs, for at most stopTimeout. Jobs that were cut short run

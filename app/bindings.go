@@ -21,7 +21,7 @@ import (
 	"github.com/scrollery/scrollery/modules/workspace"
 )
 
-// bindings answers what the modules need of each other, a line a need.
+// bindings implements the needs of modules with other modules, one line each.
 var bindings = fx.Options(
 	fx.Provide(
 		mailer,
@@ -43,7 +43,7 @@ var bindings = fx.Options(
 	),
 )
 
-// scrollNeeds is everything that a scroll asks of others.
+// scrollNeeds are the needs of the module scrolls.
 func scrollNeeds(cfg Config, w *workspace.Reader, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
 	return scrolls.Needs{
 		Workspaces: w, Rules: r, Plans: plans{s, u}, Charger: u,
@@ -51,7 +51,7 @@ func scrollNeeds(cfg Config, w *workspace.Reader, r *rules.Service, l *library.S
 	}
 }
 
-// sandboxNeeds is everything that the sandbox asks of others.
+// sandboxNeeds are the needs of the module sandbox.
 func sandboxNeeds(cfg Config, c *credits.Service, l *library.Service, h *pluginhost.Host, log *slog.Logger) sandbox.Needs {
 	programs := sandboxhost.New(h, cfg.Sandbox, log)
 	return sandbox.Needs{

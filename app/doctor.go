@@ -16,7 +16,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/feed"
 )
 
-// Migrate brings the database to this version's schema.
+// Migrate migrates the database to this version's schema.
 func Migrate(ctx context.Context, cfg Config, log *slog.Logger) error {
 	db, err := store.Open(ctx, cfg.store(), log)
 	if err != nil {
@@ -25,8 +25,8 @@ func Migrate(ctx context.Context, cfg Config, log *slog.Logger) error {
 	return errors.Join(db.Migrate(ctx), db.Close())
 }
 
-// Doctor checks what a server with this configuration needs, prints a line a
-// check, and fails when one does.
+// Doctor checks the system for a server with this configuration and prints a line
+// for each check. It fails if a check does.
 func Doctor(ctx context.Context, cfg Config, out io.Writer) error {
 	quiet := slog.New(slog.DiscardHandler)
 	checks := []struct {
@@ -67,9 +67,9 @@ func Doctor(ctx context.Context, cfg Config, out io.Writer) error {
 		}},
 		{"confinement", func() (string, error) {
 			if limits := confine.Limitations(); len(limits) > 0 {
-				return "this system does not keep plugins from " + strings.Join(limits, "; "), nil
+				return "this system does not enforce the limits on: " + strings.Join(limits, "; "), nil
 			}
-			return "plugins reach what they declare, and no more", nil
+			return "all limits of plugins are enforced", nil
 		}},
 	}
 	failed := 0
@@ -88,7 +88,7 @@ func Doctor(ctx context.Context, cfg Config, out io.Writer) error {
 	return nil
 }
 
-// writable tries a folder, making it where it is missing.
+// writable checks that files can be written in a folder, and creates it if it is missing.
 func writable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -13,7 +13,7 @@ func newDrain() *drain { return new(drain) }
 
 func (d *drain) begin() { d.begun.Store(true) }
 
-// closing asks clients to open another connection for their next request.
+// closing makes clients open another connection for their next request.
 func (d *drain) closing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.begun.Load() {

@@ -10,7 +10,7 @@ import (
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// system serves the operations that belong to no room.
+// system serves the operations that belong to no module.
 var system = fx.Provide(fx.Annotate(func() api.Operations {
 	return func(m *api.Mux) {
 		api.Unary(m, "GetHealth", func(context.Context, *pb.GetHealthRequest) (*pb.GetHealthResponse, error) {

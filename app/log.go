@@ -6,16 +6,16 @@ import (
 	"runtime/debug"
 )
 
-// NewLog returns the structured log of a process: a JSON object a line.
+// NewLog returns the structured log of a process: one JSON object in each line.
 func NewLog(w io.Writer, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 }
 
-// APIVersion is the date that the service description carries.
+// APIVersion is the date in the service description.
 const APIVersion = "2026-07-13"
 
-// Version is the build's version: the module's, and the revision where the
-// build knows it.
+// Version is the build's version: the module's version, and the revision if the build
+// has it.
 func Version() string {
 	version := "(devel)"
 	build, ok := debug.ReadBuildInfo()

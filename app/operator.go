@@ -18,15 +18,15 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// Operator gives the command line the modules. It opens the database itself, beside
-// a running server, and neither listens nor works on jobs.
+// Operator is the API of the command line. It opens the database itself, beside a
+// running server, and neither listens nor runs jobs.
 type Operator struct {
 	*operator.Service
 	Billing *billing.Service
 	graph   *fx.App
 }
 
-// NewOperator opens the database. It never migrates: it fails where the schema is not
+// NewOperator opens the database. It never migrates: it fails if the schema is not
 // this version's.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	o := &Operator{}
@@ -44,8 +44,8 @@ func (o *Operator) Close() error {
 	return o.graph.Stop(ctx)
 }
 
-// operatorNeeds answers the module operator, whose types have the fields of those
-// that they are converted from.
+// operatorNeeds implements the needs of the module operator. Its types have the same
+// fields as the types of the other modules, and are converted.
 func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, q *quota.Service, h *pluginhost.Host) (operator.Config, operator.Needs) {
 	return operator.Config{SandboxDir: cfg.Sandbox.Dir}, operator.Needs{
 		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},

@@ -16,15 +16,15 @@ import (
 	sandboxplugin "github.com/scrollery/scrollery/plugins/programs/sandbox"
 )
 
-// RunPlugin becomes a plugin's process where args, as in os.Args, ask for one;
-// it does not return then. It must be called before anything else.
+// RunPlugin serves a built-in plugin if args, as in os.Args, name one; it does not
+// return then. Call it before anything else.
 func RunPlugin(args []string) {
 	pluginhost.Dispatch(args, Stages(),
 		pluginhost.Main{ID: sandboxplugin.ID, Serve: sandboxplugin.Main},
 		pluginhost.Main{ID: agentplugin.ID, Serve: agentplugin.Main})
 }
 
-// Plugins lists what a server with this configuration would use and refuse.
+// Plugins lists the plugins that a server with this configuration uses or refuses.
 func Plugins(cfg Config, log *slog.Logger) ([]pluginhost.Plugin, error) {
 	host, err := pluginhost.New(cfg.Plugins, log)
 	if err != nil {
@@ -33,7 +33,8 @@ func Plugins(cfg Config, log *slog.Logger) ([]pluginhost.Plugin, error) {
 	return host.List(), host.Close()
 }
 
-// CheckPlugin tries a binary against the protocol's rules, and prints a line a check.
+// CheckPlugin checks a binary against the rules of the protocol, and prints a line for
+// each check.
 func CheckPlugin(ctx context.Context, path string, out io.Writer) error {
 	report, err := conformance.CheckBinary(ctx, path)
 	if err != nil {
@@ -48,13 +49,13 @@ func CheckPlugin(ctx context.Context, path string, out io.Writer) error {
 	}
 	if !report.OK() {
 		fmt.Fprint(out, report.Output)
-		return errors.New("the plugin does not keep the protocol's rules")
+		return errors.New("the plugin violates the rules of the protocol")
 	}
 	return nil
 }
 
-// NewPlugin writes a plugin of one's own to begin with, and prints its files. The
-// module that it requires is the running one, where that has a released version.
+// NewPlugin creates a plugin, and prints its files. The plugin requires the version of
+// the running program, if it is a released one.
 func NewPlugin(plan kit.Plan, out io.Writer) error {
 	for _, spec := range Stages() {
 		if spec.ID == plan.Name {
@@ -71,7 +72,8 @@ func NewPlugin(plan kit.Plan, out io.Writer) error {
 	return err
 }
 
-// PinPlugin writes a binary's hash into its manifest, and prints what it wants.
+// PinPlugin writes a binary's hash into its manifest, and prints the rights that the
+// plugin requests.
 func PinPlugin(ctx context.Context, path, manifest string, out io.Writer) error {
 	return kit.Pin(ctx, path, manifest, out)
 }

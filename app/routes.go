@@ -15,7 +15,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// probeTimeout bounds what /readyz waits for.
+// probeTimeout bounds the checks of /readyz.
 const probeTimeout = 2 * time.Second
 
 // Routes are all the addresses that the server answers.
@@ -30,12 +30,12 @@ type Routes struct {
 	drain    *drain
 }
 
-// NewRoutes gathers what the rooms serve.
+// NewRoutes returns the routes of all modules.
 func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing, drain *drain) *Routes {
 	return &Routes{mux: mux, checkout: checkout, webhook: webhook, db: db, host: host, metrics: metrics, tracing: tracing, drain: drain}
 }
 
-// Handler serves the API on every path that is nobody else's.
+// Handler serves the API on every path that own does not report.
 func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/checkout/", r.checkout)
@@ -52,17 +52,17 @@ func (r *Routes) Handler() http.Handler {
 			mux.ServeHTTP(w, request)
 			return
 		}
-		operations.ServeHTTP(w, request) // by itself: ServeMux would redirect unclean paths
+		operations.ServeHTTP(w, request) // not within ServeMux, which would redirect unclean paths
 	})
 }
 
-// own tells the addresses that are no API.
+// own reports whether the path is not part of the API.
 func own(path string) bool {
 	return path == "/livez" || path == "/readyz" || path == "/metrics" || path == billing.WebhookPath || strings.HasPrefix(path, "/checkout/")
 }
 
-// ready says whether the process can work: the database answers. It tells what is
-// known of plugins that cannot be called, and waits for none of them.
+// ready reports whether the process can work: the database answers. It lists the
+// plugins that are known to be refused or paused, and calls none of them.
 func (r *Routes) ready(w http.ResponseWriter, request *http.Request) {
 	if r.drain.begun.Load() {
 		plain(w, http.StatusServiceUnavailable, "stopping\n")

@@ -20,7 +20,7 @@ const (
 )
 
 // ServeSample serves a fictional library: it prints the address, a key and three
-// commands to try. A library that exists already is kept. Until then the log has
+// commands to try. An existing library is not changed. Until then the log has
 // warnings only, so that progress and key can be seen.
 func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error {
 	level := new(slog.LevelVar)
@@ -50,7 +50,7 @@ func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error
 func (s *Service) showSample(ctx context.Context, out, progress io.Writer) error {
 	key, err := s.keys.CreateForEmail(viewer.System(ctx), sampleEmail, "pro", nil, 0)
 	if err != nil {
-		return fmt.Errorf("make a key for the sample: %w", err)
+		return fmt.Errorf("create a key for the sample: %w", err)
 	}
 	journey := sampleJourney("http://"+s.server.Address().String(), io.Discard, progress)
 	if err := journey.Fill(ctx, key); err != nil {
@@ -78,8 +78,8 @@ func sampleJourney(baseURL string, out, progress io.Writer) demo.Journey {
 	}
 }
 
-// Demo makes the whole journey on a server of its own, with scratch data, and
-// prints what a subscriber sees.
+// Demo runs the whole journey on a server of its own, with scratch data, and prints
+// the answers.
 func Demo(ctx context.Context, cfg Config, out, progress io.Writer) (err error) {
 	scratch, err := os.MkdirTemp("", "scrollery-demo-")
 	if err != nil {

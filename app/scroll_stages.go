@@ -24,7 +24,7 @@ func (s scrollStages) List() (all []scrolls.Stage) {
 func (s scrollStages) Folder() (scrolls.MediaFolder, error) { return s.MediaFolder() }
 
 // installed describes a plugin. A refused or resting screen is not off: it fails the
-// scroll, since the operator did not want that.
+// scroll, because the operator did not turn it off.
 func installed(p pluginhost.Plugin) scrolls.Stage {
 	found := scrolls.Stage{
 		ID: p.ID, Kind: p.Kind, Usable: p.State == pluginhost.Ready, Resting: p.State == pluginhost.Resting,

@@ -21,8 +21,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
-// Stages are the stage plugins that come with the binary. The variables, flags and
-// keys of their settings follow from their specs.
+// Stages are the built-in stage plugins. The variables, flags and keys of their
+// settings follow from their specs.
 func Stages() []stage.Spec {
 	return []stage.Spec{
 		plan.Spec(),
@@ -39,7 +39,7 @@ func Stages() []stage.Spec {
 	}
 }
 
-// stageValue is a setting or a secret of a stage that has a variable of its own.
+// stageValue is a setting or a secret of a stage with a variable of its own.
 type stageValue struct {
 	stage.Setting
 	// variable is its name, without Prefix.
@@ -48,7 +48,8 @@ type stageValue struct {
 	secret   bool
 }
 
-// stageValues are those of all built-in stages; of a shared variable one a stage.
+// stageValues are the values of all built-in stages; a shared variable has one for each
+// stage.
 func stageValues() (all []stageValue) {
 	for _, spec := range Stages() {
 		named := func(name string) string {
@@ -86,8 +87,8 @@ func stageSettings() (all []Setting) {
 	return all
 }
 
-// SetStage sets a variable of the built-in stages, without Prefix; Complete hands it
-// to those that name it.
+// SetStage sets a variable of the built-in stages, without Prefix. Complete copies it
+// to the stages that name it.
 func (c *Config) SetStage(variable, value string) {
 	c.StageValues = maps.Clone(c.StageValues)
 	if c.StageValues == nil {
@@ -96,8 +97,8 @@ func (c *Config) SetStage(variable, value string) {
 	c.StageValues[variable] = value
 }
 
-// giveStages hands the variables to the stages. One whose own settings in the file
-// name another endpoint takes none of what belongs to the shared one.
+// giveStages copies the variables to the stages. A stage whose own settings in the file
+// name another endpoint gets no value of the shared one.
 func (c *Config) giveStages() {
 	given, own := c.Plugins.Settings, c.Plugins.Settings
 	for _, value := range stageValues() {
@@ -117,7 +118,7 @@ func (c *Config) giveStages() {
 	c.Plugins.Settings = given
 }
 
-// withSetting returns a copy of settings with one value more.
+// withSetting returns a copy of settings with one more value.
 func withSetting(settings map[string]map[string]string, plugin, name, value string) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	maps.Copy(all, settings)
@@ -128,7 +129,7 @@ func withSetting(settings map[string]map[string]string, plugin, name, value stri
 	return all
 }
 
-// checkStages reports variables of stages that cannot work.
+// checkStages reports invalid variables of stages.
 func (c *Config) checkStages(fault func(name, format string, args ...any)) {
 	told := map[string]bool{}
 	for _, value := range stageValues() {

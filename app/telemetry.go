@@ -17,9 +17,9 @@ import (
 // standard OTEL_* variables name a collector.
 type tracing func(http.Handler) http.Handler
 
-// newTracing sends a span a request to OTEL_EXPORTER_OTLP_ENDPOINT (or
-// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT), over HTTP. Spans hold method, path and
-// status; no header, body or key.
+// newTracing sends a span for each request to OTEL_EXPORTER_OTLP_ENDPOINT (or
+// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT), over HTTP. Spans have method, path and
+// status, but no header, body or key.
 func newTracing(lifecycle fx.Lifecycle) (tracing, error) {
 	named := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 	if !named || os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {

@@ -7,7 +7,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
-// FreeAddress returns a loopback address that nobody listens on.
+// FreeAddress returns a free loopback address.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -143,7 +143,7 @@ type Caller struct {
 	Email string
 }
 
-// Answer is what a call got.
+// Answer is the answer to a call.
 type Answer struct {
 	Request *http.Request
 	Status  int

@@ -67,7 +67,7 @@ func (c *Caller) RPC(p Protocol) Services {
 	}
 }
 
-// Options are what a client of one's own needs to call as c.
+// Options are the options of another client that calls as c.
 func (c *Caller) Options(p Protocol) []connect.ClientOption {
 	return append([]connect.ClientOption{connect.WithInterceptors(bearer{c.Key})}, p.options...)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// client speaks to the service as any subscriber would: plain HTTP and JSON.
+// client calls the service like any client: plain HTTP and JSON.
 type client struct {
 	base string
 	key  string

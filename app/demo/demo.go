@@ -1,7 +1,7 @@
-// Package demo makes the whole journey of a subscriber over HTTP: subscribe,
+// Package demo runs the whole journey of a subscriber over HTTP: subscribe,
 // pay in the test checkout, claim the key, write the brief and the rules, run
-// three scrolls, and read hooks, outliers and trends. It knows nothing of the
-// service but its address, so what it shows is what any client gets.
+// three scrolls, and read hooks, outliers and trends. It uses only the
+// address of the service, so that any client gets the same answers.
 package demo
 
 import (
@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Journey is what the demonstration does and where it prints.
+// Journey is one demonstration: its input and its output.
 type Journey struct {
 	// BaseURL of a running service in test checkout.
 	BaseURL string
-	// Email to give at the checkout.
+	// Email is the address for the checkout.
 	Email string
 	// Description, Competitors and Rules are the brief.
 	Description string
@@ -26,12 +26,12 @@ type Journey struct {
 	Scrolls int
 	// Out takes the tables, Progress the progress bars.
 	Out, Progress io.Writer
-	// Pause between two looks at a running scroll; 0 stands for 50 ms.
+	// Pause is the time between two reads of a running scroll; 0 means 50 ms.
 	Pause time.Duration
 }
 
-// Run makes the journey and returns the key that it claimed. It fails when any
-// step does, and when a list that should have something in it is empty.
+// Run runs the journey and returns the key that it claimed. It fails if a step fails,
+// or if a list that must have entries is empty.
 func (j Journey) Run(ctx context.Context) (key string, err error) {
 	c := newClient(j.BaseURL)
 	steps := []struct {
@@ -204,8 +204,8 @@ func (j Journey) trends(ctx context.Context, c *client) error {
 	return j.table([]string{"trend", "median growth", "videos"}, rows)
 }
 
-// Fill makes a key's library: brief, rules and scrolls. Where the brief is
-// already there and enough scrolls have completed, it changes nothing.
+// Fill creates a key's library: brief, rules and scrolls. If enough scrolls have
+// completed, it changes nothing.
 func (j Journey) Fill(ctx context.Context, key string) error {
 	c := newClient(j.BaseURL)
 	c.key = key

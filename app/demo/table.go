@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// widest is how many characters of a cell are shown.
+// widest is the number of characters of a cell that are shown.
 const widest = 38
 
 // table prints rows in columns; a list without rows is an error.
@@ -28,8 +28,8 @@ func (j Journey) table(head []string, rows [][]string) error {
 	return w.Flush()
 }
 
-// printable makes a stranger's text safe for a terminal: one line, no control
-// characters, cut to the column.
+// printable makes untrusted text safe for a terminal: one line, no control
+// characters, truncated to the column.
 func printable(cell string) string {
 	clean := strings.Map(func(r rune) rune {
 		switch {
@@ -53,7 +53,7 @@ func text(value *string) string {
 	return *value
 }
 
-// number shows a count with thousands apart.
+// number formats a count with separators of thousands.
 func number(value *float64) string {
 	if value == nil {
 		return "-"

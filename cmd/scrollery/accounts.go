@@ -21,7 +21,7 @@ func accountsList() *cobra.Command {
 	var limit int
 	command := &cobra.Command{
 		Use:   "list",
-		Short: "List accounts, oldest first, with what they pay and have",
+		Short: "List accounts, oldest first, with plan, status and credits",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
@@ -42,15 +42,15 @@ func accountsList() *cobra.Command {
 			})
 		},
 	}
-	command.Flags().StringVar(&after, "after", "", "id of the account after which to begin")
-	command.Flags().IntVar(&limit, "limit", 100, "how many")
+	command.Flags().StringVar(&after, "after", "", "id of the last account to skip")
+	command.Flags().IntVar(&limit, "limit", 100, "most accounts to list")
 	return command
 }
 
 func accountsShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID|EMAIL",
-		Short: "Show an account, its last credit movements and who changed what",
+		Short: "Show an account, its last credit movements and its audit entries",
 		Args:  oneArg("the id or the address of an account"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return operate(cmd, func(o *app.Operator) error {

@@ -21,7 +21,7 @@ func backtestCommand() *cobra.Command {
 		Use:   "backtest FILE|FOLDER|- …",
 		Short: "Test on files of several days whether outliers and trends hold later",
 		Long: "Test on files of several days whether outliers and trends hold later. It uses no database.\n\n" +
-			"All readings are sorted by their times. A run ends where no reading follows for six hours, and after a day.\n\nWhat is read:\n" + listFormats(),
+			"All readings are sorted by their times. A run ends where no reading follows for six hours, or after a day.\n\nFormats:\n" + listFormats(),
 		Args: inputFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := flags.files(args)
@@ -40,7 +40,7 @@ func backtestCommand() *cobra.Command {
 	}
 	f := command.Flags()
 	flags.add(command)
-	f.IntVar(&days, "days", 4, "how many days after a run its trends may be taken up")
+	f.IntVar(&days, "days", 4, "days after a run in which its trends may be taken up")
 	f.BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return command
 }

@@ -29,15 +29,15 @@ func creditsCommand() *cobra.Command {
 			})
 		},
 	}
-	grant.Flags().Int64Var(&amount, "credits", 0, "how many; one is a US cent")
-	grant.Flags().StringVar(&reference, "reference", "", "name of the grant: a second one of the same name gives nothing")
+	grant.Flags().Int64Var(&amount, "credits", 0, "number of credits; one is a US cent")
+	grant.Flags().StringVar(&reference, "reference", "", "name of the grant: repeating a grant with the same name has no effect")
 	return group("credits", "Give credits", grant)
 }
 
 func subscriptionsCommand() *cobra.Command {
 	return group("subscriptions", "Compare subscriptions with Stripe", &cobra.Command{
 		Use:   "sync",
-		Short: "Ask Stripe about every subscription that has not ended",
+		Short: "Compare every subscription that has not ended with Stripe",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return operate(cmd, func(o *app.Operator) error {
@@ -46,7 +46,7 @@ func subscriptionsCommand() *cobra.Command {
 					fmt.Printf("%d checked, %d changed\n", done.Checked, done.Changed)
 				}
 				if done.Unknown > 0 {
-					fmt.Fprintf(os.Stderr, "%d are unknown to this Stripe account, and stay as they are.\n", done.Unknown)
+					fmt.Fprintf(os.Stderr, "%d are unknown to this Stripe account, and were not changed.\n", done.Unknown)
 				}
 				return err
 			})
@@ -57,7 +57,7 @@ func subscriptionsCommand() *cobra.Command {
 func billingCommand() *cobra.Command {
 	return group("billing", "Prepare Stripe", &cobra.Command{
 		Use:   "setup",
-		Short: "Make or update the products and prices of the plans in Stripe",
+		Short: "Create or update the products and prices of the plans in Stripe",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return operate(cmd, func(o *app.Operator) error {

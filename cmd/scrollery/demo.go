@@ -11,7 +11,7 @@ import (
 func demoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Make the whole journey on the sample library, over HTTP",
+		Short: "Run the whole journey on the sample library, over HTTP",
 		Long: "Starts a server of its own on scratch data, subscribes, pays in the test checkout,\n" +
 			"claims a key, writes a brief and rules, runs three scrolls, and prints hooks, outliers and trends.",
 		Args: noArgs,

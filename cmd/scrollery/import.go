@@ -22,7 +22,7 @@ func importCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "import --email A FILE|FOLDER|- …",
 		Short: "Load videos that you have in files into an account's library",
-		Long:  "Load videos that you have in files into an account's library.\n\nWhat is read:\n" + listFormats() + "\nEach object is told by its members; --format reads one format alone.",
+		Long:  "Load videos that you have in files into an account's library.\n\nFormats:\n" + listFormats() + "\nThe format of each object is detected by its members; --format reads one format only.",
 		Args:  inputFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			order, err := flags.order(args)
@@ -68,21 +68,21 @@ func listFormats() string {
 	return out.String()
 }
 
-// fileFlags say how to read files, as they were given.
+// fileFlags are the flags of commands that read files.
 type fileFlags struct{ columns, format, observed string }
 
 func (f *fileFlags) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&f.columns, "map", "", "column map for all CSV files, instead of those beside them")
+	flags.StringVar(&f.columns, "map", "", "column map for all CSV files, instead of the maps beside them")
 	flags.StringVar(&f.format, "format", "", "the only format to read")
-	flags.StringVar(&f.observed, "observed-at", "", "when the counts were read that do not say it, as 2026-01-31 or 2026-01-31T12:00:00Z (default: the file's time)")
+	flags.StringVar(&f.observed, "observed-at", "", "time of counts without a time of their own: 2026-01-31 or 2026-01-31T12:00:00Z (default: the file's modification time)")
 }
 
 func (f fileFlags) files(paths []string) (operator.InputFiles, error) {
 	files := operator.InputFiles{Paths: paths, Input: os.Stdin, Format: formats.Format(f.format)}
 	var faults []error
 	if names, _ := formats.Formats(); f.format != "" && !slices.Contains(names, files.Format) {
-		faults = append(faults, fmt.Errorf("--format: there is no %q; there are %v", f.format, names))
+		faults = append(faults, fmt.Errorf("--format: %q is not one of %v", f.format, names))
 	}
 	if f.columns != "" {
 		text, err := os.ReadFile(f.columns)
@@ -99,7 +99,7 @@ func (f fileFlags) files(paths []string) (operator.InputFiles, error) {
 			at, err = time.Parse(time.DateOnly, f.observed)
 		}
 		if ms := at.UnixMilli(); err != nil || at.Year() < 2000 || at.After(time.Now()) {
-			faults = append(faults, fmt.Errorf("--observed-at: %q is no past day or time", f.observed))
+			faults = append(faults, fmt.Errorf("--observed-at: %q is not a past day or time", f.observed))
 		} else {
 			files.ObservedAt = &ms
 		}
@@ -134,7 +134,7 @@ func runImport(cmd *cobra.Command, o *app.Operator, order operator.ImportOrder, 
 		err = printErr
 	}
 	if err != nil {
-		return fmt.Errorf("%w; what was imported stays, and the same command goes on from there", err)
+		return fmt.Errorf("%w; the videos imported so far are stored, and the same command continues from there", err)
 	}
 	if report.Total.Read == 0 && slices.ContainsFunc(report.Total.Skipped, func(s formats.Skip) bool { return s.Reason.Unread() }) {
 		return errors.New("no video could be read")
@@ -180,10 +180,10 @@ func countsOf(file operator.ImportedFile) string {
 	}
 	text := fmt.Sprintf("%s; %d read, %d new, %d seen again, %d already there, %d skipped", form, file.Read, file.New, file.SeenAgain, file.AlreadyThere, skipped)
 	if file.Repeated > 0 {
-		text += fmt.Sprintf(", %d further readings of a video left out", file.Repeated)
+		text += fmt.Sprintf(", %d further readings of a video ignored", file.Repeated)
 	}
 	if file.Doubtful > 0 {
-		text += fmt.Sprintf(", %d values made no sense", file.Doubtful)
+		text += fmt.Sprintf(", %d implausible values", file.Doubtful)
 	}
 	return text
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func keysCommand() *cobra.Command {
-	return group("keys", "Make, list and revoke API keys", keysCreate(), keysList(), keysRevoke())
+	return group("keys", "Create, list and revoke API keys", keysCreate(), keysList(), keysRevoke())
 }
 
 func keysCreate() *cobra.Command {
@@ -22,11 +22,11 @@ func keysCreate() *cobra.Command {
 	var scopes string
 	command := &cobra.Command{
 		Use:   "create --email A --plan standard|pro",
-		Short: "Print a key of a complimentary account; a known address gets one more",
+		Short: "Print a new key of a complimentary account; if the address is known, of its account",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("ttl") && order.TTL <= 0 {
-				return fmt.Errorf("%w: --ttl %v: a lifetime is more than 0; without --ttl the key lasts", errUse, order.TTL)
+				return fmt.Errorf("%w: --ttl %v: not above 0; without --ttl the key does not expire", errUse, order.TTL)
 			}
 			order.Scopes = strings.FieldsFunc(scopes, func(r rune) bool { return r == ',' || r == ' ' })
 			cfg, err := load(cmd)
@@ -48,8 +48,8 @@ func keysCreate() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&order.Email, "email", "", "address of the account")
 	flags.StringVar(&order.Plan, "plan", "", "standard or pro")
-	flags.StringVar(&scopes, "scopes", "", "scopes, separated by commas; all when empty")
-	flags.DurationVar(&order.TTL, "ttl", 0, "lifetime of a session key, such as 1h; without it the key lasts")
+	flags.StringVar(&scopes, "scopes", "", "scopes, separated by commas; empty: all")
+	flags.DurationVar(&order.TTL, "ttl", 0, "lifetime of a session key, such as 1h; without it the key does not expire")
 	return command
 }
 
@@ -84,7 +84,7 @@ func keysList() *cobra.Command {
 func keysRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID",
-		Short: "Revoke a key and the session keys that it made",
+		Short: "Revoke a key and the session keys created with it",
 		Args:  oneArg("the id of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return operate(cmd, func(o *app.Operator) error { return o.RevokeKey(cmd.Context(), args[0]) })
@@ -110,7 +110,7 @@ func operate(cmd *cobra.Command, do func(*app.Operator) error) error {
 	return operateWith(cmd, cfg, do)
 }
 
-// operateWith is operate for a configuration that was read before.
+// operateWith is operate with a loaded configuration.
 func operateWith(cmd *cobra.Command, cfg app.Config, do func(*app.Operator) error) error {
 	o, err := app.NewOperator(cmd.Context(), cfg, app.NewLog(os.Stderr, cfg.LogLevel))
 	if err != nil {

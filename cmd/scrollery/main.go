@@ -22,11 +22,11 @@ const (
 	exitWrongUse = 2
 )
 
-// errUse marks wrong use of a command, as against a failure of its work.
+// errUse marks wrong use of a command, not a failure of its work.
 var errUse = errors.New("wrong use")
 
 func main() {
-	app.RunPlugin(os.Args) // a process of a plugin never comes back from here
+	app.RunPlugin(os.Args) // does not return in the process of a plugin
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:]))
@@ -73,7 +73,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// load reads the configuration for a command; what is wrong with it is wrong use.
+// load reads the configuration for a command. An invalid configuration is wrong use.
 func load(cmd *cobra.Command) (app.Config, error) {
 	given := map[string]string{}
 	for _, setting := range app.Settings() {
@@ -98,10 +98,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// group is a command that only holds others.
+// group is a command that only has subcommands.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	parent := &cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return fmt.Errorf("%w: say which: see `%s --help`", errUse, cmd.CommandPath())
+		return fmt.Errorf("%w: a command is missing: see `%s --help`", errUse, cmd.CommandPath())
 	}}
 	parent.AddCommand(commands...)
 	return parent

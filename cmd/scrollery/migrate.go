@@ -12,7 +12,7 @@ import (
 func migrateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the database to this version's schema",
+		Short: "Migrate the database to this version's schema",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := load(cmd)
@@ -31,7 +31,7 @@ func migrateCommand() *cobra.Command {
 func doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Check that everything a server needs is there",
+		Short: "Check the system and the settings",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := load(cmd)

@@ -14,13 +14,13 @@ import (
 )
 
 func pluginsCommand() *cobra.Command {
-	return group("plugins", "List, check and pin stage plugins, and begin new ones", pluginsList(), pluginsCheck(), pluginsPin(), pluginsNew())
+	return group("plugins", "List, check, pin and create stage plugins", pluginsList(), pluginsCheck(), pluginsPin(), pluginsNew())
 }
 
 func pluginsList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the plugins that a server would use, and those that it refuses",
+		Short: "List the plugins that a server uses or refuses",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := load(cmd)
@@ -44,7 +44,7 @@ func pluginsList() *cobra.Command {
 func pluginsCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check BINARY",
-		Short: "Try anybody's plugin against the protocol's rules",
+		Short: "Check a plugin against the rules of the protocol",
 		Args:  oneArg("the path of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return app.CheckPlugin(cmd.Context(), args[0], os.Stdout)
@@ -56,13 +56,13 @@ func pluginsPin() *cobra.Command {
 	var manifest string
 	command := &cobra.Command{
 		Use:   "pin BINARY",
-		Short: "Write a plugin's hash into its manifest, and say what it wants",
+		Short: "Write a plugin's hash into its manifest, and print the rights that it requests",
 		Args:  oneArg("the path of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return app.PinPlugin(cmd.Context(), args[0], manifest, os.Stdout)
 		},
 	}
-	command.Flags().StringVar(&manifest, "manifest", "", "the manifest; plugin.yaml beside the binary by default")
+	command.Flags().StringVar(&manifest, "manifest", "", "the manifest (default: plugin.yaml beside the binary)")
 	return command
 }
 
@@ -71,7 +71,7 @@ func pluginsNew() *cobra.Command {
 	var kind string
 	command := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Write a whole plugin to begin with: source, test, Makefile, manifest",
+		Short: "Create a plugin: source, test, Makefile, manifest",
 		Args:  oneArg("a name for the plugin"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			plan.Name, plan.Kind = args[0], stage.Kind(kind)
@@ -82,7 +82,7 @@ func pluginsNew() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&kind, "kind", string(stage.SourceKind), "source, screen or evidence")
-	command.Flags().StringVar(&plan.Dir, "dir", "", "an empty folder, or one to be made; the name by default")
+	command.Flags().StringVar(&plan.Dir, "dir", "", "an empty or new folder (default: the name)")
 	command.Flags().StringVar(&plan.Replace, "replace", "", "build against this checkout of Scrollery")
 	return command
 }

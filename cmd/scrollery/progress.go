@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far an import has read: a bar on a terminal, else a line now
-// and then.
+// progress shows the progress of an import: a bar on a terminal, otherwise a line
+// every plainEvery.
 type progress struct {
 	out io.Writer
 	tty bool
@@ -21,14 +21,14 @@ type progress struct {
 	bar   *progressbar.ProgressBar
 	total int64
 	done  int64
-	told  time.Time
+	shown time.Time
 }
 
-// plainEvery is how often a line is written where there is no terminal.
+// plainEvery is the time between two lines without a terminal.
 const plainEvery = 10 * time.Second
 
 func newProgress(out *os.File) *progress {
-	return &progress{out: out, tty: term.IsTerminal(int(out.Fd())), told: time.Now()}
+	return &progress{out: out, tty: term.IsTerminal(int(out.Fd())), shown: time.Now()}
 }
 
 func (p *progress) begin(total int64) {
@@ -48,9 +48,9 @@ func (p *progress) read(n int) {
 	p.done += int64(n)
 	switch {
 	case p.bar != nil:
-		_ = p.bar.Add(n) // a terminal that is gone is no reason to stop
-	case time.Since(p.told) >= plainEvery:
-		p.told = time.Now()
+		_ = p.bar.Add(n) // a closed terminal must not stop the import
+	case time.Since(p.shown) >= plainEvery:
+		p.shown = time.Now()
 		if p.total > 0 {
 			fmt.Fprintf(p.out, "importing: %d of %d bytes read\n", p.done, p.total)
 			return

@@ -14,7 +14,7 @@ import (
 func quotasCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "quotas",
-		Short: "Show how much is used of what sites allow the plugins",
+		Short: "Show the use of the quotas of sites",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return operate(cmd, func(o *app.Operator) error {

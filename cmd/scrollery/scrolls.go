@@ -14,7 +14,7 @@ import (
 )
 
 func scrollsCommand() *cobra.Command {
-	return group("scrolls", "List and cancel scrolls, and what they judged", scrollsList(), scrollsVerdicts(), scrollsCancel())
+	return group("scrolls", "List and cancel scrolls, and list their verdicts", scrollsList(), scrollsVerdicts(), scrollsCancel())
 }
 
 func scrollsList() *cobra.Command {
@@ -61,7 +61,7 @@ func scrollsVerdicts() *cobra.Command {
 	var dropped bool
 	command := &cobra.Command{
 		Use:   "verdicts --email A",
-		Short: "List what the screens said of an account's videos, and why",
+		Short: "List the last verdicts on an account's videos, with reasons",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if email == "" {
@@ -86,12 +86,12 @@ func scrollsVerdicts() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&email, "email", "", "address of the account")
-	command.Flags().StringVar(&scroll, "scroll", "", "only what this scroll judged last")
-	command.Flags().BoolVar(&dropped, "dropped", false, "only what was dropped")
+	command.Flags().StringVar(&scroll, "scroll", "", "only verdicts of this scroll")
+	command.Flags().BoolVar(&dropped, "dropped", false, "only dropped videos")
 	return command
 }
 
-// plain keeps strangers' text from writing to the terminal as anything but text.
+// plain replaces control characters of untrusted text, which a terminal would obey.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -25,6 +25,6 @@ func serveCommand() *cobra.Command {
 			return app.ServeSample(cmd.Context(), cfg, os.Stdout, os.Stderr)
 		},
 	}
-	command.Flags().BoolVar(&sample, "sample", false, "fill a fictional sample library and print a key for it")
+	command.Flags().BoolVar(&sample, "sample", false, "create a fictional sample library and print a key for it")
 	return command
 }
