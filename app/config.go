@@ -199,7 +199,7 @@ func (c *Config) Complete() error {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	c.Protocols.BaseURL, c.Protocols.RateLimit, c.Protocols.TrustedProxies = c.BaseURL, c.RateLimit, c.TrustedProxies
 	c.Protocols.Origins = c.CORSOrigins
-	c.Billing.BaseURL = c.BaseURL
+	c.Billing.BaseURL, c.Keys.BaseURL = c.BaseURL, c.BaseURL
 	c.Billing.Stripe.SecretKey, c.Billing.Stripe.WebhookSecret = c.StripeSecretKey, c.StripeWebhookSecret
 	c.Billing.Stripe.APIURL = strings.TrimRight(c.StripeAPIURL, "/")
 	c.Planner.URL, c.Planner.Model, c.Planner.Key = c.AgentURL, c.AgentModel, c.AgentKey

@@ -3,9 +3,12 @@ package app_test
 import (
 	"fmt"
 	"io"
+	"mime/quotedprintable"
 	"net"
 	"net/http"
+	netmail "net/mail"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -85,7 +88,24 @@ func (o *postOffice) wait(t *testing.T, to string) (letter string, tries int) {
 	return "", 0
 }
 
-var mailedCode = regexp.MustCompile(`code is (\d{6})`)
+var (
+	mailedCode = regexp.MustCompile(`code is (\d{6})`)
+	mailedLink = regexp.MustCompile(`/recover/(\w{43})`)
+)
+
+// textOf decodes the body of a letter.
+func textOf(t *testing.T, letter string) string {
+	t.Helper()
+	message, err := netmail.ReadMessage(strings.NewReader(letter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(quotedprintable.NewReader(message.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 // TestMailedCodesThroughTheQueue asks for codes by the API. What the mail server
 // refuses for the moment comes with a later try of the job, and its code works;
@@ -123,9 +143,16 @@ func TestMailedCodesThroughTheQueue(t *testing.T) {
 		if match == nil {
 			t.Fatal(letter)
 		}
+		link := "/recover/" + mailedLink.FindStringSubmatch(textOf(t, letter))[1]
+		if page := nobody.Do(t, "GET "+link, ""); page.Status != http.StatusOK || !strings.Contains(string(page.Body), "acct_") {
+			t.Errorf("the mailed link: got %d %s, want 200 and the account", page.Status, page.Body)
+		}
 		got := nobody.Do(t, `POST /v1/api_keys/reissue {"email":"`+later+`","code":"`+match[1]+`"}`, "").JSON(t)
 		if got["status"] != "completed" || got["apiKey"] == nil {
 			t.Errorf("the mailed code: %v", got)
+		}
+		if page := nobody.Do(t, "GET "+link, ""); page.Status != http.StatusNotFound {
+			t.Errorf("the link after the code: got %d, want 404", page.Status)
 		}
 		office.mu.Lock()
 		defer office.mu.Unlock()

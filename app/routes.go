@@ -13,6 +13,7 @@ import (
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/keys"
 )
 
 // probeTimeout bounds the checks of /readyz.
@@ -23,6 +24,7 @@ type Routes struct {
 	mux      *api.Mux
 	checkout http.Handler
 	webhook  http.Handler
+	recovery http.Handler
 	db       *store.DB
 	host     *pluginhost.Host
 	metrics  *prometheus.Registry
@@ -31,8 +33,8 @@ type Routes struct {
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing, drain *drain) *Routes {
-	return &Routes{mux: mux, checkout: checkout, webhook: webhook, db: db, host: host, metrics: metrics, tracing: tracing, drain: drain}
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, db *store.DB, host *pluginhost.Host, metrics *prometheus.Registry, tracing tracing, drain *drain) *Routes {
+	return &Routes{mux: mux, checkout: checkout, webhook: webhook, recovery: recovery, db: db, host: host, metrics: metrics, tracing: tracing, drain: drain}
 }
 
 // Handler serves the API on every path that own does not report.
@@ -40,6 +42,7 @@ func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/checkout/", r.checkout)
 	mux.Handle(billing.WebhookPath, r.webhook)
+	mux.Handle(keys.LinkPath, r.recovery)
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", r.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r.metrics, promhttp.HandlerOpts{}))
@@ -58,7 +61,7 @@ func (r *Routes) Handler() http.Handler {
 
 // own reports whether the path is not part of the API.
 func own(path string) bool {
-	return path == "/livez" || path == "/readyz" || path == "/metrics" || path == billing.WebhookPath || strings.HasPrefix(path, "/checkout/")
+	return path == "/livez" || path == "/readyz" || path == "/metrics" || path == billing.WebhookPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath)
 }
 
 // ready reports whether the process can work: the database answers. It lists the

@@ -26,13 +26,19 @@ type Code struct {
 	Salt []byte `json:"salt,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt int64 `json:"created_at,omitempty"`
-	// ExpiresAt holds the value of the "expires_at" field.
+	// Later requests beyond the mails of an hour postpone it.
 	ExpiresAt int64 `json:"expires_at,omitempty"`
-	// Tries holds the value of the "tries" field.
+	// Wrong and right ones, by every client.
 	Tries int `json:"tries,omitempty"`
 	// UsedAt holds the value of the "used_at" field.
-	UsedAt       *int64 `json:"used_at,omitempty"`
-	selectValues sql.SelectValues
+	UsedAt *int64 `json:"used_at,omitempty"`
+	// For each try, 8 bytes of a salted hash of the client's address.
+	Askers []byte `json:"askers,omitempty"`
+	// SHA-256 of the token in the mailed link.
+	LinkHash []byte `json:"link_hash,omitempty"`
+	// LinkExpiresAt holds the value of the "link_expires_at" field.
+	LinkExpiresAt *int64 `json:"link_expires_at,omitempty"`
+	selectValues  sql.SelectValues
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -40,9 +46,9 @@ func (*Code) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case code.FieldHash, code.FieldSalt:
+		case code.FieldHash, code.FieldSalt, code.FieldAskers, code.FieldLinkHash:
 			values[i] = new([]byte)
-		case code.FieldID, code.FieldAccountID, code.FieldCreatedAt, code.FieldExpiresAt, code.FieldTries, code.FieldUsedAt:
+		case code.FieldID, code.FieldAccountID, code.FieldCreatedAt, code.FieldExpiresAt, code.FieldTries, code.FieldUsedAt, code.FieldLinkExpiresAt:
 			values[i] = new(sql.NullInt64)
 		case code.FieldEmail:
 			values[i] = new(sql.NullString)
@@ -117,6 +123,25 @@ func (_m *Code) assignValues(columns []string, values []any) error {
 				_m.UsedAt = new(int64)
 				*_m.UsedAt = value.Int64
 			}
+		case code.FieldAskers:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field askers", values[i])
+			} else if value != nil {
+				_m.Askers = *value
+			}
+		case code.FieldLinkHash:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field link_hash", values[i])
+			} else if value != nil {
+				_m.LinkHash = *value
+			}
+		case code.FieldLinkExpiresAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field link_expires_at", values[i])
+			} else if value.Valid {
+				_m.LinkExpiresAt = new(int64)
+				*_m.LinkExpiresAt = value.Int64
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -178,6 +203,17 @@ func (_m *Code) String() string {
 	builder.WriteString(", ")
 	if v := _m.UsedAt; v != nil {
 		builder.WriteString("used_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("askers=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Askers))
+	builder.WriteString(", ")
+	builder.WriteString("link_hash=")
+	builder.WriteString(fmt.Sprintf("%v", _m.LinkHash))
+	builder.WriteString(", ")
+	if v := _m.LinkExpiresAt; v != nil {
+		builder.WriteString("link_expires_at=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteByte(')')

@@ -93,6 +93,32 @@ func (_c *CodeCreate) SetNillableUsedAt(v *int64) *CodeCreate {
 	return _c
 }
 
+// SetAskers sets the "askers" field.
+func (_c *CodeCreate) SetAskers(v []byte) *CodeCreate {
+	_c.mutation.SetAskers(v)
+	return _c
+}
+
+// SetLinkHash sets the "link_hash" field.
+func (_c *CodeCreate) SetLinkHash(v []byte) *CodeCreate {
+	_c.mutation.SetLinkHash(v)
+	return _c
+}
+
+// SetLinkExpiresAt sets the "link_expires_at" field.
+func (_c *CodeCreate) SetLinkExpiresAt(v int64) *CodeCreate {
+	_c.mutation.SetLinkExpiresAt(v)
+	return _c
+}
+
+// SetNillableLinkExpiresAt sets the "link_expires_at" field if the given value is not nil.
+func (_c *CodeCreate) SetNillableLinkExpiresAt(v *int64) *CodeCreate {
+	if v != nil {
+		_c.SetLinkExpiresAt(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *CodeCreate) SetID(v int64) *CodeCreate {
 	_c.mutation.SetID(v)
@@ -225,6 +251,18 @@ func (_c *CodeCreate) createSpec() (*Code, *sqlgraph.CreateSpec) {
 		_spec.SetField(code.FieldUsedAt, field.TypeInt64, value)
 		_node.UsedAt = &value
 	}
+	if value, ok := _c.mutation.Askers(); ok {
+		_spec.SetField(code.FieldAskers, field.TypeBytes, value)
+		_node.Askers = value
+	}
+	if value, ok := _c.mutation.LinkHash(); ok {
+		_spec.SetField(code.FieldLinkHash, field.TypeBytes, value)
+		_node.LinkHash = value
+	}
+	if value, ok := _c.mutation.LinkExpiresAt(); ok {
+		_spec.SetField(code.FieldLinkExpiresAt, field.TypeInt64, value)
+		_node.LinkExpiresAt = &value
+	}
 	return _node, _spec
 }
 
@@ -277,6 +315,24 @@ type (
 	}
 )
 
+// SetExpiresAt sets the "expires_at" field.
+func (u *CodeUpsert) SetExpiresAt(v int64) *CodeUpsert {
+	u.Set(code.FieldExpiresAt, v)
+	return u
+}
+
+// UpdateExpiresAt sets the "expires_at" field to the value that was provided on create.
+func (u *CodeUpsert) UpdateExpiresAt() *CodeUpsert {
+	u.SetExcluded(code.FieldExpiresAt)
+	return u
+}
+
+// AddExpiresAt adds v to the "expires_at" field.
+func (u *CodeUpsert) AddExpiresAt(v int64) *CodeUpsert {
+	u.Add(code.FieldExpiresAt, v)
+	return u
+}
+
 // SetTries sets the "tries" field.
 func (u *CodeUpsert) SetTries(v int) *CodeUpsert {
 	u.Set(code.FieldTries, v)
@@ -319,6 +375,48 @@ func (u *CodeUpsert) ClearUsedAt() *CodeUpsert {
 	return u
 }
 
+// SetAskers sets the "askers" field.
+func (u *CodeUpsert) SetAskers(v []byte) *CodeUpsert {
+	u.Set(code.FieldAskers, v)
+	return u
+}
+
+// UpdateAskers sets the "askers" field to the value that was provided on create.
+func (u *CodeUpsert) UpdateAskers() *CodeUpsert {
+	u.SetExcluded(code.FieldAskers)
+	return u
+}
+
+// ClearAskers clears the value of the "askers" field.
+func (u *CodeUpsert) ClearAskers() *CodeUpsert {
+	u.SetNull(code.FieldAskers)
+	return u
+}
+
+// SetLinkExpiresAt sets the "link_expires_at" field.
+func (u *CodeUpsert) SetLinkExpiresAt(v int64) *CodeUpsert {
+	u.Set(code.FieldLinkExpiresAt, v)
+	return u
+}
+
+// UpdateLinkExpiresAt sets the "link_expires_at" field to the value that was provided on create.
+func (u *CodeUpsert) UpdateLinkExpiresAt() *CodeUpsert {
+	u.SetExcluded(code.FieldLinkExpiresAt)
+	return u
+}
+
+// AddLinkExpiresAt adds v to the "link_expires_at" field.
+func (u *CodeUpsert) AddLinkExpiresAt(v int64) *CodeUpsert {
+	u.Add(code.FieldLinkExpiresAt, v)
+	return u
+}
+
+// ClearLinkExpiresAt clears the value of the "link_expires_at" field.
+func (u *CodeUpsert) ClearLinkExpiresAt() *CodeUpsert {
+	u.SetNull(code.FieldLinkExpiresAt)
+	return u
+}
+
 // UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
 // Using this option is equivalent to using:
 //
@@ -351,8 +449,8 @@ func (u *CodeUpsertOne) UpdateNewValues() *CodeUpsertOne {
 		if _, exists := u.create.mutation.CreatedAt(); exists {
 			s.SetIgnore(code.FieldCreatedAt)
 		}
-		if _, exists := u.create.mutation.ExpiresAt(); exists {
-			s.SetIgnore(code.FieldExpiresAt)
+		if _, exists := u.create.mutation.LinkHash(); exists {
+			s.SetIgnore(code.FieldLinkHash)
 		}
 	}))
 	return u
@@ -383,6 +481,27 @@ func (u *CodeUpsertOne) Update(set func(*CodeUpsert)) *CodeUpsertOne {
 		set(&CodeUpsert{UpdateSet: update})
 	}))
 	return u
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (u *CodeUpsertOne) SetExpiresAt(v int64) *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.SetExpiresAt(v)
+	})
+}
+
+// AddExpiresAt adds v to the "expires_at" field.
+func (u *CodeUpsertOne) AddExpiresAt(v int64) *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.AddExpiresAt(v)
+	})
+}
+
+// UpdateExpiresAt sets the "expires_at" field to the value that was provided on create.
+func (u *CodeUpsertOne) UpdateExpiresAt() *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.UpdateExpiresAt()
+	})
 }
 
 // SetTries sets the "tries" field.
@@ -431,6 +550,55 @@ func (u *CodeUpsertOne) UpdateUsedAt() *CodeUpsertOne {
 func (u *CodeUpsertOne) ClearUsedAt() *CodeUpsertOne {
 	return u.Update(func(s *CodeUpsert) {
 		s.ClearUsedAt()
+	})
+}
+
+// SetAskers sets the "askers" field.
+func (u *CodeUpsertOne) SetAskers(v []byte) *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.SetAskers(v)
+	})
+}
+
+// UpdateAskers sets the "askers" field to the value that was provided on create.
+func (u *CodeUpsertOne) UpdateAskers() *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.UpdateAskers()
+	})
+}
+
+// ClearAskers clears the value of the "askers" field.
+func (u *CodeUpsertOne) ClearAskers() *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.ClearAskers()
+	})
+}
+
+// SetLinkExpiresAt sets the "link_expires_at" field.
+func (u *CodeUpsertOne) SetLinkExpiresAt(v int64) *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.SetLinkExpiresAt(v)
+	})
+}
+
+// AddLinkExpiresAt adds v to the "link_expires_at" field.
+func (u *CodeUpsertOne) AddLinkExpiresAt(v int64) *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.AddLinkExpiresAt(v)
+	})
+}
+
+// UpdateLinkExpiresAt sets the "link_expires_at" field to the value that was provided on create.
+func (u *CodeUpsertOne) UpdateLinkExpiresAt() *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.UpdateLinkExpiresAt()
+	})
+}
+
+// ClearLinkExpiresAt clears the value of the "link_expires_at" field.
+func (u *CodeUpsertOne) ClearLinkExpiresAt() *CodeUpsertOne {
+	return u.Update(func(s *CodeUpsert) {
+		s.ClearLinkExpiresAt()
 	})
 }
 
@@ -631,8 +799,8 @@ func (u *CodeUpsertBulk) UpdateNewValues() *CodeUpsertBulk {
 			if _, exists := b.mutation.CreatedAt(); exists {
 				s.SetIgnore(code.FieldCreatedAt)
 			}
-			if _, exists := b.mutation.ExpiresAt(); exists {
-				s.SetIgnore(code.FieldExpiresAt)
+			if _, exists := b.mutation.LinkHash(); exists {
+				s.SetIgnore(code.FieldLinkHash)
 			}
 		}
 	}))
@@ -664,6 +832,27 @@ func (u *CodeUpsertBulk) Update(set func(*CodeUpsert)) *CodeUpsertBulk {
 		set(&CodeUpsert{UpdateSet: update})
 	}))
 	return u
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (u *CodeUpsertBulk) SetExpiresAt(v int64) *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.SetExpiresAt(v)
+	})
+}
+
+// AddExpiresAt adds v to the "expires_at" field.
+func (u *CodeUpsertBulk) AddExpiresAt(v int64) *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.AddExpiresAt(v)
+	})
+}
+
+// UpdateExpiresAt sets the "expires_at" field to the value that was provided on create.
+func (u *CodeUpsertBulk) UpdateExpiresAt() *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.UpdateExpiresAt()
+	})
 }
 
 // SetTries sets the "tries" field.
@@ -712,6 +901,55 @@ func (u *CodeUpsertBulk) UpdateUsedAt() *CodeUpsertBulk {
 func (u *CodeUpsertBulk) ClearUsedAt() *CodeUpsertBulk {
 	return u.Update(func(s *CodeUpsert) {
 		s.ClearUsedAt()
+	})
+}
+
+// SetAskers sets the "askers" field.
+func (u *CodeUpsertBulk) SetAskers(v []byte) *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.SetAskers(v)
+	})
+}
+
+// UpdateAskers sets the "askers" field to the value that was provided on create.
+func (u *CodeUpsertBulk) UpdateAskers() *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.UpdateAskers()
+	})
+}
+
+// ClearAskers clears the value of the "askers" field.
+func (u *CodeUpsertBulk) ClearAskers() *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.ClearAskers()
+	})
+}
+
+// SetLinkExpiresAt sets the "link_expires_at" field.
+func (u *CodeUpsertBulk) SetLinkExpiresAt(v int64) *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.SetLinkExpiresAt(v)
+	})
+}
+
+// AddLinkExpiresAt adds v to the "link_expires_at" field.
+func (u *CodeUpsertBulk) AddLinkExpiresAt(v int64) *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.AddLinkExpiresAt(v)
+	})
+}
+
+// UpdateLinkExpiresAt sets the "link_expires_at" field to the value that was provided on create.
+func (u *CodeUpsertBulk) UpdateLinkExpiresAt() *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.UpdateLinkExpiresAt()
+	})
+}
+
+// ClearLinkExpiresAt clears the value of the "link_expires_at" field.
+func (u *CodeUpsertBulk) ClearLinkExpiresAt() *CodeUpsertBulk {
+	return u.Update(func(s *CodeUpsert) {
+		s.ClearLinkExpiresAt()
 	})
 }
 

@@ -28,6 +28,27 @@ func (_u *CodeUpdate) Where(ps ...predicate.Code) *CodeUpdate {
 	return _u
 }
 
+// SetExpiresAt sets the "expires_at" field.
+func (_u *CodeUpdate) SetExpiresAt(v int64) *CodeUpdate {
+	_u.mutation.ResetExpiresAt()
+	_u.mutation.SetExpiresAt(v)
+	return _u
+}
+
+// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
+func (_u *CodeUpdate) SetNillableExpiresAt(v *int64) *CodeUpdate {
+	if v != nil {
+		_u.SetExpiresAt(*v)
+	}
+	return _u
+}
+
+// AddExpiresAt adds value to the "expires_at" field.
+func (_u *CodeUpdate) AddExpiresAt(v int64) *CodeUpdate {
+	_u.mutation.AddExpiresAt(v)
+	return _u
+}
+
 // SetTries sets the "tries" field.
 func (_u *CodeUpdate) SetTries(v int) *CodeUpdate {
 	_u.mutation.ResetTries()
@@ -73,6 +94,45 @@ func (_u *CodeUpdate) AddUsedAt(v int64) *CodeUpdate {
 // ClearUsedAt clears the value of the "used_at" field.
 func (_u *CodeUpdate) ClearUsedAt() *CodeUpdate {
 	_u.mutation.ClearUsedAt()
+	return _u
+}
+
+// SetAskers sets the "askers" field.
+func (_u *CodeUpdate) SetAskers(v []byte) *CodeUpdate {
+	_u.mutation.SetAskers(v)
+	return _u
+}
+
+// ClearAskers clears the value of the "askers" field.
+func (_u *CodeUpdate) ClearAskers() *CodeUpdate {
+	_u.mutation.ClearAskers()
+	return _u
+}
+
+// SetLinkExpiresAt sets the "link_expires_at" field.
+func (_u *CodeUpdate) SetLinkExpiresAt(v int64) *CodeUpdate {
+	_u.mutation.ResetLinkExpiresAt()
+	_u.mutation.SetLinkExpiresAt(v)
+	return _u
+}
+
+// SetNillableLinkExpiresAt sets the "link_expires_at" field if the given value is not nil.
+func (_u *CodeUpdate) SetNillableLinkExpiresAt(v *int64) *CodeUpdate {
+	if v != nil {
+		_u.SetLinkExpiresAt(*v)
+	}
+	return _u
+}
+
+// AddLinkExpiresAt adds value to the "link_expires_at" field.
+func (_u *CodeUpdate) AddLinkExpiresAt(v int64) *CodeUpdate {
+	_u.mutation.AddLinkExpiresAt(v)
+	return _u
+}
+
+// ClearLinkExpiresAt clears the value of the "link_expires_at" field.
+func (_u *CodeUpdate) ClearLinkExpiresAt() *CodeUpdate {
+	_u.mutation.ClearLinkExpiresAt()
 	return _u
 }
 
@@ -126,6 +186,12 @@ func (_u *CodeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.AccountIDCleared() {
 		_spec.ClearField(code.FieldAccountID, field.TypeInt64)
 	}
+	if value, ok := _u.mutation.ExpiresAt(); ok {
+		_spec.SetField(code.FieldExpiresAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedExpiresAt(); ok {
+		_spec.AddField(code.FieldExpiresAt, field.TypeInt64, value)
+	}
 	if value, ok := _u.mutation.Tries(); ok {
 		_spec.SetField(code.FieldTries, field.TypeInt, value)
 	}
@@ -140,6 +206,24 @@ func (_u *CodeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.UsedAtCleared() {
 		_spec.ClearField(code.FieldUsedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Askers(); ok {
+		_spec.SetField(code.FieldAskers, field.TypeBytes, value)
+	}
+	if _u.mutation.AskersCleared() {
+		_spec.ClearField(code.FieldAskers, field.TypeBytes)
+	}
+	if _u.mutation.LinkHashCleared() {
+		_spec.ClearField(code.FieldLinkHash, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.LinkExpiresAt(); ok {
+		_spec.SetField(code.FieldLinkExpiresAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedLinkExpiresAt(); ok {
+		_spec.AddField(code.FieldLinkExpiresAt, field.TypeInt64, value)
+	}
+	if _u.mutation.LinkExpiresAtCleared() {
+		_spec.ClearField(code.FieldLinkExpiresAt, field.TypeInt64)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -161,6 +245,27 @@ type CodeUpdateOne struct {
 	hooks     []Hook
 	mutation  *CodeMutation
 	modifiers []func(*sql.UpdateBuilder)
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (_u *CodeUpdateOne) SetExpiresAt(v int64) *CodeUpdateOne {
+	_u.mutation.ResetExpiresAt()
+	_u.mutation.SetExpiresAt(v)
+	return _u
+}
+
+// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
+func (_u *CodeUpdateOne) SetNillableExpiresAt(v *int64) *CodeUpdateOne {
+	if v != nil {
+		_u.SetExpiresAt(*v)
+	}
+	return _u
+}
+
+// AddExpiresAt adds value to the "expires_at" field.
+func (_u *CodeUpdateOne) AddExpiresAt(v int64) *CodeUpdateOne {
+	_u.mutation.AddExpiresAt(v)
+	return _u
 }
 
 // SetTries sets the "tries" field.
@@ -208,6 +313,45 @@ func (_u *CodeUpdateOne) AddUsedAt(v int64) *CodeUpdateOne {
 // ClearUsedAt clears the value of the "used_at" field.
 func (_u *CodeUpdateOne) ClearUsedAt() *CodeUpdateOne {
 	_u.mutation.ClearUsedAt()
+	return _u
+}
+
+// SetAskers sets the "askers" field.
+func (_u *CodeUpdateOne) SetAskers(v []byte) *CodeUpdateOne {
+	_u.mutation.SetAskers(v)
+	return _u
+}
+
+// ClearAskers clears the value of the "askers" field.
+func (_u *CodeUpdateOne) ClearAskers() *CodeUpdateOne {
+	_u.mutation.ClearAskers()
+	return _u
+}
+
+// SetLinkExpiresAt sets the "link_expires_at" field.
+func (_u *CodeUpdateOne) SetLinkExpiresAt(v int64) *CodeUpdateOne {
+	_u.mutation.ResetLinkExpiresAt()
+	_u.mutation.SetLinkExpiresAt(v)
+	return _u
+}
+
+// SetNillableLinkExpiresAt sets the "link_expires_at" field if the given value is not nil.
+func (_u *CodeUpdateOne) SetNillableLinkExpiresAt(v *int64) *CodeUpdateOne {
+	if v != nil {
+		_u.SetLinkExpiresAt(*v)
+	}
+	return _u
+}
+
+// AddLinkExpiresAt adds value to the "link_expires_at" field.
+func (_u *CodeUpdateOne) AddLinkExpiresAt(v int64) *CodeUpdateOne {
+	_u.mutation.AddLinkExpiresAt(v)
+	return _u
+}
+
+// ClearLinkExpiresAt clears the value of the "link_expires_at" field.
+func (_u *CodeUpdateOne) ClearLinkExpiresAt() *CodeUpdateOne {
+	_u.mutation.ClearLinkExpiresAt()
 	return _u
 }
 
@@ -291,6 +435,12 @@ func (_u *CodeUpdateOne) sqlSave(ctx context.Context) (_node *Code, err error) {
 	if _u.mutation.AccountIDCleared() {
 		_spec.ClearField(code.FieldAccountID, field.TypeInt64)
 	}
+	if value, ok := _u.mutation.ExpiresAt(); ok {
+		_spec.SetField(code.FieldExpiresAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedExpiresAt(); ok {
+		_spec.AddField(code.FieldExpiresAt, field.TypeInt64, value)
+	}
 	if value, ok := _u.mutation.Tries(); ok {
 		_spec.SetField(code.FieldTries, field.TypeInt, value)
 	}
@@ -305,6 +455,24 @@ func (_u *CodeUpdateOne) sqlSave(ctx context.Context) (_node *Code, err error) {
 	}
 	if _u.mutation.UsedAtCleared() {
 		_spec.ClearField(code.FieldUsedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Askers(); ok {
+		_spec.SetField(code.FieldAskers, field.TypeBytes, value)
+	}
+	if _u.mutation.AskersCleared() {
+		_spec.ClearField(code.FieldAskers, field.TypeBytes)
+	}
+	if _u.mutation.LinkHashCleared() {
+		_spec.ClearField(code.FieldLinkHash, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.LinkExpiresAt(); ok {
+		_spec.SetField(code.FieldLinkExpiresAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedLinkExpiresAt(); ok {
+		_spec.AddField(code.FieldLinkExpiresAt, field.TypeInt64, value)
+	}
+	if _u.mutation.LinkExpiresAtCleared() {
+		_spec.ClearField(code.FieldLinkExpiresAt, field.TypeInt64)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Code{config: _u.config}

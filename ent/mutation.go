@@ -2816,26 +2816,30 @@ func (m *CheckoutMutation) ResetEdge(name string) error {
 // CodeMutation represents an operation that mutates the Code nodes in the graph.
 type CodeMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *int64
-	email         *string
-	account_id    *int64
-	addaccount_id *int64
-	hash          *[]byte
-	salt          *[]byte
-	created_at    *int64
-	addcreated_at *int64
-	expires_at    *int64
-	addexpires_at *int64
-	tries         *int
-	addtries      *int
-	used_at       *int64
-	addused_at    *int64
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*Code, error)
-	predicates    []predicate.Code
+	op                 Op
+	typ                string
+	id                 *int64
+	email              *string
+	account_id         *int64
+	addaccount_id      *int64
+	hash               *[]byte
+	salt               *[]byte
+	created_at         *int64
+	addcreated_at      *int64
+	expires_at         *int64
+	addexpires_at      *int64
+	tries              *int
+	addtries           *int
+	used_at            *int64
+	addused_at         *int64
+	askers             *[]byte
+	link_hash          *[]byte
+	link_expires_at    *int64
+	addlink_expires_at *int64
+	clearedFields      map[string]struct{}
+	done               bool
+	oldValue           func(context.Context) (*Code, error)
+	predicates         []predicate.Code
 }
 
 var _ ent.Mutation = (*CodeMutation)(nil)
@@ -3358,6 +3362,174 @@ func (m *CodeMutation) ResetUsedAt() {
 	delete(m.clearedFields, code.FieldUsedAt)
 }
 
+// SetAskers sets the "askers" field.
+func (m *CodeMutation) SetAskers(b []byte) {
+	m.askers = &b
+}
+
+// Askers returns the value of the "askers" field in the mutation.
+func (m *CodeMutation) Askers() (r []byte, exists bool) {
+	v := m.askers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAskers returns the old "askers" field's value of the Code entity.
+// If the Code object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CodeMutation) OldAskers(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAskers is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAskers requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAskers: %w", err)
+	}
+	return oldValue.Askers, nil
+}
+
+// ClearAskers clears the value of the "askers" field.
+func (m *CodeMutation) ClearAskers() {
+	m.askers = nil
+	m.clearedFields[code.FieldAskers] = struct{}{}
+}
+
+// AskersCleared returns if the "askers" field was cleared in this mutation.
+func (m *CodeMutation) AskersCleared() bool {
+	_, ok := m.clearedFields[code.FieldAskers]
+	return ok
+}
+
+// ResetAskers resets all changes to the "askers" field.
+func (m *CodeMutation) ResetAskers() {
+	m.askers = nil
+	delete(m.clearedFields, code.FieldAskers)
+}
+
+// SetLinkHash sets the "link_hash" field.
+func (m *CodeMutation) SetLinkHash(b []byte) {
+	m.link_hash = &b
+}
+
+// LinkHash returns the value of the "link_hash" field in the mutation.
+func (m *CodeMutation) LinkHash() (r []byte, exists bool) {
+	v := m.link_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLinkHash returns the old "link_hash" field's value of the Code entity.
+// If the Code object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CodeMutation) OldLinkHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLinkHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLinkHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLinkHash: %w", err)
+	}
+	return oldValue.LinkHash, nil
+}
+
+// ClearLinkHash clears the value of the "link_hash" field.
+func (m *CodeMutation) ClearLinkHash() {
+	m.link_hash = nil
+	m.clearedFields[code.FieldLinkHash] = struct{}{}
+}
+
+// LinkHashCleared returns if the "link_hash" field was cleared in this mutation.
+func (m *CodeMutation) LinkHashCleared() bool {
+	_, ok := m.clearedFields[code.FieldLinkHash]
+	return ok
+}
+
+// ResetLinkHash resets all changes to the "link_hash" field.
+func (m *CodeMutation) ResetLinkHash() {
+	m.link_hash = nil
+	delete(m.clearedFields, code.FieldLinkHash)
+}
+
+// SetLinkExpiresAt sets the "link_expires_at" field.
+func (m *CodeMutation) SetLinkExpiresAt(i int64) {
+	m.link_expires_at = &i
+	m.addlink_expires_at = nil
+}
+
+// LinkExpiresAt returns the value of the "link_expires_at" field in the mutation.
+func (m *CodeMutation) LinkExpiresAt() (r int64, exists bool) {
+	v := m.link_expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLinkExpiresAt returns the old "link_expires_at" field's value of the Code entity.
+// If the Code object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CodeMutation) OldLinkExpiresAt(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLinkExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLinkExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLinkExpiresAt: %w", err)
+	}
+	return oldValue.LinkExpiresAt, nil
+}
+
+// AddLinkExpiresAt adds i to the "link_expires_at" field.
+func (m *CodeMutation) AddLinkExpiresAt(i int64) {
+	if m.addlink_expires_at != nil {
+		*m.addlink_expires_at += i
+	} else {
+		m.addlink_expires_at = &i
+	}
+}
+
+// AddedLinkExpiresAt returns the value that was added to the "link_expires_at" field in this mutation.
+func (m *CodeMutation) AddedLinkExpiresAt() (r int64, exists bool) {
+	v := m.addlink_expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearLinkExpiresAt clears the value of the "link_expires_at" field.
+func (m *CodeMutation) ClearLinkExpiresAt() {
+	m.link_expires_at = nil
+	m.addlink_expires_at = nil
+	m.clearedFields[code.FieldLinkExpiresAt] = struct{}{}
+}
+
+// LinkExpiresAtCleared returns if the "link_expires_at" field was cleared in this mutation.
+func (m *CodeMutation) LinkExpiresAtCleared() bool {
+	_, ok := m.clearedFields[code.FieldLinkExpiresAt]
+	return ok
+}
+
+// ResetLinkExpiresAt resets all changes to the "link_expires_at" field.
+func (m *CodeMutation) ResetLinkExpiresAt() {
+	m.link_expires_at = nil
+	m.addlink_expires_at = nil
+	delete(m.clearedFields, code.FieldLinkExpiresAt)
+}
+
 // Where appends a list predicates to the CodeMutation builder.
 func (m *CodeMutation) Where(ps ...predicate.Code) {
 	m.predicates = append(m.predicates, ps...)
@@ -3392,7 +3564,7 @@ func (m *CodeMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CodeMutation) Fields() []string {
-	fields := make([]string, 0, 8)
+	fields := make([]string, 0, 11)
 	if m.email != nil {
 		fields = append(fields, code.FieldEmail)
 	}
@@ -3416,6 +3588,15 @@ func (m *CodeMutation) Fields() []string {
 	}
 	if m.used_at != nil {
 		fields = append(fields, code.FieldUsedAt)
+	}
+	if m.askers != nil {
+		fields = append(fields, code.FieldAskers)
+	}
+	if m.link_hash != nil {
+		fields = append(fields, code.FieldLinkHash)
+	}
+	if m.link_expires_at != nil {
+		fields = append(fields, code.FieldLinkExpiresAt)
 	}
 	return fields
 }
@@ -3441,6 +3622,12 @@ func (m *CodeMutation) Field(name string) (ent.Value, bool) {
 		return m.Tries()
 	case code.FieldUsedAt:
 		return m.UsedAt()
+	case code.FieldAskers:
+		return m.Askers()
+	case code.FieldLinkHash:
+		return m.LinkHash()
+	case code.FieldLinkExpiresAt:
+		return m.LinkExpiresAt()
 	}
 	return nil, false
 }
@@ -3466,6 +3653,12 @@ func (m *CodeMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldTries(ctx)
 	case code.FieldUsedAt:
 		return m.OldUsedAt(ctx)
+	case code.FieldAskers:
+		return m.OldAskers(ctx)
+	case code.FieldLinkHash:
+		return m.OldLinkHash(ctx)
+	case code.FieldLinkExpiresAt:
+		return m.OldLinkExpiresAt(ctx)
 	}
 	return nil, fmt.Errorf("unknown Code field %s", name)
 }
@@ -3531,6 +3724,27 @@ func (m *CodeMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetUsedAt(v)
 		return nil
+	case code.FieldAskers:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAskers(v)
+		return nil
+	case code.FieldLinkHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLinkHash(v)
+		return nil
+	case code.FieldLinkExpiresAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLinkExpiresAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Code field %s", name)
 }
@@ -3554,6 +3768,9 @@ func (m *CodeMutation) AddedFields() []string {
 	if m.addused_at != nil {
 		fields = append(fields, code.FieldUsedAt)
 	}
+	if m.addlink_expires_at != nil {
+		fields = append(fields, code.FieldLinkExpiresAt)
+	}
 	return fields
 }
 
@@ -3572,6 +3789,8 @@ func (m *CodeMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedTries()
 	case code.FieldUsedAt:
 		return m.AddedUsedAt()
+	case code.FieldLinkExpiresAt:
+		return m.AddedLinkExpiresAt()
 	}
 	return nil, false
 }
@@ -3616,6 +3835,13 @@ func (m *CodeMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddUsedAt(v)
 		return nil
+	case code.FieldLinkExpiresAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLinkExpiresAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Code numeric field %s", name)
 }
@@ -3629,6 +3855,15 @@ func (m *CodeMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(code.FieldUsedAt) {
 		fields = append(fields, code.FieldUsedAt)
+	}
+	if m.FieldCleared(code.FieldAskers) {
+		fields = append(fields, code.FieldAskers)
+	}
+	if m.FieldCleared(code.FieldLinkHash) {
+		fields = append(fields, code.FieldLinkHash)
+	}
+	if m.FieldCleared(code.FieldLinkExpiresAt) {
+		fields = append(fields, code.FieldLinkExpiresAt)
 	}
 	return fields
 }
@@ -3649,6 +3884,15 @@ func (m *CodeMutation) ClearField(name string) error {
 		return nil
 	case code.FieldUsedAt:
 		m.ClearUsedAt()
+		return nil
+	case code.FieldAskers:
+		m.ClearAskers()
+		return nil
+	case code.FieldLinkHash:
+		m.ClearLinkHash()
+		return nil
+	case code.FieldLinkExpiresAt:
+		m.ClearLinkExpiresAt()
 		return nil
 	}
 	return fmt.Errorf("unknown Code nullable field %s", name)
@@ -3681,6 +3925,15 @@ func (m *CodeMutation) ResetField(name string) error {
 		return nil
 	case code.FieldUsedAt:
 		m.ResetUsedAt()
+		return nil
+	case code.FieldAskers:
+		m.ResetAskers()
+		return nil
+	case code.FieldLinkHash:
+		m.ResetLinkHash()
+		return nil
+	case code.FieldLinkExpiresAt:
+		m.ResetLinkExpiresAt()
 		return nil
 	}
 	return fmt.Errorf("unknown Code field %s", name)

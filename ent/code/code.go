@@ -27,6 +27,12 @@ const (
 	FieldTries = "tries"
 	// FieldUsedAt holds the string denoting the used_at field in the database.
 	FieldUsedAt = "used_at"
+	// FieldAskers holds the string denoting the askers field in the database.
+	FieldAskers = "askers"
+	// FieldLinkHash holds the string denoting the link_hash field in the database.
+	FieldLinkHash = "link_hash"
+	// FieldLinkExpiresAt holds the string denoting the link_expires_at field in the database.
+	FieldLinkExpiresAt = "link_expires_at"
 	// Table holds the table name of the code in the database.
 	Table = "codes"
 )
@@ -42,6 +48,9 @@ var Columns = []string{
 	FieldExpiresAt,
 	FieldTries,
 	FieldUsedAt,
+	FieldAskers,
+	FieldLinkHash,
+	FieldLinkExpiresAt,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -95,4 +104,9 @@ func ByTries(opts ...sql.OrderTermOption) OrderOption {
 // ByUsedAt orders the results by the used_at field.
 func ByUsedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldUsedAt, opts...).ToFunc()
+}
+
+// ByLinkExpiresAt orders the results by the link_expires_at field.
+func ByLinkExpiresAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLinkExpiresAt, opts...).ToFunc()
 }

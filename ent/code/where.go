@@ -92,6 +92,21 @@ func UsedAt(v int64) predicate.Code {
 	return predicate.Code(sql.FieldEQ(FieldUsedAt, v))
 }
 
+// Askers applies equality check predicate on the "askers" field. It's identical to AskersEQ.
+func Askers(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldEQ(FieldAskers, v))
+}
+
+// LinkHash applies equality check predicate on the "link_hash" field. It's identical to LinkHashEQ.
+func LinkHash(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldEQ(FieldLinkHash, v))
+}
+
+// LinkExpiresAt applies equality check predicate on the "link_expires_at" field. It's identical to LinkExpiresAtEQ.
+func LinkExpiresAt(v int64) predicate.Code {
+	return predicate.Code(sql.FieldEQ(FieldLinkExpiresAt, v))
+}
+
 // EmailEQ applies the EQ predicate on the "email" field.
 func EmailEQ(v string) predicate.Code {
 	return predicate.Code(sql.FieldEQ(FieldEmail, v))
@@ -455,6 +470,156 @@ func UsedAtIsNil() predicate.Code {
 // UsedAtNotNil applies the NotNil predicate on the "used_at" field.
 func UsedAtNotNil() predicate.Code {
 	return predicate.Code(sql.FieldNotNull(FieldUsedAt))
+}
+
+// AskersEQ applies the EQ predicate on the "askers" field.
+func AskersEQ(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldEQ(FieldAskers, v))
+}
+
+// AskersNEQ applies the NEQ predicate on the "askers" field.
+func AskersNEQ(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldNEQ(FieldAskers, v))
+}
+
+// AskersIn applies the In predicate on the "askers" field.
+func AskersIn(vs ...[]byte) predicate.Code {
+	return predicate.Code(sql.FieldIn(FieldAskers, vs...))
+}
+
+// AskersNotIn applies the NotIn predicate on the "askers" field.
+func AskersNotIn(vs ...[]byte) predicate.Code {
+	return predicate.Code(sql.FieldNotIn(FieldAskers, vs...))
+}
+
+// AskersGT applies the GT predicate on the "askers" field.
+func AskersGT(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldGT(FieldAskers, v))
+}
+
+// AskersGTE applies the GTE predicate on the "askers" field.
+func AskersGTE(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldGTE(FieldAskers, v))
+}
+
+// AskersLT applies the LT predicate on the "askers" field.
+func AskersLT(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldLT(FieldAskers, v))
+}
+
+// AskersLTE applies the LTE predicate on the "askers" field.
+func AskersLTE(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldLTE(FieldAskers, v))
+}
+
+// AskersIsNil applies the IsNil predicate on the "askers" field.
+func AskersIsNil() predicate.Code {
+	return predicate.Code(sql.FieldIsNull(FieldAskers))
+}
+
+// AskersNotNil applies the NotNil predicate on the "askers" field.
+func AskersNotNil() predicate.Code {
+	return predicate.Code(sql.FieldNotNull(FieldAskers))
+}
+
+// LinkHashEQ applies the EQ predicate on the "link_hash" field.
+func LinkHashEQ(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldEQ(FieldLinkHash, v))
+}
+
+// LinkHashNEQ applies the NEQ predicate on the "link_hash" field.
+func LinkHashNEQ(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldNEQ(FieldLinkHash, v))
+}
+
+// LinkHashIn applies the In predicate on the "link_hash" field.
+func LinkHashIn(vs ...[]byte) predicate.Code {
+	return predicate.Code(sql.FieldIn(FieldLinkHash, vs...))
+}
+
+// LinkHashNotIn applies the NotIn predicate on the "link_hash" field.
+func LinkHashNotIn(vs ...[]byte) predicate.Code {
+	return predicate.Code(sql.FieldNotIn(FieldLinkHash, vs...))
+}
+
+// LinkHashGT applies the GT predicate on the "link_hash" field.
+func LinkHashGT(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldGT(FieldLinkHash, v))
+}
+
+// LinkHashGTE applies the GTE predicate on the "link_hash" field.
+func LinkHashGTE(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldGTE(FieldLinkHash, v))
+}
+
+// LinkHashLT applies the LT predicate on the "link_hash" field.
+func LinkHashLT(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldLT(FieldLinkHash, v))
+}
+
+// LinkHashLTE applies the LTE predicate on the "link_hash" field.
+func LinkHashLTE(v []byte) predicate.Code {
+	return predicate.Code(sql.FieldLTE(FieldLinkHash, v))
+}
+
+// LinkHashIsNil applies the IsNil predicate on the "link_hash" field.
+func LinkHashIsNil() predicate.Code {
+	return predicate.Code(sql.FieldIsNull(FieldLinkHash))
+}
+
+// LinkHashNotNil applies the NotNil predicate on the "link_hash" field.
+func LinkHashNotNil() predicate.Code {
+	return predicate.Code(sql.FieldNotNull(FieldLinkHash))
+}
+
+// LinkExpiresAtEQ applies the EQ predicate on the "link_expires_at" field.
+func LinkExpiresAtEQ(v int64) predicate.Code {
+	return predicate.Code(sql.FieldEQ(FieldLinkExpiresAt, v))
+}
+
+// LinkExpiresAtNEQ applies the NEQ predicate on the "link_expires_at" field.
+func LinkExpiresAtNEQ(v int64) predicate.Code {
+	return predicate.Code(sql.FieldNEQ(FieldLinkExpiresAt, v))
+}
+
+// LinkExpiresAtIn applies the In predicate on the "link_expires_at" field.
+func LinkExpiresAtIn(vs ...int64) predicate.Code {
+	return predicate.Code(sql.FieldIn(FieldLinkExpiresAt, vs...))
+}
+
+// LinkExpiresAtNotIn applies the NotIn predicate on the "link_expires_at" field.
+func LinkExpiresAtNotIn(vs ...int64) predicate.Code {
+	return predicate.Code(sql.FieldNotIn(FieldLinkExpiresAt, vs...))
+}
+
+// LinkExpiresAtGT applies the GT predicate on the "link_expires_at" field.
+func LinkExpiresAtGT(v int64) predicate.Code {
+	return predicate.Code(sql.FieldGT(FieldLinkExpiresAt, v))
+}
+
+// LinkExpiresAtGTE applies the GTE predicate on the "link_expires_at" field.
+func LinkExpiresAtGTE(v int64) predicate.Code {
+	return predicate.Code(sql.FieldGTE(FieldLinkExpiresAt, v))
+}
+
+// LinkExpiresAtLT applies the LT predicate on the "link_expires_at" field.
+func LinkExpiresAtLT(v int64) predicate.Code {
+	return predicate.Code(sql.FieldLT(FieldLinkExpiresAt, v))
+}
+
+// LinkExpiresAtLTE applies the LTE predicate on the "link_expires_at" field.
+func LinkExpiresAtLTE(v int64) predicate.Code {
+	return predicate.Code(sql.FieldLTE(FieldLinkExpiresAt, v))
+}
+
+// LinkExpiresAtIsNil applies the IsNil predicate on the "link_expires_at" field.
+func LinkExpiresAtIsNil() predicate.Code {
+	return predicate.Code(sql.FieldIsNull(FieldLinkExpiresAt))
+}
+
+// LinkExpiresAtNotNil applies the NotNil predicate on the "link_expires_at" field.
+func LinkExpiresAtNotNil() predicate.Code {
+	return predicate.Code(sql.FieldNotNull(FieldLinkExpiresAt))
 }
 
 // And groups predicates with the AND operator between them.

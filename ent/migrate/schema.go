@@ -117,6 +117,9 @@ var (
 		{Name: "expires_at", Type: field.TypeInt64},
 		{Name: "tries", Type: field.TypeInt, Default: 0},
 		{Name: "used_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "askers", Type: field.TypeBytes, Nullable: true},
+		{Name: "link_hash", Type: field.TypeBytes, Nullable: true},
+		{Name: "link_expires_at", Type: field.TypeInt64, Nullable: true},
 	}
 	// CodesTable holds the schema information for the "codes" table.
 	CodesTable = &schema.Table{
@@ -128,6 +131,11 @@ var (
 				Name:    "code_email_id",
 				Unique:  false,
 				Columns: []*schema.Column{CodesColumns[1], CodesColumns[0]},
+			},
+			{
+				Name:    "code_link_hash",
+				Unique:  true,
+				Columns: []*schema.Column{CodesColumns[10]},
 			},
 		},
 	}

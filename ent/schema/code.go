@@ -21,9 +21,16 @@ func (Code) Fields() []ent.Field {
 			Comment("HMAC-SHA-256 of the code under a salt of its own."),
 		field.Bytes("salt").Immutable(),
 		field.Int64("created_at").Immutable(),
-		field.Int64("expires_at").Immutable(),
-		field.Int("tries").Default(0),
+		field.Int64("expires_at").
+			Comment("Later requests beyond the mails of an hour postpone it."),
+		field.Int("tries").Default(0).
+			Comment("Wrong and right ones, by every client."),
 		field.Int64("used_at").Optional().Nillable(),
+		field.Bytes("askers").Optional().
+			Comment("For each try, 8 bytes of a salted hash of the client's address."),
+		field.Bytes("link_hash").Optional().Immutable().
+			Comment("SHA-256 of the token in the mailed link."),
+		field.Int64("link_expires_at").Optional().Nillable(),
 	}
 }
 
@@ -31,5 +38,6 @@ func (Code) Fields() []ent.Field {
 func (Code) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("email", "id"),
+		index.Fields("link_hash").Unique(),
 	}
 }

@@ -154,7 +154,7 @@ func TestTestCheckoutRefuses(t *testing.T) {
 		"two actions":      {"POST", address, formType, "email=a@b.c&action=pay&action=cancel", 400},
 		"unknown field":    {"POST", address, formType, "email=a@b.c&action=pay&amount=0", 400},
 		"broken escape":    {"POST", address, formType, "email=%zz&action=pay", 400},
-		"too large":        {"POST", address, formType, "email=a@b.c&action=pay&x=" + strings.Repeat("x", maxForm), 413},
+		"too large":        {"POST", address, formType, "email=a@b.c&action=pay&x=" + strings.Repeat("x", 16<<10), 413},
 		"query is no form": {"POST", address + "?email=a@b.c&action=pay", formType, "", 400},
 	} {
 		resp, text := d.call(c.method, c.address, c.contentType, c.body)

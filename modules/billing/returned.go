@@ -3,11 +3,13 @@ package billing
 import (
 	"log/slog"
 	"net/http"
+
+	htmlpage "github.com/scrollery/scrollery/modules/kernel/page"
 )
 
 // Returned is where Stripe sends payers afterwards. It says nothing that the
 // address does not: whether money moved is asked of Stripe, with the claim.
-type Returned struct{ page *pageWriter }
+type Returned struct{ page *htmlpage.Writer }
 
 // NewReturned returns the pages. Mount them at CheckoutPath.
 func NewReturned(log *slog.Logger) (*Returned, error) {
@@ -22,19 +24,16 @@ func NewReturned(log *slog.Logger) (*Returned, error) {
 func (p *Returned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		p.page.write(w, r, http.StatusMethodNotAllowed, page{Live: true, Title: "This page is read"})
+		p.page.Write(w, r, http.StatusMethodNotAllowed, page{Live: true, Title: "This page is read"})
 		return
 	}
 	switch r.URL.Path {
 	case CheckoutPath + "paid":
-		detail := "Go back to where you started: the claim token opens your API key once the payment has arrived."
-		if id := r.URL.Query().Get("session"); id != "" && len(id) < 256 {
-			detail += " A top-up is confirmed with its session, " + id + "."
-		}
-		p.page.write(w, r, http.StatusOK, page{Live: true, Title: "Thank you", Detail: detail})
+		p.page.Write(w, r, http.StatusOK, page{Live: true, Title: "Thank you", Detail: "Go back to where you started: the claim token opens your API key once the payment has arrived. " +
+			"A top-up is confirmed with its session, the last part of this page's address."})
 	case CheckoutPath + "left":
-		p.page.write(w, r, http.StatusOK, page{Live: true, Title: "Not paid", Detail: "You left the checkout. Its address works until it expires."})
+		p.page.Write(w, r, http.StatusOK, page{Live: true, Title: "Not paid", Detail: "You left the checkout. Its address works until it expires."})
 	default:
-		p.page.write(w, r, http.StatusNotFound, page{Live: true, Title: "No such page"})
+		p.page.Write(w, r, http.StatusNotFound, page{Live: true, Title: "No such page"})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	htmlpage "github.com/scrollery/scrollery/modules/kernel/page"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
@@ -24,7 +25,7 @@ type TestCheckout struct {
 	checkouts checkouts
 	cfg       Config
 	log       *slog.Logger
-	page      *pageWriter
+	page      *htmlpage.Writer
 	now       func() time.Time
 }
 
@@ -76,7 +77,7 @@ func (t *TestCheckout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet, http.MethodHead, http.MethodPost:
 	default:
 		w.Header().Set("Allow", "GET, HEAD, POST")
-		t.page.write(w, r, http.StatusMethodNotAllowed, page{Title: "This page is read or posted"})
+		t.page.Write(w, r, http.StatusMethodNotAllowed, page{Title: "This page is read or posted"})
 		return
 	}
 	found, ok, err := t.find(r.Context(), session)
@@ -84,7 +85,7 @@ func (t *TestCheckout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		t.fail(w, r, err)
 	case !ok:
-		t.page.write(w, r, http.StatusNotFound, page{
+		t.page.Write(w, r, http.StatusNotFound, page{
 			Title: "No such checkout", Detail: "The address may be incomplete, or the checkout was removed long after it ended.",
 		})
 	case r.Method == http.MethodPost:
@@ -152,12 +153,12 @@ func (t *TestCheckout) show(w http.ResponseWriter, r *http.Request, found checko
 	case Expired:
 		content.Title, content.Message = "Expired", "The checkout was not paid in time. Start a new one."
 	}
-	t.page.write(w, r, status, content)
+	t.page.Write(w, r, status, content)
 }
 
 func (t *TestCheckout) fail(w http.ResponseWriter, r *http.Request, err error) {
 	t.log.ErrorContext(r.Context(), "serve a test checkout", "error", err)
-	t.page.write(w, r, http.StatusInternalServerError, page{
+	t.page.Write(w, r, http.StatusInternalServerError, page{
 		Title: "Something went wrong", Detail: "Nothing was changed. Try again in a moment.",
 	})
 }

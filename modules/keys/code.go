@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -19,7 +20,29 @@ type code struct {
 	hash, salt           []byte
 	createdAt, expiresAt time.Time
 	tries                int
-	used                 bool
+	// askers holds a mark of the client for each try.
+	askers []byte
+	used   bool
+	// linkHash is the hash of the token in the same mail.
+	linkHash      []byte
+	linkExpiresAt time.Time
+}
+
+// markSize is the length of a client's mark, in bytes.
+const markSize = 8
+
+// mark returns what is stored of a client's address: a salted hash, so that no address
+// is kept.
+func (c code) mark(client string) []byte { return hashDigits(c.salt, "client "+client)[:markSize] }
+
+// triesOf returns how often the client of the mark has tried.
+func (c code) triesOf(mark []byte) (tries int) {
+	for at := 0; at+markSize <= len(c.askers); at += markSize {
+		if bytes.Equal(c.askers[at:at+markSize], mark) {
+			tries++
+		}
+	}
+	return tries
 }
 
 // newDigits returns six random digits.

@@ -18,6 +18,7 @@ import (
 // Subscriptions.
 var Module = fx.Module("keys", fx.Provide(
 	New,
+	NewRecoveryPage,
 	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
 	fx.Annotate(Worker, fx.ResultTags(`group:"workers"`)),
 	fx.Annotate(Sweeper, fx.ResultTags(`group:"periodics"`)),

@@ -8,14 +8,15 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/audit"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// recoverKind is the job that mints and mails a one-time code.
+// recoverKind is the job that makes and mails a one-time code and a link.
 const recoverKind = "keys.recover"
 
-// recovery is what the job knows. The code is made by the job, so that it stands
-// in no table.
+// recovery is the argument of the job. The job itself makes the code, so that no table
+// holds it.
 type recovery struct {
 	Email string `json:"email"`
 }
@@ -27,9 +28,9 @@ const (
 	ReissueRateLimited = "rate_limited"
 )
 
-// Recover asks for a one-time code to be mailed. It does not look whether the
-// address is known: the answer and its time can therefore tell no one. Nor is the
-// job unique, since its duration would show in whether a second one is written.
+// Recover asks for a one-time code and a link to be mailed. It does not read whether
+// the address is known, so its answer and duration do not depend on that. Nor is the
+// job unique, since its duration would show whether a second one is written.
 func (s *Service) Recover(ctx context.Context, email string) error {
 	address, ok := mail.Address(email)
 	if !ok {
@@ -44,9 +45,9 @@ func (s *Service) Recover(ctx context.Context, email string) error {
 	return nil
 }
 
-// sendCode makes a code for an address and mails it, unless the address had its
-// codes of this hour. One that could not be mailed is taken back, and the job
-// tries again with another.
+// sendCode makes a code and a link for an address and mails them. An address that had
+// its mails of this hour gets no further one; the newest is then valid for longer. A
+// code that could not be mailed is removed, and the job tries again with another.
 func (s *Service) sendCode(ctx context.Context, address string) error {
 	account, err := s.accountOf(ctx, address)
 	if err != nil {
@@ -59,52 +60,64 @@ func (s *Service) sendCode(ctx context.Context, address string) error {
 	now := s.now()
 	made := newCode(address, account, digits, now, now.Add(s.cfg.CodeTTL))
 	made.id = s.db.NewID()
+	token := secret.New()
+	made.linkHash, made.linkExpiresAt = hashToken(token), now.Add(s.cfg.LinkTTL)
 	added, err := s.rows.addCode(ctx, made, now.Add(-time.Hour), s.cfg.MailsPerHour)
 	if err != nil || !added || account == 0 {
 		return err
 	}
-	if err := s.mailer.Send(ctx, s.letter(address, digits)); err != nil {
+	if err := s.mailer.Send(ctx, s.letter(address, digits, token)); err != nil {
 		err = fmt.Errorf("mail a one-time code: %w", err)
 		if gone := s.rows.removeCode(context.WithoutCancel(ctx), made.id); gone != nil {
-			s.log.ErrorContext(ctx, "take back a code that was not mailed", "error", gone)
+			s.log.ErrorContext(ctx, "remove a code that was not mailed", "error", gone)
 		}
 		return err
 	}
 	return nil
 }
 
-func (s *Service) letter(address, digits string) mail.Message {
+func (s *Service) letter(address, digits, token string) mail.Message {
 	return mail.Message{
 		To:      address,
 		Subject: "Your Scrollery code: " + digits,
 		Text: "Somebody, most likely you, asked to replace a lost Scrollery API key.\n\n" +
 			"Your one-time code is " + digits + "\n\n" +
 			fmt.Sprintf("It is valid for %d minutes. ", int(s.cfg.CodeTTL.Minutes())) +
-			"Using it ends every key that you have now.\n" +
-			"If you did not ask, do nothing: your keys stay as they are.\n",
+			"Using it ends every key that the account has now.\n\n" +
+			"Or open this page. It shows every account of this address, and gives a new key\n" +
+			"for each one that you choose:\n\n" +
+			s.cfg.BaseURL + LinkPath + token + "\n\n" +
+			fmt.Sprintf("The page works once, within %d minutes. ", int(s.cfg.LinkTTL.Minutes())) +
+			"If you did not ask, do nothing:\nyour keys stay as they are.\n",
 	}
 }
 
-// Reissue exchanges the newest code of an address for a new key, and ends every
-// key and session that the account had. Each try is counted before it is judged,
-// so racing guesses have no more of them; a code that is not there, is for no one
-// or is wrong takes the same work.
-func (s *Service) Reissue(ctx context.Context, email, digits string) (status, apiKey string, err error) {
+// Reissue exchanges the newest code of an address for a new key, and ends every key and
+// session that the account had. client is the address that asks: its tries are counted
+// apart from those of other clients, so a stranger's guesses leave the owner theirs.
+// A missing, unknown or wrong code costs the same work.
+func (s *Service) Reissue(ctx context.Context, email, digits, client string) (status, apiKey string, err error) {
 	address, ok := mail.Address(email)
 	if !ok {
 		return "", "", apierr.Invalid("email", "must be an e-mail address")
 	}
 	err = s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) error {
-		status, apiKey, err = s.try(ctx, tx, address, digits)
+		status, apiKey, err = s.try(ctx, tx, address, digits, client)
 		return err
 	})
 	if err != nil {
 		return "", "", fmt.Errorf("reissue: %w", err)
 	}
+	if status == ReissueInvalidCode {
+		s.wrong.add(ctx, s.now())
+	}
 	return status, apiKey, nil
 }
 
-func (s *Service) try(ctx context.Context, tx *store.Tx, address, digits string) (status, apiKey string, err error) {
+func (s *Service) try(ctx context.Context, tx *store.Tx, address, digits, client string) (status, apiKey string, err error) {
+	if err := s.rows.lockCodes(ctx, tx, address); err != nil {
+		return "", "", err
+	}
 	now := s.now()
 	newest, found, err := s.rows.newestCode(ctx, tx, address)
 	if err != nil {
@@ -113,31 +126,34 @@ func (s *Service) try(ctx context.Context, tx *store.Tx, address, digits string)
 	if !found {
 		newest = s.dummy
 	}
-	counted, err := s.rows.countTry(ctx, tx, newest.id, s.cfg.CodeTries, now)
-	if err != nil {
+	right, mark := newest.matches(digits), newest.mark(client)
+	if ended := newest.used || !now.Before(newest.expiresAt); !ended {
+		if newest.triesOf(mark) >= s.cfg.CodeTries || newest.tries >= s.cfg.CodeGuesses || s.wrong.spent(now) {
+			return ReissueRateLimited, "", nil
+		}
+	} else {
+		newest.id, right = 0, false
+	}
+	if err := s.rows.addTry(ctx, tx, newest, mark); err != nil {
 		return "", "", err
 	}
-	right := newest.matches(digits)
-	if !counted && found { // perhaps for what another call has just done
-		if newest, _, err = s.rows.newestCode(ctx, tx, address); err != nil {
-			return "", "", err
-		}
-	}
-	switch {
-	case !counted && newest.tries >= s.cfg.CodeTries && !newest.used && now.Before(newest.expiresAt):
-		return ReissueRateLimited, "", nil
-	case !counted || !right || newest.accountID == 0:
+	if !right || newest.accountID == 0 {
 		return ReissueInvalidCode, "", nil
 	}
-	if err := s.rows.useCode(ctx, tx, newest.id, now); err != nil {
+	if err := s.rows.useCodes(ctx, tx, address, now); err != nil {
 		return "", "", err
 	}
-	if err := s.hold(ctx, tx, newest.accountID); err != nil {
-		return "", "", err
-	}
-	if err := s.rows.revokeAll(ctx, tx, newest.accountID, now); err != nil {
-		return "", "", err
-	}
-	apiKey, err = s.Mint(ctx, tx, newest.accountID)
+	apiKey, err = s.replace(ctx, tx, newest.accountID, now)
 	return ReissueCompleted, apiKey, err
+}
+
+// replace ends every key of an account and returns a new one.
+func (s *Service) replace(ctx context.Context, tx *store.Tx, accountID int64, at time.Time) (apiKey string, err error) {
+	if err := s.hold(ctx, tx, accountID); err != nil {
+		return "", err
+	}
+	if err := s.rows.revokeAll(ctx, tx, accountID, at); err != nil {
+		return "", err
+	}
+	return s.Mint(ctx, tx, accountID)
 }

@@ -244,7 +244,7 @@ func TestRacingGuessesHaveNoMoreTries(t *testing.T) {
 		digits := b.code(t, "ana@example.com")
 		var judged, limited atomic.Int64
 		race(func(int) {
-			status, _, err := b.Reissue(context.Background(), "ana@example.com", wrong(digits))
+			status, _, err := b.Reissue(context.Background(), "ana@example.com", wrong(digits), "192.0.2.1")
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -268,7 +268,7 @@ func TestRacingReissuesMintOneKey(t *testing.T) {
 		digits := b.code(t, "ana@example.com")
 		var completed atomic.Int64
 		race(func(int) {
-			status, _, err := b.Reissue(context.Background(), "ana@example.com", digits)
+			status, _, err := b.Reissue(context.Background(), "ana@example.com", digits, "192.0.2.1")
 			if err != nil {
 				t.Error(err)
 			}

@@ -58,7 +58,7 @@ func (s *Service) sendCodeTo(ctx context.Context, req *pb.RecoverRequest) (*pb.R
 }
 
 func (s *Service) reissue(ctx context.Context, req *pb.ReissueRequest) (*pb.ReissueResponse, error) {
-	status, apiKey, err := s.Reissue(ctx, req.GetEmail(), req.GetCode())
+	status, apiKey, err := s.Reissue(ctx, req.GetEmail(), req.GetCode(), api.ClientAddress(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -40,18 +40,32 @@ type Config struct {
 	MaxSessionTTL time.Duration `yaml:"max_session_ttl"`
 	// CodeTTL is how long a one-time code is valid. Default: 10 minutes.
 	CodeTTL time.Duration `yaml:"code_ttl"`
-	// CodeTries is how many codes may be tried against the one that was sent.
-	// Default: 5.
+	// LinkTTL is how long the link in the same mail is valid. Default: 30 minutes.
+	LinkTTL time.Duration `yaml:"link_ttl"`
+	// CodeTries is how many codes one client address may try against the one that was
+	// sent. Default: 5.
 	CodeTries int `yaml:"code_tries"`
+	// CodeGuesses is how many codes all clients together may try against it; the link
+	// of the same mail is valid beyond that. Default: 100.
+	CodeGuesses int `yaml:"code_guesses"`
+	// GuessesPerHour is how many wrong codes this process takes in an hour, for all
+	// addresses. Beyond it, only links are valid, and the log reports an error.
+	// Default: 3,000.
+	GuessesPerHour int `yaml:"guesses_per_hour"`
 	// MailsPerHour bounds the codes sent to one address. Default: 3.
 	MailsPerHour int `yaml:"mails_per_hour"`
+	// BaseURL is the service's public address, without a slash at the end: mailed
+	// links begin with it.
+	BaseURL string `yaml:"-"`
 }
 
 // Defaults returns the configuration of a local server.
 func Defaults() Config {
 	return Config{
 		SessionTTL: time.Hour, MaxSessionTTL: 24 * time.Hour,
-		CodeTTL: 10 * time.Minute, CodeTries: 5, MailsPerHour: 3,
+		CodeTTL: 10 * time.Minute, LinkTTL: 30 * time.Minute,
+		CodeTries: 5, CodeGuesses: 100, GuessesPerHour: 3000, MailsPerHour: 3,
+		BaseURL: "http://127.0.0.1:8080",
 	}
 }
 
@@ -64,8 +78,14 @@ func (c Config) Validate() error {
 	if c.CodeTTL <= 0 || c.CodeTTL > time.Hour {
 		faults = append(faults, fmt.Errorf("code lifetime %v: want more than 0, at most an hour", c.CodeTTL))
 	}
-	if c.CodeTries < 1 || c.MailsPerHour < 1 {
-		faults = append(faults, errors.New("code tries and mails an hour: want at least 1"))
+	if c.LinkTTL <= 0 || c.LinkTTL > time.Hour {
+		faults = append(faults, fmt.Errorf("link lifetime %v: want more than 0, at most an hour", c.LinkTTL))
+	}
+	if c.CodeTries < 1 || c.CodeGuesses < c.CodeTries || c.CodeGuesses > 1000 {
+		faults = append(faults, fmt.Errorf("code tries %d, guesses %d: want at least 1 try, and from that many to 1000 guesses", c.CodeTries, c.CodeGuesses))
+	}
+	if c.GuessesPerHour < 1 || c.MailsPerHour < 1 {
+		faults = append(faults, errors.New("guesses and mails an hour: want at least 1"))
 	}
 	return errors.Join(faults...)
 }
@@ -79,6 +99,7 @@ type Service struct {
 	subscriptions Subscriptions
 	log           *slog.Logger
 	now           func() time.Time
+	wrong         *guesses
 	// dummy is the code that is checked where there is none, so that the work
 	// is the same.
 	dummy code
@@ -87,6 +108,7 @@ type Service struct {
 // New returns the service.
 func New(db *store.DB, cfg Config, mailer Mailer, subscriptions Subscriptions, log *slog.Logger) *Service {
 	s := &Service{rows: rows{db}, db: db, cfg: cfg, mailer: mailer, subscriptions: subscriptions, log: log, now: time.Now}
+	s.wrong = &guesses{limit: cfg.GuessesPerHour, log: log}
 	s.dummy = newCode("", 0, secret.New(), s.now(), s.now())
 	return s
 }

@@ -150,7 +150,7 @@ func (b *bundle) code(t testing.TB, email string) string {
 
 func (b *bundle) reissue(t testing.TB, email, digits string) (status, key string) {
 	t.Helper()
-	status, key, err := b.Reissue(context.Background(), email, digits)
+	status, key, err := b.Reissue(context.Background(), email, digits, "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,6 +100,23 @@ func (r rows) keysOf(ctx context.Context, accountIDs []int64) ([]Key, error) {
 	return out, nil
 }
 
+// hints returns the last characters of each account's lasting keys in force, oldest
+// first, of at most 1,000 keys.
+func (r rows) hints(ctx context.Context, accountIDs []int64) (map[int64][]string, error) {
+	found, err := r.db.Ent().Key.Query().
+		Where(entkey.AccountIDIn(accountIDs...), entkey.ParentIDIsNil(), entkey.RevokedAtIsNil()).
+		Order(entkey.ByID()).Limit(1000).
+		All(viewer.System(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("load keys: %w", err)
+	}
+	out := map[int64][]string{}
+	for _, row := range found {
+		out[row.AccountID] = append(out[row.AccountID], row.Hint)
+	}
+	return out, nil
+}
+
 func timeOf(millis *int64) time.Time {
 	if millis == nil {
 		return time.Time{}

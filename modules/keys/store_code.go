@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -14,32 +15,64 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// addCode keeps a code unless the address has limit newer ones since a moment.
+// addCode stores a code unless limit newer ones of the address exist since a moment.
+// In that case it postpones the end of the newest one instead, to what made has, but
+// by no more than an hour after it was mailed: requests by strangers therefore cannot
+// keep the owner from a mail that works.
 func (r rows) addCode(ctx context.Context, made code, since time.Time, limit int) (added bool, err error) {
 	err = r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		added = false
-		if err := tx.Lock(ctx, "codes "+made.email, 0); err != nil {
+		if err := r.lockCodes(ctx, tx, made.email); err != nil {
 			return err
 		}
 		sent, err := tx.Ent().Code.Query().
 			Where(entcode.Email(made.email), entcode.CreatedAtGT(since.UnixMilli())).
 			Count(ctx)
-		if err != nil || sent >= limit {
+		if err != nil {
 			return err
+		}
+		if sent >= limit {
+			return r.postpone(ctx, tx, made)
 		}
 		added = true
 		row := tx.Ent().Code.Create().
-			SetID(made.id).SetEmail(made.email).SetHash(made.hash).SetSalt(made.salt).
-			SetCreatedAt(made.createdAt.UnixMilli()).SetExpiresAt(made.expiresAt.UnixMilli())
+			SetID(made.id).SetEmail(made.email).SetHash(made.hash).SetSalt(made.salt).SetLinkHash(made.linkHash).
+			SetCreatedAt(made.createdAt.UnixMilli()).SetExpiresAt(made.expiresAt.UnixMilli()).
+			SetLinkExpiresAt(made.linkExpiresAt.UnixMilli())
 		if made.accountID != 0 {
 			row.SetAccountID(made.accountID)
 		}
 		return row.Exec(ctx)
 	})
 	if err != nil {
-		return false, fmt.Errorf("keep a one-time code: %w", err)
+		return false, fmt.Errorf("store a one-time code: %w", err)
 	}
 	return added, nil
+}
+
+// postpone moves the end of the address's newest code.
+func (r rows) postpone(ctx context.Context, tx *store.Tx, until code) error {
+	newest, found, err := r.newestCode(ctx, tx, until.email)
+	if err != nil || !found || newest.used {
+		return err
+	}
+	last := newest.createdAt.Add(time.Hour)
+	return tx.Ent().Code.UpdateOneID(newest.id).
+		SetExpiresAt(earlier(until.expiresAt, last).UnixMilli()).
+		SetLinkExpiresAt(earlier(until.linkExpiresAt, last).UnixMilli()).
+		Exec(ctx)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// lockCodes makes other transactions wait that add or try codes of the address.
+func (r rows) lockCodes(ctx context.Context, tx *store.Tx, address string) error {
+	return tx.Lock(ctx, "codes "+address, 0)
 }
 
 func (r rows) removeCode(ctx context.Context, id int64) error {
@@ -61,33 +94,50 @@ func (r rows) newestCode(ctx context.Context, tx *store.Tx, address string) (cod
 	if err != nil {
 		return code{}, false, fmt.Errorf("load a one-time code: %w", err)
 	}
+	return codeOf(row), true, nil
+}
+
+func codeOf(row *ent.Code) code {
 	out := code{
-		id: row.ID, email: row.Email, hash: row.Hash, salt: row.Salt, tries: row.Tries, used: row.UsedAt != nil,
-		createdAt: time.UnixMilli(row.CreatedAt), expiresAt: time.UnixMilli(row.ExpiresAt),
+		id: row.ID, email: row.Email, hash: row.Hash, salt: row.Salt, tries: row.Tries, askers: row.Askers, used: row.UsedAt != nil,
+		createdAt: time.UnixMilli(row.CreatedAt), expiresAt: time.UnixMilli(row.ExpiresAt), linkHash: row.LinkHash,
 	}
 	if row.AccountID != nil {
 		out.accountID = *row.AccountID
 	}
-	return out, true, nil
+	if row.LinkExpiresAt != nil {
+		out.linkExpiresAt = time.UnixMilli(*row.LinkExpiresAt)
+	}
+	return out
 }
 
-// countTry takes one of the code's tries. It is false where none is left, or the
-// code is used, over or not there; of racing calls no more than limit get true.
-func (r rows) countTry(ctx context.Context, tx *store.Tx, id int64, limit int, at time.Time) (bool, error) {
-	changed, err := tx.Ent().Code.Update().
-		Where(entcode.ID(id), entcode.TriesLT(limit), entcode.UsedAtIsNil(), entcode.ExpiresAtGT(at.UnixMilli())).
-		AddTries(1).
+// codeByLink returns the code that was mailed with a link.
+func (r rows) codeByLink(ctx context.Context, client *ent.Client, linkHash []byte) (code, bool, error) {
+	row, err := client.Code.Query().Where(entcode.LinkHash(linkHash)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return code{}, false, nil
+	}
+	if err != nil {
+		return code{}, false, fmt.Errorf("load a link: %w", err)
+	}
+	return codeOf(row), true, nil
+}
+
+// addTry counts a try of the client with this mark. The codes of the address are
+// locked. A code that is not stored has id 0 and changes no row.
+func (r rows) addTry(ctx context.Context, tx *store.Tx, tried code, mark []byte) error {
+	_, err := tx.Ent().Code.Update().Where(entcode.ID(tried.id)).
+		AddTries(1).SetAskers(append(bytes.Clone(tried.askers), mark...)).
 		Save(ctx)
 	if err != nil {
-		return false, fmt.Errorf("count a try: %w", err)
+		return fmt.Errorf("count a try: %w", err)
 	}
-	return changed == 1, nil
+	return nil
 }
 
-// useCode voids a code. Its row is locked by countTry, so no other call can have
-// used it meanwhile.
-func (r rows) useCode(ctx context.Context, tx *store.Tx, id int64, at time.Time) error {
-	return tx.Ent().Code.UpdateOneID(id).SetUsedAt(at.UnixMilli()).Exec(ctx)
+// useCodes voids every code and link of an address. They are locked.
+func (r rows) useCodes(ctx context.Context, tx *store.Tx, address string, at time.Time) error {
+	return tx.Ent().Code.Update().Where(entcode.Email(address), entcode.UsedAtIsNil()).SetUsedAt(at.UnixMilli()).Exec(ctx)
 }
 
 // sweepCodes removes at most limit codes that were made before a moment.

@@ -22,12 +22,12 @@ func TestTimeTellsNothing(t *testing.T) {
 	const known, unknown = "known@example.com", "unknown@example.com"
 	setup := func(t *testing.T) *bundle {
 		b := setup(t, storetest.SQLite(t))
-		b.cfg.CodeTries = math.MaxInt32
+		b.cfg.CodeTries, b.cfg.CodeGuesses, b.wrong.limit = math.MaxInt32, math.MaxInt32, math.MaxInt32
 		b.open(t, known)
 		return b
 	}
 	try := func(t *testing.T, b *bundle, email string) {
-		if status, _, err := b.Reissue(context.Background(), email, "no-code"); err != nil || status != ReissueInvalidCode {
+		if status, _, err := b.Reissue(context.Background(), email, "no-code", "192.0.2.1"); err != nil || status != ReissueInvalidCode {
 			t.Fatal(status, err)
 		}
 	}

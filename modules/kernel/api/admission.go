@@ -199,6 +199,16 @@ func tierRank(tier string) int {
 	}
 }
 
+// ClientAddress returns the address of the client whose call has this context, as the
+// rates of public operations count it (an IPv6 client is its /64); "" where there is none.
+func ClientAddress(ctx context.Context) string {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return ""
+	}
+	return c.client().String()
+}
+
 // client returns the address that a public call is counted for: the peer, or the last
 // address in X-Forwarded-For that is not a trusted proxy.
 func (c *call) client() netip.Addr {

@@ -38,6 +38,11 @@ func First(at time.Time) int64 {
 	return max(at.UnixMilli()-epoch, 0) << (nodeBits + sequenceBits)
 }
 
+// Time returns when an id was made, in whole milliseconds.
+func Time(id int64) time.Time {
+	return time.UnixMilli(id>>(nodeBits+sequenceBits) + epoch)
+}
+
 // Format returns the public form of an id.
 func Format(prefix string, id int64) string {
 	var raw [8]byte

@@ -1,0 +1,65 @@
+// Package page renders the service's own HTML pages: a template, one style sheet and
+// headers that forbid scripts, frames, other origins and caches.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+)
+
+//go:embed page.css
+var style string
+
+// policy allows the style sheet, by its hash, and forms to the page's own origin.
+var policy = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}()
+
+// Writer renders one template. It is safe for concurrent use.
+type Writer struct {
+	template *template.Template
+	log      *slog.Logger
+}
+
+// New parses the template of the pages that name describes ("checkout"). The template
+// includes the style sheet by {{style}}.
+func New(name, text string, log *slog.Logger) (*Writer, error) {
+	parsed, err := template.New(name).Funcs(template.FuncMap{
+		"style": func() template.HTML { return template.HTML("<style>" + style + "</style>") },
+	}).Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("parse the %s page: %w", name, err)
+	}
+	return &Writer{template: parsed, log: log}, nil
+}
+
+// Write renders the content as the answer, without a body for HEAD. The answer is not
+// stored anywhere, and its address is not passed on.
+func (p *Writer) Write(w http.ResponseWriter, r *http.Request, status int, content any) {
+	var body bytes.Buffer
+	if err := p.template.Execute(&body, content); err != nil {
+		p.log.ErrorContext(r.Context(), "render a page", "page", p.template.Name(), "error", err)
+		http.Error(w, "The page could not be made. Try again later.", http.StatusInternalServerError)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("X-Robots-Tag", "noindex")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body.Bytes()) // the reader may have left
+	}
+}
