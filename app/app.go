@@ -8,10 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"go.uber.org/fx"
 
+	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
@@ -75,7 +79,8 @@ func graph(cfg Config, log *slog.Logger) fx.Option {
 	return fx.Options(
 		modules(cfg, log),
 		system,
-		fx.Provide(newTracing, newMetrics, newAdmission, newMux, newDrain, NewRoutes, NewServer),
+		observed,
+		fx.Provide(newTracing, newAdmission, newMux, newDrain, NewRoutes, NewServer),
 		fx.Invoke(learnStages, runRoles),
 	)
 }
@@ -111,9 +116,12 @@ type mounted struct {
 }
 
 // newMux mounts every operation, and refuses to start with one missing.
-func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *metrics, needs mounted, log *slog.Logger) (*api.Mux, error) {
+func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *ops.Metrics, db *store.DB, needs mounted, log *slog.Logger) (*api.Mux, error) {
 	part := cfg.Protocols
-	part.Observe = metrics.observe
+	part.Observe = func(o api.Observation) {
+		metrics.Request(o.Op, o.Protocol, o.Code, o.Duration)
+		db.Suspect(o.Cause)
+	}
 	mux, err := api.New(part, admit, record, log)
 	if err != nil {
 		return nil, err
@@ -134,7 +142,7 @@ func learnStages(lifecycle fx.Lifecycle, host *pluginhost.Host) {
 
 // runRoles starts the roles of this process. Both stop at the same time: neither waits
 // for the work of the other.
-func runRoles(lifecycle fx.Lifecycle, cfg Config, queue *store.Queue, server *Server, mux *api.Mux) {
+func runRoles(lifecycle fx.Lifecycle, cfg Config, db *store.DB, host *pluginhost.Host, queue *store.Queue, server *Server, mux *api.Mux, ready *ops.Readiness, drain *drain) {
 	start := func(ctx context.Context) error {
 		if cfg.Worker() {
 			if err := queue.Start(ctx); err != nil {
@@ -144,10 +152,11 @@ func runRoles(lifecycle fx.Lifecycle, cfg Config, queue *store.Queue, server *Se
 		if cfg.API() {
 			server.Start()
 		}
+		ready.Opened(db, readyFolders(cfg), readyNotes(host))
 		return nil
 	}
 	stop := func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+		ctx, cancel := drain.bound(ctx)
 		defer cancel()
 		queued := make(chan error, 1)
 		go func() { queued <- queue.Stop(ctx) }()
@@ -160,6 +169,7 @@ func runRoles(lifecycle fx.Lifecycle, cfg Config, queue *store.Queue, server *Se
 // Service is a running app.
 type Service struct {
 	graph   *fx.App
+	ops     *ops.Server
 	server  *Server
 	routes  *Routes
 	keys    *keys.Service
@@ -175,15 +185,22 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) 
 
 // start takes the values with which a test replaces those of modules.
 func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Option) (*Service, error) {
-	if err := Migrate(ctx, cfg, log); err != nil { // not among the start hooks, which have a deadline
-		return nil, err
-	}
-	listener, err := cfg.listen(ctx)
+	opsListener, err := cfg.listenOps(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{baseURL: cfg.BaseURL}
-	s.graph = fx.New(graph(cfg, log), fx.Provide(func() net.Listener { return listener }), fx.Options(instead...),
+	metrics, ready := ops.NewMetrics(), new(ops.Readiness)
+	s := &Service{ops: ops.Serve(opsListener, ready, metrics, log)}
+	log.Info("operations port is open", "address", s.ops.Address().String())
+	if err := Migrate(ctx, cfg, log); err != nil { // not among the start hooks, which have a deadline
+		return nil, errors.Join(err, s.ops.Close())
+	}
+	listener, err := cfg.listen(ctx)
+	if err != nil {
+		return nil, errors.Join(err, s.ops.Close())
+	}
+	s.baseURL = cfg.BaseURL
+	s.graph = fx.New(graph(cfg, log), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
 		fx.Populate(&s.server, &s.routes, &s.keys, &s.drain))
 	if err = cause(s.graph.Err()); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, startTimeout)
@@ -194,10 +211,13 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 		_ = listener.Close() // the server may have closed it
 	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.ops.Close())
 	}
 	return s, nil
 }
+
+// OpsURL is the address of the operations port.
+func (s *Service) OpsURL() string { return "http://" + s.ops.Address().String() }
 
 // BaseURL is the address that clients see.
 func (s *Service) BaseURL() string { return s.baseURL }
@@ -211,7 +231,7 @@ func (s *Service) Stop() error {
 	s.drain.begin()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
-	return s.graph.Stop(ctx)
+	return errors.Join(s.graph.Stop(ctx), s.ops.Close())
 }
 
 // Wait returns when ctx has ended, or with the error of a server that failed.
@@ -225,7 +245,8 @@ func (s *Service) Wait(ctx context.Context) error {
 }
 
 // Serve runs the service until ctx ends. It stays reachable, but not ready, for the
-// lame-duck phase, then drains.
+// lame-duck phase, then drains. Another SIGTERM or interrupt cuts both short: what runs is
+// given back at once.
 func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
 	service, err := Start(ctx, cfg, log)
 	if err != nil {
@@ -233,9 +254,20 @@ func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
 	}
 	err = service.Wait(ctx)
 	log.Info("stopping")
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(again)
+	go func() {
+		<-again
+		log.Info("stopping at once")
+		service.drain.hurry()
+	}()
 	if err == nil {
 		service.drain.begin()
-		time.Sleep(cfg.LameDuck)
+		select {
+		case <-time.After(cfg.LameDuck):
+		case <-service.drain.hurried:
+		}
 	}
 	return errors.Join(err, service.Stop())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -31,6 +32,9 @@ import (
 type Config struct {
 	// Addr is where the server listens; port 0 picks a free one.
 	Addr string `yaml:"addr"`
+	// OpsAddr is where a process of any role answers probes and serves metrics; port 0
+	// picks a free one. It is not for the public.
+	OpsAddr string `yaml:"ops_addr"`
 	// BaseURL is the public address, without a trailing slash. Empty means http:// and
 	// Addr, with the port that was picked if Addr has port 0.
 	BaseURL string `yaml:"base_url"`
@@ -97,6 +101,7 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		Addr:      "127.0.0.1:8080",
+		OpsAddr:   "127.0.0.1:8081",
 		DataDir:   "./data",
 		Roles:     []string{"api", "worker"},
 		RateLimit: true,
@@ -123,6 +128,7 @@ func Settings() []Setting {
 	}
 	return append([]Setting{
 		{Name: "ADDR", Default: "127.0.0.1:8080", Usage: "address to listen on", set: text(func(c *Config) *string { return &c.Addr })},
+		{Name: "OPS_ADDR", Default: "127.0.0.1:8081", Usage: "address of the operations port: probes and metrics", set: text(func(c *Config) *string { return &c.OpsAddr })},
 		{Name: "BASE_URL", Default: "http://<addr>", Usage: "public address of the server", set: text(func(c *Config) *string { return &c.BaseURL })},
 		{Name: "DATA_DIR", Default: "./data", Usage: "folder of the embedded database and the outbox", set: text(func(c *Config) *string { return &c.DataDir })},
 		{Name: "DATABASE_URL", Secret: true, Default: "SQLite in the data folder", Usage: "postgres:// address", set: text(func(c *Config) *string { return &c.DatabaseURL })},
@@ -234,6 +240,11 @@ func (c *Config) Validate() error {
 	base, err := url.Parse(c.BaseURL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		fault("BASE_URL", "%q is not an http or https address", c.BaseURL)
+	}
+	if _, port, err := net.SplitHostPort(c.OpsAddr); err != nil {
+		fault("OPS_ADDR", "%q is not host:port", c.OpsAddr)
+	} else if c.OpsAddr == c.Addr && c.API() && port != "0" {
+		fault("OPS_ADDR", "%s is the public address: operations have a port of their own", c.OpsAddr)
 	}
 	if c.DataDir == "" {
 		fault("DATA_DIR", "a folder is needed")

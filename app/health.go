@@ -1,11 +1,20 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
 
 	"go.uber.org/dig"
 	"go.uber.org/fx"
 
+	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -18,6 +27,61 @@ var system = fx.Provide(fx.Annotate(func() api.Operations {
 		})
 	}
 }, fx.ResultTags(`group:"operations"`)))
+
+// readyNotes are the plugins that cannot be called, as far as that is known: a probe
+// waits for none.
+func readyNotes(host *pluginhost.Host) func() []string {
+	return func() (notes []string) {
+		for _, plugin := range host.Known() {
+			if plugin.State == pluginhost.Resting || plugin.State == pluginhost.Refused {
+				notes = append(notes, "plugin "+plugin.ID+": "+string(plugin.State))
+			}
+		}
+		return notes
+	}
+}
+
+// readyTimeout bounds what Ready waits for.
+const readyTimeout = 4 * time.Second
+
+// Ready asks the operations port of the server that has this configuration and runs on
+// this machine, prints the answer, and fails unless the server is ready.
+func Ready(ctx context.Context, cfg Config, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	host, port, err := net.SplitHostPort(cfg.OpsAddr)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("the server does not answer: %w", err)
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(out, io.LimitReader(answer.Body, 64<<10)); err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return errors.New("the server is not ready")
+	}
+	return nil
+}
+
+// readyFolders are those that the process writes to.
+func readyFolders(cfg Config) []string {
+	folders := []string{cfg.DataDir}
+	if cfg.Worker() {
+		folders = append(folders, cmp.Or(cfg.Plugins.ScratchDir, os.TempDir()))
+	}
+	return folders
+}
 
 // cause is what went wrong, without the path through the graph that led there.
 func cause(err error) error {

@@ -1,33 +1,75 @@
 package app
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
 
-	"github.com/scrollery/scrollery/modules/kernel/api"
+	"go.uber.org/fx"
+
+	"github.com/scrollery/scrollery/app/ops"
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/keys"
+	"github.com/scrollery/scrollery/modules/operator"
+	"github.com/scrollery/scrollery/modules/quota"
 )
 
-// metrics counts requests.
-type metrics struct {
-	requests *prometheus.CounterVec
-	duration *prometheus.HistogramVec
+// observed gives the metrics to all that is worth measuring. The modules know functions
+// and small interfaces of their own, and nothing of Prometheus.
+var observed = fx.Options(
+	fx.Decorate(func(cfg Config, m *ops.Metrics) Config {
+		cfg.Scrolls.Observer = m
+		cfg.Usage.Observe = m.Committed
+		cfg.Plugins.Observe = m.PluginEnded
+		return cfg
+	}),
+	fx.Decorate(func(to keys.Mailer, m *ops.Metrics) keys.Mailer { return countedMail{to, m} }),
+	fx.Invoke(func(m *ops.Metrics, db *store.DB, ledger *quota.Service, host *pluginhost.Host, log *slog.Logger) {
+		m.Watch(db, func(ctx context.Context) (all []ops.Quota, err error) {
+			found, err := quotaLists{ledger, host}.Quotas(ctx)
+			return each(found, err, func(q operator.Quota) ops.Quota {
+				return ops.Quota{Plugin: q.Plugin, Name: q.Name, Left: max(0, q.Limit-q.Used)}
+			})
+		}, log)
+	}),
+)
+
+// countedMail counts the mails that could not be sent.
+type countedMail struct {
+	keys.Mailer
+	metrics *ops.Metrics
 }
 
-func newMetrics() (*metrics, *prometheus.Registry) {
-	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "scrollery_requests_total", Help: "Requests by operation, protocol and outcome.",
-		}, []string{"op", "protocol", "code"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "scrollery_request_duration_seconds", Help: "Time from a request's arrival to the end of its answer.",
-			Buckets: prometheus.ExponentialBuckets(0.0005, 2.5, 12),
-		}, []string{"op"}),
+func (c countedMail) Send(ctx context.Context, message mail.Message) error {
+	err := c.Mailer.Send(ctx, message)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		c.metrics.MailFailed()
 	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.duration)
-	return m, registry
+	return err
 }
 
-func (m *metrics) observe(o api.Observation) {
-	m.requests.WithLabelValues(o.Op, o.Protocol, o.Code).Inc()
-	m.duration.WithLabelValues(o.Op).Observe(o.Duration.Seconds())
+// countedWebhook counts events that were not applied. Without a configured webhook there
+// are none.
+func countedWebhook(next http.Handler, metrics *ops.Metrics) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(answer, r)
+		if answer.status >= 400 && answer.status != http.StatusNotFound && answer.status != http.StatusMethodNotAllowed {
+			metrics.WebhookFailed()
+		}
+	})
+}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
 }

@@ -89,7 +89,7 @@ func Demo(ctx context.Context, cfg Config, out, progress io.Writer) (err error) 
 	cfg.DataDir, cfg.DatabaseURL, cfg.Roles = filepath.Join(scratch, "data"), "", []string{"api", "worker"}
 	cfg.SetStage("FEED_DIR", feed.Sample)
 	cfg.RateLimit = false
-	cfg.Addr, cfg.BaseURL = "127.0.0.1:0", ""
+	cfg.Addr, cfg.OpsAddr, cfg.BaseURL = "127.0.0.1:0", "127.0.0.1:0", ""
 	if err := cfg.Complete(); err != nil {
 		return err
 	}

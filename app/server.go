@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,7 +23,7 @@ const (
 )
 
 // Server is the one HTTP server: REST, Connect, gRPC and gRPC-Web over HTTP/1.1
-// and cleartext HTTP/2, checkout pages, probes and metrics.
+// and cleartext HTTP/2, checkout pages and webhooks. Probes are on the operations port.
 type Server struct {
 	http     *http.Server
 	log      *slog.Logger
@@ -61,6 +62,16 @@ func (s *Server) counted(next http.Handler) http.Handler {
 		defer s.handlers.Done()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// listenOps opens the operations port.
+func (c *Config) listenOps(ctx context.Context) (net.Listener, error) {
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", c.OpsAddr)
+	if err != nil {
+		return nil, fmt.Errorf("open the operations port (%sOPS_ADDR): %w", Prefix, err)
+	}
+	return listener, nil
 }
 
 // listen opens the address of a process with the role `api`; nil without it. Where

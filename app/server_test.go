@@ -36,7 +36,7 @@ func TestPortZero(t *testing.T) {
 	t.Run("a configured base address stays", func(t *testing.T) {
 		t.Parallel()
 		cfg := app.Defaults()
-		cfg.Addr, cfg.BaseURL, cfg.DataDir = "127.0.0.1:0", "https://videos.example.com", t.TempDir()
+		cfg.Addr, cfg.OpsAddr, cfg.BaseURL, cfg.DataDir = "127.0.0.1:0", "127.0.0.1:0", "https://videos.example.com", t.TempDir()
 		if err := cfg.Complete(); err != nil {
 			t.Fatal(err)
 		}

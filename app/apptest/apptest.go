@@ -28,6 +28,8 @@ import (
 type Running struct {
 	// BaseURL is where it answers.
 	BaseURL string
+	// OpsURL is its operations port.
+	OpsURL string
 	// Handler answers without a network, for benchmarks.
 	Handler http.Handler
 	// Config that it runs with.
@@ -53,7 +55,7 @@ func Start(t testing.TB, configure ...func(*app.Config)) *Running {
 func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger) (*app.Service, error), configure ...func(*app.Config)) *Running {
 	t.Helper()
 	cfg := app.Defaults()
-	cfg.Addr = "127.0.0.1:0"
+	cfg.Addr, cfg.OpsAddr = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.DataDir = t.TempDir()
 	cfg.RateLimit = false
 	cfg.ReadPages = false // tests reach no network
@@ -69,7 +71,7 @@ func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger)
 	if err != nil {
 		t.Fatal(err)
 	}
-	running := &Running{BaseURL: service.BaseURL(), Config: cfg, Handler: service.Handler()}
+	running := &Running{BaseURL: service.BaseURL(), OpsURL: service.OpsURL(), Config: cfg, Handler: service.Handler()}
 	t.Cleanup(func() {
 		if running.commands != nil {
 			if err := running.commands.Close(); err != nil {

@@ -57,6 +57,9 @@ func (h *Host) call(ctx context.Context, id string, run stage.Run, v verb) (*sta
 	}
 	defer leave()
 	done, err := h.work(ctx, e, run, v)
+	if h.config.Observe != nil {
+		h.config.Observe(id, ending(ctx, err))
+	}
 	switch {
 	case counts(err):
 		e.breaker.crashed(time.Now())
@@ -67,6 +70,20 @@ func (h *Host) call(ctx context.Context, id string, run stage.Run, v verb) (*sta
 		return nil, err
 	}
 	return done, nil
+}
+
+// ending names the end of a call, for metrics.
+func ending(ctx context.Context, err error) string {
+	var failed *stage.CallError
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.As(err, &failed):
+		return string(failed.Failure)
+	case ctx.Err() != nil:
+		return "cancelled"
+	}
+	return "refused" // by the caller, who could not store what the stage sent
 }
 
 var errResting = errors.New("it crashed too often and rests")

@@ -30,6 +30,10 @@ type Config struct {
 	// of this machine: locks in it mark the folders of running hosts.
 	ScratchDir string `yaml:"scratch_dir"`
 
+	// Observe, if set, is called with how each call of a plugin ended: `ok`,
+	// `cancelled`, or the failure. It must not block.
+	Observe func(plugin, cause string) `yaml:"-"`
+
 	// Start is how long a process may take until it is ready. 10 s by default.
 	Start time.Duration `yaml:"start"`
 	// Call is how long one call may last, whatever a spec asks for. 30 min by default.

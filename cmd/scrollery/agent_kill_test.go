@@ -86,7 +86,7 @@ func killWhileTheAgentWorks(t *testing.T, databaseURL string) {
 	if databaseURL != "" { // a second replica, which looks for lost calls too
 		other := *c.served
 		other.base = "http://" + apptest.FreeAddress(t)
-		other.env = append(append([]string{}, c.env...), "SCROLLERY_ADDR="+strings.TrimPrefix(other.base, "http://"), "TMPDIR="+shortFolder(t))
+		other.env = append(append([]string{}, c.env...), "SCROLLERY_ADDR="+strings.TrimPrefix(other.base, "http://"), "SCROLLERY_OPS_ADDR=127.0.0.1:0", "TMPDIR="+shortFolder(t))
 		other.start(t)
 		t.Cleanup(other.kill)
 	}

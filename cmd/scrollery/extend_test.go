@@ -40,7 +40,7 @@ func TestExtendPage(t *testing.T) {
 	}
 	address := quietAddress(t)
 	text := strings.ReplaceAll(script.String(), "127.0.0.1:8080", address)
-	out := inKit(t, t.TempDir(), text, "SCROLLERY_ADDR="+address)
+	out := inKit(t, t.TempDir(), text, "SCROLLERY_ADDR="+address, "SCROLLERY_OPS_ADDR=127.0.0.1:0")
 	for _, want := range []string{"ok   lets go of a cancelled call", "ready", "acme: a video of 21 seconds"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the commands did not print %q:\n%s", want, out)

@@ -67,7 +67,7 @@ func newRoot() *cobra.Command {
 		}
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(serveCommand(), demoCommand(), migrateCommand(), doctorCommand(), versionCommand(),
+	root.AddCommand(serveCommand(), demoCommand(), migrateCommand(), doctorCommand(), readyCommand(), versionCommand(),
 		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), pluginsCommand(), backupCommand(),
 		accountsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand())
 	return root

@@ -45,7 +45,7 @@ END
 export SCROLLERY_CONFIG="$PWD/scrollery.yaml"
 scrollery plugins list
 scrollery serve &
-for i in $(seq 100); do curl -sf "$BASE/readyz" > /dev/null && break; sleep 0.2; done
+for i in $(seq 100); do curl -sf "$BASE/v1/health" > /dev/null && break; sleep 0.2; done
 KEY="$(scrollery keys create --email ada@example.com --plan pro)"
 ask() { curl -sf -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" "$@"; }
 ask -d '{"description":"Filter coffee"}' "$BASE/v1/workspace"
@@ -53,7 +53,7 @@ SCROLL="$(ask -d '{}' "$BASE/v1/scrolls" | grep -o 'scr_[0-9a-z]*')"
 for i in $(seq 300); do ask "$BASE/v1/scrolls?id=$SCROLL" | grep -q '"completedAt":[0-9]' && break; sleep 0.2; done
 echo "scroll: $(ask "$BASE/v1/scrolls?id=$SCROLL")"
 echo "library: $(ask "$BASE/v1/library")"
-`, "SCROLLERY_ADDR="+address, "BASE=http://"+address)
+`, "SCROLLERY_ADDR="+address, "SCROLLERY_OPS_ADDR=127.0.0.1:0", "BASE=http://"+address)
 	for _, want := range []string{
 		"ok   lets go of a cancelled call", "it is not started by hand", "runs: openssl", "is a script: may read and run whatever is in /usr", "links      source    0.1.0    ready",
 		`"status":"completed"`, `"videos":2`, `"externalId":"dQw4w9WgXcQ"`, `"externalId":"7301234567890123456"`,

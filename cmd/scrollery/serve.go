@@ -8,6 +8,22 @@ import (
 	"github.com/scrollery/scrollery/app"
 )
 
+// readyCommand is the health check of containers, whose image has no HTTP client.
+func readyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ready",
+		Short: "Ask the server of this machine whether it can work",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := load(cmd)
+			if err != nil {
+				return err
+			}
+			return app.Ready(cmd.Context(), cfg, os.Stdout)
+		},
+	}
+}
+
 func serveCommand() *cobra.Command {
 	var sample bool
 	command := &cobra.Command{

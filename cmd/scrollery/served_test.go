@@ -20,10 +20,12 @@ import (
 // again on the same data.
 type served struct {
 	dir, base string
-	env       []string
-	server    *exec.Cmd
-	stderr    *lockedBuffer
-	client    *http.Client
+	// ops is the address of the operations port.
+	ops    string
+	env    []string
+	server *exec.Cmd
+	stderr *lockedBuffer
+	client *http.Client
 }
 
 // newServed prepares a server with a configuration in YAML; databaseURL is empty
@@ -35,10 +37,11 @@ func newServed(t *testing.T, dir, databaseURL, config string, env ...string) *se
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &served{dir: dir, base: "http://" + address, client: &http.Client{
+	ops := apptest.FreeAddress(t)
+	s := &served{dir: dir, base: "http://" + address, ops: "http://" + ops, client: &http.Client{
 		Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64},
 	}}
-	s.env = append([]string{"SCROLLERY_CONFIG=" + file, "SCROLLERY_ADDR=" + address, "SCROLLERY_RATE_LIMIT=off", "SCROLLERY_LOG_LEVEL=warn", "SCROLLERY_LAME_DUCK=0s"}, env...)
+	s.env = append([]string{"SCROLLERY_CONFIG=" + file, "SCROLLERY_ADDR=" + address, "SCROLLERY_OPS_ADDR=" + ops, "SCROLLERY_RATE_LIMIT=off", "SCROLLERY_LOG_LEVEL=warn", "SCROLLERY_LAME_DUCK=0s"}, env...)
 	if databaseURL != "" {
 		s.env = append(s.env, "SCROLLERY_DATABASE_URL="+databaseURL)
 	}

@@ -98,6 +98,7 @@ type service struct {
 	Environment map[string]string `yaml:"environment"`
 	Secrets     []string
 	Volumes     []string
+	HealthCheck struct{ Test []string } `yaml:"healthcheck"`
 }
 
 type composition struct {
@@ -161,6 +162,44 @@ func TestComposeNamesWhatItHas(t *testing.T) {
 		if roles := file.Services[backend[1]].Environment["SCROLLERY_ROLES"]; roles != "api" {
 			t.Errorf("the proxy sends requests to %s, whose role is %q, want api", backend[1], roles)
 		}
+	}
+}
+
+// TestEveryProcessIsWatched: Prometheus scrapes the operations port of each server, the proxy asks the same port, and
+// each server has a health check.
+func TestEveryProcessIsWatched(t *testing.T) {
+	t.Parallel()
+	_, port, _ := strings.Cut(regexp.MustCompile(`SCROLLERY_OPS_ADDR=\S+`).FindString(read(t, "Containerfile")), ":")
+	if port == "" {
+		t.Fatal("the image sets no operations port")
+	}
+	var want, got []string
+	for name, server := range compose(t).servers() {
+		want = append(want, name+":"+port)
+		if diff := cmp.Diff([]string{"CMD", "/usr/local/bin/scrollery", "ready"}, server.HealthCheck.Test); diff != "" {
+			t.Errorf("health check of %s (-want +got):\n%s", name, diff)
+		}
+	}
+	var file struct {
+		ScrapeConfigs []struct {
+			StaticConfigs []struct{ Targets []string } `yaml:"static_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	if err := yaml.Unmarshal([]byte(read(t, "prometheus.yml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range file.ScrapeConfigs {
+		for _, static := range job.StaticConfigs {
+			got = append(got, static.Targets...)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("targets of Prometheus (-want +got):\n%s", diff)
+	}
+	if caddy := read(t, "Caddyfile"); !strings.Contains(caddy, "health_port "+port+"\n") {
+		t.Errorf("the proxy does not ask port %s", port)
 	}
 }
 

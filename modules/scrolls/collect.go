@@ -30,6 +30,9 @@ type collector struct {
 	full     bool
 }
 
+// failedSource is the outcome, for metrics, of a source that failed as a whole.
+const failedSource = "failed"
+
 // collect asks all sources of the template. It starts over where an earlier start
 // was cut off, since a source may have had more to send.
 func (r *run) collect(ctx context.Context) error {
@@ -119,7 +122,11 @@ func (c *collector) run(ctx context.Context, a *coverage.Answer) {
 	if a.Err != nil {
 		c.r.log.Warn("source failed", "source", a.Source, "records", a.Records, "error", a.Err)
 	}
+	if a.Err != nil && len(a.Outcomes) == 0 {
+		c.r.s.cfg.Observer.Asked(a.Source, failedSource)
+	}
 	for _, o := range a.Outcomes {
+		c.r.s.cfg.Observer.Asked(a.Source, string(o.Status))
 		if o.Detail != "" {
 			c.r.log.Info("source reported", "source", a.Source, "seed", o.Seed, "platform", o.Platform, "outcome", o.Status, "detail", o.Detail)
 		}

@@ -73,11 +73,30 @@ type Config struct {
 	// Deadlines ends each step that takes longer. A step that is not named has
 	// 5 minutes; default: collect 30, observe, screen and evidence 15.
 	Deadlines map[string]time.Duration `yaml:"deadlines"`
+	// Observer, if set, receives what happens to scrolls, for metrics.
+	Observer Observer `yaml:"-"`
 	// Pause, if set, is called where a test wants to step in: as a step begins
 	// (`begin`), after each batch it committed (`batch`), and when its work is done
 	// but its checkpoint is not (`end`). Default nil.
 	Pause func(ctx context.Context, step, point string) `yaml:"-"`
 }
+
+// Observer receives what happens to scrolls in this process. Its methods must not block.
+type Observer interface {
+	// Ended is called once for each scroll that this process ended, after the commit.
+	Ended(outcome string)
+	// Stepped is called for each step that finished, and how long it took.
+	Stepped(step string, took time.Duration)
+	// Asked is called for each seed that a source was asked for, and the outcome.
+	Asked(source, outcome string)
+}
+
+// noObserver is the Observer where none is set.
+type noObserver struct{}
+
+func (noObserver) Ended(string)                  {}
+func (noObserver) Stepped(string, time.Duration) {}
+func (noObserver) Asked(string, string)          {}
 
 // Template is one pipeline.
 type Template struct {

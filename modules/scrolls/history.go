@@ -16,11 +16,13 @@ type History struct {
 	signals *signals
 	hot     hot
 	now     func() time.Time
+	// observer is the service's; noObserver until there is one.
+	observer Observer
 }
 
 // NewHistory returns the module's history. A process has one.
 func NewHistory(db *store.DB) *History {
-	return &History{db: db, signals: newSignals(), hot: newHot(db), now: time.Now}
+	return &History{db: db, signals: newSignals(), hot: newHot(db), now: time.Now, observer: noObserver{}}
 }
 
 // errCancelled is why a worker stops whose scroll was cancelled.
@@ -88,6 +90,7 @@ func (h *History) cancel(ctx context.Context, tx *store.Tx, id int64) error {
 	tx.AfterCommit(func() {
 		h.signals.cancel(id, errCancelled)
 		h.signals.changed(id)
+		h.observer.Ended(Cancelled)
 	})
 	return nil
 }

@@ -136,7 +136,7 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 			}
 			return nil
 		}
-		now, most := s.now().UnixMilli(), s.cfg.MaxAttempts
+		now, most, failed := s.now().UnixMilli(), s.cfg.MaxAttempts, true
 		if row.Template == importTemplate {
 			limits, most = importLimits(), importAttempts*most
 		}
@@ -146,10 +146,16 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		case row.Attempt >= most:
 			err = failRow(ctx, tx, row, internalFailure, now)
 		default:
+			failed = false
 			r = s.newRun(row, limits)
 			err = startRow(ctx, tx, row, r.state.step, now)
 		}
-		tx.AfterCommit(func() { s.signals.changed(row.ID) })
+		tx.AfterCommit(func() {
+			s.signals.changed(row.ID)
+			if failed {
+				s.cfg.Observer.Ended(Failed)
+			}
+		})
 		return err
 	})
 	return r, wait, err

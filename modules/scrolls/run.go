@@ -82,7 +82,9 @@ func (r *run) perform(ctx context.Context, step string) error {
 	if err != nil {
 		return &stepError{step, err}
 	}
-	r.log.Debug("step finished", "step", step, "took", time.Since(started))
+	took := time.Since(started)
+	r.s.cfg.Observer.Stepped(step, took)
+	r.log.Debug("step finished", "step", step, "took", took.String())
 	return nil
 }
 

@@ -182,6 +182,10 @@ func New(db *store.DB, cfg Config, needs Needs, history *History, log *slog.Logg
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("scrolls: %w", err)
 	}
+	if cfg.Observer == nil {
+		cfg.Observer = noObserver{}
+	}
+	history.observer = cfg.Observer
 	return &Service{
 		db: db, cfg: cfg, needs: needs, history: history, signals: history.signals,
 		hot: newHot(db), parsed: parsed{entries: map[int64]parsedEntry{}}, log: log, now: time.Now,

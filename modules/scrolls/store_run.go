@@ -181,6 +181,7 @@ func (r *run) end(ctx context.Context, status, failure string, why *Failure) err
 	})
 	if err == nil {
 		r.s.signals.changed(r.id)
+		r.s.cfg.Observer.Ended(status)
 	}
 	return err
 }

@@ -211,5 +211,8 @@ func (r *Recorder) write(events []event) error {
 		r.log.Error("write usage events", "count", len(events), "error", err)
 		return fmt.Errorf("write %d usage events: %w", len(events), err)
 	}
+	if r.cfg.Observe != nil {
+		r.cfg.Observe(len(events))
+	}
 	return nil
 }

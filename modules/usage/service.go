@@ -30,6 +30,9 @@ type Config struct {
 	GroupSize int `yaml:"group_size"`
 	// CommitTimeout bounds one transaction of events. Default: 15 seconds.
 	CommitTimeout time.Duration `yaml:"commit_timeout"`
+	// Observe, if set, is called with the number of events of each transaction. It must
+	// not block.
+	Observe func(events int) `yaml:"-"`
 }
 
 // Defaults returns the configuration of a local server.

@@ -48,6 +48,9 @@ type Observation struct {
 	Protocol string
 	// Code is the error code of the answer, `ok` for a success.
 	Code string
+	// Cause is the error behind an answer that says no more than that something failed;
+	// nil for others. It is internal.
+	Cause error
 	// Duration runs from the request's arrival to the end of its answer.
 	Duration time.Duration
 }

@@ -108,7 +108,7 @@ func (c *call) report(ctx context.Context) {
 		op = c.op.Id
 	}
 	if c.mux.config.Observe != nil {
-		c.mux.config.Observe(Observation{Op: op, Protocol: c.protocol, Code: c.code, Duration: took})
+		c.mux.config.Observe(Observation{Op: op, Protocol: c.protocol, Code: c.code, Cause: c.cause, Duration: took})
 	}
 	level := slog.LevelInfo
 	switch {
