@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,6 +45,16 @@ type Config struct {
 	DataDir string `yaml:"data_dir"`
 	// DatabaseURL is empty for SQLite in DataDir, or a postgres:// address.
 	DatabaseURL string `yaml:"database_url"`
+	// DatabaseDirectURL is the server's own address where DatabaseURL is a pooler of
+	// transactions; empty where it is the server.
+	DatabaseDirectURL string `yaml:"database_direct_url"`
+	// DatabasePool is the most connections in the pool of this process; 0, the default,
+	// for a twentieth of what the server admits, from 3 to 16.
+	DatabasePool int `yaml:"database_pool"`
+	// StatementTimeout and LockTimeout bound a statement, and its wait for a lock, on
+	// PostgreSQL; 0 for no bound. Default: 1m and 15s.
+	StatementTimeout time.Duration `yaml:"statement_timeout"`
+	LockTimeout      time.Duration `yaml:"lock_timeout"`
 	// Roles is the work of this process: `api`, `worker`, or both.
 	Roles []string `yaml:"roles"`
 	// PluginDir has external plugins and their manifests; empty for none.
@@ -106,6 +117,10 @@ func Defaults() Config {
 		Roles:     []string{"api", "worker"},
 		RateLimit: true,
 		LameDuck:  3 * time.Second,
+
+		StatementTimeout: store.Defaults().StatementTimeout,
+		LockTimeout:      store.Defaults().LockTimeout,
+
 		ReadPages: true,
 		MailFrom:  "Scrollery <no-reply@localhost>",
 		Protocols: api.Defaults(),
@@ -132,6 +147,19 @@ func Settings() []Setting {
 		{Name: "BASE_URL", Default: "http://<addr>", Usage: "public address of the server", set: text(func(c *Config) *string { return &c.BaseURL })},
 		{Name: "DATA_DIR", Default: "./data", Usage: "folder of the embedded database and the outbox", set: text(func(c *Config) *string { return &c.DataDir })},
 		{Name: "DATABASE_URL", Secret: true, Default: "SQLite in the data folder", Usage: "postgres:// address", set: text(func(c *Config) *string { return &c.DatabaseURL })},
+		{Name: "DATABASE_DIRECT_URL", Secret: true, Default: "the database address", Usage: "postgres:// address of the server behind a pooler of transactions", set: text(func(c *Config) *string { return &c.DatabaseDirectURL })},
+		{Name: "DATABASE_POOL", Default: "a twentieth of the server's, 3 to 16", Usage: "connections to PostgreSQL in the pool of a process", set: func(c *Config, value string) (err error) {
+			c.DatabasePool, err = strconv.Atoi(value)
+			return err
+		}},
+		{Name: "STATEMENT_TIMEOUT", Default: "1m", Usage: "longest statement on PostgreSQL, 0 for no bound", set: func(c *Config, value string) (err error) {
+			c.StatementTimeout, err = time.ParseDuration(value)
+			return err
+		}},
+		{Name: "LOCK_TIMEOUT", Default: "15s", Usage: "longest wait for a lock on PostgreSQL, 0 for no bound", set: func(c *Config, value string) (err error) {
+			c.LockTimeout, err = time.ParseDuration(value)
+			return err
+		}},
 		{Name: "ROLES", Default: "api,worker", Usage: "work of this process: api, worker or both", set: func(c *Config, value string) error {
 			c.Roles = list(value)
 			return nil
@@ -274,7 +302,7 @@ func (c *Config) Validate() error {
 	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"protocols": c.Protocols, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
-		"scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages,
+		"database": c.store(), "scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages,
 	} {
 		if err := part.Validate(); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", name, err))
@@ -286,6 +314,7 @@ func (c *Config) Validate() error {
 // store returns the configuration of the storage.
 func (c *Config) store() store.Config {
 	part := store.Defaults()
-	part.DatabaseURL, part.DataDir = c.DatabaseURL, c.DataDir
+	part.DatabaseURL, part.DataDir, part.DirectURL = c.DatabaseURL, c.DataDir, c.DatabaseDirectURL
+	part.MaxConns, part.StatementTimeout, part.LockTimeout = c.DatabasePool, c.StatementTimeout, c.LockTimeout
 	return part
 }

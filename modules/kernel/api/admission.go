@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"math"
 	"net/netip"
 	"slices"
@@ -16,6 +17,9 @@ import (
 // admit checks a call by its headers alone and returns the first refusal. The order
 // of the steps is part of the contract.
 func (c *call) admit(ctx context.Context) error {
+	if err := c.enter(); err != nil {
+		return err
+	}
 	caller, err := c.identify(ctx)
 	if err != nil {
 		c.showRate()
@@ -40,6 +44,27 @@ func (c *call) admit(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+var errInFlight = errors.New("as many calls are served as may be at once")
+
+// enter counts the call among those that are served. It refuses it where there are as
+// many as may be: a queue would only move the wait from the caller to the server.
+func (c *call) enter() error {
+	if c.op.desc.IsStreamingServer() {
+		return nil
+	}
+	c.counted = true
+	if c.mux.inFlight.Add(1) > int64(c.mux.config.MaxInFlight) {
+		return apierr.Busy(errInFlight)
+	}
+	return nil
+}
+
+func (c *call) leave() {
+	if c.counted {
+		c.mux.inFlight.Add(-1)
+	}
 }
 
 // identify looks up the caller. A public operation is served with any key; a valid

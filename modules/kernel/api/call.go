@@ -61,6 +61,7 @@ type call struct {
 	raw       map[string]json.RawMessage
 	faults    *issues // found so far, while a Check runs
 	recorded  bool
+	counted   bool   // among those in flight
 	code      string // of the answer: `ok` or an error code
 	cause     error  // for the log only
 	sent      int    // HTTP status of the answer; 0: not sent yet
@@ -151,6 +152,9 @@ func (c *call) settle(ctx context.Context, err error) error {
 		return err
 	}
 	c.recorded = true
+	if apierr.IsBusy(err) {
+		return err // no event: writing it would add to what there is too much of
+	}
 	event := Event{Op: c.op.Id, Status: eventStatus(err), Viewer: c.viewer, At: c.start}
 	if err == nil && c.viewer != nil {
 		event.Units = c.units

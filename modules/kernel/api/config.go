@@ -32,6 +32,12 @@ type Config struct {
 	// Origins are the web origins (`https://app.example.org`) whose scripts may read
 	// answers in a browser (CORS). Default: none.
 	Origins []string `yaml:"-"`
+	// MaxInFlight is the most calls that are served at once, without streams; the next
+	// one is answered 503 at once. Default 512.
+	MaxInFlight int `yaml:"max_in_flight"`
+	// MaxWait is how long a call waits for a connection to the database before it is
+	// answered 503; default 2s.
+	MaxWait time.Duration `yaml:"max_wait"`
 	// Tiers restricts operations to a tier: operation id to `starter` or `max`.
 	// Plan `standard` is tier `starter`, `pro` is `max`. Default: none.
 	Tiers map[string]string `yaml:"tiers"`
@@ -60,6 +66,7 @@ func Defaults() Config {
 	return Config{
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
 		AccountRate: 10, AccountBurst: 50, ClientRate: 1, ClientBurst: 20,
+		MaxInFlight: 512, MaxWait: 2 * time.Second,
 	}
 }
 
@@ -71,6 +78,9 @@ func (c Config) Validate() error {
 	}
 	if c.AccountRate <= 0 || c.ClientRate <= 0 || c.AccountBurst < 1 || c.ClientBurst < 1 {
 		return errors.New("rates and bursts must be above 0")
+	}
+	if c.MaxInFlight < 1 || c.MaxWait <= 0 {
+		return errors.New("the most calls at once, and their longest wait, must be above 0")
 	}
 	for _, origin := range c.Origins {
 		u, err := url.Parse(origin)

@@ -73,6 +73,9 @@ func (c *call) refuse(err error) refusal {
 	}
 	c.code, c.cause = string(kind), f.Cause
 	r := refusal{answerForm: formOf(kind), body: &scrolleryv1.Error{Error: string(kind), Message: f.Message}}
+	if apierr.IsBusy(f) {
+		r.status, r.retryAfter = http.StatusServiceUnavailable, strconv.FormatInt(wholeSeconds(f.RetryAfter), 10)
+	}
 	c.mux.describe(&r, f, kind, c)
 	if f.Kind == apierr.OperationError && apierr.As(err) == nil {
 		switch {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -39,6 +40,7 @@ type Mux struct {
 	mistakes   []error // of mounts
 	buffers    sync.Pool
 	decoders   sync.Pool
+	inFlight   atomic.Int64 // calls that are served now, without streams
 	// streams ends when the process stops; see EndStreams.
 	streams    context.Context
 	endStreams context.CancelFunc

@@ -27,7 +27,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	c := &call{mux: m, protocol: "other", code: "ok", start: time.Now(), request: r, header: w.Header()}
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
-	ctx := context.WithValue(r.Context(), callKey{}, c)
+	ctx := context.WithValue(apierr.WithPatience(r.Context(), m.config.MaxWait), callKey{}, c)
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause == http.ErrAbortHandler {
@@ -36,6 +36,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 			c.rescue(ctx, w, cause)
 		}
 		_ = c.settle(ctx, errUnsettled)
+		c.leave()
 		c.report(ctx)
 	}()
 	c.describe()

@@ -54,7 +54,8 @@ type Error struct {
 	GrantedScopes []string
 	// Workspace: the proto message of the current one, with WorkspaceAlreadySet.
 	Workspace any
-	// RetryAfter: with RateLimited; shown in whole seconds, rounded up.
+	// RetryAfter: with RateLimited; shown in whole seconds, rounded up. With
+	// TemporaryServiceError it makes the answer a 503: the service is busy.
 	RetryAfter time.Duration
 	// Retryable: with UpstreamError.
 	Retryable bool

@@ -11,14 +11,11 @@ func OpenAt(ctx context.Context, cfg Config, log *slog.Logger, now func() time.T
 	return openAt(ctx, cfg, log, now)
 }
 
+// PoolShare is the size of a default pool on a server that admits so many connections.
+func PoolShare(admitted int32) int32 { return poolShare(admitted) }
+
 // SetBackoff replaces the wait after failed attempts.
 func (q *Queue) SetBackoff(backoff func(attempt int) time.Duration) { q.backoff = backoff }
 
 // Backoff is the wait after a failed attempt, as it is in earnest.
 func Backoff(attempt int) time.Duration { return backoff(attempt) }
-
-// LockFile holds the lock of a file until it is freed.
-func LockFile(path string) (free func(), err error) {
-	lock, err := tryLockFile(path)
-	return func() { _ = lock.release() }, err
-}

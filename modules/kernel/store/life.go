@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/scrollery/scrollery/modules/kernel/store/direct"
 )
 
 const (
@@ -28,21 +28,21 @@ const (
 // itself can only wait until a job must have timed out, and 15 seconds for its leader:
 // life starts jobs whose time has come, and deposes a leader that is gone.
 type life struct {
-	pool   *pgxpool.Pool
+	direct *direct.Conn
 	id     string
 	log    *slog.Logger
 	cancel context.CancelFunc
 	ended  chan struct{}
+	conn   *pgx.Conn // that holds the lock
 }
 
-func startLife(ctx context.Context, pool *pgxpool.Pool, id string, log *slog.Logger) (*life, error) {
-	l := &life{pool: pool, id: id, log: log, ended: make(chan struct{})}
-	conn, err := l.connect(ctx)
-	if err != nil {
+func startLife(ctx context.Context, conn *direct.Conn, id string, log *slog.Logger) (*life, error) {
+	l := &life{direct: conn, id: id, log: log, ended: make(chan struct{})}
+	if err := l.use(ctx, func(context.Context, *pgx.Conn) error { return nil }); err != nil {
 		return nil, fmt.Errorf("show life: %w", err)
 	}
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	go l.loop(ctx, conn)
+	go l.loop(ctx)
 	return l, nil
 }
 
@@ -50,35 +50,35 @@ func startLife(ctx context.Context, pool *pgxpool.Pool, id string, log *slog.Log
 func (l *life) end() error {
 	l.cancel()
 	<-l.ended
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = l.direct.Use(ctx, func(ctx context.Context, conn *pgx.Conn) error { // it may be lost, and the lock with it
+		_, err := conn.Exec(ctx, "SELECT pg_advisory_unlock($1, hashtext($2))", lifeClass, l.id)
+		return err
+	})
 	return nil
 }
 
-// connect takes the lock on a connection outside of the pool.
-func (l *life) connect(ctx context.Context) (*pgx.Conn, error) {
-	cfg := l.pool.Config().ConnConfig.Copy()
-	// A host that vanished without a word is missed in about 12 seconds.
-	for name, value := range map[string]string{"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3"} {
-		cfg.RuntimeParams[name] = value
-	}
-	conn, err := pgx.ConnectConfig(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1, hashtext($2))", lifeClass, l.id); err != nil {
-		return nil, errors.Join(err, conn.Close(ctx))
-	}
-	return conn, nil
+// use calls do with the connection, which has the lock.
+func (l *life) use(ctx context.Context, do func(ctx context.Context, conn *pgx.Conn) error) error {
+	return l.direct.Use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		if conn != l.conn {
+			// While the server has not noticed the end of the connection before, that one
+			// holds the lock, and this process is seen.
+			var held bool
+			if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1, hashtext($2))", lifeClass, l.id).Scan(&held); err != nil {
+				return err
+			}
+			if held {
+				l.conn = conn
+			}
+		}
+		return do(ctx, conn)
+	})
 }
 
-func (l *life) loop(ctx context.Context, conn *pgx.Conn) {
+func (l *life) loop(ctx context.Context) {
 	defer close(l.ended)
-	defer func() {
-		if conn != nil {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			_ = conn.Close(ctx)
-		}
-	}()
 	ticker := time.NewTicker(firstRound)
 	defer ticker.Stop()
 	var missed []int64
@@ -91,14 +91,9 @@ func (l *life) loop(ctx context.Context, conn *pgx.Conn) {
 		if round == firstRounds {
 			ticker.Reset(lifeRound)
 		}
-		var err error
-		if conn == nil || conn.IsClosed() {
-			if conn, err = l.connect(ctx); err != nil {
-				conn = nil
-			}
-		}
+		err := l.use(ctx, lead)
 		if err == nil {
-			missed, err = l.rescue(ctx, conn, missed)
+			missed, err = l.rescue(ctx, missed)
 		}
 		if err != nil && ctx.Err() == nil {
 			missed = nil
@@ -109,36 +104,38 @@ func (l *life) loop(ctx context.Context, conn *pgx.Conn) {
 
 // rescue hands on the jobs among missed whose worker is still missing, and returns
 // those that are missing one now.
-func (l *life) rescue(ctx context.Context, conn *pgx.Conn, missed []int64) ([]int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if err := lead(ctx, conn); err != nil {
-		return nil, err
-	}
-	lost := "state = 'running' AND " + missing("attempted_by[array_upper(attempted_by, 1)]")
+func (l *life) rescue(ctx context.Context, missed []int64) (missing []int64, err error) {
+	lost := "state = 'running' AND " + absent("attempted_by[array_upper(attempted_by, 1)]")
 	if len(missed) > 0 {
-		tag, err := conn.Exec(ctx, `UPDATE river_job SET
-			state = (CASE WHEN attempt >= max_attempts THEN 'discarded' ELSE 'available' END)::river_job_state,
-			finalized_at = CASE WHEN attempt >= max_attempts THEN now() END,
-			scheduled_at = CASE WHEN attempt >= max_attempts THEN scheduled_at ELSE now() END,
-			errors = array_append(errors, jsonb_build_object('at', now(), 'attempt', attempt, 'error', 'its run was lost with its process', 'trace', ''))
-			WHERE id = ANY($2) AND `+lost, lifeClass, missed)
+		err := l.use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+			tag, err := conn.Exec(ctx, `UPDATE river_job SET
+				state = (CASE WHEN attempt >= max_attempts THEN 'discarded' ELSE 'available' END)::river_job_state,
+				finalized_at = CASE WHEN attempt >= max_attempts THEN now() END,
+				scheduled_at = CASE WHEN attempt >= max_attempts THEN scheduled_at ELSE now() END,
+				errors = array_append(errors, jsonb_build_object('at', now(), 'attempt', attempt, 'error', 'its run was lost with its process', 'trace', ''))
+				WHERE id = ANY($2) AND `+lost, lifeClass, missed)
+			if rescued := tag.RowsAffected(); err == nil && rescued > 0 {
+				l.log.WarnContext(ctx, "jobs of a lost worker are handed on", "jobs", rescued)
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		if rescued := tag.RowsAffected(); rescued > 0 {
-			l.log.WarnContext(ctx, "jobs of a lost worker are handed on", "jobs", rescued)
+	}
+	err = l.use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, "SELECT id FROM river_job WHERE "+lost, lifeClass)
+		if err != nil {
+			return err
 		}
-	}
-	rows, err := conn.Query(ctx, "SELECT id FROM river_job WHERE "+lost, lifeClass)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[int64])
+		missing, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		return err
+	})
+	return missing, err
 }
 
-// missing is the condition that no process holds the lock of a worker; $1 is lifeClass.
-func missing(worker string) string {
+// absent is the condition that no process holds the lock of a worker; $1 is lifeClass.
+func absent(worker string) string {
 	return `NOT EXISTS (
 		SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objsubid = 2 AND granted
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -154,7 +151,7 @@ func lead(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return fmt.Errorf("start jobs whose time has come: %w", err)
 	}
-	_, err = conn.Exec(ctx, `WITH gone AS (SELECT leader_id FROM river_leader WHERE `+missing("leader_id")+` FOR UPDATE),
+	_, err = conn.Exec(ctx, `WITH gone AS (SELECT leader_id FROM river_leader WHERE `+absent("leader_id")+` FOR UPDATE),
 		told AS (SELECT pg_notify(concat(current_schema(), '.river_leadership'),
 			json_build_object('leader_id', leader_id, 'action', 'resigned')::text) FROM gone)
 		DELETE FROM river_leader USING told`, lifeClass)

@@ -11,6 +11,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/scrollery/scrollery/ent/migrate"
+	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
 const (
@@ -85,10 +86,10 @@ func (db *DB) await(ctx context.Context, try func() (bool, error), holder func()
 // that is rebuilt would otherwise empty the tables that refer to it.
 func (db *DB) migrateSQLite(ctx context.Context) (err error) {
 	path := filepath.Join(db.cfg.DataDir, "migrate.lock")
-	var lock *fileLock
+	var lock *flock.Lock
 	err = db.await(ctx, func() (bool, error) {
-		lock, err = tryLockFile(path)
-		if errors.Is(err, errLocked) {
+		lock, err = flock.Try(path)
+		if errors.Is(err, flock.ErrLocked) {
 			return false, nil
 		}
 		return true, err
@@ -96,7 +97,7 @@ func (db *DB) migrateSQLite(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.release()) }()
+	defer func() { err = errors.Join(err, lock.Release()) }()
 	if err := db.newer(ctx); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
@@ -24,7 +25,8 @@ var errLockLost = errors.New("the connection was lost that holds the lock of the
 // lost, the lock and the work end together.
 func (db *DB) migratePostgres(ctx context.Context) error {
 	cfg := db.pool.Config()
-	cfg.MaxConns, cfg.MinConns, cfg.MaxConnLifetime, cfg.MaxConnIdleTime = 1, 0, 0, 0
+	cfg.ConnConfig, cfg.MaxConns, cfg.MinConns = db.own.Copy(), 1, 0
+	cfg.MaxConnLifetime, cfg.MaxConnIdleTime = math.MaxInt64, math.MaxInt64
 	cfg.ConnConfig.RuntimeParams["statement_timeout"], cfg.ConnConfig.RuntimeParams["lock_timeout"] = "0", "0"
 	var connected atomic.Bool
 	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {

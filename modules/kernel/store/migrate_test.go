@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
@@ -99,11 +100,11 @@ func TestMigrationWaitsForTheLockAndSaysSo(t *testing.T) {
 func holdSchema(t *testing.T, cfg store.Config) (free func()) {
 	t.Helper()
 	if cfg.DatabaseURL == "" {
-		free, err := store.LockFile(filepath.Join(cfg.DataDir, "migrate.lock"))
+		lock, err := flock.Try(filepath.Join(cfg.DataDir, "migrate.lock"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return free
+		return func() { _ = lock.Release() }
 	}
 	conn, err := pgx.Connect(t.Context(), cfg.DatabaseURL)
 	if err != nil {

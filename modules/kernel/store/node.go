@@ -37,7 +37,7 @@ type nodes interface {
 func (db *DB) leaseNode(ctx context.Context) error {
 	db.nodes = &fileNodes{dir: db.cfg.DataDir}
 	if db.pool != nil {
-		db.nodes = &postgresNodes{pool: db.pool}
+		db.nodes = &postgresNodes{direct: db.direct}
 	}
 	grant, err := db.nodes.lease(ctx, db.now().UnixMilli())
 	if err != nil {

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
 // fileNodes keeps two files a number in the data folder: a lock that the holder
 // keeps, and the mark. Commands beside a running server so get numbers of their own.
 type fileNodes struct {
 	dir  string
-	lock *fileLock
+	lock *flock.Lock
 	node int
 }
 
@@ -30,8 +31,8 @@ func (f *fileNodes) lease(_ context.Context, now int64) (publicid.Grant, error) 
 	}
 	for _, ahead := range []bool{false, true} {
 		for node := publicid.MaxNode; node >= 0; node-- {
-			lock, err := tryLockFile(f.path(node, ".lock"))
-			if errors.Is(err, errLocked) {
+			lock, err := flock.Try(f.path(node, ".lock"))
+			if errors.Is(err, flock.ErrLocked) {
 				continue
 			}
 			if err != nil {
@@ -42,11 +43,11 @@ func (f *fileNodes) lease(_ context.Context, now int64) (publicid.Grant, error) 
 				f.lock, f.node = lock, node
 				grant, err := f.grant(after, max(after, now))
 				if err != nil {
-					err = errors.Join(err, lock.release())
+					err = errors.Join(err, lock.Release())
 				}
 				return grant, err
 			}
-			if err := errors.Join(err, lock.release()); err != nil {
+			if err := errors.Join(err, lock.Release()); err != nil {
 				return publicid.Grant{}, err
 			}
 		}
@@ -62,7 +63,7 @@ func (f *fileNodes) close(last int64) error {
 	if f.lock == nil {
 		return nil
 	}
-	err := errors.Join(f.setMark(last), f.lock.release())
+	err := errors.Join(f.setMark(last), f.lock.Release())
 	f.lock = nil
 	return err
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/scrollery/scrollery/modules/kernel/store/direct"
 )
 
 const (
@@ -92,12 +94,12 @@ func newRiverQueue(q *Queue) *riverQueue { return &riverQueue{q: q, quit: make(c
 func (r *riverQueue) start(ctx context.Context) error {
 	host, _ := os.Hostname()
 	id := fmt.Sprintf("%.60s-%d-%d", host, os.Getpid(), r.q.db.NewID())
-	client, err := river.NewClient(riverpgxv5.New(r.q.db.pool), r.config(id))
+	client, err := river.NewClient(direct.Driver{Driver: riverpgxv5.New(r.q.db.pool), Conn: r.q.db.direct}, r.config(id))
 	if err != nil {
 		return err
 	}
 	// Jobs are taken in this name, so it has to be seen alive before.
-	if r.life, err = startLife(ctx, r.q.db.pool, id, r.q.log); err != nil {
+	if r.life, err = startLife(ctx, r.q.db.direct, id, r.q.log); err != nil {
 		return err
 	}
 	r.client = client

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
 const (
@@ -46,7 +48,7 @@ func (j *jobsTable) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawM
 // a lease that it did not give itself is left from a process that died.
 type sqliteQueue struct {
 	q    *Queue
-	lock *fileLock
+	lock *flock.Lock
 	due  *Hot
 	next *Hot
 
@@ -80,7 +82,7 @@ func newSQLiteQueue(q *Queue) *sqliteQueue {
 func (s *sqliteQueue) start(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	lock, err := lockFile(waiting, filepath.Join(s.q.db.cfg.DataDir, "work.lock"))
+	lock, err := flock.Wait(waiting, filepath.Join(s.q.db.cfg.DataDir, "work.lock"))
 	if err != nil {
 		return fmt.Errorf("only one process works on a data directory: %w", err)
 	}
@@ -90,7 +92,7 @@ func (s *sqliteQueue) start(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return errors.Join(fmt.Errorf("free the jobs of a lost process: %w", err), lock.release())
+		return errors.Join(fmt.Errorf("free the jobs of a lost process: %w", err), lock.Release())
 	}
 	go s.loop(s.q.halted)
 	for _, periodic := range s.q.periodics {
@@ -115,7 +117,7 @@ func (s *sqliteQueue) stop(ctx context.Context) error {
 	}
 }
 
-func (s *sqliteQueue) close() error { return s.lock.release() }
+func (s *sqliteQueue) close() error { return s.lock.Release() }
 
 // loop takes jobs whenever one may have become due or a place free.
 func (s *sqliteQueue) loop(ctx context.Context) {

@@ -24,11 +24,13 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/scrollery/scrollery/ent"
 	_ "github.com/scrollery/scrollery/ent/runtime" // hooks and interceptors: the tenant rule
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store/direct"
 )
 
 // The dialects that [DB.Dialect] answers.
@@ -45,13 +47,25 @@ type Config struct {
 	// DataDir is the folder of everything that is kept on disk; made when missing.
 	// Default ./data.
 	DataDir string
-	// MaxConns bounds the connections to PostgreSQL. Default 0: four a CPU, at
-	// least 16. SQLite has one writer and a fixed pool of readers.
+	// DirectURL is set where DatabaseURL is a pooler of transactions, such as PgBouncer:
+	// the address of the server itself, for the one connection of a process that holds
+	// locks and listens, and for migrations. Default: DatabaseURL, which is the server.
+	DirectURL string
+	// MaxConns bounds the pool of connections to PostgreSQL; a process has one more
+	// outside of it. Default 0: a twentieth of what the server admits, from 3 to 16.
+	// SQLite has one writer and a fixed pool of readers.
 	MaxConns int
+	// StatementTimeout ends a statement on PostgreSQL that takes longer, LockTimeout one
+	// that waits longer for a lock; 0: never. Default: 1 minute and 15 seconds.
+	// Migrations have no limit. By a pooler of transactions they apply within
+	// transactions alone.
+	StatementTimeout, LockTimeout time.Duration
 }
 
 // Defaults returns the configuration of a single machine.
-func Defaults() Config { return Config{DataDir: "./data"} }
+func Defaults() Config {
+	return Config{DataDir: "./data", StatementTimeout: time.Minute, LockTimeout: 15 * time.Second}
+}
 
 // Validate reports what can be seen without opening anything.
 func (c Config) Validate() error {
@@ -62,8 +76,16 @@ func (c Config) Validate() error {
 	if c.DatabaseURL != "" && !isPostgres(c.DatabaseURL) {
 		faults = append(faults, errors.New("database address: only postgres:// is known; leave it empty for SQLite"))
 	}
-	if c.MaxConns < 0 {
-		faults = append(faults, errors.New("max conns: negative"))
+	if c.DirectURL != "" && (c.DatabaseURL == "" || !isPostgres(c.DirectURL)) {
+		faults = append(faults, errors.New("direct database address: only postgres:// is known, beside a database address"))
+	}
+	if c.MaxConns < 0 || c.MaxConns > 1000 {
+		faults = append(faults, fmt.Errorf("pool of %d connections: want 0 to 1000", c.MaxConns))
+	}
+	for name, limit := range map[string]time.Duration{"statement": c.StatementTimeout, "lock": c.LockTimeout} {
+		if limit != 0 && (limit < time.Second || limit > time.Hour) {
+			faults = append(faults, fmt.Errorf("%s timeout %v: want 0, or 1s to 1h", name, limit))
+		}
 	}
 	return errors.Join(faults...)
 }
@@ -83,9 +105,13 @@ type DB struct {
 	client *ent.Client
 	// reader answers statements; writer runs transactions. One pool on PostgreSQL.
 	reader, writer *sql.DB
-	// pool is beneath both on PostgreSQL; nil on SQLite.
-	pool *pgxpool.Pool
-	jobs enqueuer
+	// pool is beneath both on PostgreSQL; nil on SQLite, like what follows.
+	pool   *pgxpool.Pool
+	direct *direct.Conn
+	own    *pgx.ConnConfig // of direct, without its settings
+	// beginWith begins a transaction where the session's settings cannot; empty elsewhere.
+	beginWith string
+	jobs      enqueuer
 	// hots are the hot statements by their texts.
 	hots  sync.Map
 	trace atomic.Pointer[Trace]
@@ -132,6 +158,7 @@ func (db *DB) closePools() error {
 	}
 	if db.pool != nil {
 		db.pool.Close()
+		err = errors.Join(err, db.direct.Close())
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
 // writeTries is how often a transaction is begun before its conflict is an error.
@@ -61,6 +62,9 @@ func (db *DB) Write(ctx context.Context, do func(ctx context.Context, tx *Tx) er
 func (db *DB) tries(ctx context.Context, once func() error) error {
 	for try := 1; ; try++ {
 		err := once()
+		if lockTimeout(err) {
+			return apierr.Busy(err)
+		}
 		if err == nil || try == writeTries || ctx.Err() != nil || !(busy(err) || conflict(err)) {
 			return err
 		}
@@ -106,14 +110,55 @@ func (db *DB) writeOnce(ctx context.Context, do func(ctx context.Context, tx *Tx
 	return nil
 }
 
+// Run runs a tenantless statement within [DB.Apply]. Each value is an int, an int64,
+// a string or nil. It returns how many rows the statement changed.
+type Run func(s *Hot, values ...any) (changed int64, err error)
+
+// Apply runs statements in one transaction and commits it when do returns nil: for
+// the few writes that come with every call, as beginning a transaction through
+// database/sql costs more than they do. ctx bounds the wait for the writer; what
+// has begun is completed. Everything else is as with [DB.Write]: do may run again,
+// and must not call Write or Apply.
+func (db *DB) Apply(ctx context.Context, do func(run Run) error) error {
+	if db.pool != nil { // pgx keeps the prepared statements of each connection
+		return db.Write(ctx, func(ctx context.Context, tx *Tx) error {
+			return do(func(s *Hot, values ...any) (int64, error) { return s.ExecIn(ctx, tx, values...) })
+		})
+	}
+	if inWrite(ctx) {
+		return errNested
+	}
+	return db.tries(ctx, func() error {
+		conn, err := db.writerConn(ctx)
+		if err != nil {
+			return fmt.Errorf("begin: %w", err)
+		}
+		defer conn.Close() //nolint:errcheck // gives the connection back
+		return conn.Raw(func(raw any) error { return raw.(*hotConn).transact(do) })
+	})
+}
+
+// writerConn waits for SQLite's one writer, no longer than the patience of ctx.
+func (db *DB) writerConn(ctx context.Context) (*sql.Conn, error) {
+	waiting, cancel := patience(ctx)
+	defer cancel()
+	conn, err := db.writer.Conn(waiting)
+	return conn, outOfPatience(ctx, waiting, err)
+}
+
 // begin opens a transaction; end commits it or rolls it back, once.
 func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, err error) {
 	if db.pool == nil {
-		raw, err := db.writer.BeginTx(ctx, nil)
+		conn, err := db.writerConn(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
+		raw, err := conn.BeginTx(ctx, nil)
+		if err != nil {
+			return nil, nil, errors.Join(err, conn.Close())
+		}
 		return &Tx{db: db, conn: raw}, func(commit bool) error {
+			defer conn.Close() //nolint:errcheck // gives the connection back
 			if commit {
 				return raw.Commit()
 			}
@@ -126,7 +171,7 @@ func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, e
 	}
 	var open pgx.Tx
 	err = pinned.Raw(func(driver any) (err error) {
-		open, err = driver.(*stdlib.Conn).Conn().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+		open, err = driver.(*stdlib.Conn).Conn().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, BeginQuery: db.beginWith})
 		return err
 	})
 	if err != nil {

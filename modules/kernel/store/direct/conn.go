@@ -1,0 +1,127 @@
+// Package direct keeps the one connection to PostgreSQL that a process has outside of
+// its pool. It holds what ends with a connection: advisory locks of the session and
+// LISTEN. It goes to the server itself where the pool goes to a pooler of transactions,
+// which would hand such things to the next client.
+package direct
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// useTimeout bounds what one Use does. It is not cut short by a caller who leaves: that
+// would close the connection, and everybody's locks would be gone.
+const useTimeout = 10 * time.Second
+
+// Conn is a connection that is made again when it was lost. It is safe for concurrent
+// use.
+type Conn struct {
+	cfg *pgx.ConnConfig
+	// place is held by who uses the connection. Waiters take turns.
+	place chan struct{}
+	conn  *pgx.Conn // guarded by place
+	// wanted counts those who wait for the place or have it, but for the listener.
+	wanted atomic.Int32
+
+	mu sync.Mutex
+	// interrupt ends the listener's wait.
+	interrupt context.CancelFunc
+	closed    bool
+}
+
+// Open connects.
+func Open(ctx context.Context, cfg *pgx.ConnConfig) (*Conn, error) {
+	cfg = cfg.Copy()
+	// A host that vanished without a word is missed in about 12 seconds. What waits for
+	// nothing needs no limits of its own.
+	for name, value := range map[string]string{
+		"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3",
+		"statement_timeout": "0", "lock_timeout": "0",
+	} {
+		cfg.RuntimeParams[name] = value
+	}
+	c := &Conn{cfg: cfg, place: make(chan struct{}, 1)}
+	return c, c.Use(ctx, func(context.Context, *pgx.Conn) error { return nil })
+}
+
+// Use calls do with the connection, which no one else uses meanwhile; do must not keep
+// it for long. A lost connection is made again first, without the locks of the old one:
+// who took a lock compares the connections. ctx bounds the wait and the connecting.
+func (c *Conn) Use(ctx context.Context, do func(ctx context.Context, conn *pgx.Conn) error) error {
+	c.wanted.Add(1)
+	defer c.wanted.Add(-1)
+	c.interruptWait()
+	if err := c.take(ctx); err != nil {
+		return err
+	}
+	defer c.give()
+	if c.conn == nil || c.conn.IsClosed() {
+		if err := c.connect(ctx); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTimeout)
+	defer cancel()
+	return do(ctx, c.conn)
+}
+
+func (c *Conn) connect(ctx context.Context) error {
+	c.mu.Lock()
+	closed := c.closed
+	c.mu.Unlock()
+	if closed {
+		return fmt.Errorf("connect to PostgreSQL: the database is closed")
+	}
+	ctx, cancel := context.WithTimeout(ctx, useTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, c.cfg)
+	if err != nil {
+		return fmt.Errorf("connect to PostgreSQL outside of the pool: %w", err)
+	}
+	c.conn = conn
+	return nil
+}
+
+func (c *Conn) take(ctx context.Context) error {
+	select {
+	case c.place <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Conn) give() { <-c.place }
+
+func (c *Conn) interruptWait() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupt != nil {
+		c.interrupt()
+	}
+}
+
+// Close closes the connection and frees what it holds.
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.wanted.Add(1)
+	defer c.wanted.Add(-1)
+	c.interruptWait()
+	ctx, cancel := context.WithTimeout(context.Background(), useTimeout)
+	defer cancel()
+	if err := c.take(ctx); err != nil {
+		return fmt.Errorf("close the connection outside of the pool: %w", err)
+	}
+	defer c.give()
+	if c.conn == nil {
+		return nil
+	}
+	return c.conn.Close(ctx)
+}

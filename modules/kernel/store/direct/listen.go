@@ -1,0 +1,129 @@
+package direct
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+)
+
+var errLost = errors.New("the connection that listened is lost")
+
+// Driver is River's driver with the listener on a connection that others use too.
+// River's own takes one of the pool for as long as the process lives.
+type Driver struct {
+	*riverpgxv5.Driver
+	Conn *Conn
+}
+
+// GetListener implements riverdriver.Driver.
+func (d Driver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
+	return &listener{direct: d.Conn, schema: params.Schema}
+}
+
+// listener is of use while the connection that it connected by lasts; then River makes
+// it connect again.
+type listener struct {
+	direct *Conn
+	schema string
+	prefix string
+	conn   *pgx.Conn
+}
+
+// Connect implements riverdriver.Listener.
+func (l *listener) Connect(ctx context.Context) error {
+	return l.direct.Use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		if l.schema == "" {
+			if err := conn.QueryRow(ctx, "SELECT coalesce(current_schema(), '')").Scan(&l.schema); err != nil {
+				return err
+			}
+		}
+		l.conn, l.prefix = conn, ""
+		if l.schema != "" {
+			l.prefix = l.schema + "."
+		}
+		return nil
+	})
+}
+
+// Close ends the listening. The connection stays open for the others.
+func (l *listener) Close(ctx context.Context) error {
+	if l.conn == nil {
+		return nil
+	}
+	err := l.exec(ctx, "UNLISTEN *")
+	if l.conn = nil; errors.Is(err, errLost) {
+		return nil
+	}
+	return err
+}
+
+// Listen implements riverdriver.Listener.
+func (l *listener) Listen(ctx context.Context, topic string) error {
+	return l.exec(ctx, "LISTEN "+pgx.Identifier{l.prefix + topic}.Sanitize())
+}
+
+// Unlisten implements riverdriver.Listener.
+func (l *listener) Unlisten(ctx context.Context, topic string) error {
+	return l.exec(ctx, "UNLISTEN "+pgx.Identifier{l.prefix + topic}.Sanitize())
+}
+
+// Ping implements riverdriver.Listener.
+func (l *listener) Ping(ctx context.Context) error { return l.exec(ctx, "SELECT 1") }
+
+// Schema implements riverdriver.Listener.
+func (l *listener) Schema() string { return l.schema }
+
+// SetAfterConnectExec implements riverdriver.Listener, where River's tests use it.
+func (l *listener) SetAfterConnectExec(string) {}
+
+func (l *listener) exec(ctx context.Context, statement string) error {
+	return l.direct.Use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		if conn != l.conn {
+			return errLost
+		}
+		_, err := conn.Exec(ctx, statement)
+		return err
+	})
+}
+
+// WaitForNotification implements riverdriver.Listener. It lets go of the connection
+// whenever another wants it.
+func (l *listener) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
+	for {
+		got, err := l.waitOnce(ctx)
+		switch {
+		case err == nil:
+			return &riverdriver.Notification{Topic: strings.TrimPrefix(got.Channel, l.prefix), Payload: got.Payload}, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !errors.Is(err, context.Canceled):
+			return nil, err
+		}
+	}
+}
+
+// waitOnce fails with context.Canceled when it was interrupted.
+func (l *listener) waitOnce(ctx context.Context) (*pgconn.Notification, error) {
+	c := l.direct
+	if err := c.take(ctx); err != nil {
+		return nil, err
+	}
+	defer c.give()
+	if c.conn != l.conn || l.conn.IsClosed() {
+		return nil, errLost
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.mu.Lock()
+	c.interrupt = cancel
+	if c.wanted.Load() > 0 {
+		cancel()
+	}
+	c.mu.Unlock()
+	return l.conn.WaitForNotification(ctx)
+}

@@ -1,0 +1,224 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+)
+
+func TestPatientWritesGiveUpWhenAllConnectionsAreTaken(t *testing.T) {
+	t.Parallel()
+	eachConfig(t, func(t *testing.T, cfg store.Config) {
+		cfg.MaxConns = 2
+		db := storetest.Open(t, cfg)
+		nothing := func(context.Context, *store.Tx) error { return nil }
+		taken, release := make(chan struct{}), make(chan struct{})
+		places := map[string]int{store.SQLite: 1, store.Postgres: 2}[db.Dialect()]
+		var all sync.WaitGroup
+		for range places {
+			all.Go(func() {
+				if err := db.Write(t.Context(), func(context.Context, *store.Tx) error {
+					taken <- struct{}{}
+					<-release
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+			<-taken
+		}
+		start := time.Now()
+		err := db.Write(apierr.WithPatience(t.Context(), 200*time.Millisecond), nothing)
+		if took := time.Since(start); !apierr.IsBusy(err) || took < 200*time.Millisecond || took > 2*time.Second {
+			t.Errorf("with patience of 200 ms: got error %v after %v, want Busy then", err, took)
+		}
+		patient := make(chan error, 1)
+		go func() { patient <- db.Write(t.Context(), nothing) }()
+		close(release)
+		if err := <-patient; err != nil {
+			t.Errorf("without patience: %v", err)
+		}
+		all.Wait()
+		if err := db.Write(apierr.WithPatience(t.Context(), 5*time.Second), nothing); err != nil {
+			t.Errorf("with free connections: %v", err)
+		}
+	})
+}
+
+func TestTwentyDefaultPoolsFitTheServer(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.PostgresConfig(t)
+	cfg.MaxConns = 0
+	server, _, err := storetest.Open(t, cfg).Server(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := 20 * (server.Pool + 1); used > server.MaxConnections || server.Pool < 3 {
+		t.Errorf("20 processes with pools of %d use %d connections, the server has %d", server.Pool, used, server.MaxConnections)
+	}
+	for admitted, want := range map[int32]int32{97: 3, 197: 8, 297: 13, 397: 16, 2000: 16, 20: 3} {
+		if got := store.PoolShare(admitted); got != want {
+			t.Errorf("a server that admits %d: got a pool of %d, want %d", admitted, got, want)
+		}
+	}
+}
+
+// TestOneConnectionHoldsAllLocks: a worker's locks are on one connection, which listens
+// as well, and get by with each other.
+func TestOneConnectionHoldsAllLocks(t *testing.T) {
+	t.Parallel()
+	db := storetest.Postgres(t)
+	b := start(t, db, store.Worker{Concurrency: 2})
+	locks := func() (holders, held int64) {
+		const all = "FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+		return storetest.Count(t, db, "SELECT count(DISTINCT pid) "+all), storetest.Count(t, db, "SELECT count(*) "+all)
+	}
+	if holders, held := locks(); holders != 1 || held != 2 {
+		t.Errorf("%d connections hold %d locks, want 1 with the number's and the worker's", holders, held)
+	}
+	for i := range 20 {
+		enqueue(t, db, store.Job{Kind: "test", Args: i})
+		receive(t, b.calls)
+	}
+	cut := storetest.Count(t, db, `SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, 0x5c0118)
+	if cut != 1 {
+		t.Fatalf("%d connections were cut, want 1", cut)
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		enqueue(t, db, store.Job{Kind: "test", Args: "after"})
+		receive(t, b.calls)
+		holders, held := locks()
+		if holders == 1 && held >= 1 && storetest.Count(t, db, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND classid = $1)", 0x5c0117) == 1 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("20 s after the cut %d connections hold %d locks, want 1 with the worker's", holders, held)
+		}
+	}
+}
+
+// TestPgBouncer works by a pooler of transactions with fewer server connections than
+// clients.
+func TestPgBouncer(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.PgBouncer(t, storetest.EmptyPostgresConfig(t), 3)
+	var all sync.WaitGroup
+	var dbs []*store.DB
+	for range 3 {
+		db := storetest.Open(t, cfg)
+		dbs = append(dbs, db)
+		all.Go(func() {
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if all.Wait(); t.Failed() {
+		return
+	}
+	const jobs = 60
+	var mu sync.Mutex
+	done := map[string]int{}
+	finished := make(chan struct{}, jobs)
+	for _, db := range dbs {
+		start(t, db, store.Worker{Concurrency: 4, Work: func(ctx context.Context, args json.RawMessage) error {
+			if err := record(ctx, db, args); err != nil {
+				return err
+			}
+			mu.Lock()
+			done[string(args)]++
+			mu.Unlock()
+			finished <- struct{}{}
+			return nil
+		}})
+	}
+	check := unique(t)
+	for i := range jobs {
+		db := dbs[i%len(dbs)]
+		enqueue(t, db, store.Job{Kind: "test", Args: i + 1, UniqueKey: fmt.Sprint(i)})
+		check(made(db, 10))
+	}
+	for range jobs {
+		select {
+		case <-finished:
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%d of %d jobs were done", len(done), jobs)
+		}
+	}
+	find := "SELECT id FROM accounts WHERE created_at = $1 AND id <= $2"
+	for round := range 200 {
+		rows, n := dbs[round%3].HotTenantless(find, "a test"), 0
+		err := rows.Each(t.Context(), func(store.Row) (bool, error) { n++; return true, nil }, 1, jobs)
+		if err != nil || n != jobs {
+			t.Fatalf("round %d: got %d rows, error %v; want %d", round, n, err, jobs)
+		}
+	}
+	for i := range 20 {
+		if n, err := dbs[i%3].Ent().Account.Query().Count(t.Context()); err != nil || n != jobs {
+			t.Fatalf("by Ent: got %d rows, error %v; want %d", n, err, jobs)
+		}
+	}
+	for name, want := range map[string]string{"statement_timeout": "1min", "lock_timeout": "15s"} {
+		err := dbs[0].Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			var got string
+			if err := store.Scan(tx.Query(ctx, "SHOW "+name))(scanText(&got)); err != nil {
+				return err
+			}
+			if got != want {
+				t.Errorf("%s in a transaction: got %s, want %s", name, got, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func scanText(text *string) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error { return rows.Scan(text) }
+}
+
+func TestStatementsHaveTheirTimeLimits(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.PostgresConfig(t)
+	cfg.StatementTimeout, cfg.LockTimeout = 2*time.Second, time.Second
+	db := storetest.Open(t, cfg)
+	start := time.Now()
+	err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.Exec(ctx, "SELECT pg_sleep(30)")
+		return err
+	})
+	if took := time.Since(start); err == nil || took > 10*time.Second {
+		t.Errorf("a long statement: got error %v after %v, want one after 2 s", err, took)
+	}
+	held, release := make(chan struct{}), make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		ended <- db.Write(context.Background(), func(ctx context.Context, tx *store.Tx) error {
+			defer func() { <-release }()
+			err := tx.Lock(ctx, "test", 1)
+			close(held)
+			return err
+		})
+	}()
+	<-held
+	err = db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error { return tx.Lock(ctx, "test", 1) })
+	if !apierr.IsBusy(err) {
+		t.Errorf("a long wait for a lock: got error %v, want Busy", err)
+	}
+	close(release)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
