@@ -3,12 +3,35 @@ package app
 import (
 	"io"
 	"log/slog"
+	"net/http"
 	"runtime/debug"
+	"time"
 )
 
 // NewLog returns the structured log of a process: one JSON object in each line.
 func NewLog(w io.Writer, level slog.Leveler) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: withUnits}))
+}
+
+// withUnits writes durations as `1.5s`, and not as a number of nanoseconds.
+func withUnits(_ []string, attr slog.Attr) slog.Attr {
+	if attr.Value.Kind() == slog.KindDuration {
+		attr.Value = slog.StringValue(attr.Value.Duration().String())
+	}
+	return attr
+}
+
+// logged writes the log line of a request for a page or a webhook, in the form that the
+// API has. path is the route: the rest of an address is a secret.
+func logged(path string, next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began, answer := time.Now(), &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		defer func() {
+			log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("path", path),
+				slog.Int("status", answer.status), slog.String("took", time.Since(began).Round(time.Microsecond).String()))
+		}()
+		next.ServeHTTP(answer, r)
+	})
 }
 
 // APIVersion is the date in the service description.

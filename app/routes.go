@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
 
@@ -17,19 +18,20 @@ type Routes struct {
 	webhook  http.Handler
 	recovery http.Handler
 	tracing  tracing
+	log      *slog.Logger
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, metrics *ops.Metrics, tracing tracing) *Routes {
-	return &Routes{mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, tracing: tracing}
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
+	return &Routes{mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, tracing: tracing, log: log}
 }
 
 // Handler serves the API on every path that own does not report.
 func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/checkout/", r.checkout)
-	mux.Handle(billing.WebhookPath, r.webhook)
-	mux.Handle(keys.LinkPath, r.recovery)
+	for path, handler := range map[string]http.Handler{"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery} {
+		mux.Handle(path, logged(path, handler, r.log))
+	}
 	operations := r.mux.Handler()
 	if r.tracing != nil {
 		operations = r.tracing(operations)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -141,7 +142,7 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 			return err
 		}
 		if !limits.Active || spent || !briefed || !known || active > 0 {
-			s.log.Info("scheduled scroll skipped", "account", row.AccountID,
+			s.log.Info("scheduled scroll skipped", "account", publicid.Format(publicid.Account, row.AccountID),
 				"subscription", limits.Active, "spent", spent, "workspace", briefed, "template", known, "active", active)
 			return nil
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -59,7 +60,7 @@ func (h *History) Completed(ctx context.Context, subject string, last int) (tota
 func (h *History) SubjectOf(ctx context.Context, scrollID int64) (string, error) {
 	subject, err := subjectOf(ctx, h.db, scrollID)
 	if err != nil {
-		return "", fmt.Errorf("subject of scroll %d: %w", scrollID, err)
+		return "", fmt.Errorf("subject of scroll %s: %w", publicid.Format(publicid.Scroll, scrollID), err)
 	}
 	return subject, nil
 }
@@ -75,7 +76,7 @@ func (h *History) CancelSubject(ctx context.Context, tx *store.Tx, subject strin
 	}
 	for _, id := range ids {
 		if err := h.cancel(ctx, tx, id); err != nil {
-			return fmt.Errorf("cancel scroll %d: %w", id, err)
+			return fmt.Errorf("cancel scroll %s: %w", publicid.Format(publicid.Scroll, id), err)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/scrolls/plan"
@@ -145,9 +146,9 @@ func (s *Service) endLostImports(ctx context.Context, account int64) error {
 		if !lost {
 			continue
 		}
-		s.log.Info("an import was cut off: ending it", "scroll", row.ID)
+		s.log.Info("an import was cut off: ending it", "scroll", publicid.Format(publicid.Scroll, row.ID))
 		if err := s.work(ctx, jobArgs{account, row.ID, row.Attempt + 1}); err != nil {
-			s.log.Warn("could not end an import that was cut off", "scroll", row.ID, "error", err)
+			s.log.Warn("could not end an import that was cut off", "scroll", publicid.Format(publicid.Scroll, row.ID), "error", err)
 		}
 	}
 	return nil

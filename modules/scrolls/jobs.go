@@ -79,7 +79,7 @@ func (s *Service) work(ctx context.Context, args jobArgs) error {
 	r, wait, err := s.claim(ctx, args)
 	switch {
 	case err != nil:
-		return fmt.Errorf("claim scroll %d: %w", args.Scroll, err)
+		return fmt.Errorf("claim scroll %s: %w", publicid.Format(publicid.Scroll, args.Scroll), err)
 	case wait > 0:
 		return store.Snooze(wait)
 	case r == nil:
@@ -111,7 +111,7 @@ func (s *Service) Rescue(ctx context.Context) error {
 			return s.enqueue(ctx, tx, row.AccountID, row.ID, row.Attempt+1, s.now())
 		})
 		if err != nil {
-			return fmt.Errorf("rescue scroll %d: %w", row.ID, err)
+			return fmt.Errorf("rescue scroll %s: %w", publicid.Format(publicid.Scroll, row.ID), err)
 		}
 	}
 	return nil

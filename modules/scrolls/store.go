@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -19,7 +20,7 @@ import (
 func (s *Service) load(ctx context.Context, id int64) (*Scroll, error) {
 	rows, err := s.hot.get.Query(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("load scroll %d: %w", id, err)
+		return nil, fmt.Errorf("load scroll %s: %w", publicid.Format(publicid.Scroll, id), err)
 	}
 	defer rows.Close() //nolint:errcheck // Err below reports
 	if !rows.Next() {
@@ -33,7 +34,7 @@ func (s *Service) load(ctx context.Context, id int64) (*Scroll, error) {
 		row.Progress, err = s.parsed.parse(row.ID, progress)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("load scroll %d: %w", id, err)
+		return nil, fmt.Errorf("load scroll %s: %w", publicid.Format(publicid.Scroll, id), err)
 	}
 	return &row, rows.Close()
 }
@@ -111,7 +112,7 @@ func (s *Service) page(ctx context.Context, before int64, limit int) ([]*Scroll,
 func fromRow(row *ent.Scroll) (*Scroll, error) {
 	progress, err := parseProgress(row.Progress)
 	if err != nil {
-		return nil, fmt.Errorf("scroll %d: %w", row.ID, err)
+		return nil, fmt.Errorf("scroll %s: %w", publicid.Format(publicid.Scroll, row.ID), err)
 	}
 	return &Scroll{
 		ID: row.ID, Status: row.Status, Step: row.Stage, Progress: progress, Attempts: row.Attempt,
@@ -127,7 +128,7 @@ func (s *Service) owner(ctx context.Context, id int64) (account int64, ok bool, 
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, fmt.Errorf("find scroll %d: %w", id, err)
+		return 0, false, fmt.Errorf("find scroll %s: %w", publicid.Format(publicid.Scroll, id), err)
 	}
 	return row.AccountID, true, nil
 }

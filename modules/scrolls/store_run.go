@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 )
@@ -253,7 +254,7 @@ func (r *run) coverageBefore(ctx context.Context, scrolls int) ([]coverage.Entry
 	for i, row := range rows {
 		progress, err := parseProgress(row.Progress)
 		if err != nil {
-			return nil, fmt.Errorf("scroll %d: %w", row.ID, err)
+			return nil, fmt.Errorf("scroll %s: %w", publicid.Format(publicid.Scroll, row.ID), err)
 		}
 		parts[i] = progress.Coverage
 	}

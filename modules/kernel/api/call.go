@@ -3,7 +3,8 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -61,10 +62,11 @@ type call struct {
 	raw       map[string]json.RawMessage
 	faults    *issues // found so far, while a Check runs
 	recorded  bool
-	counted   bool   // among those in flight
-	code      string // of the answer: `ok` or an error code
-	cause     error  // for the log only
-	sent      int    // HTTP status of the answer; 0: not sent yet
+	counted   bool        // among those in flight
+	code      string      // of the answer: `ok` or an error code
+	cause     error       // for the log only
+	notes     []slog.Attr // further members of the log line
+	sent      int         // HTTP status of the answer; 0: not sent yet
 	// values holds the header values that the kernel itself sets.
 	values [8]string
 	used   int
@@ -80,6 +82,9 @@ func (c *call) set(name, value string) {
 	c.header[name] = c.values[c.used : c.used+1 : c.used+1]
 	c.used++
 }
+
+// note adds a failure that the answer does not show to the call's log line.
+func (c *call) note(name string, err error) { c.notes = append(c.notes, slog.Any(name, err)) }
 
 type callKey struct{}
 
@@ -160,10 +165,10 @@ func (c *call) settle(ctx context.Context, err error) error {
 		event.Units = c.units
 	}
 	if failed := c.mux.recorder.Record(context.WithoutCancel(ctx), event); failed != nil {
-		c.mux.log.ErrorContext(ctx, "usage event not written", "op", c.op.Id, "request_id", c.requestID, "error", failed)
 		if err == nil {
-			return errors.New("usage event not written")
+			return fmt.Errorf("usage event not written: %w", failed)
 		}
+		c.note("usage_error", failed)
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 )
 
 // Handler returns the handler of all operations, /openapi.json and reflection. It
@@ -115,7 +116,7 @@ func (c *call) report(ctx context.Context) {
 	switch {
 	case c.code == string(apierr.OperationError) && ctx.Err() == nil:
 		level = slog.LevelError
-	case c.cause != nil:
+	case c.cause != nil || len(c.notes) > 0:
 		level = slog.LevelWarn
 	}
 	if !c.mux.log.Enabled(ctx, level) {
@@ -124,16 +125,17 @@ func (c *call) report(ctx context.Context) {
 	attrs := make([]slog.Attr, 0, 8)
 	attrs = append(attrs,
 		slog.String("op", op), slog.String("code", c.code), slog.Int("status", c.sent),
-		slog.Duration("took", took), slog.String("request_id", c.requestID))
+		slog.String("took", took.Round(time.Microsecond).String()), slog.String("request_id", c.requestID))
 	if c.op == nil {
 		attrs = append(attrs, slog.String("method", c.request.Method), slog.String("path", shorten(c.request.URL.Path)))
 	}
 	if c.viewer != nil {
-		attrs = append(attrs, slog.Int64("account", c.viewer.AccountID))
+		attrs = append(attrs, slog.String("account", publicid.Format(publicid.Account, c.viewer.AccountID)))
 	}
 	if c.cause != nil {
 		attrs = append(attrs, slog.Any("error", c.cause))
 	}
+	attrs = append(attrs, c.notes...)
 	c.mux.log.LogAttrs(ctx, level, "request", attrs...)
 }
 
