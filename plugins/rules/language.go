@@ -53,15 +53,6 @@ func code(declared string) string {
 	return short
 }
 
-// Detect returns the language of a text by its script and its commonest words. It
-// is careful: a text with few known words, or as many of two languages, has none.
-func Detect(text string) string {
-	if languages := guess(text); len(languages) == 1 {
-		return languages[0]
-	}
-	return ""
-}
-
 // guess gives the languages that a text may be in, as two letters each.
 func guess(text string) []string {
 	text = withoutTags(text)

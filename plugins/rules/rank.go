@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -47,11 +46,6 @@ func (c *compiler) terms(run stage.Run) []term {
 	add(run.Brief.Name, 1)
 	add(run.Brief.Description, 1)
 	return all
-}
-
-// Judge gives the verdict on one record.
-func (p *Program) Judge(rec stage.Record, now time.Time) stage.Verdict {
-	return p.judge(rec.Ref, look(rec, now), nil)
 }
 
 // opinion is what a model says of one record: for the text of each item that it was

@@ -116,14 +116,6 @@ func RetryAfter(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// RequestID returns the id of the request that ctx belongs to, or "" outside of one.
-func RequestID(ctx context.Context) string {
-	if c := callFrom(ctx); c != nil {
-		return c.requestID
-	}
-	return ""
-}
-
 // RawField returns the JSON text of a free-form property (`agentMetadata`) as
 // the caller sent it, without insignificant white space; over the other protocols
 // it is rendered from the value. It is nil when the property was not sent.

@@ -2,7 +2,6 @@ package mail
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"html"
@@ -83,9 +82,6 @@ func NewSMTP(address, from string, log *slog.Logger) (*SMTP, error) {
 	}
 	return s, nil
 }
-
-// trust verifies the server's certificate with cfg; tests need it.
-func (s *SMTP) trust(cfg *tls.Config) { s.options = append(s.options, gomail.WithTLSConfig(cfg)) }
 
 // Send delivers the message in plain text and as HTML. An error with ErrRefused is
 // permanent; after any other error, try again. Once the server has accepted the

@@ -21,6 +21,7 @@ import (
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+	gomail "github.com/wneessen/go-mail"
 )
 
 // server is a real SMTP server that keeps what it is sent.
@@ -165,7 +166,7 @@ func (s *server) sender(t *testing.T, address string) *SMTP {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out.trust(&tls.Config{RootCAs: s.pool, ServerName: "127.0.0.1"})
+	out.options = append(out.options, gomail.WithTLSConfig(&tls.Config{RootCAs: s.pool, ServerName: "127.0.0.1"}))
 	return out
 }
 

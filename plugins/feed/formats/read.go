@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -33,18 +31,6 @@ type Options struct {
 	Sample bool
 	// Watch, if set, is called with the size of every portion of a file, as it is stored.
 	Watch func(bytes int)
-}
-
-// ReadFile reads one file of any form; see [Read].
-func ReadFile(ctx context.Context, name string, options Options, emit func(stage.Record) error) (Report, error) {
-	dir, file := filepath.Split(name)
-	if dir == "" {
-		dir = "."
-	}
-	if _, err := os.Stat(name); err != nil {
-		return Report{}, err
-	}
-	return Read(ctx, os.DirFS(dir), []string{file}, options, emit)
 }
 
 // Read reads files one after the other and emits their videos as they come,

@@ -135,7 +135,7 @@ func TestTrendingScrape(t *testing.T) {
 	}
 	at := time.Date(2020, 12, 21, 0, 0, 0, 0, time.UTC).UnixMilli()
 	got := map[string]stage.Record{}
-	report, err := ReadFile(context.Background(), name, Options{Now: now, ObservedAt: &at}, func(rec stage.Record) error {
+	report, err := readFile(context.Background(), name, Options{Now: now, ObservedAt: &at}, func(rec stage.Record) error {
 		got[rec.ExternalID] = rec
 		return nil
 	})
