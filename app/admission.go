@@ -17,7 +17,8 @@ import (
 
 // admissionQuery reads everything that admission needs at once. It is the only join
 // across modules: five reads for each call would cost more than the call. Lists use
-// the subject and the revision that it returns.
+// the subject and the revision that it returns. The same through Ent takes 13 times the
+// CPU time (BenchmarkAdmission).
 const admissionQuery = `SELECT k.id, {owner:k}, k.scopes, k.expires_at, k.revoked_at, p.id, p.expires_at, p.revoked_at,
 	s.plan, s."interval", s.status, d.units, m.units, w.id, w.canonical_id, l.revision
 	FROM keys k
