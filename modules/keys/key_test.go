@@ -21,7 +21,7 @@ func TestDigestKnowsItsOwnKeys(t *testing.T) {
 		hash, session, ok := Digest(text)
 		want := sha256.Sum256([]byte(text))
 		if !ok || session != wantSession || !bytes.Equal(hash, want[:]) {
-			t.Errorf("Digest(%q) = %x, %v, %v", text, hash, session, ok)
+			t.Errorf("Digest(%q) = %x, %v, %v; want %x, %v, true", text, hash, session, ok, want, wantSession)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func other(digit byte) byte {
 	return 'x'
 }
 
-func TestStanding(t *testing.T) {
+func TestStateOfKeys(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_000_000)
 	past, now, future := int64(999_999), int64(1_000_000), int64(1_000_001)
@@ -84,10 +84,13 @@ func TestStanding(t *testing.T) {
 		"a session key of a revoked key":  {session(func(s *State) { s.ParentRevokedAt = &past }), apierr.AuthRequired},
 		"a session key of an expired key": {session(func(s *State) { s.ParentExpiresAt = &now }), apierr.AuthRequired},
 	} {
-		err := c.state.Check(at)
-		if c.want == "" && err != nil || c.want != "" && !apierr.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.state.Check(at)
+			if c.want == "" && err != nil || c.want != "" && !apierr.Is(err, c.want) {
+				t.Errorf("error %v, want kind %q", err, c.want)
+			}
+		})
 	}
 }
 

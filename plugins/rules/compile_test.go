@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -49,8 +51,8 @@ func TestSentences(t *testing.T) {
 			if file == "prompts.txt" {
 				p = compiled(sentence)
 			}
-			if got := explained(p); got != want {
-				t.Errorf("%q is compiled to\n%s\twant\n%s", sentence, got, want)
+			if diff := cmp.Diff(want, explained(p)); diff != "" {
+				t.Errorf("%q is compiled to, want - got +:\n%s", sentence, diff)
 			}
 		}
 		if count < least {

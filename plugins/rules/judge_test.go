@@ -112,13 +112,16 @@ func TestRulesDrop(t *testing.T) {
 		{"YouTube videos must be under 30 seconds", nil, false},
 		{"be kind", nil, false},
 	} {
-		verdict := compiled("", c.rule).Judge(video(c.change), noon)
-		if (verdict.DroppedBy != "") != c.dropped {
-			t.Errorf("%q: dropped by %q (%s)", c.rule, verdict.DroppedBy, verdict.Reason)
-		}
-		if c.dropped && verdict.DroppedBy != c.rule {
-			t.Errorf("%q: dropped by %q", c.rule, verdict.DroppedBy)
-		}
+		t.Run(c.rule, func(t *testing.T) {
+			t.Parallel()
+			want := ""
+			if c.dropped {
+				want = c.rule
+			}
+			if got := compiled("", c.rule).Judge(video(c.change), noon); got.DroppedBy != want {
+				t.Errorf("dropped by %q (%s), want %q", got.DroppedBy, got.Reason, want)
+			}
+		})
 	}
 }
 
@@ -156,14 +159,17 @@ func TestLanguages(t *testing.T) {
 		"iPhone 17 Pro":     "",
 		"Moka":              "",
 	} {
-		languages := guess(text)
-		got := ""
-		if len(languages) == 1 { // several are no answer
-			got = languages[0]
-		}
-		if got != want {
-			t.Errorf("the language of %q is %q of %q, want %q", text, got, languages, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			languages := guess(text)
+			got := ""
+			if len(languages) == 1 { // several are no answer
+				got = languages[0]
+			}
+			if got != want {
+				t.Errorf("the language is %q of %q, want %q", got, languages, want)
+			}
+		})
 	}
 }
 
