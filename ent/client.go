@@ -24,6 +24,8 @@ import (
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
+	"github.com/scrollery/scrollery/ent/libraryrun"
+	"github.com/scrollery/scrollery/ent/niche"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/quotaentry"
@@ -72,6 +74,10 @@ type Client struct {
 	Key *KeyClient
 	// Library is the client for interacting with the Library builders.
 	Library *LibraryClient
+	// LibraryRun is the client for interacting with the LibraryRun builders.
+	LibraryRun *LibraryRunClient
+	// Niche is the client for interacting with the Niche builders.
+	Niche *NicheClient
 	// Observation is the client for interacting with the Observation builders.
 	Observation *ObservationClient
 	// PaymentEvent is the client for interacting with the PaymentEvent builders.
@@ -131,6 +137,8 @@ func (c *Client) init() {
 	c.Job = NewJobClient(c.config)
 	c.Key = NewKeyClient(c.config)
 	c.Library = NewLibraryClient(c.config)
+	c.LibraryRun = NewLibraryRunClient(c.config)
+	c.Niche = NewNicheClient(c.config)
 	c.Observation = NewObservationClient(c.config)
 	c.PaymentEvent = NewPaymentEventClient(c.config)
 	c.QuotaEntry = NewQuotaEntryClient(c.config)
@@ -252,6 +260,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Job:           NewJobClient(cfg),
 		Key:           NewKeyClient(cfg),
 		Library:       NewLibraryClient(cfg),
+		LibraryRun:    NewLibraryRunClient(cfg),
+		Niche:         NewNicheClient(cfg),
 		Observation:   NewObservationClient(cfg),
 		PaymentEvent:  NewPaymentEventClient(cfg),
 		QuotaEntry:    NewQuotaEntryClient(cfg),
@@ -300,6 +310,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Job:           NewJobClient(cfg),
 		Key:           NewKeyClient(cfg),
 		Library:       NewLibraryClient(cfg),
+		LibraryRun:    NewLibraryRunClient(cfg),
+		Niche:         NewNicheClient(cfg),
 		Observation:   NewObservationClient(cfg),
 		PaymentEvent:  NewPaymentEventClient(cfg),
 		QuotaEntry:    NewQuotaEntryClient(cfg),
@@ -349,11 +361,11 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
-		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
-		c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall,
-		c.SandboxFile, c.Scroll, c.ScrollRecord, c.Subscription, c.Trend,
-		c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc,
-		c.Workspace,
+		c.CreditEntry, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
+		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
+		c.SandboxCall, c.SandboxFile, c.Scroll, c.ScrollRecord, c.Subscription,
+		c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Verdict, c.Video,
+		c.VideoDoc, c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -364,11 +376,11 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
-		c.CreditEntry, c.Job, c.Key, c.Library, c.Observation, c.PaymentEvent,
-		c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxCall,
-		c.SandboxFile, c.Scroll, c.ScrollRecord, c.Subscription, c.Trend,
-		c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc,
-		c.Workspace,
+		c.CreditEntry, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
+		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
+		c.SandboxCall, c.SandboxFile, c.Scroll, c.ScrollRecord, c.Subscription,
+		c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Verdict, c.Video,
+		c.VideoDoc, c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -397,6 +409,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Key.mutate(ctx, m)
 	case *LibraryMutation:
 		return c.Library.mutate(ctx, m)
+	case *LibraryRunMutation:
+		return c.LibraryRun.mutate(ctx, m)
+	case *NicheMutation:
+		return c.Niche.mutate(ctx, m)
 	case *ObservationMutation:
 		return c.Observation.mutate(ctx, m)
 	case *PaymentEventMutation:
@@ -1779,6 +1795,276 @@ func (c *LibraryClient) mutate(ctx context.Context, m *LibraryMutation) (Value, 
 		return (&LibraryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Library mutation op: %q", m.Op())
+	}
+}
+
+// LibraryRunClient is a client for the LibraryRun schema.
+type LibraryRunClient struct {
+	config
+}
+
+// NewLibraryRunClient returns a client for the LibraryRun from the given config.
+func NewLibraryRunClient(c config) *LibraryRunClient {
+	return &LibraryRunClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `libraryrun.Hooks(f(g(h())))`.
+func (c *LibraryRunClient) Use(hooks ...Hook) {
+	c.hooks.LibraryRun = append(c.hooks.LibraryRun, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `libraryrun.Intercept(f(g(h())))`.
+func (c *LibraryRunClient) Intercept(interceptors ...Interceptor) {
+	c.inters.LibraryRun = append(c.inters.LibraryRun, interceptors...)
+}
+
+// Create returns a builder for creating a LibraryRun entity.
+func (c *LibraryRunClient) Create() *LibraryRunCreate {
+	mutation := newLibraryRunMutation(c.config, OpCreate)
+	return &LibraryRunCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of LibraryRun entities.
+func (c *LibraryRunClient) CreateBulk(builders ...*LibraryRunCreate) *LibraryRunCreateBulk {
+	return &LibraryRunCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *LibraryRunClient) MapCreateBulk(slice any, setFunc func(*LibraryRunCreate, int)) *LibraryRunCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &LibraryRunCreateBulk{err: fmt.Errorf("calling to LibraryRunClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*LibraryRunCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &LibraryRunCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for LibraryRun.
+func (c *LibraryRunClient) Update() *LibraryRunUpdate {
+	mutation := newLibraryRunMutation(c.config, OpUpdate)
+	return &LibraryRunUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *LibraryRunClient) UpdateOne(_m *LibraryRun) *LibraryRunUpdateOne {
+	mutation := newLibraryRunMutation(c.config, OpUpdateOne, withLibraryRun(_m))
+	return &LibraryRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *LibraryRunClient) UpdateOneID(id int64) *LibraryRunUpdateOne {
+	mutation := newLibraryRunMutation(c.config, OpUpdateOne, withLibraryRunID(id))
+	return &LibraryRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for LibraryRun.
+func (c *LibraryRunClient) Delete() *LibraryRunDelete {
+	mutation := newLibraryRunMutation(c.config, OpDelete)
+	return &LibraryRunDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *LibraryRunClient) DeleteOne(_m *LibraryRun) *LibraryRunDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *LibraryRunClient) DeleteOneID(id int64) *LibraryRunDeleteOne {
+	builder := c.Delete().Where(libraryrun.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &LibraryRunDeleteOne{builder}
+}
+
+// Query returns a query builder for LibraryRun.
+func (c *LibraryRunClient) Query() *LibraryRunQuery {
+	return &LibraryRunQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeLibraryRun},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a LibraryRun entity by its id.
+func (c *LibraryRunClient) Get(ctx context.Context, id int64) (*LibraryRun, error) {
+	return c.Query().Where(libraryrun.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *LibraryRunClient) GetX(ctx context.Context, id int64) *LibraryRun {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *LibraryRunClient) Hooks() []Hook {
+	hooks := c.hooks.LibraryRun
+	return append(hooks[:len(hooks):len(hooks)], libraryrun.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *LibraryRunClient) Interceptors() []Interceptor {
+	inters := c.inters.LibraryRun
+	return append(inters[:len(inters):len(inters)], libraryrun.Interceptors[:]...)
+}
+
+func (c *LibraryRunClient) mutate(ctx context.Context, m *LibraryRunMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&LibraryRunCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&LibraryRunUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&LibraryRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&LibraryRunDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown LibraryRun mutation op: %q", m.Op())
+	}
+}
+
+// NicheClient is a client for the Niche schema.
+type NicheClient struct {
+	config
+}
+
+// NewNicheClient returns a client for the Niche from the given config.
+func NewNicheClient(c config) *NicheClient {
+	return &NicheClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `niche.Hooks(f(g(h())))`.
+func (c *NicheClient) Use(hooks ...Hook) {
+	c.hooks.Niche = append(c.hooks.Niche, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `niche.Intercept(f(g(h())))`.
+func (c *NicheClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Niche = append(c.inters.Niche, interceptors...)
+}
+
+// Create returns a builder for creating a Niche entity.
+func (c *NicheClient) Create() *NicheCreate {
+	mutation := newNicheMutation(c.config, OpCreate)
+	return &NicheCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Niche entities.
+func (c *NicheClient) CreateBulk(builders ...*NicheCreate) *NicheCreateBulk {
+	return &NicheCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *NicheClient) MapCreateBulk(slice any, setFunc func(*NicheCreate, int)) *NicheCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &NicheCreateBulk{err: fmt.Errorf("calling to NicheClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*NicheCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &NicheCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Niche.
+func (c *NicheClient) Update() *NicheUpdate {
+	mutation := newNicheMutation(c.config, OpUpdate)
+	return &NicheUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *NicheClient) UpdateOne(_m *Niche) *NicheUpdateOne {
+	mutation := newNicheMutation(c.config, OpUpdateOne, withNiche(_m))
+	return &NicheUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *NicheClient) UpdateOneID(id int64) *NicheUpdateOne {
+	mutation := newNicheMutation(c.config, OpUpdateOne, withNicheID(id))
+	return &NicheUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Niche.
+func (c *NicheClient) Delete() *NicheDelete {
+	mutation := newNicheMutation(c.config, OpDelete)
+	return &NicheDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *NicheClient) DeleteOne(_m *Niche) *NicheDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *NicheClient) DeleteOneID(id int64) *NicheDeleteOne {
+	builder := c.Delete().Where(niche.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &NicheDeleteOne{builder}
+}
+
+// Query returns a query builder for Niche.
+func (c *NicheClient) Query() *NicheQuery {
+	return &NicheQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeNiche},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Niche entity by its id.
+func (c *NicheClient) Get(ctx context.Context, id int64) (*Niche, error) {
+	return c.Query().Where(niche.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *NicheClient) GetX(ctx context.Context, id int64) *Niche {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *NicheClient) Hooks() []Hook {
+	hooks := c.hooks.Niche
+	return append(hooks[:len(hooks):len(hooks)], niche.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *NicheClient) Interceptors() []Interceptor {
+	inters := c.inters.Niche
+	return append(inters[:len(inters):len(inters)], niche.Interceptors[:]...)
+}
+
+func (c *NicheClient) mutate(ctx context.Context, m *NicheMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&NicheCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&NicheUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&NicheUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&NicheDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Niche mutation op: %q", m.Op())
 	}
 }
 
@@ -4345,17 +4631,17 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 type (
 	hooks struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
-		Key, Library, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem,
-		Ruleset, SandboxCall, SandboxFile, Scroll, ScrollRecord, Subscription, Trend,
-		TrendWindow, UsageCounter, UsageEvent, Verdict, Video, VideoDoc,
-		Workspace []ent.Hook
+		Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
+		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, Scroll, ScrollRecord,
+		Subscription, Trend, TrendWindow, UsageCounter, UsageEvent, Verdict, Video,
+		VideoDoc, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
-		Key, Library, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem,
-		Ruleset, SandboxCall, SandboxFile, Scroll, ScrollRecord, Subscription, Trend,
-		TrendWindow, UsageCounter, UsageEvent, Verdict, Video, VideoDoc,
-		Workspace []ent.Interceptor
+		Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
+		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, Scroll, ScrollRecord,
+		Subscription, Trend, TrendWindow, UsageCounter, UsageEvent, Verdict, Video,
+		VideoDoc, Workspace []ent.Interceptor
 	}
 )
 

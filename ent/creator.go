@@ -20,14 +20,12 @@ type Creator struct {
 	AccountID int64 `json:"account_id,omitempty"`
 	// Platform holds the value of the "platform" field.
 	Platform string `json:"platform,omitempty"`
-	// The platform's creator id or, without one, the case-folded handle without @.
+	// `id:` and the platform's creator id, else `handle:` and the folded handle without @.
 	Key string `json:"key,omitempty"`
 	// Handle holds the value of the "handle" field.
 	Handle string `json:"handle,omitempty"`
 	// 1 if a video of the creator changed after the last scoring.
-	Dirty int `json:"dirty,omitempty"`
-	// 1 if a video of the creator has too few peers.
-	Thin         int `json:"thin,omitempty"`
+	Dirty        int `json:"dirty,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -36,7 +34,7 @@ func (*Creator) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case creator.FieldID, creator.FieldAccountID, creator.FieldDirty, creator.FieldThin:
+		case creator.FieldID, creator.FieldAccountID, creator.FieldDirty:
 			values[i] = new(sql.NullInt64)
 		case creator.FieldPlatform, creator.FieldKey, creator.FieldHandle:
 			values[i] = new(sql.NullString)
@@ -91,12 +89,6 @@ func (_m *Creator) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Dirty = int(value.Int64)
 			}
-		case creator.FieldThin:
-			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field thin", values[i])
-			} else if value.Valid {
-				_m.Thin = int(value.Int64)
-			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -147,9 +139,6 @@ func (_m *Creator) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("dirty=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Dirty))
-	builder.WriteString(", ")
-	builder.WriteString("thin=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Thin))
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -59,20 +59,6 @@ func (_c *CreatorCreate) SetNillableDirty(v *int) *CreatorCreate {
 	return _c
 }
 
-// SetThin sets the "thin" field.
-func (_c *CreatorCreate) SetThin(v int) *CreatorCreate {
-	_c.mutation.SetThin(v)
-	return _c
-}
-
-// SetNillableThin sets the "thin" field if the given value is not nil.
-func (_c *CreatorCreate) SetNillableThin(v *int) *CreatorCreate {
-	if v != nil {
-		_c.SetThin(*v)
-	}
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *CreatorCreate) SetID(v int64) *CreatorCreate {
 	_c.mutation.SetID(v)
@@ -120,10 +106,6 @@ func (_c *CreatorCreate) defaults() error {
 		v := creator.DefaultDirty
 		_c.mutation.SetDirty(v)
 	}
-	if _, ok := _c.mutation.Thin(); !ok {
-		v := creator.DefaultThin
-		_c.mutation.SetThin(v)
-	}
 	return nil
 }
 
@@ -143,9 +125,6 @@ func (_c *CreatorCreate) check() error {
 	}
 	if _, ok := _c.mutation.Dirty(); !ok {
 		return &ValidationError{Name: "dirty", err: errors.New(`ent: missing required field "Creator.dirty"`)}
-	}
-	if _, ok := _c.mutation.Thin(); !ok {
-		return &ValidationError{Name: "thin", err: errors.New(`ent: missing required field "Creator.thin"`)}
 	}
 	return nil
 }
@@ -199,10 +178,6 @@ func (_c *CreatorCreate) createSpec() (*Creator, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Dirty(); ok {
 		_spec.SetField(creator.FieldDirty, field.TypeInt, value)
 		_node.Dirty = value
-	}
-	if value, ok := _c.mutation.Thin(); ok {
-		_spec.SetField(creator.FieldThin, field.TypeInt, value)
-		_node.Thin = value
 	}
 	return _node, _spec
 }
@@ -283,24 +258,6 @@ func (u *CreatorUpsert) UpdateDirty() *CreatorUpsert {
 // AddDirty adds v to the "dirty" field.
 func (u *CreatorUpsert) AddDirty(v int) *CreatorUpsert {
 	u.Add(creator.FieldDirty, v)
-	return u
-}
-
-// SetThin sets the "thin" field.
-func (u *CreatorUpsert) SetThin(v int) *CreatorUpsert {
-	u.Set(creator.FieldThin, v)
-	return u
-}
-
-// UpdateThin sets the "thin" field to the value that was provided on create.
-func (u *CreatorUpsert) UpdateThin() *CreatorUpsert {
-	u.SetExcluded(creator.FieldThin)
-	return u
-}
-
-// AddThin adds v to the "thin" field.
-func (u *CreatorUpsert) AddThin(v int) *CreatorUpsert {
-	u.Add(creator.FieldThin, v)
 	return u
 }
 
@@ -393,27 +350,6 @@ func (u *CreatorUpsertOne) AddDirty(v int) *CreatorUpsertOne {
 func (u *CreatorUpsertOne) UpdateDirty() *CreatorUpsertOne {
 	return u.Update(func(s *CreatorUpsert) {
 		s.UpdateDirty()
-	})
-}
-
-// SetThin sets the "thin" field.
-func (u *CreatorUpsertOne) SetThin(v int) *CreatorUpsertOne {
-	return u.Update(func(s *CreatorUpsert) {
-		s.SetThin(v)
-	})
-}
-
-// AddThin adds v to the "thin" field.
-func (u *CreatorUpsertOne) AddThin(v int) *CreatorUpsertOne {
-	return u.Update(func(s *CreatorUpsert) {
-		s.AddThin(v)
-	})
-}
-
-// UpdateThin sets the "thin" field to the value that was provided on create.
-func (u *CreatorUpsertOne) UpdateThin() *CreatorUpsertOne {
-	return u.Update(func(s *CreatorUpsert) {
-		s.UpdateThin()
 	})
 }
 
@@ -672,27 +608,6 @@ func (u *CreatorUpsertBulk) AddDirty(v int) *CreatorUpsertBulk {
 func (u *CreatorUpsertBulk) UpdateDirty() *CreatorUpsertBulk {
 	return u.Update(func(s *CreatorUpsert) {
 		s.UpdateDirty()
-	})
-}
-
-// SetThin sets the "thin" field.
-func (u *CreatorUpsertBulk) SetThin(v int) *CreatorUpsertBulk {
-	return u.Update(func(s *CreatorUpsert) {
-		s.SetThin(v)
-	})
-}
-
-// AddThin adds v to the "thin" field.
-func (u *CreatorUpsertBulk) AddThin(v int) *CreatorUpsertBulk {
-	return u.Update(func(s *CreatorUpsert) {
-		s.AddThin(v)
-	})
-}
-
-// UpdateThin sets the "thin" field to the value that was provided on create.
-func (u *CreatorUpsertBulk) UpdateThin() *CreatorUpsertBulk {
-	return u.Update(func(s *CreatorUpsert) {
-		s.UpdateThin()
 	})
 }
 

@@ -63,27 +63,6 @@ func (_u *CreatorUpdate) AddDirty(v int) *CreatorUpdate {
 	return _u
 }
 
-// SetThin sets the "thin" field.
-func (_u *CreatorUpdate) SetThin(v int) *CreatorUpdate {
-	_u.mutation.ResetThin()
-	_u.mutation.SetThin(v)
-	return _u
-}
-
-// SetNillableThin sets the "thin" field if the given value is not nil.
-func (_u *CreatorUpdate) SetNillableThin(v *int) *CreatorUpdate {
-	if v != nil {
-		_u.SetThin(*v)
-	}
-	return _u
-}
-
-// AddThin adds value to the "thin" field.
-func (_u *CreatorUpdate) AddThin(v int) *CreatorUpdate {
-	_u.mutation.AddThin(v)
-	return _u
-}
-
 // Mutation returns the CreatorMutation object of the builder.
 func (_u *CreatorUpdate) Mutation() *CreatorMutation {
 	return _u.mutation
@@ -140,12 +119,6 @@ func (_u *CreatorUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedDirty(); ok {
 		_spec.AddField(creator.FieldDirty, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.Thin(); ok {
-		_spec.SetField(creator.FieldThin, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.AddedThin(); ok {
-		_spec.AddField(creator.FieldThin, field.TypeInt, value)
-	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -200,27 +173,6 @@ func (_u *CreatorUpdateOne) SetNillableDirty(v *int) *CreatorUpdateOne {
 // AddDirty adds value to the "dirty" field.
 func (_u *CreatorUpdateOne) AddDirty(v int) *CreatorUpdateOne {
 	_u.mutation.AddDirty(v)
-	return _u
-}
-
-// SetThin sets the "thin" field.
-func (_u *CreatorUpdateOne) SetThin(v int) *CreatorUpdateOne {
-	_u.mutation.ResetThin()
-	_u.mutation.SetThin(v)
-	return _u
-}
-
-// SetNillableThin sets the "thin" field if the given value is not nil.
-func (_u *CreatorUpdateOne) SetNillableThin(v *int) *CreatorUpdateOne {
-	if v != nil {
-		_u.SetThin(*v)
-	}
-	return _u
-}
-
-// AddThin adds value to the "thin" field.
-func (_u *CreatorUpdateOne) AddThin(v int) *CreatorUpdateOne {
-	_u.mutation.AddThin(v)
 	return _u
 }
 
@@ -309,12 +261,6 @@ func (_u *CreatorUpdateOne) sqlSave(ctx context.Context) (_node *Creator, err er
 	}
 	if value, ok := _u.mutation.AddedDirty(); ok {
 		_spec.AddField(creator.FieldDirty, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.Thin(); ok {
-		_spec.SetField(creator.FieldThin, field.TypeInt, value)
-	}
-	if value, ok := _u.mutation.AddedThin(); ok {
-		_spec.AddField(creator.FieldThin, field.TypeInt, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Creator{config: _u.config}

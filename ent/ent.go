@@ -22,6 +22,8 @@ import (
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
+	"github.com/scrollery/scrollery/ent/libraryrun"
+	"github.com/scrollery/scrollery/ent/niche"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/quotaentry"
@@ -111,6 +113,8 @@ func checkColumn(t, c string) error {
 			job.Table:           job.ValidColumn,
 			key.Table:           key.ValidColumn,
 			library.Table:       library.ValidColumn,
+			libraryrun.Table:    libraryrun.ValidColumn,
+			niche.Table:         niche.ValidColumn,
 			observation.Table:   observation.ValidColumn,
 			paymentevent.Table:  paymentevent.ValidColumn,
 			quotaentry.Table:    quotaentry.ValidColumn,

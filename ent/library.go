@@ -21,7 +21,13 @@ type Library struct {
 	// Incremented by every transaction that changes a list.
 	Revision int64 `json:"revision,omitempty"`
 	// Videos holds the value of the "videos" field.
-	Videos       int64 `json:"videos,omitempty"`
+	Videos int64 `json:"videos,omitempty"`
+	// The rules and the growth table that every video was scored by; another one means that it is scored again.
+	Method string `json:"method,omitempty"`
+	// How far a rescoring came: the last id of its current step.
+	RescoredTo int64 `json:"rescored_to,omitempty"`
+	// The step that a rescoring is in; 0 before the first.
+	RescoreStep  int `json:"rescore_step,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -30,8 +36,10 @@ func (*Library) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case library.FieldID, library.FieldAccountID, library.FieldRevision, library.FieldVideos:
+		case library.FieldID, library.FieldAccountID, library.FieldRevision, library.FieldVideos, library.FieldRescoredTo, library.FieldRescoreStep:
 			values[i] = new(sql.NullInt64)
+		case library.FieldMethod:
+			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
 		}
@@ -70,6 +78,24 @@ func (_m *Library) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field videos", values[i])
 			} else if value.Valid {
 				_m.Videos = value.Int64
+			}
+		case library.FieldMethod:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field method", values[i])
+			} else if value.Valid {
+				_m.Method = value.String
+			}
+		case library.FieldRescoredTo:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field rescored_to", values[i])
+			} else if value.Valid {
+				_m.RescoredTo = value.Int64
+			}
+		case library.FieldRescoreStep:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field rescore_step", values[i])
+			} else if value.Valid {
+				_m.RescoreStep = int(value.Int64)
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -115,6 +141,15 @@ func (_m *Library) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("videos=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Videos))
+	builder.WriteString(", ")
+	builder.WriteString("method=")
+	builder.WriteString(_m.Method)
+	builder.WriteString(", ")
+	builder.WriteString("rescored_to=")
+	builder.WriteString(fmt.Sprintf("%v", _m.RescoredTo))
+	builder.WriteString(", ")
+	builder.WriteString("rescore_step=")
+	builder.WriteString(fmt.Sprintf("%v", _m.RescoreStep))
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -55,6 +55,48 @@ func (_c *LibraryCreate) SetNillableVideos(v *int64) *LibraryCreate {
 	return _c
 }
 
+// SetMethod sets the "method" field.
+func (_c *LibraryCreate) SetMethod(v string) *LibraryCreate {
+	_c.mutation.SetMethod(v)
+	return _c
+}
+
+// SetNillableMethod sets the "method" field if the given value is not nil.
+func (_c *LibraryCreate) SetNillableMethod(v *string) *LibraryCreate {
+	if v != nil {
+		_c.SetMethod(*v)
+	}
+	return _c
+}
+
+// SetRescoredTo sets the "rescored_to" field.
+func (_c *LibraryCreate) SetRescoredTo(v int64) *LibraryCreate {
+	_c.mutation.SetRescoredTo(v)
+	return _c
+}
+
+// SetNillableRescoredTo sets the "rescored_to" field if the given value is not nil.
+func (_c *LibraryCreate) SetNillableRescoredTo(v *int64) *LibraryCreate {
+	if v != nil {
+		_c.SetRescoredTo(*v)
+	}
+	return _c
+}
+
+// SetRescoreStep sets the "rescore_step" field.
+func (_c *LibraryCreate) SetRescoreStep(v int) *LibraryCreate {
+	_c.mutation.SetRescoreStep(v)
+	return _c
+}
+
+// SetNillableRescoreStep sets the "rescore_step" field if the given value is not nil.
+func (_c *LibraryCreate) SetNillableRescoreStep(v *int) *LibraryCreate {
+	if v != nil {
+		_c.SetRescoreStep(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *LibraryCreate) SetID(v int64) *LibraryCreate {
 	_c.mutation.SetID(v)
@@ -106,6 +148,18 @@ func (_c *LibraryCreate) defaults() error {
 		v := library.DefaultVideos
 		_c.mutation.SetVideos(v)
 	}
+	if _, ok := _c.mutation.Method(); !ok {
+		v := library.DefaultMethod
+		_c.mutation.SetMethod(v)
+	}
+	if _, ok := _c.mutation.RescoredTo(); !ok {
+		v := library.DefaultRescoredTo
+		_c.mutation.SetRescoredTo(v)
+	}
+	if _, ok := _c.mutation.RescoreStep(); !ok {
+		v := library.DefaultRescoreStep
+		_c.mutation.SetRescoreStep(v)
+	}
 	return nil
 }
 
@@ -119,6 +173,15 @@ func (_c *LibraryCreate) check() error {
 	}
 	if _, ok := _c.mutation.Videos(); !ok {
 		return &ValidationError{Name: "videos", err: errors.New(`ent: missing required field "Library.videos"`)}
+	}
+	if _, ok := _c.mutation.Method(); !ok {
+		return &ValidationError{Name: "method", err: errors.New(`ent: missing required field "Library.method"`)}
+	}
+	if _, ok := _c.mutation.RescoredTo(); !ok {
+		return &ValidationError{Name: "rescored_to", err: errors.New(`ent: missing required field "Library.rescored_to"`)}
+	}
+	if _, ok := _c.mutation.RescoreStep(); !ok {
+		return &ValidationError{Name: "rescore_step", err: errors.New(`ent: missing required field "Library.rescore_step"`)}
 	}
 	return nil
 }
@@ -164,6 +227,18 @@ func (_c *LibraryCreate) createSpec() (*Library, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Videos(); ok {
 		_spec.SetField(library.FieldVideos, field.TypeInt64, value)
 		_node.Videos = value
+	}
+	if value, ok := _c.mutation.Method(); ok {
+		_spec.SetField(library.FieldMethod, field.TypeString, value)
+		_node.Method = value
+	}
+	if value, ok := _c.mutation.RescoredTo(); ok {
+		_spec.SetField(library.FieldRescoredTo, field.TypeInt64, value)
+		_node.RescoredTo = value
+	}
+	if value, ok := _c.mutation.RescoreStep(); ok {
+		_spec.SetField(library.FieldRescoreStep, field.TypeInt, value)
+		_node.RescoreStep = value
 	}
 	return _node, _spec
 }
@@ -250,6 +325,54 @@ func (u *LibraryUpsert) UpdateVideos() *LibraryUpsert {
 // AddVideos adds v to the "videos" field.
 func (u *LibraryUpsert) AddVideos(v int64) *LibraryUpsert {
 	u.Add(library.FieldVideos, v)
+	return u
+}
+
+// SetMethod sets the "method" field.
+func (u *LibraryUpsert) SetMethod(v string) *LibraryUpsert {
+	u.Set(library.FieldMethod, v)
+	return u
+}
+
+// UpdateMethod sets the "method" field to the value that was provided on create.
+func (u *LibraryUpsert) UpdateMethod() *LibraryUpsert {
+	u.SetExcluded(library.FieldMethod)
+	return u
+}
+
+// SetRescoredTo sets the "rescored_to" field.
+func (u *LibraryUpsert) SetRescoredTo(v int64) *LibraryUpsert {
+	u.Set(library.FieldRescoredTo, v)
+	return u
+}
+
+// UpdateRescoredTo sets the "rescored_to" field to the value that was provided on create.
+func (u *LibraryUpsert) UpdateRescoredTo() *LibraryUpsert {
+	u.SetExcluded(library.FieldRescoredTo)
+	return u
+}
+
+// AddRescoredTo adds v to the "rescored_to" field.
+func (u *LibraryUpsert) AddRescoredTo(v int64) *LibraryUpsert {
+	u.Add(library.FieldRescoredTo, v)
+	return u
+}
+
+// SetRescoreStep sets the "rescore_step" field.
+func (u *LibraryUpsert) SetRescoreStep(v int) *LibraryUpsert {
+	u.Set(library.FieldRescoreStep, v)
+	return u
+}
+
+// UpdateRescoreStep sets the "rescore_step" field to the value that was provided on create.
+func (u *LibraryUpsert) UpdateRescoreStep() *LibraryUpsert {
+	u.SetExcluded(library.FieldRescoreStep)
+	return u
+}
+
+// AddRescoreStep adds v to the "rescore_step" field.
+func (u *LibraryUpsert) AddRescoreStep(v int) *LibraryUpsert {
+	u.Add(library.FieldRescoreStep, v)
 	return u
 }
 
@@ -343,6 +466,62 @@ func (u *LibraryUpsertOne) AddVideos(v int64) *LibraryUpsertOne {
 func (u *LibraryUpsertOne) UpdateVideos() *LibraryUpsertOne {
 	return u.Update(func(s *LibraryUpsert) {
 		s.UpdateVideos()
+	})
+}
+
+// SetMethod sets the "method" field.
+func (u *LibraryUpsertOne) SetMethod(v string) *LibraryUpsertOne {
+	return u.Update(func(s *LibraryUpsert) {
+		s.SetMethod(v)
+	})
+}
+
+// UpdateMethod sets the "method" field to the value that was provided on create.
+func (u *LibraryUpsertOne) UpdateMethod() *LibraryUpsertOne {
+	return u.Update(func(s *LibraryUpsert) {
+		s.UpdateMethod()
+	})
+}
+
+// SetRescoredTo sets the "rescored_to" field.
+func (u *LibraryUpsertOne) SetRescoredTo(v int64) *LibraryUpsertOne {
+	return u.Update(func(s *LibraryUpsert) {
+		s.SetRescoredTo(v)
+	})
+}
+
+// AddRescoredTo adds v to the "rescored_to" field.
+func (u *LibraryUpsertOne) AddRescoredTo(v int64) *LibraryUpsertOne {
+	return u.Update(func(s *LibraryUpsert) {
+		s.AddRescoredTo(v)
+	})
+}
+
+// UpdateRescoredTo sets the "rescored_to" field to the value that was provided on create.
+func (u *LibraryUpsertOne) UpdateRescoredTo() *LibraryUpsertOne {
+	return u.Update(func(s *LibraryUpsert) {
+		s.UpdateRescoredTo()
+	})
+}
+
+// SetRescoreStep sets the "rescore_step" field.
+func (u *LibraryUpsertOne) SetRescoreStep(v int) *LibraryUpsertOne {
+	return u.Update(func(s *LibraryUpsert) {
+		s.SetRescoreStep(v)
+	})
+}
+
+// AddRescoreStep adds v to the "rescore_step" field.
+func (u *LibraryUpsertOne) AddRescoreStep(v int) *LibraryUpsertOne {
+	return u.Update(func(s *LibraryUpsert) {
+		s.AddRescoreStep(v)
+	})
+}
+
+// UpdateRescoreStep sets the "rescore_step" field to the value that was provided on create.
+func (u *LibraryUpsertOne) UpdateRescoreStep() *LibraryUpsertOne {
+	return u.Update(func(s *LibraryUpsert) {
+		s.UpdateRescoreStep()
 	})
 }
 
@@ -602,6 +781,62 @@ func (u *LibraryUpsertBulk) AddVideos(v int64) *LibraryUpsertBulk {
 func (u *LibraryUpsertBulk) UpdateVideos() *LibraryUpsertBulk {
 	return u.Update(func(s *LibraryUpsert) {
 		s.UpdateVideos()
+	})
+}
+
+// SetMethod sets the "method" field.
+func (u *LibraryUpsertBulk) SetMethod(v string) *LibraryUpsertBulk {
+	return u.Update(func(s *LibraryUpsert) {
+		s.SetMethod(v)
+	})
+}
+
+// UpdateMethod sets the "method" field to the value that was provided on create.
+func (u *LibraryUpsertBulk) UpdateMethod() *LibraryUpsertBulk {
+	return u.Update(func(s *LibraryUpsert) {
+		s.UpdateMethod()
+	})
+}
+
+// SetRescoredTo sets the "rescored_to" field.
+func (u *LibraryUpsertBulk) SetRescoredTo(v int64) *LibraryUpsertBulk {
+	return u.Update(func(s *LibraryUpsert) {
+		s.SetRescoredTo(v)
+	})
+}
+
+// AddRescoredTo adds v to the "rescored_to" field.
+func (u *LibraryUpsertBulk) AddRescoredTo(v int64) *LibraryUpsertBulk {
+	return u.Update(func(s *LibraryUpsert) {
+		s.AddRescoredTo(v)
+	})
+}
+
+// UpdateRescoredTo sets the "rescored_to" field to the value that was provided on create.
+func (u *LibraryUpsertBulk) UpdateRescoredTo() *LibraryUpsertBulk {
+	return u.Update(func(s *LibraryUpsert) {
+		s.UpdateRescoredTo()
+	})
+}
+
+// SetRescoreStep sets the "rescore_step" field.
+func (u *LibraryUpsertBulk) SetRescoreStep(v int) *LibraryUpsertBulk {
+	return u.Update(func(s *LibraryUpsert) {
+		s.SetRescoreStep(v)
+	})
+}
+
+// AddRescoreStep adds v to the "rescore_step" field.
+func (u *LibraryUpsertBulk) AddRescoreStep(v int) *LibraryUpsertBulk {
+	return u.Update(func(s *LibraryUpsert) {
+		s.AddRescoreStep(v)
+	})
+}
+
+// UpdateRescoreStep sets the "rescore_step" field to the value that was provided on create.
+func (u *LibraryUpsertBulk) UpdateRescoreStep() *LibraryUpsertBulk {
+	return u.Update(func(s *LibraryUpsert) {
+		s.UpdateRescoreStep()
 	})
 }
 

@@ -70,6 +70,62 @@ func (_u *LibraryUpdate) AddVideos(v int64) *LibraryUpdate {
 	return _u
 }
 
+// SetMethod sets the "method" field.
+func (_u *LibraryUpdate) SetMethod(v string) *LibraryUpdate {
+	_u.mutation.SetMethod(v)
+	return _u
+}
+
+// SetNillableMethod sets the "method" field if the given value is not nil.
+func (_u *LibraryUpdate) SetNillableMethod(v *string) *LibraryUpdate {
+	if v != nil {
+		_u.SetMethod(*v)
+	}
+	return _u
+}
+
+// SetRescoredTo sets the "rescored_to" field.
+func (_u *LibraryUpdate) SetRescoredTo(v int64) *LibraryUpdate {
+	_u.mutation.ResetRescoredTo()
+	_u.mutation.SetRescoredTo(v)
+	return _u
+}
+
+// SetNillableRescoredTo sets the "rescored_to" field if the given value is not nil.
+func (_u *LibraryUpdate) SetNillableRescoredTo(v *int64) *LibraryUpdate {
+	if v != nil {
+		_u.SetRescoredTo(*v)
+	}
+	return _u
+}
+
+// AddRescoredTo adds value to the "rescored_to" field.
+func (_u *LibraryUpdate) AddRescoredTo(v int64) *LibraryUpdate {
+	_u.mutation.AddRescoredTo(v)
+	return _u
+}
+
+// SetRescoreStep sets the "rescore_step" field.
+func (_u *LibraryUpdate) SetRescoreStep(v int) *LibraryUpdate {
+	_u.mutation.ResetRescoreStep()
+	_u.mutation.SetRescoreStep(v)
+	return _u
+}
+
+// SetNillableRescoreStep sets the "rescore_step" field if the given value is not nil.
+func (_u *LibraryUpdate) SetNillableRescoreStep(v *int) *LibraryUpdate {
+	if v != nil {
+		_u.SetRescoreStep(*v)
+	}
+	return _u
+}
+
+// AddRescoreStep adds value to the "rescore_step" field.
+func (_u *LibraryUpdate) AddRescoreStep(v int) *LibraryUpdate {
+	_u.mutation.AddRescoreStep(v)
+	return _u
+}
+
 // Mutation returns the LibraryMutation object of the builder.
 func (_u *LibraryUpdate) Mutation() *LibraryMutation {
 	return _u.mutation
@@ -128,6 +184,21 @@ func (_u *LibraryUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedVideos(); ok {
 		_spec.AddField(library.FieldVideos, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Method(); ok {
+		_spec.SetField(library.FieldMethod, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.RescoredTo(); ok {
+		_spec.SetField(library.FieldRescoredTo, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRescoredTo(); ok {
+		_spec.AddField(library.FieldRescoredTo, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.RescoreStep(); ok {
+		_spec.SetField(library.FieldRescoreStep, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRescoreStep(); ok {
+		_spec.AddField(library.FieldRescoreStep, field.TypeInt, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -190,6 +261,62 @@ func (_u *LibraryUpdateOne) SetNillableVideos(v *int64) *LibraryUpdateOne {
 // AddVideos adds value to the "videos" field.
 func (_u *LibraryUpdateOne) AddVideos(v int64) *LibraryUpdateOne {
 	_u.mutation.AddVideos(v)
+	return _u
+}
+
+// SetMethod sets the "method" field.
+func (_u *LibraryUpdateOne) SetMethod(v string) *LibraryUpdateOne {
+	_u.mutation.SetMethod(v)
+	return _u
+}
+
+// SetNillableMethod sets the "method" field if the given value is not nil.
+func (_u *LibraryUpdateOne) SetNillableMethod(v *string) *LibraryUpdateOne {
+	if v != nil {
+		_u.SetMethod(*v)
+	}
+	return _u
+}
+
+// SetRescoredTo sets the "rescored_to" field.
+func (_u *LibraryUpdateOne) SetRescoredTo(v int64) *LibraryUpdateOne {
+	_u.mutation.ResetRescoredTo()
+	_u.mutation.SetRescoredTo(v)
+	return _u
+}
+
+// SetNillableRescoredTo sets the "rescored_to" field if the given value is not nil.
+func (_u *LibraryUpdateOne) SetNillableRescoredTo(v *int64) *LibraryUpdateOne {
+	if v != nil {
+		_u.SetRescoredTo(*v)
+	}
+	return _u
+}
+
+// AddRescoredTo adds value to the "rescored_to" field.
+func (_u *LibraryUpdateOne) AddRescoredTo(v int64) *LibraryUpdateOne {
+	_u.mutation.AddRescoredTo(v)
+	return _u
+}
+
+// SetRescoreStep sets the "rescore_step" field.
+func (_u *LibraryUpdateOne) SetRescoreStep(v int) *LibraryUpdateOne {
+	_u.mutation.ResetRescoreStep()
+	_u.mutation.SetRescoreStep(v)
+	return _u
+}
+
+// SetNillableRescoreStep sets the "rescore_step" field if the given value is not nil.
+func (_u *LibraryUpdateOne) SetNillableRescoreStep(v *int) *LibraryUpdateOne {
+	if v != nil {
+		_u.SetRescoreStep(*v)
+	}
+	return _u
+}
+
+// AddRescoreStep adds value to the "rescore_step" field.
+func (_u *LibraryUpdateOne) AddRescoreStep(v int) *LibraryUpdateOne {
+	_u.mutation.AddRescoreStep(v)
 	return _u
 }
 
@@ -281,6 +408,21 @@ func (_u *LibraryUpdateOne) sqlSave(ctx context.Context) (_node *Library, err er
 	}
 	if value, ok := _u.mutation.AddedVideos(); ok {
 		_spec.AddField(library.FieldVideos, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Method(); ok {
+		_spec.SetField(library.FieldMethod, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.RescoredTo(); ok {
+		_spec.SetField(library.FieldRescoredTo, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRescoredTo(); ok {
+		_spec.AddField(library.FieldRescoredTo, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.RescoreStep(); ok {
+		_spec.SetField(library.FieldRescoreStep, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRescoreStep(); ok {
+		_spec.AddField(library.FieldRescoreStep, field.TypeInt, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Library{config: _u.config}

@@ -20,6 +20,8 @@ import (
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
+	"github.com/scrollery/scrollery/ent/libraryrun"
+	"github.com/scrollery/scrollery/ent/niche"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/predicate"
@@ -61,6 +63,8 @@ const (
 	TypeJob           = "Job"
 	TypeKey           = "Key"
 	TypeLibrary       = "Library"
+	TypeLibraryRun    = "LibraryRun"
+	TypeNiche         = "Niche"
 	TypeObservation   = "Observation"
 	TypePaymentEvent  = "PaymentEvent"
 	TypeQuotaEntry    = "QuotaEntry"
@@ -4000,8 +4004,6 @@ type CreatorMutation struct {
 	handle        *string
 	dirty         *int
 	adddirty      *int
-	thin          *int
-	addthin       *int
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*Creator, error)
@@ -4332,62 +4334,6 @@ func (m *CreatorMutation) ResetDirty() {
 	m.adddirty = nil
 }
 
-// SetThin sets the "thin" field.
-func (m *CreatorMutation) SetThin(i int) {
-	m.thin = &i
-	m.addthin = nil
-}
-
-// Thin returns the value of the "thin" field in the mutation.
-func (m *CreatorMutation) Thin() (r int, exists bool) {
-	v := m.thin
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldThin returns the old "thin" field's value of the Creator entity.
-// If the Creator object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *CreatorMutation) OldThin(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldThin is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldThin requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldThin: %w", err)
-	}
-	return oldValue.Thin, nil
-}
-
-// AddThin adds i to the "thin" field.
-func (m *CreatorMutation) AddThin(i int) {
-	if m.addthin != nil {
-		*m.addthin += i
-	} else {
-		m.addthin = &i
-	}
-}
-
-// AddedThin returns the value that was added to the "thin" field in this mutation.
-func (m *CreatorMutation) AddedThin() (r int, exists bool) {
-	v := m.addthin
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetThin resets all changes to the "thin" field.
-func (m *CreatorMutation) ResetThin() {
-	m.thin = nil
-	m.addthin = nil
-}
-
 // Where appends a list predicates to the CreatorMutation builder.
 func (m *CreatorMutation) Where(ps ...predicate.Creator) {
 	m.predicates = append(m.predicates, ps...)
@@ -4422,7 +4368,7 @@ func (m *CreatorMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CreatorMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 5)
 	if m.account_id != nil {
 		fields = append(fields, creator.FieldAccountID)
 	}
@@ -4437,9 +4383,6 @@ func (m *CreatorMutation) Fields() []string {
 	}
 	if m.dirty != nil {
 		fields = append(fields, creator.FieldDirty)
-	}
-	if m.thin != nil {
-		fields = append(fields, creator.FieldThin)
 	}
 	return fields
 }
@@ -4459,8 +4402,6 @@ func (m *CreatorMutation) Field(name string) (ent.Value, bool) {
 		return m.Handle()
 	case creator.FieldDirty:
 		return m.Dirty()
-	case creator.FieldThin:
-		return m.Thin()
 	}
 	return nil, false
 }
@@ -4480,8 +4421,6 @@ func (m *CreatorMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldHandle(ctx)
 	case creator.FieldDirty:
 		return m.OldDirty(ctx)
-	case creator.FieldThin:
-		return m.OldThin(ctx)
 	}
 	return nil, fmt.Errorf("unknown Creator field %s", name)
 }
@@ -4526,13 +4465,6 @@ func (m *CreatorMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDirty(v)
 		return nil
-	case creator.FieldThin:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetThin(v)
-		return nil
 	}
 	return fmt.Errorf("unknown Creator field %s", name)
 }
@@ -4547,9 +4479,6 @@ func (m *CreatorMutation) AddedFields() []string {
 	if m.adddirty != nil {
 		fields = append(fields, creator.FieldDirty)
 	}
-	if m.addthin != nil {
-		fields = append(fields, creator.FieldThin)
-	}
 	return fields
 }
 
@@ -4562,8 +4491,6 @@ func (m *CreatorMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedAccountID()
 	case creator.FieldDirty:
 		return m.AddedDirty()
-	case creator.FieldThin:
-		return m.AddedThin()
 	}
 	return nil, false
 }
@@ -4586,13 +4513,6 @@ func (m *CreatorMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddDirty(v)
-		return nil
-	case creator.FieldThin:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddThin(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Creator numeric field %s", name)
@@ -4635,9 +4555,6 @@ func (m *CreatorMutation) ResetField(name string) error {
 		return nil
 	case creator.FieldDirty:
 		m.ResetDirty()
-		return nil
-	case creator.FieldThin:
-		m.ResetThin()
 		return nil
 	}
 	return fmt.Errorf("unknown Creator field %s", name)
@@ -8129,19 +8046,24 @@ func (m *KeyMutation) ResetEdge(name string) error {
 // LibraryMutation represents an operation that mutates the Library nodes in the graph.
 type LibraryMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *int64
-	account_id    *int64
-	addaccount_id *int64
-	revision      *int64
-	addrevision   *int64
-	videos        *int64
-	addvideos     *int64
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*Library, error)
-	predicates    []predicate.Library
+	op              Op
+	typ             string
+	id              *int64
+	account_id      *int64
+	addaccount_id   *int64
+	revision        *int64
+	addrevision     *int64
+	videos          *int64
+	addvideos       *int64
+	method          *string
+	rescored_to     *int64
+	addrescored_to  *int64
+	rescore_step    *int
+	addrescore_step *int
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*Library, error)
+	predicates      []predicate.Library
 }
 
 var _ ent.Mutation = (*LibraryMutation)(nil)
@@ -8416,6 +8338,154 @@ func (m *LibraryMutation) ResetVideos() {
 	m.addvideos = nil
 }
 
+// SetMethod sets the "method" field.
+func (m *LibraryMutation) SetMethod(s string) {
+	m.method = &s
+}
+
+// Method returns the value of the "method" field in the mutation.
+func (m *LibraryMutation) Method() (r string, exists bool) {
+	v := m.method
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMethod returns the old "method" field's value of the Library entity.
+// If the Library object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryMutation) OldMethod(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMethod is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMethod requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMethod: %w", err)
+	}
+	return oldValue.Method, nil
+}
+
+// ResetMethod resets all changes to the "method" field.
+func (m *LibraryMutation) ResetMethod() {
+	m.method = nil
+}
+
+// SetRescoredTo sets the "rescored_to" field.
+func (m *LibraryMutation) SetRescoredTo(i int64) {
+	m.rescored_to = &i
+	m.addrescored_to = nil
+}
+
+// RescoredTo returns the value of the "rescored_to" field in the mutation.
+func (m *LibraryMutation) RescoredTo() (r int64, exists bool) {
+	v := m.rescored_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRescoredTo returns the old "rescored_to" field's value of the Library entity.
+// If the Library object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryMutation) OldRescoredTo(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRescoredTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRescoredTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRescoredTo: %w", err)
+	}
+	return oldValue.RescoredTo, nil
+}
+
+// AddRescoredTo adds i to the "rescored_to" field.
+func (m *LibraryMutation) AddRescoredTo(i int64) {
+	if m.addrescored_to != nil {
+		*m.addrescored_to += i
+	} else {
+		m.addrescored_to = &i
+	}
+}
+
+// AddedRescoredTo returns the value that was added to the "rescored_to" field in this mutation.
+func (m *LibraryMutation) AddedRescoredTo() (r int64, exists bool) {
+	v := m.addrescored_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRescoredTo resets all changes to the "rescored_to" field.
+func (m *LibraryMutation) ResetRescoredTo() {
+	m.rescored_to = nil
+	m.addrescored_to = nil
+}
+
+// SetRescoreStep sets the "rescore_step" field.
+func (m *LibraryMutation) SetRescoreStep(i int) {
+	m.rescore_step = &i
+	m.addrescore_step = nil
+}
+
+// RescoreStep returns the value of the "rescore_step" field in the mutation.
+func (m *LibraryMutation) RescoreStep() (r int, exists bool) {
+	v := m.rescore_step
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRescoreStep returns the old "rescore_step" field's value of the Library entity.
+// If the Library object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryMutation) OldRescoreStep(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRescoreStep is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRescoreStep requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRescoreStep: %w", err)
+	}
+	return oldValue.RescoreStep, nil
+}
+
+// AddRescoreStep adds i to the "rescore_step" field.
+func (m *LibraryMutation) AddRescoreStep(i int) {
+	if m.addrescore_step != nil {
+		*m.addrescore_step += i
+	} else {
+		m.addrescore_step = &i
+	}
+}
+
+// AddedRescoreStep returns the value that was added to the "rescore_step" field in this mutation.
+func (m *LibraryMutation) AddedRescoreStep() (r int, exists bool) {
+	v := m.addrescore_step
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRescoreStep resets all changes to the "rescore_step" field.
+func (m *LibraryMutation) ResetRescoreStep() {
+	m.rescore_step = nil
+	m.addrescore_step = nil
+}
+
 // Where appends a list predicates to the LibraryMutation builder.
 func (m *LibraryMutation) Where(ps ...predicate.Library) {
 	m.predicates = append(m.predicates, ps...)
@@ -8450,7 +8520,7 @@ func (m *LibraryMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *LibraryMutation) Fields() []string {
-	fields := make([]string, 0, 3)
+	fields := make([]string, 0, 6)
 	if m.account_id != nil {
 		fields = append(fields, library.FieldAccountID)
 	}
@@ -8459,6 +8529,15 @@ func (m *LibraryMutation) Fields() []string {
 	}
 	if m.videos != nil {
 		fields = append(fields, library.FieldVideos)
+	}
+	if m.method != nil {
+		fields = append(fields, library.FieldMethod)
+	}
+	if m.rescored_to != nil {
+		fields = append(fields, library.FieldRescoredTo)
+	}
+	if m.rescore_step != nil {
+		fields = append(fields, library.FieldRescoreStep)
 	}
 	return fields
 }
@@ -8474,6 +8553,12 @@ func (m *LibraryMutation) Field(name string) (ent.Value, bool) {
 		return m.Revision()
 	case library.FieldVideos:
 		return m.Videos()
+	case library.FieldMethod:
+		return m.Method()
+	case library.FieldRescoredTo:
+		return m.RescoredTo()
+	case library.FieldRescoreStep:
+		return m.RescoreStep()
 	}
 	return nil, false
 }
@@ -8489,6 +8574,12 @@ func (m *LibraryMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldRevision(ctx)
 	case library.FieldVideos:
 		return m.OldVideos(ctx)
+	case library.FieldMethod:
+		return m.OldMethod(ctx)
+	case library.FieldRescoredTo:
+		return m.OldRescoredTo(ctx)
+	case library.FieldRescoreStep:
+		return m.OldRescoreStep(ctx)
 	}
 	return nil, fmt.Errorf("unknown Library field %s", name)
 }
@@ -8519,6 +8610,27 @@ func (m *LibraryMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetVideos(v)
 		return nil
+	case library.FieldMethod:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMethod(v)
+		return nil
+	case library.FieldRescoredTo:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRescoredTo(v)
+		return nil
+	case library.FieldRescoreStep:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRescoreStep(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Library field %s", name)
 }
@@ -8536,6 +8648,12 @@ func (m *LibraryMutation) AddedFields() []string {
 	if m.addvideos != nil {
 		fields = append(fields, library.FieldVideos)
 	}
+	if m.addrescored_to != nil {
+		fields = append(fields, library.FieldRescoredTo)
+	}
+	if m.addrescore_step != nil {
+		fields = append(fields, library.FieldRescoreStep)
+	}
 	return fields
 }
 
@@ -8550,6 +8668,10 @@ func (m *LibraryMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedRevision()
 	case library.FieldVideos:
 		return m.AddedVideos()
+	case library.FieldRescoredTo:
+		return m.AddedRescoredTo()
+	case library.FieldRescoreStep:
+		return m.AddedRescoreStep()
 	}
 	return nil, false
 }
@@ -8579,6 +8701,20 @@ func (m *LibraryMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddVideos(v)
+		return nil
+	case library.FieldRescoredTo:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRescoredTo(v)
+		return nil
+	case library.FieldRescoreStep:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRescoreStep(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Library numeric field %s", name)
@@ -8615,6 +8751,15 @@ func (m *LibraryMutation) ResetField(name string) error {
 		return nil
 	case library.FieldVideos:
 		m.ResetVideos()
+		return nil
+	case library.FieldMethod:
+		m.ResetMethod()
+		return nil
+	case library.FieldRescoredTo:
+		m.ResetRescoredTo()
+		return nil
+	case library.FieldRescoreStep:
+		m.ResetRescoreStep()
 		return nil
 	}
 	return fmt.Errorf("unknown Library field %s", name)
@@ -8668,6 +8813,1395 @@ func (m *LibraryMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Library edge %s", name)
 }
 
+// LibraryRunMutation represents an operation that mutates the LibraryRun nodes in the graph.
+type LibraryRunMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	subject       *string
+	scroll_id     *int64
+	addscroll_id  *int64
+	first_at      *int64
+	addfirst_at   *int64
+	last_at       *int64
+	addlast_at    *int64
+	usable_at     *int64
+	addusable_at  *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*LibraryRun, error)
+	predicates    []predicate.LibraryRun
+}
+
+var _ ent.Mutation = (*LibraryRunMutation)(nil)
+
+// libraryrunOption allows management of the mutation configuration using functional options.
+type libraryrunOption func(*LibraryRunMutation)
+
+// newLibraryRunMutation creates new mutation for the LibraryRun entity.
+func newLibraryRunMutation(c config, op Op, opts ...libraryrunOption) *LibraryRunMutation {
+	m := &LibraryRunMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeLibraryRun,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withLibraryRunID sets the ID field of the mutation.
+func withLibraryRunID(id int64) libraryrunOption {
+	return func(m *LibraryRunMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *LibraryRun
+		)
+		m.oldValue = func(ctx context.Context) (*LibraryRun, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().LibraryRun.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withLibraryRun sets the old LibraryRun of the mutation.
+func withLibraryRun(node *LibraryRun) libraryrunOption {
+	return func(m *LibraryRunMutation) {
+		m.oldValue = func(context.Context) (*LibraryRun, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m LibraryRunMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m LibraryRunMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of LibraryRun entities.
+func (m *LibraryRunMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *LibraryRunMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *LibraryRunMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().LibraryRun.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *LibraryRunMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *LibraryRunMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the LibraryRun entity.
+// If the LibraryRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryRunMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *LibraryRunMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *LibraryRunMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *LibraryRunMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetSubject sets the "subject" field.
+func (m *LibraryRunMutation) SetSubject(s string) {
+	m.subject = &s
+}
+
+// Subject returns the value of the "subject" field in the mutation.
+func (m *LibraryRunMutation) Subject() (r string, exists bool) {
+	v := m.subject
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubject returns the old "subject" field's value of the LibraryRun entity.
+// If the LibraryRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryRunMutation) OldSubject(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubject requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
+	}
+	return oldValue.Subject, nil
+}
+
+// ResetSubject resets all changes to the "subject" field.
+func (m *LibraryRunMutation) ResetSubject() {
+	m.subject = nil
+}
+
+// SetScrollID sets the "scroll_id" field.
+func (m *LibraryRunMutation) SetScrollID(i int64) {
+	m.scroll_id = &i
+	m.addscroll_id = nil
+}
+
+// ScrollID returns the value of the "scroll_id" field in the mutation.
+func (m *LibraryRunMutation) ScrollID() (r int64, exists bool) {
+	v := m.scroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScrollID returns the old "scroll_id" field's value of the LibraryRun entity.
+// If the LibraryRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryRunMutation) OldScrollID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScrollID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScrollID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScrollID: %w", err)
+	}
+	return oldValue.ScrollID, nil
+}
+
+// AddScrollID adds i to the "scroll_id" field.
+func (m *LibraryRunMutation) AddScrollID(i int64) {
+	if m.addscroll_id != nil {
+		*m.addscroll_id += i
+	} else {
+		m.addscroll_id = &i
+	}
+}
+
+// AddedScrollID returns the value that was added to the "scroll_id" field in this mutation.
+func (m *LibraryRunMutation) AddedScrollID() (r int64, exists bool) {
+	v := m.addscroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetScrollID resets all changes to the "scroll_id" field.
+func (m *LibraryRunMutation) ResetScrollID() {
+	m.scroll_id = nil
+	m.addscroll_id = nil
+}
+
+// SetFirstAt sets the "first_at" field.
+func (m *LibraryRunMutation) SetFirstAt(i int64) {
+	m.first_at = &i
+	m.addfirst_at = nil
+}
+
+// FirstAt returns the value of the "first_at" field in the mutation.
+func (m *LibraryRunMutation) FirstAt() (r int64, exists bool) {
+	v := m.first_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFirstAt returns the old "first_at" field's value of the LibraryRun entity.
+// If the LibraryRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryRunMutation) OldFirstAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFirstAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFirstAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFirstAt: %w", err)
+	}
+	return oldValue.FirstAt, nil
+}
+
+// AddFirstAt adds i to the "first_at" field.
+func (m *LibraryRunMutation) AddFirstAt(i int64) {
+	if m.addfirst_at != nil {
+		*m.addfirst_at += i
+	} else {
+		m.addfirst_at = &i
+	}
+}
+
+// AddedFirstAt returns the value that was added to the "first_at" field in this mutation.
+func (m *LibraryRunMutation) AddedFirstAt() (r int64, exists bool) {
+	v := m.addfirst_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFirstAt resets all changes to the "first_at" field.
+func (m *LibraryRunMutation) ResetFirstAt() {
+	m.first_at = nil
+	m.addfirst_at = nil
+}
+
+// SetLastAt sets the "last_at" field.
+func (m *LibraryRunMutation) SetLastAt(i int64) {
+	m.last_at = &i
+	m.addlast_at = nil
+}
+
+// LastAt returns the value of the "last_at" field in the mutation.
+func (m *LibraryRunMutation) LastAt() (r int64, exists bool) {
+	v := m.last_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastAt returns the old "last_at" field's value of the LibraryRun entity.
+// If the LibraryRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryRunMutation) OldLastAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastAt: %w", err)
+	}
+	return oldValue.LastAt, nil
+}
+
+// AddLastAt adds i to the "last_at" field.
+func (m *LibraryRunMutation) AddLastAt(i int64) {
+	if m.addlast_at != nil {
+		*m.addlast_at += i
+	} else {
+		m.addlast_at = &i
+	}
+}
+
+// AddedLastAt returns the value that was added to the "last_at" field in this mutation.
+func (m *LibraryRunMutation) AddedLastAt() (r int64, exists bool) {
+	v := m.addlast_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLastAt resets all changes to the "last_at" field.
+func (m *LibraryRunMutation) ResetLastAt() {
+	m.last_at = nil
+	m.addlast_at = nil
+}
+
+// SetUsableAt sets the "usable_at" field.
+func (m *LibraryRunMutation) SetUsableAt(i int64) {
+	m.usable_at = &i
+	m.addusable_at = nil
+}
+
+// UsableAt returns the value of the "usable_at" field in the mutation.
+func (m *LibraryRunMutation) UsableAt() (r int64, exists bool) {
+	v := m.usable_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUsableAt returns the old "usable_at" field's value of the LibraryRun entity.
+// If the LibraryRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryRunMutation) OldUsableAt(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUsableAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUsableAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUsableAt: %w", err)
+	}
+	return oldValue.UsableAt, nil
+}
+
+// AddUsableAt adds i to the "usable_at" field.
+func (m *LibraryRunMutation) AddUsableAt(i int64) {
+	if m.addusable_at != nil {
+		*m.addusable_at += i
+	} else {
+		m.addusable_at = &i
+	}
+}
+
+// AddedUsableAt returns the value that was added to the "usable_at" field in this mutation.
+func (m *LibraryRunMutation) AddedUsableAt() (r int64, exists bool) {
+	v := m.addusable_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearUsableAt clears the value of the "usable_at" field.
+func (m *LibraryRunMutation) ClearUsableAt() {
+	m.usable_at = nil
+	m.addusable_at = nil
+	m.clearedFields[libraryrun.FieldUsableAt] = struct{}{}
+}
+
+// UsableAtCleared returns if the "usable_at" field was cleared in this mutation.
+func (m *LibraryRunMutation) UsableAtCleared() bool {
+	_, ok := m.clearedFields[libraryrun.FieldUsableAt]
+	return ok
+}
+
+// ResetUsableAt resets all changes to the "usable_at" field.
+func (m *LibraryRunMutation) ResetUsableAt() {
+	m.usable_at = nil
+	m.addusable_at = nil
+	delete(m.clearedFields, libraryrun.FieldUsableAt)
+}
+
+// Where appends a list predicates to the LibraryRunMutation builder.
+func (m *LibraryRunMutation) Where(ps ...predicate.LibraryRun) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the LibraryRunMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *LibraryRunMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.LibraryRun, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *LibraryRunMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *LibraryRunMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (LibraryRun).
+func (m *LibraryRunMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *LibraryRunMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.account_id != nil {
+		fields = append(fields, libraryrun.FieldAccountID)
+	}
+	if m.subject != nil {
+		fields = append(fields, libraryrun.FieldSubject)
+	}
+	if m.scroll_id != nil {
+		fields = append(fields, libraryrun.FieldScrollID)
+	}
+	if m.first_at != nil {
+		fields = append(fields, libraryrun.FieldFirstAt)
+	}
+	if m.last_at != nil {
+		fields = append(fields, libraryrun.FieldLastAt)
+	}
+	if m.usable_at != nil {
+		fields = append(fields, libraryrun.FieldUsableAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *LibraryRunMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case libraryrun.FieldAccountID:
+		return m.AccountID()
+	case libraryrun.FieldSubject:
+		return m.Subject()
+	case libraryrun.FieldScrollID:
+		return m.ScrollID()
+	case libraryrun.FieldFirstAt:
+		return m.FirstAt()
+	case libraryrun.FieldLastAt:
+		return m.LastAt()
+	case libraryrun.FieldUsableAt:
+		return m.UsableAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *LibraryRunMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case libraryrun.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case libraryrun.FieldSubject:
+		return m.OldSubject(ctx)
+	case libraryrun.FieldScrollID:
+		return m.OldScrollID(ctx)
+	case libraryrun.FieldFirstAt:
+		return m.OldFirstAt(ctx)
+	case libraryrun.FieldLastAt:
+		return m.OldLastAt(ctx)
+	case libraryrun.FieldUsableAt:
+		return m.OldUsableAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown LibraryRun field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *LibraryRunMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case libraryrun.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case libraryrun.FieldSubject:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubject(v)
+		return nil
+	case libraryrun.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScrollID(v)
+		return nil
+	case libraryrun.FieldFirstAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFirstAt(v)
+		return nil
+	case libraryrun.FieldLastAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastAt(v)
+		return nil
+	case libraryrun.FieldUsableAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUsableAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown LibraryRun field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *LibraryRunMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, libraryrun.FieldAccountID)
+	}
+	if m.addscroll_id != nil {
+		fields = append(fields, libraryrun.FieldScrollID)
+	}
+	if m.addfirst_at != nil {
+		fields = append(fields, libraryrun.FieldFirstAt)
+	}
+	if m.addlast_at != nil {
+		fields = append(fields, libraryrun.FieldLastAt)
+	}
+	if m.addusable_at != nil {
+		fields = append(fields, libraryrun.FieldUsableAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *LibraryRunMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case libraryrun.FieldAccountID:
+		return m.AddedAccountID()
+	case libraryrun.FieldScrollID:
+		return m.AddedScrollID()
+	case libraryrun.FieldFirstAt:
+		return m.AddedFirstAt()
+	case libraryrun.FieldLastAt:
+		return m.AddedLastAt()
+	case libraryrun.FieldUsableAt:
+		return m.AddedUsableAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *LibraryRunMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case libraryrun.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case libraryrun.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddScrollID(v)
+		return nil
+	case libraryrun.FieldFirstAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFirstAt(v)
+		return nil
+	case libraryrun.FieldLastAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLastAt(v)
+		return nil
+	case libraryrun.FieldUsableAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUsableAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown LibraryRun numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *LibraryRunMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(libraryrun.FieldUsableAt) {
+		fields = append(fields, libraryrun.FieldUsableAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *LibraryRunMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *LibraryRunMutation) ClearField(name string) error {
+	switch name {
+	case libraryrun.FieldUsableAt:
+		m.ClearUsableAt()
+		return nil
+	}
+	return fmt.Errorf("unknown LibraryRun nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *LibraryRunMutation) ResetField(name string) error {
+	switch name {
+	case libraryrun.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case libraryrun.FieldSubject:
+		m.ResetSubject()
+		return nil
+	case libraryrun.FieldScrollID:
+		m.ResetScrollID()
+		return nil
+	case libraryrun.FieldFirstAt:
+		m.ResetFirstAt()
+		return nil
+	case libraryrun.FieldLastAt:
+		m.ResetLastAt()
+		return nil
+	case libraryrun.FieldUsableAt:
+		m.ResetUsableAt()
+		return nil
+	}
+	return fmt.Errorf("unknown LibraryRun field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *LibraryRunMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *LibraryRunMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *LibraryRunMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *LibraryRunMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *LibraryRunMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *LibraryRunMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *LibraryRunMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown LibraryRun unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *LibraryRunMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown LibraryRun edge %s", name)
+}
+
+// NicheMutation represents an operation that mutates the Niche nodes in the graph.
+type NicheMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	kind          *string
+	dirty         *int
+	adddirty      *int
+	dirty_from    *int64
+	adddirty_from *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Niche, error)
+	predicates    []predicate.Niche
+}
+
+var _ ent.Mutation = (*NicheMutation)(nil)
+
+// nicheOption allows management of the mutation configuration using functional options.
+type nicheOption func(*NicheMutation)
+
+// newNicheMutation creates new mutation for the Niche entity.
+func newNicheMutation(c config, op Op, opts ...nicheOption) *NicheMutation {
+	m := &NicheMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeNiche,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withNicheID sets the ID field of the mutation.
+func withNicheID(id int64) nicheOption {
+	return func(m *NicheMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Niche
+		)
+		m.oldValue = func(ctx context.Context) (*Niche, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Niche.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withNiche sets the old Niche of the mutation.
+func withNiche(node *Niche) nicheOption {
+	return func(m *NicheMutation) {
+		m.oldValue = func(context.Context) (*Niche, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m NicheMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m NicheMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Niche entities.
+func (m *NicheMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *NicheMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *NicheMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Niche.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *NicheMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *NicheMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Niche entity.
+// If the Niche object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NicheMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *NicheMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *NicheMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *NicheMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *NicheMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *NicheMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the Niche entity.
+// If the Niche object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NicheMutation) OldKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *NicheMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetDirty sets the "dirty" field.
+func (m *NicheMutation) SetDirty(i int) {
+	m.dirty = &i
+	m.adddirty = nil
+}
+
+// Dirty returns the value of the "dirty" field in the mutation.
+func (m *NicheMutation) Dirty() (r int, exists bool) {
+	v := m.dirty
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDirty returns the old "dirty" field's value of the Niche entity.
+// If the Niche object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NicheMutation) OldDirty(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDirty is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDirty requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDirty: %w", err)
+	}
+	return oldValue.Dirty, nil
+}
+
+// AddDirty adds i to the "dirty" field.
+func (m *NicheMutation) AddDirty(i int) {
+	if m.adddirty != nil {
+		*m.adddirty += i
+	} else {
+		m.adddirty = &i
+	}
+}
+
+// AddedDirty returns the value that was added to the "dirty" field in this mutation.
+func (m *NicheMutation) AddedDirty() (r int, exists bool) {
+	v := m.adddirty
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDirty resets all changes to the "dirty" field.
+func (m *NicheMutation) ResetDirty() {
+	m.dirty = nil
+	m.adddirty = nil
+}
+
+// SetDirtyFrom sets the "dirty_from" field.
+func (m *NicheMutation) SetDirtyFrom(i int64) {
+	m.dirty_from = &i
+	m.adddirty_from = nil
+}
+
+// DirtyFrom returns the value of the "dirty_from" field in the mutation.
+func (m *NicheMutation) DirtyFrom() (r int64, exists bool) {
+	v := m.dirty_from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDirtyFrom returns the old "dirty_from" field's value of the Niche entity.
+// If the Niche object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NicheMutation) OldDirtyFrom(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDirtyFrom is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDirtyFrom requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDirtyFrom: %w", err)
+	}
+	return oldValue.DirtyFrom, nil
+}
+
+// AddDirtyFrom adds i to the "dirty_from" field.
+func (m *NicheMutation) AddDirtyFrom(i int64) {
+	if m.adddirty_from != nil {
+		*m.adddirty_from += i
+	} else {
+		m.adddirty_from = &i
+	}
+}
+
+// AddedDirtyFrom returns the value that was added to the "dirty_from" field in this mutation.
+func (m *NicheMutation) AddedDirtyFrom() (r int64, exists bool) {
+	v := m.adddirty_from
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDirtyFrom resets all changes to the "dirty_from" field.
+func (m *NicheMutation) ResetDirtyFrom() {
+	m.dirty_from = nil
+	m.adddirty_from = nil
+}
+
+// Where appends a list predicates to the NicheMutation builder.
+func (m *NicheMutation) Where(ps ...predicate.Niche) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the NicheMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *NicheMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Niche, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *NicheMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *NicheMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Niche).
+func (m *NicheMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *NicheMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.account_id != nil {
+		fields = append(fields, niche.FieldAccountID)
+	}
+	if m.kind != nil {
+		fields = append(fields, niche.FieldKind)
+	}
+	if m.dirty != nil {
+		fields = append(fields, niche.FieldDirty)
+	}
+	if m.dirty_from != nil {
+		fields = append(fields, niche.FieldDirtyFrom)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *NicheMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case niche.FieldAccountID:
+		return m.AccountID()
+	case niche.FieldKind:
+		return m.Kind()
+	case niche.FieldDirty:
+		return m.Dirty()
+	case niche.FieldDirtyFrom:
+		return m.DirtyFrom()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *NicheMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case niche.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case niche.FieldKind:
+		return m.OldKind(ctx)
+	case niche.FieldDirty:
+		return m.OldDirty(ctx)
+	case niche.FieldDirtyFrom:
+		return m.OldDirtyFrom(ctx)
+	}
+	return nil, fmt.Errorf("unknown Niche field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *NicheMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case niche.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case niche.FieldKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case niche.FieldDirty:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDirty(v)
+		return nil
+	case niche.FieldDirtyFrom:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDirtyFrom(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Niche field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *NicheMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, niche.FieldAccountID)
+	}
+	if m.adddirty != nil {
+		fields = append(fields, niche.FieldDirty)
+	}
+	if m.adddirty_from != nil {
+		fields = append(fields, niche.FieldDirtyFrom)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *NicheMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case niche.FieldAccountID:
+		return m.AddedAccountID()
+	case niche.FieldDirty:
+		return m.AddedDirty()
+	case niche.FieldDirtyFrom:
+		return m.AddedDirtyFrom()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *NicheMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case niche.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case niche.FieldDirty:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDirty(v)
+		return nil
+	case niche.FieldDirtyFrom:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDirtyFrom(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Niche numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *NicheMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *NicheMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *NicheMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Niche nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *NicheMutation) ResetField(name string) error {
+	switch name {
+	case niche.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case niche.FieldKind:
+		m.ResetKind()
+		return nil
+	case niche.FieldDirty:
+		m.ResetDirty()
+		return nil
+	case niche.FieldDirtyFrom:
+		m.ResetDirtyFrom()
+		return nil
+	}
+	return fmt.Errorf("unknown Niche field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *NicheMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *NicheMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *NicheMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *NicheMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *NicheMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *NicheMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *NicheMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Niche unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *NicheMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Niche edge %s", name)
+}
+
 // ObservationMutation represents an operation that mutates the Observation nodes in the graph.
 type ObservationMutation struct {
 	config
@@ -8693,6 +10227,7 @@ type ObservationMutation struct {
 	addsaves       *int64
 	observed_at    *int64
 	addobserved_at *int64
+	semantics      *string
 	clearedFields  map[string]struct{}
 	done           bool
 	oldValue       func(context.Context) (*Observation, error)
@@ -9413,6 +10948,42 @@ func (m *ObservationMutation) ResetObservedAt() {
 	m.addobserved_at = nil
 }
 
+// SetSemantics sets the "semantics" field.
+func (m *ObservationMutation) SetSemantics(s string) {
+	m.semantics = &s
+}
+
+// Semantics returns the value of the "semantics" field in the mutation.
+func (m *ObservationMutation) Semantics() (r string, exists bool) {
+	v := m.semantics
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSemantics returns the old "semantics" field's value of the Observation entity.
+// If the Observation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ObservationMutation) OldSemantics(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSemantics is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSemantics requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSemantics: %w", err)
+	}
+	return oldValue.Semantics, nil
+}
+
+// ResetSemantics resets all changes to the "semantics" field.
+func (m *ObservationMutation) ResetSemantics() {
+	m.semantics = nil
+}
+
 // Where appends a list predicates to the ObservationMutation builder.
 func (m *ObservationMutation) Where(ps ...predicate.Observation) {
 	m.predicates = append(m.predicates, ps...)
@@ -9447,7 +11018,7 @@ func (m *ObservationMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ObservationMutation) Fields() []string {
-	fields := make([]string, 0, 10)
+	fields := make([]string, 0, 11)
 	if m.account_id != nil {
 		fields = append(fields, observation.FieldAccountID)
 	}
@@ -9478,6 +11049,9 @@ func (m *ObservationMutation) Fields() []string {
 	if m.observed_at != nil {
 		fields = append(fields, observation.FieldObservedAt)
 	}
+	if m.semantics != nil {
+		fields = append(fields, observation.FieldSemantics)
+	}
 	return fields
 }
 
@@ -9506,6 +11080,8 @@ func (m *ObservationMutation) Field(name string) (ent.Value, bool) {
 		return m.Saves()
 	case observation.FieldObservedAt:
 		return m.ObservedAt()
+	case observation.FieldSemantics:
+		return m.Semantics()
 	}
 	return nil, false
 }
@@ -9535,6 +11111,8 @@ func (m *ObservationMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldSaves(ctx)
 	case observation.FieldObservedAt:
 		return m.OldObservedAt(ctx)
+	case observation.FieldSemantics:
+		return m.OldSemantics(ctx)
 	}
 	return nil, fmt.Errorf("unknown Observation field %s", name)
 }
@@ -9613,6 +11191,13 @@ func (m *ObservationMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetObservedAt(v)
+		return nil
+	case observation.FieldSemantics:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSemantics(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Observation field %s", name)
@@ -9836,6 +11421,9 @@ func (m *ObservationMutation) ResetField(name string) error {
 		return nil
 	case observation.FieldObservedAt:
 		m.ResetObservedAt()
+		return nil
+	case observation.FieldSemantics:
+		m.ResetSemantics()
 		return nil
 	}
 	return fmt.Errorf("unknown Observation field %s", name)
@@ -18500,6 +20088,8 @@ type TrendMutation struct {
 	key              *string
 	label            *string
 	place            *[]byte
+	listed           *int
+	addlisted        *int
 	head             *string
 	video_count      *int
 	addvideo_count   *int
@@ -18510,6 +20100,7 @@ type TrendMutation struct {
 	example3         *int64
 	addexample3      *int64
 	members          *[]byte
+	recent           *[]byte
 	clearedFields    map[string]struct{}
 	done             bool
 	oldValue         func(context.Context) (*Trend, error)
@@ -18876,6 +20467,62 @@ func (m *TrendMutation) ResetPlace() {
 	m.place = nil
 }
 
+// SetListed sets the "listed" field.
+func (m *TrendMutation) SetListed(i int) {
+	m.listed = &i
+	m.addlisted = nil
+}
+
+// Listed returns the value of the "listed" field in the mutation.
+func (m *TrendMutation) Listed() (r int, exists bool) {
+	v := m.listed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldListed returns the old "listed" field's value of the Trend entity.
+// If the Trend object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendMutation) OldListed(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldListed is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldListed requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldListed: %w", err)
+	}
+	return oldValue.Listed, nil
+}
+
+// AddListed adds i to the "listed" field.
+func (m *TrendMutation) AddListed(i int) {
+	if m.addlisted != nil {
+		*m.addlisted += i
+	} else {
+		m.addlisted = &i
+	}
+}
+
+// AddedListed returns the value that was added to the "listed" field in this mutation.
+func (m *TrendMutation) AddedListed() (r int, exists bool) {
+	v := m.addlisted
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetListed resets all changes to the "listed" field.
+func (m *TrendMutation) ResetListed() {
+	m.listed = nil
+	m.addlisted = nil
+}
+
 // SetHead sets the "head" field.
 func (m *TrendMutation) SetHead(s string) {
 	m.head = &s
@@ -19227,6 +20874,55 @@ func (m *TrendMutation) ResetMembers() {
 	delete(m.clearedFields, trend.FieldMembers)
 }
 
+// SetRecent sets the "recent" field.
+func (m *TrendMutation) SetRecent(b []byte) {
+	m.recent = &b
+}
+
+// Recent returns the value of the "recent" field in the mutation.
+func (m *TrendMutation) Recent() (r []byte, exists bool) {
+	v := m.recent
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecent returns the old "recent" field's value of the Trend entity.
+// If the Trend object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendMutation) OldRecent(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecent: %w", err)
+	}
+	return oldValue.Recent, nil
+}
+
+// ClearRecent clears the value of the "recent" field.
+func (m *TrendMutation) ClearRecent() {
+	m.recent = nil
+	m.clearedFields[trend.FieldRecent] = struct{}{}
+}
+
+// RecentCleared returns if the "recent" field was cleared in this mutation.
+func (m *TrendMutation) RecentCleared() bool {
+	_, ok := m.clearedFields[trend.FieldRecent]
+	return ok
+}
+
+// ResetRecent resets all changes to the "recent" field.
+func (m *TrendMutation) ResetRecent() {
+	m.recent = nil
+	delete(m.clearedFields, trend.FieldRecent)
+}
+
 // Where appends a list predicates to the TrendMutation builder.
 func (m *TrendMutation) Where(ps ...predicate.Trend) {
 	m.predicates = append(m.predicates, ps...)
@@ -19261,7 +20957,7 @@ func (m *TrendMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TrendMutation) Fields() []string {
-	fields := make([]string, 0, 12)
+	fields := make([]string, 0, 14)
 	if m.account_id != nil {
 		fields = append(fields, trend.FieldAccountID)
 	}
@@ -19280,6 +20976,9 @@ func (m *TrendMutation) Fields() []string {
 	if m.place != nil {
 		fields = append(fields, trend.FieldPlace)
 	}
+	if m.listed != nil {
+		fields = append(fields, trend.FieldListed)
+	}
 	if m.head != nil {
 		fields = append(fields, trend.FieldHead)
 	}
@@ -19297,6 +20996,9 @@ func (m *TrendMutation) Fields() []string {
 	}
 	if m.members != nil {
 		fields = append(fields, trend.FieldMembers)
+	}
+	if m.recent != nil {
+		fields = append(fields, trend.FieldRecent)
 	}
 	return fields
 }
@@ -19318,6 +21020,8 @@ func (m *TrendMutation) Field(name string) (ent.Value, bool) {
 		return m.Label()
 	case trend.FieldPlace:
 		return m.Place()
+	case trend.FieldListed:
+		return m.Listed()
 	case trend.FieldHead:
 		return m.Head()
 	case trend.FieldVideoCount:
@@ -19330,6 +21034,8 @@ func (m *TrendMutation) Field(name string) (ent.Value, bool) {
 		return m.Example3()
 	case trend.FieldMembers:
 		return m.Members()
+	case trend.FieldRecent:
+		return m.Recent()
 	}
 	return nil, false
 }
@@ -19351,6 +21057,8 @@ func (m *TrendMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldLabel(ctx)
 	case trend.FieldPlace:
 		return m.OldPlace(ctx)
+	case trend.FieldListed:
+		return m.OldListed(ctx)
 	case trend.FieldHead:
 		return m.OldHead(ctx)
 	case trend.FieldVideoCount:
@@ -19363,6 +21071,8 @@ func (m *TrendMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldExample3(ctx)
 	case trend.FieldMembers:
 		return m.OldMembers(ctx)
+	case trend.FieldRecent:
+		return m.OldRecent(ctx)
 	}
 	return nil, fmt.Errorf("unknown Trend field %s", name)
 }
@@ -19414,6 +21124,13 @@ func (m *TrendMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetPlace(v)
 		return nil
+	case trend.FieldListed:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetListed(v)
+		return nil
 	case trend.FieldHead:
 		v, ok := value.(string)
 		if !ok {
@@ -19456,6 +21173,13 @@ func (m *TrendMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetMembers(v)
 		return nil
+	case trend.FieldRecent:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecent(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Trend field %s", name)
 }
@@ -19469,6 +21193,9 @@ func (m *TrendMutation) AddedFields() []string {
 	}
 	if m.addwith_archived != nil {
 		fields = append(fields, trend.FieldWithArchived)
+	}
+	if m.addlisted != nil {
+		fields = append(fields, trend.FieldListed)
 	}
 	if m.addvideo_count != nil {
 		fields = append(fields, trend.FieldVideoCount)
@@ -19494,6 +21221,8 @@ func (m *TrendMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedAccountID()
 	case trend.FieldWithArchived:
 		return m.AddedWithArchived()
+	case trend.FieldListed:
+		return m.AddedListed()
 	case trend.FieldVideoCount:
 		return m.AddedVideoCount()
 	case trend.FieldExample1:
@@ -19524,6 +21253,13 @@ func (m *TrendMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddWithArchived(v)
+		return nil
+	case trend.FieldListed:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddListed(v)
 		return nil
 	case trend.FieldVideoCount:
 		v, ok := value.(int)
@@ -19573,6 +21309,9 @@ func (m *TrendMutation) ClearedFields() []string {
 	if m.FieldCleared(trend.FieldMembers) {
 		fields = append(fields, trend.FieldMembers)
 	}
+	if m.FieldCleared(trend.FieldRecent) {
+		fields = append(fields, trend.FieldRecent)
+	}
 	return fields
 }
 
@@ -19598,6 +21337,9 @@ func (m *TrendMutation) ClearField(name string) error {
 		return nil
 	case trend.FieldMembers:
 		m.ClearMembers()
+		return nil
+	case trend.FieldRecent:
+		m.ClearRecent()
 		return nil
 	}
 	return fmt.Errorf("unknown Trend nullable field %s", name)
@@ -19625,6 +21367,9 @@ func (m *TrendMutation) ResetField(name string) error {
 	case trend.FieldPlace:
 		m.ResetPlace()
 		return nil
+	case trend.FieldListed:
+		m.ResetListed()
+		return nil
 	case trend.FieldHead:
 		m.ResetHead()
 		return nil
@@ -19642,6 +21387,9 @@ func (m *TrendMutation) ResetField(name string) error {
 		return nil
 	case trend.FieldMembers:
 		m.ResetMembers()
+		return nil
+	case trend.FieldRecent:
+		m.ResetRecent()
 		return nil
 	}
 	return fmt.Errorf("unknown Trend field %s", name)
@@ -19704,11 +21452,16 @@ type TrendWindowMutation struct {
 	account_id    *int64
 	addaccount_id *int64
 	subject       *string
-	scrolls       *string
+	newest_at     *int64
+	addnewest_at  *int64
+	span          *int64
+	addspan       *int64
 	videos        *int
 	addvideos     *int
-	all_videos    *int
-	addall_videos *int
+	recent        *int
+	addrecent     *int
+	earlier       *int
+	addearlier    *int
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*TrendWindow, error)
@@ -19911,40 +21664,116 @@ func (m *TrendWindowMutation) ResetSubject() {
 	m.subject = nil
 }
 
-// SetScrolls sets the "scrolls" field.
-func (m *TrendWindowMutation) SetScrolls(s string) {
-	m.scrolls = &s
+// SetNewestAt sets the "newest_at" field.
+func (m *TrendWindowMutation) SetNewestAt(i int64) {
+	m.newest_at = &i
+	m.addnewest_at = nil
 }
 
-// Scrolls returns the value of the "scrolls" field in the mutation.
-func (m *TrendWindowMutation) Scrolls() (r string, exists bool) {
-	v := m.scrolls
+// NewestAt returns the value of the "newest_at" field in the mutation.
+func (m *TrendWindowMutation) NewestAt() (r int64, exists bool) {
+	v := m.newest_at
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldScrolls returns the old "scrolls" field's value of the TrendWindow entity.
+// OldNewestAt returns the old "newest_at" field's value of the TrendWindow entity.
 // If the TrendWindow object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrendWindowMutation) OldScrolls(ctx context.Context) (v string, err error) {
+func (m *TrendWindowMutation) OldNewestAt(ctx context.Context) (v int64, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldScrolls is only allowed on UpdateOne operations")
+		return v, errors.New("OldNewestAt is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldScrolls requires an ID field in the mutation")
+		return v, errors.New("OldNewestAt requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldScrolls: %w", err)
+		return v, fmt.Errorf("querying old value for OldNewestAt: %w", err)
 	}
-	return oldValue.Scrolls, nil
+	return oldValue.NewestAt, nil
 }
 
-// ResetScrolls resets all changes to the "scrolls" field.
-func (m *TrendWindowMutation) ResetScrolls() {
-	m.scrolls = nil
+// AddNewestAt adds i to the "newest_at" field.
+func (m *TrendWindowMutation) AddNewestAt(i int64) {
+	if m.addnewest_at != nil {
+		*m.addnewest_at += i
+	} else {
+		m.addnewest_at = &i
+	}
+}
+
+// AddedNewestAt returns the value that was added to the "newest_at" field in this mutation.
+func (m *TrendWindowMutation) AddedNewestAt() (r int64, exists bool) {
+	v := m.addnewest_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNewestAt resets all changes to the "newest_at" field.
+func (m *TrendWindowMutation) ResetNewestAt() {
+	m.newest_at = nil
+	m.addnewest_at = nil
+}
+
+// SetSpan sets the "span" field.
+func (m *TrendWindowMutation) SetSpan(i int64) {
+	m.span = &i
+	m.addspan = nil
+}
+
+// Span returns the value of the "span" field in the mutation.
+func (m *TrendWindowMutation) Span() (r int64, exists bool) {
+	v := m.span
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSpan returns the old "span" field's value of the TrendWindow entity.
+// If the TrendWindow object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendWindowMutation) OldSpan(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSpan is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSpan requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSpan: %w", err)
+	}
+	return oldValue.Span, nil
+}
+
+// AddSpan adds i to the "span" field.
+func (m *TrendWindowMutation) AddSpan(i int64) {
+	if m.addspan != nil {
+		*m.addspan += i
+	} else {
+		m.addspan = &i
+	}
+}
+
+// AddedSpan returns the value that was added to the "span" field in this mutation.
+func (m *TrendWindowMutation) AddedSpan() (r int64, exists bool) {
+	v := m.addspan
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSpan resets all changes to the "span" field.
+func (m *TrendWindowMutation) ResetSpan() {
+	m.span = nil
+	m.addspan = nil
 }
 
 // SetVideos sets the "videos" field.
@@ -20003,60 +21832,116 @@ func (m *TrendWindowMutation) ResetVideos() {
 	m.addvideos = nil
 }
 
-// SetAllVideos sets the "all_videos" field.
-func (m *TrendWindowMutation) SetAllVideos(i int) {
-	m.all_videos = &i
-	m.addall_videos = nil
+// SetRecent sets the "recent" field.
+func (m *TrendWindowMutation) SetRecent(i int) {
+	m.recent = &i
+	m.addrecent = nil
 }
 
-// AllVideos returns the value of the "all_videos" field in the mutation.
-func (m *TrendWindowMutation) AllVideos() (r int, exists bool) {
-	v := m.all_videos
+// Recent returns the value of the "recent" field in the mutation.
+func (m *TrendWindowMutation) Recent() (r int, exists bool) {
+	v := m.recent
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldAllVideos returns the old "all_videos" field's value of the TrendWindow entity.
+// OldRecent returns the old "recent" field's value of the TrendWindow entity.
 // If the TrendWindow object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrendWindowMutation) OldAllVideos(ctx context.Context) (v int, err error) {
+func (m *TrendWindowMutation) OldRecent(ctx context.Context) (v int, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAllVideos is only allowed on UpdateOne operations")
+		return v, errors.New("OldRecent is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAllVideos requires an ID field in the mutation")
+		return v, errors.New("OldRecent requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAllVideos: %w", err)
+		return v, fmt.Errorf("querying old value for OldRecent: %w", err)
 	}
-	return oldValue.AllVideos, nil
+	return oldValue.Recent, nil
 }
 
-// AddAllVideos adds i to the "all_videos" field.
-func (m *TrendWindowMutation) AddAllVideos(i int) {
-	if m.addall_videos != nil {
-		*m.addall_videos += i
+// AddRecent adds i to the "recent" field.
+func (m *TrendWindowMutation) AddRecent(i int) {
+	if m.addrecent != nil {
+		*m.addrecent += i
 	} else {
-		m.addall_videos = &i
+		m.addrecent = &i
 	}
 }
 
-// AddedAllVideos returns the value that was added to the "all_videos" field in this mutation.
-func (m *TrendWindowMutation) AddedAllVideos() (r int, exists bool) {
-	v := m.addall_videos
+// AddedRecent returns the value that was added to the "recent" field in this mutation.
+func (m *TrendWindowMutation) AddedRecent() (r int, exists bool) {
+	v := m.addrecent
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// ResetAllVideos resets all changes to the "all_videos" field.
-func (m *TrendWindowMutation) ResetAllVideos() {
-	m.all_videos = nil
-	m.addall_videos = nil
+// ResetRecent resets all changes to the "recent" field.
+func (m *TrendWindowMutation) ResetRecent() {
+	m.recent = nil
+	m.addrecent = nil
+}
+
+// SetEarlier sets the "earlier" field.
+func (m *TrendWindowMutation) SetEarlier(i int) {
+	m.earlier = &i
+	m.addearlier = nil
+}
+
+// Earlier returns the value of the "earlier" field in the mutation.
+func (m *TrendWindowMutation) Earlier() (r int, exists bool) {
+	v := m.earlier
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEarlier returns the old "earlier" field's value of the TrendWindow entity.
+// If the TrendWindow object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TrendWindowMutation) OldEarlier(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEarlier is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEarlier requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEarlier: %w", err)
+	}
+	return oldValue.Earlier, nil
+}
+
+// AddEarlier adds i to the "earlier" field.
+func (m *TrendWindowMutation) AddEarlier(i int) {
+	if m.addearlier != nil {
+		*m.addearlier += i
+	} else {
+		m.addearlier = &i
+	}
+}
+
+// AddedEarlier returns the value that was added to the "earlier" field in this mutation.
+func (m *TrendWindowMutation) AddedEarlier() (r int, exists bool) {
+	v := m.addearlier
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEarlier resets all changes to the "earlier" field.
+func (m *TrendWindowMutation) ResetEarlier() {
+	m.earlier = nil
+	m.addearlier = nil
 }
 
 // Where appends a list predicates to the TrendWindowMutation builder.
@@ -20093,21 +21978,27 @@ func (m *TrendWindowMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TrendWindowMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 7)
 	if m.account_id != nil {
 		fields = append(fields, trendwindow.FieldAccountID)
 	}
 	if m.subject != nil {
 		fields = append(fields, trendwindow.FieldSubject)
 	}
-	if m.scrolls != nil {
-		fields = append(fields, trendwindow.FieldScrolls)
+	if m.newest_at != nil {
+		fields = append(fields, trendwindow.FieldNewestAt)
+	}
+	if m.span != nil {
+		fields = append(fields, trendwindow.FieldSpan)
 	}
 	if m.videos != nil {
 		fields = append(fields, trendwindow.FieldVideos)
 	}
-	if m.all_videos != nil {
-		fields = append(fields, trendwindow.FieldAllVideos)
+	if m.recent != nil {
+		fields = append(fields, trendwindow.FieldRecent)
+	}
+	if m.earlier != nil {
+		fields = append(fields, trendwindow.FieldEarlier)
 	}
 	return fields
 }
@@ -20121,12 +22012,16 @@ func (m *TrendWindowMutation) Field(name string) (ent.Value, bool) {
 		return m.AccountID()
 	case trendwindow.FieldSubject:
 		return m.Subject()
-	case trendwindow.FieldScrolls:
-		return m.Scrolls()
+	case trendwindow.FieldNewestAt:
+		return m.NewestAt()
+	case trendwindow.FieldSpan:
+		return m.Span()
 	case trendwindow.FieldVideos:
 		return m.Videos()
-	case trendwindow.FieldAllVideos:
-		return m.AllVideos()
+	case trendwindow.FieldRecent:
+		return m.Recent()
+	case trendwindow.FieldEarlier:
+		return m.Earlier()
 	}
 	return nil, false
 }
@@ -20140,12 +22035,16 @@ func (m *TrendWindowMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldAccountID(ctx)
 	case trendwindow.FieldSubject:
 		return m.OldSubject(ctx)
-	case trendwindow.FieldScrolls:
-		return m.OldScrolls(ctx)
+	case trendwindow.FieldNewestAt:
+		return m.OldNewestAt(ctx)
+	case trendwindow.FieldSpan:
+		return m.OldSpan(ctx)
 	case trendwindow.FieldVideos:
 		return m.OldVideos(ctx)
-	case trendwindow.FieldAllVideos:
-		return m.OldAllVideos(ctx)
+	case trendwindow.FieldRecent:
+		return m.OldRecent(ctx)
+	case trendwindow.FieldEarlier:
+		return m.OldEarlier(ctx)
 	}
 	return nil, fmt.Errorf("unknown TrendWindow field %s", name)
 }
@@ -20169,12 +22068,19 @@ func (m *TrendWindowMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetSubject(v)
 		return nil
-	case trendwindow.FieldScrolls:
-		v, ok := value.(string)
+	case trendwindow.FieldNewestAt:
+		v, ok := value.(int64)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetScrolls(v)
+		m.SetNewestAt(v)
+		return nil
+	case trendwindow.FieldSpan:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSpan(v)
 		return nil
 	case trendwindow.FieldVideos:
 		v, ok := value.(int)
@@ -20183,12 +22089,19 @@ func (m *TrendWindowMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetVideos(v)
 		return nil
-	case trendwindow.FieldAllVideos:
+	case trendwindow.FieldRecent:
 		v, ok := value.(int)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetAllVideos(v)
+		m.SetRecent(v)
+		return nil
+	case trendwindow.FieldEarlier:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEarlier(v)
 		return nil
 	}
 	return fmt.Errorf("unknown TrendWindow field %s", name)
@@ -20201,11 +22114,20 @@ func (m *TrendWindowMutation) AddedFields() []string {
 	if m.addaccount_id != nil {
 		fields = append(fields, trendwindow.FieldAccountID)
 	}
+	if m.addnewest_at != nil {
+		fields = append(fields, trendwindow.FieldNewestAt)
+	}
+	if m.addspan != nil {
+		fields = append(fields, trendwindow.FieldSpan)
+	}
 	if m.addvideos != nil {
 		fields = append(fields, trendwindow.FieldVideos)
 	}
-	if m.addall_videos != nil {
-		fields = append(fields, trendwindow.FieldAllVideos)
+	if m.addrecent != nil {
+		fields = append(fields, trendwindow.FieldRecent)
+	}
+	if m.addearlier != nil {
+		fields = append(fields, trendwindow.FieldEarlier)
 	}
 	return fields
 }
@@ -20217,10 +22139,16 @@ func (m *TrendWindowMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case trendwindow.FieldAccountID:
 		return m.AddedAccountID()
+	case trendwindow.FieldNewestAt:
+		return m.AddedNewestAt()
+	case trendwindow.FieldSpan:
+		return m.AddedSpan()
 	case trendwindow.FieldVideos:
 		return m.AddedVideos()
-	case trendwindow.FieldAllVideos:
-		return m.AddedAllVideos()
+	case trendwindow.FieldRecent:
+		return m.AddedRecent()
+	case trendwindow.FieldEarlier:
+		return m.AddedEarlier()
 	}
 	return nil, false
 }
@@ -20237,6 +22165,20 @@ func (m *TrendWindowMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddAccountID(v)
 		return nil
+	case trendwindow.FieldNewestAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNewestAt(v)
+		return nil
+	case trendwindow.FieldSpan:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSpan(v)
+		return nil
 	case trendwindow.FieldVideos:
 		v, ok := value.(int)
 		if !ok {
@@ -20244,12 +22186,19 @@ func (m *TrendWindowMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddVideos(v)
 		return nil
-	case trendwindow.FieldAllVideos:
+	case trendwindow.FieldRecent:
 		v, ok := value.(int)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.AddAllVideos(v)
+		m.AddRecent(v)
+		return nil
+	case trendwindow.FieldEarlier:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEarlier(v)
 		return nil
 	}
 	return fmt.Errorf("unknown TrendWindow numeric field %s", name)
@@ -20284,14 +22233,20 @@ func (m *TrendWindowMutation) ResetField(name string) error {
 	case trendwindow.FieldSubject:
 		m.ResetSubject()
 		return nil
-	case trendwindow.FieldScrolls:
-		m.ResetScrolls()
+	case trendwindow.FieldNewestAt:
+		m.ResetNewestAt()
+		return nil
+	case trendwindow.FieldSpan:
+		m.ResetSpan()
 		return nil
 	case trendwindow.FieldVideos:
 		m.ResetVideos()
 		return nil
-	case trendwindow.FieldAllVideos:
-		m.ResetAllVideos()
+	case trendwindow.FieldRecent:
+		m.ResetRecent()
+		return nil
+	case trendwindow.FieldEarlier:
+		m.ResetEarlier()
 		return nil
 	}
 	return fmt.Errorf("unknown TrendWindow field %s", name)
@@ -22623,46 +24578,71 @@ func (m *VerdictMutation) ResetEdge(name string) error {
 // VideoMutation represents an operation that mutates the Video nodes in the graph.
 type VideoMutation struct {
 	config
-	op               Op
-	typ              string
-	id               *int64
-	account_id       *int64
-	addaccount_id    *int64
-	platform         *string
-	external_id      *string
-	creator_id       *int64
-	addcreator_id    *int64
-	kind             *string
-	subject          *string
-	scroll_id        *int64
-	addscroll_id     *int64
-	posted_at        *int64
-	addposted_at     *int64
-	first_seen_at    *int64
-	addfirst_seen_at *int64
-	observed_at      *int64
-	addobserved_at   *int64
-	gone_at          *int64
-	addgone_at       *int64
-	usable_views     *int64
-	addusable_views  *int64
-	usable_at        *int64
-	addusable_at     *int64
-	digest           *int64
-	adddigest        *int64
-	archived         *int
-	addarchived      *int
-	hook_archived    *int
-	addhook_archived *int
-	hook_hidden      *int
-	addhook_hidden   *int
-	seen_order       *[]byte
-	hook_order       *[]byte
-	outlier_order    *[]byte
-	clearedFields    map[string]struct{}
-	done             bool
-	oldValue         func(context.Context) (*Video, error)
-	predicates       []predicate.Video
+	op                 Op
+	typ                string
+	id                 *int64
+	account_id         *int64
+	addaccount_id      *int64
+	platform           *string
+	external_id        *string
+	creator_id         *int64
+	addcreator_id      *int64
+	kind               *string
+	growth_kind        *string
+	duration           *int64
+	addduration        *int64
+	handle             *string
+	handle_only        *int
+	addhandle_only     *int
+	subject            *string
+	scroll_id          *int64
+	addscroll_id       *int64
+	posted_at          *int64
+	addposted_at       *int64
+	first_seen_at      *int64
+	addfirst_seen_at   *int64
+	observed_at        *int64
+	addobserved_at     *int64
+	gone_at            *int64
+	addgone_at         *int64
+	usable_views       *int64
+	addusable_views    *int64
+	usable_at          *int64
+	addusable_at       *int64
+	usable_likes       *int64
+	addusable_likes    *int64
+	peers              *int
+	addpeers           *int
+	own_views          *int64
+	addown_views       *int64
+	by_niche           *int
+	addby_niche        *int
+	twice_baseline     *int64
+	addtwice_baseline  *int64
+	sample_count       *int
+	addsample_count    *int
+	doubtful           *int
+	adddoubtful        *int
+	score              *float64
+	addscore           *float64
+	digest             *int64
+	adddigest          *int64
+	archived           *int
+	addarchived        *int
+	hook_archived      *int
+	addhook_archived   *int
+	hook_hidden        *int
+	addhook_hidden     *int
+	seen_order         *[]byte
+	hook_order         *[]byte
+	hook_changed_at    *int64
+	addhook_changed_at *int64
+	opening            *string
+	outlier_order      *[]byte
+	clearedFields      map[string]struct{}
+	done               bool
+	oldValue           func(context.Context) (*Video, error)
+	predicates         []predicate.Video
 }
 
 var _ ent.Mutation = (*VideoMutation)(nil)
@@ -23001,6 +24981,204 @@ func (m *VideoMutation) OldKind(ctx context.Context) (v string, err error) {
 // ResetKind resets all changes to the "kind" field.
 func (m *VideoMutation) ResetKind() {
 	m.kind = nil
+}
+
+// SetGrowthKind sets the "growth_kind" field.
+func (m *VideoMutation) SetGrowthKind(s string) {
+	m.growth_kind = &s
+}
+
+// GrowthKind returns the value of the "growth_kind" field in the mutation.
+func (m *VideoMutation) GrowthKind() (r string, exists bool) {
+	v := m.growth_kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGrowthKind returns the old "growth_kind" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldGrowthKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGrowthKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGrowthKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGrowthKind: %w", err)
+	}
+	return oldValue.GrowthKind, nil
+}
+
+// ResetGrowthKind resets all changes to the "growth_kind" field.
+func (m *VideoMutation) ResetGrowthKind() {
+	m.growth_kind = nil
+}
+
+// SetDuration sets the "duration" field.
+func (m *VideoMutation) SetDuration(i int64) {
+	m.duration = &i
+	m.addduration = nil
+}
+
+// Duration returns the value of the "duration" field in the mutation.
+func (m *VideoMutation) Duration() (r int64, exists bool) {
+	v := m.duration
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDuration returns the old "duration" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldDuration(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDuration is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDuration requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDuration: %w", err)
+	}
+	return oldValue.Duration, nil
+}
+
+// AddDuration adds i to the "duration" field.
+func (m *VideoMutation) AddDuration(i int64) {
+	if m.addduration != nil {
+		*m.addduration += i
+	} else {
+		m.addduration = &i
+	}
+}
+
+// AddedDuration returns the value that was added to the "duration" field in this mutation.
+func (m *VideoMutation) AddedDuration() (r int64, exists bool) {
+	v := m.addduration
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDuration clears the value of the "duration" field.
+func (m *VideoMutation) ClearDuration() {
+	m.duration = nil
+	m.addduration = nil
+	m.clearedFields[video.FieldDuration] = struct{}{}
+}
+
+// DurationCleared returns if the "duration" field was cleared in this mutation.
+func (m *VideoMutation) DurationCleared() bool {
+	_, ok := m.clearedFields[video.FieldDuration]
+	return ok
+}
+
+// ResetDuration resets all changes to the "duration" field.
+func (m *VideoMutation) ResetDuration() {
+	m.duration = nil
+	m.addduration = nil
+	delete(m.clearedFields, video.FieldDuration)
+}
+
+// SetHandle sets the "handle" field.
+func (m *VideoMutation) SetHandle(s string) {
+	m.handle = &s
+}
+
+// Handle returns the value of the "handle" field in the mutation.
+func (m *VideoMutation) Handle() (r string, exists bool) {
+	v := m.handle
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHandle returns the old "handle" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldHandle(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHandle is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHandle requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHandle: %w", err)
+	}
+	return oldValue.Handle, nil
+}
+
+// ResetHandle resets all changes to the "handle" field.
+func (m *VideoMutation) ResetHandle() {
+	m.handle = nil
+}
+
+// SetHandleOnly sets the "handle_only" field.
+func (m *VideoMutation) SetHandleOnly(i int) {
+	m.handle_only = &i
+	m.addhandle_only = nil
+}
+
+// HandleOnly returns the value of the "handle_only" field in the mutation.
+func (m *VideoMutation) HandleOnly() (r int, exists bool) {
+	v := m.handle_only
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHandleOnly returns the old "handle_only" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldHandleOnly(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHandleOnly is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHandleOnly requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHandleOnly: %w", err)
+	}
+	return oldValue.HandleOnly, nil
+}
+
+// AddHandleOnly adds i to the "handle_only" field.
+func (m *VideoMutation) AddHandleOnly(i int) {
+	if m.addhandle_only != nil {
+		*m.addhandle_only += i
+	} else {
+		m.addhandle_only = &i
+	}
+}
+
+// AddedHandleOnly returns the value that was added to the "handle_only" field in this mutation.
+func (m *VideoMutation) AddedHandleOnly() (r int, exists bool) {
+	v := m.addhandle_only
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetHandleOnly resets all changes to the "handle_only" field.
+func (m *VideoMutation) ResetHandleOnly() {
+	m.handle_only = nil
+	m.addhandle_only = nil
 }
 
 // SetSubject sets the "subject" field.
@@ -23487,6 +25665,468 @@ func (m *VideoMutation) ResetUsableAt() {
 	delete(m.clearedFields, video.FieldUsableAt)
 }
 
+// SetUsableLikes sets the "usable_likes" field.
+func (m *VideoMutation) SetUsableLikes(i int64) {
+	m.usable_likes = &i
+	m.addusable_likes = nil
+}
+
+// UsableLikes returns the value of the "usable_likes" field in the mutation.
+func (m *VideoMutation) UsableLikes() (r int64, exists bool) {
+	v := m.usable_likes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUsableLikes returns the old "usable_likes" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldUsableLikes(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUsableLikes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUsableLikes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUsableLikes: %w", err)
+	}
+	return oldValue.UsableLikes, nil
+}
+
+// AddUsableLikes adds i to the "usable_likes" field.
+func (m *VideoMutation) AddUsableLikes(i int64) {
+	if m.addusable_likes != nil {
+		*m.addusable_likes += i
+	} else {
+		m.addusable_likes = &i
+	}
+}
+
+// AddedUsableLikes returns the value that was added to the "usable_likes" field in this mutation.
+func (m *VideoMutation) AddedUsableLikes() (r int64, exists bool) {
+	v := m.addusable_likes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearUsableLikes clears the value of the "usable_likes" field.
+func (m *VideoMutation) ClearUsableLikes() {
+	m.usable_likes = nil
+	m.addusable_likes = nil
+	m.clearedFields[video.FieldUsableLikes] = struct{}{}
+}
+
+// UsableLikesCleared returns if the "usable_likes" field was cleared in this mutation.
+func (m *VideoMutation) UsableLikesCleared() bool {
+	_, ok := m.clearedFields[video.FieldUsableLikes]
+	return ok
+}
+
+// ResetUsableLikes resets all changes to the "usable_likes" field.
+func (m *VideoMutation) ResetUsableLikes() {
+	m.usable_likes = nil
+	m.addusable_likes = nil
+	delete(m.clearedFields, video.FieldUsableLikes)
+}
+
+// SetPeers sets the "peers" field.
+func (m *VideoMutation) SetPeers(i int) {
+	m.peers = &i
+	m.addpeers = nil
+}
+
+// Peers returns the value of the "peers" field in the mutation.
+func (m *VideoMutation) Peers() (r int, exists bool) {
+	v := m.peers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPeers returns the old "peers" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldPeers(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPeers is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPeers requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPeers: %w", err)
+	}
+	return oldValue.Peers, nil
+}
+
+// AddPeers adds i to the "peers" field.
+func (m *VideoMutation) AddPeers(i int) {
+	if m.addpeers != nil {
+		*m.addpeers += i
+	} else {
+		m.addpeers = &i
+	}
+}
+
+// AddedPeers returns the value that was added to the "peers" field in this mutation.
+func (m *VideoMutation) AddedPeers() (r int, exists bool) {
+	v := m.addpeers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPeers resets all changes to the "peers" field.
+func (m *VideoMutation) ResetPeers() {
+	m.peers = nil
+	m.addpeers = nil
+}
+
+// SetOwnViews sets the "own_views" field.
+func (m *VideoMutation) SetOwnViews(i int64) {
+	m.own_views = &i
+	m.addown_views = nil
+}
+
+// OwnViews returns the value of the "own_views" field in the mutation.
+func (m *VideoMutation) OwnViews() (r int64, exists bool) {
+	v := m.own_views
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOwnViews returns the old "own_views" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldOwnViews(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOwnViews is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOwnViews requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOwnViews: %w", err)
+	}
+	return oldValue.OwnViews, nil
+}
+
+// AddOwnViews adds i to the "own_views" field.
+func (m *VideoMutation) AddOwnViews(i int64) {
+	if m.addown_views != nil {
+		*m.addown_views += i
+	} else {
+		m.addown_views = &i
+	}
+}
+
+// AddedOwnViews returns the value that was added to the "own_views" field in this mutation.
+func (m *VideoMutation) AddedOwnViews() (r int64, exists bool) {
+	v := m.addown_views
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetOwnViews resets all changes to the "own_views" field.
+func (m *VideoMutation) ResetOwnViews() {
+	m.own_views = nil
+	m.addown_views = nil
+}
+
+// SetByNiche sets the "by_niche" field.
+func (m *VideoMutation) SetByNiche(i int) {
+	m.by_niche = &i
+	m.addby_niche = nil
+}
+
+// ByNiche returns the value of the "by_niche" field in the mutation.
+func (m *VideoMutation) ByNiche() (r int, exists bool) {
+	v := m.by_niche
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldByNiche returns the old "by_niche" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldByNiche(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldByNiche is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldByNiche requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldByNiche: %w", err)
+	}
+	return oldValue.ByNiche, nil
+}
+
+// AddByNiche adds i to the "by_niche" field.
+func (m *VideoMutation) AddByNiche(i int) {
+	if m.addby_niche != nil {
+		*m.addby_niche += i
+	} else {
+		m.addby_niche = &i
+	}
+}
+
+// AddedByNiche returns the value that was added to the "by_niche" field in this mutation.
+func (m *VideoMutation) AddedByNiche() (r int, exists bool) {
+	v := m.addby_niche
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetByNiche resets all changes to the "by_niche" field.
+func (m *VideoMutation) ResetByNiche() {
+	m.by_niche = nil
+	m.addby_niche = nil
+}
+
+// SetTwiceBaseline sets the "twice_baseline" field.
+func (m *VideoMutation) SetTwiceBaseline(i int64) {
+	m.twice_baseline = &i
+	m.addtwice_baseline = nil
+}
+
+// TwiceBaseline returns the value of the "twice_baseline" field in the mutation.
+func (m *VideoMutation) TwiceBaseline() (r int64, exists bool) {
+	v := m.twice_baseline
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTwiceBaseline returns the old "twice_baseline" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldTwiceBaseline(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTwiceBaseline is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTwiceBaseline requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTwiceBaseline: %w", err)
+	}
+	return oldValue.TwiceBaseline, nil
+}
+
+// AddTwiceBaseline adds i to the "twice_baseline" field.
+func (m *VideoMutation) AddTwiceBaseline(i int64) {
+	if m.addtwice_baseline != nil {
+		*m.addtwice_baseline += i
+	} else {
+		m.addtwice_baseline = &i
+	}
+}
+
+// AddedTwiceBaseline returns the value that was added to the "twice_baseline" field in this mutation.
+func (m *VideoMutation) AddedTwiceBaseline() (r int64, exists bool) {
+	v := m.addtwice_baseline
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetTwiceBaseline resets all changes to the "twice_baseline" field.
+func (m *VideoMutation) ResetTwiceBaseline() {
+	m.twice_baseline = nil
+	m.addtwice_baseline = nil
+}
+
+// SetSampleCount sets the "sample_count" field.
+func (m *VideoMutation) SetSampleCount(i int) {
+	m.sample_count = &i
+	m.addsample_count = nil
+}
+
+// SampleCount returns the value of the "sample_count" field in the mutation.
+func (m *VideoMutation) SampleCount() (r int, exists bool) {
+	v := m.sample_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSampleCount returns the old "sample_count" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldSampleCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSampleCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSampleCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSampleCount: %w", err)
+	}
+	return oldValue.SampleCount, nil
+}
+
+// AddSampleCount adds i to the "sample_count" field.
+func (m *VideoMutation) AddSampleCount(i int) {
+	if m.addsample_count != nil {
+		*m.addsample_count += i
+	} else {
+		m.addsample_count = &i
+	}
+}
+
+// AddedSampleCount returns the value that was added to the "sample_count" field in this mutation.
+func (m *VideoMutation) AddedSampleCount() (r int, exists bool) {
+	v := m.addsample_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSampleCount resets all changes to the "sample_count" field.
+func (m *VideoMutation) ResetSampleCount() {
+	m.sample_count = nil
+	m.addsample_count = nil
+}
+
+// SetDoubtful sets the "doubtful" field.
+func (m *VideoMutation) SetDoubtful(i int) {
+	m.doubtful = &i
+	m.adddoubtful = nil
+}
+
+// Doubtful returns the value of the "doubtful" field in the mutation.
+func (m *VideoMutation) Doubtful() (r int, exists bool) {
+	v := m.doubtful
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDoubtful returns the old "doubtful" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldDoubtful(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDoubtful is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDoubtful requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDoubtful: %w", err)
+	}
+	return oldValue.Doubtful, nil
+}
+
+// AddDoubtful adds i to the "doubtful" field.
+func (m *VideoMutation) AddDoubtful(i int) {
+	if m.adddoubtful != nil {
+		*m.adddoubtful += i
+	} else {
+		m.adddoubtful = &i
+	}
+}
+
+// AddedDoubtful returns the value that was added to the "doubtful" field in this mutation.
+func (m *VideoMutation) AddedDoubtful() (r int, exists bool) {
+	v := m.adddoubtful
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDoubtful resets all changes to the "doubtful" field.
+func (m *VideoMutation) ResetDoubtful() {
+	m.doubtful = nil
+	m.adddoubtful = nil
+}
+
+// SetScore sets the "score" field.
+func (m *VideoMutation) SetScore(f float64) {
+	m.score = &f
+	m.addscore = nil
+}
+
+// Score returns the value of the "score" field in the mutation.
+func (m *VideoMutation) Score() (r float64, exists bool) {
+	v := m.score
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScore returns the old "score" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldScore(ctx context.Context) (v float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScore is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScore requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScore: %w", err)
+	}
+	return oldValue.Score, nil
+}
+
+// AddScore adds f to the "score" field.
+func (m *VideoMutation) AddScore(f float64) {
+	if m.addscore != nil {
+		*m.addscore += f
+	} else {
+		m.addscore = &f
+	}
+}
+
+// AddedScore returns the value that was added to the "score" field in this mutation.
+func (m *VideoMutation) AddedScore() (r float64, exists bool) {
+	v := m.addscore
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetScore resets all changes to the "score" field.
+func (m *VideoMutation) ResetScore() {
+	m.score = nil
+	m.addscore = nil
+}
+
 // SetDigest sets the "digest" field.
 func (m *VideoMutation) SetDigest(i int64) {
 	m.digest = &i
@@ -23796,6 +26436,98 @@ func (m *VideoMutation) ResetHookOrder() {
 	delete(m.clearedFields, video.FieldHookOrder)
 }
 
+// SetHookChangedAt sets the "hook_changed_at" field.
+func (m *VideoMutation) SetHookChangedAt(i int64) {
+	m.hook_changed_at = &i
+	m.addhook_changed_at = nil
+}
+
+// HookChangedAt returns the value of the "hook_changed_at" field in the mutation.
+func (m *VideoMutation) HookChangedAt() (r int64, exists bool) {
+	v := m.hook_changed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHookChangedAt returns the old "hook_changed_at" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldHookChangedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHookChangedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHookChangedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHookChangedAt: %w", err)
+	}
+	return oldValue.HookChangedAt, nil
+}
+
+// AddHookChangedAt adds i to the "hook_changed_at" field.
+func (m *VideoMutation) AddHookChangedAt(i int64) {
+	if m.addhook_changed_at != nil {
+		*m.addhook_changed_at += i
+	} else {
+		m.addhook_changed_at = &i
+	}
+}
+
+// AddedHookChangedAt returns the value that was added to the "hook_changed_at" field in this mutation.
+func (m *VideoMutation) AddedHookChangedAt() (r int64, exists bool) {
+	v := m.addhook_changed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetHookChangedAt resets all changes to the "hook_changed_at" field.
+func (m *VideoMutation) ResetHookChangedAt() {
+	m.hook_changed_at = nil
+	m.addhook_changed_at = nil
+}
+
+// SetOpening sets the "opening" field.
+func (m *VideoMutation) SetOpening(s string) {
+	m.opening = &s
+}
+
+// Opening returns the value of the "opening" field in the mutation.
+func (m *VideoMutation) Opening() (r string, exists bool) {
+	v := m.opening
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOpening returns the old "opening" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldOpening(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOpening is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOpening requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOpening: %w", err)
+	}
+	return oldValue.Opening, nil
+}
+
+// ResetOpening resets all changes to the "opening" field.
+func (m *VideoMutation) ResetOpening() {
+	m.opening = nil
+}
+
 // SetOutlierOrder sets the "outlier_order" field.
 func (m *VideoMutation) SetOutlierOrder(b []byte) {
 	m.outlier_order = &b
@@ -23879,7 +26611,7 @@ func (m *VideoMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VideoMutation) Fields() []string {
-	fields := make([]string, 0, 20)
+	fields := make([]string, 0, 34)
 	if m.account_id != nil {
 		fields = append(fields, video.FieldAccountID)
 	}
@@ -23894,6 +26626,18 @@ func (m *VideoMutation) Fields() []string {
 	}
 	if m.kind != nil {
 		fields = append(fields, video.FieldKind)
+	}
+	if m.growth_kind != nil {
+		fields = append(fields, video.FieldGrowthKind)
+	}
+	if m.duration != nil {
+		fields = append(fields, video.FieldDuration)
+	}
+	if m.handle != nil {
+		fields = append(fields, video.FieldHandle)
+	}
+	if m.handle_only != nil {
+		fields = append(fields, video.FieldHandleOnly)
 	}
 	if m.subject != nil {
 		fields = append(fields, video.FieldSubject)
@@ -23919,6 +26663,30 @@ func (m *VideoMutation) Fields() []string {
 	if m.usable_at != nil {
 		fields = append(fields, video.FieldUsableAt)
 	}
+	if m.usable_likes != nil {
+		fields = append(fields, video.FieldUsableLikes)
+	}
+	if m.peers != nil {
+		fields = append(fields, video.FieldPeers)
+	}
+	if m.own_views != nil {
+		fields = append(fields, video.FieldOwnViews)
+	}
+	if m.by_niche != nil {
+		fields = append(fields, video.FieldByNiche)
+	}
+	if m.twice_baseline != nil {
+		fields = append(fields, video.FieldTwiceBaseline)
+	}
+	if m.sample_count != nil {
+		fields = append(fields, video.FieldSampleCount)
+	}
+	if m.doubtful != nil {
+		fields = append(fields, video.FieldDoubtful)
+	}
+	if m.score != nil {
+		fields = append(fields, video.FieldScore)
+	}
 	if m.digest != nil {
 		fields = append(fields, video.FieldDigest)
 	}
@@ -23936,6 +26704,12 @@ func (m *VideoMutation) Fields() []string {
 	}
 	if m.hook_order != nil {
 		fields = append(fields, video.FieldHookOrder)
+	}
+	if m.hook_changed_at != nil {
+		fields = append(fields, video.FieldHookChangedAt)
+	}
+	if m.opening != nil {
+		fields = append(fields, video.FieldOpening)
 	}
 	if m.outlier_order != nil {
 		fields = append(fields, video.FieldOutlierOrder)
@@ -23958,6 +26732,14 @@ func (m *VideoMutation) Field(name string) (ent.Value, bool) {
 		return m.CreatorID()
 	case video.FieldKind:
 		return m.Kind()
+	case video.FieldGrowthKind:
+		return m.GrowthKind()
+	case video.FieldDuration:
+		return m.Duration()
+	case video.FieldHandle:
+		return m.Handle()
+	case video.FieldHandleOnly:
+		return m.HandleOnly()
 	case video.FieldSubject:
 		return m.Subject()
 	case video.FieldScrollID:
@@ -23974,6 +26756,22 @@ func (m *VideoMutation) Field(name string) (ent.Value, bool) {
 		return m.UsableViews()
 	case video.FieldUsableAt:
 		return m.UsableAt()
+	case video.FieldUsableLikes:
+		return m.UsableLikes()
+	case video.FieldPeers:
+		return m.Peers()
+	case video.FieldOwnViews:
+		return m.OwnViews()
+	case video.FieldByNiche:
+		return m.ByNiche()
+	case video.FieldTwiceBaseline:
+		return m.TwiceBaseline()
+	case video.FieldSampleCount:
+		return m.SampleCount()
+	case video.FieldDoubtful:
+		return m.Doubtful()
+	case video.FieldScore:
+		return m.Score()
 	case video.FieldDigest:
 		return m.Digest()
 	case video.FieldArchived:
@@ -23986,6 +26784,10 @@ func (m *VideoMutation) Field(name string) (ent.Value, bool) {
 		return m.SeenOrder()
 	case video.FieldHookOrder:
 		return m.HookOrder()
+	case video.FieldHookChangedAt:
+		return m.HookChangedAt()
+	case video.FieldOpening:
+		return m.Opening()
 	case video.FieldOutlierOrder:
 		return m.OutlierOrder()
 	}
@@ -24007,6 +26809,14 @@ func (m *VideoMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldCreatorID(ctx)
 	case video.FieldKind:
 		return m.OldKind(ctx)
+	case video.FieldGrowthKind:
+		return m.OldGrowthKind(ctx)
+	case video.FieldDuration:
+		return m.OldDuration(ctx)
+	case video.FieldHandle:
+		return m.OldHandle(ctx)
+	case video.FieldHandleOnly:
+		return m.OldHandleOnly(ctx)
 	case video.FieldSubject:
 		return m.OldSubject(ctx)
 	case video.FieldScrollID:
@@ -24023,6 +26833,22 @@ func (m *VideoMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldUsableViews(ctx)
 	case video.FieldUsableAt:
 		return m.OldUsableAt(ctx)
+	case video.FieldUsableLikes:
+		return m.OldUsableLikes(ctx)
+	case video.FieldPeers:
+		return m.OldPeers(ctx)
+	case video.FieldOwnViews:
+		return m.OldOwnViews(ctx)
+	case video.FieldByNiche:
+		return m.OldByNiche(ctx)
+	case video.FieldTwiceBaseline:
+		return m.OldTwiceBaseline(ctx)
+	case video.FieldSampleCount:
+		return m.OldSampleCount(ctx)
+	case video.FieldDoubtful:
+		return m.OldDoubtful(ctx)
+	case video.FieldScore:
+		return m.OldScore(ctx)
 	case video.FieldDigest:
 		return m.OldDigest(ctx)
 	case video.FieldArchived:
@@ -24035,6 +26861,10 @@ func (m *VideoMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldSeenOrder(ctx)
 	case video.FieldHookOrder:
 		return m.OldHookOrder(ctx)
+	case video.FieldHookChangedAt:
+		return m.OldHookChangedAt(ctx)
+	case video.FieldOpening:
+		return m.OldOpening(ctx)
 	case video.FieldOutlierOrder:
 		return m.OldOutlierOrder(ctx)
 	}
@@ -24080,6 +26910,34 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetKind(v)
+		return nil
+	case video.FieldGrowthKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGrowthKind(v)
+		return nil
+	case video.FieldDuration:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDuration(v)
+		return nil
+	case video.FieldHandle:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHandle(v)
+		return nil
+	case video.FieldHandleOnly:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHandleOnly(v)
 		return nil
 	case video.FieldSubject:
 		v, ok := value.(string)
@@ -24137,6 +26995,62 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetUsableAt(v)
 		return nil
+	case video.FieldUsableLikes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUsableLikes(v)
+		return nil
+	case video.FieldPeers:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPeers(v)
+		return nil
+	case video.FieldOwnViews:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOwnViews(v)
+		return nil
+	case video.FieldByNiche:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetByNiche(v)
+		return nil
+	case video.FieldTwiceBaseline:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTwiceBaseline(v)
+		return nil
+	case video.FieldSampleCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSampleCount(v)
+		return nil
+	case video.FieldDoubtful:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDoubtful(v)
+		return nil
+	case video.FieldScore:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScore(v)
+		return nil
 	case video.FieldDigest:
 		v, ok := value.(int64)
 		if !ok {
@@ -24179,6 +27093,20 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetHookOrder(v)
 		return nil
+	case video.FieldHookChangedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHookChangedAt(v)
+		return nil
+	case video.FieldOpening:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOpening(v)
+		return nil
 	case video.FieldOutlierOrder:
 		v, ok := value.([]byte)
 		if !ok {
@@ -24199,6 +27127,12 @@ func (m *VideoMutation) AddedFields() []string {
 	}
 	if m.addcreator_id != nil {
 		fields = append(fields, video.FieldCreatorID)
+	}
+	if m.addduration != nil {
+		fields = append(fields, video.FieldDuration)
+	}
+	if m.addhandle_only != nil {
+		fields = append(fields, video.FieldHandleOnly)
 	}
 	if m.addscroll_id != nil {
 		fields = append(fields, video.FieldScrollID)
@@ -24221,6 +27155,30 @@ func (m *VideoMutation) AddedFields() []string {
 	if m.addusable_at != nil {
 		fields = append(fields, video.FieldUsableAt)
 	}
+	if m.addusable_likes != nil {
+		fields = append(fields, video.FieldUsableLikes)
+	}
+	if m.addpeers != nil {
+		fields = append(fields, video.FieldPeers)
+	}
+	if m.addown_views != nil {
+		fields = append(fields, video.FieldOwnViews)
+	}
+	if m.addby_niche != nil {
+		fields = append(fields, video.FieldByNiche)
+	}
+	if m.addtwice_baseline != nil {
+		fields = append(fields, video.FieldTwiceBaseline)
+	}
+	if m.addsample_count != nil {
+		fields = append(fields, video.FieldSampleCount)
+	}
+	if m.adddoubtful != nil {
+		fields = append(fields, video.FieldDoubtful)
+	}
+	if m.addscore != nil {
+		fields = append(fields, video.FieldScore)
+	}
 	if m.adddigest != nil {
 		fields = append(fields, video.FieldDigest)
 	}
@@ -24232,6 +27190,9 @@ func (m *VideoMutation) AddedFields() []string {
 	}
 	if m.addhook_hidden != nil {
 		fields = append(fields, video.FieldHookHidden)
+	}
+	if m.addhook_changed_at != nil {
+		fields = append(fields, video.FieldHookChangedAt)
 	}
 	return fields
 }
@@ -24245,6 +27206,10 @@ func (m *VideoMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedAccountID()
 	case video.FieldCreatorID:
 		return m.AddedCreatorID()
+	case video.FieldDuration:
+		return m.AddedDuration()
+	case video.FieldHandleOnly:
+		return m.AddedHandleOnly()
 	case video.FieldScrollID:
 		return m.AddedScrollID()
 	case video.FieldPostedAt:
@@ -24259,6 +27224,22 @@ func (m *VideoMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedUsableViews()
 	case video.FieldUsableAt:
 		return m.AddedUsableAt()
+	case video.FieldUsableLikes:
+		return m.AddedUsableLikes()
+	case video.FieldPeers:
+		return m.AddedPeers()
+	case video.FieldOwnViews:
+		return m.AddedOwnViews()
+	case video.FieldByNiche:
+		return m.AddedByNiche()
+	case video.FieldTwiceBaseline:
+		return m.AddedTwiceBaseline()
+	case video.FieldSampleCount:
+		return m.AddedSampleCount()
+	case video.FieldDoubtful:
+		return m.AddedDoubtful()
+	case video.FieldScore:
+		return m.AddedScore()
 	case video.FieldDigest:
 		return m.AddedDigest()
 	case video.FieldArchived:
@@ -24267,6 +27248,8 @@ func (m *VideoMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedHookArchived()
 	case video.FieldHookHidden:
 		return m.AddedHookHidden()
+	case video.FieldHookChangedAt:
+		return m.AddedHookChangedAt()
 	}
 	return nil, false
 }
@@ -24289,6 +27272,20 @@ func (m *VideoMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddCreatorID(v)
+		return nil
+	case video.FieldDuration:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDuration(v)
+		return nil
+	case video.FieldHandleOnly:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHandleOnly(v)
 		return nil
 	case video.FieldScrollID:
 		v, ok := value.(int64)
@@ -24339,6 +27336,62 @@ func (m *VideoMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddUsableAt(v)
 		return nil
+	case video.FieldUsableLikes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUsableLikes(v)
+		return nil
+	case video.FieldPeers:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPeers(v)
+		return nil
+	case video.FieldOwnViews:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOwnViews(v)
+		return nil
+	case video.FieldByNiche:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddByNiche(v)
+		return nil
+	case video.FieldTwiceBaseline:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTwiceBaseline(v)
+		return nil
+	case video.FieldSampleCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSampleCount(v)
+		return nil
+	case video.FieldDoubtful:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDoubtful(v)
+		return nil
+	case video.FieldScore:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddScore(v)
+		return nil
 	case video.FieldDigest:
 		v, ok := value.(int64)
 		if !ok {
@@ -24367,6 +27420,13 @@ func (m *VideoMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddHookHidden(v)
 		return nil
+	case video.FieldHookChangedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHookChangedAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Video numeric field %s", name)
 }
@@ -24377,6 +27437,9 @@ func (m *VideoMutation) ClearedFields() []string {
 	var fields []string
 	if m.FieldCleared(video.FieldCreatorID) {
 		fields = append(fields, video.FieldCreatorID)
+	}
+	if m.FieldCleared(video.FieldDuration) {
+		fields = append(fields, video.FieldDuration)
 	}
 	if m.FieldCleared(video.FieldPostedAt) {
 		fields = append(fields, video.FieldPostedAt)
@@ -24389,6 +27452,9 @@ func (m *VideoMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(video.FieldUsableAt) {
 		fields = append(fields, video.FieldUsableAt)
+	}
+	if m.FieldCleared(video.FieldUsableLikes) {
+		fields = append(fields, video.FieldUsableLikes)
 	}
 	if m.FieldCleared(video.FieldHookOrder) {
 		fields = append(fields, video.FieldHookOrder)
@@ -24413,6 +27479,9 @@ func (m *VideoMutation) ClearField(name string) error {
 	case video.FieldCreatorID:
 		m.ClearCreatorID()
 		return nil
+	case video.FieldDuration:
+		m.ClearDuration()
+		return nil
 	case video.FieldPostedAt:
 		m.ClearPostedAt()
 		return nil
@@ -24424,6 +27493,9 @@ func (m *VideoMutation) ClearField(name string) error {
 		return nil
 	case video.FieldUsableAt:
 		m.ClearUsableAt()
+		return nil
+	case video.FieldUsableLikes:
+		m.ClearUsableLikes()
 		return nil
 	case video.FieldHookOrder:
 		m.ClearHookOrder()
@@ -24454,6 +27526,18 @@ func (m *VideoMutation) ResetField(name string) error {
 	case video.FieldKind:
 		m.ResetKind()
 		return nil
+	case video.FieldGrowthKind:
+		m.ResetGrowthKind()
+		return nil
+	case video.FieldDuration:
+		m.ResetDuration()
+		return nil
+	case video.FieldHandle:
+		m.ResetHandle()
+		return nil
+	case video.FieldHandleOnly:
+		m.ResetHandleOnly()
+		return nil
 	case video.FieldSubject:
 		m.ResetSubject()
 		return nil
@@ -24478,6 +27562,30 @@ func (m *VideoMutation) ResetField(name string) error {
 	case video.FieldUsableAt:
 		m.ResetUsableAt()
 		return nil
+	case video.FieldUsableLikes:
+		m.ResetUsableLikes()
+		return nil
+	case video.FieldPeers:
+		m.ResetPeers()
+		return nil
+	case video.FieldOwnViews:
+		m.ResetOwnViews()
+		return nil
+	case video.FieldByNiche:
+		m.ResetByNiche()
+		return nil
+	case video.FieldTwiceBaseline:
+		m.ResetTwiceBaseline()
+		return nil
+	case video.FieldSampleCount:
+		m.ResetSampleCount()
+		return nil
+	case video.FieldDoubtful:
+		m.ResetDoubtful()
+		return nil
+	case video.FieldScore:
+		m.ResetScore()
+		return nil
 	case video.FieldDigest:
 		m.ResetDigest()
 		return nil
@@ -24495,6 +27603,12 @@ func (m *VideoMutation) ResetField(name string) error {
 		return nil
 	case video.FieldHookOrder:
 		m.ResetHookOrder()
+		return nil
+	case video.FieldHookChangedAt:
+		m.ResetHookChangedAt()
+		return nil
+	case video.FieldOpening:
+		m.ResetOpening()
 		return nil
 	case video.FieldOutlierOrder:
 		m.ResetOutlierOrder()

@@ -35,7 +35,9 @@ type Observation struct {
 	// Saves holds the value of the "saves" field.
 	Saves *int64 `json:"saves,omitempty"`
 	// ObservedAt holds the value of the "observed_at" field.
-	ObservedAt   int64 `json:"observed_at,omitempty"`
+	ObservedAt int64 `json:"observed_at,omitempty"`
+	// What the source says its counts are: exact, rounded, lagged, paid_and_organic; empty if unknown.
+	Semantics    string `json:"semantics,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -46,7 +48,7 @@ func (*Observation) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case observation.FieldID, observation.FieldAccountID, observation.FieldVideoID, observation.FieldScrollID, observation.FieldViews, observation.FieldLikes, observation.FieldComments, observation.FieldShares, observation.FieldSaves, observation.FieldObservedAt:
 			values[i] = new(sql.NullInt64)
-		case observation.FieldStage:
+		case observation.FieldStage, observation.FieldSemantics:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -134,6 +136,12 @@ func (_m *Observation) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.ObservedAt = value.Int64
 			}
+		case observation.FieldSemantics:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field semantics", values[i])
+			} else if value.Valid {
+				_m.Semantics = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -209,6 +217,9 @@ func (_m *Observation) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("observed_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.ObservedAt))
+	builder.WriteString(", ")
+	builder.WriteString("semantics=")
+	builder.WriteString(_m.Semantics)
 	builder.WriteByte(')')
 	return builder.String()
 }

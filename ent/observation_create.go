@@ -121,6 +121,20 @@ func (_c *ObservationCreate) SetObservedAt(v int64) *ObservationCreate {
 	return _c
 }
 
+// SetSemantics sets the "semantics" field.
+func (_c *ObservationCreate) SetSemantics(v string) *ObservationCreate {
+	_c.mutation.SetSemantics(v)
+	return _c
+}
+
+// SetNillableSemantics sets the "semantics" field if the given value is not nil.
+func (_c *ObservationCreate) SetNillableSemantics(v *string) *ObservationCreate {
+	if v != nil {
+		_c.SetSemantics(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *ObservationCreate) SetID(v int64) *ObservationCreate {
 	_c.mutation.SetID(v)
@@ -134,6 +148,9 @@ func (_c *ObservationCreate) Mutation() *ObservationMutation {
 
 // Save creates the Observation in the database.
 func (_c *ObservationCreate) Save(ctx context.Context) (*Observation, error) {
+	if err := _c.defaults(); err != nil {
+		return nil, err
+	}
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -159,6 +176,15 @@ func (_c *ObservationCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *ObservationCreate) defaults() error {
+	if _, ok := _c.mutation.Semantics(); !ok {
+		v := observation.DefaultSemantics
+		_c.mutation.SetSemantics(v)
+	}
+	return nil
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *ObservationCreate) check() error {
 	if _, ok := _c.mutation.AccountID(); !ok {
@@ -175,6 +201,9 @@ func (_c *ObservationCreate) check() error {
 	}
 	if _, ok := _c.mutation.ObservedAt(); !ok {
 		return &ValidationError{Name: "observed_at", err: errors.New(`ent: missing required field "Observation.observed_at"`)}
+	}
+	if _, ok := _c.mutation.Semantics(); !ok {
+		return &ValidationError{Name: "semantics", err: errors.New(`ent: missing required field "Observation.semantics"`)}
 	}
 	return nil
 }
@@ -248,6 +277,10 @@ func (_c *ObservationCreate) createSpec() (*Observation, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.ObservedAt(); ok {
 		_spec.SetField(observation.FieldObservedAt, field.TypeInt64, value)
 		_node.ObservedAt = value
+	}
+	if value, ok := _c.mutation.Semantics(); ok {
+		_spec.SetField(observation.FieldSemantics, field.TypeString, value)
+		_node.Semantics = value
 	}
 	return _node, _spec
 }
@@ -348,6 +381,9 @@ func (u *ObservationUpsertOne) UpdateNewValues() *ObservationUpsertOne {
 		if _, exists := u.create.mutation.ObservedAt(); exists {
 			s.SetIgnore(observation.FieldObservedAt)
 		}
+		if _, exists := u.create.mutation.Semantics(); exists {
+			s.SetIgnore(observation.FieldSemantics)
+		}
 	}))
 	return u
 }
@@ -431,6 +467,7 @@ func (_c *ObservationCreateBulk) Save(ctx context.Context) ([]*Observation, erro
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*ObservationMutation)
 				if !ok {
@@ -589,6 +626,9 @@ func (u *ObservationUpsertBulk) UpdateNewValues() *ObservationUpsertBulk {
 			}
 			if _, exists := b.mutation.ObservedAt(); exists {
 				s.SetIgnore(observation.FieldObservedAt)
+			}
+			if _, exists := b.mutation.Semantics(); exists {
+				s.SetIgnore(observation.FieldSemantics)
 			}
 		}
 	}))

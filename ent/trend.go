@@ -26,8 +26,10 @@ type Trend struct {
 	Key string `json:"key,omitempty"`
 	// Label holds the value of the "label" field.
 	Label string `json:"label,omitempty"`
-	// Median growth, video count, highest first, then key: the sort key.
+	// Strength, video count, highest first, then key: the sort key.
 	Place []byte `json:"place,omitempty"`
+	// 0 where it is dropped, as half of its recent videos are those of one above it.
+	Listed int `json:"listed,omitempty"`
 	// The Trend's JSON without its examples and without the closing brace.
 	Head string `json:"head,omitempty"`
 	// VideoCount holds the value of the "video_count" field.
@@ -38,8 +40,10 @@ type Trend struct {
 	Example2 *int64 `json:"example2,omitempty"`
 	// Example3 holds the value of the "example3" field.
 	Example3 *int64 `json:"example3,omitempty"`
-	// Videos of the window that have the key, and their growth; only in the list with archived videos.
-	Members      *[]byte `json:"members,omitempty"`
+	// Videos of the window with the key, and what each adds; in the list with archived ones only.
+	Members *[]byte `json:"members,omitempty"`
+	// Ids of the recent videos that the list counts, 8 bytes each.
+	Recent       *[]byte `json:"recent,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -48,9 +52,9 @@ func (*Trend) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case trend.FieldPlace, trend.FieldMembers:
+		case trend.FieldPlace, trend.FieldMembers, trend.FieldRecent:
 			values[i] = new([]byte)
-		case trend.FieldID, trend.FieldAccountID, trend.FieldWithArchived, trend.FieldVideoCount, trend.FieldExample1, trend.FieldExample2, trend.FieldExample3:
+		case trend.FieldID, trend.FieldAccountID, trend.FieldWithArchived, trend.FieldListed, trend.FieldVideoCount, trend.FieldExample1, trend.FieldExample2, trend.FieldExample3:
 			values[i] = new(sql.NullInt64)
 		case trend.FieldSubject, trend.FieldKey, trend.FieldLabel, trend.FieldHead:
 			values[i] = new(sql.NullString)
@@ -111,6 +115,12 @@ func (_m *Trend) assignValues(columns []string, values []any) error {
 			} else if value != nil {
 				_m.Place = *value
 			}
+		case trend.FieldListed:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field listed", values[i])
+			} else if value.Valid {
+				_m.Listed = int(value.Int64)
+			}
 		case trend.FieldHead:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field head", values[i])
@@ -149,6 +159,12 @@ func (_m *Trend) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field members", values[i])
 			} else if value != nil {
 				_m.Members = value
+			}
+		case trend.FieldRecent:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field recent", values[i])
+			} else if value != nil {
+				_m.Recent = value
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -204,6 +220,9 @@ func (_m *Trend) String() string {
 	builder.WriteString("place=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Place))
 	builder.WriteString(", ")
+	builder.WriteString("listed=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Listed))
+	builder.WriteString(", ")
 	builder.WriteString("head=")
 	builder.WriteString(_m.Head)
 	builder.WriteString(", ")
@@ -227,6 +246,11 @@ func (_m *Trend) String() string {
 	builder.WriteString(", ")
 	if v := _m.Members; v != nil {
 		builder.WriteString("members=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.Recent; v != nil {
+		builder.WriteString("recent=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteByte(')')

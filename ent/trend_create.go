@@ -57,6 +57,20 @@ func (_c *TrendCreate) SetPlace(v []byte) *TrendCreate {
 	return _c
 }
 
+// SetListed sets the "listed" field.
+func (_c *TrendCreate) SetListed(v int) *TrendCreate {
+	_c.mutation.SetListed(v)
+	return _c
+}
+
+// SetNillableListed sets the "listed" field if the given value is not nil.
+func (_c *TrendCreate) SetNillableListed(v *int) *TrendCreate {
+	if v != nil {
+		_c.SetListed(*v)
+	}
+	return _c
+}
+
 // SetHead sets the "head" field.
 func (_c *TrendCreate) SetHead(v string) *TrendCreate {
 	_c.mutation.SetHead(v)
@@ -117,6 +131,12 @@ func (_c *TrendCreate) SetMembers(v []byte) *TrendCreate {
 	return _c
 }
 
+// SetRecent sets the "recent" field.
+func (_c *TrendCreate) SetRecent(v []byte) *TrendCreate {
+	_c.mutation.SetRecent(v)
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *TrendCreate) SetID(v int64) *TrendCreate {
 	_c.mutation.SetID(v)
@@ -130,6 +150,9 @@ func (_c *TrendCreate) Mutation() *TrendMutation {
 
 // Save creates the Trend in the database.
 func (_c *TrendCreate) Save(ctx context.Context) (*Trend, error) {
+	if err := _c.defaults(); err != nil {
+		return nil, err
+	}
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -155,6 +178,15 @@ func (_c *TrendCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *TrendCreate) defaults() error {
+	if _, ok := _c.mutation.Listed(); !ok {
+		v := trend.DefaultListed
+		_c.mutation.SetListed(v)
+	}
+	return nil
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *TrendCreate) check() error {
 	if _, ok := _c.mutation.AccountID(); !ok {
@@ -174,6 +206,9 @@ func (_c *TrendCreate) check() error {
 	}
 	if _, ok := _c.mutation.Place(); !ok {
 		return &ValidationError{Name: "place", err: errors.New(`ent: missing required field "Trend.place"`)}
+	}
+	if _, ok := _c.mutation.Listed(); !ok {
+		return &ValidationError{Name: "listed", err: errors.New(`ent: missing required field "Trend.listed"`)}
 	}
 	if _, ok := _c.mutation.Head(); !ok {
 		return &ValidationError{Name: "head", err: errors.New(`ent: missing required field "Trend.head"`)}
@@ -238,6 +273,10 @@ func (_c *TrendCreate) createSpec() (*Trend, *sqlgraph.CreateSpec) {
 		_spec.SetField(trend.FieldPlace, field.TypeBytes, value)
 		_node.Place = value
 	}
+	if value, ok := _c.mutation.Listed(); ok {
+		_spec.SetField(trend.FieldListed, field.TypeInt, value)
+		_node.Listed = value
+	}
 	if value, ok := _c.mutation.Head(); ok {
 		_spec.SetField(trend.FieldHead, field.TypeString, value)
 		_node.Head = value
@@ -261,6 +300,10 @@ func (_c *TrendCreate) createSpec() (*Trend, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Members(); ok {
 		_spec.SetField(trend.FieldMembers, field.TypeBytes, value)
 		_node.Members = &value
+	}
+	if value, ok := _c.mutation.Recent(); ok {
+		_spec.SetField(trend.FieldRecent, field.TypeBytes, value)
+		_node.Recent = &value
 	}
 	return _node, _spec
 }
@@ -335,6 +378,24 @@ func (u *TrendUpsert) SetPlace(v []byte) *TrendUpsert {
 // UpdatePlace sets the "place" field to the value that was provided on create.
 func (u *TrendUpsert) UpdatePlace() *TrendUpsert {
 	u.SetExcluded(trend.FieldPlace)
+	return u
+}
+
+// SetListed sets the "listed" field.
+func (u *TrendUpsert) SetListed(v int) *TrendUpsert {
+	u.Set(trend.FieldListed, v)
+	return u
+}
+
+// UpdateListed sets the "listed" field to the value that was provided on create.
+func (u *TrendUpsert) UpdateListed() *TrendUpsert {
+	u.SetExcluded(trend.FieldListed)
+	return u
+}
+
+// AddListed adds v to the "listed" field.
+func (u *TrendUpsert) AddListed(v int) *TrendUpsert {
+	u.Add(trend.FieldListed, v)
 	return u
 }
 
@@ -458,6 +519,24 @@ func (u *TrendUpsert) ClearMembers() *TrendUpsert {
 	return u
 }
 
+// SetRecent sets the "recent" field.
+func (u *TrendUpsert) SetRecent(v []byte) *TrendUpsert {
+	u.Set(trend.FieldRecent, v)
+	return u
+}
+
+// UpdateRecent sets the "recent" field to the value that was provided on create.
+func (u *TrendUpsert) UpdateRecent() *TrendUpsert {
+	u.SetExcluded(trend.FieldRecent)
+	return u
+}
+
+// ClearRecent clears the value of the "recent" field.
+func (u *TrendUpsert) ClearRecent() *TrendUpsert {
+	u.SetNull(trend.FieldRecent)
+	return u
+}
+
 // UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
 // Using this option is equivalent to using:
 //
@@ -543,6 +622,27 @@ func (u *TrendUpsertOne) SetPlace(v []byte) *TrendUpsertOne {
 func (u *TrendUpsertOne) UpdatePlace() *TrendUpsertOne {
 	return u.Update(func(s *TrendUpsert) {
 		s.UpdatePlace()
+	})
+}
+
+// SetListed sets the "listed" field.
+func (u *TrendUpsertOne) SetListed(v int) *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetListed(v)
+	})
+}
+
+// AddListed adds v to the "listed" field.
+func (u *TrendUpsertOne) AddListed(v int) *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.AddListed(v)
+	})
+}
+
+// UpdateListed sets the "listed" field to the value that was provided on create.
+func (u *TrendUpsertOne) UpdateListed() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateListed()
 	})
 }
 
@@ -686,6 +786,27 @@ func (u *TrendUpsertOne) ClearMembers() *TrendUpsertOne {
 	})
 }
 
+// SetRecent sets the "recent" field.
+func (u *TrendUpsertOne) SetRecent(v []byte) *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetRecent(v)
+	})
+}
+
+// UpdateRecent sets the "recent" field to the value that was provided on create.
+func (u *TrendUpsertOne) UpdateRecent() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateRecent()
+	})
+}
+
+// ClearRecent clears the value of the "recent" field.
+func (u *TrendUpsertOne) ClearRecent() *TrendUpsertOne {
+	return u.Update(func(s *TrendUpsert) {
+		s.ClearRecent()
+	})
+}
+
 // Exec executes the query.
 func (u *TrendUpsertOne) Exec(ctx context.Context) error {
 	if len(u.create.conflict) == 0 {
@@ -738,6 +859,7 @@ func (_c *TrendCreateBulk) Save(ctx context.Context) ([]*Trend, error) {
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*TrendMutation)
 				if !ok {
@@ -939,6 +1061,27 @@ func (u *TrendUpsertBulk) UpdatePlace() *TrendUpsertBulk {
 	})
 }
 
+// SetListed sets the "listed" field.
+func (u *TrendUpsertBulk) SetListed(v int) *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetListed(v)
+	})
+}
+
+// AddListed adds v to the "listed" field.
+func (u *TrendUpsertBulk) AddListed(v int) *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.AddListed(v)
+	})
+}
+
+// UpdateListed sets the "listed" field to the value that was provided on create.
+func (u *TrendUpsertBulk) UpdateListed() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateListed()
+	})
+}
+
 // SetHead sets the "head" field.
 func (u *TrendUpsertBulk) SetHead(v string) *TrendUpsertBulk {
 	return u.Update(func(s *TrendUpsert) {
@@ -1076,6 +1219,27 @@ func (u *TrendUpsertBulk) UpdateMembers() *TrendUpsertBulk {
 func (u *TrendUpsertBulk) ClearMembers() *TrendUpsertBulk {
 	return u.Update(func(s *TrendUpsert) {
 		s.ClearMembers()
+	})
+}
+
+// SetRecent sets the "recent" field.
+func (u *TrendUpsertBulk) SetRecent(v []byte) *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.SetRecent(v)
+	})
+}
+
+// UpdateRecent sets the "recent" field to the value that was provided on create.
+func (u *TrendUpsertBulk) UpdateRecent() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.UpdateRecent()
+	})
+}
+
+// ClearRecent clears the value of the "recent" field.
+func (u *TrendUpsertBulk) ClearRecent() *TrendUpsertBulk {
+	return u.Update(func(s *TrendUpsert) {
+		s.ClearRecent()
 	})
 }
 

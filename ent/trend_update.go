@@ -48,6 +48,27 @@ func (_u *TrendUpdate) SetPlace(v []byte) *TrendUpdate {
 	return _u
 }
 
+// SetListed sets the "listed" field.
+func (_u *TrendUpdate) SetListed(v int) *TrendUpdate {
+	_u.mutation.ResetListed()
+	_u.mutation.SetListed(v)
+	return _u
+}
+
+// SetNillableListed sets the "listed" field if the given value is not nil.
+func (_u *TrendUpdate) SetNillableListed(v *int) *TrendUpdate {
+	if v != nil {
+		_u.SetListed(*v)
+	}
+	return _u
+}
+
+// AddListed adds value to the "listed" field.
+func (_u *TrendUpdate) AddListed(v int) *TrendUpdate {
+	_u.mutation.AddListed(v)
+	return _u
+}
+
 // SetHead sets the "head" field.
 func (_u *TrendUpdate) SetHead(v string) *TrendUpdate {
 	_u.mutation.SetHead(v)
@@ -176,6 +197,18 @@ func (_u *TrendUpdate) ClearMembers() *TrendUpdate {
 	return _u
 }
 
+// SetRecent sets the "recent" field.
+func (_u *TrendUpdate) SetRecent(v []byte) *TrendUpdate {
+	_u.mutation.SetRecent(v)
+	return _u
+}
+
+// ClearRecent clears the value of the "recent" field.
+func (_u *TrendUpdate) ClearRecent() *TrendUpdate {
+	_u.mutation.ClearRecent()
+	return _u
+}
+
 // Mutation returns the TrendMutation object of the builder.
 func (_u *TrendUpdate) Mutation() *TrendMutation {
 	return _u.mutation
@@ -229,6 +262,12 @@ func (_u *TrendUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Place(); ok {
 		_spec.SetField(trend.FieldPlace, field.TypeBytes, value)
 	}
+	if value, ok := _u.mutation.Listed(); ok {
+		_spec.SetField(trend.FieldListed, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedListed(); ok {
+		_spec.AddField(trend.FieldListed, field.TypeInt, value)
+	}
 	if value, ok := _u.mutation.Head(); ok {
 		_spec.SetField(trend.FieldHead, field.TypeString, value)
 	}
@@ -271,6 +310,12 @@ func (_u *TrendUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.MembersCleared() {
 		_spec.ClearField(trend.FieldMembers, field.TypeBytes)
 	}
+	if value, ok := _u.mutation.Recent(); ok {
+		_spec.SetField(trend.FieldRecent, field.TypeBytes, value)
+	}
+	if _u.mutation.RecentCleared() {
+		_spec.ClearField(trend.FieldRecent, field.TypeBytes)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -310,6 +355,27 @@ func (_u *TrendUpdateOne) SetNillableLabel(v *string) *TrendUpdateOne {
 // SetPlace sets the "place" field.
 func (_u *TrendUpdateOne) SetPlace(v []byte) *TrendUpdateOne {
 	_u.mutation.SetPlace(v)
+	return _u
+}
+
+// SetListed sets the "listed" field.
+func (_u *TrendUpdateOne) SetListed(v int) *TrendUpdateOne {
+	_u.mutation.ResetListed()
+	_u.mutation.SetListed(v)
+	return _u
+}
+
+// SetNillableListed sets the "listed" field if the given value is not nil.
+func (_u *TrendUpdateOne) SetNillableListed(v *int) *TrendUpdateOne {
+	if v != nil {
+		_u.SetListed(*v)
+	}
+	return _u
+}
+
+// AddListed adds value to the "listed" field.
+func (_u *TrendUpdateOne) AddListed(v int) *TrendUpdateOne {
+	_u.mutation.AddListed(v)
 	return _u
 }
 
@@ -441,6 +507,18 @@ func (_u *TrendUpdateOne) ClearMembers() *TrendUpdateOne {
 	return _u
 }
 
+// SetRecent sets the "recent" field.
+func (_u *TrendUpdateOne) SetRecent(v []byte) *TrendUpdateOne {
+	_u.mutation.SetRecent(v)
+	return _u
+}
+
+// ClearRecent clears the value of the "recent" field.
+func (_u *TrendUpdateOne) ClearRecent() *TrendUpdateOne {
+	_u.mutation.ClearRecent()
+	return _u
+}
+
 // Mutation returns the TrendMutation object of the builder.
 func (_u *TrendUpdateOne) Mutation() *TrendMutation {
 	return _u.mutation
@@ -524,6 +602,12 @@ func (_u *TrendUpdateOne) sqlSave(ctx context.Context) (_node *Trend, err error)
 	if value, ok := _u.mutation.Place(); ok {
 		_spec.SetField(trend.FieldPlace, field.TypeBytes, value)
 	}
+	if value, ok := _u.mutation.Listed(); ok {
+		_spec.SetField(trend.FieldListed, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedListed(); ok {
+		_spec.AddField(trend.FieldListed, field.TypeInt, value)
+	}
 	if value, ok := _u.mutation.Head(); ok {
 		_spec.SetField(trend.FieldHead, field.TypeString, value)
 	}
@@ -565,6 +649,12 @@ func (_u *TrendUpdateOne) sqlSave(ctx context.Context) (_node *Trend, err error)
 	}
 	if _u.mutation.MembersCleared() {
 		_spec.ClearField(trend.FieldMembers, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.Recent(); ok {
+		_spec.SetField(trend.FieldRecent, field.TypeBytes, value)
+	}
+	if _u.mutation.RecentCleared() {
+		_spec.ClearField(trend.FieldRecent, field.TypeBytes)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Trend{config: _u.config}

@@ -20,12 +20,16 @@ type TrendWindow struct {
 	AccountID int64 `json:"account_id,omitempty"`
 	// Subject holds the value of the "subject" field.
 	Subject string `json:"subject,omitempty"`
-	// Ids of the scrolls, separated by spaces.
-	Scrolls string `json:"scrolls,omitempty"`
-	// Videos seen in them that are not archived.
+	// T: the newest usable observation.
+	NewestAt int64 `json:"newest_at,omitempty"`
+	// W in milliseconds; the window is twice as long.
+	Span int64 `json:"span,omitempty"`
+	// Videos of the window, archived ones too.
 	Videos int `json:"videos,omitempty"`
-	// AllVideos holds the value of the "all_videos" field.
-	AllVideos    int `json:"all_videos,omitempty"`
+	// Creators of videos posted in the newer half.
+	Recent int `json:"recent,omitempty"`
+	// Creators of videos posted in the older half.
+	Earlier      int `json:"earlier,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -34,9 +38,9 @@ func (*TrendWindow) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case trendwindow.FieldID, trendwindow.FieldAccountID, trendwindow.FieldVideos, trendwindow.FieldAllVideos:
+		case trendwindow.FieldID, trendwindow.FieldAccountID, trendwindow.FieldNewestAt, trendwindow.FieldSpan, trendwindow.FieldVideos, trendwindow.FieldRecent, trendwindow.FieldEarlier:
 			values[i] = new(sql.NullInt64)
-		case trendwindow.FieldSubject, trendwindow.FieldScrolls:
+		case trendwindow.FieldSubject:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -71,11 +75,17 @@ func (_m *TrendWindow) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Subject = value.String
 			}
-		case trendwindow.FieldScrolls:
-			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field scrolls", values[i])
+		case trendwindow.FieldNewestAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field newest_at", values[i])
 			} else if value.Valid {
-				_m.Scrolls = value.String
+				_m.NewestAt = value.Int64
+			}
+		case trendwindow.FieldSpan:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field span", values[i])
+			} else if value.Valid {
+				_m.Span = value.Int64
 			}
 		case trendwindow.FieldVideos:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -83,11 +93,17 @@ func (_m *TrendWindow) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Videos = int(value.Int64)
 			}
-		case trendwindow.FieldAllVideos:
+		case trendwindow.FieldRecent:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
-				return fmt.Errorf("unexpected type %T for field all_videos", values[i])
+				return fmt.Errorf("unexpected type %T for field recent", values[i])
 			} else if value.Valid {
-				_m.AllVideos = int(value.Int64)
+				_m.Recent = int(value.Int64)
+			}
+		case trendwindow.FieldEarlier:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field earlier", values[i])
+			} else if value.Valid {
+				_m.Earlier = int(value.Int64)
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -131,14 +147,20 @@ func (_m *TrendWindow) String() string {
 	builder.WriteString("subject=")
 	builder.WriteString(_m.Subject)
 	builder.WriteString(", ")
-	builder.WriteString("scrolls=")
-	builder.WriteString(_m.Scrolls)
+	builder.WriteString("newest_at=")
+	builder.WriteString(fmt.Sprintf("%v", _m.NewestAt))
+	builder.WriteString(", ")
+	builder.WriteString("span=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Span))
 	builder.WriteString(", ")
 	builder.WriteString("videos=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Videos))
 	builder.WriteString(", ")
-	builder.WriteString("all_videos=")
-	builder.WriteString(fmt.Sprintf("%v", _m.AllVideos))
+	builder.WriteString("recent=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Recent))
+	builder.WriteString(", ")
+	builder.WriteString("earlier=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Earlier))
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -33,9 +33,31 @@ func (_c *TrendWindowCreate) SetSubject(v string) *TrendWindowCreate {
 	return _c
 }
 
-// SetScrolls sets the "scrolls" field.
-func (_c *TrendWindowCreate) SetScrolls(v string) *TrendWindowCreate {
-	_c.mutation.SetScrolls(v)
+// SetNewestAt sets the "newest_at" field.
+func (_c *TrendWindowCreate) SetNewestAt(v int64) *TrendWindowCreate {
+	_c.mutation.SetNewestAt(v)
+	return _c
+}
+
+// SetNillableNewestAt sets the "newest_at" field if the given value is not nil.
+func (_c *TrendWindowCreate) SetNillableNewestAt(v *int64) *TrendWindowCreate {
+	if v != nil {
+		_c.SetNewestAt(*v)
+	}
+	return _c
+}
+
+// SetSpan sets the "span" field.
+func (_c *TrendWindowCreate) SetSpan(v int64) *TrendWindowCreate {
+	_c.mutation.SetSpan(v)
+	return _c
+}
+
+// SetNillableSpan sets the "span" field if the given value is not nil.
+func (_c *TrendWindowCreate) SetNillableSpan(v *int64) *TrendWindowCreate {
+	if v != nil {
+		_c.SetSpan(*v)
+	}
 	return _c
 }
 
@@ -45,9 +67,31 @@ func (_c *TrendWindowCreate) SetVideos(v int) *TrendWindowCreate {
 	return _c
 }
 
-// SetAllVideos sets the "all_videos" field.
-func (_c *TrendWindowCreate) SetAllVideos(v int) *TrendWindowCreate {
-	_c.mutation.SetAllVideos(v)
+// SetRecent sets the "recent" field.
+func (_c *TrendWindowCreate) SetRecent(v int) *TrendWindowCreate {
+	_c.mutation.SetRecent(v)
+	return _c
+}
+
+// SetNillableRecent sets the "recent" field if the given value is not nil.
+func (_c *TrendWindowCreate) SetNillableRecent(v *int) *TrendWindowCreate {
+	if v != nil {
+		_c.SetRecent(*v)
+	}
+	return _c
+}
+
+// SetEarlier sets the "earlier" field.
+func (_c *TrendWindowCreate) SetEarlier(v int) *TrendWindowCreate {
+	_c.mutation.SetEarlier(v)
+	return _c
+}
+
+// SetNillableEarlier sets the "earlier" field if the given value is not nil.
+func (_c *TrendWindowCreate) SetNillableEarlier(v *int) *TrendWindowCreate {
+	if v != nil {
+		_c.SetEarlier(*v)
+	}
 	return _c
 }
 
@@ -64,6 +108,9 @@ func (_c *TrendWindowCreate) Mutation() *TrendWindowMutation {
 
 // Save creates the TrendWindow in the database.
 func (_c *TrendWindowCreate) Save(ctx context.Context) (*TrendWindow, error) {
+	if err := _c.defaults(); err != nil {
+		return nil, err
+	}
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -89,6 +136,27 @@ func (_c *TrendWindowCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *TrendWindowCreate) defaults() error {
+	if _, ok := _c.mutation.NewestAt(); !ok {
+		v := trendwindow.DefaultNewestAt
+		_c.mutation.SetNewestAt(v)
+	}
+	if _, ok := _c.mutation.Span(); !ok {
+		v := trendwindow.DefaultSpan
+		_c.mutation.SetSpan(v)
+	}
+	if _, ok := _c.mutation.Recent(); !ok {
+		v := trendwindow.DefaultRecent
+		_c.mutation.SetRecent(v)
+	}
+	if _, ok := _c.mutation.Earlier(); !ok {
+		v := trendwindow.DefaultEarlier
+		_c.mutation.SetEarlier(v)
+	}
+	return nil
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *TrendWindowCreate) check() error {
 	if _, ok := _c.mutation.AccountID(); !ok {
@@ -97,14 +165,20 @@ func (_c *TrendWindowCreate) check() error {
 	if _, ok := _c.mutation.Subject(); !ok {
 		return &ValidationError{Name: "subject", err: errors.New(`ent: missing required field "TrendWindow.subject"`)}
 	}
-	if _, ok := _c.mutation.Scrolls(); !ok {
-		return &ValidationError{Name: "scrolls", err: errors.New(`ent: missing required field "TrendWindow.scrolls"`)}
+	if _, ok := _c.mutation.NewestAt(); !ok {
+		return &ValidationError{Name: "newest_at", err: errors.New(`ent: missing required field "TrendWindow.newest_at"`)}
+	}
+	if _, ok := _c.mutation.Span(); !ok {
+		return &ValidationError{Name: "span", err: errors.New(`ent: missing required field "TrendWindow.span"`)}
 	}
 	if _, ok := _c.mutation.Videos(); !ok {
 		return &ValidationError{Name: "videos", err: errors.New(`ent: missing required field "TrendWindow.videos"`)}
 	}
-	if _, ok := _c.mutation.AllVideos(); !ok {
-		return &ValidationError{Name: "all_videos", err: errors.New(`ent: missing required field "TrendWindow.all_videos"`)}
+	if _, ok := _c.mutation.Recent(); !ok {
+		return &ValidationError{Name: "recent", err: errors.New(`ent: missing required field "TrendWindow.recent"`)}
+	}
+	if _, ok := _c.mutation.Earlier(); !ok {
+		return &ValidationError{Name: "earlier", err: errors.New(`ent: missing required field "TrendWindow.earlier"`)}
 	}
 	return nil
 }
@@ -147,17 +221,25 @@ func (_c *TrendWindowCreate) createSpec() (*TrendWindow, *sqlgraph.CreateSpec) {
 		_spec.SetField(trendwindow.FieldSubject, field.TypeString, value)
 		_node.Subject = value
 	}
-	if value, ok := _c.mutation.Scrolls(); ok {
-		_spec.SetField(trendwindow.FieldScrolls, field.TypeString, value)
-		_node.Scrolls = value
+	if value, ok := _c.mutation.NewestAt(); ok {
+		_spec.SetField(trendwindow.FieldNewestAt, field.TypeInt64, value)
+		_node.NewestAt = value
+	}
+	if value, ok := _c.mutation.Span(); ok {
+		_spec.SetField(trendwindow.FieldSpan, field.TypeInt64, value)
+		_node.Span = value
 	}
 	if value, ok := _c.mutation.Videos(); ok {
 		_spec.SetField(trendwindow.FieldVideos, field.TypeInt, value)
 		_node.Videos = value
 	}
-	if value, ok := _c.mutation.AllVideos(); ok {
-		_spec.SetField(trendwindow.FieldAllVideos, field.TypeInt, value)
-		_node.AllVideos = value
+	if value, ok := _c.mutation.Recent(); ok {
+		_spec.SetField(trendwindow.FieldRecent, field.TypeInt, value)
+		_node.Recent = value
+	}
+	if value, ok := _c.mutation.Earlier(); ok {
+		_spec.SetField(trendwindow.FieldEarlier, field.TypeInt, value)
+		_node.Earlier = value
 	}
 	return _node, _spec
 }
@@ -211,15 +293,39 @@ type (
 	}
 )
 
-// SetScrolls sets the "scrolls" field.
-func (u *TrendWindowUpsert) SetScrolls(v string) *TrendWindowUpsert {
-	u.Set(trendwindow.FieldScrolls, v)
+// SetNewestAt sets the "newest_at" field.
+func (u *TrendWindowUpsert) SetNewestAt(v int64) *TrendWindowUpsert {
+	u.Set(trendwindow.FieldNewestAt, v)
 	return u
 }
 
-// UpdateScrolls sets the "scrolls" field to the value that was provided on create.
-func (u *TrendWindowUpsert) UpdateScrolls() *TrendWindowUpsert {
-	u.SetExcluded(trendwindow.FieldScrolls)
+// UpdateNewestAt sets the "newest_at" field to the value that was provided on create.
+func (u *TrendWindowUpsert) UpdateNewestAt() *TrendWindowUpsert {
+	u.SetExcluded(trendwindow.FieldNewestAt)
+	return u
+}
+
+// AddNewestAt adds v to the "newest_at" field.
+func (u *TrendWindowUpsert) AddNewestAt(v int64) *TrendWindowUpsert {
+	u.Add(trendwindow.FieldNewestAt, v)
+	return u
+}
+
+// SetSpan sets the "span" field.
+func (u *TrendWindowUpsert) SetSpan(v int64) *TrendWindowUpsert {
+	u.Set(trendwindow.FieldSpan, v)
+	return u
+}
+
+// UpdateSpan sets the "span" field to the value that was provided on create.
+func (u *TrendWindowUpsert) UpdateSpan() *TrendWindowUpsert {
+	u.SetExcluded(trendwindow.FieldSpan)
+	return u
+}
+
+// AddSpan adds v to the "span" field.
+func (u *TrendWindowUpsert) AddSpan(v int64) *TrendWindowUpsert {
+	u.Add(trendwindow.FieldSpan, v)
 	return u
 }
 
@@ -241,21 +347,39 @@ func (u *TrendWindowUpsert) AddVideos(v int) *TrendWindowUpsert {
 	return u
 }
 
-// SetAllVideos sets the "all_videos" field.
-func (u *TrendWindowUpsert) SetAllVideos(v int) *TrendWindowUpsert {
-	u.Set(trendwindow.FieldAllVideos, v)
+// SetRecent sets the "recent" field.
+func (u *TrendWindowUpsert) SetRecent(v int) *TrendWindowUpsert {
+	u.Set(trendwindow.FieldRecent, v)
 	return u
 }
 
-// UpdateAllVideos sets the "all_videos" field to the value that was provided on create.
-func (u *TrendWindowUpsert) UpdateAllVideos() *TrendWindowUpsert {
-	u.SetExcluded(trendwindow.FieldAllVideos)
+// UpdateRecent sets the "recent" field to the value that was provided on create.
+func (u *TrendWindowUpsert) UpdateRecent() *TrendWindowUpsert {
+	u.SetExcluded(trendwindow.FieldRecent)
 	return u
 }
 
-// AddAllVideos adds v to the "all_videos" field.
-func (u *TrendWindowUpsert) AddAllVideos(v int) *TrendWindowUpsert {
-	u.Add(trendwindow.FieldAllVideos, v)
+// AddRecent adds v to the "recent" field.
+func (u *TrendWindowUpsert) AddRecent(v int) *TrendWindowUpsert {
+	u.Add(trendwindow.FieldRecent, v)
+	return u
+}
+
+// SetEarlier sets the "earlier" field.
+func (u *TrendWindowUpsert) SetEarlier(v int) *TrendWindowUpsert {
+	u.Set(trendwindow.FieldEarlier, v)
+	return u
+}
+
+// UpdateEarlier sets the "earlier" field to the value that was provided on create.
+func (u *TrendWindowUpsert) UpdateEarlier() *TrendWindowUpsert {
+	u.SetExcluded(trendwindow.FieldEarlier)
+	return u
+}
+
+// AddEarlier adds v to the "earlier" field.
+func (u *TrendWindowUpsert) AddEarlier(v int) *TrendWindowUpsert {
+	u.Add(trendwindow.FieldEarlier, v)
 	return u
 }
 
@@ -313,17 +437,45 @@ func (u *TrendWindowUpsertOne) Update(set func(*TrendWindowUpsert)) *TrendWindow
 	return u
 }
 
-// SetScrolls sets the "scrolls" field.
-func (u *TrendWindowUpsertOne) SetScrolls(v string) *TrendWindowUpsertOne {
+// SetNewestAt sets the "newest_at" field.
+func (u *TrendWindowUpsertOne) SetNewestAt(v int64) *TrendWindowUpsertOne {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.SetScrolls(v)
+		s.SetNewestAt(v)
 	})
 }
 
-// UpdateScrolls sets the "scrolls" field to the value that was provided on create.
-func (u *TrendWindowUpsertOne) UpdateScrolls() *TrendWindowUpsertOne {
+// AddNewestAt adds v to the "newest_at" field.
+func (u *TrendWindowUpsertOne) AddNewestAt(v int64) *TrendWindowUpsertOne {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.UpdateScrolls()
+		s.AddNewestAt(v)
+	})
+}
+
+// UpdateNewestAt sets the "newest_at" field to the value that was provided on create.
+func (u *TrendWindowUpsertOne) UpdateNewestAt() *TrendWindowUpsertOne {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.UpdateNewestAt()
+	})
+}
+
+// SetSpan sets the "span" field.
+func (u *TrendWindowUpsertOne) SetSpan(v int64) *TrendWindowUpsertOne {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.SetSpan(v)
+	})
+}
+
+// AddSpan adds v to the "span" field.
+func (u *TrendWindowUpsertOne) AddSpan(v int64) *TrendWindowUpsertOne {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.AddSpan(v)
+	})
+}
+
+// UpdateSpan sets the "span" field to the value that was provided on create.
+func (u *TrendWindowUpsertOne) UpdateSpan() *TrendWindowUpsertOne {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.UpdateSpan()
 	})
 }
 
@@ -348,24 +500,45 @@ func (u *TrendWindowUpsertOne) UpdateVideos() *TrendWindowUpsertOne {
 	})
 }
 
-// SetAllVideos sets the "all_videos" field.
-func (u *TrendWindowUpsertOne) SetAllVideos(v int) *TrendWindowUpsertOne {
+// SetRecent sets the "recent" field.
+func (u *TrendWindowUpsertOne) SetRecent(v int) *TrendWindowUpsertOne {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.SetAllVideos(v)
+		s.SetRecent(v)
 	})
 }
 
-// AddAllVideos adds v to the "all_videos" field.
-func (u *TrendWindowUpsertOne) AddAllVideos(v int) *TrendWindowUpsertOne {
+// AddRecent adds v to the "recent" field.
+func (u *TrendWindowUpsertOne) AddRecent(v int) *TrendWindowUpsertOne {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.AddAllVideos(v)
+		s.AddRecent(v)
 	})
 }
 
-// UpdateAllVideos sets the "all_videos" field to the value that was provided on create.
-func (u *TrendWindowUpsertOne) UpdateAllVideos() *TrendWindowUpsertOne {
+// UpdateRecent sets the "recent" field to the value that was provided on create.
+func (u *TrendWindowUpsertOne) UpdateRecent() *TrendWindowUpsertOne {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.UpdateAllVideos()
+		s.UpdateRecent()
+	})
+}
+
+// SetEarlier sets the "earlier" field.
+func (u *TrendWindowUpsertOne) SetEarlier(v int) *TrendWindowUpsertOne {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.SetEarlier(v)
+	})
+}
+
+// AddEarlier adds v to the "earlier" field.
+func (u *TrendWindowUpsertOne) AddEarlier(v int) *TrendWindowUpsertOne {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.AddEarlier(v)
+	})
+}
+
+// UpdateEarlier sets the "earlier" field to the value that was provided on create.
+func (u *TrendWindowUpsertOne) UpdateEarlier() *TrendWindowUpsertOne {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.UpdateEarlier()
 	})
 }
 
@@ -421,6 +594,7 @@ func (_c *TrendWindowCreateBulk) Save(ctx context.Context) ([]*TrendWindow, erro
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*TrendWindowMutation)
 				if !ok {
@@ -588,17 +762,45 @@ func (u *TrendWindowUpsertBulk) Update(set func(*TrendWindowUpsert)) *TrendWindo
 	return u
 }
 
-// SetScrolls sets the "scrolls" field.
-func (u *TrendWindowUpsertBulk) SetScrolls(v string) *TrendWindowUpsertBulk {
+// SetNewestAt sets the "newest_at" field.
+func (u *TrendWindowUpsertBulk) SetNewestAt(v int64) *TrendWindowUpsertBulk {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.SetScrolls(v)
+		s.SetNewestAt(v)
 	})
 }
 
-// UpdateScrolls sets the "scrolls" field to the value that was provided on create.
-func (u *TrendWindowUpsertBulk) UpdateScrolls() *TrendWindowUpsertBulk {
+// AddNewestAt adds v to the "newest_at" field.
+func (u *TrendWindowUpsertBulk) AddNewestAt(v int64) *TrendWindowUpsertBulk {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.UpdateScrolls()
+		s.AddNewestAt(v)
+	})
+}
+
+// UpdateNewestAt sets the "newest_at" field to the value that was provided on create.
+func (u *TrendWindowUpsertBulk) UpdateNewestAt() *TrendWindowUpsertBulk {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.UpdateNewestAt()
+	})
+}
+
+// SetSpan sets the "span" field.
+func (u *TrendWindowUpsertBulk) SetSpan(v int64) *TrendWindowUpsertBulk {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.SetSpan(v)
+	})
+}
+
+// AddSpan adds v to the "span" field.
+func (u *TrendWindowUpsertBulk) AddSpan(v int64) *TrendWindowUpsertBulk {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.AddSpan(v)
+	})
+}
+
+// UpdateSpan sets the "span" field to the value that was provided on create.
+func (u *TrendWindowUpsertBulk) UpdateSpan() *TrendWindowUpsertBulk {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.UpdateSpan()
 	})
 }
 
@@ -623,24 +825,45 @@ func (u *TrendWindowUpsertBulk) UpdateVideos() *TrendWindowUpsertBulk {
 	})
 }
 
-// SetAllVideos sets the "all_videos" field.
-func (u *TrendWindowUpsertBulk) SetAllVideos(v int) *TrendWindowUpsertBulk {
+// SetRecent sets the "recent" field.
+func (u *TrendWindowUpsertBulk) SetRecent(v int) *TrendWindowUpsertBulk {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.SetAllVideos(v)
+		s.SetRecent(v)
 	})
 }
 
-// AddAllVideos adds v to the "all_videos" field.
-func (u *TrendWindowUpsertBulk) AddAllVideos(v int) *TrendWindowUpsertBulk {
+// AddRecent adds v to the "recent" field.
+func (u *TrendWindowUpsertBulk) AddRecent(v int) *TrendWindowUpsertBulk {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.AddAllVideos(v)
+		s.AddRecent(v)
 	})
 }
 
-// UpdateAllVideos sets the "all_videos" field to the value that was provided on create.
-func (u *TrendWindowUpsertBulk) UpdateAllVideos() *TrendWindowUpsertBulk {
+// UpdateRecent sets the "recent" field to the value that was provided on create.
+func (u *TrendWindowUpsertBulk) UpdateRecent() *TrendWindowUpsertBulk {
 	return u.Update(func(s *TrendWindowUpsert) {
-		s.UpdateAllVideos()
+		s.UpdateRecent()
+	})
+}
+
+// SetEarlier sets the "earlier" field.
+func (u *TrendWindowUpsertBulk) SetEarlier(v int) *TrendWindowUpsertBulk {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.SetEarlier(v)
+	})
+}
+
+// AddEarlier adds v to the "earlier" field.
+func (u *TrendWindowUpsertBulk) AddEarlier(v int) *TrendWindowUpsertBulk {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.AddEarlier(v)
+	})
+}
+
+// UpdateEarlier sets the "earlier" field to the value that was provided on create.
+func (u *TrendWindowUpsertBulk) UpdateEarlier() *TrendWindowUpsertBulk {
+	return u.Update(func(s *TrendWindowUpsert) {
+		s.UpdateEarlier()
 	})
 }
 

@@ -28,17 +28,45 @@ func (_u *TrendWindowUpdate) Where(ps ...predicate.TrendWindow) *TrendWindowUpda
 	return _u
 }
 
-// SetScrolls sets the "scrolls" field.
-func (_u *TrendWindowUpdate) SetScrolls(v string) *TrendWindowUpdate {
-	_u.mutation.SetScrolls(v)
+// SetNewestAt sets the "newest_at" field.
+func (_u *TrendWindowUpdate) SetNewestAt(v int64) *TrendWindowUpdate {
+	_u.mutation.ResetNewestAt()
+	_u.mutation.SetNewestAt(v)
 	return _u
 }
 
-// SetNillableScrolls sets the "scrolls" field if the given value is not nil.
-func (_u *TrendWindowUpdate) SetNillableScrolls(v *string) *TrendWindowUpdate {
+// SetNillableNewestAt sets the "newest_at" field if the given value is not nil.
+func (_u *TrendWindowUpdate) SetNillableNewestAt(v *int64) *TrendWindowUpdate {
 	if v != nil {
-		_u.SetScrolls(*v)
+		_u.SetNewestAt(*v)
 	}
+	return _u
+}
+
+// AddNewestAt adds value to the "newest_at" field.
+func (_u *TrendWindowUpdate) AddNewestAt(v int64) *TrendWindowUpdate {
+	_u.mutation.AddNewestAt(v)
+	return _u
+}
+
+// SetSpan sets the "span" field.
+func (_u *TrendWindowUpdate) SetSpan(v int64) *TrendWindowUpdate {
+	_u.mutation.ResetSpan()
+	_u.mutation.SetSpan(v)
+	return _u
+}
+
+// SetNillableSpan sets the "span" field if the given value is not nil.
+func (_u *TrendWindowUpdate) SetNillableSpan(v *int64) *TrendWindowUpdate {
+	if v != nil {
+		_u.SetSpan(*v)
+	}
+	return _u
+}
+
+// AddSpan adds value to the "span" field.
+func (_u *TrendWindowUpdate) AddSpan(v int64) *TrendWindowUpdate {
+	_u.mutation.AddSpan(v)
 	return _u
 }
 
@@ -63,24 +91,45 @@ func (_u *TrendWindowUpdate) AddVideos(v int) *TrendWindowUpdate {
 	return _u
 }
 
-// SetAllVideos sets the "all_videos" field.
-func (_u *TrendWindowUpdate) SetAllVideos(v int) *TrendWindowUpdate {
-	_u.mutation.ResetAllVideos()
-	_u.mutation.SetAllVideos(v)
+// SetRecent sets the "recent" field.
+func (_u *TrendWindowUpdate) SetRecent(v int) *TrendWindowUpdate {
+	_u.mutation.ResetRecent()
+	_u.mutation.SetRecent(v)
 	return _u
 }
 
-// SetNillableAllVideos sets the "all_videos" field if the given value is not nil.
-func (_u *TrendWindowUpdate) SetNillableAllVideos(v *int) *TrendWindowUpdate {
+// SetNillableRecent sets the "recent" field if the given value is not nil.
+func (_u *TrendWindowUpdate) SetNillableRecent(v *int) *TrendWindowUpdate {
 	if v != nil {
-		_u.SetAllVideos(*v)
+		_u.SetRecent(*v)
 	}
 	return _u
 }
 
-// AddAllVideos adds value to the "all_videos" field.
-func (_u *TrendWindowUpdate) AddAllVideos(v int) *TrendWindowUpdate {
-	_u.mutation.AddAllVideos(v)
+// AddRecent adds value to the "recent" field.
+func (_u *TrendWindowUpdate) AddRecent(v int) *TrendWindowUpdate {
+	_u.mutation.AddRecent(v)
+	return _u
+}
+
+// SetEarlier sets the "earlier" field.
+func (_u *TrendWindowUpdate) SetEarlier(v int) *TrendWindowUpdate {
+	_u.mutation.ResetEarlier()
+	_u.mutation.SetEarlier(v)
+	return _u
+}
+
+// SetNillableEarlier sets the "earlier" field if the given value is not nil.
+func (_u *TrendWindowUpdate) SetNillableEarlier(v *int) *TrendWindowUpdate {
+	if v != nil {
+		_u.SetEarlier(*v)
+	}
+	return _u
+}
+
+// AddEarlier adds value to the "earlier" field.
+func (_u *TrendWindowUpdate) AddEarlier(v int) *TrendWindowUpdate {
+	_u.mutation.AddEarlier(v)
 	return _u
 }
 
@@ -131,8 +180,17 @@ func (_u *TrendWindowUpdate) sqlSave(ctx context.Context) (_node int, err error)
 			}
 		}
 	}
-	if value, ok := _u.mutation.Scrolls(); ok {
-		_spec.SetField(trendwindow.FieldScrolls, field.TypeString, value)
+	if value, ok := _u.mutation.NewestAt(); ok {
+		_spec.SetField(trendwindow.FieldNewestAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedNewestAt(); ok {
+		_spec.AddField(trendwindow.FieldNewestAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Span(); ok {
+		_spec.SetField(trendwindow.FieldSpan, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedSpan(); ok {
+		_spec.AddField(trendwindow.FieldSpan, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.Videos(); ok {
 		_spec.SetField(trendwindow.FieldVideos, field.TypeInt, value)
@@ -140,11 +198,17 @@ func (_u *TrendWindowUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if value, ok := _u.mutation.AddedVideos(); ok {
 		_spec.AddField(trendwindow.FieldVideos, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.AllVideos(); ok {
-		_spec.SetField(trendwindow.FieldAllVideos, field.TypeInt, value)
+	if value, ok := _u.mutation.Recent(); ok {
+		_spec.SetField(trendwindow.FieldRecent, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.AddedAllVideos(); ok {
-		_spec.AddField(trendwindow.FieldAllVideos, field.TypeInt, value)
+	if value, ok := _u.mutation.AddedRecent(); ok {
+		_spec.AddField(trendwindow.FieldRecent, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Earlier(); ok {
+		_spec.SetField(trendwindow.FieldEarlier, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedEarlier(); ok {
+		_spec.AddField(trendwindow.FieldEarlier, field.TypeInt, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -168,17 +232,45 @@ type TrendWindowUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetScrolls sets the "scrolls" field.
-func (_u *TrendWindowUpdateOne) SetScrolls(v string) *TrendWindowUpdateOne {
-	_u.mutation.SetScrolls(v)
+// SetNewestAt sets the "newest_at" field.
+func (_u *TrendWindowUpdateOne) SetNewestAt(v int64) *TrendWindowUpdateOne {
+	_u.mutation.ResetNewestAt()
+	_u.mutation.SetNewestAt(v)
 	return _u
 }
 
-// SetNillableScrolls sets the "scrolls" field if the given value is not nil.
-func (_u *TrendWindowUpdateOne) SetNillableScrolls(v *string) *TrendWindowUpdateOne {
+// SetNillableNewestAt sets the "newest_at" field if the given value is not nil.
+func (_u *TrendWindowUpdateOne) SetNillableNewestAt(v *int64) *TrendWindowUpdateOne {
 	if v != nil {
-		_u.SetScrolls(*v)
+		_u.SetNewestAt(*v)
 	}
+	return _u
+}
+
+// AddNewestAt adds value to the "newest_at" field.
+func (_u *TrendWindowUpdateOne) AddNewestAt(v int64) *TrendWindowUpdateOne {
+	_u.mutation.AddNewestAt(v)
+	return _u
+}
+
+// SetSpan sets the "span" field.
+func (_u *TrendWindowUpdateOne) SetSpan(v int64) *TrendWindowUpdateOne {
+	_u.mutation.ResetSpan()
+	_u.mutation.SetSpan(v)
+	return _u
+}
+
+// SetNillableSpan sets the "span" field if the given value is not nil.
+func (_u *TrendWindowUpdateOne) SetNillableSpan(v *int64) *TrendWindowUpdateOne {
+	if v != nil {
+		_u.SetSpan(*v)
+	}
+	return _u
+}
+
+// AddSpan adds value to the "span" field.
+func (_u *TrendWindowUpdateOne) AddSpan(v int64) *TrendWindowUpdateOne {
+	_u.mutation.AddSpan(v)
 	return _u
 }
 
@@ -203,24 +295,45 @@ func (_u *TrendWindowUpdateOne) AddVideos(v int) *TrendWindowUpdateOne {
 	return _u
 }
 
-// SetAllVideos sets the "all_videos" field.
-func (_u *TrendWindowUpdateOne) SetAllVideos(v int) *TrendWindowUpdateOne {
-	_u.mutation.ResetAllVideos()
-	_u.mutation.SetAllVideos(v)
+// SetRecent sets the "recent" field.
+func (_u *TrendWindowUpdateOne) SetRecent(v int) *TrendWindowUpdateOne {
+	_u.mutation.ResetRecent()
+	_u.mutation.SetRecent(v)
 	return _u
 }
 
-// SetNillableAllVideos sets the "all_videos" field if the given value is not nil.
-func (_u *TrendWindowUpdateOne) SetNillableAllVideos(v *int) *TrendWindowUpdateOne {
+// SetNillableRecent sets the "recent" field if the given value is not nil.
+func (_u *TrendWindowUpdateOne) SetNillableRecent(v *int) *TrendWindowUpdateOne {
 	if v != nil {
-		_u.SetAllVideos(*v)
+		_u.SetRecent(*v)
 	}
 	return _u
 }
 
-// AddAllVideos adds value to the "all_videos" field.
-func (_u *TrendWindowUpdateOne) AddAllVideos(v int) *TrendWindowUpdateOne {
-	_u.mutation.AddAllVideos(v)
+// AddRecent adds value to the "recent" field.
+func (_u *TrendWindowUpdateOne) AddRecent(v int) *TrendWindowUpdateOne {
+	_u.mutation.AddRecent(v)
+	return _u
+}
+
+// SetEarlier sets the "earlier" field.
+func (_u *TrendWindowUpdateOne) SetEarlier(v int) *TrendWindowUpdateOne {
+	_u.mutation.ResetEarlier()
+	_u.mutation.SetEarlier(v)
+	return _u
+}
+
+// SetNillableEarlier sets the "earlier" field if the given value is not nil.
+func (_u *TrendWindowUpdateOne) SetNillableEarlier(v *int) *TrendWindowUpdateOne {
+	if v != nil {
+		_u.SetEarlier(*v)
+	}
+	return _u
+}
+
+// AddEarlier adds value to the "earlier" field.
+func (_u *TrendWindowUpdateOne) AddEarlier(v int) *TrendWindowUpdateOne {
+	_u.mutation.AddEarlier(v)
 	return _u
 }
 
@@ -301,8 +414,17 @@ func (_u *TrendWindowUpdateOne) sqlSave(ctx context.Context) (_node *TrendWindow
 			}
 		}
 	}
-	if value, ok := _u.mutation.Scrolls(); ok {
-		_spec.SetField(trendwindow.FieldScrolls, field.TypeString, value)
+	if value, ok := _u.mutation.NewestAt(); ok {
+		_spec.SetField(trendwindow.FieldNewestAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedNewestAt(); ok {
+		_spec.AddField(trendwindow.FieldNewestAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Span(); ok {
+		_spec.SetField(trendwindow.FieldSpan, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedSpan(); ok {
+		_spec.AddField(trendwindow.FieldSpan, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.Videos(); ok {
 		_spec.SetField(trendwindow.FieldVideos, field.TypeInt, value)
@@ -310,11 +432,17 @@ func (_u *TrendWindowUpdateOne) sqlSave(ctx context.Context) (_node *TrendWindow
 	if value, ok := _u.mutation.AddedVideos(); ok {
 		_spec.AddField(trendwindow.FieldVideos, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.AllVideos(); ok {
-		_spec.SetField(trendwindow.FieldAllVideos, field.TypeInt, value)
+	if value, ok := _u.mutation.Recent(); ok {
+		_spec.SetField(trendwindow.FieldRecent, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.AddedAllVideos(); ok {
-		_spec.AddField(trendwindow.FieldAllVideos, field.TypeInt, value)
+	if value, ok := _u.mutation.AddedRecent(); ok {
+		_spec.AddField(trendwindow.FieldRecent, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Earlier(); ok {
+		_spec.SetField(trendwindow.FieldEarlier, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedEarlier(); ok {
+		_spec.AddField(trendwindow.FieldEarlier, field.TypeInt, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &TrendWindow{config: _u.config}

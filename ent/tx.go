@@ -34,6 +34,10 @@ type Tx struct {
 	Key *KeyClient
 	// Library is the client for interacting with the Library builders.
 	Library *LibraryClient
+	// LibraryRun is the client for interacting with the LibraryRun builders.
+	LibraryRun *LibraryRunClient
+	// Niche is the client for interacting with the Niche builders.
+	Niche *NicheClient
 	// Observation is the client for interacting with the Observation builders.
 	Observation *ObservationClient
 	// PaymentEvent is the client for interacting with the PaymentEvent builders.
@@ -213,6 +217,8 @@ func (tx *Tx) init() {
 	tx.Job = NewJobClient(tx.config)
 	tx.Key = NewKeyClient(tx.config)
 	tx.Library = NewLibraryClient(tx.config)
+	tx.LibraryRun = NewLibraryRunClient(tx.config)
+	tx.Niche = NewNicheClient(tx.config)
 	tx.Observation = NewObservationClient(tx.config)
 	tx.PaymentEvent = NewPaymentEventClient(tx.config)
 	tx.QuotaEntry = NewQuotaEntryClient(tx.config)

@@ -26,6 +26,14 @@ type Video struct {
 	CreatorID *int64 `json:"creator_id,omitempty"`
 	// `own`, `competitor`, `niche` or empty.
 	Kind string `json:"kind,omitempty"`
+	// What it competes with: the platform, on YouTube with a length; empty until it is worked out.
+	GrowthKind string `json:"growth_kind,omitempty"`
+	// Milliseconds; null where unknown.
+	Duration *int64 `json:"duration,omitempty"`
+	// The creator's last handle, without @ and folded; empty where unknown.
+	Handle string `json:"handle,omitempty"`
+	// 1 where no creator id was given, so that creator_id follows from the handle.
+	HandleOnly int `json:"handle_only,omitempty"`
 	// canonicalId of the brief for which it was first collected.
 	Subject string `json:"subject,omitempty"`
 	// The scroll that first collected it.
@@ -42,6 +50,22 @@ type Video struct {
 	UsableViews *int64 `json:"usable_views,omitempty"`
 	// UsableAt holds the value of the "usable_at" field.
 	UsableAt *int64 `json:"usable_at,omitempty"`
+	// Likes of the same observation; null where not given.
+	UsableLikes *int64 `json:"usable_likes,omitempty"`
+	// The creator's own peers, at most 30, whatever the baseline is made of.
+	Peers int `json:"peers,omitempty"`
+	// The most expected views of an own peer where there are one or two; else 0.
+	OwnViews int64 `json:"own_views,omitempty"`
+	// 1 where the baseline comes from the niche, as the creator has fewer than three peers; 2 until it is worked out.
+	ByNiche int `json:"by_niche,omitempty"`
+	// Twice baselineViews, so that it is whole; 0 without a score.
+	TwiceBaseline int64 `json:"twice_baseline,omitempty"`
+	// SampleCount holds the value of the "sample_count" field.
+	SampleCount int `json:"sample_count,omitempty"`
+	// 1 where the views look bought.
+	Doubtful int `json:"doubtful,omitempty"`
+	// With 4 decimals; 0 without a score.
+	Score float64 `json:"score,omitempty"`
 	// Digest of the last record without its counts; if it is the same, no document changes.
 	Digest int64 `json:"digest,omitempty"`
 	// 0 or 1; a number, so that one index range can cover both.
@@ -52,9 +76,13 @@ type Video struct {
 	HookHidden int `json:"hook_hidden,omitempty"`
 	// firstSeenAt, newest first, then id.
 	SeenOrder []byte `json:"seen_order,omitempty"`
-	// When the evidence last changed, newest first, then id; null without evidence.
+	// 0, or 1 for a repetition; when the evidence last changed, newest first, then id; null without evidence.
 	HookOrder *[]byte `json:"hook_order,omitempty"`
-	// Score, views, observedAt, highest first, then id; then baseline and peers, for display. Null unless an outlier.
+	// When the evidence last changed; 0 without evidence.
+	HookChangedAt int64 `json:"hook_changed_at,omitempty"`
+	// The first 20 letters and digits of the evidence; empty where there are fewer.
+	Opening string `json:"opening,omitempty"`
+	// The outlier's sort key of 49 bytes; then twice the baseline and the samples, for show. Null unless listed.
 	OutlierOrder *[]byte `json:"outlier_order,omitempty"`
 	selectValues sql.SelectValues
 }
@@ -66,9 +94,11 @@ func (*Video) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case video.FieldSeenOrder, video.FieldHookOrder, video.FieldOutlierOrder:
 			values[i] = new([]byte)
-		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldGoneAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden:
+		case video.FieldScore:
+			values[i] = new(sql.NullFloat64)
+		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldDuration, video.FieldHandleOnly, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldGoneAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldUsableLikes, video.FieldPeers, video.FieldOwnViews, video.FieldByNiche, video.FieldTwiceBaseline, video.FieldSampleCount, video.FieldDoubtful, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden, video.FieldHookChangedAt:
 			values[i] = new(sql.NullInt64)
-		case video.FieldPlatform, video.FieldExternalID, video.FieldKind, video.FieldSubject:
+		case video.FieldPlatform, video.FieldExternalID, video.FieldKind, video.FieldGrowthKind, video.FieldHandle, video.FieldSubject, video.FieldOpening:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -122,6 +152,31 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Kind = value.String
 			}
+		case video.FieldGrowthKind:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field growth_kind", values[i])
+			} else if value.Valid {
+				_m.GrowthKind = value.String
+			}
+		case video.FieldDuration:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field duration", values[i])
+			} else if value.Valid {
+				_m.Duration = new(int64)
+				*_m.Duration = value.Int64
+			}
+		case video.FieldHandle:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field handle", values[i])
+			} else if value.Valid {
+				_m.Handle = value.String
+			}
+		case video.FieldHandleOnly:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field handle_only", values[i])
+			} else if value.Valid {
+				_m.HandleOnly = int(value.Int64)
+			}
 		case video.FieldSubject:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field subject", values[i])
@@ -174,6 +229,55 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 				_m.UsableAt = new(int64)
 				*_m.UsableAt = value.Int64
 			}
+		case video.FieldUsableLikes:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field usable_likes", values[i])
+			} else if value.Valid {
+				_m.UsableLikes = new(int64)
+				*_m.UsableLikes = value.Int64
+			}
+		case video.FieldPeers:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field peers", values[i])
+			} else if value.Valid {
+				_m.Peers = int(value.Int64)
+			}
+		case video.FieldOwnViews:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field own_views", values[i])
+			} else if value.Valid {
+				_m.OwnViews = value.Int64
+			}
+		case video.FieldByNiche:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field by_niche", values[i])
+			} else if value.Valid {
+				_m.ByNiche = int(value.Int64)
+			}
+		case video.FieldTwiceBaseline:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field twice_baseline", values[i])
+			} else if value.Valid {
+				_m.TwiceBaseline = value.Int64
+			}
+		case video.FieldSampleCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field sample_count", values[i])
+			} else if value.Valid {
+				_m.SampleCount = int(value.Int64)
+			}
+		case video.FieldDoubtful:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field doubtful", values[i])
+			} else if value.Valid {
+				_m.Doubtful = int(value.Int64)
+			}
+		case video.FieldScore:
+			if value, ok := values[i].(*sql.NullFloat64); !ok {
+				return fmt.Errorf("unexpected type %T for field score", values[i])
+			} else if value.Valid {
+				_m.Score = value.Float64
+			}
 		case video.FieldDigest:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field digest", values[i])
@@ -209,6 +313,18 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field hook_order", values[i])
 			} else if value != nil {
 				_m.HookOrder = value
+			}
+		case video.FieldHookChangedAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field hook_changed_at", values[i])
+			} else if value.Valid {
+				_m.HookChangedAt = value.Int64
+			}
+		case video.FieldOpening:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field opening", values[i])
+			} else if value.Valid {
+				_m.Opening = value.String
 			}
 		case video.FieldOutlierOrder:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -269,6 +385,20 @@ func (_m *Video) String() string {
 	builder.WriteString("kind=")
 	builder.WriteString(_m.Kind)
 	builder.WriteString(", ")
+	builder.WriteString("growth_kind=")
+	builder.WriteString(_m.GrowthKind)
+	builder.WriteString(", ")
+	if v := _m.Duration; v != nil {
+		builder.WriteString("duration=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("handle=")
+	builder.WriteString(_m.Handle)
+	builder.WriteString(", ")
+	builder.WriteString("handle_only=")
+	builder.WriteString(fmt.Sprintf("%v", _m.HandleOnly))
+	builder.WriteString(", ")
 	builder.WriteString("subject=")
 	builder.WriteString(_m.Subject)
 	builder.WriteString(", ")
@@ -301,6 +431,32 @@ func (_m *Video) String() string {
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")
+	if v := _m.UsableLikes; v != nil {
+		builder.WriteString("usable_likes=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("peers=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Peers))
+	builder.WriteString(", ")
+	builder.WriteString("own_views=")
+	builder.WriteString(fmt.Sprintf("%v", _m.OwnViews))
+	builder.WriteString(", ")
+	builder.WriteString("by_niche=")
+	builder.WriteString(fmt.Sprintf("%v", _m.ByNiche))
+	builder.WriteString(", ")
+	builder.WriteString("twice_baseline=")
+	builder.WriteString(fmt.Sprintf("%v", _m.TwiceBaseline))
+	builder.WriteString(", ")
+	builder.WriteString("sample_count=")
+	builder.WriteString(fmt.Sprintf("%v", _m.SampleCount))
+	builder.WriteString(", ")
+	builder.WriteString("doubtful=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Doubtful))
+	builder.WriteString(", ")
+	builder.WriteString("score=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Score))
+	builder.WriteString(", ")
 	builder.WriteString("digest=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Digest))
 	builder.WriteString(", ")
@@ -320,6 +476,12 @@ func (_m *Video) String() string {
 		builder.WriteString("hook_order=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
+	builder.WriteString(", ")
+	builder.WriteString("hook_changed_at=")
+	builder.WriteString(fmt.Sprintf("%v", _m.HookChangedAt))
+	builder.WriteString(", ")
+	builder.WriteString("opening=")
+	builder.WriteString(_m.Opening)
 	builder.WriteString(", ")
 	if v := _m.OutlierOrder; v != nil {
 		builder.WriteString("outlier_order=")

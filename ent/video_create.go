@@ -67,6 +67,62 @@ func (_c *VideoCreate) SetNillableKind(v *string) *VideoCreate {
 	return _c
 }
 
+// SetGrowthKind sets the "growth_kind" field.
+func (_c *VideoCreate) SetGrowthKind(v string) *VideoCreate {
+	_c.mutation.SetGrowthKind(v)
+	return _c
+}
+
+// SetNillableGrowthKind sets the "growth_kind" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableGrowthKind(v *string) *VideoCreate {
+	if v != nil {
+		_c.SetGrowthKind(*v)
+	}
+	return _c
+}
+
+// SetDuration sets the "duration" field.
+func (_c *VideoCreate) SetDuration(v int64) *VideoCreate {
+	_c.mutation.SetDuration(v)
+	return _c
+}
+
+// SetNillableDuration sets the "duration" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableDuration(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetDuration(*v)
+	}
+	return _c
+}
+
+// SetHandle sets the "handle" field.
+func (_c *VideoCreate) SetHandle(v string) *VideoCreate {
+	_c.mutation.SetHandle(v)
+	return _c
+}
+
+// SetNillableHandle sets the "handle" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableHandle(v *string) *VideoCreate {
+	if v != nil {
+		_c.SetHandle(*v)
+	}
+	return _c
+}
+
+// SetHandleOnly sets the "handle_only" field.
+func (_c *VideoCreate) SetHandleOnly(v int) *VideoCreate {
+	_c.mutation.SetHandleOnly(v)
+	return _c
+}
+
+// SetNillableHandleOnly sets the "handle_only" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableHandleOnly(v *int) *VideoCreate {
+	if v != nil {
+		_c.SetHandleOnly(*v)
+	}
+	return _c
+}
+
 // SetSubject sets the "subject" field.
 func (_c *VideoCreate) SetSubject(v string) *VideoCreate {
 	_c.mutation.SetSubject(v)
@@ -147,6 +203,118 @@ func (_c *VideoCreate) SetNillableUsableAt(v *int64) *VideoCreate {
 	return _c
 }
 
+// SetUsableLikes sets the "usable_likes" field.
+func (_c *VideoCreate) SetUsableLikes(v int64) *VideoCreate {
+	_c.mutation.SetUsableLikes(v)
+	return _c
+}
+
+// SetNillableUsableLikes sets the "usable_likes" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableUsableLikes(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetUsableLikes(*v)
+	}
+	return _c
+}
+
+// SetPeers sets the "peers" field.
+func (_c *VideoCreate) SetPeers(v int) *VideoCreate {
+	_c.mutation.SetPeers(v)
+	return _c
+}
+
+// SetNillablePeers sets the "peers" field if the given value is not nil.
+func (_c *VideoCreate) SetNillablePeers(v *int) *VideoCreate {
+	if v != nil {
+		_c.SetPeers(*v)
+	}
+	return _c
+}
+
+// SetOwnViews sets the "own_views" field.
+func (_c *VideoCreate) SetOwnViews(v int64) *VideoCreate {
+	_c.mutation.SetOwnViews(v)
+	return _c
+}
+
+// SetNillableOwnViews sets the "own_views" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableOwnViews(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetOwnViews(*v)
+	}
+	return _c
+}
+
+// SetByNiche sets the "by_niche" field.
+func (_c *VideoCreate) SetByNiche(v int) *VideoCreate {
+	_c.mutation.SetByNiche(v)
+	return _c
+}
+
+// SetNillableByNiche sets the "by_niche" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableByNiche(v *int) *VideoCreate {
+	if v != nil {
+		_c.SetByNiche(*v)
+	}
+	return _c
+}
+
+// SetTwiceBaseline sets the "twice_baseline" field.
+func (_c *VideoCreate) SetTwiceBaseline(v int64) *VideoCreate {
+	_c.mutation.SetTwiceBaseline(v)
+	return _c
+}
+
+// SetNillableTwiceBaseline sets the "twice_baseline" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableTwiceBaseline(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetTwiceBaseline(*v)
+	}
+	return _c
+}
+
+// SetSampleCount sets the "sample_count" field.
+func (_c *VideoCreate) SetSampleCount(v int) *VideoCreate {
+	_c.mutation.SetSampleCount(v)
+	return _c
+}
+
+// SetNillableSampleCount sets the "sample_count" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableSampleCount(v *int) *VideoCreate {
+	if v != nil {
+		_c.SetSampleCount(*v)
+	}
+	return _c
+}
+
+// SetDoubtful sets the "doubtful" field.
+func (_c *VideoCreate) SetDoubtful(v int) *VideoCreate {
+	_c.mutation.SetDoubtful(v)
+	return _c
+}
+
+// SetNillableDoubtful sets the "doubtful" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableDoubtful(v *int) *VideoCreate {
+	if v != nil {
+		_c.SetDoubtful(*v)
+	}
+	return _c
+}
+
+// SetScore sets the "score" field.
+func (_c *VideoCreate) SetScore(v float64) *VideoCreate {
+	_c.mutation.SetScore(v)
+	return _c
+}
+
+// SetNillableScore sets the "score" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableScore(v *float64) *VideoCreate {
+	if v != nil {
+		_c.SetScore(*v)
+	}
+	return _c
+}
+
 // SetDigest sets the "digest" field.
 func (_c *VideoCreate) SetDigest(v int64) *VideoCreate {
 	_c.mutation.SetDigest(v)
@@ -207,6 +375,34 @@ func (_c *VideoCreate) SetHookOrder(v []byte) *VideoCreate {
 	return _c
 }
 
+// SetHookChangedAt sets the "hook_changed_at" field.
+func (_c *VideoCreate) SetHookChangedAt(v int64) *VideoCreate {
+	_c.mutation.SetHookChangedAt(v)
+	return _c
+}
+
+// SetNillableHookChangedAt sets the "hook_changed_at" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableHookChangedAt(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetHookChangedAt(*v)
+	}
+	return _c
+}
+
+// SetOpening sets the "opening" field.
+func (_c *VideoCreate) SetOpening(v string) *VideoCreate {
+	_c.mutation.SetOpening(v)
+	return _c
+}
+
+// SetNillableOpening sets the "opening" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableOpening(v *string) *VideoCreate {
+	if v != nil {
+		_c.SetOpening(*v)
+	}
+	return _c
+}
+
 // SetOutlierOrder sets the "outlier_order" field.
 func (_c *VideoCreate) SetOutlierOrder(v []byte) *VideoCreate {
 	_c.mutation.SetOutlierOrder(v)
@@ -260,6 +456,46 @@ func (_c *VideoCreate) defaults() error {
 		v := video.DefaultKind
 		_c.mutation.SetKind(v)
 	}
+	if _, ok := _c.mutation.GrowthKind(); !ok {
+		v := video.DefaultGrowthKind
+		_c.mutation.SetGrowthKind(v)
+	}
+	if _, ok := _c.mutation.Handle(); !ok {
+		v := video.DefaultHandle
+		_c.mutation.SetHandle(v)
+	}
+	if _, ok := _c.mutation.HandleOnly(); !ok {
+		v := video.DefaultHandleOnly
+		_c.mutation.SetHandleOnly(v)
+	}
+	if _, ok := _c.mutation.Peers(); !ok {
+		v := video.DefaultPeers
+		_c.mutation.SetPeers(v)
+	}
+	if _, ok := _c.mutation.OwnViews(); !ok {
+		v := video.DefaultOwnViews
+		_c.mutation.SetOwnViews(v)
+	}
+	if _, ok := _c.mutation.ByNiche(); !ok {
+		v := video.DefaultByNiche
+		_c.mutation.SetByNiche(v)
+	}
+	if _, ok := _c.mutation.TwiceBaseline(); !ok {
+		v := video.DefaultTwiceBaseline
+		_c.mutation.SetTwiceBaseline(v)
+	}
+	if _, ok := _c.mutation.SampleCount(); !ok {
+		v := video.DefaultSampleCount
+		_c.mutation.SetSampleCount(v)
+	}
+	if _, ok := _c.mutation.Doubtful(); !ok {
+		v := video.DefaultDoubtful
+		_c.mutation.SetDoubtful(v)
+	}
+	if _, ok := _c.mutation.Score(); !ok {
+		v := video.DefaultScore
+		_c.mutation.SetScore(v)
+	}
 	if _, ok := _c.mutation.Archived(); !ok {
 		v := video.DefaultArchived
 		_c.mutation.SetArchived(v)
@@ -271,6 +507,14 @@ func (_c *VideoCreate) defaults() error {
 	if _, ok := _c.mutation.HookHidden(); !ok {
 		v := video.DefaultHookHidden
 		_c.mutation.SetHookHidden(v)
+	}
+	if _, ok := _c.mutation.HookChangedAt(); !ok {
+		v := video.DefaultHookChangedAt
+		_c.mutation.SetHookChangedAt(v)
+	}
+	if _, ok := _c.mutation.Opening(); !ok {
+		v := video.DefaultOpening
+		_c.mutation.SetOpening(v)
 	}
 	return nil
 }
@@ -289,6 +533,15 @@ func (_c *VideoCreate) check() error {
 	if _, ok := _c.mutation.Kind(); !ok {
 		return &ValidationError{Name: "kind", err: errors.New(`ent: missing required field "Video.kind"`)}
 	}
+	if _, ok := _c.mutation.GrowthKind(); !ok {
+		return &ValidationError{Name: "growth_kind", err: errors.New(`ent: missing required field "Video.growth_kind"`)}
+	}
+	if _, ok := _c.mutation.Handle(); !ok {
+		return &ValidationError{Name: "handle", err: errors.New(`ent: missing required field "Video.handle"`)}
+	}
+	if _, ok := _c.mutation.HandleOnly(); !ok {
+		return &ValidationError{Name: "handle_only", err: errors.New(`ent: missing required field "Video.handle_only"`)}
+	}
 	if _, ok := _c.mutation.Subject(); !ok {
 		return &ValidationError{Name: "subject", err: errors.New(`ent: missing required field "Video.subject"`)}
 	}
@@ -300,6 +553,27 @@ func (_c *VideoCreate) check() error {
 	}
 	if _, ok := _c.mutation.ObservedAt(); !ok {
 		return &ValidationError{Name: "observed_at", err: errors.New(`ent: missing required field "Video.observed_at"`)}
+	}
+	if _, ok := _c.mutation.Peers(); !ok {
+		return &ValidationError{Name: "peers", err: errors.New(`ent: missing required field "Video.peers"`)}
+	}
+	if _, ok := _c.mutation.OwnViews(); !ok {
+		return &ValidationError{Name: "own_views", err: errors.New(`ent: missing required field "Video.own_views"`)}
+	}
+	if _, ok := _c.mutation.ByNiche(); !ok {
+		return &ValidationError{Name: "by_niche", err: errors.New(`ent: missing required field "Video.by_niche"`)}
+	}
+	if _, ok := _c.mutation.TwiceBaseline(); !ok {
+		return &ValidationError{Name: "twice_baseline", err: errors.New(`ent: missing required field "Video.twice_baseline"`)}
+	}
+	if _, ok := _c.mutation.SampleCount(); !ok {
+		return &ValidationError{Name: "sample_count", err: errors.New(`ent: missing required field "Video.sample_count"`)}
+	}
+	if _, ok := _c.mutation.Doubtful(); !ok {
+		return &ValidationError{Name: "doubtful", err: errors.New(`ent: missing required field "Video.doubtful"`)}
+	}
+	if _, ok := _c.mutation.Score(); !ok {
+		return &ValidationError{Name: "score", err: errors.New(`ent: missing required field "Video.score"`)}
 	}
 	if _, ok := _c.mutation.Digest(); !ok {
 		return &ValidationError{Name: "digest", err: errors.New(`ent: missing required field "Video.digest"`)}
@@ -315,6 +589,12 @@ func (_c *VideoCreate) check() error {
 	}
 	if _, ok := _c.mutation.SeenOrder(); !ok {
 		return &ValidationError{Name: "seen_order", err: errors.New(`ent: missing required field "Video.seen_order"`)}
+	}
+	if _, ok := _c.mutation.HookChangedAt(); !ok {
+		return &ValidationError{Name: "hook_changed_at", err: errors.New(`ent: missing required field "Video.hook_changed_at"`)}
+	}
+	if _, ok := _c.mutation.Opening(); !ok {
+		return &ValidationError{Name: "opening", err: errors.New(`ent: missing required field "Video.opening"`)}
 	}
 	return nil
 }
@@ -369,6 +649,22 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 		_spec.SetField(video.FieldKind, field.TypeString, value)
 		_node.Kind = value
 	}
+	if value, ok := _c.mutation.GrowthKind(); ok {
+		_spec.SetField(video.FieldGrowthKind, field.TypeString, value)
+		_node.GrowthKind = value
+	}
+	if value, ok := _c.mutation.Duration(); ok {
+		_spec.SetField(video.FieldDuration, field.TypeInt64, value)
+		_node.Duration = &value
+	}
+	if value, ok := _c.mutation.Handle(); ok {
+		_spec.SetField(video.FieldHandle, field.TypeString, value)
+		_node.Handle = value
+	}
+	if value, ok := _c.mutation.HandleOnly(); ok {
+		_spec.SetField(video.FieldHandleOnly, field.TypeInt, value)
+		_node.HandleOnly = value
+	}
 	if value, ok := _c.mutation.Subject(); ok {
 		_spec.SetField(video.FieldSubject, field.TypeString, value)
 		_node.Subject = value
@@ -401,6 +697,38 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 		_spec.SetField(video.FieldUsableAt, field.TypeInt64, value)
 		_node.UsableAt = &value
 	}
+	if value, ok := _c.mutation.UsableLikes(); ok {
+		_spec.SetField(video.FieldUsableLikes, field.TypeInt64, value)
+		_node.UsableLikes = &value
+	}
+	if value, ok := _c.mutation.Peers(); ok {
+		_spec.SetField(video.FieldPeers, field.TypeInt, value)
+		_node.Peers = value
+	}
+	if value, ok := _c.mutation.OwnViews(); ok {
+		_spec.SetField(video.FieldOwnViews, field.TypeInt64, value)
+		_node.OwnViews = value
+	}
+	if value, ok := _c.mutation.ByNiche(); ok {
+		_spec.SetField(video.FieldByNiche, field.TypeInt, value)
+		_node.ByNiche = value
+	}
+	if value, ok := _c.mutation.TwiceBaseline(); ok {
+		_spec.SetField(video.FieldTwiceBaseline, field.TypeInt64, value)
+		_node.TwiceBaseline = value
+	}
+	if value, ok := _c.mutation.SampleCount(); ok {
+		_spec.SetField(video.FieldSampleCount, field.TypeInt, value)
+		_node.SampleCount = value
+	}
+	if value, ok := _c.mutation.Doubtful(); ok {
+		_spec.SetField(video.FieldDoubtful, field.TypeInt, value)
+		_node.Doubtful = value
+	}
+	if value, ok := _c.mutation.Score(); ok {
+		_spec.SetField(video.FieldScore, field.TypeFloat64, value)
+		_node.Score = value
+	}
 	if value, ok := _c.mutation.Digest(); ok {
 		_spec.SetField(video.FieldDigest, field.TypeInt64, value)
 		_node.Digest = value
@@ -424,6 +752,14 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.HookOrder(); ok {
 		_spec.SetField(video.FieldHookOrder, field.TypeBytes, value)
 		_node.HookOrder = &value
+	}
+	if value, ok := _c.mutation.HookChangedAt(); ok {
+		_spec.SetField(video.FieldHookChangedAt, field.TypeInt64, value)
+		_node.HookChangedAt = value
+	}
+	if value, ok := _c.mutation.Opening(); ok {
+		_spec.SetField(video.FieldOpening, field.TypeString, value)
+		_node.Opening = value
 	}
 	if value, ok := _c.mutation.OutlierOrder(); ok {
 		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)
@@ -514,6 +850,72 @@ func (u *VideoUpsert) SetKind(v string) *VideoUpsert {
 // UpdateKind sets the "kind" field to the value that was provided on create.
 func (u *VideoUpsert) UpdateKind() *VideoUpsert {
 	u.SetExcluded(video.FieldKind)
+	return u
+}
+
+// SetGrowthKind sets the "growth_kind" field.
+func (u *VideoUpsert) SetGrowthKind(v string) *VideoUpsert {
+	u.Set(video.FieldGrowthKind, v)
+	return u
+}
+
+// UpdateGrowthKind sets the "growth_kind" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateGrowthKind() *VideoUpsert {
+	u.SetExcluded(video.FieldGrowthKind)
+	return u
+}
+
+// SetDuration sets the "duration" field.
+func (u *VideoUpsert) SetDuration(v int64) *VideoUpsert {
+	u.Set(video.FieldDuration, v)
+	return u
+}
+
+// UpdateDuration sets the "duration" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateDuration() *VideoUpsert {
+	u.SetExcluded(video.FieldDuration)
+	return u
+}
+
+// AddDuration adds v to the "duration" field.
+func (u *VideoUpsert) AddDuration(v int64) *VideoUpsert {
+	u.Add(video.FieldDuration, v)
+	return u
+}
+
+// ClearDuration clears the value of the "duration" field.
+func (u *VideoUpsert) ClearDuration() *VideoUpsert {
+	u.SetNull(video.FieldDuration)
+	return u
+}
+
+// SetHandle sets the "handle" field.
+func (u *VideoUpsert) SetHandle(v string) *VideoUpsert {
+	u.Set(video.FieldHandle, v)
+	return u
+}
+
+// UpdateHandle sets the "handle" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateHandle() *VideoUpsert {
+	u.SetExcluded(video.FieldHandle)
+	return u
+}
+
+// SetHandleOnly sets the "handle_only" field.
+func (u *VideoUpsert) SetHandleOnly(v int) *VideoUpsert {
+	u.Set(video.FieldHandleOnly, v)
+	return u
+}
+
+// UpdateHandleOnly sets the "handle_only" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateHandleOnly() *VideoUpsert {
+	u.SetExcluded(video.FieldHandleOnly)
+	return u
+}
+
+// AddHandleOnly adds v to the "handle_only" field.
+func (u *VideoUpsert) AddHandleOnly(v int) *VideoUpsert {
+	u.Add(video.FieldHandleOnly, v)
 	return u
 }
 
@@ -631,6 +1033,156 @@ func (u *VideoUpsert) ClearUsableAt() *VideoUpsert {
 	return u
 }
 
+// SetUsableLikes sets the "usable_likes" field.
+func (u *VideoUpsert) SetUsableLikes(v int64) *VideoUpsert {
+	u.Set(video.FieldUsableLikes, v)
+	return u
+}
+
+// UpdateUsableLikes sets the "usable_likes" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateUsableLikes() *VideoUpsert {
+	u.SetExcluded(video.FieldUsableLikes)
+	return u
+}
+
+// AddUsableLikes adds v to the "usable_likes" field.
+func (u *VideoUpsert) AddUsableLikes(v int64) *VideoUpsert {
+	u.Add(video.FieldUsableLikes, v)
+	return u
+}
+
+// ClearUsableLikes clears the value of the "usable_likes" field.
+func (u *VideoUpsert) ClearUsableLikes() *VideoUpsert {
+	u.SetNull(video.FieldUsableLikes)
+	return u
+}
+
+// SetPeers sets the "peers" field.
+func (u *VideoUpsert) SetPeers(v int) *VideoUpsert {
+	u.Set(video.FieldPeers, v)
+	return u
+}
+
+// UpdatePeers sets the "peers" field to the value that was provided on create.
+func (u *VideoUpsert) UpdatePeers() *VideoUpsert {
+	u.SetExcluded(video.FieldPeers)
+	return u
+}
+
+// AddPeers adds v to the "peers" field.
+func (u *VideoUpsert) AddPeers(v int) *VideoUpsert {
+	u.Add(video.FieldPeers, v)
+	return u
+}
+
+// SetOwnViews sets the "own_views" field.
+func (u *VideoUpsert) SetOwnViews(v int64) *VideoUpsert {
+	u.Set(video.FieldOwnViews, v)
+	return u
+}
+
+// UpdateOwnViews sets the "own_views" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateOwnViews() *VideoUpsert {
+	u.SetExcluded(video.FieldOwnViews)
+	return u
+}
+
+// AddOwnViews adds v to the "own_views" field.
+func (u *VideoUpsert) AddOwnViews(v int64) *VideoUpsert {
+	u.Add(video.FieldOwnViews, v)
+	return u
+}
+
+// SetByNiche sets the "by_niche" field.
+func (u *VideoUpsert) SetByNiche(v int) *VideoUpsert {
+	u.Set(video.FieldByNiche, v)
+	return u
+}
+
+// UpdateByNiche sets the "by_niche" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateByNiche() *VideoUpsert {
+	u.SetExcluded(video.FieldByNiche)
+	return u
+}
+
+// AddByNiche adds v to the "by_niche" field.
+func (u *VideoUpsert) AddByNiche(v int) *VideoUpsert {
+	u.Add(video.FieldByNiche, v)
+	return u
+}
+
+// SetTwiceBaseline sets the "twice_baseline" field.
+func (u *VideoUpsert) SetTwiceBaseline(v int64) *VideoUpsert {
+	u.Set(video.FieldTwiceBaseline, v)
+	return u
+}
+
+// UpdateTwiceBaseline sets the "twice_baseline" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateTwiceBaseline() *VideoUpsert {
+	u.SetExcluded(video.FieldTwiceBaseline)
+	return u
+}
+
+// AddTwiceBaseline adds v to the "twice_baseline" field.
+func (u *VideoUpsert) AddTwiceBaseline(v int64) *VideoUpsert {
+	u.Add(video.FieldTwiceBaseline, v)
+	return u
+}
+
+// SetSampleCount sets the "sample_count" field.
+func (u *VideoUpsert) SetSampleCount(v int) *VideoUpsert {
+	u.Set(video.FieldSampleCount, v)
+	return u
+}
+
+// UpdateSampleCount sets the "sample_count" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateSampleCount() *VideoUpsert {
+	u.SetExcluded(video.FieldSampleCount)
+	return u
+}
+
+// AddSampleCount adds v to the "sample_count" field.
+func (u *VideoUpsert) AddSampleCount(v int) *VideoUpsert {
+	u.Add(video.FieldSampleCount, v)
+	return u
+}
+
+// SetDoubtful sets the "doubtful" field.
+func (u *VideoUpsert) SetDoubtful(v int) *VideoUpsert {
+	u.Set(video.FieldDoubtful, v)
+	return u
+}
+
+// UpdateDoubtful sets the "doubtful" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateDoubtful() *VideoUpsert {
+	u.SetExcluded(video.FieldDoubtful)
+	return u
+}
+
+// AddDoubtful adds v to the "doubtful" field.
+func (u *VideoUpsert) AddDoubtful(v int) *VideoUpsert {
+	u.Add(video.FieldDoubtful, v)
+	return u
+}
+
+// SetScore sets the "score" field.
+func (u *VideoUpsert) SetScore(v float64) *VideoUpsert {
+	u.Set(video.FieldScore, v)
+	return u
+}
+
+// UpdateScore sets the "score" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateScore() *VideoUpsert {
+	u.SetExcluded(video.FieldScore)
+	return u
+}
+
+// AddScore adds v to the "score" field.
+func (u *VideoUpsert) AddScore(v float64) *VideoUpsert {
+	u.Add(video.FieldScore, v)
+	return u
+}
+
 // SetDigest sets the "digest" field.
 func (u *VideoUpsert) SetDigest(v int64) *VideoUpsert {
 	u.Set(video.FieldDigest, v)
@@ -718,6 +1270,36 @@ func (u *VideoUpsert) UpdateHookOrder() *VideoUpsert {
 // ClearHookOrder clears the value of the "hook_order" field.
 func (u *VideoUpsert) ClearHookOrder() *VideoUpsert {
 	u.SetNull(video.FieldHookOrder)
+	return u
+}
+
+// SetHookChangedAt sets the "hook_changed_at" field.
+func (u *VideoUpsert) SetHookChangedAt(v int64) *VideoUpsert {
+	u.Set(video.FieldHookChangedAt, v)
+	return u
+}
+
+// UpdateHookChangedAt sets the "hook_changed_at" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateHookChangedAt() *VideoUpsert {
+	u.SetExcluded(video.FieldHookChangedAt)
+	return u
+}
+
+// AddHookChangedAt adds v to the "hook_changed_at" field.
+func (u *VideoUpsert) AddHookChangedAt(v int64) *VideoUpsert {
+	u.Add(video.FieldHookChangedAt, v)
+	return u
+}
+
+// SetOpening sets the "opening" field.
+func (u *VideoUpsert) SetOpening(v string) *VideoUpsert {
+	u.Set(video.FieldOpening, v)
+	return u
+}
+
+// UpdateOpening sets the "opening" field to the value that was provided on create.
+func (u *VideoUpsert) UpdateOpening() *VideoUpsert {
+	u.SetExcluded(video.FieldOpening)
 	return u
 }
 
@@ -847,6 +1429,83 @@ func (u *VideoUpsertOne) SetKind(v string) *VideoUpsertOne {
 func (u *VideoUpsertOne) UpdateKind() *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
 		s.UpdateKind()
+	})
+}
+
+// SetGrowthKind sets the "growth_kind" field.
+func (u *VideoUpsertOne) SetGrowthKind(v string) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetGrowthKind(v)
+	})
+}
+
+// UpdateGrowthKind sets the "growth_kind" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateGrowthKind() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateGrowthKind()
+	})
+}
+
+// SetDuration sets the "duration" field.
+func (u *VideoUpsertOne) SetDuration(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetDuration(v)
+	})
+}
+
+// AddDuration adds v to the "duration" field.
+func (u *VideoUpsertOne) AddDuration(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddDuration(v)
+	})
+}
+
+// UpdateDuration sets the "duration" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateDuration() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateDuration()
+	})
+}
+
+// ClearDuration clears the value of the "duration" field.
+func (u *VideoUpsertOne) ClearDuration() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearDuration()
+	})
+}
+
+// SetHandle sets the "handle" field.
+func (u *VideoUpsertOne) SetHandle(v string) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetHandle(v)
+	})
+}
+
+// UpdateHandle sets the "handle" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateHandle() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateHandle()
+	})
+}
+
+// SetHandleOnly sets the "handle_only" field.
+func (u *VideoUpsertOne) SetHandleOnly(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetHandleOnly(v)
+	})
+}
+
+// AddHandleOnly adds v to the "handle_only" field.
+func (u *VideoUpsertOne) AddHandleOnly(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddHandleOnly(v)
+	})
+}
+
+// UpdateHandleOnly sets the "handle_only" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateHandleOnly() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateHandleOnly()
 	})
 }
 
@@ -983,6 +1642,181 @@ func (u *VideoUpsertOne) ClearUsableAt() *VideoUpsertOne {
 	})
 }
 
+// SetUsableLikes sets the "usable_likes" field.
+func (u *VideoUpsertOne) SetUsableLikes(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetUsableLikes(v)
+	})
+}
+
+// AddUsableLikes adds v to the "usable_likes" field.
+func (u *VideoUpsertOne) AddUsableLikes(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddUsableLikes(v)
+	})
+}
+
+// UpdateUsableLikes sets the "usable_likes" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateUsableLikes() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateUsableLikes()
+	})
+}
+
+// ClearUsableLikes clears the value of the "usable_likes" field.
+func (u *VideoUpsertOne) ClearUsableLikes() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearUsableLikes()
+	})
+}
+
+// SetPeers sets the "peers" field.
+func (u *VideoUpsertOne) SetPeers(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetPeers(v)
+	})
+}
+
+// AddPeers adds v to the "peers" field.
+func (u *VideoUpsertOne) AddPeers(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddPeers(v)
+	})
+}
+
+// UpdatePeers sets the "peers" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdatePeers() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdatePeers()
+	})
+}
+
+// SetOwnViews sets the "own_views" field.
+func (u *VideoUpsertOne) SetOwnViews(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetOwnViews(v)
+	})
+}
+
+// AddOwnViews adds v to the "own_views" field.
+func (u *VideoUpsertOne) AddOwnViews(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddOwnViews(v)
+	})
+}
+
+// UpdateOwnViews sets the "own_views" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateOwnViews() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateOwnViews()
+	})
+}
+
+// SetByNiche sets the "by_niche" field.
+func (u *VideoUpsertOne) SetByNiche(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetByNiche(v)
+	})
+}
+
+// AddByNiche adds v to the "by_niche" field.
+func (u *VideoUpsertOne) AddByNiche(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddByNiche(v)
+	})
+}
+
+// UpdateByNiche sets the "by_niche" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateByNiche() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateByNiche()
+	})
+}
+
+// SetTwiceBaseline sets the "twice_baseline" field.
+func (u *VideoUpsertOne) SetTwiceBaseline(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetTwiceBaseline(v)
+	})
+}
+
+// AddTwiceBaseline adds v to the "twice_baseline" field.
+func (u *VideoUpsertOne) AddTwiceBaseline(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddTwiceBaseline(v)
+	})
+}
+
+// UpdateTwiceBaseline sets the "twice_baseline" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateTwiceBaseline() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateTwiceBaseline()
+	})
+}
+
+// SetSampleCount sets the "sample_count" field.
+func (u *VideoUpsertOne) SetSampleCount(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetSampleCount(v)
+	})
+}
+
+// AddSampleCount adds v to the "sample_count" field.
+func (u *VideoUpsertOne) AddSampleCount(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddSampleCount(v)
+	})
+}
+
+// UpdateSampleCount sets the "sample_count" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateSampleCount() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateSampleCount()
+	})
+}
+
+// SetDoubtful sets the "doubtful" field.
+func (u *VideoUpsertOne) SetDoubtful(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetDoubtful(v)
+	})
+}
+
+// AddDoubtful adds v to the "doubtful" field.
+func (u *VideoUpsertOne) AddDoubtful(v int) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddDoubtful(v)
+	})
+}
+
+// UpdateDoubtful sets the "doubtful" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateDoubtful() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateDoubtful()
+	})
+}
+
+// SetScore sets the "score" field.
+func (u *VideoUpsertOne) SetScore(v float64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetScore(v)
+	})
+}
+
+// AddScore adds v to the "score" field.
+func (u *VideoUpsertOne) AddScore(v float64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddScore(v)
+	})
+}
+
+// UpdateScore sets the "score" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateScore() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateScore()
+	})
+}
+
 // SetDigest sets the "digest" field.
 func (u *VideoUpsertOne) SetDigest(v int64) *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
@@ -1085,6 +1919,41 @@ func (u *VideoUpsertOne) UpdateHookOrder() *VideoUpsertOne {
 func (u *VideoUpsertOne) ClearHookOrder() *VideoUpsertOne {
 	return u.Update(func(s *VideoUpsert) {
 		s.ClearHookOrder()
+	})
+}
+
+// SetHookChangedAt sets the "hook_changed_at" field.
+func (u *VideoUpsertOne) SetHookChangedAt(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetHookChangedAt(v)
+	})
+}
+
+// AddHookChangedAt adds v to the "hook_changed_at" field.
+func (u *VideoUpsertOne) AddHookChangedAt(v int64) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddHookChangedAt(v)
+	})
+}
+
+// UpdateHookChangedAt sets the "hook_changed_at" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateHookChangedAt() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateHookChangedAt()
+	})
+}
+
+// SetOpening sets the "opening" field.
+func (u *VideoUpsertOne) SetOpening(v string) *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetOpening(v)
+	})
+}
+
+// UpdateOpening sets the "opening" field to the value that was provided on create.
+func (u *VideoUpsertOne) UpdateOpening() *VideoUpsertOne {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateOpening()
 	})
 }
 
@@ -1386,6 +2255,83 @@ func (u *VideoUpsertBulk) UpdateKind() *VideoUpsertBulk {
 	})
 }
 
+// SetGrowthKind sets the "growth_kind" field.
+func (u *VideoUpsertBulk) SetGrowthKind(v string) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetGrowthKind(v)
+	})
+}
+
+// UpdateGrowthKind sets the "growth_kind" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateGrowthKind() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateGrowthKind()
+	})
+}
+
+// SetDuration sets the "duration" field.
+func (u *VideoUpsertBulk) SetDuration(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetDuration(v)
+	})
+}
+
+// AddDuration adds v to the "duration" field.
+func (u *VideoUpsertBulk) AddDuration(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddDuration(v)
+	})
+}
+
+// UpdateDuration sets the "duration" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateDuration() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateDuration()
+	})
+}
+
+// ClearDuration clears the value of the "duration" field.
+func (u *VideoUpsertBulk) ClearDuration() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearDuration()
+	})
+}
+
+// SetHandle sets the "handle" field.
+func (u *VideoUpsertBulk) SetHandle(v string) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetHandle(v)
+	})
+}
+
+// UpdateHandle sets the "handle" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateHandle() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateHandle()
+	})
+}
+
+// SetHandleOnly sets the "handle_only" field.
+func (u *VideoUpsertBulk) SetHandleOnly(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetHandleOnly(v)
+	})
+}
+
+// AddHandleOnly adds v to the "handle_only" field.
+func (u *VideoUpsertBulk) AddHandleOnly(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddHandleOnly(v)
+	})
+}
+
+// UpdateHandleOnly sets the "handle_only" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateHandleOnly() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateHandleOnly()
+	})
+}
+
 // SetPostedAt sets the "posted_at" field.
 func (u *VideoUpsertBulk) SetPostedAt(v int64) *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
@@ -1519,6 +2465,181 @@ func (u *VideoUpsertBulk) ClearUsableAt() *VideoUpsertBulk {
 	})
 }
 
+// SetUsableLikes sets the "usable_likes" field.
+func (u *VideoUpsertBulk) SetUsableLikes(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetUsableLikes(v)
+	})
+}
+
+// AddUsableLikes adds v to the "usable_likes" field.
+func (u *VideoUpsertBulk) AddUsableLikes(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddUsableLikes(v)
+	})
+}
+
+// UpdateUsableLikes sets the "usable_likes" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateUsableLikes() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateUsableLikes()
+	})
+}
+
+// ClearUsableLikes clears the value of the "usable_likes" field.
+func (u *VideoUpsertBulk) ClearUsableLikes() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.ClearUsableLikes()
+	})
+}
+
+// SetPeers sets the "peers" field.
+func (u *VideoUpsertBulk) SetPeers(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetPeers(v)
+	})
+}
+
+// AddPeers adds v to the "peers" field.
+func (u *VideoUpsertBulk) AddPeers(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddPeers(v)
+	})
+}
+
+// UpdatePeers sets the "peers" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdatePeers() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdatePeers()
+	})
+}
+
+// SetOwnViews sets the "own_views" field.
+func (u *VideoUpsertBulk) SetOwnViews(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetOwnViews(v)
+	})
+}
+
+// AddOwnViews adds v to the "own_views" field.
+func (u *VideoUpsertBulk) AddOwnViews(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddOwnViews(v)
+	})
+}
+
+// UpdateOwnViews sets the "own_views" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateOwnViews() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateOwnViews()
+	})
+}
+
+// SetByNiche sets the "by_niche" field.
+func (u *VideoUpsertBulk) SetByNiche(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetByNiche(v)
+	})
+}
+
+// AddByNiche adds v to the "by_niche" field.
+func (u *VideoUpsertBulk) AddByNiche(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddByNiche(v)
+	})
+}
+
+// UpdateByNiche sets the "by_niche" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateByNiche() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateByNiche()
+	})
+}
+
+// SetTwiceBaseline sets the "twice_baseline" field.
+func (u *VideoUpsertBulk) SetTwiceBaseline(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetTwiceBaseline(v)
+	})
+}
+
+// AddTwiceBaseline adds v to the "twice_baseline" field.
+func (u *VideoUpsertBulk) AddTwiceBaseline(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddTwiceBaseline(v)
+	})
+}
+
+// UpdateTwiceBaseline sets the "twice_baseline" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateTwiceBaseline() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateTwiceBaseline()
+	})
+}
+
+// SetSampleCount sets the "sample_count" field.
+func (u *VideoUpsertBulk) SetSampleCount(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetSampleCount(v)
+	})
+}
+
+// AddSampleCount adds v to the "sample_count" field.
+func (u *VideoUpsertBulk) AddSampleCount(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddSampleCount(v)
+	})
+}
+
+// UpdateSampleCount sets the "sample_count" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateSampleCount() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateSampleCount()
+	})
+}
+
+// SetDoubtful sets the "doubtful" field.
+func (u *VideoUpsertBulk) SetDoubtful(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetDoubtful(v)
+	})
+}
+
+// AddDoubtful adds v to the "doubtful" field.
+func (u *VideoUpsertBulk) AddDoubtful(v int) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddDoubtful(v)
+	})
+}
+
+// UpdateDoubtful sets the "doubtful" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateDoubtful() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateDoubtful()
+	})
+}
+
+// SetScore sets the "score" field.
+func (u *VideoUpsertBulk) SetScore(v float64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetScore(v)
+	})
+}
+
+// AddScore adds v to the "score" field.
+func (u *VideoUpsertBulk) AddScore(v float64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddScore(v)
+	})
+}
+
+// UpdateScore sets the "score" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateScore() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateScore()
+	})
+}
+
 // SetDigest sets the "digest" field.
 func (u *VideoUpsertBulk) SetDigest(v int64) *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
@@ -1621,6 +2742,41 @@ func (u *VideoUpsertBulk) UpdateHookOrder() *VideoUpsertBulk {
 func (u *VideoUpsertBulk) ClearHookOrder() *VideoUpsertBulk {
 	return u.Update(func(s *VideoUpsert) {
 		s.ClearHookOrder()
+	})
+}
+
+// SetHookChangedAt sets the "hook_changed_at" field.
+func (u *VideoUpsertBulk) SetHookChangedAt(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetHookChangedAt(v)
+	})
+}
+
+// AddHookChangedAt adds v to the "hook_changed_at" field.
+func (u *VideoUpsertBulk) AddHookChangedAt(v int64) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.AddHookChangedAt(v)
+	})
+}
+
+// UpdateHookChangedAt sets the "hook_changed_at" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateHookChangedAt() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateHookChangedAt()
+	})
+}
+
+// SetOpening sets the "opening" field.
+func (u *VideoUpsertBulk) SetOpening(v string) *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.SetOpening(v)
+	})
+}
+
+// UpdateOpening sets the "opening" field to the value that was provided on create.
+func (u *VideoUpsertBulk) UpdateOpening() *VideoUpsertBulk {
+	return u.Update(func(s *VideoUpsert) {
+		s.UpdateOpening()
 	})
 }
 

@@ -69,6 +69,82 @@ func (_u *VideoUpdate) SetNillableKind(v *string) *VideoUpdate {
 	return _u
 }
 
+// SetGrowthKind sets the "growth_kind" field.
+func (_u *VideoUpdate) SetGrowthKind(v string) *VideoUpdate {
+	_u.mutation.SetGrowthKind(v)
+	return _u
+}
+
+// SetNillableGrowthKind sets the "growth_kind" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableGrowthKind(v *string) *VideoUpdate {
+	if v != nil {
+		_u.SetGrowthKind(*v)
+	}
+	return _u
+}
+
+// SetDuration sets the "duration" field.
+func (_u *VideoUpdate) SetDuration(v int64) *VideoUpdate {
+	_u.mutation.ResetDuration()
+	_u.mutation.SetDuration(v)
+	return _u
+}
+
+// SetNillableDuration sets the "duration" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableDuration(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetDuration(*v)
+	}
+	return _u
+}
+
+// AddDuration adds value to the "duration" field.
+func (_u *VideoUpdate) AddDuration(v int64) *VideoUpdate {
+	_u.mutation.AddDuration(v)
+	return _u
+}
+
+// ClearDuration clears the value of the "duration" field.
+func (_u *VideoUpdate) ClearDuration() *VideoUpdate {
+	_u.mutation.ClearDuration()
+	return _u
+}
+
+// SetHandle sets the "handle" field.
+func (_u *VideoUpdate) SetHandle(v string) *VideoUpdate {
+	_u.mutation.SetHandle(v)
+	return _u
+}
+
+// SetNillableHandle sets the "handle" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableHandle(v *string) *VideoUpdate {
+	if v != nil {
+		_u.SetHandle(*v)
+	}
+	return _u
+}
+
+// SetHandleOnly sets the "handle_only" field.
+func (_u *VideoUpdate) SetHandleOnly(v int) *VideoUpdate {
+	_u.mutation.ResetHandleOnly()
+	_u.mutation.SetHandleOnly(v)
+	return _u
+}
+
+// SetNillableHandleOnly sets the "handle_only" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableHandleOnly(v *int) *VideoUpdate {
+	if v != nil {
+		_u.SetHandleOnly(*v)
+	}
+	return _u
+}
+
+// AddHandleOnly adds value to the "handle_only" field.
+func (_u *VideoUpdate) AddHandleOnly(v int) *VideoUpdate {
+	_u.mutation.AddHandleOnly(v)
+	return _u
+}
+
 // SetPostedAt sets the "posted_at" field.
 func (_u *VideoUpdate) SetPostedAt(v int64) *VideoUpdate {
 	_u.mutation.ResetPostedAt()
@@ -198,6 +274,180 @@ func (_u *VideoUpdate) ClearUsableAt() *VideoUpdate {
 	return _u
 }
 
+// SetUsableLikes sets the "usable_likes" field.
+func (_u *VideoUpdate) SetUsableLikes(v int64) *VideoUpdate {
+	_u.mutation.ResetUsableLikes()
+	_u.mutation.SetUsableLikes(v)
+	return _u
+}
+
+// SetNillableUsableLikes sets the "usable_likes" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableUsableLikes(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetUsableLikes(*v)
+	}
+	return _u
+}
+
+// AddUsableLikes adds value to the "usable_likes" field.
+func (_u *VideoUpdate) AddUsableLikes(v int64) *VideoUpdate {
+	_u.mutation.AddUsableLikes(v)
+	return _u
+}
+
+// ClearUsableLikes clears the value of the "usable_likes" field.
+func (_u *VideoUpdate) ClearUsableLikes() *VideoUpdate {
+	_u.mutation.ClearUsableLikes()
+	return _u
+}
+
+// SetPeers sets the "peers" field.
+func (_u *VideoUpdate) SetPeers(v int) *VideoUpdate {
+	_u.mutation.ResetPeers()
+	_u.mutation.SetPeers(v)
+	return _u
+}
+
+// SetNillablePeers sets the "peers" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillablePeers(v *int) *VideoUpdate {
+	if v != nil {
+		_u.SetPeers(*v)
+	}
+	return _u
+}
+
+// AddPeers adds value to the "peers" field.
+func (_u *VideoUpdate) AddPeers(v int) *VideoUpdate {
+	_u.mutation.AddPeers(v)
+	return _u
+}
+
+// SetOwnViews sets the "own_views" field.
+func (_u *VideoUpdate) SetOwnViews(v int64) *VideoUpdate {
+	_u.mutation.ResetOwnViews()
+	_u.mutation.SetOwnViews(v)
+	return _u
+}
+
+// SetNillableOwnViews sets the "own_views" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableOwnViews(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetOwnViews(*v)
+	}
+	return _u
+}
+
+// AddOwnViews adds value to the "own_views" field.
+func (_u *VideoUpdate) AddOwnViews(v int64) *VideoUpdate {
+	_u.mutation.AddOwnViews(v)
+	return _u
+}
+
+// SetByNiche sets the "by_niche" field.
+func (_u *VideoUpdate) SetByNiche(v int) *VideoUpdate {
+	_u.mutation.ResetByNiche()
+	_u.mutation.SetByNiche(v)
+	return _u
+}
+
+// SetNillableByNiche sets the "by_niche" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableByNiche(v *int) *VideoUpdate {
+	if v != nil {
+		_u.SetByNiche(*v)
+	}
+	return _u
+}
+
+// AddByNiche adds value to the "by_niche" field.
+func (_u *VideoUpdate) AddByNiche(v int) *VideoUpdate {
+	_u.mutation.AddByNiche(v)
+	return _u
+}
+
+// SetTwiceBaseline sets the "twice_baseline" field.
+func (_u *VideoUpdate) SetTwiceBaseline(v int64) *VideoUpdate {
+	_u.mutation.ResetTwiceBaseline()
+	_u.mutation.SetTwiceBaseline(v)
+	return _u
+}
+
+// SetNillableTwiceBaseline sets the "twice_baseline" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableTwiceBaseline(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetTwiceBaseline(*v)
+	}
+	return _u
+}
+
+// AddTwiceBaseline adds value to the "twice_baseline" field.
+func (_u *VideoUpdate) AddTwiceBaseline(v int64) *VideoUpdate {
+	_u.mutation.AddTwiceBaseline(v)
+	return _u
+}
+
+// SetSampleCount sets the "sample_count" field.
+func (_u *VideoUpdate) SetSampleCount(v int) *VideoUpdate {
+	_u.mutation.ResetSampleCount()
+	_u.mutation.SetSampleCount(v)
+	return _u
+}
+
+// SetNillableSampleCount sets the "sample_count" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableSampleCount(v *int) *VideoUpdate {
+	if v != nil {
+		_u.SetSampleCount(*v)
+	}
+	return _u
+}
+
+// AddSampleCount adds value to the "sample_count" field.
+func (_u *VideoUpdate) AddSampleCount(v int) *VideoUpdate {
+	_u.mutation.AddSampleCount(v)
+	return _u
+}
+
+// SetDoubtful sets the "doubtful" field.
+func (_u *VideoUpdate) SetDoubtful(v int) *VideoUpdate {
+	_u.mutation.ResetDoubtful()
+	_u.mutation.SetDoubtful(v)
+	return _u
+}
+
+// SetNillableDoubtful sets the "doubtful" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableDoubtful(v *int) *VideoUpdate {
+	if v != nil {
+		_u.SetDoubtful(*v)
+	}
+	return _u
+}
+
+// AddDoubtful adds value to the "doubtful" field.
+func (_u *VideoUpdate) AddDoubtful(v int) *VideoUpdate {
+	_u.mutation.AddDoubtful(v)
+	return _u
+}
+
+// SetScore sets the "score" field.
+func (_u *VideoUpdate) SetScore(v float64) *VideoUpdate {
+	_u.mutation.ResetScore()
+	_u.mutation.SetScore(v)
+	return _u
+}
+
+// SetNillableScore sets the "score" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableScore(v *float64) *VideoUpdate {
+	if v != nil {
+		_u.SetScore(*v)
+	}
+	return _u
+}
+
+// AddScore adds value to the "score" field.
+func (_u *VideoUpdate) AddScore(v float64) *VideoUpdate {
+	_u.mutation.AddScore(v)
+	return _u
+}
+
 // SetDigest sets the "digest" field.
 func (_u *VideoUpdate) SetDigest(v int64) *VideoUpdate {
 	_u.mutation.ResetDigest()
@@ -294,6 +544,41 @@ func (_u *VideoUpdate) ClearHookOrder() *VideoUpdate {
 	return _u
 }
 
+// SetHookChangedAt sets the "hook_changed_at" field.
+func (_u *VideoUpdate) SetHookChangedAt(v int64) *VideoUpdate {
+	_u.mutation.ResetHookChangedAt()
+	_u.mutation.SetHookChangedAt(v)
+	return _u
+}
+
+// SetNillableHookChangedAt sets the "hook_changed_at" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableHookChangedAt(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetHookChangedAt(*v)
+	}
+	return _u
+}
+
+// AddHookChangedAt adds value to the "hook_changed_at" field.
+func (_u *VideoUpdate) AddHookChangedAt(v int64) *VideoUpdate {
+	_u.mutation.AddHookChangedAt(v)
+	return _u
+}
+
+// SetOpening sets the "opening" field.
+func (_u *VideoUpdate) SetOpening(v string) *VideoUpdate {
+	_u.mutation.SetOpening(v)
+	return _u
+}
+
+// SetNillableOpening sets the "opening" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableOpening(v *string) *VideoUpdate {
+	if v != nil {
+		_u.SetOpening(*v)
+	}
+	return _u
+}
+
 // SetOutlierOrder sets the "outlier_order" field.
 func (_u *VideoUpdate) SetOutlierOrder(v []byte) *VideoUpdate {
 	_u.mutation.SetOutlierOrder(v)
@@ -365,6 +650,27 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Kind(); ok {
 		_spec.SetField(video.FieldKind, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.GrowthKind(); ok {
+		_spec.SetField(video.FieldGrowthKind, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Duration(); ok {
+		_spec.SetField(video.FieldDuration, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDuration(); ok {
+		_spec.AddField(video.FieldDuration, field.TypeInt64, value)
+	}
+	if _u.mutation.DurationCleared() {
+		_spec.ClearField(video.FieldDuration, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Handle(); ok {
+		_spec.SetField(video.FieldHandle, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.HandleOnly(); ok {
+		_spec.SetField(video.FieldHandleOnly, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedHandleOnly(); ok {
+		_spec.AddField(video.FieldHandleOnly, field.TypeInt, value)
+	}
 	if value, ok := _u.mutation.PostedAt(); ok {
 		_spec.SetField(video.FieldPostedAt, field.TypeInt64, value)
 	}
@@ -407,6 +713,57 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.UsableAtCleared() {
 		_spec.ClearField(video.FieldUsableAt, field.TypeInt64)
 	}
+	if value, ok := _u.mutation.UsableLikes(); ok {
+		_spec.SetField(video.FieldUsableLikes, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedUsableLikes(); ok {
+		_spec.AddField(video.FieldUsableLikes, field.TypeInt64, value)
+	}
+	if _u.mutation.UsableLikesCleared() {
+		_spec.ClearField(video.FieldUsableLikes, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Peers(); ok {
+		_spec.SetField(video.FieldPeers, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedPeers(); ok {
+		_spec.AddField(video.FieldPeers, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.OwnViews(); ok {
+		_spec.SetField(video.FieldOwnViews, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedOwnViews(); ok {
+		_spec.AddField(video.FieldOwnViews, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.ByNiche(); ok {
+		_spec.SetField(video.FieldByNiche, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedByNiche(); ok {
+		_spec.AddField(video.FieldByNiche, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.TwiceBaseline(); ok {
+		_spec.SetField(video.FieldTwiceBaseline, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTwiceBaseline(); ok {
+		_spec.AddField(video.FieldTwiceBaseline, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.SampleCount(); ok {
+		_spec.SetField(video.FieldSampleCount, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedSampleCount(); ok {
+		_spec.AddField(video.FieldSampleCount, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Doubtful(); ok {
+		_spec.SetField(video.FieldDoubtful, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedDoubtful(); ok {
+		_spec.AddField(video.FieldDoubtful, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Score(); ok {
+		_spec.SetField(video.FieldScore, field.TypeFloat64, value)
+	}
+	if value, ok := _u.mutation.AddedScore(); ok {
+		_spec.AddField(video.FieldScore, field.TypeFloat64, value)
+	}
 	if value, ok := _u.mutation.Digest(); ok {
 		_spec.SetField(video.FieldDigest, field.TypeInt64, value)
 	}
@@ -436,6 +793,15 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.HookOrderCleared() {
 		_spec.ClearField(video.FieldHookOrder, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.HookChangedAt(); ok {
+		_spec.SetField(video.FieldHookChangedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedHookChangedAt(); ok {
+		_spec.AddField(video.FieldHookChangedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Opening(); ok {
+		_spec.SetField(video.FieldOpening, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.OutlierOrder(); ok {
 		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)
@@ -503,6 +869,82 @@ func (_u *VideoUpdateOne) SetNillableKind(v *string) *VideoUpdateOne {
 	if v != nil {
 		_u.SetKind(*v)
 	}
+	return _u
+}
+
+// SetGrowthKind sets the "growth_kind" field.
+func (_u *VideoUpdateOne) SetGrowthKind(v string) *VideoUpdateOne {
+	_u.mutation.SetGrowthKind(v)
+	return _u
+}
+
+// SetNillableGrowthKind sets the "growth_kind" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableGrowthKind(v *string) *VideoUpdateOne {
+	if v != nil {
+		_u.SetGrowthKind(*v)
+	}
+	return _u
+}
+
+// SetDuration sets the "duration" field.
+func (_u *VideoUpdateOne) SetDuration(v int64) *VideoUpdateOne {
+	_u.mutation.ResetDuration()
+	_u.mutation.SetDuration(v)
+	return _u
+}
+
+// SetNillableDuration sets the "duration" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableDuration(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetDuration(*v)
+	}
+	return _u
+}
+
+// AddDuration adds value to the "duration" field.
+func (_u *VideoUpdateOne) AddDuration(v int64) *VideoUpdateOne {
+	_u.mutation.AddDuration(v)
+	return _u
+}
+
+// ClearDuration clears the value of the "duration" field.
+func (_u *VideoUpdateOne) ClearDuration() *VideoUpdateOne {
+	_u.mutation.ClearDuration()
+	return _u
+}
+
+// SetHandle sets the "handle" field.
+func (_u *VideoUpdateOne) SetHandle(v string) *VideoUpdateOne {
+	_u.mutation.SetHandle(v)
+	return _u
+}
+
+// SetNillableHandle sets the "handle" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableHandle(v *string) *VideoUpdateOne {
+	if v != nil {
+		_u.SetHandle(*v)
+	}
+	return _u
+}
+
+// SetHandleOnly sets the "handle_only" field.
+func (_u *VideoUpdateOne) SetHandleOnly(v int) *VideoUpdateOne {
+	_u.mutation.ResetHandleOnly()
+	_u.mutation.SetHandleOnly(v)
+	return _u
+}
+
+// SetNillableHandleOnly sets the "handle_only" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableHandleOnly(v *int) *VideoUpdateOne {
+	if v != nil {
+		_u.SetHandleOnly(*v)
+	}
+	return _u
+}
+
+// AddHandleOnly adds value to the "handle_only" field.
+func (_u *VideoUpdateOne) AddHandleOnly(v int) *VideoUpdateOne {
+	_u.mutation.AddHandleOnly(v)
 	return _u
 }
 
@@ -635,6 +1077,180 @@ func (_u *VideoUpdateOne) ClearUsableAt() *VideoUpdateOne {
 	return _u
 }
 
+// SetUsableLikes sets the "usable_likes" field.
+func (_u *VideoUpdateOne) SetUsableLikes(v int64) *VideoUpdateOne {
+	_u.mutation.ResetUsableLikes()
+	_u.mutation.SetUsableLikes(v)
+	return _u
+}
+
+// SetNillableUsableLikes sets the "usable_likes" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableUsableLikes(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetUsableLikes(*v)
+	}
+	return _u
+}
+
+// AddUsableLikes adds value to the "usable_likes" field.
+func (_u *VideoUpdateOne) AddUsableLikes(v int64) *VideoUpdateOne {
+	_u.mutation.AddUsableLikes(v)
+	return _u
+}
+
+// ClearUsableLikes clears the value of the "usable_likes" field.
+func (_u *VideoUpdateOne) ClearUsableLikes() *VideoUpdateOne {
+	_u.mutation.ClearUsableLikes()
+	return _u
+}
+
+// SetPeers sets the "peers" field.
+func (_u *VideoUpdateOne) SetPeers(v int) *VideoUpdateOne {
+	_u.mutation.ResetPeers()
+	_u.mutation.SetPeers(v)
+	return _u
+}
+
+// SetNillablePeers sets the "peers" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillablePeers(v *int) *VideoUpdateOne {
+	if v != nil {
+		_u.SetPeers(*v)
+	}
+	return _u
+}
+
+// AddPeers adds value to the "peers" field.
+func (_u *VideoUpdateOne) AddPeers(v int) *VideoUpdateOne {
+	_u.mutation.AddPeers(v)
+	return _u
+}
+
+// SetOwnViews sets the "own_views" field.
+func (_u *VideoUpdateOne) SetOwnViews(v int64) *VideoUpdateOne {
+	_u.mutation.ResetOwnViews()
+	_u.mutation.SetOwnViews(v)
+	return _u
+}
+
+// SetNillableOwnViews sets the "own_views" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableOwnViews(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetOwnViews(*v)
+	}
+	return _u
+}
+
+// AddOwnViews adds value to the "own_views" field.
+func (_u *VideoUpdateOne) AddOwnViews(v int64) *VideoUpdateOne {
+	_u.mutation.AddOwnViews(v)
+	return _u
+}
+
+// SetByNiche sets the "by_niche" field.
+func (_u *VideoUpdateOne) SetByNiche(v int) *VideoUpdateOne {
+	_u.mutation.ResetByNiche()
+	_u.mutation.SetByNiche(v)
+	return _u
+}
+
+// SetNillableByNiche sets the "by_niche" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableByNiche(v *int) *VideoUpdateOne {
+	if v != nil {
+		_u.SetByNiche(*v)
+	}
+	return _u
+}
+
+// AddByNiche adds value to the "by_niche" field.
+func (_u *VideoUpdateOne) AddByNiche(v int) *VideoUpdateOne {
+	_u.mutation.AddByNiche(v)
+	return _u
+}
+
+// SetTwiceBaseline sets the "twice_baseline" field.
+func (_u *VideoUpdateOne) SetTwiceBaseline(v int64) *VideoUpdateOne {
+	_u.mutation.ResetTwiceBaseline()
+	_u.mutation.SetTwiceBaseline(v)
+	return _u
+}
+
+// SetNillableTwiceBaseline sets the "twice_baseline" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableTwiceBaseline(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetTwiceBaseline(*v)
+	}
+	return _u
+}
+
+// AddTwiceBaseline adds value to the "twice_baseline" field.
+func (_u *VideoUpdateOne) AddTwiceBaseline(v int64) *VideoUpdateOne {
+	_u.mutation.AddTwiceBaseline(v)
+	return _u
+}
+
+// SetSampleCount sets the "sample_count" field.
+func (_u *VideoUpdateOne) SetSampleCount(v int) *VideoUpdateOne {
+	_u.mutation.ResetSampleCount()
+	_u.mutation.SetSampleCount(v)
+	return _u
+}
+
+// SetNillableSampleCount sets the "sample_count" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableSampleCount(v *int) *VideoUpdateOne {
+	if v != nil {
+		_u.SetSampleCount(*v)
+	}
+	return _u
+}
+
+// AddSampleCount adds value to the "sample_count" field.
+func (_u *VideoUpdateOne) AddSampleCount(v int) *VideoUpdateOne {
+	_u.mutation.AddSampleCount(v)
+	return _u
+}
+
+// SetDoubtful sets the "doubtful" field.
+func (_u *VideoUpdateOne) SetDoubtful(v int) *VideoUpdateOne {
+	_u.mutation.ResetDoubtful()
+	_u.mutation.SetDoubtful(v)
+	return _u
+}
+
+// SetNillableDoubtful sets the "doubtful" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableDoubtful(v *int) *VideoUpdateOne {
+	if v != nil {
+		_u.SetDoubtful(*v)
+	}
+	return _u
+}
+
+// AddDoubtful adds value to the "doubtful" field.
+func (_u *VideoUpdateOne) AddDoubtful(v int) *VideoUpdateOne {
+	_u.mutation.AddDoubtful(v)
+	return _u
+}
+
+// SetScore sets the "score" field.
+func (_u *VideoUpdateOne) SetScore(v float64) *VideoUpdateOne {
+	_u.mutation.ResetScore()
+	_u.mutation.SetScore(v)
+	return _u
+}
+
+// SetNillableScore sets the "score" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableScore(v *float64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetScore(*v)
+	}
+	return _u
+}
+
+// AddScore adds value to the "score" field.
+func (_u *VideoUpdateOne) AddScore(v float64) *VideoUpdateOne {
+	_u.mutation.AddScore(v)
+	return _u
+}
+
 // SetDigest sets the "digest" field.
 func (_u *VideoUpdateOne) SetDigest(v int64) *VideoUpdateOne {
 	_u.mutation.ResetDigest()
@@ -728,6 +1344,41 @@ func (_u *VideoUpdateOne) SetHookOrder(v []byte) *VideoUpdateOne {
 // ClearHookOrder clears the value of the "hook_order" field.
 func (_u *VideoUpdateOne) ClearHookOrder() *VideoUpdateOne {
 	_u.mutation.ClearHookOrder()
+	return _u
+}
+
+// SetHookChangedAt sets the "hook_changed_at" field.
+func (_u *VideoUpdateOne) SetHookChangedAt(v int64) *VideoUpdateOne {
+	_u.mutation.ResetHookChangedAt()
+	_u.mutation.SetHookChangedAt(v)
+	return _u
+}
+
+// SetNillableHookChangedAt sets the "hook_changed_at" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableHookChangedAt(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetHookChangedAt(*v)
+	}
+	return _u
+}
+
+// AddHookChangedAt adds value to the "hook_changed_at" field.
+func (_u *VideoUpdateOne) AddHookChangedAt(v int64) *VideoUpdateOne {
+	_u.mutation.AddHookChangedAt(v)
+	return _u
+}
+
+// SetOpening sets the "opening" field.
+func (_u *VideoUpdateOne) SetOpening(v string) *VideoUpdateOne {
+	_u.mutation.SetOpening(v)
+	return _u
+}
+
+// SetNillableOpening sets the "opening" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableOpening(v *string) *VideoUpdateOne {
+	if v != nil {
+		_u.SetOpening(*v)
+	}
 	return _u
 }
 
@@ -832,6 +1483,27 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	if value, ok := _u.mutation.Kind(); ok {
 		_spec.SetField(video.FieldKind, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.GrowthKind(); ok {
+		_spec.SetField(video.FieldGrowthKind, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Duration(); ok {
+		_spec.SetField(video.FieldDuration, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDuration(); ok {
+		_spec.AddField(video.FieldDuration, field.TypeInt64, value)
+	}
+	if _u.mutation.DurationCleared() {
+		_spec.ClearField(video.FieldDuration, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Handle(); ok {
+		_spec.SetField(video.FieldHandle, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.HandleOnly(); ok {
+		_spec.SetField(video.FieldHandleOnly, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedHandleOnly(); ok {
+		_spec.AddField(video.FieldHandleOnly, field.TypeInt, value)
+	}
 	if value, ok := _u.mutation.PostedAt(); ok {
 		_spec.SetField(video.FieldPostedAt, field.TypeInt64, value)
 	}
@@ -874,6 +1546,57 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	if _u.mutation.UsableAtCleared() {
 		_spec.ClearField(video.FieldUsableAt, field.TypeInt64)
 	}
+	if value, ok := _u.mutation.UsableLikes(); ok {
+		_spec.SetField(video.FieldUsableLikes, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedUsableLikes(); ok {
+		_spec.AddField(video.FieldUsableLikes, field.TypeInt64, value)
+	}
+	if _u.mutation.UsableLikesCleared() {
+		_spec.ClearField(video.FieldUsableLikes, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Peers(); ok {
+		_spec.SetField(video.FieldPeers, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedPeers(); ok {
+		_spec.AddField(video.FieldPeers, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.OwnViews(); ok {
+		_spec.SetField(video.FieldOwnViews, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedOwnViews(); ok {
+		_spec.AddField(video.FieldOwnViews, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.ByNiche(); ok {
+		_spec.SetField(video.FieldByNiche, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedByNiche(); ok {
+		_spec.AddField(video.FieldByNiche, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.TwiceBaseline(); ok {
+		_spec.SetField(video.FieldTwiceBaseline, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTwiceBaseline(); ok {
+		_spec.AddField(video.FieldTwiceBaseline, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.SampleCount(); ok {
+		_spec.SetField(video.FieldSampleCount, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedSampleCount(); ok {
+		_spec.AddField(video.FieldSampleCount, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Doubtful(); ok {
+		_spec.SetField(video.FieldDoubtful, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedDoubtful(); ok {
+		_spec.AddField(video.FieldDoubtful, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Score(); ok {
+		_spec.SetField(video.FieldScore, field.TypeFloat64, value)
+	}
+	if value, ok := _u.mutation.AddedScore(); ok {
+		_spec.AddField(video.FieldScore, field.TypeFloat64, value)
+	}
 	if value, ok := _u.mutation.Digest(); ok {
 		_spec.SetField(video.FieldDigest, field.TypeInt64, value)
 	}
@@ -903,6 +1626,15 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	}
 	if _u.mutation.HookOrderCleared() {
 		_spec.ClearField(video.FieldHookOrder, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.HookChangedAt(); ok {
+		_spec.SetField(video.FieldHookChangedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedHookChangedAt(); ok {
+		_spec.AddField(video.FieldHookChangedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Opening(); ok {
+		_spec.SetField(video.FieldOpening, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.OutlierOrder(); ok {
 		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)

@@ -29,21 +29,18 @@ func migrateCommand() *cobra.Command {
 }
 
 func doctorCommand() *cobra.Command {
-	var asJSON bool
-	command := &cobra.Command{
+	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Try what a server with these settings needs",
+		Short: "Check the system and the settings",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := load(cmd)
 			if err != nil {
 				return err
 			}
-			return app.Doctor(cmd.Context(), cfg, os.Stdout, asJSON)
+			return app.Doctor(cmd.Context(), cfg, os.Stdout)
 		},
 	}
-	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return command
 }
 
 func versionCommand() *cobra.Command {

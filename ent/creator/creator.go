@@ -22,8 +22,6 @@ const (
 	FieldHandle = "handle"
 	// FieldDirty holds the string denoting the dirty field in the database.
 	FieldDirty = "dirty"
-	// FieldThin holds the string denoting the thin field in the database.
-	FieldThin = "thin"
 	// Table holds the table name of the creator in the database.
 	Table = "creators"
 )
@@ -36,7 +34,6 @@ var Columns = []string{
 	FieldKey,
 	FieldHandle,
 	FieldDirty,
-	FieldThin,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -59,8 +56,6 @@ var (
 	Interceptors [1]ent.Interceptor
 	// DefaultDirty holds the default value on creation for the "dirty" field.
 	DefaultDirty int
-	// DefaultThin holds the default value on creation for the "thin" field.
-	DefaultThin int
 )
 
 // OrderOption defines the ordering options for the Creator queries.
@@ -94,9 +89,4 @@ func ByHandle(opts ...sql.OrderTermOption) OrderOption {
 // ByDirty orders the results by the dirty field.
 func ByDirty(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDirty, opts...).ToFunc()
-}
-
-// ByThin orders the results by the thin field.
-func ByThin(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldThin, opts...).ToFunc()
 }

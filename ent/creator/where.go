@@ -77,11 +77,6 @@ func Dirty(v int) predicate.Creator {
 	return predicate.Creator(sql.FieldEQ(FieldDirty, v))
 }
 
-// Thin applies equality check predicate on the "thin" field. It's identical to ThinEQ.
-func Thin(v int) predicate.Creator {
-	return predicate.Creator(sql.FieldEQ(FieldThin, v))
-}
-
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.Creator {
 	return predicate.Creator(sql.FieldEQ(FieldAccountID, v))
@@ -355,46 +350,6 @@ func DirtyLT(v int) predicate.Creator {
 // DirtyLTE applies the LTE predicate on the "dirty" field.
 func DirtyLTE(v int) predicate.Creator {
 	return predicate.Creator(sql.FieldLTE(FieldDirty, v))
-}
-
-// ThinEQ applies the EQ predicate on the "thin" field.
-func ThinEQ(v int) predicate.Creator {
-	return predicate.Creator(sql.FieldEQ(FieldThin, v))
-}
-
-// ThinNEQ applies the NEQ predicate on the "thin" field.
-func ThinNEQ(v int) predicate.Creator {
-	return predicate.Creator(sql.FieldNEQ(FieldThin, v))
-}
-
-// ThinIn applies the In predicate on the "thin" field.
-func ThinIn(vs ...int) predicate.Creator {
-	return predicate.Creator(sql.FieldIn(FieldThin, vs...))
-}
-
-// ThinNotIn applies the NotIn predicate on the "thin" field.
-func ThinNotIn(vs ...int) predicate.Creator {
-	return predicate.Creator(sql.FieldNotIn(FieldThin, vs...))
-}
-
-// ThinGT applies the GT predicate on the "thin" field.
-func ThinGT(v int) predicate.Creator {
-	return predicate.Creator(sql.FieldGT(FieldThin, v))
-}
-
-// ThinGTE applies the GTE predicate on the "thin" field.
-func ThinGTE(v int) predicate.Creator {
-	return predicate.Creator(sql.FieldGTE(FieldThin, v))
-}
-
-// ThinLT applies the LT predicate on the "thin" field.
-func ThinLT(v int) predicate.Creator {
-	return predicate.Creator(sql.FieldLT(FieldThin, v))
-}
-
-// ThinLTE applies the LTE predicate on the "thin" field.
-func ThinLTE(v int) predicate.Creator {
-	return predicate.Creator(sql.FieldLTE(FieldThin, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -129,6 +129,30 @@ func (f LibraryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.LibraryMutation", m)
 }
 
+// The LibraryRunFunc type is an adapter to allow the use of ordinary
+// function as LibraryRun mutator.
+type LibraryRunFunc func(context.Context, *ent.LibraryRunMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f LibraryRunFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.LibraryRunMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.LibraryRunMutation", m)
+}
+
+// The NicheFunc type is an adapter to allow the use of ordinary
+// function as Niche mutator.
+type NicheFunc func(context.Context, *ent.NicheMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f NicheFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.NicheMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.NicheMutation", m)
+}
+
 // The ObservationFunc type is an adapter to allow the use of ordinary
 // function as Observation mutator.
 type ObservationFunc func(context.Context, *ent.ObservationMutation) (ent.Value, error)

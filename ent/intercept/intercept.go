@@ -18,6 +18,8 @@ import (
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
+	"github.com/scrollery/scrollery/ent/libraryrun"
+	"github.com/scrollery/scrollery/ent/niche"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/predicate"
@@ -364,6 +366,60 @@ func (f TraverseLibrary) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.LibraryQuery", q)
+}
+
+// The LibraryRunFunc type is an adapter to allow the use of ordinary function as a Querier.
+type LibraryRunFunc func(context.Context, *ent.LibraryRunQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f LibraryRunFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.LibraryRunQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.LibraryRunQuery", q)
+}
+
+// The TraverseLibraryRun type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseLibraryRun func(context.Context, *ent.LibraryRunQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseLibraryRun) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseLibraryRun) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.LibraryRunQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.LibraryRunQuery", q)
+}
+
+// The NicheFunc type is an adapter to allow the use of ordinary function as a Querier.
+type NicheFunc func(context.Context, *ent.NicheQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f NicheFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.NicheQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.NicheQuery", q)
+}
+
+// The TraverseNiche type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseNiche func(context.Context, *ent.NicheQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseNiche) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseNiche) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.NicheQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.NicheQuery", q)
 }
 
 // The ObservationFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -902,6 +958,10 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.KeyQuery, predicate.Key, key.OrderOption]{typ: ent.TypeKey, tq: q}, nil
 	case *ent.LibraryQuery:
 		return &query[*ent.LibraryQuery, predicate.Library, library.OrderOption]{typ: ent.TypeLibrary, tq: q}, nil
+	case *ent.LibraryRunQuery:
+		return &query[*ent.LibraryRunQuery, predicate.LibraryRun, libraryrun.OrderOption]{typ: ent.TypeLibraryRun, tq: q}, nil
+	case *ent.NicheQuery:
+		return &query[*ent.NicheQuery, predicate.Niche, niche.OrderOption]{typ: ent.TypeNiche, tq: q}, nil
 	case *ent.ObservationQuery:
 		return &query[*ent.ObservationQuery, predicate.Observation, observation.OrderOption]{typ: ent.TypeObservation, tq: q}, nil
 	case *ent.PaymentEventQuery:

@@ -18,6 +18,12 @@ const (
 	FieldRevision = "revision"
 	// FieldVideos holds the string denoting the videos field in the database.
 	FieldVideos = "videos"
+	// FieldMethod holds the string denoting the method field in the database.
+	FieldMethod = "method"
+	// FieldRescoredTo holds the string denoting the rescored_to field in the database.
+	FieldRescoredTo = "rescored_to"
+	// FieldRescoreStep holds the string denoting the rescore_step field in the database.
+	FieldRescoreStep = "rescore_step"
 	// Table holds the table name of the library in the database.
 	Table = "libraries"
 )
@@ -28,6 +34,9 @@ var Columns = []string{
 	FieldAccountID,
 	FieldRevision,
 	FieldVideos,
+	FieldMethod,
+	FieldRescoredTo,
+	FieldRescoreStep,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -52,6 +61,12 @@ var (
 	DefaultRevision int64
 	// DefaultVideos holds the default value on creation for the "videos" field.
 	DefaultVideos int64
+	// DefaultMethod holds the default value on creation for the "method" field.
+	DefaultMethod string
+	// DefaultRescoredTo holds the default value on creation for the "rescored_to" field.
+	DefaultRescoredTo int64
+	// DefaultRescoreStep holds the default value on creation for the "rescore_step" field.
+	DefaultRescoreStep int
 )
 
 // OrderOption defines the ordering options for the Library queries.
@@ -75,4 +90,19 @@ func ByRevision(opts ...sql.OrderTermOption) OrderOption {
 // ByVideos orders the results by the videos field.
 func ByVideos(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldVideos, opts...).ToFunc()
+}
+
+// ByMethod orders the results by the method field.
+func ByMethod(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldMethod, opts...).ToFunc()
+}
+
+// ByRescoredTo orders the results by the rescored_to field.
+func ByRescoredTo(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRescoredTo, opts...).ToFunc()
+}
+
+// ByRescoreStep orders the results by the rescore_step field.
+func ByRescoreStep(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRescoreStep, opts...).ToFunc()
 }

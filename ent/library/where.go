@@ -67,6 +67,21 @@ func Videos(v int64) predicate.Library {
 	return predicate.Library(sql.FieldEQ(FieldVideos, v))
 }
 
+// Method applies equality check predicate on the "method" field. It's identical to MethodEQ.
+func Method(v string) predicate.Library {
+	return predicate.Library(sql.FieldEQ(FieldMethod, v))
+}
+
+// RescoredTo applies equality check predicate on the "rescored_to" field. It's identical to RescoredToEQ.
+func RescoredTo(v int64) predicate.Library {
+	return predicate.Library(sql.FieldEQ(FieldRescoredTo, v))
+}
+
+// RescoreStep applies equality check predicate on the "rescore_step" field. It's identical to RescoreStepEQ.
+func RescoreStep(v int) predicate.Library {
+	return predicate.Library(sql.FieldEQ(FieldRescoreStep, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.Library {
 	return predicate.Library(sql.FieldEQ(FieldAccountID, v))
@@ -185,6 +200,151 @@ func VideosLT(v int64) predicate.Library {
 // VideosLTE applies the LTE predicate on the "videos" field.
 func VideosLTE(v int64) predicate.Library {
 	return predicate.Library(sql.FieldLTE(FieldVideos, v))
+}
+
+// MethodEQ applies the EQ predicate on the "method" field.
+func MethodEQ(v string) predicate.Library {
+	return predicate.Library(sql.FieldEQ(FieldMethod, v))
+}
+
+// MethodNEQ applies the NEQ predicate on the "method" field.
+func MethodNEQ(v string) predicate.Library {
+	return predicate.Library(sql.FieldNEQ(FieldMethod, v))
+}
+
+// MethodIn applies the In predicate on the "method" field.
+func MethodIn(vs ...string) predicate.Library {
+	return predicate.Library(sql.FieldIn(FieldMethod, vs...))
+}
+
+// MethodNotIn applies the NotIn predicate on the "method" field.
+func MethodNotIn(vs ...string) predicate.Library {
+	return predicate.Library(sql.FieldNotIn(FieldMethod, vs...))
+}
+
+// MethodGT applies the GT predicate on the "method" field.
+func MethodGT(v string) predicate.Library {
+	return predicate.Library(sql.FieldGT(FieldMethod, v))
+}
+
+// MethodGTE applies the GTE predicate on the "method" field.
+func MethodGTE(v string) predicate.Library {
+	return predicate.Library(sql.FieldGTE(FieldMethod, v))
+}
+
+// MethodLT applies the LT predicate on the "method" field.
+func MethodLT(v string) predicate.Library {
+	return predicate.Library(sql.FieldLT(FieldMethod, v))
+}
+
+// MethodLTE applies the LTE predicate on the "method" field.
+func MethodLTE(v string) predicate.Library {
+	return predicate.Library(sql.FieldLTE(FieldMethod, v))
+}
+
+// MethodContains applies the Contains predicate on the "method" field.
+func MethodContains(v string) predicate.Library {
+	return predicate.Library(sql.FieldContains(FieldMethod, v))
+}
+
+// MethodHasPrefix applies the HasPrefix predicate on the "method" field.
+func MethodHasPrefix(v string) predicate.Library {
+	return predicate.Library(sql.FieldHasPrefix(FieldMethod, v))
+}
+
+// MethodHasSuffix applies the HasSuffix predicate on the "method" field.
+func MethodHasSuffix(v string) predicate.Library {
+	return predicate.Library(sql.FieldHasSuffix(FieldMethod, v))
+}
+
+// MethodEqualFold applies the EqualFold predicate on the "method" field.
+func MethodEqualFold(v string) predicate.Library {
+	return predicate.Library(sql.FieldEqualFold(FieldMethod, v))
+}
+
+// MethodContainsFold applies the ContainsFold predicate on the "method" field.
+func MethodContainsFold(v string) predicate.Library {
+	return predicate.Library(sql.FieldContainsFold(FieldMethod, v))
+}
+
+// RescoredToEQ applies the EQ predicate on the "rescored_to" field.
+func RescoredToEQ(v int64) predicate.Library {
+	return predicate.Library(sql.FieldEQ(FieldRescoredTo, v))
+}
+
+// RescoredToNEQ applies the NEQ predicate on the "rescored_to" field.
+func RescoredToNEQ(v int64) predicate.Library {
+	return predicate.Library(sql.FieldNEQ(FieldRescoredTo, v))
+}
+
+// RescoredToIn applies the In predicate on the "rescored_to" field.
+func RescoredToIn(vs ...int64) predicate.Library {
+	return predicate.Library(sql.FieldIn(FieldRescoredTo, vs...))
+}
+
+// RescoredToNotIn applies the NotIn predicate on the "rescored_to" field.
+func RescoredToNotIn(vs ...int64) predicate.Library {
+	return predicate.Library(sql.FieldNotIn(FieldRescoredTo, vs...))
+}
+
+// RescoredToGT applies the GT predicate on the "rescored_to" field.
+func RescoredToGT(v int64) predicate.Library {
+	return predicate.Library(sql.FieldGT(FieldRescoredTo, v))
+}
+
+// RescoredToGTE applies the GTE predicate on the "rescored_to" field.
+func RescoredToGTE(v int64) predicate.Library {
+	return predicate.Library(sql.FieldGTE(FieldRescoredTo, v))
+}
+
+// RescoredToLT applies the LT predicate on the "rescored_to" field.
+func RescoredToLT(v int64) predicate.Library {
+	return predicate.Library(sql.FieldLT(FieldRescoredTo, v))
+}
+
+// RescoredToLTE applies the LTE predicate on the "rescored_to" field.
+func RescoredToLTE(v int64) predicate.Library {
+	return predicate.Library(sql.FieldLTE(FieldRescoredTo, v))
+}
+
+// RescoreStepEQ applies the EQ predicate on the "rescore_step" field.
+func RescoreStepEQ(v int) predicate.Library {
+	return predicate.Library(sql.FieldEQ(FieldRescoreStep, v))
+}
+
+// RescoreStepNEQ applies the NEQ predicate on the "rescore_step" field.
+func RescoreStepNEQ(v int) predicate.Library {
+	return predicate.Library(sql.FieldNEQ(FieldRescoreStep, v))
+}
+
+// RescoreStepIn applies the In predicate on the "rescore_step" field.
+func RescoreStepIn(vs ...int) predicate.Library {
+	return predicate.Library(sql.FieldIn(FieldRescoreStep, vs...))
+}
+
+// RescoreStepNotIn applies the NotIn predicate on the "rescore_step" field.
+func RescoreStepNotIn(vs ...int) predicate.Library {
+	return predicate.Library(sql.FieldNotIn(FieldRescoreStep, vs...))
+}
+
+// RescoreStepGT applies the GT predicate on the "rescore_step" field.
+func RescoreStepGT(v int) predicate.Library {
+	return predicate.Library(sql.FieldGT(FieldRescoreStep, v))
+}
+
+// RescoreStepGTE applies the GTE predicate on the "rescore_step" field.
+func RescoreStepGTE(v int) predicate.Library {
+	return predicate.Library(sql.FieldGTE(FieldRescoreStep, v))
+}
+
+// RescoreStepLT applies the LT predicate on the "rescore_step" field.
+func RescoreStepLT(v int) predicate.Library {
+	return predicate.Library(sql.FieldLT(FieldRescoreStep, v))
+}
+
+// RescoreStepLTE applies the LTE predicate on the "rescore_step" field.
+func RescoreStepLTE(v int) predicate.Library {
+	return predicate.Library(sql.FieldLTE(FieldRescoreStep, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -147,7 +147,6 @@ var (
 		{Name: "key", Type: field.TypeString, Size: 2147483647},
 		{Name: "handle", Type: field.TypeString, Size: 2147483647},
 		{Name: "dirty", Type: field.TypeInt, Default: 0},
-		{Name: "thin", Type: field.TypeInt, Default: 0},
 	}
 	// CreatorsTable holds the schema information for the "creators" table.
 	CreatorsTable = &schema.Table{
@@ -164,11 +163,6 @@ var (
 				Name:    "creator_account_id_dirty_id",
 				Unique:  false,
 				Columns: []*schema.Column{CreatorsColumns[1], CreatorsColumns[5], CreatorsColumns[0]},
-			},
-			{
-				Name:    "creator_account_id_platform_thin_id",
-				Unique:  false,
-				Columns: []*schema.Column{CreatorsColumns[1], CreatorsColumns[2], CreatorsColumns[6], CreatorsColumns[0]},
 			},
 		},
 	}
@@ -295,6 +289,9 @@ var (
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "revision", Type: field.TypeInt64, Default: 0},
 		{Name: "videos", Type: field.TypeInt64, Default: 0},
+		{Name: "method", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "rescored_to", Type: field.TypeInt64, Default: 0},
+		{Name: "rescore_step", Type: field.TypeInt, Default: 0},
 	}
 	// LibrariesTable holds the schema information for the "libraries" table.
 	LibrariesTable = &schema.Table{
@@ -306,6 +303,55 @@ var (
 				Name:    "library_account_id",
 				Unique:  true,
 				Columns: []*schema.Column{LibrariesColumns[1]},
+			},
+		},
+	}
+	// LibraryRunsColumns holds the columns for the "library_runs" table.
+	LibraryRunsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "subject", Type: field.TypeString, Size: 2147483647},
+		{Name: "scroll_id", Type: field.TypeInt64},
+		{Name: "first_at", Type: field.TypeInt64},
+		{Name: "last_at", Type: field.TypeInt64},
+		{Name: "usable_at", Type: field.TypeInt64, Nullable: true},
+	}
+	// LibraryRunsTable holds the schema information for the "library_runs" table.
+	LibraryRunsTable = &schema.Table{
+		Name:       "library_runs",
+		Columns:    LibraryRunsColumns,
+		PrimaryKey: []*schema.Column{LibraryRunsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "libraryrun_account_id_scroll_id",
+				Unique:  true,
+				Columns: []*schema.Column{LibraryRunsColumns[1], LibraryRunsColumns[3]},
+			},
+			{
+				Name:    "libraryrun_account_id_subject_last_at",
+				Unique:  false,
+				Columns: []*schema.Column{LibraryRunsColumns[1], LibraryRunsColumns[2], LibraryRunsColumns[5]},
+			},
+		},
+	}
+	// NichesColumns holds the columns for the "niches" table.
+	NichesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "kind", Type: field.TypeString, Size: 2147483647},
+		{Name: "dirty", Type: field.TypeInt, Default: 0},
+		{Name: "dirty_from", Type: field.TypeInt64, Default: 0},
+	}
+	// NichesTable holds the schema information for the "niches" table.
+	NichesTable = &schema.Table{
+		Name:       "niches",
+		Columns:    NichesColumns,
+		PrimaryKey: []*schema.Column{NichesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "niche_account_id_kind",
+				Unique:  true,
+				Columns: []*schema.Column{NichesColumns[1], NichesColumns[2]},
 			},
 		},
 	}
@@ -322,6 +368,7 @@ var (
 		{Name: "shares", Type: field.TypeInt64, Nullable: true},
 		{Name: "saves", Type: field.TypeInt64, Nullable: true},
 		{Name: "observed_at", Type: field.TypeInt64},
+		{Name: "semantics", Type: field.TypeString, Size: 2147483647, Default: ""},
 	}
 	// ObservationsTable holds the schema information for the "observations" table.
 	ObservationsTable = &schema.Table{
@@ -330,9 +377,14 @@ var (
 		PrimaryKey: []*schema.Column{ObservationsColumns[0]},
 		Indexes: []*schema.Index{
 			{
-				Name:    "observation_scroll_id_video_id",
+				Name:    "observation_account_id_scroll_id_video_id_observed_at",
 				Unique:  true,
-				Columns: []*schema.Column{ObservationsColumns[3], ObservationsColumns[2]},
+				Columns: []*schema.Column{ObservationsColumns[1], ObservationsColumns[3], ObservationsColumns[2], ObservationsColumns[10]},
+			},
+			{
+				Name:    "observation_account_id_video_id_observed_at",
+				Unique:  false,
+				Columns: []*schema.Column{ObservationsColumns[1], ObservationsColumns[2], ObservationsColumns[10]},
 			},
 		},
 	}
@@ -631,12 +683,14 @@ var (
 		{Name: "key", Type: field.TypeString, Size: 2147483647},
 		{Name: "label", Type: field.TypeString, Size: 2147483647},
 		{Name: "place", Type: field.TypeBytes},
+		{Name: "listed", Type: field.TypeInt, Default: 1},
 		{Name: "head", Type: field.TypeString, Size: 2147483647},
 		{Name: "video_count", Type: field.TypeInt},
 		{Name: "example1", Type: field.TypeInt64, Nullable: true},
 		{Name: "example2", Type: field.TypeInt64, Nullable: true},
 		{Name: "example3", Type: field.TypeInt64, Nullable: true},
 		{Name: "members", Type: field.TypeBytes, Nullable: true},
+		{Name: "recent", Type: field.TypeBytes, Nullable: true},
 	}
 	// TrendsTable holds the schema information for the "trends" table.
 	TrendsTable = &schema.Table{
@@ -650,9 +704,9 @@ var (
 				Columns: []*schema.Column{TrendsColumns[1], TrendsColumns[2], TrendsColumns[3], TrendsColumns[4]},
 			},
 			{
-				Name:    "trend_account_id_subject_with_archived_place",
+				Name:    "trend_account_id_subject_with_archived_listed_place",
 				Unique:  false,
-				Columns: []*schema.Column{TrendsColumns[1], TrendsColumns[2], TrendsColumns[3], TrendsColumns[6]},
+				Columns: []*schema.Column{TrendsColumns[1], TrendsColumns[2], TrendsColumns[3], TrendsColumns[7], TrendsColumns[6]},
 			},
 		},
 	}
@@ -661,9 +715,11 @@ var (
 		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "subject", Type: field.TypeString, Size: 2147483647},
-		{Name: "scrolls", Type: field.TypeString, Size: 2147483647},
+		{Name: "newest_at", Type: field.TypeInt64, Default: 0},
+		{Name: "span", Type: field.TypeInt64, Default: 0},
 		{Name: "videos", Type: field.TypeInt},
-		{Name: "all_videos", Type: field.TypeInt},
+		{Name: "recent", Type: field.TypeInt, Default: 0},
+		{Name: "earlier", Type: field.TypeInt, Default: 0},
 	}
 	// TrendWindowsTable holds the schema information for the "trend_windows" table.
 	TrendWindowsTable = &schema.Table{
@@ -771,6 +827,10 @@ var (
 		{Name: "external_id", Type: field.TypeString, Size: 2147483647},
 		{Name: "creator_id", Type: field.TypeInt64, Nullable: true},
 		{Name: "kind", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "growth_kind", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "duration", Type: field.TypeInt64, Nullable: true},
+		{Name: "handle", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "handle_only", Type: field.TypeInt, Default: 0},
 		{Name: "subject", Type: field.TypeString, Size: 2147483647},
 		{Name: "scroll_id", Type: field.TypeInt64},
 		{Name: "posted_at", Type: field.TypeInt64, Nullable: true},
@@ -779,12 +839,22 @@ var (
 		{Name: "gone_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "usable_views", Type: field.TypeInt64, Nullable: true},
 		{Name: "usable_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "usable_likes", Type: field.TypeInt64, Nullable: true},
+		{Name: "peers", Type: field.TypeInt, Default: 0},
+		{Name: "own_views", Type: field.TypeInt64, Default: 0},
+		{Name: "by_niche", Type: field.TypeInt, Default: 0},
+		{Name: "twice_baseline", Type: field.TypeInt64, Default: 0},
+		{Name: "sample_count", Type: field.TypeInt, Default: 0},
+		{Name: "doubtful", Type: field.TypeInt, Default: 0},
+		{Name: "score", Type: field.TypeFloat64, Default: 0},
 		{Name: "digest", Type: field.TypeInt64},
 		{Name: "archived", Type: field.TypeInt, Default: 0},
 		{Name: "hook_archived", Type: field.TypeInt, Default: 0},
 		{Name: "hook_hidden", Type: field.TypeInt, Default: 0},
 		{Name: "seen_order", Type: field.TypeBytes},
 		{Name: "hook_order", Type: field.TypeBytes, Nullable: true},
+		{Name: "hook_changed_at", Type: field.TypeInt64, Default: 0},
+		{Name: "opening", Type: field.TypeString, Size: 2147483647, Default: ""},
 		{Name: "outlier_order", Type: field.TypeBytes, Nullable: true},
 	}
 	// VideosTable holds the schema information for the "videos" table.
@@ -799,44 +869,54 @@ var (
 				Columns: []*schema.Column{VideosColumns[1], VideosColumns[2], VideosColumns[3]},
 			},
 			{
-				Name:    "video_account_id_creator_id",
+				Name:    "video_account_id_creator_id_opening",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[4]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[4], VideosColumns[33]},
 			},
 			{
-				Name:    "video_account_id_platform_posted_at_id",
+				Name:    "video_account_id_platform_handle_handle_only_creator_id",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[2], VideosColumns[8], VideosColumns[0]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[2], VideosColumns[8], VideosColumns[9], VideosColumns[4]},
+			},
+			{
+				Name:    "video_account_id_growth_kind_posted_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[6], VideosColumns[12], VideosColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					DescColumns: map[string]bool{
-						VideosColumns[8].Name: true,
+						VideosColumns[12].Name: true,
 					},
 				},
 			},
 			{
+				Name:    "video_account_id_growth_kind_by_niche_posted_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[6], VideosColumns[21], VideosColumns[12], VideosColumns[0]},
+			},
+			{
 				Name:    "video_account_id_hook_hidden_hook_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[17], VideosColumns[19]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[29], VideosColumns[31]},
 			},
 			{
 				Name:    "video_account_id_archived_outlier_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[15], VideosColumns[20]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[34]},
 			},
 			{
 				Name:    "video_account_id_archived_kind_outlier_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[15], VideosColumns[5], VideosColumns[20]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[34]},
 			},
 			{
 				Name:    "video_account_id_archived_kind_seen_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[15], VideosColumns[5], VideosColumns[18]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[30]},
 			},
 			{
 				Name:    "video_account_id_archived_platform_kind_seen_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[15], VideosColumns[2], VideosColumns[5], VideosColumns[18]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[2], VideosColumns[5], VideosColumns[30]},
 			},
 		},
 	}
@@ -894,6 +974,8 @@ var (
 		JobsTable,
 		KeysTable,
 		LibrariesTable,
+		LibraryRunsTable,
+		NichesTable,
 		ObservationsTable,
 		PaymentEventsTable,
 		QuotaEntriesTable,

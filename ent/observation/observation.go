@@ -32,6 +32,8 @@ const (
 	FieldSaves = "saves"
 	// FieldObservedAt holds the string denoting the observed_at field in the database.
 	FieldObservedAt = "observed_at"
+	// FieldSemantics holds the string denoting the semantics field in the database.
+	FieldSemantics = "semantics"
 	// Table holds the table name of the observation in the database.
 	Table = "observations"
 )
@@ -49,6 +51,7 @@ var Columns = []string{
 	FieldShares,
 	FieldSaves,
 	FieldObservedAt,
+	FieldSemantics,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -69,6 +72,8 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
+	// DefaultSemantics holds the default value on creation for the "semantics" field.
+	DefaultSemantics string
 )
 
 // OrderOption defines the ordering options for the Observation queries.
@@ -127,4 +132,9 @@ func BySaves(opts ...sql.OrderTermOption) OrderOption {
 // ByObservedAt orders the results by the observed_at field.
 func ByObservedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldObservedAt, opts...).ToFunc()
+}
+
+// BySemantics orders the results by the semantics field.
+func BySemantics(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSemantics, opts...).ToFunc()
 }

@@ -102,6 +102,11 @@ func ObservedAt(v int64) predicate.Observation {
 	return predicate.Observation(sql.FieldEQ(FieldObservedAt, v))
 }
 
+// Semantics applies equality check predicate on the "semantics" field. It's identical to SemanticsEQ.
+func Semantics(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldEQ(FieldSemantics, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.Observation {
 	return predicate.Observation(sql.FieldEQ(FieldAccountID, v))
@@ -575,6 +580,71 @@ func ObservedAtLT(v int64) predicate.Observation {
 // ObservedAtLTE applies the LTE predicate on the "observed_at" field.
 func ObservedAtLTE(v int64) predicate.Observation {
 	return predicate.Observation(sql.FieldLTE(FieldObservedAt, v))
+}
+
+// SemanticsEQ applies the EQ predicate on the "semantics" field.
+func SemanticsEQ(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldEQ(FieldSemantics, v))
+}
+
+// SemanticsNEQ applies the NEQ predicate on the "semantics" field.
+func SemanticsNEQ(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldNEQ(FieldSemantics, v))
+}
+
+// SemanticsIn applies the In predicate on the "semantics" field.
+func SemanticsIn(vs ...string) predicate.Observation {
+	return predicate.Observation(sql.FieldIn(FieldSemantics, vs...))
+}
+
+// SemanticsNotIn applies the NotIn predicate on the "semantics" field.
+func SemanticsNotIn(vs ...string) predicate.Observation {
+	return predicate.Observation(sql.FieldNotIn(FieldSemantics, vs...))
+}
+
+// SemanticsGT applies the GT predicate on the "semantics" field.
+func SemanticsGT(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldGT(FieldSemantics, v))
+}
+
+// SemanticsGTE applies the GTE predicate on the "semantics" field.
+func SemanticsGTE(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldGTE(FieldSemantics, v))
+}
+
+// SemanticsLT applies the LT predicate on the "semantics" field.
+func SemanticsLT(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldLT(FieldSemantics, v))
+}
+
+// SemanticsLTE applies the LTE predicate on the "semantics" field.
+func SemanticsLTE(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldLTE(FieldSemantics, v))
+}
+
+// SemanticsContains applies the Contains predicate on the "semantics" field.
+func SemanticsContains(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldContains(FieldSemantics, v))
+}
+
+// SemanticsHasPrefix applies the HasPrefix predicate on the "semantics" field.
+func SemanticsHasPrefix(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldHasPrefix(FieldSemantics, v))
+}
+
+// SemanticsHasSuffix applies the HasSuffix predicate on the "semantics" field.
+func SemanticsHasSuffix(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldHasSuffix(FieldSemantics, v))
+}
+
+// SemanticsEqualFold applies the EqualFold predicate on the "semantics" field.
+func SemanticsEqualFold(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldEqualFold(FieldSemantics, v))
+}
+
+// SemanticsContainsFold applies the ContainsFold predicate on the "semantics" field.
+func SemanticsContainsFold(v string) predicate.Observation {
+	return predicate.Observation(sql.FieldContainsFold(FieldSemantics, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -36,6 +36,12 @@ type Key func(*sql.Selector)
 // Library is the predicate function for library builders.
 type Library func(*sql.Selector)
 
+// LibraryRun is the predicate function for libraryrun builders.
+type LibraryRun func(*sql.Selector)
+
+// Niche is the predicate function for niche builders.
+type Niche func(*sql.Selector)
+
 // Observation is the predicate function for observation builders.
 type Observation func(*sql.Selector)
 

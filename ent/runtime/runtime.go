@@ -12,6 +12,8 @@ import (
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
+	"github.com/scrollery/scrollery/ent/libraryrun"
+	"github.com/scrollery/scrollery/ent/niche"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
@@ -71,10 +73,6 @@ func init() {
 	creatorDescDirty := creatorFields[3].Descriptor()
 	// creator.DefaultDirty holds the default value on creation for the dirty field.
 	creator.DefaultDirty = creatorDescDirty.Default.(int)
-	// creatorDescThin is the schema descriptor for thin field.
-	creatorDescThin := creatorFields[4].Descriptor()
-	// creator.DefaultThin holds the default value on creation for the thin field.
-	creator.DefaultThin = creatorDescThin.Default.(int)
 	creditbalanceMixin := schema.CreditBalance{}.Mixin()
 	creditbalanceMixinHooks0 := creditbalanceMixin[0].Hooks()
 	creditbalance.Hooks[0] = creditbalanceMixinHooks0[0]
@@ -125,11 +123,49 @@ func init() {
 	libraryDescVideos := libraryFields[1].Descriptor()
 	// library.DefaultVideos holds the default value on creation for the videos field.
 	library.DefaultVideos = libraryDescVideos.Default.(int64)
+	// libraryDescMethod is the schema descriptor for method field.
+	libraryDescMethod := libraryFields[2].Descriptor()
+	// library.DefaultMethod holds the default value on creation for the method field.
+	library.DefaultMethod = libraryDescMethod.Default.(string)
+	// libraryDescRescoredTo is the schema descriptor for rescored_to field.
+	libraryDescRescoredTo := libraryFields[3].Descriptor()
+	// library.DefaultRescoredTo holds the default value on creation for the rescored_to field.
+	library.DefaultRescoredTo = libraryDescRescoredTo.Default.(int64)
+	// libraryDescRescoreStep is the schema descriptor for rescore_step field.
+	libraryDescRescoreStep := libraryFields[4].Descriptor()
+	// library.DefaultRescoreStep holds the default value on creation for the rescore_step field.
+	library.DefaultRescoreStep = libraryDescRescoreStep.Default.(int)
+	libraryrunMixin := schema.LibraryRun{}.Mixin()
+	libraryrunMixinHooks0 := libraryrunMixin[0].Hooks()
+	libraryrun.Hooks[0] = libraryrunMixinHooks0[0]
+	libraryrunMixinInters0 := libraryrunMixin[0].Interceptors()
+	libraryrun.Interceptors[0] = libraryrunMixinInters0[0]
+	nicheMixin := schema.Niche{}.Mixin()
+	nicheMixinHooks0 := nicheMixin[0].Hooks()
+	niche.Hooks[0] = nicheMixinHooks0[0]
+	nicheMixinInters0 := nicheMixin[0].Interceptors()
+	niche.Interceptors[0] = nicheMixinInters0[0]
+	nicheFields := schema.Niche{}.Fields()
+	_ = nicheFields
+	// nicheDescDirty is the schema descriptor for dirty field.
+	nicheDescDirty := nicheFields[1].Descriptor()
+	// niche.DefaultDirty holds the default value on creation for the dirty field.
+	niche.DefaultDirty = nicheDescDirty.Default.(int)
+	// nicheDescDirtyFrom is the schema descriptor for dirty_from field.
+	nicheDescDirtyFrom := nicheFields[2].Descriptor()
+	// niche.DefaultDirtyFrom holds the default value on creation for the dirty_from field.
+	niche.DefaultDirtyFrom = nicheDescDirtyFrom.Default.(int64)
 	observationMixin := schema.Observation{}.Mixin()
 	observationMixinHooks0 := observationMixin[0].Hooks()
 	observation.Hooks[0] = observationMixinHooks0[0]
 	observationMixinInters0 := observationMixin[0].Interceptors()
 	observation.Interceptors[0] = observationMixinInters0[0]
+	observationFields := schema.Observation{}.Fields()
+	_ = observationFields
+	// observationDescSemantics is the schema descriptor for semantics field.
+	observationDescSemantics := observationFields[9].Descriptor()
+	// observation.DefaultSemantics holds the default value on creation for the semantics field.
+	observation.DefaultSemantics = observationDescSemantics.Default.(string)
 	recurrenceMixin := schema.Recurrence{}.Mixin()
 	recurrenceMixinHooks0 := recurrenceMixin[0].Hooks()
 	recurrence.Hooks[0] = recurrenceMixinHooks0[0]
@@ -241,11 +277,35 @@ func init() {
 	trend.Hooks[0] = trendMixinHooks0[0]
 	trendMixinInters0 := trendMixin[0].Interceptors()
 	trend.Interceptors[0] = trendMixinInters0[0]
+	trendFields := schema.Trend{}.Fields()
+	_ = trendFields
+	// trendDescListed is the schema descriptor for listed field.
+	trendDescListed := trendFields[5].Descriptor()
+	// trend.DefaultListed holds the default value on creation for the listed field.
+	trend.DefaultListed = trendDescListed.Default.(int)
 	trendwindowMixin := schema.TrendWindow{}.Mixin()
 	trendwindowMixinHooks0 := trendwindowMixin[0].Hooks()
 	trendwindow.Hooks[0] = trendwindowMixinHooks0[0]
 	trendwindowMixinInters0 := trendwindowMixin[0].Interceptors()
 	trendwindow.Interceptors[0] = trendwindowMixinInters0[0]
+	trendwindowFields := schema.TrendWindow{}.Fields()
+	_ = trendwindowFields
+	// trendwindowDescNewestAt is the schema descriptor for newest_at field.
+	trendwindowDescNewestAt := trendwindowFields[1].Descriptor()
+	// trendwindow.DefaultNewestAt holds the default value on creation for the newest_at field.
+	trendwindow.DefaultNewestAt = trendwindowDescNewestAt.Default.(int64)
+	// trendwindowDescSpan is the schema descriptor for span field.
+	trendwindowDescSpan := trendwindowFields[2].Descriptor()
+	// trendwindow.DefaultSpan holds the default value on creation for the span field.
+	trendwindow.DefaultSpan = trendwindowDescSpan.Default.(int64)
+	// trendwindowDescRecent is the schema descriptor for recent field.
+	trendwindowDescRecent := trendwindowFields[4].Descriptor()
+	// trendwindow.DefaultRecent holds the default value on creation for the recent field.
+	trendwindow.DefaultRecent = trendwindowDescRecent.Default.(int)
+	// trendwindowDescEarlier is the schema descriptor for earlier field.
+	trendwindowDescEarlier := trendwindowFields[5].Descriptor()
+	// trendwindow.DefaultEarlier holds the default value on creation for the earlier field.
+	trendwindow.DefaultEarlier = trendwindowDescEarlier.Default.(int)
 	usagecounterMixin := schema.UsageCounter{}.Mixin()
 	usagecounterMixinHooks0 := usagecounterMixin[0].Hooks()
 	usagecounter.Hooks[0] = usagecounterMixinHooks0[0]
@@ -289,18 +349,66 @@ func init() {
 	videoDescKind := videoFields[3].Descriptor()
 	// video.DefaultKind holds the default value on creation for the kind field.
 	video.DefaultKind = videoDescKind.Default.(string)
+	// videoDescGrowthKind is the schema descriptor for growth_kind field.
+	videoDescGrowthKind := videoFields[4].Descriptor()
+	// video.DefaultGrowthKind holds the default value on creation for the growth_kind field.
+	video.DefaultGrowthKind = videoDescGrowthKind.Default.(string)
+	// videoDescHandle is the schema descriptor for handle field.
+	videoDescHandle := videoFields[6].Descriptor()
+	// video.DefaultHandle holds the default value on creation for the handle field.
+	video.DefaultHandle = videoDescHandle.Default.(string)
+	// videoDescHandleOnly is the schema descriptor for handle_only field.
+	videoDescHandleOnly := videoFields[7].Descriptor()
+	// video.DefaultHandleOnly holds the default value on creation for the handle_only field.
+	video.DefaultHandleOnly = videoDescHandleOnly.Default.(int)
+	// videoDescPeers is the schema descriptor for peers field.
+	videoDescPeers := videoFields[17].Descriptor()
+	// video.DefaultPeers holds the default value on creation for the peers field.
+	video.DefaultPeers = videoDescPeers.Default.(int)
+	// videoDescOwnViews is the schema descriptor for own_views field.
+	videoDescOwnViews := videoFields[18].Descriptor()
+	// video.DefaultOwnViews holds the default value on creation for the own_views field.
+	video.DefaultOwnViews = videoDescOwnViews.Default.(int64)
+	// videoDescByNiche is the schema descriptor for by_niche field.
+	videoDescByNiche := videoFields[19].Descriptor()
+	// video.DefaultByNiche holds the default value on creation for the by_niche field.
+	video.DefaultByNiche = videoDescByNiche.Default.(int)
+	// videoDescTwiceBaseline is the schema descriptor for twice_baseline field.
+	videoDescTwiceBaseline := videoFields[20].Descriptor()
+	// video.DefaultTwiceBaseline holds the default value on creation for the twice_baseline field.
+	video.DefaultTwiceBaseline = videoDescTwiceBaseline.Default.(int64)
+	// videoDescSampleCount is the schema descriptor for sample_count field.
+	videoDescSampleCount := videoFields[21].Descriptor()
+	// video.DefaultSampleCount holds the default value on creation for the sample_count field.
+	video.DefaultSampleCount = videoDescSampleCount.Default.(int)
+	// videoDescDoubtful is the schema descriptor for doubtful field.
+	videoDescDoubtful := videoFields[22].Descriptor()
+	// video.DefaultDoubtful holds the default value on creation for the doubtful field.
+	video.DefaultDoubtful = videoDescDoubtful.Default.(int)
+	// videoDescScore is the schema descriptor for score field.
+	videoDescScore := videoFields[23].Descriptor()
+	// video.DefaultScore holds the default value on creation for the score field.
+	video.DefaultScore = videoDescScore.Default.(float64)
 	// videoDescArchived is the schema descriptor for archived field.
-	videoDescArchived := videoFields[13].Descriptor()
+	videoDescArchived := videoFields[25].Descriptor()
 	// video.DefaultArchived holds the default value on creation for the archived field.
 	video.DefaultArchived = videoDescArchived.Default.(int)
 	// videoDescHookArchived is the schema descriptor for hook_archived field.
-	videoDescHookArchived := videoFields[14].Descriptor()
+	videoDescHookArchived := videoFields[26].Descriptor()
 	// video.DefaultHookArchived holds the default value on creation for the hook_archived field.
 	video.DefaultHookArchived = videoDescHookArchived.Default.(int)
 	// videoDescHookHidden is the schema descriptor for hook_hidden field.
-	videoDescHookHidden := videoFields[15].Descriptor()
+	videoDescHookHidden := videoFields[27].Descriptor()
 	// video.DefaultHookHidden holds the default value on creation for the hook_hidden field.
 	video.DefaultHookHidden = videoDescHookHidden.Default.(int)
+	// videoDescHookChangedAt is the schema descriptor for hook_changed_at field.
+	videoDescHookChangedAt := videoFields[30].Descriptor()
+	// video.DefaultHookChangedAt holds the default value on creation for the hook_changed_at field.
+	video.DefaultHookChangedAt = videoDescHookChangedAt.Default.(int64)
+	// videoDescOpening is the schema descriptor for opening field.
+	videoDescOpening := videoFields[31].Descriptor()
+	// video.DefaultOpening holds the default value on creation for the opening field.
+	video.DefaultOpening = videoDescOpening.Default.(string)
 	videodocMixin := schema.VideoDoc{}.Mixin()
 	videodocMixinHooks0 := videodocMixin[0].Hooks()
 	videodoc.Hooks[0] = videodocMixinHooks0[0]

@@ -17,12 +17,10 @@ func (Creator) Fields() []ent.Field {
 	return []ent.Field{
 		field.Text("platform").Immutable(),
 		field.Text("key").Immutable().
-			Comment("The platform's creator id or, without one, the case-folded handle without @."),
+			Comment("`id:` and the platform's creator id, else `handle:` and the folded handle without @."),
 		field.Text("handle"),
 		field.Int("dirty").Default(0).
 			Comment("1 if a video of the creator changed after the last scoring."),
-		field.Int("thin").Default(0).
-			Comment("1 if a video of the creator has too few peers."),
 	}
 }
 
@@ -31,6 +29,5 @@ func (Creator) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "platform", "key").Unique(),
 		index.Fields("account_id", "dirty", "id"),
-		index.Fields("account_id", "platform", "thin", "id"),
 	}
 }

@@ -18,6 +18,12 @@ func (Library) Fields() []ent.Field {
 		field.Int64("revision").Default(0).
 			Comment("Incremented by every transaction that changes a list."),
 		field.Int64("videos").Default(0),
+		field.Text("method").Default("").
+			Comment("The rules and the growth table that every video was scored by; another one means that it is scored again."),
+		field.Int64("rescored_to").Default(0).
+			Comment("How far a rescoring came: the last id of its current step."),
+		field.Int("rescore_step").Default(0).
+			Comment("The step that a rescoring is in; 0 before the first."),
 	}
 }
 

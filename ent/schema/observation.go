@@ -25,12 +25,15 @@ func (Observation) Fields() []ent.Field {
 		field.Int64("shares").Optional().Nillable().Immutable(),
 		field.Int64("saves").Optional().Nillable().Immutable(),
 		field.Int64("observed_at").Immutable(),
+		field.Text("semantics").Default("").Immutable().
+			Comment("What the source says its counts are: exact, rounded, lagged, paid_and_organic; empty if unknown."),
 	}
 }
 
 // Indexes of Observation.
 func (Observation) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("scroll_id", "video_id").Unique(),
+		index.Fields("account_id", "scroll_id", "video_id", "observed_at").Unique(),
+		index.Fields("account_id", "video_id", "observed_at"),
 	}
 }

@@ -21,7 +21,9 @@ func (Trend) Fields() []ent.Field {
 		field.Text("key").Immutable(),
 		field.Text("label"),
 		field.Bytes("place").
-			Comment("Median growth, video count, highest first, then key: the sort key."),
+			Comment("Strength, video count, highest first, then key: the sort key."),
+		field.Int("listed").Default(1).
+			Comment("0 where it is dropped, as half of its recent videos are those of one above it."),
 		field.Text("head").
 			Comment("The Trend's JSON without its examples and without the closing brace."),
 		field.Int("video_count"),
@@ -29,7 +31,9 @@ func (Trend) Fields() []ent.Field {
 		field.Int64("example2").Optional().Nillable(),
 		field.Int64("example3").Optional().Nillable(),
 		field.Bytes("members").Optional().Nillable().
-			Comment("Videos of the window that have the key, and their growth; only in the list with archived videos."),
+			Comment("Videos of the window with the key, and what each adds; in the list with archived ones only."),
+		field.Bytes("recent").Optional().Nillable().
+			Comment("Ids of the recent videos that the list counts, 8 bytes each."),
 	}
 }
 
@@ -37,6 +41,6 @@ func (Trend) Fields() []ent.Field {
 func (Trend) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "subject", "with_archived", "key").Unique(),
-		index.Fields("account_id", "subject", "with_archived", "place"),
+		index.Fields("account_id", "subject", "with_archived", "listed", "place"),
 	}
 }

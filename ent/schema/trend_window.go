@@ -16,11 +16,16 @@ func (TrendWindow) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 func (TrendWindow) Fields() []ent.Field {
 	return []ent.Field{
 		field.Text("subject").Immutable(),
-		field.Text("scrolls").
-			Comment("Ids of the scrolls, separated by spaces."),
+		field.Int64("newest_at").Default(0).
+			Comment("T: the newest usable observation."),
+		field.Int64("span").Default(0).
+			Comment("W in milliseconds; the window is twice as long."),
 		field.Int("videos").
-			Comment("Videos seen in them that are not archived."),
-		field.Int("all_videos"),
+			Comment("Videos of the window, archived ones too."),
+		field.Int("recent").Default(0).
+			Comment("Creators of videos posted in the newer half."),
+		field.Int("earlier").Default(0).
+			Comment("Creators of videos posted in the older half."),
 	}
 }
 

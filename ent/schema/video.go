@@ -24,6 +24,14 @@ func (Video) Fields() []ent.Field {
 		field.Int64("creator_id").Optional().Nillable(),
 		field.Text("kind").Default("").
 			Comment("`own`, `competitor`, `niche` or empty."),
+		field.Text("growth_kind").Default("").
+			Comment("What it competes with: the platform, on YouTube with a length; empty until it is worked out."),
+		field.Int64("duration").Optional().Nillable().
+			Comment("Milliseconds; null where unknown."),
+		field.Text("handle").Default("").
+			Comment("The creator's last handle, without @ and folded; empty where unknown."),
+		field.Int("handle_only").Default(0).
+			Comment("1 where no creator id was given, so that creator_id follows from the handle."),
 		field.Text("subject").Immutable().
 			Comment("canonicalId of the brief for which it was first collected."),
 		field.Int64("scroll_id").Immutable().
@@ -37,6 +45,21 @@ func (Video) Fields() []ent.Field {
 		field.Int64("usable_views").Optional().Nillable().
 			Comment("Views of the newest observation that scoring can use."),
 		field.Int64("usable_at").Optional().Nillable(),
+		field.Int64("usable_likes").Optional().Nillable().
+			Comment("Likes of the same observation; null where not given."),
+		field.Int("peers").Default(0).
+			Comment("The creator's own peers, at most 30, whatever the baseline is made of."),
+		field.Int64("own_views").Default(0).
+			Comment("The most expected views of an own peer where there are one or two; else 0."),
+		field.Int("by_niche").Default(0).
+			Comment("1 where the baseline comes from the niche, as the creator has fewer than three peers; 2 until it is worked out."),
+		field.Int64("twice_baseline").Default(0).
+			Comment("Twice baselineViews, so that it is whole; 0 without a score."),
+		field.Int("sample_count").Default(0),
+		field.Int("doubtful").Default(0).
+			Comment("1 where the views look bought."),
+		field.Float("score").Default(0).
+			Comment("With 4 decimals; 0 without a score."),
 		field.Int64("digest").
 			Comment("Digest of the last record without its counts; if it is the same, no document changes."),
 		field.Int("archived").Default(0).
@@ -47,9 +70,13 @@ func (Video) Fields() []ent.Field {
 		field.Bytes("seen_order").Immutable().
 			Comment("firstSeenAt, newest first, then id."),
 		field.Bytes("hook_order").Optional().Nillable().
-			Comment("When the evidence last changed, newest first, then id; null without evidence."),
+			Comment("0, or 1 for a repetition; when the evidence last changed, newest first, then id; null without evidence."),
+		field.Int64("hook_changed_at").Default(0).
+			Comment("When the evidence last changed; 0 without evidence."),
+		field.Text("opening").Default("").
+			Comment("The first 20 letters and digits of the evidence; empty where there are fewer."),
 		field.Bytes("outlier_order").Optional().Nillable().
-			Comment("Score, views, observedAt, highest first, then id; then baseline and peers, for display. Null unless an outlier."),
+			Comment("The outlier's sort key of 49 bytes; then twice the baseline and the samples, for show. Null unless listed."),
 	}
 }
 
@@ -57,9 +84,11 @@ func (Video) Fields() []ent.Field {
 func (Video) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "platform", "external_id").Unique(),
-		index.Fields("account_id", "creator_id"),
-		index.Fields("account_id", "platform", "posted_at", "id").
+		index.Fields("account_id", "creator_id", "opening"),
+		index.Fields("account_id", "platform", "handle", "handle_only", "creator_id"),
+		index.Fields("account_id", "growth_kind", "posted_at", "id").
 			Annotations(entsql.DescColumns("posted_at")),
+		index.Fields("account_id", "growth_kind", "by_niche", "posted_at", "id"),
 		index.Fields("account_id", "hook_hidden", "hook_order"),
 		index.Fields("account_id", "archived", "outlier_order"),
 		index.Fields("account_id", "archived", "kind", "outlier_order"),

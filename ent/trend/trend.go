@@ -24,6 +24,8 @@ const (
 	FieldLabel = "label"
 	// FieldPlace holds the string denoting the place field in the database.
 	FieldPlace = "place"
+	// FieldListed holds the string denoting the listed field in the database.
+	FieldListed = "listed"
 	// FieldHead holds the string denoting the head field in the database.
 	FieldHead = "head"
 	// FieldVideoCount holds the string denoting the video_count field in the database.
@@ -36,6 +38,8 @@ const (
 	FieldExample3 = "example3"
 	// FieldMembers holds the string denoting the members field in the database.
 	FieldMembers = "members"
+	// FieldRecent holds the string denoting the recent field in the database.
+	FieldRecent = "recent"
 	// Table holds the table name of the trend in the database.
 	Table = "trends"
 )
@@ -49,12 +53,14 @@ var Columns = []string{
 	FieldKey,
 	FieldLabel,
 	FieldPlace,
+	FieldListed,
 	FieldHead,
 	FieldVideoCount,
 	FieldExample1,
 	FieldExample2,
 	FieldExample3,
 	FieldMembers,
+	FieldRecent,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -75,6 +81,8 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
+	// DefaultListed holds the default value on creation for the "listed" field.
+	DefaultListed int
 )
 
 // OrderOption defines the ordering options for the Trend queries.
@@ -108,6 +116,11 @@ func ByKey(opts ...sql.OrderTermOption) OrderOption {
 // ByLabel orders the results by the label field.
 func ByLabel(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldLabel, opts...).ToFunc()
+}
+
+// ByListed orders the results by the listed field.
+func ByListed(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldListed, opts...).ToFunc()
 }
 
 // ByHead orders the results by the head field.

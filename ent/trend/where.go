@@ -77,6 +77,11 @@ func Place(v []byte) predicate.Trend {
 	return predicate.Trend(sql.FieldEQ(FieldPlace, v))
 }
 
+// Listed applies equality check predicate on the "listed" field. It's identical to ListedEQ.
+func Listed(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldListed, v))
+}
+
 // Head applies equality check predicate on the "head" field. It's identical to HeadEQ.
 func Head(v string) predicate.Trend {
 	return predicate.Trend(sql.FieldEQ(FieldHead, v))
@@ -105,6 +110,11 @@ func Example3(v int64) predicate.Trend {
 // Members applies equality check predicate on the "members" field. It's identical to MembersEQ.
 func Members(v []byte) predicate.Trend {
 	return predicate.Trend(sql.FieldEQ(FieldMembers, v))
+}
+
+// Recent applies equality check predicate on the "recent" field. It's identical to RecentEQ.
+func Recent(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldRecent, v))
 }
 
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
@@ -422,6 +432,46 @@ func PlaceLTE(v []byte) predicate.Trend {
 	return predicate.Trend(sql.FieldLTE(FieldPlace, v))
 }
 
+// ListedEQ applies the EQ predicate on the "listed" field.
+func ListedEQ(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldListed, v))
+}
+
+// ListedNEQ applies the NEQ predicate on the "listed" field.
+func ListedNEQ(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldListed, v))
+}
+
+// ListedIn applies the In predicate on the "listed" field.
+func ListedIn(vs ...int) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldListed, vs...))
+}
+
+// ListedNotIn applies the NotIn predicate on the "listed" field.
+func ListedNotIn(vs ...int) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldListed, vs...))
+}
+
+// ListedGT applies the GT predicate on the "listed" field.
+func ListedGT(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldListed, v))
+}
+
+// ListedGTE applies the GTE predicate on the "listed" field.
+func ListedGTE(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldListed, v))
+}
+
+// ListedLT applies the LT predicate on the "listed" field.
+func ListedLT(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldListed, v))
+}
+
+// ListedLTE applies the LTE predicate on the "listed" field.
+func ListedLTE(v int) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldListed, v))
+}
+
 // HeadEQ applies the EQ predicate on the "head" field.
 func HeadEQ(v string) predicate.Trend {
 	return predicate.Trend(sql.FieldEQ(FieldHead, v))
@@ -725,6 +775,56 @@ func MembersIsNil() predicate.Trend {
 // MembersNotNil applies the NotNil predicate on the "members" field.
 func MembersNotNil() predicate.Trend {
 	return predicate.Trend(sql.FieldNotNull(FieldMembers))
+}
+
+// RecentEQ applies the EQ predicate on the "recent" field.
+func RecentEQ(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldEQ(FieldRecent, v))
+}
+
+// RecentNEQ applies the NEQ predicate on the "recent" field.
+func RecentNEQ(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldNEQ(FieldRecent, v))
+}
+
+// RecentIn applies the In predicate on the "recent" field.
+func RecentIn(vs ...[]byte) predicate.Trend {
+	return predicate.Trend(sql.FieldIn(FieldRecent, vs...))
+}
+
+// RecentNotIn applies the NotIn predicate on the "recent" field.
+func RecentNotIn(vs ...[]byte) predicate.Trend {
+	return predicate.Trend(sql.FieldNotIn(FieldRecent, vs...))
+}
+
+// RecentGT applies the GT predicate on the "recent" field.
+func RecentGT(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldGT(FieldRecent, v))
+}
+
+// RecentGTE applies the GTE predicate on the "recent" field.
+func RecentGTE(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldGTE(FieldRecent, v))
+}
+
+// RecentLT applies the LT predicate on the "recent" field.
+func RecentLT(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldLT(FieldRecent, v))
+}
+
+// RecentLTE applies the LTE predicate on the "recent" field.
+func RecentLTE(v []byte) predicate.Trend {
+	return predicate.Trend(sql.FieldLTE(FieldRecent, v))
+}
+
+// RecentIsNil applies the IsNil predicate on the "recent" field.
+func RecentIsNil() predicate.Trend {
+	return predicate.Trend(sql.FieldIsNull(FieldRecent))
+}
+
+// RecentNotNil applies the NotNil predicate on the "recent" field.
+func RecentNotNil() predicate.Trend {
+	return predicate.Trend(sql.FieldNotNull(FieldRecent))
 }
 
 // And groups predicates with the AND operator between them.

@@ -16,12 +16,16 @@ const (
 	FieldAccountID = "account_id"
 	// FieldSubject holds the string denoting the subject field in the database.
 	FieldSubject = "subject"
-	// FieldScrolls holds the string denoting the scrolls field in the database.
-	FieldScrolls = "scrolls"
+	// FieldNewestAt holds the string denoting the newest_at field in the database.
+	FieldNewestAt = "newest_at"
+	// FieldSpan holds the string denoting the span field in the database.
+	FieldSpan = "span"
 	// FieldVideos holds the string denoting the videos field in the database.
 	FieldVideos = "videos"
-	// FieldAllVideos holds the string denoting the all_videos field in the database.
-	FieldAllVideos = "all_videos"
+	// FieldRecent holds the string denoting the recent field in the database.
+	FieldRecent = "recent"
+	// FieldEarlier holds the string denoting the earlier field in the database.
+	FieldEarlier = "earlier"
 	// Table holds the table name of the trendwindow in the database.
 	Table = "trend_windows"
 )
@@ -31,9 +35,11 @@ var Columns = []string{
 	FieldID,
 	FieldAccountID,
 	FieldSubject,
-	FieldScrolls,
+	FieldNewestAt,
+	FieldSpan,
 	FieldVideos,
-	FieldAllVideos,
+	FieldRecent,
+	FieldEarlier,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -54,6 +60,14 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
+	// DefaultNewestAt holds the default value on creation for the "newest_at" field.
+	DefaultNewestAt int64
+	// DefaultSpan holds the default value on creation for the "span" field.
+	DefaultSpan int64
+	// DefaultRecent holds the default value on creation for the "recent" field.
+	DefaultRecent int
+	// DefaultEarlier holds the default value on creation for the "earlier" field.
+	DefaultEarlier int
 )
 
 // OrderOption defines the ordering options for the TrendWindow queries.
@@ -74,9 +88,14 @@ func BySubject(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSubject, opts...).ToFunc()
 }
 
-// ByScrolls orders the results by the scrolls field.
-func ByScrolls(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldScrolls, opts...).ToFunc()
+// ByNewestAt orders the results by the newest_at field.
+func ByNewestAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldNewestAt, opts...).ToFunc()
+}
+
+// BySpan orders the results by the span field.
+func BySpan(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSpan, opts...).ToFunc()
 }
 
 // ByVideos orders the results by the videos field.
@@ -84,7 +103,12 @@ func ByVideos(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldVideos, opts...).ToFunc()
 }
 
-// ByAllVideos orders the results by the all_videos field.
-func ByAllVideos(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAllVideos, opts...).ToFunc()
+// ByRecent orders the results by the recent field.
+func ByRecent(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRecent, opts...).ToFunc()
+}
+
+// ByEarlier orders the results by the earlier field.
+func ByEarlier(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEarlier, opts...).ToFunc()
 }

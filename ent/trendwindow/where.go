@@ -62,9 +62,14 @@ func Subject(v string) predicate.TrendWindow {
 	return predicate.TrendWindow(sql.FieldEQ(FieldSubject, v))
 }
 
-// Scrolls applies equality check predicate on the "scrolls" field. It's identical to ScrollsEQ.
-func Scrolls(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldEQ(FieldScrolls, v))
+// NewestAt applies equality check predicate on the "newest_at" field. It's identical to NewestAtEQ.
+func NewestAt(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldEQ(FieldNewestAt, v))
+}
+
+// Span applies equality check predicate on the "span" field. It's identical to SpanEQ.
+func Span(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldEQ(FieldSpan, v))
 }
 
 // Videos applies equality check predicate on the "videos" field. It's identical to VideosEQ.
@@ -72,9 +77,14 @@ func Videos(v int) predicate.TrendWindow {
 	return predicate.TrendWindow(sql.FieldEQ(FieldVideos, v))
 }
 
-// AllVideos applies equality check predicate on the "all_videos" field. It's identical to AllVideosEQ.
-func AllVideos(v int) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldEQ(FieldAllVideos, v))
+// Recent applies equality check predicate on the "recent" field. It's identical to RecentEQ.
+func Recent(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldEQ(FieldRecent, v))
+}
+
+// Earlier applies equality check predicate on the "earlier" field. It's identical to EarlierEQ.
+func Earlier(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldEQ(FieldEarlier, v))
 }
 
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
@@ -182,69 +192,84 @@ func SubjectContainsFold(v string) predicate.TrendWindow {
 	return predicate.TrendWindow(sql.FieldContainsFold(FieldSubject, v))
 }
 
-// ScrollsEQ applies the EQ predicate on the "scrolls" field.
-func ScrollsEQ(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldEQ(FieldScrolls, v))
+// NewestAtEQ applies the EQ predicate on the "newest_at" field.
+func NewestAtEQ(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldEQ(FieldNewestAt, v))
 }
 
-// ScrollsNEQ applies the NEQ predicate on the "scrolls" field.
-func ScrollsNEQ(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldNEQ(FieldScrolls, v))
+// NewestAtNEQ applies the NEQ predicate on the "newest_at" field.
+func NewestAtNEQ(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldNEQ(FieldNewestAt, v))
 }
 
-// ScrollsIn applies the In predicate on the "scrolls" field.
-func ScrollsIn(vs ...string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldIn(FieldScrolls, vs...))
+// NewestAtIn applies the In predicate on the "newest_at" field.
+func NewestAtIn(vs ...int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldIn(FieldNewestAt, vs...))
 }
 
-// ScrollsNotIn applies the NotIn predicate on the "scrolls" field.
-func ScrollsNotIn(vs ...string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldNotIn(FieldScrolls, vs...))
+// NewestAtNotIn applies the NotIn predicate on the "newest_at" field.
+func NewestAtNotIn(vs ...int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldNotIn(FieldNewestAt, vs...))
 }
 
-// ScrollsGT applies the GT predicate on the "scrolls" field.
-func ScrollsGT(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldGT(FieldScrolls, v))
+// NewestAtGT applies the GT predicate on the "newest_at" field.
+func NewestAtGT(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldGT(FieldNewestAt, v))
 }
 
-// ScrollsGTE applies the GTE predicate on the "scrolls" field.
-func ScrollsGTE(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldGTE(FieldScrolls, v))
+// NewestAtGTE applies the GTE predicate on the "newest_at" field.
+func NewestAtGTE(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldGTE(FieldNewestAt, v))
 }
 
-// ScrollsLT applies the LT predicate on the "scrolls" field.
-func ScrollsLT(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldLT(FieldScrolls, v))
+// NewestAtLT applies the LT predicate on the "newest_at" field.
+func NewestAtLT(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldLT(FieldNewestAt, v))
 }
 
-// ScrollsLTE applies the LTE predicate on the "scrolls" field.
-func ScrollsLTE(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldLTE(FieldScrolls, v))
+// NewestAtLTE applies the LTE predicate on the "newest_at" field.
+func NewestAtLTE(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldLTE(FieldNewestAt, v))
 }
 
-// ScrollsContains applies the Contains predicate on the "scrolls" field.
-func ScrollsContains(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldContains(FieldScrolls, v))
+// SpanEQ applies the EQ predicate on the "span" field.
+func SpanEQ(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldEQ(FieldSpan, v))
 }
 
-// ScrollsHasPrefix applies the HasPrefix predicate on the "scrolls" field.
-func ScrollsHasPrefix(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldHasPrefix(FieldScrolls, v))
+// SpanNEQ applies the NEQ predicate on the "span" field.
+func SpanNEQ(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldNEQ(FieldSpan, v))
 }
 
-// ScrollsHasSuffix applies the HasSuffix predicate on the "scrolls" field.
-func ScrollsHasSuffix(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldHasSuffix(FieldScrolls, v))
+// SpanIn applies the In predicate on the "span" field.
+func SpanIn(vs ...int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldIn(FieldSpan, vs...))
 }
 
-// ScrollsEqualFold applies the EqualFold predicate on the "scrolls" field.
-func ScrollsEqualFold(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldEqualFold(FieldScrolls, v))
+// SpanNotIn applies the NotIn predicate on the "span" field.
+func SpanNotIn(vs ...int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldNotIn(FieldSpan, vs...))
 }
 
-// ScrollsContainsFold applies the ContainsFold predicate on the "scrolls" field.
-func ScrollsContainsFold(v string) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldContainsFold(FieldScrolls, v))
+// SpanGT applies the GT predicate on the "span" field.
+func SpanGT(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldGT(FieldSpan, v))
+}
+
+// SpanGTE applies the GTE predicate on the "span" field.
+func SpanGTE(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldGTE(FieldSpan, v))
+}
+
+// SpanLT applies the LT predicate on the "span" field.
+func SpanLT(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldLT(FieldSpan, v))
+}
+
+// SpanLTE applies the LTE predicate on the "span" field.
+func SpanLTE(v int64) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldLTE(FieldSpan, v))
 }
 
 // VideosEQ applies the EQ predicate on the "videos" field.
@@ -287,44 +312,84 @@ func VideosLTE(v int) predicate.TrendWindow {
 	return predicate.TrendWindow(sql.FieldLTE(FieldVideos, v))
 }
 
-// AllVideosEQ applies the EQ predicate on the "all_videos" field.
-func AllVideosEQ(v int) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldEQ(FieldAllVideos, v))
+// RecentEQ applies the EQ predicate on the "recent" field.
+func RecentEQ(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldEQ(FieldRecent, v))
 }
 
-// AllVideosNEQ applies the NEQ predicate on the "all_videos" field.
-func AllVideosNEQ(v int) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldNEQ(FieldAllVideos, v))
+// RecentNEQ applies the NEQ predicate on the "recent" field.
+func RecentNEQ(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldNEQ(FieldRecent, v))
 }
 
-// AllVideosIn applies the In predicate on the "all_videos" field.
-func AllVideosIn(vs ...int) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldIn(FieldAllVideos, vs...))
+// RecentIn applies the In predicate on the "recent" field.
+func RecentIn(vs ...int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldIn(FieldRecent, vs...))
 }
 
-// AllVideosNotIn applies the NotIn predicate on the "all_videos" field.
-func AllVideosNotIn(vs ...int) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldNotIn(FieldAllVideos, vs...))
+// RecentNotIn applies the NotIn predicate on the "recent" field.
+func RecentNotIn(vs ...int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldNotIn(FieldRecent, vs...))
 }
 
-// AllVideosGT applies the GT predicate on the "all_videos" field.
-func AllVideosGT(v int) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldGT(FieldAllVideos, v))
+// RecentGT applies the GT predicate on the "recent" field.
+func RecentGT(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldGT(FieldRecent, v))
 }
 
-// AllVideosGTE applies the GTE predicate on the "all_videos" field.
-func AllVideosGTE(v int) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldGTE(FieldAllVideos, v))
+// RecentGTE applies the GTE predicate on the "recent" field.
+func RecentGTE(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldGTE(FieldRecent, v))
 }
 
-// AllVideosLT applies the LT predicate on the "all_videos" field.
-func AllVideosLT(v int) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldLT(FieldAllVideos, v))
+// RecentLT applies the LT predicate on the "recent" field.
+func RecentLT(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldLT(FieldRecent, v))
 }
 
-// AllVideosLTE applies the LTE predicate on the "all_videos" field.
-func AllVideosLTE(v int) predicate.TrendWindow {
-	return predicate.TrendWindow(sql.FieldLTE(FieldAllVideos, v))
+// RecentLTE applies the LTE predicate on the "recent" field.
+func RecentLTE(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldLTE(FieldRecent, v))
+}
+
+// EarlierEQ applies the EQ predicate on the "earlier" field.
+func EarlierEQ(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldEQ(FieldEarlier, v))
+}
+
+// EarlierNEQ applies the NEQ predicate on the "earlier" field.
+func EarlierNEQ(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldNEQ(FieldEarlier, v))
+}
+
+// EarlierIn applies the In predicate on the "earlier" field.
+func EarlierIn(vs ...int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldIn(FieldEarlier, vs...))
+}
+
+// EarlierNotIn applies the NotIn predicate on the "earlier" field.
+func EarlierNotIn(vs ...int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldNotIn(FieldEarlier, vs...))
+}
+
+// EarlierGT applies the GT predicate on the "earlier" field.
+func EarlierGT(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldGT(FieldEarlier, v))
+}
+
+// EarlierGTE applies the GTE predicate on the "earlier" field.
+func EarlierGTE(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldGTE(FieldEarlier, v))
+}
+
+// EarlierLT applies the LT predicate on the "earlier" field.
+func EarlierLT(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldLT(FieldEarlier, v))
+}
+
+// EarlierLTE applies the LTE predicate on the "earlier" field.
+func EarlierLTE(v int) predicate.TrendWindow {
+	return predicate.TrendWindow(sql.FieldLTE(FieldEarlier, v))
 }
 
 // And groups predicates with the AND operator between them.

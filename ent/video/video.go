@@ -22,6 +22,14 @@ const (
 	FieldCreatorID = "creator_id"
 	// FieldKind holds the string denoting the kind field in the database.
 	FieldKind = "kind"
+	// FieldGrowthKind holds the string denoting the growth_kind field in the database.
+	FieldGrowthKind = "growth_kind"
+	// FieldDuration holds the string denoting the duration field in the database.
+	FieldDuration = "duration"
+	// FieldHandle holds the string denoting the handle field in the database.
+	FieldHandle = "handle"
+	// FieldHandleOnly holds the string denoting the handle_only field in the database.
+	FieldHandleOnly = "handle_only"
 	// FieldSubject holds the string denoting the subject field in the database.
 	FieldSubject = "subject"
 	// FieldScrollID holds the string denoting the scroll_id field in the database.
@@ -38,6 +46,22 @@ const (
 	FieldUsableViews = "usable_views"
 	// FieldUsableAt holds the string denoting the usable_at field in the database.
 	FieldUsableAt = "usable_at"
+	// FieldUsableLikes holds the string denoting the usable_likes field in the database.
+	FieldUsableLikes = "usable_likes"
+	// FieldPeers holds the string denoting the peers field in the database.
+	FieldPeers = "peers"
+	// FieldOwnViews holds the string denoting the own_views field in the database.
+	FieldOwnViews = "own_views"
+	// FieldByNiche holds the string denoting the by_niche field in the database.
+	FieldByNiche = "by_niche"
+	// FieldTwiceBaseline holds the string denoting the twice_baseline field in the database.
+	FieldTwiceBaseline = "twice_baseline"
+	// FieldSampleCount holds the string denoting the sample_count field in the database.
+	FieldSampleCount = "sample_count"
+	// FieldDoubtful holds the string denoting the doubtful field in the database.
+	FieldDoubtful = "doubtful"
+	// FieldScore holds the string denoting the score field in the database.
+	FieldScore = "score"
 	// FieldDigest holds the string denoting the digest field in the database.
 	FieldDigest = "digest"
 	// FieldArchived holds the string denoting the archived field in the database.
@@ -50,6 +74,10 @@ const (
 	FieldSeenOrder = "seen_order"
 	// FieldHookOrder holds the string denoting the hook_order field in the database.
 	FieldHookOrder = "hook_order"
+	// FieldHookChangedAt holds the string denoting the hook_changed_at field in the database.
+	FieldHookChangedAt = "hook_changed_at"
+	// FieldOpening holds the string denoting the opening field in the database.
+	FieldOpening = "opening"
 	// FieldOutlierOrder holds the string denoting the outlier_order field in the database.
 	FieldOutlierOrder = "outlier_order"
 	// Table holds the table name of the video in the database.
@@ -64,6 +92,10 @@ var Columns = []string{
 	FieldExternalID,
 	FieldCreatorID,
 	FieldKind,
+	FieldGrowthKind,
+	FieldDuration,
+	FieldHandle,
+	FieldHandleOnly,
 	FieldSubject,
 	FieldScrollID,
 	FieldPostedAt,
@@ -72,12 +104,22 @@ var Columns = []string{
 	FieldGoneAt,
 	FieldUsableViews,
 	FieldUsableAt,
+	FieldUsableLikes,
+	FieldPeers,
+	FieldOwnViews,
+	FieldByNiche,
+	FieldTwiceBaseline,
+	FieldSampleCount,
+	FieldDoubtful,
+	FieldScore,
 	FieldDigest,
 	FieldArchived,
 	FieldHookArchived,
 	FieldHookHidden,
 	FieldSeenOrder,
 	FieldHookOrder,
+	FieldHookChangedAt,
+	FieldOpening,
 	FieldOutlierOrder,
 }
 
@@ -101,12 +143,36 @@ var (
 	Interceptors [1]ent.Interceptor
 	// DefaultKind holds the default value on creation for the "kind" field.
 	DefaultKind string
+	// DefaultGrowthKind holds the default value on creation for the "growth_kind" field.
+	DefaultGrowthKind string
+	// DefaultHandle holds the default value on creation for the "handle" field.
+	DefaultHandle string
+	// DefaultHandleOnly holds the default value on creation for the "handle_only" field.
+	DefaultHandleOnly int
+	// DefaultPeers holds the default value on creation for the "peers" field.
+	DefaultPeers int
+	// DefaultOwnViews holds the default value on creation for the "own_views" field.
+	DefaultOwnViews int64
+	// DefaultByNiche holds the default value on creation for the "by_niche" field.
+	DefaultByNiche int
+	// DefaultTwiceBaseline holds the default value on creation for the "twice_baseline" field.
+	DefaultTwiceBaseline int64
+	// DefaultSampleCount holds the default value on creation for the "sample_count" field.
+	DefaultSampleCount int
+	// DefaultDoubtful holds the default value on creation for the "doubtful" field.
+	DefaultDoubtful int
+	// DefaultScore holds the default value on creation for the "score" field.
+	DefaultScore float64
 	// DefaultArchived holds the default value on creation for the "archived" field.
 	DefaultArchived int
 	// DefaultHookArchived holds the default value on creation for the "hook_archived" field.
 	DefaultHookArchived int
 	// DefaultHookHidden holds the default value on creation for the "hook_hidden" field.
 	DefaultHookHidden int
+	// DefaultHookChangedAt holds the default value on creation for the "hook_changed_at" field.
+	DefaultHookChangedAt int64
+	// DefaultOpening holds the default value on creation for the "opening" field.
+	DefaultOpening string
 )
 
 // OrderOption defines the ordering options for the Video queries.
@@ -140,6 +206,26 @@ func ByCreatorID(opts ...sql.OrderTermOption) OrderOption {
 // ByKind orders the results by the kind field.
 func ByKind(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldKind, opts...).ToFunc()
+}
+
+// ByGrowthKind orders the results by the growth_kind field.
+func ByGrowthKind(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldGrowthKind, opts...).ToFunc()
+}
+
+// ByDuration orders the results by the duration field.
+func ByDuration(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDuration, opts...).ToFunc()
+}
+
+// ByHandle orders the results by the handle field.
+func ByHandle(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHandle, opts...).ToFunc()
+}
+
+// ByHandleOnly orders the results by the handle_only field.
+func ByHandleOnly(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHandleOnly, opts...).ToFunc()
 }
 
 // BySubject orders the results by the subject field.
@@ -182,6 +268,46 @@ func ByUsableAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldUsableAt, opts...).ToFunc()
 }
 
+// ByUsableLikes orders the results by the usable_likes field.
+func ByUsableLikes(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldUsableLikes, opts...).ToFunc()
+}
+
+// ByPeers orders the results by the peers field.
+func ByPeers(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPeers, opts...).ToFunc()
+}
+
+// ByOwnViews orders the results by the own_views field.
+func ByOwnViews(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldOwnViews, opts...).ToFunc()
+}
+
+// ByByNiche orders the results by the by_niche field.
+func ByByNiche(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldByNiche, opts...).ToFunc()
+}
+
+// ByTwiceBaseline orders the results by the twice_baseline field.
+func ByTwiceBaseline(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTwiceBaseline, opts...).ToFunc()
+}
+
+// BySampleCount orders the results by the sample_count field.
+func BySampleCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSampleCount, opts...).ToFunc()
+}
+
+// ByDoubtful orders the results by the doubtful field.
+func ByDoubtful(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDoubtful, opts...).ToFunc()
+}
+
+// ByScore orders the results by the score field.
+func ByScore(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldScore, opts...).ToFunc()
+}
+
 // ByDigest orders the results by the digest field.
 func ByDigest(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDigest, opts...).ToFunc()
@@ -200,4 +326,14 @@ func ByHookArchived(opts ...sql.OrderTermOption) OrderOption {
 // ByHookHidden orders the results by the hook_hidden field.
 func ByHookHidden(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldHookHidden, opts...).ToFunc()
+}
+
+// ByHookChangedAt orders the results by the hook_changed_at field.
+func ByHookChangedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHookChangedAt, opts...).ToFunc()
+}
+
+// ByOpening orders the results by the opening field.
+func ByOpening(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldOpening, opts...).ToFunc()
 }

@@ -77,6 +77,26 @@ func Kind(v string) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldKind, v))
 }
 
+// GrowthKind applies equality check predicate on the "growth_kind" field. It's identical to GrowthKindEQ.
+func GrowthKind(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldGrowthKind, v))
+}
+
+// Duration applies equality check predicate on the "duration" field. It's identical to DurationEQ.
+func Duration(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldDuration, v))
+}
+
+// Handle applies equality check predicate on the "handle" field. It's identical to HandleEQ.
+func Handle(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHandle, v))
+}
+
+// HandleOnly applies equality check predicate on the "handle_only" field. It's identical to HandleOnlyEQ.
+func HandleOnly(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHandleOnly, v))
+}
+
 // Subject applies equality check predicate on the "subject" field. It's identical to SubjectEQ.
 func Subject(v string) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldSubject, v))
@@ -117,6 +137,46 @@ func UsableAt(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldUsableAt, v))
 }
 
+// UsableLikes applies equality check predicate on the "usable_likes" field. It's identical to UsableLikesEQ.
+func UsableLikes(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldUsableLikes, v))
+}
+
+// Peers applies equality check predicate on the "peers" field. It's identical to PeersEQ.
+func Peers(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldPeers, v))
+}
+
+// OwnViews applies equality check predicate on the "own_views" field. It's identical to OwnViewsEQ.
+func OwnViews(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOwnViews, v))
+}
+
+// ByNiche applies equality check predicate on the "by_niche" field. It's identical to ByNicheEQ.
+func ByNiche(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldByNiche, v))
+}
+
+// TwiceBaseline applies equality check predicate on the "twice_baseline" field. It's identical to TwiceBaselineEQ.
+func TwiceBaseline(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldTwiceBaseline, v))
+}
+
+// SampleCount applies equality check predicate on the "sample_count" field. It's identical to SampleCountEQ.
+func SampleCount(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldSampleCount, v))
+}
+
+// Doubtful applies equality check predicate on the "doubtful" field. It's identical to DoubtfulEQ.
+func Doubtful(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldDoubtful, v))
+}
+
+// Score applies equality check predicate on the "score" field. It's identical to ScoreEQ.
+func Score(v float64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldScore, v))
+}
+
 // Digest applies equality check predicate on the "digest" field. It's identical to DigestEQ.
 func Digest(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldDigest, v))
@@ -145,6 +205,16 @@ func SeenOrder(v []byte) predicate.Video {
 // HookOrder applies equality check predicate on the "hook_order" field. It's identical to HookOrderEQ.
 func HookOrder(v []byte) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldHookOrder, v))
+}
+
+// HookChangedAt applies equality check predicate on the "hook_changed_at" field. It's identical to HookChangedAtEQ.
+func HookChangedAt(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHookChangedAt, v))
+}
+
+// Opening applies equality check predicate on the "opening" field. It's identical to OpeningEQ.
+func Opening(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOpening, v))
 }
 
 // OutlierOrder applies equality check predicate on the "outlier_order" field. It's identical to OutlierOrderEQ.
@@ -435,6 +505,226 @@ func KindEqualFold(v string) predicate.Video {
 // KindContainsFold applies the ContainsFold predicate on the "kind" field.
 func KindContainsFold(v string) predicate.Video {
 	return predicate.Video(sql.FieldContainsFold(FieldKind, v))
+}
+
+// GrowthKindEQ applies the EQ predicate on the "growth_kind" field.
+func GrowthKindEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldGrowthKind, v))
+}
+
+// GrowthKindNEQ applies the NEQ predicate on the "growth_kind" field.
+func GrowthKindNEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldGrowthKind, v))
+}
+
+// GrowthKindIn applies the In predicate on the "growth_kind" field.
+func GrowthKindIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldGrowthKind, vs...))
+}
+
+// GrowthKindNotIn applies the NotIn predicate on the "growth_kind" field.
+func GrowthKindNotIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldGrowthKind, vs...))
+}
+
+// GrowthKindGT applies the GT predicate on the "growth_kind" field.
+func GrowthKindGT(v string) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldGrowthKind, v))
+}
+
+// GrowthKindGTE applies the GTE predicate on the "growth_kind" field.
+func GrowthKindGTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldGrowthKind, v))
+}
+
+// GrowthKindLT applies the LT predicate on the "growth_kind" field.
+func GrowthKindLT(v string) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldGrowthKind, v))
+}
+
+// GrowthKindLTE applies the LTE predicate on the "growth_kind" field.
+func GrowthKindLTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldGrowthKind, v))
+}
+
+// GrowthKindContains applies the Contains predicate on the "growth_kind" field.
+func GrowthKindContains(v string) predicate.Video {
+	return predicate.Video(sql.FieldContains(FieldGrowthKind, v))
+}
+
+// GrowthKindHasPrefix applies the HasPrefix predicate on the "growth_kind" field.
+func GrowthKindHasPrefix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasPrefix(FieldGrowthKind, v))
+}
+
+// GrowthKindHasSuffix applies the HasSuffix predicate on the "growth_kind" field.
+func GrowthKindHasSuffix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasSuffix(FieldGrowthKind, v))
+}
+
+// GrowthKindEqualFold applies the EqualFold predicate on the "growth_kind" field.
+func GrowthKindEqualFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldEqualFold(FieldGrowthKind, v))
+}
+
+// GrowthKindContainsFold applies the ContainsFold predicate on the "growth_kind" field.
+func GrowthKindContainsFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldContainsFold(FieldGrowthKind, v))
+}
+
+// DurationEQ applies the EQ predicate on the "duration" field.
+func DurationEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldDuration, v))
+}
+
+// DurationNEQ applies the NEQ predicate on the "duration" field.
+func DurationNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldDuration, v))
+}
+
+// DurationIn applies the In predicate on the "duration" field.
+func DurationIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldDuration, vs...))
+}
+
+// DurationNotIn applies the NotIn predicate on the "duration" field.
+func DurationNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldDuration, vs...))
+}
+
+// DurationGT applies the GT predicate on the "duration" field.
+func DurationGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldDuration, v))
+}
+
+// DurationGTE applies the GTE predicate on the "duration" field.
+func DurationGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldDuration, v))
+}
+
+// DurationLT applies the LT predicate on the "duration" field.
+func DurationLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldDuration, v))
+}
+
+// DurationLTE applies the LTE predicate on the "duration" field.
+func DurationLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldDuration, v))
+}
+
+// DurationIsNil applies the IsNil predicate on the "duration" field.
+func DurationIsNil() predicate.Video {
+	return predicate.Video(sql.FieldIsNull(FieldDuration))
+}
+
+// DurationNotNil applies the NotNil predicate on the "duration" field.
+func DurationNotNil() predicate.Video {
+	return predicate.Video(sql.FieldNotNull(FieldDuration))
+}
+
+// HandleEQ applies the EQ predicate on the "handle" field.
+func HandleEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHandle, v))
+}
+
+// HandleNEQ applies the NEQ predicate on the "handle" field.
+func HandleNEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldHandle, v))
+}
+
+// HandleIn applies the In predicate on the "handle" field.
+func HandleIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldHandle, vs...))
+}
+
+// HandleNotIn applies the NotIn predicate on the "handle" field.
+func HandleNotIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldHandle, vs...))
+}
+
+// HandleGT applies the GT predicate on the "handle" field.
+func HandleGT(v string) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldHandle, v))
+}
+
+// HandleGTE applies the GTE predicate on the "handle" field.
+func HandleGTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldHandle, v))
+}
+
+// HandleLT applies the LT predicate on the "handle" field.
+func HandleLT(v string) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldHandle, v))
+}
+
+// HandleLTE applies the LTE predicate on the "handle" field.
+func HandleLTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldHandle, v))
+}
+
+// HandleContains applies the Contains predicate on the "handle" field.
+func HandleContains(v string) predicate.Video {
+	return predicate.Video(sql.FieldContains(FieldHandle, v))
+}
+
+// HandleHasPrefix applies the HasPrefix predicate on the "handle" field.
+func HandleHasPrefix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasPrefix(FieldHandle, v))
+}
+
+// HandleHasSuffix applies the HasSuffix predicate on the "handle" field.
+func HandleHasSuffix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasSuffix(FieldHandle, v))
+}
+
+// HandleEqualFold applies the EqualFold predicate on the "handle" field.
+func HandleEqualFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldEqualFold(FieldHandle, v))
+}
+
+// HandleContainsFold applies the ContainsFold predicate on the "handle" field.
+func HandleContainsFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldContainsFold(FieldHandle, v))
+}
+
+// HandleOnlyEQ applies the EQ predicate on the "handle_only" field.
+func HandleOnlyEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHandleOnly, v))
+}
+
+// HandleOnlyNEQ applies the NEQ predicate on the "handle_only" field.
+func HandleOnlyNEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldHandleOnly, v))
+}
+
+// HandleOnlyIn applies the In predicate on the "handle_only" field.
+func HandleOnlyIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldHandleOnly, vs...))
+}
+
+// HandleOnlyNotIn applies the NotIn predicate on the "handle_only" field.
+func HandleOnlyNotIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldHandleOnly, vs...))
+}
+
+// HandleOnlyGT applies the GT predicate on the "handle_only" field.
+func HandleOnlyGT(v int) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldHandleOnly, v))
+}
+
+// HandleOnlyGTE applies the GTE predicate on the "handle_only" field.
+func HandleOnlyGTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldHandleOnly, v))
+}
+
+// HandleOnlyLT applies the LT predicate on the "handle_only" field.
+func HandleOnlyLT(v int) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldHandleOnly, v))
+}
+
+// HandleOnlyLTE applies the LTE predicate on the "handle_only" field.
+func HandleOnlyLTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldHandleOnly, v))
 }
 
 // SubjectEQ applies the EQ predicate on the "subject" field.
@@ -822,6 +1112,336 @@ func UsableAtNotNil() predicate.Video {
 	return predicate.Video(sql.FieldNotNull(FieldUsableAt))
 }
 
+// UsableLikesEQ applies the EQ predicate on the "usable_likes" field.
+func UsableLikesEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldUsableLikes, v))
+}
+
+// UsableLikesNEQ applies the NEQ predicate on the "usable_likes" field.
+func UsableLikesNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldUsableLikes, v))
+}
+
+// UsableLikesIn applies the In predicate on the "usable_likes" field.
+func UsableLikesIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldUsableLikes, vs...))
+}
+
+// UsableLikesNotIn applies the NotIn predicate on the "usable_likes" field.
+func UsableLikesNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldUsableLikes, vs...))
+}
+
+// UsableLikesGT applies the GT predicate on the "usable_likes" field.
+func UsableLikesGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldUsableLikes, v))
+}
+
+// UsableLikesGTE applies the GTE predicate on the "usable_likes" field.
+func UsableLikesGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldUsableLikes, v))
+}
+
+// UsableLikesLT applies the LT predicate on the "usable_likes" field.
+func UsableLikesLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldUsableLikes, v))
+}
+
+// UsableLikesLTE applies the LTE predicate on the "usable_likes" field.
+func UsableLikesLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldUsableLikes, v))
+}
+
+// UsableLikesIsNil applies the IsNil predicate on the "usable_likes" field.
+func UsableLikesIsNil() predicate.Video {
+	return predicate.Video(sql.FieldIsNull(FieldUsableLikes))
+}
+
+// UsableLikesNotNil applies the NotNil predicate on the "usable_likes" field.
+func UsableLikesNotNil() predicate.Video {
+	return predicate.Video(sql.FieldNotNull(FieldUsableLikes))
+}
+
+// PeersEQ applies the EQ predicate on the "peers" field.
+func PeersEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldPeers, v))
+}
+
+// PeersNEQ applies the NEQ predicate on the "peers" field.
+func PeersNEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldPeers, v))
+}
+
+// PeersIn applies the In predicate on the "peers" field.
+func PeersIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldPeers, vs...))
+}
+
+// PeersNotIn applies the NotIn predicate on the "peers" field.
+func PeersNotIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldPeers, vs...))
+}
+
+// PeersGT applies the GT predicate on the "peers" field.
+func PeersGT(v int) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldPeers, v))
+}
+
+// PeersGTE applies the GTE predicate on the "peers" field.
+func PeersGTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldPeers, v))
+}
+
+// PeersLT applies the LT predicate on the "peers" field.
+func PeersLT(v int) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldPeers, v))
+}
+
+// PeersLTE applies the LTE predicate on the "peers" field.
+func PeersLTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldPeers, v))
+}
+
+// OwnViewsEQ applies the EQ predicate on the "own_views" field.
+func OwnViewsEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOwnViews, v))
+}
+
+// OwnViewsNEQ applies the NEQ predicate on the "own_views" field.
+func OwnViewsNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldOwnViews, v))
+}
+
+// OwnViewsIn applies the In predicate on the "own_views" field.
+func OwnViewsIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldOwnViews, vs...))
+}
+
+// OwnViewsNotIn applies the NotIn predicate on the "own_views" field.
+func OwnViewsNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldOwnViews, vs...))
+}
+
+// OwnViewsGT applies the GT predicate on the "own_views" field.
+func OwnViewsGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldOwnViews, v))
+}
+
+// OwnViewsGTE applies the GTE predicate on the "own_views" field.
+func OwnViewsGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldOwnViews, v))
+}
+
+// OwnViewsLT applies the LT predicate on the "own_views" field.
+func OwnViewsLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldOwnViews, v))
+}
+
+// OwnViewsLTE applies the LTE predicate on the "own_views" field.
+func OwnViewsLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldOwnViews, v))
+}
+
+// ByNicheEQ applies the EQ predicate on the "by_niche" field.
+func ByNicheEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldByNiche, v))
+}
+
+// ByNicheNEQ applies the NEQ predicate on the "by_niche" field.
+func ByNicheNEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldByNiche, v))
+}
+
+// ByNicheIn applies the In predicate on the "by_niche" field.
+func ByNicheIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldByNiche, vs...))
+}
+
+// ByNicheNotIn applies the NotIn predicate on the "by_niche" field.
+func ByNicheNotIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldByNiche, vs...))
+}
+
+// ByNicheGT applies the GT predicate on the "by_niche" field.
+func ByNicheGT(v int) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldByNiche, v))
+}
+
+// ByNicheGTE applies the GTE predicate on the "by_niche" field.
+func ByNicheGTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldByNiche, v))
+}
+
+// ByNicheLT applies the LT predicate on the "by_niche" field.
+func ByNicheLT(v int) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldByNiche, v))
+}
+
+// ByNicheLTE applies the LTE predicate on the "by_niche" field.
+func ByNicheLTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldByNiche, v))
+}
+
+// TwiceBaselineEQ applies the EQ predicate on the "twice_baseline" field.
+func TwiceBaselineEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldTwiceBaseline, v))
+}
+
+// TwiceBaselineNEQ applies the NEQ predicate on the "twice_baseline" field.
+func TwiceBaselineNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldTwiceBaseline, v))
+}
+
+// TwiceBaselineIn applies the In predicate on the "twice_baseline" field.
+func TwiceBaselineIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldTwiceBaseline, vs...))
+}
+
+// TwiceBaselineNotIn applies the NotIn predicate on the "twice_baseline" field.
+func TwiceBaselineNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldTwiceBaseline, vs...))
+}
+
+// TwiceBaselineGT applies the GT predicate on the "twice_baseline" field.
+func TwiceBaselineGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldTwiceBaseline, v))
+}
+
+// TwiceBaselineGTE applies the GTE predicate on the "twice_baseline" field.
+func TwiceBaselineGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldTwiceBaseline, v))
+}
+
+// TwiceBaselineLT applies the LT predicate on the "twice_baseline" field.
+func TwiceBaselineLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldTwiceBaseline, v))
+}
+
+// TwiceBaselineLTE applies the LTE predicate on the "twice_baseline" field.
+func TwiceBaselineLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldTwiceBaseline, v))
+}
+
+// SampleCountEQ applies the EQ predicate on the "sample_count" field.
+func SampleCountEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldSampleCount, v))
+}
+
+// SampleCountNEQ applies the NEQ predicate on the "sample_count" field.
+func SampleCountNEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldSampleCount, v))
+}
+
+// SampleCountIn applies the In predicate on the "sample_count" field.
+func SampleCountIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldSampleCount, vs...))
+}
+
+// SampleCountNotIn applies the NotIn predicate on the "sample_count" field.
+func SampleCountNotIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldSampleCount, vs...))
+}
+
+// SampleCountGT applies the GT predicate on the "sample_count" field.
+func SampleCountGT(v int) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldSampleCount, v))
+}
+
+// SampleCountGTE applies the GTE predicate on the "sample_count" field.
+func SampleCountGTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldSampleCount, v))
+}
+
+// SampleCountLT applies the LT predicate on the "sample_count" field.
+func SampleCountLT(v int) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldSampleCount, v))
+}
+
+// SampleCountLTE applies the LTE predicate on the "sample_count" field.
+func SampleCountLTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldSampleCount, v))
+}
+
+// DoubtfulEQ applies the EQ predicate on the "doubtful" field.
+func DoubtfulEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldDoubtful, v))
+}
+
+// DoubtfulNEQ applies the NEQ predicate on the "doubtful" field.
+func DoubtfulNEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldDoubtful, v))
+}
+
+// DoubtfulIn applies the In predicate on the "doubtful" field.
+func DoubtfulIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldDoubtful, vs...))
+}
+
+// DoubtfulNotIn applies the NotIn predicate on the "doubtful" field.
+func DoubtfulNotIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldDoubtful, vs...))
+}
+
+// DoubtfulGT applies the GT predicate on the "doubtful" field.
+func DoubtfulGT(v int) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldDoubtful, v))
+}
+
+// DoubtfulGTE applies the GTE predicate on the "doubtful" field.
+func DoubtfulGTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldDoubtful, v))
+}
+
+// DoubtfulLT applies the LT predicate on the "doubtful" field.
+func DoubtfulLT(v int) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldDoubtful, v))
+}
+
+// DoubtfulLTE applies the LTE predicate on the "doubtful" field.
+func DoubtfulLTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldDoubtful, v))
+}
+
+// ScoreEQ applies the EQ predicate on the "score" field.
+func ScoreEQ(v float64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldScore, v))
+}
+
+// ScoreNEQ applies the NEQ predicate on the "score" field.
+func ScoreNEQ(v float64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldScore, v))
+}
+
+// ScoreIn applies the In predicate on the "score" field.
+func ScoreIn(vs ...float64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldScore, vs...))
+}
+
+// ScoreNotIn applies the NotIn predicate on the "score" field.
+func ScoreNotIn(vs ...float64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldScore, vs...))
+}
+
+// ScoreGT applies the GT predicate on the "score" field.
+func ScoreGT(v float64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldScore, v))
+}
+
+// ScoreGTE applies the GTE predicate on the "score" field.
+func ScoreGTE(v float64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldScore, v))
+}
+
+// ScoreLT applies the LT predicate on the "score" field.
+func ScoreLT(v float64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldScore, v))
+}
+
+// ScoreLTE applies the LTE predicate on the "score" field.
+func ScoreLTE(v float64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldScore, v))
+}
+
 // DigestEQ applies the EQ predicate on the "digest" field.
 func DigestEQ(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldDigest, v))
@@ -1070,6 +1690,111 @@ func HookOrderIsNil() predicate.Video {
 // HookOrderNotNil applies the NotNil predicate on the "hook_order" field.
 func HookOrderNotNil() predicate.Video {
 	return predicate.Video(sql.FieldNotNull(FieldHookOrder))
+}
+
+// HookChangedAtEQ applies the EQ predicate on the "hook_changed_at" field.
+func HookChangedAtEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldHookChangedAt, v))
+}
+
+// HookChangedAtNEQ applies the NEQ predicate on the "hook_changed_at" field.
+func HookChangedAtNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldHookChangedAt, v))
+}
+
+// HookChangedAtIn applies the In predicate on the "hook_changed_at" field.
+func HookChangedAtIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldHookChangedAt, vs...))
+}
+
+// HookChangedAtNotIn applies the NotIn predicate on the "hook_changed_at" field.
+func HookChangedAtNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldHookChangedAt, vs...))
+}
+
+// HookChangedAtGT applies the GT predicate on the "hook_changed_at" field.
+func HookChangedAtGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldHookChangedAt, v))
+}
+
+// HookChangedAtGTE applies the GTE predicate on the "hook_changed_at" field.
+func HookChangedAtGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldHookChangedAt, v))
+}
+
+// HookChangedAtLT applies the LT predicate on the "hook_changed_at" field.
+func HookChangedAtLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldHookChangedAt, v))
+}
+
+// HookChangedAtLTE applies the LTE predicate on the "hook_changed_at" field.
+func HookChangedAtLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldHookChangedAt, v))
+}
+
+// OpeningEQ applies the EQ predicate on the "opening" field.
+func OpeningEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOpening, v))
+}
+
+// OpeningNEQ applies the NEQ predicate on the "opening" field.
+func OpeningNEQ(v string) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldOpening, v))
+}
+
+// OpeningIn applies the In predicate on the "opening" field.
+func OpeningIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldOpening, vs...))
+}
+
+// OpeningNotIn applies the NotIn predicate on the "opening" field.
+func OpeningNotIn(vs ...string) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldOpening, vs...))
+}
+
+// OpeningGT applies the GT predicate on the "opening" field.
+func OpeningGT(v string) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldOpening, v))
+}
+
+// OpeningGTE applies the GTE predicate on the "opening" field.
+func OpeningGTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldOpening, v))
+}
+
+// OpeningLT applies the LT predicate on the "opening" field.
+func OpeningLT(v string) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldOpening, v))
+}
+
+// OpeningLTE applies the LTE predicate on the "opening" field.
+func OpeningLTE(v string) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldOpening, v))
+}
+
+// OpeningContains applies the Contains predicate on the "opening" field.
+func OpeningContains(v string) predicate.Video {
+	return predicate.Video(sql.FieldContains(FieldOpening, v))
+}
+
+// OpeningHasPrefix applies the HasPrefix predicate on the "opening" field.
+func OpeningHasPrefix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasPrefix(FieldOpening, v))
+}
+
+// OpeningHasSuffix applies the HasSuffix predicate on the "opening" field.
+func OpeningHasSuffix(v string) predicate.Video {
+	return predicate.Video(sql.FieldHasSuffix(FieldOpening, v))
+}
+
+// OpeningEqualFold applies the EqualFold predicate on the "opening" field.
+func OpeningEqualFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldEqualFold(FieldOpening, v))
+}
+
+// OpeningContainsFold applies the ContainsFold predicate on the "opening" field.
+func OpeningContainsFold(v string) predicate.Video {
+	return predicate.Video(sql.FieldContainsFold(FieldOpening, v))
 }
 
 // OutlierOrderEQ applies the EQ predicate on the "outlier_order" field.

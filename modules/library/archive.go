@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -61,9 +62,6 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 		}
 		changed = append(changed, v)
 	}
-	if err := s.saveCreators(ctx, tx, changed); err != nil {
-		return 0, 0, err
-	}
 	return added, reobserved, s.save(ctx, tx, batch, changed)
 }
 
@@ -99,9 +97,6 @@ func (s *Service) renew(ctx context.Context, tx *store.Tx, batch Batch, records 
 		return 0, err
 	}
 	if differ, err = differing(); err != nil { // again, as other writers wait from now on
-		return 0, err
-	}
-	if err := s.saveCreators(ctx, tx, differ); err != nil {
 		return 0, err
 	}
 	return len(differ), s.save(ctx, tx, batch, differ)
@@ -172,6 +167,9 @@ type Batch struct {
 
 // Config is the library's part of the configuration.
 type Config struct {
+	// Growth says how much of its 7-day views a video has at an age. All libraries are
+	// scored again when its version changes. Default: the shipped table.
+	Growth *score.Table `yaml:"growth"`
 	// Generic are the hashtags and terms that are never trends, in any case
 	// and without their `#`. Default: a list of feed and platform words.
 	Generic []string `yaml:"generic"`
@@ -187,6 +185,7 @@ func Defaults() Config {
 			"short shorts shortsvideo shortsfeed shortvideo ytshorts youtubeshorts youtube yt " +
 			"reel reels reelsinstagram reelsvideo instareels instagramreels instagram insta tiktok video videos pourtoi pourtoipage parati"),
 		PageCacheBytes: 32 << 20,
+		Growth:         score.DefaultTable(),
 	}
 }
 
@@ -195,5 +194,8 @@ func (c Config) Validate() error {
 	if c.PageCacheBytes < 0 {
 		return errors.New("page cache bytes: negative")
 	}
-	return nil
+	if c.Growth == nil {
+		return nil
+	}
+	return c.Growth.Validate()
 }

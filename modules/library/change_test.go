@@ -24,6 +24,14 @@ func spoken(records []stage.Record) []stage.Record {
 	return records
 }
 
+// fresh has records posted a day before the first run, and read at each run's time.
+func fresh(run int64, records []stage.Record) []stage.Record {
+	for i := range records {
+		records[i].PostedAt, records[i].Metrics.ObservedAt = ptr(now-day), ptr(now+run*day)
+	}
+	return records
+}
+
 func TestArchiveVideoAndHook(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
@@ -61,7 +69,7 @@ func TestArchiveSubject(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		for run := range int64(2) {
-			b.scroll(run+1, now+run*day, append(spoken(clips(2, "a", 100*(run+1))), spoken(clips(2, "b", 300*(run+1)))...)...)
+			b.scroll(run+1, now+run*day, fresh(run, append(spoken(clips(2, "a", 100*(run+1))), append(spoken(clips(1, "b", 300*(run+1))), spoken(clips(1, "c", 500*(run+1)))...)...))...)
 		}
 		got := b.all(page{list: trends})
 		check(t, "trends", len(got.Trends), 1)

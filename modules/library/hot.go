@@ -8,11 +8,15 @@ import "github.com/scrollery/scrollery/modules/kernel/store"
 // Ent. The texts of pages are in page.go: hooks 2.5, outliers 3.1, trends 1.8,
 // the library 30, tracked videos 6.8.
 type hot struct {
-	revision, raise, platforms *store.Hot
+	revision, raise *store.Hot
 
-	load, saveVideos, saveDocs, addObservations, saveCreators *store.Hot
+	load, saveVideos, saveDocs, addObservations *store.Hot
 
-	fewPeers, saveScores, observed, carriers *store.Hot
+	saveCreators, owners, groups *store.Hot
+
+	markNiches, byCreators, byNiche, nichePeers, saveScores *store.Hot
+
+	observed, carriers *store.Hot
 }
 
 func newHot(db *store.DB) hot {
@@ -20,47 +24,68 @@ func newHot(db *store.DB) hot {
 		// 3.0
 		revision: db.Hot(`SELECT revision FROM libraries WHERE {tenant}`),
 		// 2.0
-		raise: db.Hot(`INSERT INTO libraries (id, {owner}, revision, videos) VALUES ($1, {account}, 1, 0)
+		raise: db.Hot(`INSERT INTO libraries (id, {owner}, revision, videos, method) VALUES ($1, {account}, 1, 0, $2)
 ON CONFLICT ({owner}) DO UPDATE SET revision = libraries.revision + 1`),
 
-		// 2.4
-		platforms: db.Hot(`SELECT DISTINCT platform FROM creators WHERE {tenant} AND dirty = 1
-UNION SELECT DISTINCT v.platform FROM observations o CROSS JOIN videos v WHERE {tenant:o} AND o.scroll_id = $1 AND v.id = o.video_id
-ORDER BY 1`),
-
 		// 1.8
-		load: db.Hot(`SELECT v.id, v.creator_id, v.scroll_id, v.usable_views, v.usable_at, v.gone_at, v.digest, v.hook_order,
-EXISTS (SELECT 1 FROM observations o WHERE o.scroll_id = $1 AND o.video_id = v.id), d.doc, d.hook, d.keys
+		load: db.Hot(`SELECT v.id, v.creator_id, v.handle, v.handle_only, v.scroll_id, v.usable_views, v.usable_at, v.usable_likes, v.growth_kind,
+v.duration, v.gone_at, v.digest, v.hook_order, v.hook_changed_at, v.opening,
+EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.scroll_id = $1 AND o.video_id = v.id), d.doc, d.hook, d.keys
 FROM videos v CROSS JOIN video_docs d WHERE {tenant:v} AND v.platform = $2 AND v.external_id IN ({list:3}) AND d.id = v.id`),
 		// 1.5
-		saveVideos: db.Hot(`INSERT INTO videos ({owner}, id, platform, external_id, creator_id, kind, subject, scroll_id, posted_at, first_seen_at,
-observed_at, usable_views, usable_at, gone_at, digest, archived, hook_archived, hook_hidden, seen_order, hook_order) VALUES {rows:1}
-ON CONFLICT ({owner}, platform, external_id) DO UPDATE SET creator_id = excluded.creator_id, kind = excluded.kind, posted_at = excluded.posted_at,
-observed_at = excluded.observed_at, usable_views = excluded.usable_views, usable_at = excluded.usable_at, gone_at = excluded.gone_at,
-digest = excluded.digest, hook_order = excluded.hook_order`),
+		saveVideos: db.Hot(`INSERT INTO videos ({owner}, id, platform, external_id, creator_id, kind, growth_kind, duration, handle, handle_only,
+subject, scroll_id, posted_at, first_seen_at, observed_at, usable_views, usable_at, usable_likes, by_niche, gone_at, digest, archived, hook_archived,
+hook_hidden, seen_order, hook_order, hook_changed_at, opening) VALUES {rows:1}
+ON CONFLICT ({owner}, platform, external_id) DO UPDATE SET creator_id = excluded.creator_id, kind = excluded.kind, growth_kind = excluded.growth_kind,
+duration = excluded.duration, handle = excluded.handle, handle_only = excluded.handle_only, posted_at = excluded.posted_at,
+observed_at = excluded.observed_at, usable_views = excluded.usable_views, usable_at = excluded.usable_at, usable_likes = excluded.usable_likes,
+by_niche = CASE WHEN excluded.by_niche > 0 THEN excluded.by_niche ELSE videos.by_niche END, gone_at = excluded.gone_at,
+digest = excluded.digest, hook_order = excluded.hook_order, hook_changed_at = excluded.hook_changed_at, opening = excluded.opening`),
 		// 2.5
 		saveDocs: db.Hot(`INSERT INTO video_docs ({owner}, id, doc, hook, keys) VALUES {rows:1}
 ON CONFLICT (id) DO UPDATE SET doc = excluded.doc, hook = excluded.hook, keys = excluded.keys
 WHERE {tenant:video_docs}`),
 		// 2.1
-		addObservations: db.Hot(`INSERT INTO observations ({owner}, id, video_id, scroll_id, stage, views, likes, comments, shares, saves, observed_at)
+		addObservations: db.Hot(`INSERT INTO observations ({owner}, id, video_id, scroll_id, stage, views, likes, comments, shares, saves, observed_at, semantics)
 VALUES {rows:1}`),
 		// 1.8
-		saveCreators: db.Hot(`INSERT INTO creators ({owner}, id, platform, key, handle, dirty, thin) VALUES {rows:1}
+		saveCreators: db.Hot(`INSERT INTO creators ({owner}, id, platform, key, handle, dirty) VALUES {rows:1}
 ON CONFLICT ({owner}, platform, key) DO UPDATE SET dirty = 1,
 handle = CASE WHEN excluded.handle = '' THEN creators.handle ELSE excluded.handle END RETURNING id, platform, key`),
-
-		// 2.1
-		fewPeers: db.Hot(`SELECT v.id, v.creator_id, v.posted_at, v.usable_at, v.usable_views, v.outlier_order FROM creators c CROSS JOIN videos v
-WHERE {tenant:c} AND c.platform = $1 AND c.thin = 1 AND {tenant:v} AND v.creator_id = c.id AND v.usable_views IS NOT NULL`),
+		owners: db.Hot(`SELECT h.column1,
+(SELECT MIN(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 0),
+(SELECT MAX(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 0),
+(SELECT MIN(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 1),
+(SELECT MAX(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 1)
+FROM (VALUES {values:2 TEXT}) AS h
+WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1)`),
+		groups: db.Hot(`SELECT id, creator_id, opening, hook_changed_at, hook_order FROM videos
+WHERE {tenant} AND creator_id IN ({list:1}) AND opening IN ({list:2})`),
+		markNiches: db.Hot(`INSERT INTO niches ({owner}, id, kind, dirty, dirty_from) VALUES {rows:1}
+ON CONFLICT ({owner}, kind) DO UPDATE SET dirty = niches.dirty + 1, dirty_from = CASE
+WHEN niches.dirty > 0 AND niches.dirty_from < excluded.dirty_from THEN niches.dirty_from ELSE excluded.dirty_from END`),
+		byCreators: db.Hot(`SELECT id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM videos WHERE {tenant} AND creator_id IN ({list:1})`),
+		byNiche: db.Hot(`SELECT id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM videos
+WHERE {tenant} AND growth_kind = $1 AND by_niche = $2 AND posted_at >= $3 AND posted_at <= $4 AND (posted_at < $4 OR id > $5)
+ORDER BY posted_at DESC, id LIMIT 2000`),
+		nichePeers: db.Hot(`SELECT id, ` + readingColumns + ` FROM videos
+WHERE {tenant} AND growth_kind = $1 AND posted_at <= $2 AND (posted_at < $2 OR id > $3) AND usable_views IS NOT NULL ORDER BY posted_at DESC, id LIMIT 300`),
 		// 4.3
-		saveScores: db.Hot(`UPDATE videos SET outlier_order = n.column2 FROM (VALUES {values:1 BIGINT,BYTES}) AS n
-WHERE videos.id = n.column1 AND {tenant:videos}`),
+		saveScores: db.Hot(`UPDATE videos SET peers = n.column2, own_views = n.column3, by_niche = n.column4, twice_baseline = n.column5,
+sample_count = n.column6, doubtful = n.column7, score = n.column8, outlier_order = n.column9
+FROM (VALUES {values:1 BIGINT,BIGINT,BIGINT,BIGINT,BIGINT,BIGINT,BIGINT,FLOAT,BYTES}) AS n WHERE videos.id = n.column1 AND +{tenant:videos}`),
 
 		// 1.9
-		observed: db.Hot(`SELECT video_id, scroll_id, views, likes, observed_at FROM observations WHERE {tenant} AND scroll_id IN ({list:1})`),
+		observed: db.Hot(`SELECT video_id, scroll_id, observed_at, views, likes FROM observations
+WHERE {tenant} AND scroll_id IN ({list:1}) AND observed_at > $2 AND observed_at <= $3`),
 		// 1.5
-		carriers: db.Hot(`SELECT v.id, v.creator_id, v.archived, d.keys FROM videos v CROSS JOIN video_docs d
-WHERE {tenant:v} AND d.id = v.id AND v.id IN (SELECT video_id FROM observations WHERE scroll_id IN ({list:1})) ORDER BY v.id`),
+		carriers: db.Hot(`SELECT v.id, v.creator_id, v.posted_at, v.archived, d.keys FROM videos v CROSS JOIN video_docs d
+WHERE +{tenant:v} AND v.id IN ({list:1}) AND d.id = v.id`),
 	}
 }
+
+// What scoring reads of a video: its newest usable reading, and its score.
+const (
+	readingColumns = "growth_kind, posted_at, usable_at, usable_views, usable_likes"
+	scoreColumns   = "peers, own_views, by_niche, twice_baseline, sample_count, doubtful, outlier_order"
+)

@@ -13,12 +13,11 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/observation"
-	"github.com/scrollery/scrollery/ent/predicate"
 	enttrend "github.com/scrollery/scrollery/ent/trend"
-	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // errUndo ends the transaction of a benchmark's write, so that every run finds the
@@ -40,12 +39,6 @@ func BenchmarkHot(bench *testing.B) {
 		creators = append(creators, *row.CreatorID)
 	}
 	docs, err := b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).All(b.ctx)
-	if err != nil {
-		bench.Fatal(err)
-	}
-	err = b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
-		return tx.Ent().Creator.Update().Where(creator.IDIn(creators...)).SetThin(1).Exec(ctx)
-	})
 	if err != nil {
 		bench.Fatal(err)
 	}
@@ -77,13 +70,14 @@ func BenchmarkHot(bench *testing.B) {
 	var videoRows, docRows, seenRows, scoreRows, creatorRows [][]any
 	for i, v := range rows {
 		videoRows = append(videoRows, []any{
-			v.ID, v.Platform, v.ExternalID, v.CreatorID, v.Kind, v.Subject, v.ScrollID, v.PostedAt, v.FirstSeenAt, v.ObservedAt,
-			v.UsableViews, v.UsableAt, v.GoneAt, v.Digest, 0, 0, 0, v.SeenOrder, *v.HookOrder,
+			v.ID, v.Platform, v.ExternalID, v.CreatorID, v.Kind, v.GrowthKind, v.Duration, v.Handle, v.HandleOnly, v.Subject, v.ScrollID,
+			v.PostedAt, v.FirstSeenAt, v.ObservedAt, v.UsableViews, v.UsableAt, v.UsableLikes, v.ByNiche, v.GoneAt, v.Digest, 0, 0, 0,
+			v.SeenOrder, *v.HookOrder, v.HookChangedAt, v.Opening,
 		})
 		docRows = append(docRows, []any{docs[i].ID, docs[i].Doc, docs[i].Hook, docs[i].Keys})
-		seenRows = append(seenRows, []any{b.db.NewID(), v.ID, 99, "feed", 1, 2, 3, 4, 5, now})
-		scoreRows = append(scoreRows, []any{v.ID, []byte("order")})
-		creatorRows = append(creatorRows, []any{b.db.NewID(), "tiktok", fmt.Sprint("creator", i), "", 1, 0})
+		seenRows = append(seenRows, []any{b.db.NewID(), v.ID, 99, "feed", 1, 2, 3, 4, 5, now, ""})
+		scoreRows = append(scoreRows, []any{v.ID, 3, 0, 0, 200, 3, 0, 1.5, []byte("order")})
+		creatorRows = append(creatorRows, []any{b.db.NewID(), "tiktok", fmt.Sprint("id:creator", i), "", 1})
 	}
 	windows := []int64{1, 2, 3}
 	for _, c := range []struct {
@@ -98,20 +92,12 @@ func BenchmarkHot(bench *testing.B) {
 			return tx.Ent().Library.Create().SetID(b.db.NewID()).SetAccountID(account).SetRevision(1).OnConflictColumns("account_id").
 				Update(func(u *ent.LibraryUpsert) { u.AddRevision(1) }).Exec(ctx)
 		})},
-		{"platforms", read(b.hot.platforms, 1, int64(3)), func() error {
-			var dirty, seen []string
-			err := b.db.Ent().Creator.Query().Where(creator.Dirty(1)).Unique(true).Select(creator.FieldPlatform).Scan(b.ctx, &dirty)
-			if err != nil {
-				return err
-			}
-			return b.db.Ent().Video.Query().Where(inScrolls(3)).Unique(true).Select(video.FieldPlatform).Scan(b.ctx, &seen)
-		}},
 		{"tracked", read(b.db.Hot(page{list: videos, platform: "tiktok", limit: 100}.tracked()), 2, []byte{0}, "tiktok"), func() error {
 			_, err := b.db.Ent().Video.Query().Where(video.Archived(0), video.Platform("tiktok"), video.GoneAtIsNil()).
 				Order(ent.Asc(video.FieldSeenOrder)).Limit(100).Select(video.FieldExternalID).All(b.ctx)
 			return err
 		}},
-		{"load", read(b.hot.load, 12, int64(1), "tiktok", names), func() error {
+		{"load", read(b.hot.load, 19, int64(1), "tiktok", names), func() error {
 			found, err := b.db.Ent().Video.Query().Where(video.Platform("tiktok"), video.ExternalIDIn(names...)).All(b.ctx)
 			if err != nil {
 				return err
@@ -132,10 +118,13 @@ func BenchmarkHot(bench *testing.B) {
 				creates[i] = tx.Ent().Video.Create().SetID(v.ID).SetAccountID(account).SetPlatform(v.Platform).SetExternalID(v.ExternalID).
 					SetNillableCreatorID(v.CreatorID).SetKind(v.Kind).SetSubject(v.Subject).SetScrollID(v.ScrollID).SetNillablePostedAt(v.PostedAt).
 					SetFirstSeenAt(v.FirstSeenAt).SetObservedAt(v.ObservedAt).SetNillableUsableViews(v.UsableViews).SetNillableUsableAt(v.UsableAt).
-					SetDigest(v.Digest).SetSeenOrder(v.SeenOrder).SetHookOrder(*v.HookOrder)
+					SetDigest(v.Digest).SetSeenOrder(v.SeenOrder).SetHookOrder(*v.HookOrder).SetGrowthKind(v.GrowthKind).SetNillableDuration(v.Duration).
+					SetHandle(v.Handle).SetHandleOnly(v.HandleOnly).SetNillableUsableLikes(v.UsableLikes).SetHookChangedAt(v.HookChangedAt).SetOpening(v.Opening)
 			}
 			return tx.Ent().Video.CreateBulk(creates...).OnConflictColumns("account_id", "platform", "external_id").Update(func(u *ent.VideoUpsert) {
-				u.UpdateCreatorID().UpdateKind().UpdatePostedAt().UpdateObservedAt().UpdateUsableViews().UpdateUsableAt().UpdateGoneAt().UpdateDigest().UpdateHookOrder()
+				u.UpdateCreatorID().UpdateKind().UpdateGrowthKind().UpdateDuration().UpdateHandle().UpdateHandleOnly().UpdatePostedAt().UpdateObservedAt().
+					UpdateUsableViews().UpdateUsableAt().UpdateUsableLikes().UpdateByNiche().UpdateGoneAt().UpdateDigest().UpdateHookOrder().
+					UpdateHookChangedAt().UpdateOpening()
 			}).Exec(ctx)
 		})},
 		{"saveDocs", save(b.hot.saveDocs, docRows), write(func(ctx context.Context, tx *store.Tx) error {
@@ -162,7 +151,7 @@ func BenchmarkHot(bench *testing.B) {
 			for i, row := range creatorRows {
 				keys[i] = row[2].(string)
 				creates[i] = tx.Ent().Creator.Create().SetID(row[0].(int64)).SetAccountID(account).SetPlatform("tiktok").SetKey(row[2].(string)).
-					SetHandle("").SetDirty(1).SetThin(0)
+					SetHandle("").SetDirty(1)
 			}
 			err := tx.Ent().Creator.CreateBulk(creates...).OnConflictColumns("account_id", "platform", "key").
 				Update(func(u *ent.CreatorUpsert) { u.SetDirty(1) }).Exec(ctx)
@@ -172,37 +161,39 @@ func BenchmarkHot(bench *testing.B) {
 			_, err = tx.Ent().Creator.Query().Where(creator.Platform("tiktok"), creator.KeyIn(keys...)).Select(creator.FieldKey).All(ctx)
 			return err
 		})},
-		{"fewPeers", read(b.hot.fewPeers, 6, "tiktok"), func() error {
-			few, err := b.db.Ent().Creator.Query().Where(creator.Platform("tiktok"), creator.Thin(1)).IDs(b.ctx)
-			if err != nil {
-				return err
-			}
-			_, err = samples(b.ctx, b.db.Ent().Video.Query().Where(video.CreatorIDIn(few...), video.UsableViewsNotNil()))
+		{"byCreators", read(b.hot.byCreators, 14, creators), func() error {
+			_, err := b.db.Ent().Video.Query().Where(video.CreatorIDIn(creators...)).Select(scored()...).All(b.ctx)
+			return err
+		}},
+		{"byNiche", read(b.hot.byNiche, 14, "tiktok", byCreator, startOfTime+1, endOfTime, startOfTime), func() error {
+			_, err := b.db.Ent().Video.Query().Where(video.GrowthKind("tiktok"), video.ByNiche(byCreator), video.PostedAtGTE(startOfTime+1)).
+				Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID()).Limit(2000).Select(scored()...).All(b.ctx)
+			return err
+		}},
+		{"nichePeers", read(b.hot.nichePeers, 6, "tiktok", endOfTime, startOfTime), func() error {
+			_, err := b.db.Ent().Video.Query().Where(video.GrowthKind("tiktok"), video.PostedAtLTE(endOfTime), video.UsableViewsNotNil()).
+				Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID()).Limit(300).Select(scored()[:5]...).All(b.ctx)
 			return err
 		}},
 		{"saveScores", save(b.hot.saveScores, scoreRows), write(func(ctx context.Context, tx *store.Tx) error {
 			for _, row := range scoreRows {
-				if err := tx.Ent().Video.Update().Where(video.ID(row[0].(int64))).SetOutlierOrder(row[1].([]byte)).Exec(ctx); err != nil {
+				if err := tx.Ent().Video.Update().Where(video.ID(row[0].(int64))).SetOutlierOrder(row[8].([]byte)).SetPeers(3).SetTwiceBaseline(200).SetSampleCount(3).SetScore(1.5).Exec(ctx); err != nil {
 					return err
 				}
 			}
 			return nil
 		})},
-		{"observed", read(b.hot.observed, 5, windows[1:]), func() error {
-			_, err := b.db.Ent().Observation.Query().Where(observation.ScrollIDIn(windows[1:]...)).
+		{"observed", read(b.hot.observed, 5, windows[1:], startOfTime, endOfTime), func() error {
+			_, err := b.db.Ent().Observation.Query().Where(observation.ScrollIDIn(windows[1:]...), observation.ObservedAtLTE(endOfTime)).
 				Select(observation.FieldVideoID, observation.FieldScrollID, observation.FieldViews, observation.FieldLikes, observation.FieldObservedAt).All(b.ctx)
 			return err
 		}},
-		{"carriers", read(b.hot.carriers, 4, windows[1:]), func() error {
-			found, err := b.db.Ent().Video.Query().Where(inScrolls(windows[1:]...)).Select(video.FieldCreatorID, video.FieldArchived).All(b.ctx)
+		{"carriers", read(b.hot.carriers, 5, ids), func() error {
+			_, err := b.db.Ent().Video.Query().Where(video.IDIn(ids...)).Select(video.FieldCreatorID, video.FieldPostedAt, video.FieldArchived).All(viewer.ByIDs(b.ctx))
 			if err != nil {
 				return err
 			}
-			var of []int64
-			for _, v := range found {
-				of = append(of, v.ID)
-			}
-			_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(of...)).Select(videodoc.FieldKeys).All(b.ctx)
+			_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).Select(videodoc.FieldKeys).All(viewer.ByIDs(b.ctx))
 			return err
 		}},
 		{"hooks", read(b.db.Hot(page{list: hooks, limit: 25}.query()), 3, []byte{0}), func() error {
@@ -212,10 +203,7 @@ func BenchmarkHot(bench *testing.B) {
 			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.Archived(0), video.OutlierOrderGT([]byte{0})).Order(ent.Asc(video.FieldOutlierOrder)))
 		}},
 		{"trends", read(b.db.Hot(page{list: trends, limit: 25}.trendsQuery()), 5, b.runs.subject, []byte{0}), func() error {
-			if _, err := b.db.Ent().TrendWindow.Query().Where(trendwindow.Subject(b.runs.subject)).Only(b.ctx); err != nil {
-				return err
-			}
-			found, err := b.db.Ent().Trend.Query().Where(enttrend.Subject(b.runs.subject), enttrend.WithArchived(0), enttrend.PlaceGT([]byte{0})).
+			found, err := b.db.Ent().Trend.Query().Where(enttrend.Subject(b.runs.subject), enttrend.WithArchived(0), enttrend.Listed(1), enttrend.PlaceGT([]byte{0})).
 				Order(ent.Asc(enttrend.FieldPlace)).Limit(26).Select(enttrend.FieldPlace, enttrend.FieldHead, enttrend.FieldExample1, enttrend.FieldExample2, enttrend.FieldExample3).All(b.ctx)
 			if err != nil {
 				return err
@@ -252,14 +240,11 @@ func BenchmarkHot(bench *testing.B) {
 	}
 }
 
-func inScrolls(scrolls ...int64) predicate.Video {
-	return func(s *entsql.Selector) {
-		o := entsql.Table(observation.Table)
-		values := make([]any, len(scrolls))
-		for i, id := range scrolls {
-			values[i] = id
-		}
-		s.Where(entsql.In(s.C(video.FieldID), entsql.Select(o.C(observation.FieldVideoID)).From(o).Where(entsql.In(o.C(observation.FieldScrollID), values...))))
+// scored are the columns that scoring reads.
+func scored() []string {
+	return []string{
+		video.FieldGrowthKind, video.FieldPostedAt, video.FieldUsableAt, video.FieldUsableViews, video.FieldUsableLikes, video.FieldCreatorID,
+		video.FieldPeers, video.FieldOwnViews, video.FieldByNiche, video.FieldTwiceBaseline, video.FieldSampleCount, video.FieldDoubtful, video.FieldOutlierOrder,
 	}
 }
 

@@ -3,9 +3,10 @@ package library
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -16,65 +17,90 @@ const (
 	maxKeys = 100
 )
 
-// fold makes letters that differ by case alone the same, in any script.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
-		}
-		return unicode.ToLower(least)
-	}, s)
-}
-
 // creatorHandle is a handle as the platform writes it in addresses.
 func creatorHandle(handle string) string {
 	return strings.TrimPrefix(strings.TrimSpace(clean(handle)), "@")
 }
 
-// creatorKey tells creators of one platform apart; empty where nothing is known.
-func creatorKey(r *stage.Record) string {
-	if id := strings.TrimSpace(clean(r.CreatorID)); id != "" {
-		return id
-	}
-	if r.Source == nil {
-		return ""
-	}
-	return fold(creatorHandle(r.Source.Handle))
+// facts is what scoring and trends need of a video's metadata.
+type facts struct {
+	hashtags            []string
+	soundID, soundTitle string
+	duration            int64 // milliseconds; 0 where unknown
 }
 
-// trendKeys returns the keys of a record: hashtags and sound of its metadata, and
-// those that a stage gave.
-func trendKeys(r *stage.Record, metadata []byte) []stage.Key {
+// factsOf reads a video's metadata. What is not of the expected form is unknown.
+func factsOf(metadata []byte) (f facts) {
 	var meta struct {
-		Hashtags   json.RawMessage `json:"hashtags"`
-		SoundID    json.RawMessage `json:"soundId"`
-		SoundTitle json.RawMessage `json:"soundTitle"`
+		Hashtags        json.RawMessage `json:"hashtags"`
+		SoundID         json.RawMessage `json:"soundId"`
+		SoundTitle      json.RawMessage `json:"soundTitle"`
+		DurationSeconds json.RawMessage `json:"durationSeconds"`
 	}
+	if json.Unmarshal(metadata, &meta) != nil {
+		return f
+	}
+	var tags []json.RawMessage
+	_ = json.Unmarshal(meta.Hashtags, &tags) // anything but a list holds no hashtags
+	for _, raw := range tags {
+		f.hashtags = append(f.hashtags, plain(raw))
+	}
+	f.soundID, f.soundTitle = strings.TrimSpace(plain(meta.SoundID)), strings.TrimSpace(plain(meta.SoundTitle))
+	seconds, err := strconv.ParseFloat(plain(meta.DurationSeconds), 64)
+	if err == nil && seconds > 0 && seconds < longestVideo {
+		f.duration = max(int64(seconds*1000), 1)
+	}
+	return f
+}
+
+// longestVideo bounds a duration in seconds; beyond a year it is no duration.
+const longestVideo = 366 * 24 * 3600
+
+// trendKeys are the keys that metadata gives: hashtags and sound.
+func (f *facts) trendKeys(platform string) []stage.Key {
 	keys := []stage.Key{}
-	if json.Unmarshal(metadata, &meta) == nil {
-		var tags []json.RawMessage
-		_ = json.Unmarshal(meta.Hashtags, &tags) // anything but a list holds no hashtags
-		for _, raw := range tags {
-			if tag := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(plain(raw)), "#＃")); tag != "" {
-				keys = addKey(keys, stage.Key{Key: "hashtag:" + fold(tag), Label: "#" + tag})
-			}
-		}
-		if id := strings.TrimSpace(plain(meta.SoundID)); id != "" {
-			label := strings.TrimSpace(plain(meta.SoundTitle))
-			if label == "" {
-				label = id
-			}
-			keys = addKey(keys, stage.Key{Key: "sound:" + r.Platform + ":" + id, Label: label})
+	for _, tag := range f.hashtags {
+		if key, ok := score.HashtagKey(tag); ok {
+			keys = addKey(keys, stage.Key(key))
 		}
 	}
-	for _, key := range r.Keys {
-		if key.Label == "" {
-			key.Label = key.Key
+	if f.soundID != "" {
+		label := f.soundTitle
+		if label == "" {
+			label = f.soundID
 		}
-		keys = addKey(keys, key)
+		keys = addKey(keys, stage.Key{Key: "sound:" + platform + ":" + f.soundID, Label: label})
 	}
 	return keys
+}
+
+// hookKeys are the keys that the library itself finds in the evidence: patterns that need
+// no language, and the opening.
+func (h *Hook) keys() (keys []stage.Key) {
+	var texts []string
+	for _, text := range []*string{h.Spoken, h.OnScreenText} {
+		if text != nil {
+			texts = append(texts, *text)
+		}
+	}
+	for _, key := range score.Patterns(texts...) {
+		keys = append(keys, stage.Key(key))
+	}
+	if opening := h.opening(); opening != "" {
+		keys = append(keys, stage.Key(score.OpeningKey(opening)))
+	}
+	return keys
+}
+
+// opening is the hook's opening, empty where there is none.
+func (h *Hook) opening() string {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	return score.Opening(text(h.Spoken), text(h.OnScreenText))
 }
 
 // plain is the text of a JSON string or number, empty for all else.
@@ -113,9 +139,19 @@ func line(s string) string {
 	}, clean(s))
 }
 
-// fromMetadata tells keys that metadata gives from those of stages.
+// fromMetadata reports whether metadata gives the key.
 func fromMetadata(key stage.Key) bool {
 	return strings.HasPrefix(key.Key, "hashtag:") || strings.HasPrefix(key.Key, "sound:")
+}
+
+// fromHook reports whether the library itself gives the key. No stage does: what such a key
+// means is the same for all videos.
+func fromHook(key stage.Key) bool {
+	switch key.Key {
+	case "hook:question", "hook:number", "hook:short", "hook:quote":
+		return true
+	}
+	return strings.HasPrefix(key.Key, "opening:")
 }
 
 func packKeys(keys []stage.Key) string {

@@ -28,15 +28,13 @@ func (r *runs) Subject(context.Context) (string, bool, error) { return r.subject
 
 func (r *runs) SubjectOf(_ context.Context, id int64) (string, error) { return r.subjects[id], nil }
 
-func (r *runs) Completed(_ context.Context, subject string, last int) (total int, ids []int64, err error) {
-	for _, id := range slices.Backward(r.completed) {
+func (r *runs) Completed(_ context.Context, subject string) (total int, err error) {
+	for _, id := range r.completed {
 		if r.subjects[id] == subject {
-			if total++; len(ids) < last {
-				ids = append(ids, id)
-			}
+			total++
 		}
 	}
-	return total, ids, nil
+	return total, nil
 }
 
 // bundle is a library of one account.
@@ -105,6 +103,16 @@ func (b *bundle) scroll(scroll, at int64, records ...stage.Record) {
 	b.t.Helper()
 	b.archive(scroll, at, records...)
 	b.complete(scroll)
+}
+
+// CompletedOf returns those of the ids that were completed.
+func (r *runs) CompletedOf(_ context.Context, ids []int64) (completed []int64, err error) {
+	for _, id := range ids {
+		if slices.Contains(r.completed, id) {
+			completed = append(completed, id)
+		}
+	}
+	return completed, nil
 }
 
 type shown struct {

@@ -19,4 +19,6 @@ import (
 var Module = fx.Module("library", fx.Provide(
 	New,
 	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
+	fx.Annotate((*Service).Workers, fx.ResultTags(`group:"workers,flatten"`)),
+	fx.Annotate((*Service).Periodics, fx.ResultTags(`group:"periodics,flatten"`)),
 ))

@@ -5,47 +5,62 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/scrollery/scrollery/modules/library/score"
 )
 
 // A sort key is a string of bytes that sorts as its list does, and ends in the id (or
-// the trend's key), so that no two are the same. What sorts highest first is
-// inverted. Numbers are never negative, so no key begins with a zero byte.
+// the trend's key), so that no two are the same. What sorts highest first is inverted.
+// A key is longer than the one zero byte that stands before all.
 
-// seenOrder sorts the library: newest first, then id. Hooks sort the same way.
+// seenOrder sorts the library: newest first, then id.
 func seenOrder(at, id int64) []byte {
 	key := binary.BigEndian.AppendUint64(make([]byte, 0, 16), ^uint64(max(at, 0)))
 	return binary.BigEndian.AppendUint64(key, uint64(id))
 }
 
-// outlierOrder sorts outliers: score, views, observedAt, highest first, then id.
-// Behind the id it carries what else the list shows, so that the index has it all.
-func outlierOrder(score float64, views, observedAt, id int64, baseline float64, peers int) []byte {
-	key := binary.BigEndian.AppendUint64(make([]byte, 0, outlierKeySize), ^math.Float64bits(score))
-	key = binary.BigEndian.AppendUint64(key, ^uint64(views))
-	key = binary.BigEndian.AppendUint64(key, ^uint64(max(observedAt, 0)))
-	key = binary.BigEndian.AppendUint64(key, uint64(id))
-	key = binary.BigEndian.AppendUint64(key, math.Float64bits(baseline))
-	return binary.BigEndian.AppendUint16(key, uint16(peers))
+// firstOfOrder is the time of a key of seenOrder.
+func firstOfOrder(key []byte) int64 { return int64(^binary.BigEndian.Uint64(key)) }
+
+// hookOrder sorts hooks: those that repeat another one last, newest change first, then id.
+func hookOrder(repeats bool, at, id int64) []byte {
+	key := make([]byte, 1, 17)
+	if repeats {
+		key[0] = 1
+	}
+	return append(key, seenOrder(at, id)...)
 }
 
-const outlierKeySize = 42
+// outlierOrder is the sort key of an outlier. Behind it, it carries what else the list
+// shows, so that the index has it all; nil for a video that is not listed.
+func outlierOrder(o *score.Outlier) []byte {
+	if !o.Listed {
+		return nil
+	}
+	key := o.AppendKey(make([]byte, 0, outlierKeySize))
+	key = binary.BigEndian.AppendUint64(key, uint64(o.TwiceBaseline))
+	return binary.BigEndian.AppendUint16(key, uint16(o.SampleCount))
+}
+
+const (
+	outlierKeySize = score.OutlierKeySize + 10
+	// formerKeySize is the length of the keys of a library that is not scored anew yet.
+	formerKeySize, formerHookSize = 42, 16
+)
 
 // showOutlier appends the members that an outlier's sort key carries.
 func showOutlier(b, key []byte) ([]byte, error) {
-	if len(key) != outlierKeySize {
-		return b, fmt.Errorf("sort key of an outlier has %d bytes", len(key))
+	switch len(key) {
+	case outlierKeySize:
+		value, observedAt := score.ScoreOfKey(key)
+		twice := binary.BigEndian.Uint64(key[score.OutlierKeySize:])
+		return appendOutlier(b, value.Float64(), float64(twice)/2, int(binary.BigEndian.Uint16(key[score.OutlierKeySize+8:])), observedAt), nil
+	case formerKeySize:
+		value := math.Float64frombits(^binary.BigEndian.Uint64(key))
+		baseline := math.Float64frombits(binary.BigEndian.Uint64(key[32:]))
+		return appendOutlier(b, value, baseline, int(binary.BigEndian.Uint16(key[40:])), int64(^binary.BigEndian.Uint64(key[16:]))), nil
 	}
-	score := math.Float64frombits(^binary.BigEndian.Uint64(key))
-	observedAt := int64(^binary.BigEndian.Uint64(key[16:]))
-	baseline := math.Float64frombits(binary.BigEndian.Uint64(key[32:]))
-	return appendOutlier(b, score, baseline, int(binary.BigEndian.Uint16(key[40:])), observedAt), nil
-}
-
-// trendOrder sorts trends: growth, count, highest first, then key.
-func trendOrder(growth float64, count int, key string) []byte {
-	place := binary.BigEndian.AppendUint64(make([]byte, 0, 16+len(key)), ^math.Float64bits(growth))
-	place = binary.BigEndian.AppendUint64(place, ^uint64(count))
-	return append(place, key...)
+	return b, fmt.Errorf("sort key of an outlier has %d bytes", len(key))
 }
 
 // list names what a page shows; a token holds it, so that no token opens another list.
@@ -58,12 +73,17 @@ const (
 	videos   list = 'v'
 )
 
-// keySize is the length of the list's sort keys; for trends the least.
-func (l list) keySize() int {
-	if l == outliers {
-		return outlierKeySize
+// isKey reports whether a text of n bytes can be one of the list's sort keys.
+func (l list) isKey(n int) bool {
+	switch l {
+	case outliers:
+		return n == outlierKeySize || n == formerKeySize
+	case hooks:
+		return n == formerHookSize+1 || n == formerHookSize
+	case trends:
+		return n >= 16
 	}
-	return 16
+	return n == 16
 }
 
 // token is the opaque form of a sort key: a page begins after it.
@@ -82,5 +102,5 @@ func (l list) key(token string) (key []byte, ok bool) {
 		return nil, false
 	}
 	key = raw[1:]
-	return key, len(key) == l.keySize() || l == trends && len(key) > l.keySize()
+	return key, l.isKey(len(key))
 }

@@ -2,8 +2,12 @@ package library
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/maypok86/otter/v2"
 )
 
 // defaultLimit is the length of a page, and the longest one.
@@ -109,16 +113,86 @@ func merged(ranges []string, order, limit string) string {
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY place LIMIT " + limit
 }
 
-// trendsQuery reads trends with their examples. $1 is the subject, $2 the sort
-// key to begin after. Keys on too many of the window's videos are left out here,
-// since archiving one video changes that for every key.
+// trendsQuery reads trends with their examples. $1 is the subject, $2 the sort key to
+// begin after.
 func (p page) trendsQuery() string {
-	with, total := "0", "w.videos"
+	with := 0
 	if p.withArchived {
-		with, total = "1", "w.all_videos"
+		with = 1
 	}
-	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc, d2.doc, d3.doc FROM trend_windows w CROSS JOIN trends t
+	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc, d2.doc, d3.doc FROM trends t
 LEFT JOIN video_docs d1 ON d1.id = t.example1 LEFT JOIN video_docs d2 ON d2.id = t.example2 LEFT JOIN video_docs d3 ON d3.id = t.example3
-WHERE {tenant:w} AND w.subject = $1 AND {tenant:t} AND t.subject = $1 AND t.with_archived = %s AND t.place > $2
-AND (%s < %d OR t.video_count * 10 <= %s * 6) ORDER BY t.place LIMIT %d`, with, total, commonFrom, total, p.limit+1)
+WHERE {tenant:t} AND t.subject = $1 AND t.with_archived = %d AND t.listed = 1 AND t.place > $2 ORDER BY t.place LIMIT %d`, with, p.limit+1)
+}
+
+// pages is a cache of rendered pages. A page is shown only while the library's
+// revision, read from the database at every request, is the one it was made at:
+// so a change is seen by the very next read, on every replica.
+type pages struct {
+	cache   *otter.Cache[pageKey, rendered]
+	buffers sync.Pool
+}
+
+// pageKey is the account and the page that it asked for.
+type pageKey struct {
+	account int64
+	page
+}
+
+// rendered is a page as it was at a stamp.
+type rendered struct {
+	stamp stamp
+	body  []byte
+	next  string
+}
+
+// stamp is the state of the library that a page shows. Subject and completed are
+// set for trends only, which also depend on them.
+type stamp struct {
+	revision  int64
+	subject   string
+	completed int
+}
+
+func newPages(limit int64) (*pages, error) {
+	p := &pages{buffers: sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}}
+	if limit == 0 {
+		return p, nil
+	}
+	var err error
+	p.cache, err = otter.New(&otter.Options[pageKey, rendered]{
+		MaximumWeight: uint64(limit),
+		Weigher: func(key pageKey, value rendered) uint32 {
+			return uint32(len(value.body) + len(value.next) + len(key.token) + len(value.stamp.subject) + 200)
+		},
+	})
+	return p, err
+}
+
+func (p *pages) get(key pageKey, now stamp) (rendered, bool) {
+	if p.cache == nil {
+		return rendered{}, false
+	}
+	known, ok := p.cache.GetIfPresent(key)
+	return known, ok && known.stamp == now
+}
+
+func (p *pages) put(key pageKey, value rendered) {
+	if p.cache != nil {
+		p.cache.Set(key, value)
+	}
+}
+
+// etag identifies a page's state. The account is in it: another tenant's page at the
+// same revision must not pass for this one.
+func (k pageKey) etag(at stamp) string {
+	h := fnv.New64a()
+	for _, part := range []string{
+		strconv.FormatInt(k.account, 36), string(rune(k.list)), strconv.Itoa(k.limit), strconv.FormatBool(k.withArchived),
+		k.kind, k.platform, k.token, at.subject, strconv.Itoa(at.completed),
+	} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return strconv.FormatInt(at.revision, 36) + "-" + strconv.FormatUint(h.Sum64(), 36)
 }

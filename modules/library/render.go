@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -69,7 +70,7 @@ func appendOutlier(b []byte, score, baseline float64, peers int, observedAt int6
 }
 
 // renderTrend returns a Trend without its examples, open at the end.
-func renderTrend(key, label string, g growth) (string, error) {
+func renderTrend(t *score.Trend) (string, error) {
 	type metrics struct {
 		VideoCount           int     `json:"videoCount"`
 		MedianGrowthMultiple float64 `json:"medianGrowthMultiple"`
@@ -78,7 +79,7 @@ func renderTrend(key, label string, g growth) (string, error) {
 		Key     string  `json:"key"`
 		Label   string  `json:"label"`
 		Metrics metrics `json:"metrics"`
-	}{key, label, metrics{g.videos, g.median}}, asWritten())
+	}{t.Key, t.Label, metrics{t.VideoCount, t.MedianGrowth.Float64()}}, asWritten())
 	if err != nil {
 		return "", fmt.Errorf("render trend: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
 )
 
 // Workspace is the need of the research brief.
@@ -18,9 +19,10 @@ type Workspace interface {
 
 // Scrolls is the need of the research runs.
 type Scrolls interface {
-	// Completed counts the completed scrolls of a subject and returns the last ones,
-	// newest first; none where last is 0.
-	Completed(ctx context.Context, subject string, last int) (total int, scrollIDs []int64, err error)
+	// Completed counts the completed scrolls of a subject.
+	Completed(ctx context.Context, subject string) (total int, err error)
+	// CompletedOf returns those of the scrolls that are completed, in any order.
+	CompletedOf(ctx context.Context, scrollIDs []int64) ([]int64, error)
 	// SubjectOf returns the subject that a scroll works for.
 	SubjectOf(ctx context.Context, scrollID int64) (string, error)
 }
@@ -31,7 +33,10 @@ type Service struct {
 	hot       hot
 	workspace Workspace
 	scrolls   Scrolls
-	isGeneric map[string]bool
+	cfg       Config
+	// method names what libraries are scored by: all rules, and the growth table.
+	method    string
+	isGeneric func(key string) bool
 	pages     *pages
 }
 
@@ -40,9 +45,12 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls) (*Servi
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("library: %w", err)
 	}
-	s := &Service{db: db, hot: newHot(db), workspace: workspace, scrolls: scrolls, isGeneric: map[string]bool{}}
-	for _, word := range cfg.Generic {
-		s.isGeneric[fold(word)] = true
+	if cfg.Growth == nil {
+		cfg.Growth = score.DefaultTable()
+	}
+	s := &Service{
+		db: db, hot: newHot(db), workspace: workspace, scrolls: scrolls, cfg: cfg,
+		method: "1 " + cfg.Growth.Method(), isGeneric: score.Generic(cfg.Generic),
 	}
 	var err error
 	if s.pages, err = newPages(cfg.PageCacheBytes); err != nil {

@@ -1,88 +1,270 @@
 package library
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
 	"slices"
 
-	entsql "entgo.io/ent/dialect/sql"
-
 	"github.com/scrollery/scrollery/ent"
-	"github.com/scrollery/scrollery/ent/video"
+	"github.com/scrollery/scrollery/ent/niche"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
 )
 
-// peersAtOnce is how many niche peers one query reads.
-const peersAtOnce = 1000
+const (
+	// nicheAtOnce is how many videos of one part of a niche are scored together; the
+	// statement names it too.
+	nicheAtOnce = 2000
+	// nicheInScroll bounds the videos of a kind that a scroll waits for, beside those
+	// that it touched; the queue scores the others after it.
+	nicheInScroll = 20_000
 
-// scoreNiche scores the videos of a platform that have too few peers by their
-// creator.
-func (s *Service) scoreNiche(ctx context.Context, platform string) error {
-	return s.update(ctx, func(ctx context.Context, read reader) (writes, error) {
-		changes, err := s.nicheChanges(ctx, platform, read)
-		return s.scoreWrites(changes), err
+	endOfTime, startOfTime = int64(math.MaxInt64), int64(math.MinInt64)
+)
+
+// touch notes that a video of the kind, posted then, changed. score.Undated is the least
+// number, as an unknown time can be near any other.
+func touch(niches map[score.Kind]int64, kind score.Kind, posted int64) {
+	if from, known := niches[kind]; !known || posted < from {
+		niches[kind] = posted
+	}
+}
+
+// markNiches marks kinds for the next scoring, from a posting time on.
+func (s *Service) markNiches(ctx context.Context, tx *store.Tx, niches map[score.Kind]int64) error {
+	if len(niches) == 0 {
+		return nil
+	}
+	var values [][]any
+	for _, kind := range sortedKeys(niches) {
+		values = append(values, []any{s.db.NewID(), string(kind), 1, niches[kind]})
+	}
+	if _, err := s.hot.markNiches.ExecIn(ctx, tx, values); err != nil {
+		return fmt.Errorf("mark niches: %w", err)
+	}
+	return nil
+}
+
+// scoreNiches scores the videos that depend on a marked niche: those that wait for it, and
+// those posted within a year of a change. The newest come first; of a very large niche the
+// rest is left to the queue.
+func (s *Service) scoreNiches(ctx context.Context) error {
+	marked, err := s.db.Ent().Niche.Query().Where(niche.DirtyGT(0)).Order(niche.ByKind()).All(ctx)
+	if err != nil {
+		return fmt.Errorf("read niches: %w", err)
+	}
+	behind := false
+	for _, row := range marked {
+		done, err := s.scoreNiche(ctx, row, nicheInScroll)
+		if err != nil {
+			return fmt.Errorf("score niche of %s: %w", row.Kind, err)
+		}
+		behind = behind || !done
+	}
+	if !behind {
+		return nil
+	}
+	account, err := tenant(ctx)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		return tx.Enqueue(ctx, store.Job{Kind: nicheJob, Args: nicheArgs{account}, UniqueKey: fmt.Sprint(account)})
 	})
 }
 
-func (s *Service) scoreWrites(changes []change) (found writes) {
+// nicheArgs are those of a job that ends the scoring of niches.
+type nicheArgs struct {
+	Account int64 `json:"account"`
+}
+
+// finishNiches scores the rest of the marked niches.
+func (s *Service) finishNiches(ctx context.Context, args json.RawMessage) error {
+	var of nicheArgs
+	if err := json.Unmarshal(args, &of); err != nil {
+		return store.Cancel(err)
+	}
+	ctx = withTenant(ctx, of.Account)
+	marked, err := s.db.Ent().Niche.Query().Where(niche.DirtyGT(0)).Order(niche.ByKind()).All(ctx)
+	if err != nil {
+		return fmt.Errorf("read niches: %w", err)
+	}
+	for _, row := range marked {
+		if _, err := s.scoreNiche(ctx, row, math.MaxInt); err != nil {
+			return fmt.Errorf("score niche of %s: %w", row.Kind, err)
+		}
+	}
+	return nil
+}
+
+// scoreNiche scores the videos of a kind, at most most of those that did not change
+// themselves, and removes the mark where it came to the end and the kind did not change
+// meanwhile.
+func (s *Service) scoreNiche(ctx context.Context, row *ent.Niche, most int) (done bool, err error) {
+	kind, from := score.Kind(row.Kind), row.DirtyFrom
+	if from != endOfTime && from > startOfTime+score.Apart {
+		from -= score.Apart
+	}
+	done = true
+	for _, part := range []nichePart{ // those that wait come last, or they would be among the others too
+		{kind: kind, state: byNiche, isUndated: true, from: startOfTime},
+		{kind: kind, state: byNiche, from: from},
+		{kind: kind, state: awaitsNiche, isUndated: true, from: startOfTime},
+		{kind: kind, state: awaitsNiche, from: startOfTime},
+	} {
+		if part.state == byNiche && row.DirtyFrom == endOfTime {
+			continue
+		}
+		part.before, part.after = endOfTime, startOfTime
+		for more := true; more; {
+			if part.state == byNiche && part.scored >= most {
+				done = false
+				break
+			}
+			if more, err = s.scorePart(ctx, &part); err != nil {
+				return false, err
+			}
+		}
+	}
+	if !done {
+		return false, nil
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		return tx.Ent().Niche.Update().Where(niche.Kind(row.Kind), niche.Dirty(row.Dirty)).SetDirty(0).Exec(ctx)
+	})
+	return true, err
+}
+
+// nichePart is a range of the videos of a kind that are scored by it: newest first from
+// where the last call ended.
+type nichePart struct {
+	kind          score.Kind
+	state         int
+	isUndated     bool
+	from          int64
+	before, after int64 // posting time and id of the last one
+	scored        int
+}
+
+// scorePart scores the next videos of the part; more where there may be others.
+func (s *Service) scorePart(ctx context.Context, part *nichePart) (more bool, err error) {
+	var last *standingScore
+	var count int
+	err = s.update(ctx, func(ctx context.Context, read reader) (writes, error) {
+		targets, err := s.nicheTargets(ctx, read, part)
+		if err != nil {
+			return nil, err
+		}
+		if last, count = nil, len(targets); count > 0 {
+			last = targets[count-1]
+		}
+		changes, err := s.finishAll(ctx, read, part.kind, targets)
+		return s.scoreWrites(changes), err
+	})
+	if last != nil {
+		part.before, part.after = last.PostedAt, last.ID
+	}
+	part.scored += count
+	return count == nicheAtOnce, err
+}
+
+func (s *Service) nicheTargets(ctx context.Context, read reader, part *nichePart) (targets []*standingScore, err error) {
+	var rows *sql.Rows
+	if part.isUndated {
+		rows, err = read.hot(ctx, s.undatedByNiche(), string(part.kind), part.state, part.after)
+	} else {
+		rows, err = read.hot(ctx, s.hot.byNiche, string(part.kind), part.state, max(part.from, startOfTime+1), part.before, part.after)
+	}
+	err = eachScored(rows, err, func(v *standingScore) { targets = append(targets, v) })
+	if err != nil {
+		return nil, fmt.Errorf("read videos of a niche: %w", err)
+	}
+	return targets, nil
+}
+
+// finishAll scores targets, newest first, by the videos of their kind.
+func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, targets []*standingScore) (changes [][]any, err error) {
+	var peers *nicheReader
+	var n *score.Niche
+	for _, v := range targets {
+		latest := v.LatestPeer()
+		// A niche is read from its newest video on, and peers of an old one are far from
+		// there: where nothing near was read, reading begins anew at its first peer.
+		if n == nil || peers.oldest > latest {
+			peers = &nicheReader{s: s, read: read, kind: kind, latest: latest}
+			n = s.cfg.Growth.Niche(func(undated bool, last *score.Reading) ([]score.Reading, error) {
+				return peers.load(ctx, undated, last)
+			})
+		}
+		o := score.Outlier{CreatorPeers: v.row.peers, OwnViews: v.row.ownViews, Doubtful: v.row.doubtful == 1}
+		if err := n.Finish(v.Reading, &o); err != nil {
+			return nil, err
+		}
+		changes = append(changes, v.finish(&o)...)
+	}
+	return changes, nil
+}
+
+func (s *Service) scoreWrites(changes [][]any) (found writes) {
 	for part := range slices.Chunk(changes, videosAtOnce) {
 		found = append(found, func(ctx context.Context, tx *store.Tx) error { return s.saveScores(ctx, tx, part) })
 	}
 	return found
 }
 
-// nicheChanges returns the scores that the platform's rows do not show yet.
-func (s *Service) nicheChanges(ctx context.Context, platform string, read reader) ([]change, error) {
-	creators := map[int64][]*sample{}
-	rows, err := read.hot(ctx, s.hot.fewPeers, platform)
+// nicheReader loads the usable videos of a kind, newest first.
+type nicheReader struct {
+	s    *Service
+	read reader
+	kind score.Kind
+	// latest is the newest posting time that is of use.
+	latest int64
+	// oldest is the posting time of the last one that was loaded.
+	oldest int64
+}
+
+func (r *nicheReader) load(ctx context.Context, undated bool, last *score.Reading) (found []score.Reading, err error) {
+	var rows *sql.Rows
+	switch {
+	case undated && last == nil:
+		rows, err = r.read.hot(ctx, r.s.undatedPeers(), string(r.kind), startOfTime)
+	case undated:
+		rows, err = r.read.hot(ctx, r.s.undatedPeers(), string(r.kind), last.ID)
+	case last == nil:
+		rows, err = r.read.hot(ctx, r.s.hot.nichePeers, string(r.kind), r.latest, startOfTime)
+	default:
+		rows, err = r.read.hot(ctx, r.s.hot.nichePeers, string(r.kind), last.PostedAt, last.ID)
+	}
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		v, posted := &sample{posted: undated}, sql.NullInt64{}
-		err := rows.Scan(&v.id, &v.creator, &posted, &v.at, &v.views, &v.outlier)
-		if posted.Valid {
-			v.posted = posted.Int64
-		}
-		creators[v.creator] = append(creators[v.creator], v)
+		var one score.Reading
+		targets, finish := readingTargets(&one)
+		err := rows.Scan(targets...)
+		finish()
+		found = append(found, one)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read peers of a niche: %w", err)
 	}
-	usable := func() *ent.VideoQuery {
-		return read.Video.Query().Where(video.Platform(platform), video.UsableViewsNotNil())
-	}
-	targets, err := samples(ctx, usable().Where(video.CreatorIDIsNil())) // no two of them share a creator
-	if err != nil {
-		return nil, err
-	}
-	youtube := platform == "youtube"
-	for _, id := range sortedKeys(creators) {
-		targets = append(targets, scoreByCreator(creators[id], youtube, func(*sample, score) {})...)
-	}
-	slices.SortFunc(targets, func(a, b *sample) int { return cmp.Or(cmp.Compare(a.age(), b.age()), byDate(a, b)) })
-	n := &niche{youtube: youtube, more: func(noDate bool, after *sample) (peers []*sample, end bool, err error) {
-		query := usable().Limit(peersAtOnce)
-		switch {
-		case noDate && after != nil:
-			query.Where(video.PostedAtIsNil(), video.IDGT(after.id)).Order(video.ByID())
-		case noDate:
-			query.Where(video.PostedAtIsNil()).Order(video.ByID())
-		case after != nil:
-			query.Where(video.PostedAtLTE(after.posted), video.Or(video.PostedAtLT(after.posted), video.IDGT(after.id)))
-			fallthrough
-		default:
-			query.Where(video.PostedAtNotNil()).Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID())
+	if !undated {
+		r.oldest = startOfTime
+		if len(found) > 0 {
+			r.oldest = found[len(found)-1].PostedAt
 		}
-		peers, err = samples(ctx, query)
-		return peers, len(peers) < peersAtOnce, err
-	}}
-	var changes []change
-	for _, v := range targets {
-		result, err := n.score(v)
-		if err != nil {
-			return nil, err
-		}
-		changes = append(changes, v.become(result)...)
 	}
-	return changes, nil
+	return found, nil
+}
+
+// undatedPeers and undatedByNiche are statements for videos without a posting time.
+func (s *Service) undatedPeers() *store.Hot {
+	return s.db.Hot(`SELECT id, ` + readingColumns + ` FROM videos
+WHERE {tenant} AND growth_kind = $1 AND posted_at IS NULL AND id > $2 AND usable_views IS NOT NULL ORDER BY id LIMIT 300`)
+}
+
+func (s *Service) undatedByNiche() *store.Hot {
+	return s.db.Hot(`SELECT id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM videos
+WHERE {tenant} AND growth_kind = $1 AND by_niche = $2 AND posted_at IS NULL AND id > $3 ORDER BY id LIMIT 2000`)
 }

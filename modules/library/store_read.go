@@ -163,7 +163,7 @@ func (s *Service) readTrends(ctx context.Context, p page) (api.Rendered, error) 
 	}
 	at := stamp{subject: subject}
 	if exists {
-		if at.completed, _, err = s.scrolls.Completed(ctx, subject, 0); err != nil {
+		if at.completed, err = s.scrolls.Completed(ctx, subject); err != nil {
 			return api.Rendered{}, err
 		}
 	}

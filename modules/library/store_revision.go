@@ -3,11 +3,13 @@ package library
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -26,11 +28,32 @@ func tenant(ctx context.Context) (int64, error) {
 	return account, nil
 }
 
+// withTenant is the context of work on an account's behalf.
+func withTenant(ctx context.Context, account int64) context.Context { return viewer.As(ctx, account) }
+
+// reader reads in a transaction or outside of all.
+type reader struct {
+	*ent.Client
+	hot func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error)
+}
+
+func (s *Service) outside() reader {
+	return reader{s.db.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
+		return query.Query(ctx, args...)
+	}}
+}
+
+func within(tx *store.Tx) reader {
+	return reader{tx.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
+		return query.QueryIn(ctx, tx, args...)
+	}}
+}
+
 // raise begins every transaction of this module: it raises the library's revision,
 // by which readers know that their pages are stale, and makes the tenant's other
 // transactions wait.
 func (s *Service) raise(ctx context.Context, tx *store.Tx) error {
-	if _, err := s.hot.raise.ExecIn(ctx, tx, s.db.NewID()); err != nil {
+	if _, err := s.hot.raise.ExecIn(ctx, tx, s.db.NewID(), s.method); err != nil {
 		return fmt.Errorf("raise library revision: %w", err)
 	}
 	return nil

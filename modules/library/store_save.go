@@ -4,18 +4,91 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
-	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
+// standing is what scoring and hooks knew of a video when it was loaded.
+type standing struct {
+	creatorID     int64
+	handle        string
+	handleOnly    bool
+	posted        int64
+	growthKind    score.Kind
+	hookChangedAt int64
+	opening       string
+}
+
+func (v *Video) standing() standing {
+	return standing{
+		v.creator(), v.identity.handle, v.identity.handleOnly, v.posted(), v.growthKind, v.hookChangedAt, v.opening,
+	}
+}
+
+// creator is the row of the video's creator, 0 where unknown.
+func (v *Video) creator() int64 {
+	if v.identity.creatorID == nil {
+		return 0
+	}
+	return *v.identity.creatorID
+}
+
+// movesCreator reports whether what identifies the creator changed.
+func (v *Video) movesCreator() bool {
+	return v.isNew || v.before.creatorID != v.creator() || v.before.handle != v.identity.handle || v.before.handleOnly != v.identity.handleOnly
+}
+
+// isRescored reports whether the video counts otherwise than before.
+func (v *Video) isRescored() bool {
+	return v.isNew || v.hasNewReading || v.before.posted != v.posted() || v.before.growthKind != v.growthKind || v.before.creatorID != v.creator()
+}
+
+// byNiche is the column of that name: a video of an unknown creator has no other peers.
+func (v *Video) byNiche() int {
+	if v.identity.creatorID == nil && v.usableViews != nil && v.isRescored() {
+		return awaitsNiche
+	}
+	return 0
+}
+
 // save writes videos, new and known, with their documents and the observations
-// that they got.
+// that they got, and marks what has to be scored.
 func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed []*Video) error {
 	if len(changed) == 0 {
 		return nil
 	}
+	unsettled, err := s.saveCreators(ctx, tx, changed)
+	if err != nil {
+		return err
+	}
+	if err := s.saveRows(ctx, tx, batch, changed); err != nil {
+		return err
+	}
+	groups, err := s.settle(ctx, tx, unsettled)
+	if err != nil {
+		return err
+	}
+	niches := map[score.Kind]int64{}
+	for _, v := range changed {
+		groups = append(groups, v.hookGroups()...)
+		if v.isRescored() {
+			touch(niches, v.growthKind, v.posted())
+			if !v.isNew {
+				touch(niches, v.before.growthKind, v.before.posted)
+			}
+		}
+	}
+	if err := s.rankHooks(ctx, tx, groups); err != nil {
+		return err
+	}
+	return s.markNiches(ctx, tx, niches)
+}
+
+// saveRows writes the rows of videos.
+func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, changed []*Video) error {
 	videos, docs := make([][]any, len(changed)), make([][]any, len(changed))
 	var readings [][]any
 	added := 0
@@ -25,12 +98,15 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 			return err
 		}
 		videos[i] = []any{
-			v.id, v.Platform, v.ExternalID, v.creatorID, v.Kind(), batch.Subject, v.scrollID, v.PostedAt, v.FirstSeenAt,
-			*v.Metrics.ObservedAt, v.usableViews, v.usableAt, v.goneAt, v.digest, 0, 0, 0, seenOrder(v.FirstSeenAt, v.id), nullable(v.hookOrder),
+			v.id, v.Platform, v.ExternalID, v.identity.creatorID, v.Kind(), string(v.growthKind), v.duration, v.identity.handle, flag(v.identity.handleOnly),
+			batch.Subject, v.scrollID, v.PostedAt, v.FirstSeenAt, *v.Metrics.ObservedAt, v.usableViews, v.usableAt, v.usableLikes, v.byNiche(),
+			v.goneAt, v.digest, 0, 0, 0, seenOrder(v.FirstSeenAt, v.id), nullable(v.hookOrder), v.hookChangedAt, v.opening,
 		}
 		docs[i] = []any{v.id, t.doc, t.hook, t.keys}
-		if m := v.reading; m != nil {
-			readings = append(readings, []any{s.db.NewID(), v.id, batch.ScrollID, batch.Stage, m.Views, m.Likes, m.Comments, m.Shares, m.Saves, *m.ObservedAt})
+		for _, m := range v.readings {
+			readings = append(readings, []any{
+				s.db.NewID(), v.id, batch.ScrollID, batch.Stage, m.Views, m.Likes, m.Comments, m.Shares, m.Saves, *m.ObservedAt, m.semantics,
+			})
 		}
 		if v.isNew {
 			added++
@@ -42,8 +118,8 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if _, err := s.hot.saveDocs.ExecIn(ctx, tx, docs); err != nil {
 		return fmt.Errorf("save documents: %w", err)
 	}
-	if len(readings) > 0 {
-		if _, err := s.hot.addObservations.ExecIn(ctx, tx, readings); err != nil {
+	for part := range slices.Chunk(readings, readingsAtOnce) {
+		if _, err := s.hot.addObservations.ExecIn(ctx, tx, part); err != nil {
 			return fmt.Errorf("add observations: %w", err)
 		}
 	}
@@ -55,59 +131,15 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	return nil
 }
 
-// saveCreators finds or adds the creators of videos, and marks them for the next
-// scoring, together with those whose videos are about to change hands.
-func (s *Service) saveCreators(ctx context.Context, tx *store.Tx, videos []*Video) error {
-	type name struct{ platform, key string }
-	handles := map[name]string{}
-	var order []name
-	var stored []int64
-	for _, v := range videos {
-		if v.creatorID != nil {
-			stored = append(stored, *v.creatorID)
-		}
-		if v.creator == "" {
-			continue
-		}
-		n := name{v.Platform, v.creator}
-		if _, seen := handles[n]; !seen {
-			order = append(order, n)
-		}
-		if v.handle != "" || handles[n] == "" {
-			handles[n] = v.handle
-		}
+// readingsAtOnce keeps a statement within the number of placeholders that SQLite takes.
+const readingsAtOnce = 1000
+
+// flag is a truth as a column keeps it.
+func flag(yes bool) int {
+	if yes {
+		return 1
 	}
-	if len(stored) > 0 {
-		err := tx.Ent().Creator.Update().Where(creator.IDIn(stored...), creator.Dirty(0)).SetDirty(1).Exec(ctx)
-		if err != nil {
-			return fmt.Errorf("mark creators: %w", err)
-		}
-	}
-	if len(order) == 0 {
-		return nil
-	}
-	values := make([][]any, len(order))
-	for i, n := range order {
-		values[i] = []any{s.db.NewID(), n.platform, n.key, handles[n], 1, 0}
-	}
-	ids := make(map[name]int64, len(order))
-	rows, err := s.hot.saveCreators.QueryIn(ctx, tx, values)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var id int64
-		var n name
-		err := rows.Scan(&id, &n.platform, &n.key)
-		ids[n] = id
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("save creators: %w", err)
-	}
-	for _, v := range videos {
-		if id, ok := ids[name{v.Platform, v.creator}]; ok {
-			v.creatorID = &id
-		}
-	}
-	return nil
+	return 0
 }
 
 // nullable keeps nil from becoming an empty value.
@@ -127,13 +159,19 @@ func (s *Service) load(ctx context.Context, tx *store.Tx, scroll int64, refs []s
 		rows, err := s.hot.load.QueryIn(ctx, tx, scroll, platform, platforms[platform])
 		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 			v, t := &Video{}, texts{}
-			err := rows.Scan(&v.id, &v.creatorID, &v.scrollID, &v.usableViews, &v.usableAt, &v.goneAt, &v.digest, &v.hookOrder,
-				&v.seen, &t.doc, &t.hook, &t.keys)
+			i := &v.identity
+			err := rows.Scan(&v.id, &i.creatorID, &i.handle, &i.handleOnly, &v.scrollID, &v.usableViews, &v.usableAt, &v.usableLikes,
+				&v.growthKind, &v.duration, &v.goneAt, &v.digest, &v.hookOrder, &v.hookChangedAt, &v.opening, &v.seen, &t.doc, &t.hook, &t.keys)
 			if err != nil {
 				return err
 			}
 			if err := v.parse(t); err != nil {
 				return err
+			}
+			v.before = v.standing()
+			if v.growthKind == "" { // as an earlier version left it
+				known := factsOf(v.Metadata)
+				v.derive(&known)
 			}
 			known[v.Ref] = v
 			return nil

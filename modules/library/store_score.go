@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/creator"
-	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/score"
 )
 
 const (
@@ -20,40 +20,11 @@ const (
 	videosAtOnce   = 500
 )
 
-// reader reads in a transaction or outside of all.
-type reader struct {
-	*ent.Client
-	hot func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error)
-}
-
-func (s *Service) outside() reader {
-	return reader{s.db.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
-		return query.Query(ctx, args...)
-	}}
-}
-
-func within(tx *store.Tx) reader {
-	return reader{tx.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
-		return query.QueryIn(ctx, tx, args...)
-	}}
-}
-
 // Score updates outliers and trends after a scroll, which counts as completed. It
 // may be called again at any time.
 func (s *Service) Score(ctx context.Context, scrollID int64) error {
-	platforms, err := s.platforms(ctx, scrollID)
-	if err != nil {
+	if err := s.scoreMarked(ctx); err != nil {
 		return fmt.Errorf("score scroll %d: %w", scrollID, err)
-	}
-	for done := false; !done; {
-		if done, err = s.scoreCreators(ctx); err != nil {
-			return fmt.Errorf("score creators after scroll %d: %w", scrollID, err)
-		}
-	}
-	for _, platform := range platforms {
-		if err := s.scoreNiche(ctx, platform); err != nil {
-			return fmt.Errorf("score niche of %s after scroll %d: %w", platform, scrollID, err)
-		}
 	}
 	if err := s.scoreTrends(ctx, scrollID); err != nil {
 		return fmt.Errorf("trends after scroll %d: %w", scrollID, err)
@@ -61,120 +32,170 @@ func (s *Service) Score(ctx context.Context, scrollID int64) error {
 	return nil
 }
 
-// platforms are those on which anything changed: there, every video's niche did.
-func (s *Service) platforms(ctx context.Context, scrollID int64) (platforms []string, err error) {
-	rows, err := s.hot.platforms.Query(ctx, scrollID)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var platform string
-		err := rows.Scan(&platform)
-		platforms = append(platforms, platform)
-		return err
-	})
-	return platforms, err
+// scoreMarked scores what changed: the videos of marked creators by each other, then those
+// that depend on a marked niche.
+func (s *Service) scoreMarked(ctx context.Context) error {
+	for done := false; !done; {
+		err := s.hold(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+			done, err = s.scoreCreators(ctx, tx)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("score creators: %w", err)
+		}
+	}
+	return s.scoreNiches(ctx)
 }
 
-// scoreCreators scores the videos of some creators that are marked, by each
-// other, and removes the marks; done when none is left.
-func (s *Service) scoreCreators(ctx context.Context) (done bool, err error) {
-	err = s.hold(ctx, func(ctx context.Context, tx *store.Tx) error {
-		marked, err := tx.Ent().Creator.Query().Where(creator.Dirty(1)).Order(creator.ByID()).Limit(creatorsAtOnce).All(ctx)
-		if err != nil {
-			return err
+// scoreCreators scores the videos of some marked creators by each other, and removes the
+// marks; done when none is left.
+func (s *Service) scoreCreators(ctx context.Context, tx *store.Tx) (done bool, err error) {
+	ids, err := tx.Ent().Creator.Query().Where(creator.Dirty(1)).Order(creator.ByID()).Limit(creatorsAtOnce).IDs(ctx)
+	if err != nil || len(ids) == 0 {
+		return true, err
+	}
+	if err := s.scoreSome(ctx, tx, ids); err != nil {
+		return false, err
+	}
+	return len(ids) < creatorsAtOnce, tx.Ent().Creator.Update().Where(creator.IDIn(ids...)).SetDirty(0).Exec(viewer.ByIDs(ctx))
+}
+
+// scoreSome scores all videos of the creators by each other. Those that have too few peers
+// wait for their niche, which is marked.
+func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64) error {
+	videos := map[int64][]*standingScore{}
+	rows, err := s.hot.byCreators.QueryIn(ctx, tx, creators)
+	err = eachScored(rows, err, func(v *standingScore) { videos[v.creator] = append(videos[v.creator], v) })
+	if err != nil {
+		return err
+	}
+	var changes [][]any
+	niches := map[score.Kind]int64{}
+	for _, id := range sortedKeys(videos) {
+		readings, known := make([]score.Reading, len(videos[id])), make(map[int64]*standingScore, len(videos[id]))
+		for i, v := range videos[id] {
+			readings[i], known[v.ID] = v.Reading, v
 		}
-		if done = len(marked) < creatorsAtOnce; len(marked) == 0 {
-			return nil
-		}
-		ids := make([]int64, len(marked))
-		for i, c := range marked {
-			ids[i] = c.ID
-		}
-		videos, changes, err := s.samplesOf(ctx, tx, ids)
-		if err != nil {
-			return err
-		}
-		var few []int64
-		for _, c := range marked {
-			left := scoreByCreator(videos[c.ID], c.Platform == "youtube", func(v *sample, to score) { changes = append(changes, v.become(to)...) })
-			if len(left) > 0 {
-				few = append(few, c.ID)
-			}
-		}
-		for part := range slices.Chunk(changes, videosAtOnce) {
-			if err := s.saveScores(ctx, tx, part); err != nil {
+		c := s.cfg.Growth.Creator(readings)
+		for i := range c.Len() {
+			o, err := c.Score(i, nil, nil)
+			if err != nil {
 				return err
 			}
-		}
-		if err := tx.Ent().Creator.Update().Where(creator.IDIn(ids...)).SetDirty(0).SetThin(0).Exec(ctx); err != nil || len(few) == 0 {
-			return err
-		}
-		return tx.Ent().Creator.Update().Where(creator.IDIn(few...)).SetThin(1).Exec(ctx)
-	})
-	return done, err
-}
-
-// samplesOf reads all videos of the creators. Those that scoring cannot use become
-// changes: they are no outliers.
-func (s *Service) samplesOf(ctx context.Context, tx *store.Tx, creators []int64) (usable map[int64][]*sample, unusable []change, err error) {
-	usable = map[int64][]*sample{}
-	all, err := samples(ctx, tx.Ent().Video.Query().Where(video.CreatorIDIn(creators...)))
-	for _, v := range all {
-		if v.views > 0 {
-			usable[v.creator] = append(usable[v.creator], v)
-		} else {
-			unusable = append(unusable, v.become(score{})...)
+			v := known[c.At(i).ID]
+			if o.NeedsNiche() {
+				touch(niches, o.Kind, endOfTime)
+			}
+			changes = append(changes, v.become(&o)...)
 		}
 	}
-	return usable, unusable, err
-}
-
-// samples reads videos as scoring sees them; one that scoring cannot use has no views.
-func samples(ctx context.Context, query *ent.VideoQuery) ([]*sample, error) {
-	rows, err := query.Select(video.FieldCreatorID, video.FieldPostedAt, video.FieldUsableAt, video.FieldUsableViews, video.FieldOutlierOrder).All(ctx)
-	all := make([]*sample, len(rows))
-	for i, row := range rows {
-		v := &sample{id: row.ID, posted: undated}
-		if row.PostedAt != nil {
-			v.posted = *row.PostedAt
-		}
-		if row.CreatorID != nil {
-			v.creator = *row.CreatorID
-		}
-		if row.UsableViews != nil && row.UsableAt != nil {
-			v.views, v.at = *row.UsableViews, *row.UsableAt
-		}
-		if row.OutlierOrder != nil {
-			v.outlier = *row.OutlierOrder
-		}
-		all[i] = v
+	if err := s.saveScores(ctx, tx, changes); err != nil {
+		return err
 	}
-	return all, err
+	return s.markNiches(ctx, tx, niches)
 }
 
-// change is a score that the row does not show yet.
-type change struct {
-	id    int64
-	order []byte // nil for a video that is no outlier
+// standingScore is a video with the score that its row has.
+type standingScore struct {
+	score.Reading
+	creator int64
+	row     scoreRow
+	order   []byte // nil for a video that is not listed
 }
 
-// become returns what has to change for the video to show its score, if anything.
-func (s *sample) become(to score) []change {
-	c := change{id: s.id}
-	if to.peers > 0 && to.ratio(s.views) > 1 {
-		c.order = outlierOrder(round4(to.ratio(s.views)), s.views, s.at, s.id, to.baseline, to.peers)
+// scoreRow is a score as the columns have it.
+type scoreRow struct {
+	peers             int
+	ownViews          int64
+	byNiche           int
+	twiceBaseline     int64
+	samples, doubtful int
+}
+
+// The values of by_niche.
+const (
+	byCreator   = 0
+	byNiche     = 1
+	awaitsNiche = 2
+)
+
+// become returns what has to change for the row to show the score, if anything. Where the
+// niche is still to be asked, the former score stays until then.
+func (v *standingScore) become(o *score.Outlier) [][]any {
+	row, order := scoreRow{peers: o.CreatorPeers, ownViews: o.OwnViews, doubtful: flag(o.Doubtful)}, v.order
+	if o.NeedsNiche() {
+		row.byNiche, row.twiceBaseline, row.samples = awaitsNiche, v.row.twiceBaseline, v.row.samples
+		if v.row == (scoreRow{row.peers, row.ownViews, awaitsNiche, row.twiceBaseline, row.samples, row.doubtful}) {
+			return nil
+		}
+		return [][]any{{v.ID, row.peers, row.ownViews, row.byNiche, row.twiceBaseline, row.samples, row.doubtful, v.shown(), nullable(order)}}
 	}
-	if bytes.Equal(c.order, s.outlier) {
+	row.twiceBaseline, row.samples = o.TwiceBaseline, o.SampleCount
+	order = outlierOrder(o)
+	return v.put(row, o.Score.Float64(), order)
+}
+
+// finish is become for a video whose niche was asked.
+func (v *standingScore) finish(o *score.Outlier) [][]any {
+	row := scoreRow{o.CreatorPeers, o.OwnViews, byNiche, o.TwiceBaseline, o.SampleCount, flag(o.Doubtful)}
+	return v.put(row, o.Score.Float64(), outlierOrder(o))
+}
+
+func (v *standingScore) put(row scoreRow, value float64, order []byte) [][]any {
+	if row == v.row && bytes.Equal(order, v.order) {
 		return nil
 	}
-	return []change{c}
+	return [][]any{{v.ID, row.peers, row.ownViews, row.byNiche, row.twiceBaseline, row.samples, row.doubtful, value, nullable(order)}}
 }
 
-func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes []change) error {
-	values := make([][]any, len(changes))
-	for i, c := range changes {
-		values[i] = []any{c.id, nullable(c.order)}
+// shown is the score that the row's baseline gave.
+func (v *standingScore) shown() float64 {
+	if len(v.order) == outlierKeySize {
+		value, _ := score.ScoreOfKey(v.order)
+		return value.Float64()
 	}
-	if _, err := s.hot.saveScores.ExecIn(ctx, tx, values); err != nil {
-		return fmt.Errorf("save scores: %w", err)
+	return 0
+}
+
+// eachScored hands out the videos that a statement returned.
+func eachScored(rows *sql.Rows, err error, do func(v *standingScore)) error {
+	return store.Scan(rows, err)(func(rows *sql.Rows) error {
+		v := &standingScore{}
+		var who sql.NullInt64
+		targets, finish := readingTargets(&v.Reading)
+		targets = append(targets, &who, &v.row.peers, &v.row.ownViews, &v.row.byNiche, &v.row.twiceBaseline, &v.row.samples, &v.row.doubtful, &v.order)
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		finish()
+		v.creator = who.Int64
+		do(v)
+		return nil
+	})
+}
+
+// readingTargets are where the id and readingColumns go; finish is called after the scan.
+func readingTargets(r *score.Reading) (targets []any, finish func()) {
+	var posted, at, views, likes sql.NullInt64
+	return []any{&r.ID, &r.Kind, &posted, &at, &views, &likes}, func() {
+		r.PostedAt, r.ObservedAt, r.Views, r.Likes = score.Undated, at.Int64, score.Unknown, score.Unknown
+		if posted.Valid {
+			r.PostedAt = posted.Int64
+		}
+		if views.Valid {
+			r.Views = views.Int64
+		}
+		if likes.Valid {
+			r.Likes = likes.Int64
+		}
+	}
+}
+
+func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes [][]any) error {
+	for part := range slices.Chunk(changes, videosAtOnce) {
+		if _, err := s.hot.saveScores.ExecIn(ctx, tx, part); err != nil {
+			return fmt.Errorf("save scores: %w", err)
+		}
 	}
 	return nil
 }

@@ -2,79 +2,169 @@ package library
 
 import (
 	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/scrollery/scrollery/ent"
-	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/libraryrun"
 	enttrend "github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
-	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// saveWindow replaces a subject's window and its trends.
-func (s *Service) saveWindow(ctx context.Context, tx *store.Tx, w *window) error {
-	account, err := tenant(ctx)
+// scoreTrends measures the trends of the scroll's subject.
+func (s *Service) scoreTrends(ctx context.Context, scrollID int64) error {
+	subject, err := s.scrolls.SubjectOf(ctx, scrollID)
 	if err != nil {
 		return err
 	}
-	scrolls := make([]string, len(w.scrolls))
-	for i, id := range w.scrolls {
-		scrolls[i] = strconv.FormatInt(id, 10)
+	if err := s.saveRun(ctx, subject, scrollID); err != nil {
+		return err
 	}
-	err = tx.Ent().TrendWindow.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(w.subject).
-		SetScrolls(strings.Join(scrolls, " ")).SetVideos(w.videos).SetAllVideos(w.all).
-		OnConflictColumns(trendwindow.FieldAccountID, trendwindow.FieldSubject).
-		Update(func(u *ent.TrendWindowUpsert) { u.UpdateScrolls().UpdateVideos().UpdateAllVideos() }).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("save trend window: %w", err)
-	}
-	if _, err := tx.Ent().Trend.Delete().Where(enttrend.Subject(w.subject)).Exec(ctx); err != nil {
-		return fmt.Errorf("delete trends: %w", err)
-	}
-	return s.addTrends(ctx, tx, w.subject, w.trends, true)
+	return s.measureTrends(ctx, subject, scrollID)
 }
 
-// addTrends writes measured keys into the list without archived videos, and
-// where all is true into the one with them too.
-func (s *Service) addTrends(ctx context.Context, tx *store.Tx, subject string, trends []trend, all bool) error {
+// measureTrends replaces the trends of a subject. ending is a scroll that counts as
+// completed, 0 for none.
+func (s *Service) measureTrends(ctx context.Context, subject string, ending int64) error {
+	return s.update(ctx, func(ctx context.Context, read reader) (writes, error) {
+		w, err := s.window(ctx, read, subject, ending)
+		if err != nil || w == nil {
+			return nil, err
+		}
+		rows, err := s.trendRows(w, subject)
+		if err != nil {
+			return nil, err
+		}
+		return writes{func(ctx context.Context, tx *store.Tx) error { return s.saveTrends(ctx, tx, subject, w.Totals(), rows) }}, nil
+	})
+}
+
+// saveRun notes what a scroll observed. A scroll without an observation leaves nothing.
+func (s *Service) saveRun(ctx context.Context, subject string, scrollID int64) error {
 	account, err := tenant(ctx)
 	if err != nil {
 		return err
 	}
-	var rows []*ent.TrendCreate
-	for _, t := range trends {
-		for withArchived := range 2 {
-			g, ok := measure(t.members, withArchived == 1)
-			if !ok || withArchived == 1 && !all {
-				continue
-			}
-			head, err := renderTrend(t.key, t.label, g)
-			if err != nil {
-				return err
-			}
-			row := tx.Ent().Trend.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetWithArchived(withArchived).
-				SetKey(t.key).SetLabel(t.label).SetPlace(trendOrder(g.median, g.videos, t.key)).SetHead(head).SetVideoCount(g.videos)
-			examples := append(slices.Clone(g.examples), 0, 0)
-			row.SetExample1(examples[0])
-			row.SetNillableExample2(orNil(examples[1]))
-			row.SetNillableExample3(orNil(examples[2]))
-			if withArchived == 1 {
-				row.SetMembers(packMembers(t.members))
+	var first, last, usableAt sql.NullInt64
+	rows, err := s.db.Hot(`SELECT MIN(observed_at), MAX(observed_at),
+MAX(CASE WHEN views > 0 AND views <= 9007199254740992 AND (likes IS NULL OR likes <= views) THEN observed_at END)
+FROM observations WHERE {tenant} AND scroll_id = $1`).Query(ctx, scrollID)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error { return rows.Scan(&first, &last, &usableAt) })
+	if err != nil {
+		return fmt.Errorf("read what scroll %d observed: %w", scrollID, err)
+	}
+	if !first.Valid {
+		return nil
+	}
+	return s.hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		create := tx.Ent().LibraryRun.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetScrollID(scrollID).
+			SetFirstAt(first.Int64).SetLastAt(last.Int64)
+		if usableAt.Valid {
+			create.SetUsableAt(usableAt.Int64)
+		}
+		err := create.OnConflictColumns(libraryrun.FieldAccountID, libraryrun.FieldScrollID).
+			Update(func(u *ent.LibraryRunUpsert) { u.UpdateFirstAt().UpdateLastAt().UpdateUsableAt() }).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("save the run of scroll %d: %w", scrollID, err)
+		}
+		return nil
+	})
+}
+
+// trendRow is a key as one of the two lists has it.
+type trendRow struct {
+	score.Trend
+	withArchived bool
+	members      []byte // in the list with archived videos only
+}
+
+// trendRows are the keys of a window that are trends but for those above them: of the list
+// with archived videos all that archiving can ever list, since it only takes away.
+func (s *Service) trendRows(w *score.Window, subject string) (rows []trendRow, err error) {
+	for _, withArchived := range []bool{true, false} {
+		listed, dropped := w.Rank(withArchived)
+		dropped = slices.DeleteFunc(dropped, func(t score.Trend) bool { return t.Drop != score.Overlaps })
+		for _, t := range slices.Concat(listed, dropped) {
+			row := trendRow{Trend: t, withArchived: withArchived}
+			if withArchived {
+				row.members = packMembers(w.Members(t.Key))
 			}
 			rows = append(rows, row)
 		}
 	}
-	for part := range slices.Chunk(rows, videosAtOnce) {
+	return rows, nil
+}
+
+// saveTrends replaces a subject's window and its trends.
+func (s *Service) saveTrends(ctx context.Context, tx *store.Tx, subject string, of score.Totals, rows []trendRow) error {
+	account, err := tenant(ctx)
+	if err != nil {
+		return err
+	}
+	err = tx.Ent().TrendWindow.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).
+		SetNewestAt(of.T).SetSpan(of.Span).SetVideos(of.Videos).SetRecent(of.Recent).SetEarlier(of.Earlier).
+		OnConflictColumns(trendwindow.FieldAccountID, trendwindow.FieldSubject).
+		Update(func(u *ent.TrendWindowUpsert) {
+			u.UpdateNewestAt().UpdateSpan().UpdateVideos().UpdateRecent().UpdateEarlier()
+		}).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("save trend window: %w", err)
+	}
+	if _, err := tx.Ent().Trend.Delete().Where(enttrend.Subject(subject)).Exec(ctx); err != nil {
+		return fmt.Errorf("delete trends: %w", err)
+	}
+	return s.addTrends(ctx, tx, account, subject, rows)
+}
+
+func (s *Service) addTrends(ctx context.Context, tx *store.Tx, account int64, subject string, rows []trendRow) error {
+	creates := make([]*ent.TrendCreate, len(rows))
+	for i := range rows {
+		t := &rows[i]
+		head, err := renderTrend(&t.Trend)
+		if err != nil {
+			return err
+		}
+		row := tx.Ent().Trend.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetWithArchived(flag(t.withArchived)).
+			SetKey(t.Key).SetLabel(t.Label).SetPlace(t.AppendKey(nil)).SetListed(flag(t.Drop == score.Kept)).SetHead(head).SetVideoCount(t.VideoCount).
+			SetRecent(packIDs(t.RecentVideos))
+		examples := append(slices.Clone(t.Examples), 0, 0, 0)
+		row.SetNillableExample1(orNil(examples[0]))
+		row.SetNillableExample2(orNil(examples[1]))
+		row.SetNillableExample3(orNil(examples[2]))
+		if t.members != nil {
+			row.SetMembers(t.members)
+		}
+		creates[i] = row
+	}
+	for part := range slices.Chunk(creates, videosAtOnce) {
 		if err := tx.Ent().Trend.CreateBulk(part...).Exec(ctx); err != nil {
 			return fmt.Errorf("add trends: %w", err)
 		}
 	}
 	return nil
+}
+
+func packIDs(ids []int64) []byte {
+	packed := make([]byte, 0, 8*len(ids))
+	for _, id := range ids {
+		packed = binary.BigEndian.AppendUint64(packed, uint64(id))
+	}
+	return packed
+}
+
+func unpackIDs(packed []byte) []int64 {
+	ids := make([]int64, len(packed)/8)
+	for i := range ids {
+		ids[i] = int64(binary.BigEndian.Uint64(packed[8*i:]))
+	}
+	return ids
 }
 
 func orNil(id int64) *int64 {
@@ -84,54 +174,35 @@ func orNil(id int64) *int64 {
 	return &id
 }
 
-// recountAll measures every window again, after videos were archived.
+// recountAll measures the trends of every subject again, after videos were archived.
 func (s *Service) recountAll(ctx context.Context, tx *store.Tx) error {
-	windows, err := s.windows(ctx, tx)
+	windows, err := tx.Ent().TrendWindow.Query().All(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("read trend windows: %w", err)
 	}
-	for _, w := range windows {
-		if err := s.measureWindow(ctx, within(tx), w); err != nil {
-			return err
-		}
-		if err := s.saveWindow(ctx, tx, w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recountVideo measures the keys of a video again in every window that it is in,
-// after it was archived or restored.
-func (s *Service) recountVideo(ctx context.Context, tx *store.Tx, id int64, keys []stage.Key, archived bool) error {
-	windows, err := s.windows(ctx, tx)
-	if err != nil {
-		return err
-	}
-	by := 1
-	if archived {
-		by = -1
-	}
-	for _, w := range windows {
-		seen, err := tx.Ent().Observation.Query().Where(observation.ScrollIDIn(w.scrolls...), observation.VideoID(id)).Exist(ctx)
+	for _, row := range windows {
+		w, err := s.window(ctx, within(tx), row.Subject, 0)
 		if err != nil {
-			return fmt.Errorf("find observations: %w", err)
+			return err
 		}
-		if !seen {
+		if w == nil {
 			continue
 		}
-		if err := tx.Ent().TrendWindow.Update().Where(trendwindow.Subject(w.subject)).AddVideos(by).Exec(ctx); err != nil {
-			return fmt.Errorf("count videos of a trend window: %w", err)
+		rows, err := s.trendRows(w, row.Subject)
+		if err != nil {
+			return err
 		}
-		if err := s.recountKeys(ctx, tx, w.subject, keys); err != nil {
+		if err := s.saveTrends(ctx, tx, row.Subject, w.Totals(), rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// recountKeys writes the list without archived videos anew for the keys.
-func (s *Service) recountKeys(ctx context.Context, tx *store.Tx, subject string, keys []stage.Key) error {
+// recountVideo measures the keys of a video again in every window that it is in, after it
+// was archived or restored. Nothing else is measured: what the other keys count does not
+// change, only which of them repeat one above them.
+func (s *Service) recountVideo(ctx context.Context, tx *store.Tx, id int64, keys []stage.Key, archived bool) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -139,44 +210,108 @@ func (s *Service) recountKeys(ctx context.Context, tx *store.Tx, subject string,
 	for i, key := range keys {
 		texts[i] = key.Key
 	}
-	found, err := tx.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(1), enttrend.KeyIn(texts...)).All(ctx)
+	windows, err := tx.Ent().TrendWindow.Query().Where(trendwindow.NewestAtGT(0)).All(ctx)
 	if err != nil {
-		return fmt.Errorf("read trends: %w", err)
+		return fmt.Errorf("read trend windows: %w", err)
 	}
-	trends := make([]trend, len(found))
-	all := map[int64]*ent.Video{}
-	for i, row := range found {
-		trends[i] = trend{key: row.Key, label: row.Label}
-		if trends[i].members, err = unpackMembers(*row.Members); err != nil {
+	for _, w := range windows {
+		found, err := tx.Ent().Trend.Query().Where(enttrend.Subject(w.Subject), enttrend.WithArchived(1), enttrend.KeyIn(texts...)).All(ctx)
+		if err != nil {
+			return fmt.Errorf("read trends: %w", err)
+		}
+		of := score.Totals{T: w.NewestAt, Span: w.Span, Videos: w.Videos, Recent: w.Recent, Earlier: w.Earlier}
+		var changed []score.Trend
+		for _, row := range found {
+			t, isMember, err := recount(ctx, tx, of, row, id, archived)
+			if err != nil {
+				return err
+			}
+			if isMember {
+				changed = append(changed, t)
+			}
+		}
+		if len(changed) == 0 {
+			continue
+		}
+		if err := s.relist(ctx, tx, w.Subject, changed); err != nil {
 			return err
 		}
-		for _, m := range trends[i].members {
-			all[m.video] = nil
+	}
+	return nil
+}
+
+// recount measures a key without archived videos, after one of its own was archived or
+// restored; isMember is false where the video was not in the window.
+func recount(ctx context.Context, tx *store.Tx, of score.Totals, row *ent.Trend, id int64, archived bool) (t score.Trend, isMember bool, err error) {
+	if row.Members == nil {
+		return t, false, errors.New("a trend has no members")
+	}
+	members, err := unpackMembers(*row.Members)
+	if err != nil {
+		return t, false, err
+	}
+	for i := range members {
+		if members[i].ID == id {
+			members[i].Archived, isMember = archived, true
 		}
 	}
-	for part := range slices.Chunk(sortedKeys(all), videosAtOnce) {
-		rows, err := tx.Ent().Video.Query().Where(video.IDIn(part...)).Select(video.FieldCreatorID, video.FieldArchived).All(ctx)
-		if err != nil {
-			return fmt.Errorf("read members: %w", err)
-		}
-		for _, row := range rows {
-			all[row.ID] = row
-		}
+	if !isMember {
+		return t, false, nil
 	}
-	for _, t := range trends {
-		for i, m := range t.members {
-			now := all[m.video]
-			if now == nil {
-				continue
-			}
-			if t.members[i].archived = now.Archived == 1; now.CreatorID != nil {
-				t.members[i].creator = *now.CreatorID
-			}
+	if err := tx.Ent().Trend.UpdateOneID(row.ID).SetMembers(packMembers(members)).Exec(ctx); err != nil {
+		return t, false, fmt.Errorf("save the members of a trend: %w", err)
+	}
+	return of.Measure(score.Key{Key: row.Key, Label: row.Label}, members, false), true, nil
+}
+
+// relist writes changed keys into the list without archived videos, and finds out anew
+// which of its keys repeat one above them.
+func (s *Service) relist(ctx context.Context, tx *store.Tx, subject string, changed []score.Trend) error {
+	account, err := tenant(ctx)
+	if err != nil {
+		return err
+	}
+	texts, fit := make([]string, len(changed)), []score.Trend{}
+	for i, t := range changed {
+		if texts[i] = t.Key; t.Drop == score.Kept {
+			fit = append(fit, t)
 		}
 	}
 	_, err = tx.Ent().Trend.Delete().Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.KeyIn(texts...)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("delete trends: %w", err)
 	}
-	return s.addTrends(ctx, tx, subject, trends, false)
+	others, err := tx.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0)).
+		Select(enttrend.FieldKey, enttrend.FieldPlace, enttrend.FieldListed, enttrend.FieldRecent).All(ctx)
+	if err != nil {
+		return fmt.Errorf("read trends: %w", err)
+	}
+	ids, wasListed := map[string]int64{}, map[string]int{}
+	for _, row := range others {
+		t, ok := score.TrendOfKey(row.Place)
+		if !ok || row.Recent == nil {
+			continue
+		}
+		t.RecentVideos = unpackIDs(*row.Recent)
+		fit, ids[row.Key], wasListed[row.Key] = append(fit, t), row.ID, row.Listed
+	}
+	listed, dropped := score.Distinct(fit)
+	var added []trendRow
+	change := map[int][]int64{}
+	for _, t := range slices.Concat(listed, dropped) {
+		id, known := ids[t.Key]
+		now := flag(t.Drop == score.Kept)
+		switch {
+		case !known:
+			added = append(added, trendRow{Trend: t})
+		case wasListed[t.Key] != now:
+			change[now] = append(change[now], id)
+		}
+	}
+	for now, of := range change {
+		if err := tx.Ent().Trend.Update().Where(enttrend.IDIn(of...)).SetListed(now).Exec(viewer.ByIDs(ctx)); err != nil {
+			return fmt.Errorf("list trends: %w", err)
+		}
+	}
+	return s.addTrends(ctx, tx, account, subject, added)
 }

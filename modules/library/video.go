@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -34,22 +35,29 @@ type Video struct {
 	Hook Hook        `json:"-"`
 	Keys []stage.Key `json:"-"`
 
-	id        int64
-	isNew     bool
-	scrollID  int64 // of the scroll that brought it first
-	creatorID *int64
-	// creator is the key of the creator in the record of this batch; empty where unknown.
-	creator     string
-	handle      string // likewise
+	id          int64
+	isNew       bool
+	scrollID    int64 // of the scroll that brought it first
+	identity    identity
 	usableViews *int64
+	usableLikes *int64
 	usableAt    *int64
 	goneAt      *int64
-	hookOrder   []byte
-	digest      int64 // of the last record, see digestOf
+	duration    *int64 // milliseconds
+	growthKind  score.Kind
+	// hookChangedAt is when the evidence last changed; 0 without evidence.
+	hookChangedAt int64
+	hookOrder     []byte
+	opening       string
+	digest        int64 // of the last record, see digestOf
+	// before is what scoring knew of the video when it was loaded.
+	before standing
+	// hasNewReading: the reading that scoring uses changed.
+	hasNewReading bool
 	// seen is true when the scroll has an observation of the video already.
 	seen bool
-	// reading is the observation that this batch adds, if any.
-	reading *Metrics
+	// readings are the observations that this batch adds.
+	readings []reading
 }
 
 // Origin is how a video was found.
@@ -69,6 +77,12 @@ type Metrics struct {
 	ObservedAt *int64 `json:"observedAt"`
 }
 
+// reading is a snapshot as an observation keeps it.
+type reading struct {
+	Metrics
+	semantics string
+}
+
 // Hook is what the first seconds show, say and print.
 type Hook struct {
 	Visual       jsontext.Value `json:"visual"`
@@ -84,6 +98,7 @@ func newVideo(id int64, r *stage.Record, batch Batch) *Video {
 		ID: publicid.Format(publicid.Video, id), Ref: r.Ref, FirstSeenAt: batch.At, Metadata: jsontext.Value("{}"),
 		id: id, isNew: true, scrollID: batch.ScrollID,
 	}
+	v.derive(&facts{}) // a record of numbers alone has nothing to merge
 	v.Merge(r, batch.At)
 	v.Observe(r, batch.At)
 	if v.SourceURL == "" {
@@ -115,18 +130,36 @@ func (v *Video) Merge(r *stage.Record, at int64) bool {
 	if r.PostedAt != nil {
 		v.PostedAt = r.PostedAt
 	}
-	if v.creator = creatorKey(r); r.Source != nil {
-		v.handle = clean(r.Source.Handle)
+	if v.identity.merge(r); r.Source != nil {
 		v.Origin = closer(v.Origin, originOf(r.Source))
 	}
 	if r.Metadata != nil {
 		v.Metadata = object(r.Metadata)
 	}
 	if v.Hook.merge(r.Evidence) {
-		v.hookOrder = seenOrder(at, v.id)
+		v.hookChangedAt, v.opening = at, v.Hook.opening()
+		v.hookOrder = hookOrder(false, at, v.id)
 	}
-	v.mergeKeys(r)
+	known := factsOf(v.Metadata)
+	v.derive(&known)
+	v.mergeKeys(r, &known)
 	return true
+}
+
+// derive works out what scoring needs besides the numbers.
+func (v *Video) derive(known *facts) {
+	if v.duration = nil; known.duration > 0 {
+		v.duration = &known.duration
+	}
+	v.growthKind = score.KindOf(v.Platform, v.posted(), known.duration, known.hashtags)
+}
+
+// posted is the posting time as scoring knows it.
+func (v *Video) posted() int64 {
+	if v.PostedAt == nil {
+		return score.Undated
+	}
+	return *v.PostedAt
 }
 
 // Observe adds the record's numbers as an observation. They become the video's
@@ -137,14 +170,15 @@ func (v *Video) Observe(r *stage.Record, at int64) {
 	if m.ObservedAt != nil {
 		read = *m.ObservedAt
 	}
-	v.reading = &Metrics{m.Views, m.Likes, m.Comments, m.Shares, m.Saves, &read}
+	one := Metrics{m.Views, m.Likes, m.Comments, m.Shares, m.Saves, &read}
+	v.readings = append(v.readings, reading{one, m.Semantics})
 	if v.Metrics.ObservedAt == nil || read >= *v.Metrics.ObservedAt {
-		v.Metrics, v.LastSeenAt = *v.reading, max(at, v.FirstSeenAt)
+		v.Metrics, v.LastSeenAt = one, max(at, v.FirstSeenAt)
 	} else {
 		v.LastSeenAt = max(v.LastSeenAt, at)
 	}
 	if usable(m.Views, m.Likes) && (v.usableAt == nil || read >= *v.usableAt) {
-		v.usableViews, v.usableAt = m.Views, &read
+		v.usableViews, v.usableLikes, v.usableAt, v.hasNewReading = m.Views, m.Likes, &read, true
 	}
 	v.restore()
 }
@@ -161,22 +195,34 @@ func (v *Video) wasReadAt(at *int64) bool {
 }
 
 // usable reports whether scoring can use a snapshot.
-func usable(views, likes *int64) bool {
-	return views != nil && *views > 0 && (likes == nil || *likes <= *views)
+func usable(views, likes *int64) bool { return score.Usable(count(views), count(likes)) == score.Used }
+
+// count is a count as scoring knows it.
+func count(n *int64) int64 {
+	if n == nil {
+		return score.Unknown
+	}
+	return *n
 }
 
-// mergeKeys replaces the keys that the record covers: those of metadata where it
-// has metadata, and those of stages where a stage gave some.
-func (v *Video) mergeKeys(r *stage.Record) {
-	var metadata jsontext.Value
-	if r.Metadata != nil {
-		metadata = v.Metadata
+// mergeKeys replaces the keys that follow from metadata and evidence, and those of stages
+// where a stage gave some.
+func (v *Video) mergeKeys(r *stage.Record, known *facts) {
+	keys := known.trendKeys(v.Platform)
+	given := r.Keys
+	if len(given) == 0 {
+		given = v.Keys
 	}
-	keys := trendKeys(r, metadata)
-	for _, key := range v.Keys {
-		if fromMetadata(key) && r.Metadata == nil || !fromMetadata(key) && len(r.Keys) == 0 {
+	for _, key := range given {
+		if key.Label == "" {
+			key.Label = key.Key
+		}
+		if r.Keys != nil && fromMetadata(key) || !fromMetadata(key) && !fromHook(key) {
 			keys = addKey(keys, key)
 		}
+	}
+	for _, key := range v.Hook.keys() {
+		keys = addKey(keys, key)
 	}
 	v.Keys = keys
 }
@@ -224,16 +270,16 @@ func (h *Hook) merge(found *stage.Evidence) (changed bool) {
 	if visual := value(found.Visual); visual != nil && (visual[0] == '{' || visual[0] == '"') && !bytes.Equal(visual, h.Visual) {
 		h.Visual, changed = visual, true
 	}
-	replace := func(old **string, next *string) {
+	replace := func(old **string, next *string, cut func(string) string) {
 		if next == nil || *next == "" {
 			return
 		}
-		if text := strings.ToValidUTF8(*next, "\uFFFD"); *old == nil || **old != text {
+		if text := cut(strings.ToValidUTF8(*next, "\uFFFD")); *old == nil || **old != text {
 			*old, changed = &text, true
 		}
 	}
-	replace(&h.Spoken, found.Spoken)
-	replace(&h.OnScreenText, found.OnScreenText)
+	replace(&h.Spoken, found.Spoken, score.CutSpoken)
+	replace(&h.OnScreenText, found.OnScreenText, func(text string) string { return text })
 	if changed {
 		h.Version++
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
@@ -122,16 +121,6 @@ func BenchmarkHot(b *testing.B) {
 		"counted": {
 			func() error { return hot.counted.Each(ctx, ignore, w.subject) },
 			func() error { _, err := scrolls.Query().Where(done...).Count(ctx); return err },
-		},
-		"completed": {
-			func() error { return hot.completed.Each(ctx, ignore, w.subject) },
-			func() error {
-				_, err := scrolls.Query().Where(done...).Order(ent.Desc(scroll.FieldCompletedAt, scroll.FieldID)).Limit(100).IDs(ctx)
-				if err == nil {
-					_, err = scrolls.Query().Where(done...).Count(ctx)
-				}
-				return err
-			},
 		},
 		"judge": {
 			func() error {

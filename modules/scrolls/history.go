@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
@@ -29,31 +30,30 @@ func NewHistory(db *store.DB) *History {
 // errCancelled is why a worker stops whose scroll was cancelled.
 var errCancelled = errors.New("the scroll was cancelled")
 
-// Completed returns the ids of the tenant's last completed scrolls of a subject,
-// newest first, and how many there are in all. With a last of 0 it only counts,
-// which is cheap.
-func (h *History) Completed(ctx context.Context, subject string, last int) (total int, scrollIDs []int64, err error) {
-	if last == 0 {
-		err = h.hot.counted.Each(ctx, func(row store.Row) (bool, error) {
-			all, _ := row[0].(int64)
-			total = int(all)
-			return false, nil
-		}, subject)
-		if err != nil {
-			return 0, nil, fmt.Errorf("count completed scrolls: %w", err)
-		}
-		return total, nil, nil
-	}
-	err = h.hot.completed.Each(ctx, func(row store.Row) (bool, error) {
-		id, _ := row[0].(int64)
-		all, _ := row[1].(int64)
-		total, scrollIDs = int(all), append(scrollIDs, id)
-		return len(scrollIDs) < last, nil
+// Completed counts the tenant's completed scrolls of a subject.
+func (h *History) Completed(ctx context.Context, subject string) (total int, err error) {
+	err = h.hot.counted.Each(ctx, func(row store.Row) (bool, error) {
+		all, _ := row[0].(int64)
+		total = int(all)
+		return false, nil
 	}, subject)
 	if err != nil {
-		return 0, nil, fmt.Errorf("completed scrolls: %w", err)
+		return 0, fmt.Errorf("count completed scrolls: %w", err)
 	}
-	return total, scrollIDs, nil
+	return total, nil
+}
+
+// CompletedOf returns those of the tenant's scrolls that are completed, in any order.
+func (h *History) CompletedOf(ctx context.Context, scrollIDs []int64) ([]int64, error) {
+	var completed []int64
+	for part := range slices.Chunk(scrollIDs, 500) {
+		ids, err := completedOf(ctx, h.db, part)
+		if err != nil {
+			return nil, fmt.Errorf("completed scrolls: %w", err)
+		}
+		completed = append(completed, ids...)
+	}
+	return completed, nil
 }
 
 // SubjectOf returns the canonicalId that a scroll of the tenant works for.

@@ -58,7 +58,7 @@ func TestImport(t *testing.T) {
 		if n := w.count("fake_charges"); n != 0 || w.count("scroll_records") != 0 {
 			t.Errorf("%d charges", n)
 		}
-		if total, _, err := w.history.Completed(tenant(), w.subject, 5); err != nil || total != 4 {
+		if total, err := w.history.Completed(tenant(), w.subject); err != nil || total != 4 {
 			t.Errorf("completed: %d, %v", total, err)
 		}
 		w.briefed = false

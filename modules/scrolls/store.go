@@ -14,6 +14,7 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // load reads one scroll of the tenant; nil where there is none.
@@ -138,6 +139,11 @@ func equal(a, b *Scroll) bool { return reflect.DeepEqual(a, b) }
 
 func subjectOf(ctx context.Context, db *store.DB, id int64) (string, error) {
 	return db.Ent().Scroll.Query().Where(scroll.ID(id)).Select(scroll.FieldSubject).String(ctx)
+}
+
+// completedOf returns those of the scrolls that are completed.
+func completedOf(ctx context.Context, db *store.DB, ids []int64) ([]int64, error) {
+	return db.Ent().Scroll.Query().Where(scroll.IDIn(ids...), scroll.Status(Completed)).IDs(viewer.ByIDs(ctx))
 }
 
 // findByKey reads the scroll of an idempotency key; nil where there is none.

@@ -5,28 +5,19 @@ import "github.com/scrollery/scrollery/modules/kernel/store"
 // hot are the statements that BenchmarkHot shows to be at least 1.3 times as fast as
 // the same work through Ent. The ratio beside each was measured on SQLite.
 type hot struct {
-	get       *store.Hot // 3.6: a poll of one scroll
-	counted   *store.Hot // 2.7: how many scrolls a subject completed, for lists
-	completed *store.Hot // 3.9: the last completed scrolls of a subject
-	judge     *store.Hot // 4.0: the verdicts of a batch of records, in one statement
+	get     *store.Hot // 3.6: a poll of one scroll
+	counted *store.Hot // 2.7: how many scrolls a subject completed, for lists
+	judge   *store.Hot // 4.0: the verdicts of a batch of records, in one statement
 }
 
 // columns are what a Scroll is read from.
 const columns = `id, status, stage, progress, attempt, new_videos, failure_code, schedule, template,
 	created_at, updated_at, started_at, completed_at`
 
-// maxCompleted bounds what Completed can return.
-const maxCompleted = "100"
-
-// isCompleted selects the completed scrolls of a subject.
-const isCompleted = "{tenant} AND status = 'completed' AND subject = $1"
-
 func newHot(db *store.DB) hot {
 	return hot{
 		get:     db.Hot("SELECT " + columns + " FROM scrolls WHERE {tenant} AND id = $1"),
-		counted: db.Hot("SELECT count(*) FROM scrolls WHERE " + isCompleted),
-		completed: db.Hot(`SELECT id, (SELECT count(*) FROM scrolls WHERE ` + isCompleted + `) FROM scrolls WHERE ` + isCompleted + `
-			ORDER BY completed_at DESC, id DESC LIMIT ` + maxCompleted),
+		counted: db.Hot("SELECT count(*) FROM scrolls WHERE {tenant} AND status = 'completed' AND subject = $1"),
 		judge: db.Hot(`UPDATE scroll_records
 			SET dropped_by = v.column2, rank = v.column3 FROM (VALUES {values:2 BIGINT,TEXT,FLOAT8}) AS v
 			WHERE scroll_records.id = v.column1 AND scroll_id = $1 AND {tenant:scroll_records}`),

@@ -16,6 +16,7 @@ import (
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	entverdict "github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -59,8 +60,7 @@ func (r *run) itemIDs(ctx context.Context, which selection) ([]int64, error) {
 
 // items reads some of them, in the order of ids; missing ones are left out.
 func (r *run) items(ctx context.Context, ids []int64) ([]item, error) {
-	rows, err := r.s.db.Ent().ScrollRecord.Query().
-		Where(scrollrecord.ScrollID(r.id), scrollrecord.IDIn(ids...)).All(ctx)
+	rows, err := r.s.db.Ent().ScrollRecord.Query().Where(scrollrecord.IDIn(ids...)).All(viewer.ByIDs(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("read records: %w", err)
 	}
@@ -118,23 +118,23 @@ func render(rec stage.Record) (string, error) {
 	return strings.TrimSuffix(text.String(), "\n"), nil
 }
 
-// chosen selects the rows of items.
-func (r *run) chosen(items []item) predicate.ScrollRecord {
+// chosen selects the rows of items, which are of this scroll; use it with viewer.ByIDs.
+func chosen(items []item) predicate.ScrollRecord {
 	ids := make([]int64, len(items))
 	for i := range items {
 		ids[i] = items[i].id
 	}
-	return scrollrecord.And(scrollrecord.ScrollID(r.id), scrollrecord.IDIn(ids...))
+	return scrollrecord.IDIn(ids...)
 }
 
 // markRefreshed notes that items have their observation.
 func (r *run) markRefreshed(ctx context.Context, tx *store.Tx, items []item) error {
-	return tx.Ent().ScrollRecord.Update().Where(r.chosen(items)).SetRefreshed(true).Exec(ctx)
+	return tx.Ent().ScrollRecord.Update().Where(chosen(items)).SetRefreshed(true).Exec(viewer.ByIDs(ctx))
 }
 
 // removeItems deletes items that the library has.
 func (r *run) removeItems(ctx context.Context, tx *store.Tx, items []item) error {
-	_, err := tx.Ent().ScrollRecord.Delete().Where(r.chosen(items)).Exec(ctx)
+	_, err := tx.Ent().ScrollRecord.Delete().Where(chosen(items)).Exec(viewer.ByIDs(ctx))
 	return err
 }
 

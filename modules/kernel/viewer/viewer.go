@@ -93,6 +93,16 @@ func As(ctx context.Context, accountID int64) context.Context {
 	return NewContext(ctx, &Viewer{AccountID: accountID})
 }
 
+type byIDsKey struct{}
+
+// ByIDs returns a context for statements that name their rows by id. Without statistics SQLite
+// expects few rows of a tenant, and would read all of them to find those with some ids; so the
+// tenant's rule, which still holds, is written as one that no index serves.
+func ByIDs(ctx context.Context) context.Context { return context.WithValue(ctx, byIDsKey{}, true) }
+
+// IsByIDs reports whether the context is for statements that name their rows by id.
+func IsByIDs(ctx context.Context) bool { return ctx.Value(byIDsKey{}) != nil }
+
 // System returns a context that sees every tenant. Only what belongs to no
 // tenant may use it: admission, the queue, the operator's commands.
 func System(ctx context.Context) context.Context {

@@ -129,15 +129,22 @@ func (c *column) skip(i int, share int64) int {
 	return i
 }
 
-// start is where the peers of target begin: at the newest that is not too new.
-func (n *Niche) start(target *peer) (int, error) {
+// LatestPeer is the newest posting time that a peer of the video can have; the greatest
+// number where any will do.
+func (r *Reading) LatestPeer() int64 {
 	latest := int64(1<<63 - 1)
-	if target.PostedAt != Undated && target.PostedAt < latest-apart {
-		latest = target.PostedAt + apart
+	if r.PostedAt != Undated && r.PostedAt < latest-apart {
+		latest = r.PostedAt + apart
 	}
-	if !target.late && target.Kind == YouTubeShort {
+	if r.Kind == YouTubeShort && !side(r.PostedAt) {
 		latest = min(latest, shortsViews-1)
 	}
+	return latest
+}
+
+// start is where the peers of target begin: at the newest that is not too new.
+func (n *Niche) start(target *peer) (int, error) {
+	latest := target.LatestPeer()
 	for c := &n.dated; !c.end && (len(c.peers) == 0 || c.peers[len(c.peers)-1].PostedAt > latest); {
 		if _, err := n.at(false, len(c.peers)); err != nil {
 			return 0, err

@@ -37,6 +37,9 @@ type Outlier struct {
 	SampleCount int
 	// CreatorPeers is the number of the creator's own peers, whatever the basis.
 	CreatorPeers int
+	// OwnViews are the most expected views of an own peer where there are one or two, else
+	// 0: a baseline by the niche is never below it.
+	OwnViews int64
 	// Score is 2 × Views ÷ TwiceBaseline.
 	Score Decimal
 	// Order is the evidence-weighted score that lists sort by.
@@ -64,8 +67,9 @@ func Compare(a, b *Outlier) int {
 }
 
 // Score scores the i-th video. niche may be nil: a video that needs it then has
-// NoBasis, its CreatorPeers say so (fewer than 3), and it can be scored again with
-// one. why may be nil; else it is filled. Errors are those of the niche's loader.
+// NoBasis, NeedsNiche reports it, and [Niche.Finish] completes the score later: all that
+// it needs of the creator is in the Outlier. why may be nil; else it is filled. Errors
+// are those of the niche's loader.
 func (c *Creator) Score(i int, niche *Niche, why *Explanation) (Outlier, error) {
 	target := &c.peers[i]
 	o := Outlier{
@@ -82,32 +86,62 @@ func (c *Creator) Score(i int, niche *Niche, why *Explanation) (Outlier, error) 
 	var buffer [nearestPeers]int64
 	own := c.own(i, &buffer, why)
 	o.CreatorPeers = len(own)
+	o.Doubtful = c.doubtful(i, why)
 	if len(own) >= fewestPeers {
 		slices.Sort(own)
-		o.Basis, o.TwiceBaseline, o.SampleCount = CreatorBasis, twiceMedian(own), len(own)
-	} else if niche != nil {
-		twice, count, err := niche.median(target, why)
-		if err != nil {
-			return o, err
-		}
-		if why != nil {
-			why.TwiceNicheMedian = twice
-		}
-		if count >= fewestPeers {
-			for _, expected := range own {
-				twice = max(twice, 2*expected)
-			}
-			o.Basis, o.TwiceBaseline, o.SampleCount = NicheBasis, twice, count
-		}
-	}
-	if o.Basis == NoBasis {
+		o.on(CreatorBasis, twiceMedian(own), len(own))
 		return o, nil
 	}
+	if len(own) > 0 {
+		o.OwnViews = slices.Max(own)
+	}
+	if niche == nil {
+		return o, nil
+	}
+	return o, niche.finish(target, &o, why)
+}
+
+// NeedsNiche reports whether a usable video has too few peers by its creator, and no
+// baseline yet.
+func (o *Outlier) NeedsNiche() bool {
+	return o.Basis == NoBasis && o.Views > 0 && o.CreatorPeers < fewestPeers
+}
+
+// Finish scores a usable video by the niche. Of o it takes CreatorPeers, OwnViews and
+// Doubtful, as Creator.Score found them without a niche, and fills the rest. With too few
+// peers o has NoBasis.
+func (n *Niche) Finish(r Reading, o *Outlier) error {
+	target := n.table.peer(r)
+	*o = Outlier{
+		ID: r.ID, Kind: r.Kind, Views: r.Views, ObservedAt: r.ObservedAt, Age: r.Age(), Share: target.share,
+		CreatorPeers: o.CreatorPeers, OwnViews: o.OwnViews, Doubtful: o.Doubtful,
+	}
+	if target.usable != Used {
+		return nil
+	}
+	return n.finish(&target, o, nil)
+}
+
+func (n *Niche) finish(target *peer, o *Outlier, why *Explanation) error {
+	twice, count, err := n.median(target, why)
+	if err != nil {
+		return err
+	}
+	if why != nil {
+		why.TwiceNicheMedian = twice
+	}
+	if count >= fewestPeers {
+		o.on(NicheBasis, max(twice, 2*o.OwnViews), count)
+	}
+	return nil
+}
+
+// on completes a score whose baseline is known.
+func (o *Outlier) on(basis Basis, twiceBaseline int64, samples int) {
+	o.Basis, o.TwiceBaseline, o.SampleCount = basis, twiceBaseline, samples
 	o.Score = ratio(2*uint64(o.Views), uint64(o.TwiceBaseline))
 	o.Listed = 2*o.Views > o.TwiceBaseline
 	o.Order = orderValue(o.Views, o.TwiceBaseline, o.CreatorPeers)
-	o.Doubtful = c.doubtful(i, why)
-	return o, nil
 }
 
 // orderValue is (n × V ÷ max(baseline, 100) + 2) ÷ (n + 2): the score, drawn towards 1

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	// apart is how far two posting times may be apart: accounts change.
-	apart = 365 * day
+	// Apart is how far two posting times may be apart, in milliseconds: accounts change.
+	Apart = 365 * day
+	apart = Apart
 	// nearestPeers bounds a baseline by the creator: recent form, not a career.
 	nearestPeers = 30
 	// fewestPeers is the least that has a median worth the name.

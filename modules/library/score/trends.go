@@ -56,7 +56,9 @@ type Trend struct {
 	Drop Drop
 	By   string
 
-	recent []int32
+	// RecentVideos are the recent videos that were counted, by id: two keys with half or
+	// more of them in common are one trend.
+	RecentVideos []int64
 }
 
 // Generic makes the test of NewWindow from hashtags and terms in any case.
@@ -94,10 +96,20 @@ func (w *Window) Rank(withArchived bool) (listed, dropped []Trend) {
 			dropped = append(dropped, t)
 		}
 	}
+	listed, same := Distinct(fit)
+	dropped = append(dropped, same...)
+	slices.SortFunc(dropped, func(a, b Trend) int { return strings.Compare(a.Key, b.Key) })
+	return listed, dropped
+}
+
+// Distinct sorts trends that are fit to be listed as lists show them, and takes out those
+// that are the same trend as one above them: half or more of the recent videos of both are
+// common (2 × shared ≥ all of both).
+func Distinct(fit []Trend) (listed, dropped []Trend) {
 	slices.SortFunc(fit, func(a, b Trend) int {
 		return cmp.Or(b.Strength.Compare(a.Strength), cmp.Compare(b.VideoCount, a.VideoCount), strings.Compare(a.Key, b.Key))
 	})
-	above := make([][]int32, len(w.members)) // by video, which of listed it carries as a recent one
+	above := map[int64][]int32{} // by video, which of listed it carries as a recent one
 	shared := []int32{}
 	for _, t := range fit {
 		if by := overlap(&t, listed, above, shared[:len(listed)]); by >= 0 {
@@ -105,30 +117,29 @@ func (w *Window) Rank(withArchived bool) (listed, dropped []Trend) {
 			dropped = append(dropped, t)
 			continue
 		}
-		for _, i := range t.recent {
-			above[i] = append(above[i], int32(len(listed)))
+		for _, id := range t.RecentVideos {
+			above[id] = append(above[id], int32(len(listed)))
 		}
 		listed, shared = append(listed, t), append(shared, 0)
 	}
-	slices.SortFunc(dropped, func(a, b Trend) int { return strings.Compare(a.Key, b.Key) })
 	return listed, dropped
 }
 
 // overlap finds the first listed trend with half or more recent videos in common with t
 // (2 × shared ≥ all of both), -1 where there is none: it is the same trend twice.
 // shared has a 0 for each listed trend, and has again when it returns.
-func overlap(t *Trend, listed []Trend, above [][]int32, shared []int32) int {
+func overlap(t *Trend, listed []Trend, above map[int64][]int32, shared []int32) int {
 	by := -1
 	var touched []int32
-	for _, i := range t.recent {
-		for _, l := range above[i] {
+	for _, id := range t.RecentVideos {
+		for _, l := range above[id] {
 			if shared[l]++; shared[l] == 1 {
 				touched = append(touched, l)
 			}
 		}
 	}
 	for _, l := range touched {
-		all := len(t.recent) + len(listed[l].recent) - int(shared[l])
+		all := len(t.RecentVideos) + len(listed[l].RecentVideos) - int(shared[l])
 		if 2*int(shared[l]) >= all && (by < 0 || int(l) < by) {
 			by = int(l)
 		}
@@ -140,33 +151,58 @@ func overlap(t *Trend, listed []Trend, above [][]int32, shared []int32) int {
 // Measure works out a key's numbers and whether they make a trend, apart from the overlap
 // with others. A key that no video of the window carries has none.
 func (w *Window) Measure(key string, withArchived bool) Trend {
-	t := Trend{Key: key, Label: w.label(key)}
-	var with []int32
+	members := w.Members(key)
+	t := w.Totals().Measure(Key{key, w.label(key)}, members, withArchived)
+	if w.generic != nil && w.generic(key) {
+		t.Drop = GenericKey
+	}
+	return t
+}
+
+// Totals are what the keys of a window have in common.
+type Totals struct {
+	// T and Span are those of the window.
+	T, Span int64
+	// Videos, Recent and Earlier count the window's videos, C and P, archived ones too.
+	Videos, Recent, Earlier int
+}
+
+// Totals are those of the window.
+func (w *Window) Totals() Totals {
+	return Totals{T: w.T, Span: w.Span, Videos: len(w.members), Recent: w.Recent, Earlier: w.Earlier}
+}
+
+// Measure is Window.Measure for a key whose members, by id and with the archived ones, are
+// known without the window. It does not ask whether the key is generic.
+func (w Totals) Measure(key Key, members []Member, withArchived bool) Trend {
+	t := Trend{Key: key.Key, Label: key.Label}
 	var grown []fraction
-	var who []int64
-	for _, i := range w.keys[key] {
-		m := &w.members[i]
+	var who, now, before []int64
+	var recent []*Member
+	for i := range members {
+		m := &members[i]
 		if m.Archived && !withArchived {
 			continue
 		}
-		with = append(with, i)
-		if m.When == Recent {
-			t.recent = append(t.recent, i)
+		t.VideoCount++
+		switch m.When {
+		case Recent:
+			recent, now = append(recent, m), append(now, m.Creator)
+			t.RecentVideos = append(t.RecentVideos, m.ID)
+		case Earlier:
+			before = append(before, m.Creator)
 		}
 		if num, den, ok := m.Multiple(); ok {
 			grown, who = append(grown, fraction{num, den}), append(who, m.Creator)
 		}
 	}
-	slices.Sort(who)
-	t.VideoCount, t.Grown, t.GrownCreators = len(with), len(grown), len(slices.Compact(who))
-	t.Recent, t.Earlier = w.creators(with, Recent), w.creators(with, Earlier)
+	t.Grown, t.GrownCreators = len(grown), distinctOf(who)
+	t.Recent, t.Earlier = distinctOf(now), distinctOf(before)
 	t.Strength = strength(t.Recent, t.Earlier, w.Recent, w.Earlier)
 	t.MedianGrowth = medianFraction(grown)
-	t.Examples = w.examples(t.recent)
-	switch everyone := len(w.keys[key]); {
-	case w.generic != nil && w.generic(key):
-		t.Drop = GenericKey
-	case len(w.members) >= commonFrom && commonOf6*everyone > 6*len(w.members):
+	t.Examples = examples(recent)
+	switch {
+	case w.Videos >= commonFrom && commonOf6*len(members) > 6*w.Videos:
 		t.Drop = TooCommon
 	case t.Recent < trendCreators:
 		t.Drop = FewCreators
@@ -174,6 +210,12 @@ func (w *Window) Measure(key string, withArchived bool) Trend {
 		t.Drop = FewMultiples
 	}
 	return t
+}
+
+// distinctOf sorts the numbers and counts the different ones.
+func distinctOf(ids []int64) int {
+	slices.Sort(ids)
+	return len(slices.Compact(ids))
 }
 
 // strength is c² ÷ (p × C ÷ P + 3): more creators than expected, the more the better, and
@@ -208,11 +250,11 @@ func (w *Window) label(key string) (best string) {
 
 // examples are the most viewed recent video of each creator by its last usable reading in
 // the window, most viewed first, then by id.
-func (w *Window) examples(recent []int32) (ids []int64) {
+func examples(recent []*Member) (ids []int64) {
 	var viewed []*Member
-	for _, i := range recent {
-		if w.members[i].Usable > 0 {
-			viewed = append(viewed, &w.members[i])
+	for _, m := range recent {
+		if m.Usable > 0 {
+			viewed = append(viewed, m)
 		}
 	}
 	slices.SortFunc(viewed, func(a, b *Member) int {

@@ -198,14 +198,12 @@ func NewWindow(t, span int64, observations []Observation, carriers []Carrier, ge
 		}
 	}
 	slices.SortFunc(w.members, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
-	all := make([]int32, len(w.members))
 	for i := range w.members {
-		all[i] = int32(i)
 		for _, key := range w.members[i].Keys {
 			w.keys[key.Key] = append(w.keys[key.Key], int32(i))
 		}
 	}
-	w.Recent, w.Earlier = w.creators(all, Recent), w.creators(all, Earlier)
+	w.Recent, w.Earlier = w.creators(Recent), w.creators(Earlier)
 	return w
 }
 
@@ -235,13 +233,12 @@ func (w *Window) Members(key string) []Member {
 }
 
 // creators counts those of the videos of one half.
-func (w *Window) creators(members []int32, when When) int {
+func (w *Window) creators(when When) int {
 	var ids []int64
-	for _, i := range members {
+	for i := range w.members {
 		if w.members[i].When == when {
 			ids = append(ids, w.members[i].Creator)
 		}
 	}
-	slices.Sort(ids)
-	return len(slices.Compact(ids))
+	return distinctOf(ids)
 }

@@ -1,0 +1,70 @@
+package library
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// record is a real reading as a source brings it; the creator is a handle.
+func (r *realReading) record() stage.Record {
+	known := func(n int64) *int64 {
+		if n < 0 {
+			return nil
+		}
+		return &n
+	}
+	metadata, err := json.Marshal(map[string]any{"hashtags": r.tags, "durationSeconds": float64(r.duration) / 1000})
+	if err != nil {
+		panic(err)
+	}
+	return stage.Record{
+		Ref: stage.Ref{Platform: r.platform, ExternalID: r.ref}, PostedAt: &r.posted, Metadata: metadata,
+		Source:  &stage.Source{Kind: Competitor, Handle: r.creator},
+		Metrics: stage.Metrics{Views: known(r.views), Likes: known(r.likes), ObservedAt: &r.at},
+	}
+}
+
+// TestListsOfRealDataFollowTheRules archives real readings, a scroll for each run of
+// their source, and compares every listed outlier and trend, in order, with plain code.
+func TestListsOfRealDataFollowTheRules(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for i, load := range sets {
+			set := load(t)
+			if testing.Short() && len(set.all) > 3000 {
+				continue
+			}
+			t.Run(set.name, func(t *testing.T) {
+				b := setup(t, db).as(int64(1000 + i))
+				b.t, b.runs.subject = t, "website:a.com"
+				w := newModel()
+				w.generic = Defaults().Generic
+				byRun := map[int][]stage.Record{}
+				for j := range set.all {
+					r := &set.all[j]
+					if !slices.ContainsFunc(byRun[r.run], func(o stage.Record) bool { return o.ExternalID == r.ref }) || set.runs < 50 {
+						byRun[r.run] = append(byRun[r.run], r.record())
+					}
+				}
+				for _, run := range sortedKeys(byRun) {
+					records := slices.CompactFunc(slices.SortedStableFunc(slices.Values(byRun[run]), func(x, y stage.Record) int {
+						return cmp.Compare(x.ExternalID, y.ExternalID)
+					}), func(x, y stage.Record) bool { return x.ExternalID == y.ExternalID })
+					scroll, at := int64(100_000*(i+1)+run), *records[0].Metrics.ObservedAt
+					b.archive(scroll, at, records...)
+					w.take(scroll, at, records)
+					b.complete(scroll)
+					w.completed[scroll] = true
+				}
+				w.compare(b, fmt.Sprint("after ", len(byRun), " runs"), 25)
+			})
+		}
+	})
+}

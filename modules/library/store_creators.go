@@ -1,0 +1,269 @@
+package library
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// identity is who made a video. The platform's id of the creator decides and stays; a
+// video that has a handle alone belongs to the creator whose id other videos of the
+// platform carry with that handle, where there is exactly one, else to the handle. So
+// one new video can move others: see [score.Creators], which states the rule.
+type identity struct {
+	// creatorID is the row of the creator; nil where unknown.
+	creatorID *int64
+	// handle is the last one, as identities compare them.
+	handle string
+	// handleOnly: no creator id was ever given.
+	handleOnly bool
+
+	// given is the creator id of the record of this batch, shown its handle; empty for none.
+	given, shown string
+}
+
+func (i *identity) merge(r *stage.Record) {
+	if id := strings.TrimSpace(clean(r.CreatorID)); id != "" {
+		i.given, i.handleOnly = id, false
+	}
+	if r.Source != nil {
+		if handle := score.Handle(clean(r.Source.Handle)); handle != "" {
+			i.handle, i.shown = handle, clean(r.Source.Handle)
+		}
+	}
+	if i.given == "" && i.creatorID == nil {
+		i.handleOnly = i.handle != ""
+	}
+}
+
+// name is the key of a creator on a platform.
+type name struct{ platform, key string }
+
+// named is a handle on a platform.
+type named struct{ platform, handle string }
+
+func (n named) name() name { return name{n.platform, "handle:" + n.handle} }
+
+// owner says which creators the videos of a handle belong to: the least and the greatest
+// row, 0 for none, of videos with a creator id and of those with the handle alone.
+type owner struct{ idLow, idHigh, onlyLow, onlyHigh int64 }
+
+// one is the only creator whose id comes with the handle, 0 where there is not one.
+func (o owner) one() int64 {
+	if o.idLow == o.idHigh {
+		return o.idLow
+	}
+	return 0
+}
+
+func (o *owner) add(id int64) {
+	if o.idLow == 0 || id < o.idLow {
+		o.idLow = id
+	}
+	o.idHigh = max(o.idHigh, id)
+}
+
+// saveCreators finds or adds the creators of videos, and marks them for the next
+// scoring, together with those whose videos are about to change hands. unsettled are
+// the handles whose other videos may belong to another creator once the batch is saved.
+func (s *Service) saveCreators(ctx context.Context, tx *store.Tx, videos []*Video) (unsettled []named, err error) {
+	handles := map[name]string{}
+	var stored []int64
+	for _, v := range videos {
+		if v.before.creatorID != 0 {
+			stored = append(stored, v.before.creatorID)
+		}
+		if v.identity.given != "" {
+			n := name{v.Platform, "id:" + v.identity.given}
+			if handles[n] == "" || v.identity.shown != "" {
+				handles[n] = v.identity.shown
+			}
+		}
+	}
+	ids, err := s.addCreators(ctx, tx, handles)
+	if err != nil {
+		return nil, err
+	}
+	touched, left := map[named]bool{}, map[named]bool{}
+	for _, v := range videos {
+		i := &v.identity
+		if i.given != "" {
+			id := ids[name{v.Platform, "id:" + i.given}]
+			i.creatorID = &id
+		}
+		if v.movesCreator() {
+			if i.handle != "" {
+				touched[named{v.Platform, i.handle}] = true
+			}
+			if v.before.handle != "" {
+				left[named{v.Platform, v.before.handle}] = true
+			}
+		}
+	}
+	owners, err := s.owners(ctx, tx, touched)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range videos {
+		if o := owners[named{v.Platform, v.identity.handle}]; o != nil && !v.identity.handleOnly && v.identity.creatorID != nil {
+			o.add(*v.identity.creatorID)
+		}
+	}
+	clear(handles)
+	for _, v := range videos {
+		n := named{v.Platform, v.identity.handle}
+		if v.identity.handleOnly && touched[n] && owners[n].one() == 0 {
+			handles[n.name()] = v.identity.shown
+		}
+	}
+	if ids, err = s.addCreators(ctx, tx, handles); err != nil {
+		return nil, err
+	}
+	for _, v := range videos {
+		n := named{v.Platform, v.identity.handle}
+		if !v.identity.handleOnly || !touched[n] {
+			continue
+		}
+		id := owners[n].one()
+		if id == 0 {
+			id = ids[n.name()]
+		}
+		v.identity.creatorID = &id
+		stored = append(stored, id)
+	}
+	for n := range touched {
+		to := owners[n].one()
+		if to == 0 {
+			to = ids[n.name()]
+		}
+		if o := owners[n]; o.onlyHigh != 0 && (o.onlyLow != to || o.onlyHigh != to) {
+			left[n] = true
+		}
+	}
+	for n := range left {
+		unsettled = append(unsettled, n)
+	}
+	slices.SortFunc(unsettled, func(a, b named) int { return strings.Compare(a.platform+" "+a.handle, b.platform+" "+b.handle) })
+	return unsettled, s.markCreators(ctx, tx, stored)
+}
+
+// markCreators marks creators for the next scoring.
+func (s *Service) markCreators(ctx context.Context, tx *store.Tx, ids []int64) error {
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		return nil
+	}
+	err := tx.Ent().Creator.Update().Where(creator.IDIn(ids...), creator.Dirty(0)).SetDirty(1).Exec(viewer.ByIDs(ctx))
+	if err != nil {
+		return fmt.Errorf("mark creators: %w", err)
+	}
+	return nil
+}
+
+// addCreators finds or adds creators, marked for the next scoring, with the handles that
+// they are shown by.
+func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[name]string) (ids map[name]int64, err error) {
+	ids = make(map[name]int64, len(handles))
+	if len(handles) == 0 {
+		return ids, nil
+	}
+	values := make([][]any, 0, len(handles))
+	for n, handle := range handles {
+		values = append(values, []any{s.db.NewID(), n.platform, n.key, handle, 1})
+	}
+	// In one order, or two transactions that add the same creators wait for each other.
+	slices.SortFunc(values, func(a, b []any) int {
+		return strings.Compare(a[1].(string)+" "+a[2].(string), b[1].(string)+" "+b[2].(string))
+	})
+	rows, err := s.hot.saveCreators.QueryIn(ctx, tx, values)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+		var id int64
+		var n name
+		err := rows.Scan(&id, &n.platform, &n.key)
+		ids[n] = id
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("save creators: %w", err)
+	}
+	return ids, nil
+}
+
+// owners looks up the creators of handles, by the ends of one index range each.
+func (s *Service) owners(ctx context.Context, tx *store.Tx, handles map[named]bool) (map[named]*owner, error) {
+	found := make(map[named]*owner, len(handles))
+	byPlatform := map[string][][]any{}
+	for n := range handles {
+		byPlatform[n.platform] = append(byPlatform[n.platform], []any{n.handle})
+		found[n] = &owner{} // of a handle that no video has there is no row
+	}
+	for _, platform := range sortedKeys(byPlatform) {
+		rows, err := s.hot.owners.QueryIn(ctx, tx, platform, byPlatform[platform])
+		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+			var handle string
+			var low, high, onlyLow, onlyHigh sql.NullInt64
+			err := rows.Scan(&handle, &low, &high, &onlyLow, &onlyHigh)
+			found[named{platform, handle}] = &owner{low.Int64, high.Int64, onlyLow.Int64, onlyHigh.Int64}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("find the creators of handles: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// settle moves the videos that have a handle alone to the creator that the handle now
+// stands for, and returns the groups of hooks that changed by it.
+func (s *Service) settle(ctx context.Context, tx *store.Tx, unsettled []named) (groups []hookGroup, err error) {
+	for _, n := range unsettled {
+		owners, err := s.owners(ctx, tx, map[named]bool{n: true})
+		if err != nil {
+			return nil, err
+		}
+		o := owners[n]
+		if o.onlyHigh == 0 {
+			continue
+		}
+		to := o.one()
+		if to == 0 {
+			ids, err := s.addCreators(ctx, tx, map[name]string{n.name(): n.handle})
+			if err != nil {
+				return nil, err
+			}
+			to = ids[n.name()]
+		}
+		marked := []int64{to}
+		var moved []int64
+		rows, err := s.db.Hot(`SELECT id, creator_id, opening FROM videos
+WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1 AND creator_id <> $3`).QueryIn(ctx, tx, n.platform, n.handle, to)
+		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+			var id, from int64
+			var opening string
+			err := rows.Scan(&id, &from, &opening)
+			moved, marked = append(moved, id), append(marked, from)
+			groups = append(groups, hookGroup{from, opening}, hookGroup{to, opening})
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("find the videos of a handle: %w", err)
+		}
+		for part := range slices.Chunk(moved, videosAtOnce) {
+			if _, err := s.db.Hot(`UPDATE videos SET creator_id = $1 WHERE +{tenant} AND id IN ({list:2})`).ExecIn(ctx, tx, to, part); err != nil {
+				return nil, fmt.Errorf("move the videos of a handle: %w", err)
+			}
+		}
+		if err := s.markCreators(ctx, tx, marked); err != nil {
+			return nil, err
+		}
+	}
+	return groups, nil
+}

@@ -1,0 +1,216 @@
+package library
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/scrollery/scrollery/ent/libraryrun"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// runsAtOnce bounds the scrolls of a trend window: more than ten a day in the longest.
+const runsAtOnce = 3000
+
+// scrollRun is what a completed scroll of a subject observed.
+type scrollRun struct {
+	scroll          int64
+	firstAt, lastAt int64
+	usableAt        *int64
+}
+
+// window measures a subject's trends over the observations of its completed scrolls.
+// ending is a scroll that counts as completed, 0 for none. It is nil where no scroll has
+// a usable observation.
+func (s *Service) window(ctx context.Context, read reader, subject string, ending int64) (*score.Window, error) {
+	runs, newest, err := s.runs(ctx, read, subject, ending)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	var observations []score.Observation
+	span := score.ShortestSpan
+	for ; ; span *= 2 {
+		if observations, err = s.observations(ctx, read, runs, newest-2*span, newest); err != nil {
+			return nil, err
+		}
+		if score.Multiples(observations, newest, span) >= 2 {
+			break
+		}
+		if span >= score.LongestSpan {
+			span = score.ShortestSpan
+			observations = slices.DeleteFunc(observations, func(o score.Observation) bool { return o.At <= newest-2*span })
+			break
+		}
+	}
+	carriers, err := s.carriers(ctx, read, observations)
+	if err != nil {
+		return nil, err
+	}
+	return score.NewWindow(newest, span, observations, carriers, s.isGeneric), nil
+}
+
+// runs are the completed scrolls of a subject that may have observations in its longest
+// window, and T, the newest usable one of all.
+func (s *Service) runs(ctx context.Context, read reader, subject string, ending int64) (runs []scrollRun, newest int64, err error) {
+	rows, err := read.LibraryRun.Query().Where(libraryrun.Subject(subject)).Order(libraryrun.ByLastAt(entsql.OrderDesc())).Limit(runsAtOnce).All(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read runs: %w", err)
+	}
+	ids := make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ScrollID
+	}
+	completed, err := s.scrolls.CompletedOf(ctx, ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	found := false
+	for _, row := range rows {
+		if row.ScrollID != ending && !slices.Contains(completed, row.ScrollID) {
+			continue
+		}
+		runs = append(runs, scrollRun{row.ScrollID, row.FirstAt, row.LastAt, row.UsableAt})
+		if row.UsableAt != nil && (!found || *row.UsableAt > newest) {
+			newest, found = *row.UsableAt, true
+		}
+	}
+	if !found {
+		return nil, 0, nil
+	}
+	return runs, newest, nil
+}
+
+// observations are those of the runs in (after, until].
+func (s *Service) observations(ctx context.Context, read reader, runs []scrollRun, after, until int64) (found []score.Observation, err error) {
+	var ids []int64
+	for _, r := range runs {
+		if r.lastAt > after && r.firstAt <= until {
+			ids = append(ids, r.scroll)
+		}
+	}
+	for part := range slices.Chunk(ids, videosAtOnce) {
+		rows, err := read.hot(ctx, s.hot.observed, part, after, until)
+		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+			var o score.Observation
+			var views, likes sql.NullInt64
+			err := rows.Scan(&o.Video, &o.Scroll, &o.At, &views, &likes)
+			if o.Views, o.Likes = score.Unknown, score.Unknown; views.Valid {
+				o.Views = views.Int64
+			}
+			if likes.Valid {
+				o.Likes = likes.Int64
+			}
+			found = append(found, o)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read observations: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// carriers are the videos of observations.
+func (s *Service) carriers(ctx context.Context, read reader, of []score.Observation) ([]score.Carrier, error) {
+	ids := make([]int64, len(of))
+	for i := range of {
+		ids[i] = of[i].Video
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	found := make([]score.Carrier, 0, len(ids))
+	for part := range slices.Chunk(ids, videosAtOnce) {
+		rows, err := read.hot(ctx, s.hot.carriers, part)
+		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+			var c score.Carrier
+			var creator, posted sql.NullInt64
+			var keys string
+			err := rows.Scan(&c.ID, &creator, &posted, &c.Archived, &keys)
+			if c.Creator, c.PostedAt = creator.Int64, score.Undated; posted.Valid {
+				c.PostedAt = posted.Int64
+			}
+			c.Keys = scoreKeys(unpackKeys(keys))
+			found = append(found, c)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read videos with keys: %w", err)
+		}
+	}
+	return found, nil
+}
+
+func scoreKeys(keys []stage.Key) []score.Key {
+	made := make([]score.Key, len(keys))
+	for i, key := range keys {
+		made[i] = score.Key(key)
+	}
+	return made
+}
+
+// memberSize is what a packed member takes: video, creator, what it is, first and last views.
+const memberSize = 33
+
+// The bits of what a member is. The lowest two are its When.
+const (
+	memberArchived = 1 << (iota + 2)
+	memberUsable
+	memberGrown
+)
+
+// packMembers stores which videos carry a key and what each adds to its numbers, so that
+// archiving one needs no other row.
+func packMembers(members []score.Member) []byte {
+	packed := make([]byte, 0, memberSize*len(members))
+	for i := range members {
+		m := &members[i]
+		what, first, last := byte(m.When), int64(0), int64(0)
+		if m.Archived {
+			what |= memberArchived
+		}
+		if m.Usable > 0 {
+			what |= memberUsable
+			first, last = m.First.Views, m.Last.Views
+		}
+		if m.Growth() == score.HasMultiple {
+			what |= memberGrown
+		}
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.ID))
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.Creator))
+		packed = append(packed, what)
+		packed = binary.BigEndian.AppendUint64(packed, uint64(first))
+		packed = binary.BigEndian.AppendUint64(packed, uint64(last))
+	}
+	return packed
+}
+
+func unpackMembers(packed []byte) ([]score.Member, error) {
+	if len(packed)%memberSize != 0 {
+		return nil, fmt.Errorf("read trend members: %d bytes", len(packed))
+	}
+	members := make([]score.Member, len(packed)/memberSize)
+	for i := range members {
+		p := packed[i*memberSize:]
+		what, seen := p[16], &score.Sighting{}
+		if what&memberUsable != 0 {
+			seen.Readings, seen.Usable = 1, 1
+			seen.First.Views, seen.Last.Views = int64(binary.BigEndian.Uint64(p[17:])), int64(binary.BigEndian.Uint64(p[25:]))
+		}
+		if what&memberGrown != 0 { // two readings of two scrolls, whichever
+			seen.Readings, seen.Usable, seen.Last.Scroll = 2, 2, 1
+		}
+		members[i] = score.Member{
+			Carrier: &score.Carrier{
+				ID: int64(binary.BigEndian.Uint64(p)), Creator: int64(binary.BigEndian.Uint64(p[8:])), Archived: what&memberArchived != 0,
+			},
+			Sighting: seen, When: score.When(what & 3),
+		}
+	}
+	return members, nil
+}
