@@ -118,6 +118,7 @@ type mounted struct {
 // newMux mounts every operation, and refuses to start with one missing.
 func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *ops.Metrics, db *store.DB, needs mounted, log *slog.Logger) (*api.Mux, error) {
 	part := cfg.Protocols
+	part.Lost = store.Lost
 	part.Observe = func(o api.Observation) {
 		metrics.Request(o.Op, o.Protocol, o.Code, o.Duration)
 		db.Suspect(o.Cause)

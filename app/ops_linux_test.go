@@ -45,6 +45,13 @@ func TestReadinessNoticesAFullDisk(t *testing.T) {
 		}
 	}
 	becomes(t, running, http.StatusServiceUnavailable, "disk: ")
+	sick := running.Config
+	sick.OpsAddr, sick.BaseURL = strings.TrimPrefix(running.OpsURL, "http://"), ""
+	for _, check := range []string{"data folder", "server"} {
+		if got := diagnose(t, sick)[check]; got.Status != "FAIL" {
+			t.Errorf("the doctor on %s: %s %s, want FAIL", check, got.Status, got.Detail)
+		}
+	}
 	// What the log still has space for is answered, the rest is refused.
 	const long = 15_000
 	answered, refused := "Coffee", 0

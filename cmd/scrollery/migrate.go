@@ -29,18 +29,21 @@ func migrateCommand() *cobra.Command {
 }
 
 func doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the system and the settings",
+		Short: "Try what a server with these settings needs",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := load(cmd)
 			if err != nil {
 				return err
 			}
-			return app.Doctor(cmd.Context(), cfg, os.Stdout)
+			return app.Doctor(cmd.Context(), cfg, os.Stdout, asJSON)
 		},
 	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
 }
 
 func versionCommand() *cobra.Command {

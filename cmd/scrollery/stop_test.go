@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -62,6 +63,7 @@ func stopInALongStage(t *testing.T, database string, twice bool) {
 	}
 	streamed := c.watch(t, started.Scroll.ID)
 
+	time.Sleep(rand.N(time.Second)) // any moment of the stage
 	began := time.Now()
 	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/stripe/stripe-go/v76/product"
 	"github.com/stripe/stripe-go/v76/refund"
 	"github.com/stripe/stripe-go/v76/subscription"
+	"github.com/stripe/stripe-go/v76/webhookendpoint"
 )
 
 const (
@@ -38,6 +39,7 @@ type Stripe struct {
 	charges       charge.Client
 	disputes      dispute.Client
 	refunds       refund.Client
+	webhooks      webhookendpoint.Client
 	now           func() time.Time
 	pause         time.Duration
 }
@@ -65,6 +67,7 @@ func NewStripe(cfg Config) *Stripe {
 		charges:       charge.Client{B: backend, Key: key},
 		disputes:      dispute.Client{B: backend, Key: key},
 		refunds:       refund.Client{B: backend, Key: key},
+		webhooks:      webhookendpoint.Client{B: backend, Key: key},
 		now:           time.Now,
 		pause:         stripePause,
 	}

@@ -2,7 +2,9 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/stripe/stripe-go/v76"
 )
@@ -26,6 +28,56 @@ func (s *Stripe) Setup(ctx context.Context) (report []string, err error) {
 		}
 	}
 	return report, nil
+}
+
+// Check asks for what checkouts and events need: the prices, with the key, and an
+// enabled webhook endpoint at url. It changes nothing. The signing secret of an endpoint
+// cannot be read, so only its form is checked.
+func (s *Stripe) Check(ctx context.Context, url string) error {
+	for _, plan := range []Plan{s.cfg.Standard, s.cfg.Pro} {
+		for _, interval := range []string{Monthly, Annual} {
+			key := plan.Lookup(interval)
+			found, err := s.lookUp(ctx, key)
+			if err != nil {
+				return err
+			}
+			if found == nil {
+				return fmt.Errorf("stripe has no price %s: run `scrollery billing setup`", key)
+			}
+			if found.UnitAmount != plan.Cents(interval) {
+				return fmt.Errorf("stripe has another amount for price %s: run `scrollery billing setup`", key)
+			}
+		}
+	}
+	secret := s.cfg.Stripe.WebhookSecret
+	if secret == "" {
+		return nil
+	}
+	if !strings.HasPrefix(secret, "whsec_") {
+		return errors.New("the webhook secret is not a signing secret, which begins with whsec_")
+	}
+	return s.checkWebhook(ctx, url)
+}
+
+// maxEndpoints is how many endpoints of an account are looked at; Stripe permits 16.
+const maxEndpoints = 100
+
+func (s *Stripe) checkWebhook(ctx context.Context, url string) error {
+	enabled := false
+	err := s.try(ctx, "list webhooks", func(ctx context.Context) error {
+		params := &stripe.WebhookEndpointListParams{}
+		params.Context, params.Limit, params.Single = ctx, stripe.Int64(maxEndpoints), true
+		all := s.webhooks.List(params)
+		for all.Next() {
+			one := all.WebhookEndpoint()
+			enabled = enabled || one.URL == url && one.Status == "enabled"
+		}
+		return all.Err()
+	})
+	if err == nil && !enabled {
+		return fmt.Errorf("stripe has no enabled webhook to %s", url)
+	}
+	return err
 }
 
 // productID is of our own making, so that it needs no search.

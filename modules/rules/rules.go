@@ -23,37 +23,54 @@ type Item struct {
 	ArchivedAt *int64
 	// CreatedAt in Unix milliseconds.
 	CreatedAt int64
+	// Position orders the items in force, from 0, and apart from them the archived ones.
+	Position int
 }
 
-// replace returns the items after a ruleset was replaced by one with these
-// texts: those in force in text order, then the archived ones, newest first. An
-// item is known again by its text.
-func replace(items []Item, texts []string, now int64, newID func() int64) []Item {
-	known := make(map[string]Item, len(items))
-	for _, item := range items {
-		known[item.Text] = item
+// change is the difference that a new text makes to the items.
+type change struct {
+	// Removed are the ids of the rows that are deleted, some of which Saved replaces.
+	Removed []int64
+	Saved   []Item
+}
+
+// replace returns the difference that the version with these texts makes. active are the
+// items in force, in their order, and back archived items that have one of the texts. An
+// item is known again by its text. Items that leave get positions before those of all
+// that left earlier, so no archived row changes.
+func replace(active, back []Item, texts []string, version int, now int64, newID func() int64) (out change) {
+	known := make(map[string]Item, len(active)+len(back))
+	for _, items := range [][]Item{back, active} {
+		for _, item := range items {
+			known[item.Text] = item
+		}
 	}
-	next := make([]Item, 0, len(texts)+len(items))
-	for _, text := range texts {
+	kept := make(map[int64]bool, len(texts))
+	for position, text := range texts {
 		item, ok := known[text]
 		if !ok {
 			item = Item{ID: newID(), Text: text, CreatedAt: now}
 		}
-		item.ArchivedAt = nil
-		next = append(next, item)
 		delete(known, text)
+		kept[item.ID] = true
+		if ok && item.ArchivedAt == nil && item.Position == position {
+			continue
+		}
+		if ok {
+			out.Removed = append(out.Removed, item.ID)
+		}
+		item.ArchivedAt, item.Position = nil, position
+		out.Saved = append(out.Saved, item)
 	}
-	gone := len(next)
-	for _, item := range items { // just left: before those that left earlier
-		if _, left := known[item.Text]; left && item.ArchivedAt == nil {
-			item.ArchivedAt = &now
-			next = append(next, item)
+	for place, item := range active {
+		if kept[item.ID] {
+			continue
+		}
+		out.Removed = append(out.Removed, item.ID)
+		if known[item.Text].ID == item.ID { // else a second item of the same text
+			item.ArchivedAt, item.Position = &now, place-version*maxItems
+			out.Saved = append(out.Saved, item)
 		}
 	}
-	for _, item := range items {
-		if _, left := known[item.Text]; left && item.ArchivedAt != nil {
-			next = append(next, item)
-		}
-	}
-	return next[:min(len(next), gone+MaxArchived)]
+	return out
 }

@@ -111,12 +111,18 @@ func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bo
 			rules.Version = current.Version + 1
 			rules.CreatedAt = max(rules.CreatedAt, current.CreatedAt)
 		}
-		items, err := loadItems(ctx, tx.Ent(), true)
+		active, err := loadItems(ctx, tx.Ent(), false)
 		if err != nil {
 			return err
 		}
-		items = replace(items, texts, rules.CreatedAt, s.db.NewID)
-		return insert(ctx, tx.Ent(), s.db.NewID(), rules, items)
+		back, err := loadBack(ctx, tx.Ent(), texts)
+		if err != nil {
+			return err
+		}
+		if err := insert(ctx, tx.Ent(), s.db.NewID(), rules); err != nil {
+			return err
+		}
+		return saveItems(ctx, tx.Ent(), replace(active, back, texts, rules.Version, rules.CreatedAt, s.db.NewID))
 	})
 	if err != nil {
 		return rules, false, fmt.Errorf("put rules: %w", err)

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -199,4 +200,58 @@ func TestRacingPutsGetAVersionEach(t *testing.T) {
 			t.Errorf("version %d, %v", version, err)
 		}
 	})
+}
+
+func TestAPutWritesTheDifference(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := viewer.As(t.Context(), db.NewID())
+		s := rules.New(db, workspace(7))
+		for name, c := range map[string]struct {
+			before, after string
+			want          int // rows deleted or written
+		}{
+			"a rule is added at the end":   {"A\nB\nC", "A\nB\nC\nD", 1},
+			"one of the middle changes":    {"A\nB\nC", "A\nX\nC", 3}, // B leaves and X comes
+			"the last one goes":            {"A\nB\nC", "A\nB", 2},
+			"nothing but white space does": {"A\nB\nC", "A\n\nB\nC", 0},
+		} {
+			t.Run(name, func(t *testing.T) {
+				put(t, ctx, s, c.before)
+				before := itemRows(t, db)
+				put(t, ctx, s, c.after)
+				after := itemRows(t, db)
+				got := 0
+				for row := range before {
+					if !after[row] {
+						got++
+					}
+				}
+				for row := range after {
+					if !before[row] {
+						got++
+					}
+				}
+				if got != c.want {
+					t.Errorf("got %d rows changed, want %d", got, c.want)
+				}
+			})
+		}
+	})
+}
+
+// itemRows returns every row of the items as text.
+func itemRows(t *testing.T, db *store.DB) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	storetest.Rows(t, db, func(rows *sql.Rows) error {
+		var text, row string
+		var position int
+		var archived bool
+		err := rows.Scan(&text, &position, &archived)
+		row = fmt.Sprint(text, position, archived)
+		out[row] = true
+		return err
+	}, "SELECT text, position, archived FROM rule_items")
+	return out
 }

@@ -3,16 +3,13 @@ package rules
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
-
-// batch keeps a bulk insert below SQLite's bound of 32,766 parameters.
-const batch = 2000
 
 // latest returns the viewer's ruleset in force without its workspace, or nil.
 func latest(ctx context.Context, client *ent.Client) (*Rules, error) {
@@ -37,47 +34,69 @@ func latestVersion(ctx context.Context, client *ent.Client) (int, error) {
 	return versions[0], nil
 }
 
-// loadItems returns the viewer's items in the order in which they are listed.
+// loadItems returns the viewer's items in the order in which they are listed, without
+// the archived ones unless they are asked for.
 func loadItems(ctx context.Context, client *ent.Client, archived bool) ([]Item, error) {
-	query := client.RuleItem.Query().Order(ent.Asc(ruleitem.FieldArchived, ruleitem.FieldPosition, ruleitem.FieldID))
-	if !archived {
-		query.Where(ruleitem.Archived(false))
+	if archived {
+		return itemsWhere(ctx, client)
 	}
-	rows, err := query.All(ctx)
+	return itemsWhere(ctx, client, ruleitem.Archived(false))
+}
+
+// loadBack returns the archived items that have one of the texts.
+func loadBack(ctx context.Context, client *ent.Client, texts []string) ([]Item, error) {
+	return itemsWhere(ctx, client, ruleitem.Archived(true), ruleitem.TextIn(texts...))
+}
+
+func itemsWhere(ctx context.Context, client *ent.Client, where ...predicate.RuleItem) ([]Item, error) {
+	rows, err := client.RuleItem.Query().Where(where...).
+		Order(ent.Asc(ruleitem.FieldArchived, ruleitem.FieldPosition, ruleitem.FieldID)).
+		All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load rule items: %w", err)
 	}
 	items := make([]Item, len(rows))
 	for i, row := range rows {
-		items[i] = Item{ID: row.ID, Text: row.Text, ArchivedAt: row.ArchivedAt, CreatedAt: row.CreatedAt}
+		items[i] = Item{ID: row.ID, Text: row.Text, ArchivedAt: row.ArchivedAt, CreatedAt: row.CreatedAt, Position: row.Position}
 	}
 	return items, nil
 }
 
-// insert adds a version and writes the items anew: an item keeps its id and its
-// age, and most of them change their place.
-func insert(ctx context.Context, client *ent.Client, id int64, rules Rules, items []Item) error {
+// insert adds a version of the rules.
+func insert(ctx context.Context, client *ent.Client, id int64, rules Rules) error {
 	account, _, _ := viewer.Tenant(ctx)
 	err := client.Ruleset.Create().SetID(id).SetAccountID(account).
 		SetVersion(rules.Version).SetText(rules.Text).SetCreatedAt(rules.CreatedAt).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("insert rules %d: %w", rules.Version, err)
 	}
-	if _, err := client.RuleItem.Delete().Where(ruleitem.AccountID(account)).Exec(ctx); err != nil {
-		return fmt.Errorf("clear rule items: %w", err)
+	return nil
+}
+
+// saveItems writes a difference, and deletes archived items beyond the newest
+// MaxArchived.
+func saveItems(ctx context.Context, client *ent.Client, diff change) error {
+	account, _, _ := viewer.Tenant(ctx)
+	if _, err := client.RuleItem.Delete().Where(ruleitem.AccountID(account), ruleitem.IDIn(diff.Removed...)).Exec(ctx); err != nil {
+		return fmt.Errorf("delete rule items: %w", err)
 	}
-	position := 0
-	for rows := range slices.Chunk(items, batch) {
-		creates := make([]*ent.RuleItemCreate, len(rows))
-		for i, item := range rows {
-			creates[i] = client.RuleItem.Create().SetID(item.ID).SetAccountID(account).SetText(item.Text).
-				SetPosition(position).SetArchived(item.ArchivedAt != nil).SetNillableArchivedAt(item.ArchivedAt).
-				SetCreatedAt(item.CreatedAt)
-			position++
-		}
-		if err := client.RuleItem.CreateBulk(creates...).Exec(ctx); err != nil {
-			return fmt.Errorf("insert rule items: %w", err)
-		}
+	creates := make([]*ent.RuleItemCreate, len(diff.Saved))
+	for i, item := range diff.Saved {
+		creates[i] = client.RuleItem.Create().SetID(item.ID).SetAccountID(account).SetText(item.Text).
+			SetPosition(item.Position).SetArchived(item.ArchivedAt != nil).SetNillableArchivedAt(item.ArchivedAt).
+			SetCreatedAt(item.CreatedAt)
+	}
+	if err := client.RuleItem.CreateBulk(creates...).Exec(ctx); err != nil {
+		return fmt.Errorf("insert rule items: %w", err)
+	}
+	oldest, err := client.RuleItem.Query().Where(ruleitem.Archived(true)).
+		Order(ent.Asc(ruleitem.FieldPosition, ruleitem.FieldID)).
+		Offset(MaxArchived).Limit(maxItems).IDs(ctx)
+	if err != nil || len(oldest) == 0 {
+		return err
+	}
+	if _, err := client.RuleItem.Delete().Where(ruleitem.AccountID(account), ruleitem.IDIn(oldest...)).Exec(ctx); err != nil {
+		return fmt.Errorf("delete archived rule items: %w", err)
 	}
 	return nil
 }

@@ -16,9 +16,12 @@ type Planner interface {
 	Begin(goal string) Session
 }
 
-// Session is the planner's side of one call. Next gets what came of the calls of
-// the move before, in their order; none at first. Close is called once, last.
+// Session is the planner's side of one call. Enter is called once, first: it waits
+// until the planner can work, and fails with the cause of the context's end. Next gets
+// the results of the calls of the move before, in their order; none at first. Close is
+// called once, last.
 type Session interface {
+	Enter(ctx context.Context) error
 	Next(ctx context.Context, seen []Observation) (Move, error)
 	Close()
 }
@@ -53,12 +56,19 @@ type Answer struct {
 	Steps int
 }
 
-// RunAgent works towards a goal, for the fee, which is returned where the agent
-// could not be run. It goes on when the caller has gone, since it is paid for.
+// RunAgent works towards a goal, for the fee. It waits for the planner first: a call that
+// finds no place in time costs nothing and fails with RateLimited. The fee is returned
+// where the agent could not be run. The work goes on when the caller has gone, since it
+// is paid for.
 func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all {
 		return Answer{}, errNoCaller
+	}
+	session := s.planner.Begin(goal)
+	defer session.Close()
+	if err := s.enter(ctx, session); err != nil {
+		return Answer{}, err
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Agent.Time)
 	defer cancel()
@@ -67,7 +77,7 @@ func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 		return Answer{}, err
 	}
 	alive, stop := t.keep(limited)
-	answer, err := s.pursue(alive, &worker{service: s, meter: t, left: s.config.Agent.Credits}, goal)
+	answer, err := s.pursue(alive, &worker{service: s, meter: t, left: s.config.Agent.Credits}, session)
 	stop()
 	failed := t.close(ctx, err == nil)
 	switch {
@@ -82,10 +92,22 @@ func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 	}
 }
 
+// enter waits for the planner.
+func (s *Service) enter(ctx context.Context, session Session) error {
+	waiting, cancel := context.WithTimeout(ctx, s.config.Agent.Wait)
+	defer cancel()
+	err := session.Enter(waiting)
+	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+		return &apierr.Error{
+			Kind: apierr.RateLimited, RetryAfter: s.config.Agent.Wait, Cause: err,
+			Message: "Too many agents are at work; nothing was charged. Try again later.",
+		}
+	}
+	return err
+}
+
 // pursue is the loop: plan, act, observe. Hitting a bound is an answer too.
-func (s *Service) pursue(ctx context.Context, w *worker, goal string) (Answer, error) {
-	session := s.planner.Begin(goal)
-	defer session.Close()
+func (s *Service) pursue(ctx context.Context, w *worker, session Session) (Answer, error) {
 	var seen []Observation
 	var tokens int64
 	for step := 1; ; step++ {

@@ -112,8 +112,9 @@ type scripted struct {
 	seen  [][]Observation
 }
 
-func (s *scripted) Begin(string) Session { return s }
-func (s *scripted) Close()               {}
+func (s *scripted) Begin(string) Session        { return s }
+func (s *scripted) Enter(context.Context) error { return nil }
+func (s *scripted) Close()                      {}
 
 func (s *scripted) Next(_ context.Context, seen []Observation) (Move, error) {
 	s.seen = append(s.seen, seen)
@@ -353,5 +354,30 @@ func TestAViewThatIsTooBigForAProgram(t *testing.T) {
 	}
 	if seen := planner.seen[1][1]; seen.Failed || seen.Text != b.views["hooks"] {
 		t.Errorf("the planner reads %d bytes, failed: %v", len(seen.Text), seen.Failed)
+	}
+}
+
+// crowded is a planner whose places are taken.
+type crowded struct{ scripted }
+
+func (c *crowded) Begin(string) Session { return c }
+
+func (c *crowded) Enter(ctx context.Context) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+func TestAWaitWithoutAPlaceCostsNothing(t *testing.T) {
+	t.Parallel()
+	b, ctx := setup(t, func(config *Config, needs *Needs) {
+		config.Agent.Wait, needs.Planner = 10*time.Millisecond, &crowded{}
+	})
+	before := b.ledger.balance
+	_, err := b.RunAgent(ctx, "goal")
+	if f := apierr.As(err); f == nil || f.Kind != apierr.RateLimited || f.RetryAfter <= 0 {
+		t.Errorf("got %v, want rate_limited with a time to wait", err)
+	}
+	if b.ledger.balance != before || b.ledger.String() != "" {
+		t.Errorf("got a balance of %d after %q, want %d after nothing", b.ledger.balance, b.ledger, before)
 	}
 }

@@ -86,6 +86,9 @@ type plan struct {
 	answer string
 }
 
+// Enter returns at once: the planner needs no place.
+func (p *plan) Enter(context.Context) error { return nil }
+
 func (p *plan) Next(_ context.Context, seen []Observation) (Move, error) {
 	if len(seen) == 0 {
 		if len(p.calls) == 0 {

@@ -26,6 +26,8 @@ type AgentLimits struct {
 	Fee int64 `yaml:"fee"`
 	// Steps that an agent may take. 12 by default.
 	Steps int `yaml:"steps"`
+	// Wait is how long a call waits for the planner before it is refused. 15 s by default.
+	Wait time.Duration `yaml:"wait"`
 	// Time that it may take. 60 s by default.
 	Time time.Duration `yaml:"time"`
 	// Tokens that its planner may use up. 100,000 by default.
@@ -54,7 +56,7 @@ func Defaults() Config {
 	return Config{
 		Files: files.Defaults(),
 		Runs:  RunLimits{Time: 10 * time.Second, Memory: 64 << 20, Output: 64 << 10, AtOnce: 8},
-		Agent: AgentLimits{Fee: 50, Steps: 12, Time: time.Minute, Tokens: 100_000, Credits: 60, Stale: 15 * time.Second},
+		Agent: AgentLimits{Fee: 50, Steps: 12, Wait: 15 * time.Second, Time: time.Minute, Tokens: 100_000, Credits: 60, Stale: 15 * time.Second},
 	}
 }
 
@@ -71,8 +73,8 @@ func (r RunLimits) validate() error {
 }
 
 func (a AgentLimits) validate() error {
-	if a.Fee < 1 || a.Steps < 2 || a.Time <= 0 || a.Tokens < 1 || a.Credits < 0 || a.Stale < 100*time.Millisecond {
-		return errors.New("agent: want a fee, two steps, time, a token and 100ms until a call is stale at least")
+	if a.Fee < 1 || a.Steps < 2 || a.Wait <= 0 || a.Time <= 0 || a.Tokens < 1 || a.Credits < 0 || a.Stale < 100*time.Millisecond {
+		return errors.New("agent: want a fee, two steps, time to wait and to work, a token and 100ms until a call is stale at least")
 	}
 	return nil
 }

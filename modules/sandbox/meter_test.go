@@ -23,8 +23,9 @@ func newWaiting(first ...Call) *waiting {
 	return &waiting{first: first, asked: make(chan struct{}), reply: make(chan struct{})}
 }
 
-func (w *waiting) Begin(string) Session { return w }
-func (w *waiting) Close()               {}
+func (w *waiting) Begin(string) Session        { return w }
+func (w *waiting) Enter(context.Context) error { return nil }
+func (w *waiting) Close()                      {}
 
 func (w *waiting) Next(ctx context.Context, seen []Observation) (Move, error) {
 	if len(w.first) > 0 && len(seen) == 0 {

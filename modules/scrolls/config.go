@@ -46,7 +46,8 @@ type Config struct {
 	BatchSize int `yaml:"batch_size"`
 	// Terms is how many niche terms a brief yields. Default 8.
 	Terms int `yaml:"terms"`
-	// Concurrency is how many scrolls one process runs at once. Default 4.
+	// Concurrency is how many scrolls one process runs at once. A tenant gets more than
+	// half of them only while another one could still start. Default 4.
 	Concurrency int `yaml:"concurrency"`
 	// StartUnits is the budget that a scheduled start costs. Default 100.
 	StartUnits int `yaml:"start_units"`
@@ -75,6 +76,9 @@ type Config struct {
 	Deadlines map[string]time.Duration `yaml:"deadlines"`
 	// Observer, if set, receives what happens to scrolls, for metrics.
 	Observer Observer `yaml:"-"`
+	// MaxTime ends a scroll, all its starts and waits together, so long after its first
+	// start. It does not end an import. Default 2 hours.
+	MaxTime time.Duration `yaml:"max_time"`
 	// Pause, if set, is called where a test wants to step in: as a step begins
 	// (`begin`), after each batch it committed (`batch`), and when its work is done
 	// but its checkpoint is not (`end`). Default nil.
@@ -159,7 +163,7 @@ func Defaults() Config {
 		Heartbeat: 3 * time.Second, Stale: 15 * time.Second,
 		RescueEvery: 5 * time.Second, ScheduleEvery: 5 * time.Second,
 		ProgressEvery: 500 * time.Millisecond, PollEvery: time.Second,
-		RetryAfter: 5 * time.Second, RetryWithin: 10 * time.Minute, KeepDrops: 90 * day,
+		RetryAfter: 5 * time.Second, RetryWithin: 10 * time.Minute, KeepDrops: 90 * day, MaxTime: 2 * time.Hour,
 		Deadlines: map[string]time.Duration{
 			Collect: 30 * time.Minute, Observe: 15 * time.Minute, Screen: 15 * time.Minute, Evidence: 15 * time.Minute,
 		},
@@ -193,7 +197,7 @@ func (c Config) Validate() error {
 	}
 	for name, value := range map[string]time.Duration{
 		"heartbeat": c.Heartbeat, "rescue every": c.RescueEvery, "schedule every": c.ScheduleEvery, "poll every": c.PollEvery,
-		"media within": c.MediaWithin,
+		"media within": c.MediaWithin, "max time": c.MaxTime,
 	} {
 		if value <= 0 {
 			faults = append(faults, fmt.Errorf("%s: %v is not positive", name, value))
@@ -227,9 +231,12 @@ func (c Config) deadline(step string) time.Duration {
 	return 5 * time.Minute
 }
 
-// longest is more than all deadlines together.
+// lobbyWithin bounds how long a job of the queue waits for its place.
+const lobbyWithin = time.Minute
+
+// longest is more than the wait for a place and all deadlines together.
 func (c Config) longest() time.Duration {
-	total := time.Minute
+	total := lobbyWithin + time.Minute
 	for _, step := range Steps() {
 		total += c.deadline(step)
 	}

@@ -55,6 +55,7 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 		}
 		if start.IdempotencyKey != nil {
 			if scroll, err = findByKey(ctx, tx, *start.IdempotencyKey); scroll != nil || err != nil {
+				tx.Unchanged()
 				return err
 			}
 		}

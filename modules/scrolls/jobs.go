@@ -45,9 +45,10 @@ func (s *Service) enqueue(ctx context.Context, tx *store.Tx, account, scroll int
 // Workers returns the workers of the module.
 func (s *Service) Workers() []store.Worker {
 	return []store.Worker{{
-		Kind:        runJob,
-		Timeout:     s.cfg.longest(),
-		Concurrency: s.cfg.Concurrency,
+		Kind:    runJob,
+		Timeout: s.cfg.longest(),
+		// More jobs than places: the fairest of those that wait is chosen.
+		Concurrency: 4 * s.cfg.Concurrency,
 		Work: func(ctx context.Context, raw json.RawMessage) error {
 			var args jobArgs
 			if err := json.Unmarshal(raw, &args); err != nil {
@@ -67,8 +68,24 @@ func (s *Service) Periodics() []store.Periodic {
 	}
 }
 
+// enter waits for a place. After lobbyWithin, or when the queue stops, the job goes back
+// to the queue.
+func (s *Service) enter(ctx context.Context, account int64) (leave func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, lobbyWithin)
+	defer cancel()
+	if leave, err = s.places.Enter(waiting, account); err != nil {
+		return nil, store.Snooze(0)
+	}
+	return leave, nil
+}
+
 // work starts the scroll, unless it has another worker.
 func (s *Service) work(ctx context.Context, args jobArgs) error {
+	leave, err := s.enter(ctx, args.Account)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	end, mine := s.signals.begin(args.Scroll, cancel)
@@ -145,6 +162,8 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 			err = failRow(ctx, tx, row, subscriptionInactive, now)
 		case row.Attempt >= most:
 			err = failRow(ctx, tx, row, internalFailure, now)
+		case s.overtime(row):
+			err = failRow(ctx, tx, row, string(stage.StageTimeout), now)
 		default:
 			failed = false
 			r = s.newRun(row, limits)
@@ -159,6 +178,11 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		return err
 	})
 	return r, wait, err
+}
+
+// overtime reports whether the scroll was first started too long ago.
+func (s *Service) overtime(row *claimRow) bool {
+	return row.StartedAt != nil && row.Template != importTemplate && !s.now().Before(time.UnixMilli(*row.StartedAt).Add(s.cfg.MaxTime))
 }
 
 // importAttempts is how many times as often an import may be started: its user may
@@ -186,6 +210,13 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 		s: s, id: row.ID, account: row.Account, attempt: row.Attempt + 1, limits: limits,
 		name: name, template: s.cfg.Templates[name], stages: s.needs.Stages, state: row.state,
 		log: s.log.With("scroll", public, "attempt", row.Attempt+1),
+	}
+	switch {
+	case name == importTemplate:
+	case row.StartedAt == nil:
+		r.until = s.now().Add(s.cfg.MaxTime)
+	default:
+		r.until = time.UnixMilli(*row.StartedAt).Add(s.cfg.MaxTime)
 	}
 	if name == importTemplate {
 		r.template.Sources, r.template.once = []string{importTemplate}, true

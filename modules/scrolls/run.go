@@ -20,6 +20,8 @@ type run struct {
 	// attempt is the fencing token: every commit must match it.
 	attempt int
 	limits  Limits
+	// until is when the scroll is ended; zero for an import.
+	until time.Time
 	// name is the template's.
 	name     string
 	template Template
@@ -37,8 +39,11 @@ type run struct {
 	written time.Time
 }
 
-// errDeadline is why the context of a step ended that took too long.
-var errDeadline = errors.New("the step took too long")
+// Why the context of a step ended that took too long, or whose scroll did.
+var (
+	errDeadline = errors.New("the step took too long")
+	errOvertime = errors.New("the scroll took too long")
+)
 
 // execute performs the steps that are left.
 func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err error) {
@@ -68,7 +73,11 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 
 // perform does one step within its deadline.
 func (r *run) perform(ctx context.Context, step string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.s.cfg.deadline(step), errDeadline)
+	within, why := r.s.cfg.deadline(step), errDeadline
+	if !r.until.IsZero() && r.until.Sub(r.s.now()) < within {
+		within, why = r.until.Sub(r.s.now()), errOvertime
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, within, why)
 	defer cancel()
 	r.pause(ctx, step, "begin")
 	started := time.Now()
@@ -76,8 +85,8 @@ func (r *run) perform(ctx context.Context, step string) error {
 		Plan: r.plan, Collect: r.collect, Observe: r.observe, Screen: r.screen,
 		Evidence: r.evidence, Archive: r.archive, Score: r.score,
 	}[step](ctx)
-	if err != nil && errors.Is(context.Cause(ctx), errDeadline) {
-		err = &stage.CallError{Stage: step, Failure: stage.StageTimeout, Retry: true, Cause: errors.Join(errDeadline, err)}
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errDeadline) || errors.Is(cause, errOvertime)) {
+		err = &stage.CallError{Stage: step, Failure: stage.StageTimeout, Retry: cause == errDeadline, Cause: errors.Join(cause, err)}
 	}
 	if err != nil {
 		return &stepError{step, err}

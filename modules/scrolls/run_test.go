@@ -271,3 +271,62 @@ func TestScrollStageDeadline(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 }
+
+func TestAScrollEndsAfterItsTime(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(w *world, id int64){
+		"while a step works": func(*world, int64) {},
+		"while it waits for another start": func(w *world, id int64) {
+			w.exec("UPDATE scrolls SET status = 'running', attempt = 1, started_at = $1 WHERE id = $2", w.service.now().Add(-time.Hour).UnixMilli(), id)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				cfg := quick()
+				cfg.MaxTime = 100 * time.Millisecond
+				cfg.Pause = func(ctx context.Context, step, point string) {
+					if step == Observe && point == "begin" {
+						<-ctx.Done()
+					}
+				}
+				w := setup(t, db, cfg)
+				scroll := w.create(Start{})
+				start(w, scroll.ID)
+				if done := w.complete(scroll.ID); done.Status != Failed || *done.FailureCode != "stage_timeout" || done.Attempts != 1 {
+					t.Errorf("got %s %v after %d starts, want failed stage_timeout after 1", done.Status, *done.FailureCode, done.Attempts)
+				}
+			})
+		})
+	}
+}
+
+func TestAScrollWaitsForItsPlace(t *testing.T) {
+	t.Parallel()
+	w := setup(t, storetest.SQLite(t), quick())
+	var leaves []func()
+	for tenant := range w.service.cfg.Concurrency {
+		leave, err := w.service.places.Enter(t.Context(), int64(-1-tenant))
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaves = append(leaves, leave)
+	}
+	scroll := w.create(Start{})
+	ended := make(chan error)
+	go func() { ended <- w.start(w.service, scroll.ID) }()
+	select {
+	case err := <-ended:
+		t.Fatalf("got an end (%v) without a place, want a wait", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	if got := w.load(scroll.ID).Status; got != Queued {
+		t.Errorf("got %s without a place, want queued", got)
+	}
+	leaves[0]()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if got := w.load(scroll.ID).Status; got != Completed {
+		t.Errorf("got %s with a place, want completed", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -167,6 +168,7 @@ type Service struct {
 	needs   Needs
 	history *History
 	signals *signals
+	places  *fair.Places
 	hot     hot
 	parsed  parsed
 	log     *slog.Logger
@@ -187,7 +189,7 @@ func New(db *store.DB, cfg Config, needs Needs, history *History, log *slog.Logg
 	}
 	history.observer = cfg.Observer
 	return &Service{
-		db: db, cfg: cfg, needs: needs, history: history, signals: history.signals,
+		db: db, cfg: cfg, needs: needs, history: history, signals: history.signals, places: fair.New(cfg.Concurrency),
 		hot: newHot(db), parsed: parsed{entries: map[int64]parsedEntry{}}, log: log, now: time.Now,
 	}, nil
 }

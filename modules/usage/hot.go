@@ -17,6 +17,9 @@ type hot struct {
 	// On PostgreSQL: columns of any length, so that the text never changes and each
 	// connection plans it once.
 	events, counters *store.Hot
+	// On both, within a write: one event, units of one counter, and another status of
+	// an event.
+	one, add, amend *store.Hot
 }
 
 const (
@@ -27,6 +30,9 @@ const (
 )
 
 func newHot(db *store.DB) (h hot) {
+	h.one = db.HotTenantless(insertEvents+"VALUES ($1, $2, $3, $4, $5, 0, $6)", manyTenants)
+	h.add = db.HotTenantless(insertCounters+"VALUES ($1, $2, $3, $4)"+addToCounters, manyTenants)
+	h.amend = db.HotTenantless("UPDATE usage_events SET status = $2 WHERE id = $1", manyTenants)
 	if db.Dialect() == store.Postgres {
 		h.events = db.HotTenantless(insertEvents+"SELECT e.id, e.account, e.key_id, e.op, e.status, 0, e.ts FROM "+
 			"unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) "+

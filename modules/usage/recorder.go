@@ -95,10 +95,7 @@ func (r *Recorder) Stop(ctx context.Context) error {
 // Record returns once the event is durable. When the context ends first, the
 // event may still be written. While the queue is full, it waits for a place.
 func (r *Recorder) Record(ctx context.Context, e api.Event) error {
-	row := event{op: e.Op, status: e.Status, units: int64(e.Units), at: e.At}
-	if e.Viewer != nil {
-		row.accountID, row.keyID = e.Viewer.AccountID, e.Viewer.KeyID
-	}
+	row := rowOf(e)
 	if ctx.Done() == nil && r.begin() { // who may leave cannot be the one who writes
 		defer r.end()
 		return r.write([]event{row})

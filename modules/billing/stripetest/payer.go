@@ -1,6 +1,7 @@
 package stripetest
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -204,4 +205,12 @@ func (d *Double) Forget(customer string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.objects, customer)
+}
+
+// Webhook adds an enabled webhook endpoint.
+func (d *Double) Webhook(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.serial++
+	d.keep(fmt.Sprintf("we_%d", d.serial), Object{"object": "webhook_endpoint", "url": address, "status": "enabled"})
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -47,6 +46,23 @@ type Recorder interface {
 	Record(ctx context.Context, e Event) error
 }
 
+// A Joiner is a Recorder that can write the event of a call in the transaction of the
+// call's own write, so that both are committed or neither.
+type Joiner interface {
+	// Join returns a context whose first write takes the event along. event is called
+	// within the write.
+	Join(ctx context.Context, event func() Event) (context.Context, Joined)
+}
+
+// Joined is an event that a write may take along.
+type Joined interface {
+	// Close returns the event that was committed with a write, or nil. Writes after it
+	// take none along.
+	Close() *Event
+	// Amend gives a committed event another outcome.
+	Amend(ctx context.Context, e Event) error
+}
+
 // call is one request on its way through the kernel. It belongs to one goroutine.
 type call struct {
 	mux       *Mux
@@ -63,6 +79,7 @@ type call struct {
 	faults    *issues // found so far, while a Check runs
 	recorded  bool
 	counted   bool        // among those in flight
+	joined    Joined      // nil where the event goes with no write
 	code      string      // of the answer: `ok` or an error code
 	cause     error       // for the log only
 	notes     []slog.Attr // further members of the log line
@@ -139,30 +156,6 @@ func (c *call) keepRaw(name string, text json.RawMessage) {
 		c.raw = map[string]json.RawMessage{}
 	}
 	c.raw[name] = text
-}
-
-// settle records the call's event, once, and returns the error for the caller. A
-// success whose event cannot be recorded becomes an error: an answer that is not
-// counted must not be released.
-func (c *call) settle(ctx context.Context, err error) error {
-	if c.recorded || c.op == nil {
-		return err
-	}
-	c.recorded = true
-	if apierr.IsBusy(err) {
-		return err // no event: writing it would add to what there is too much of
-	}
-	event := Event{Op: c.op.Id, Status: eventStatus(err), Viewer: c.viewer, At: c.start}
-	if err == nil && c.viewer != nil {
-		event.Units = c.units
-	}
-	if failed := c.mux.recorder.Record(context.WithoutCancel(ctx), event); failed != nil {
-		if err == nil {
-			return fmt.Errorf("usage event not written: %w", failed)
-		}
-		c.note("usage_error", failed)
-	}
-	return err
 }
 
 // eventStatus returns the outcome in a usage event's words.

@@ -41,6 +41,9 @@ type Config struct {
 	// Tiers restricts operations to a tier: operation id to `starter` or `max`.
 	// Plan `standard` is tier `starter`, `pro` is `max`. Default: none.
 	Tiers map[string]string `yaml:"tiers"`
+	// Lost reports whether an error means that the database was lost or cannot be
+	// reached. Default: never.
+	Lost func(error) bool `yaml:"-"`
 	// Observe is called after the answer to each request; it may be nil and must not
 	// block.
 	Observe func(Observation) `yaml:"-"`

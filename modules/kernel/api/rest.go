@@ -48,7 +48,7 @@ func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b 
 	if err := c.admit(ctx); err != nil {
 		return answer{}, err
 	}
-	ctx = c.withViewer(ctx)
+	ctx = c.join(c.withViewer(ctx))
 	request := b.op.newInput()
 	if err := m.readREST(ctx, w, c, b, request); err != nil {
 		return answer{}, err

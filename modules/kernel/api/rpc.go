@@ -50,7 +50,7 @@ func (m *Mux) rpcHandler(b *binding) http.Handler {
 			if err != nil {
 				return nil, c.refuse(c.settle(ctx, err)).connectError()
 			}
-			return c.withViewer(ctx), nil
+			return c.join(c.withViewer(ctx)), nil
 		}),
 	}
 	if b.readOnly() {

@@ -29,15 +29,16 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
 	ctx := context.WithValue(apierr.WithPatience(r.Context(), m.config.MaxWait), callKey{}, c)
+	defer c.leave()
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause == http.ErrAbortHandler {
+				c.report(ctx)
 				panic(cause)
 			}
 			c.rescue(ctx, w, cause)
 		}
 		_ = c.settle(ctx, errUnsettled)
-		c.leave()
 		c.report(ctx)
 	}()
 	c.describe()

@@ -2,8 +2,13 @@ package apierr
 
 import (
 	"context"
+	"errors"
 	"time"
 )
+
+// ErrUnknown is the error of a write that was sent to a database, which then was lost:
+// the write may stand or not. A caller gets no answer then.
+var ErrUnknown = errors.New("it is not known whether the write was committed")
 
 // Busy returns the TemporaryServiceError of a service that has more to do than it can,
 // or that has lost for a moment what it works with. It is answered as 503, with the time

@@ -119,6 +119,20 @@ func (s *SMTP) Send(ctx context.Context, message Message) error {
 	return fmt.Errorf("send a mail: %w", err)
 }
 
+// Check connects to the mail server, with TLS and the password as for a message, and
+// sends none.
+func (s *SMTP) Check(ctx context.Context) error {
+	client, err := gomail.NewClient(s.host, s.options...)
+	if err != nil {
+		return fmt.Errorf("try the mail server: %w", err)
+	}
+	if err := client.DialWithContext(ctx); err != nil {
+		return fmt.Errorf("try the mail server: %w", err)
+	}
+	_ = client.Close() // it has answered all that was asked
+	return nil
+}
+
 // logBreak logs a connection that failed after its message was accepted, without the
 // server's own words: they may contain the address.
 func (s *SMTP) logBreak(ctx context.Context, err error) {

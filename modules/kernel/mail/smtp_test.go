@@ -223,6 +223,25 @@ func (s *server) wantHello(t *testing.T) {
 	}
 }
 
+func TestSMTPCheckTriesAllButAMessage(t *testing.T) {
+	t.Parallel()
+	s := serve(t, false, true)
+	host := strings.TrimPrefix(s.addr, "127.0.0.1")
+	if err := s.sender(t, "smtp://ana:s3cret%2Fword@127.0.0.1"+host).Check(t.Context()); err != nil {
+		t.Errorf("with the right password: %v", err)
+	}
+	if err := s.sender(t, "smtp://ana:wrong@127.0.0.1"+host).Check(t.Context()); err == nil {
+		t.Error("no error with a wrong password")
+	}
+	open := serve(t, false, false)
+	if err := open.sender(t, "smtp://"+open.addr).Check(t.Context()); err == nil {
+		t.Error("no error where the server offers no TLS")
+	}
+	if err := s.sender(t, "smtp://127.0.0.1:1").Check(t.Context()); err == nil {
+		t.Error("no error where no server listens")
+	}
+}
+
 func TestSMTPDistinguishesPermanentErrors(t *testing.T) {
 	t.Parallel()
 	s := serve(t, false, true)

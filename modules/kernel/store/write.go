@@ -42,6 +42,9 @@ type Tx struct {
 	client *ent.Client
 	after  []func()
 	wake   bool
+
+	unchanged bool
+	number    string // of the transaction at the server; known where something rides
 }
 
 // Write runs do in one transaction and commits it when do returns nil. When the
@@ -82,22 +85,29 @@ func (db *DB) writeOnce(ctx context.Context, do func(ctx context.Context, tx *Tx
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	committed := false
+	committed, sent := false, false
 	defer func() {
-		if !committed { // also after a panic
+		if !sent { // also after a panic
 			end(false)
 		}
 	}()
 	if err := do(context.WithValue(ctx, writeKey{}, tx), tx); err != nil {
 		return err
 	}
-	if err := errors.Join(ctx.Err(), db.ids.Err()); err != nil {
+	ended, err := tx.ride(ctx)
+	if ended != nil {
+		defer func() { ended(committed) }()
+	}
+	if err := errors.Join(err, ctx.Err(), db.ids.Err()); err != nil {
 		return err
 	}
-	committed = true
+	sent = true
 	if err := end(true); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		if err := db.outcome(ctx, tx.number, err); err != nil {
+			return err
+		}
 	}
+	committed = true
 	if tx.wake {
 		select {
 		case db.wake <- struct{}{}:

@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/kernel/fair"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/plugins/programs/agent"
 	agentv1 "github.com/scrollery/scrollery/proto/gen/scrollery/agent/v1"
@@ -39,7 +41,7 @@ const (
 type host struct {
 	plugins *pluginhost.Host
 	config  agent.Config
-	places  chan struct{}
+	places  *fair.Places
 }
 
 // New returns the configured endpoint as a planner; nil where there is none.
@@ -47,7 +49,7 @@ func New(plugins *pluginhost.Host, config agent.Config) sandbox.Planner {
 	if config.URL == "" {
 		return nil
 	}
-	return &host{plugins: plugins, config: config, places: make(chan struct{}, max(1, config.AtOnce))}
+	return &host{plugins: plugins, config: config, places: fair.New(config.AtOnce)}
 }
 
 // Begin starts nothing yet.
@@ -57,7 +59,7 @@ func (h *host) Begin(goal string) sandbox.Session { return &session{host: h, goa
 type session struct {
 	host    *host
 	goal    string
-	place   bool
+	leave   func() // gives the place back; nil before there is one
 	running *pluginhost.Running
 	stream  grpc.BidiStreamingClient[agentv1.PlanRequest, agentv1.PlanResponse]
 	hangUp  context.CancelFunc
@@ -92,14 +94,15 @@ func (s *session) Next(ctx context.Context, seen []sandbox.Observation) (sandbox
 	return decode(answer.GetMove())
 }
 
-// start waits for a place and brings the process up.
+// Enter waits for a place.
+func (s *session) Enter(ctx context.Context) (err error) {
+	tenant, _, _ := viewer.Tenant(ctx)
+	s.leave, err = s.host.places.Enter(ctx, tenant)
+	return err
+}
+
+// start starts the process.
 func (s *session) start(ctx context.Context) error {
-	select {
-	case s.host.places <- struct{}{}:
-		s.place = true
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 	program, err := s.host.program()
 	if err != nil {
 		return err
@@ -160,8 +163,8 @@ func (s *session) Close() {
 	if s.running != nil {
 		s.running.Stop()
 	}
-	if s.place {
-		<-s.host.places
+	if s.leave != nil {
+		s.leave()
 	}
 }
 

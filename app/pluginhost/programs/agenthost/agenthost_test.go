@@ -323,26 +323,28 @@ func TestTheTimeOfTheGoalEndsAMove(t *testing.T) {
 	}
 }
 
-// One endpoint hangs for longer than a move may take; the next conversation waits
-// for its place, and gets it.
+// While one conversation has the only place, the next one waits for it.
 func TestConversationsWaitForAPlace(t *testing.T) {
 	t.Parallel()
 	planner := setup(t, serve(t, nil, open()), "", silence())
 	first := planner.Begin("goal")
-	if _, err := first.Next(t.Context(), nil); err != nil {
+	if err := first.Enter(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	second := planner.Begin("goal")
-	if _, err := second.Next(short, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("without a place: %v", err)
+	if err := second.Enter(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("without a place: got %v, want the end of the time", err)
 	}
 	second.Close()
 	first.Close()
 	third := planner.Begin("goal")
 	defer third.Close()
+	if err := third.Enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if move, err := third.Next(t.Context(), nil); err != nil || move.Answer != "done" || move.Tokens != 10 {
-		t.Errorf("%+v, %v", move, err)
+		t.Errorf("got %+v, %v, want the answer done for 10 tokens", move, err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/kernel/fair"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	plugin "github.com/scrollery/scrollery/plugins/programs/sandbox"
 	sandboxv1 "github.com/scrollery/scrollery/proto/gen/scrollery/sandbox/v1"
@@ -32,12 +34,12 @@ type Host struct {
 	plugins *pluginhost.Host
 	config  sandbox.Config
 	log     *slog.Logger
-	places  chan struct{}
+	places  *fair.Places
 }
 
 // New returns a host with as many places as the config allows.
 func New(plugins *pluginhost.Host, config sandbox.Config, log *slog.Logger) *Host {
-	return &Host{plugins: plugins, config: config, log: log, places: make(chan struct{}, max(1, config.Runs.AtOnce))}
+	return &Host{plugins: plugins, config: config, log: log, places: fair.New(config.Runs.AtOnce)}
 }
 
 // Scratch makes a folder that is deleted with the host.
@@ -46,12 +48,12 @@ func (h *Host) Scratch() (sandbox.Scratch, error) { return h.plugins.ScratchFold
 // Run runs a program in a process of its own, with the folder as all that it can reach.
 // It waits for a place first.
 func (h *Host) Run(ctx context.Context, folder func(context.Context) (string, error), program sandbox.Program, started func()) (sandbox.Result, error) {
-	select {
-	case h.places <- struct{}{}:
-		defer func() { <-h.places }()
-	case <-ctx.Done():
-		return sandbox.Result{}, context.Cause(ctx)
+	tenant, _, _ := viewer.Tenant(ctx)
+	leave, err := h.places.Enter(ctx, tenant)
+	if err != nil {
+		return sandbox.Result{}, err
 	}
+	defer leave()
 	dir, err := folder(ctx)
 	if err != nil {
 		return sandbox.Result{}, fmt.Errorf("get the program's files: %w", err)

@@ -1,0 +1,222 @@
+package app_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+)
+
+// TestAnswersTellWhatWasCommitted cuts every connection to PostgreSQL at each step of a
+// call that writes, before the step reaches the server and after the server did it. What
+// is answered as done is committed and counted once; what is answered as failed is not
+// committed.
+func TestAnswersTellWhatWasCommitted(t *testing.T) {
+	t.Parallel()
+	address := apptest.ScratchPostgres(t)
+	proxy := newCutter(t, address)
+	running := apptest.Start(t, func(cfg *app.Config) { cfg.DatabaseURL, cfg.Roles = proxy.address, []string{"api"} })
+	db := storetest.Open(t, store.Config{DatabaseURL: address, MaxConns: 2})
+	account := running.Account(t, "pro")
+	account.Get(t, setBrief, &struct{}{})
+	number, done, failed, commits := 0, 0, 0, 0
+	for _, after := range []bool{false, true} {
+		for step := 1; ; step++ {
+			number++
+			text := fmt.Sprintf("Rule number %d", number)
+			proxy.arm(step, after)
+			status := put(t, running.BaseURL+"/v1/rules", account.Key, `{"text":"`+text+`"}`)
+			cut, commit := proxy.disarm()
+			if commit {
+				commits++
+			}
+			stored := storetest.Count(t, db, "SELECT count(*) FROM rulesets WHERE text = $1", text)
+			what := fmt.Sprintf("cut at step %d (after it: %v, commit: %v): answered %d", step, after, commit, status)
+			switch {
+			case status == 0:
+				t.Errorf("%s: no answer, though the server could be asked again", what)
+			case status < 300:
+				if done++; stored != 1 {
+					t.Errorf("%s, %d rows are stored, want 1", what, stored)
+				}
+			default:
+				if failed++; stored != 0 {
+					t.Errorf("%s, %d rows are stored, want 0", what, stored)
+				}
+				if status != http.StatusServiceUnavailable {
+					t.Errorf("%s, want 503", what)
+				}
+			}
+			if counted := storetest.Count(t, db, "SELECT count(*) FROM usage_events WHERE op = 'putRules' AND status = 'ok'"); counted != int64(done) {
+				t.Fatalf("%s: %d events after %d calls that were done", what, counted, done)
+			}
+			if !cut {
+				break // the call has fewer steps
+			}
+		}
+	}
+	if done < 3 || failed < 5 || commits != 2 {
+		t.Errorf("%d calls done, %d failed, %d cut at the commit; want at least 3, 5 and exactly 2", done, failed, commits)
+	}
+	spent := storetest.Count(t, db, "SELECT CAST(sum(units) AS BIGINT) FROM usage_counters WHERE day > 1000000")
+	var units int64 = 0
+	if events := storetest.Count(t, db, "SELECT count(*) FROM usage_events WHERE status = 'ok' AND op IN ('putRules', 'setWorkspace')"); events > 0 {
+		units = spent / events
+	}
+	if units*int64(done+1) != spent {
+		t.Errorf("%d units were spent by %d calls of one price", spent, done+1)
+	}
+}
+
+// put returns the status of a call, 0 without an answer.
+func put(t *testing.T, address, key, body string) int {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodPut, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+key)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Log(err)
+		return 0
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode
+}
+
+// cutter is a TCP proxy in front of PostgreSQL. Armed, it counts what clients send, and
+// at a number closes every connection; new ones work.
+type cutter struct {
+	address, server string
+
+	mu     sync.Mutex
+	conns  map[net.Conn]bool
+	left   int
+	after  bool
+	cut    bool
+	commit bool
+}
+
+func newCutter(t *testing.T, database string) *cutter {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	address, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cutter{server: address.Host, conns: map[net.Conn]bool{}}
+	address.Host = listener.Addr().String()
+	c.address = address.String()
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go c.serve(client)
+		}
+	}()
+	return c
+}
+
+func (c *cutter) arm(step int, after bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left, c.after, c.cut, c.commit = step, after, false, false
+}
+
+// disarm reports whether the connections were cut, and whether it was at a commit.
+func (c *cutter) disarm() (cut, commit bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = 0
+	return c.cut, c.commit
+}
+
+func (c *cutter) serve(client net.Conn) {
+	server, err := net.Dial("tcp", c.server)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	c.mu.Lock()
+	c.conns[client], c.conns[server] = true, true
+	c.mu.Unlock()
+	answers := make(chan struct{}, 1) // one is swallowed
+	go func() {
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(buffer)
+			if err != nil {
+				_ = client.Close()
+				return
+			}
+			select {
+			case <-answers:
+				c.cutAll()
+			default:
+			}
+			_, _ = client.Write(buffer[:n])
+		}
+	}()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := client.Read(buffer)
+		if err != nil {
+			_ = server.Close()
+			return
+		}
+		switch c.count(buffer[:n]) {
+		case "before":
+			c.cutAll()
+			return
+		case "after":
+			answers <- struct{}{}
+		}
+		_, _ = server.Write(buffer[:n])
+	}
+}
+
+// count returns when to cut for what a client sends: `before` or `after` the server has
+// it, or "".
+func (c *cutter) count(sent []byte) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left == 0 || sent[0] == 'X' { // the end of a session
+		return ""
+	}
+	if c.left--; c.left > 0 {
+		return ""
+	}
+	c.cut, c.commit = true, bytes.HasPrefix(sent, []byte("Q")) && bytes.Contains(sent, []byte("commit\x00"))
+	if c.after {
+		return "after"
+	}
+	return "before"
+}
+
+func (c *cutter) cutAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.conns {
+		_ = conn.Close()
+	}
+	clear(c.conns)
+}

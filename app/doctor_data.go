@@ -1,0 +1,129 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/scrollery/scrollery/app/ops"
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/feed"
+)
+
+// openTimeout bounds the opening of a database that may not be there; maxSkew is how far
+// the clocks of two machines may be apart: leases are seconds long.
+const (
+	openTimeout = 4 * time.Second
+	maxSkew     = 2 * time.Second
+)
+
+func checkFolders(_ context.Context, cfg Config) []finding {
+	scratch := cmp.Or(cfg.Plugins.ScratchDir, os.TempDir())
+	all := []finding{
+		found("data folder", cfg.DataDir, errors.Join(writable(cfg.DataDir), ops.Space(cfg.DataDir))),
+		found("scratch", scratch, errors.Join(writable(scratch), ops.Space(scratch))),
+	}
+	folder := cfg.StageValues["FEED_DIR"]
+	switch folder {
+	case "":
+		return append(all, finding{"feed folder", unset, "the source feed has no files"})
+	case feed.Sample:
+		return append(all, finding{"feed folder", passed, "the sample library"})
+	}
+	_, err := os.ReadDir(folder)
+	return append(all, found("feed folder", folder, err))
+}
+
+// writable writes a file and has it stored on the disk.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	trial, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		return err
+	}
+	_, err = trial.Write(make([]byte, 64<<10))
+	return errors.Join(err, trial.Sync(), trial.Close(), os.Remove(trial.Name()))
+}
+
+func checkDatabase(ctx context.Context, cfg Config) []finding {
+	missing := false
+	if cfg.DatabaseURL == "" {
+		_, err := os.Stat(filepath.Join(cfg.DataDir, "scrollery.db"))
+		missing = errors.Is(err, fs.ErrNotExist)
+	}
+	if missing {
+		return []finding{{"database", unset, "SQLite; the server makes it when it starts for the first time"}}
+	}
+	opening, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	db, err := store.Open(opening, cfg.store(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return []finding{found("database", "", err)}
+	}
+	defer db.Close()
+	asking, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	schema, err := db.SchemaVersion(asking)
+	if err == nil && schema.Current == 0 {
+		return []finding{{"database", unset, db.Dialect() + " is empty; the server makes the tables when it starts for the first time"}}
+	}
+	all := []finding{found("schema", schema.String(), errors.Join(err, schema.Err())), found("database", db.Dialect()+" takes writes", db.Probe(asking))}
+	if db.Dialect() == store.SQLite {
+		return append(all, found("integrity", "quick_check finds nothing", db.QuickCheck(ctx)))
+	}
+	server, _, err := db.Server(asking)
+	if err != nil {
+		return append(all, found("connections", "", err))
+	}
+	return append(all, checkConnections(server), checkClock(server.Now.Sub(time.Now())),
+		finding{"integrity", unset, "PostgreSQL's own tools check its data: pg_amcheck, data checksums"})
+}
+
+// checkConnections: a process opens its pool and one more. The doctor's own two are used
+// now, and free by then.
+func checkConnections(server store.Server) finding {
+	free, wants := server.MaxConnections-server.Used+2, server.Pool+1
+	detail := fmt.Sprintf("a process opens up to %d; %d of %d are free", wants, free, server.MaxConnections)
+	if wants > free {
+		return finding{"connections", failed, detail}
+	}
+	return finding{"connections", passed, detail}
+}
+
+func checkClock(skew time.Duration) finding {
+	detail := fmt.Sprintf("%v from the database's", skew.Abs().Round(time.Millisecond))
+	if skew.Abs() > maxSkew {
+		return finding{"clock", failed, detail + ": synchronise the clocks of both machines"}
+	}
+	return finding{"clock", passed, detail}
+}
+
+func checkPlugins(_ context.Context, cfg Config) []finding {
+	quiet := slog.New(slog.DiscardHandler)
+	plugins, err := Plugins(cfg, quiet)
+	for _, p := range plugins {
+		if p.State == pluginhost.Refused {
+			err = errors.Join(err, fmt.Errorf("%s: %s", p.ID, p.Reason))
+		}
+	}
+	all := []finding{found("plugins", fmt.Sprintf("%d found", len(plugins)), err)}
+	host, err := pluginhost.New(cfg.Plugins, quiet)
+	if err == nil {
+		err = errors.Join(host.Usable(templates(cfg)), host.Close())
+	}
+	all = append(all, found("templates", fmt.Sprintf("%d known", len(cfg.Scrolls.Templates)), err))
+	if limits := confine.Limitations(); len(limits) > 0 {
+		return append(all, finding{"confinement", gap, fmt.Sprintf("this system does not keep plugins from %v", limits)})
+	}
+	return append(all, finding{"confinement", passed, "plugins reach what they declare, and no more"})
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+)
+
+const (
+	// askFor bounds the time in which a server is asked what came of a commit; askEvery
+	// is the time between two questions.
+	askFor   = 10 * time.Second
+	askEvery = 50 * time.Millisecond
+)
+
+// Rider adds rows to a write, in its transaction, after everything else. ended is called
+// once the transaction has ended; it may be nil.
+type Rider func(ctx context.Context, tx *Tx) (ended func(committed bool), err error)
+
+type riderKey struct{}
+
+// WithRider has every [DB.Write] under the context take rider along, unless
+// [Tx.Unchanged] was called. When the connection is lost in a commit that has a rider,
+// the server is asked what came of it, so that the write's error can be trusted:
+// apierr.ErrUnknown, or nothing was committed.
+func WithRider(ctx context.Context, rider Rider) context.Context {
+	return context.WithValue(ctx, riderKey{}, rider)
+}
+
+// Unchanged says that the transaction has changed nothing.
+func (tx *Tx) Unchanged() { tx.unchanged = true }
+
+// ride takes the context's rider along.
+func (tx *Tx) ride(ctx context.Context) (ended func(committed bool), err error) {
+	rider, ok := ctx.Value(riderKey{}).(Rider)
+	if !ok || rider == nil || tx.unchanged {
+		return nil, nil
+	}
+	if ended, err = rider(ctx, tx); err != nil || tx.pgx == nil {
+		return ended, err
+	}
+	err = Scan(tx.conn.QueryContext(ctx, "SELECT CAST(pg_current_xact_id() AS text)"))(func(rows *sql.Rows) error { return rows.Scan(&tx.number) })
+	return ended, err
+}
+
+// outcome returns the error of a commit that failed with err. It asks the server where
+// the answer was lost and the transaction is known by its number.
+func (db *DB) outcome(ctx context.Context, number string, err error) error {
+	if number == "" || !Lost(err) {
+		return fmt.Errorf("commit: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askFor)
+	defer cancel()
+	for {
+		var status sql.NullString
+		asked := db.pool.QueryRow(ctx, "SELECT pg_xact_status(CAST(CAST($1 AS text) AS xid8))", number).Scan(&status)
+		switch {
+		case asked == nil && status.String == "committed":
+			return nil
+		case asked == nil && status.String == "aborted":
+			return apierr.Busy(fmt.Errorf("commit: %w", err))
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", apierr.ErrUnknown, errors.Join(err, asked))
+		case <-time.After(askEvery):
+		}
+	}
+}
+
+// Lost reports whether err means that a database server was lost or cannot be reached,
+// and not that it refused.
+func Lost(err error) bool {
+	var fault *pgconn.PgError
+	if errors.As(err, &fault) {
+		return fault.Code[:2] == "57" && fault.Code != "57014" || fault.Code[:2] == "08" // it shuts down, or starts
+	}
+	var elsewhere *url.Error // of a request by HTTP
+	if err == nil || errors.As(err, &elsewhere) {
+		return false
+	}
+	var away *pgconn.ConnectError
+	var network *net.OpError
+	return errors.As(err, &away) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, apierr.ErrUnknown) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
+}
