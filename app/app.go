@@ -119,6 +119,9 @@ type mounted struct {
 func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *ops.Metrics, db *store.DB, needs mounted, log *slog.Logger) (*api.Mux, error) {
 	part := cfg.Protocols
 	part.Lost = store.Lost
+	if rates := usage.NewRates(db); rates != nil {
+		part.Leases = rates
+	}
 	part.Observe = func(o api.Observation) {
 		metrics.Request(o.Op, o.Protocol, o.Code, o.Duration)
 		db.Suspect(o.Cause)

@@ -63,12 +63,13 @@ type Service struct {
 	rows  rows
 	cfg   Config
 	plans Plans
+	rates *Rates // nil on SQLite
 	now   func() time.Time
 }
 
 // New returns the service.
 func New(db *store.DB, cfg Config, plans Plans) *Service {
-	return &Service{rows: newRows(db), cfg: cfg, plans: plans, now: time.Now}
+	return &Service{rows: newRows(db), cfg: cfg, plans: plans, rates: NewRates(db), now: time.Now}
 }
 
 // Report is how much of the budgets is used, in whole per cent.
@@ -154,8 +155,14 @@ func (s *Service) Charge(ctx context.Context, tx *store.Tx, accountID int64, uni
 	return s.rows.charge(ctx, tx, accountID, int64(units), s.now())
 }
 
-// Sweep removes events that are older than the configuration keeps them.
+// Sweep removes events that are older than the configuration keeps them, and rates that
+// nobody uses.
 func (s *Service) Sweep(ctx context.Context) error {
+	if s.rates != nil {
+		if err := s.rates.Sweep(ctx); err != nil {
+			return err
+		}
+	}
 	if s.cfg.KeepEvents == 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (c *call) admit(ctx context.Context) error {
 		c.showRate()
 		return err
 	}
-	if err := c.spendRate(); err != nil {
+	if err := c.spendRate(ctx); err != nil {
 		return err
 	}
 	if c.op.public() {
@@ -123,22 +123,20 @@ func bearer(headers []string) (secret string, sent bool) {
 }
 
 // spendRate takes one call from the allowance and sets the rate headers.
-func (c *call) spendRate() error {
+func (c *call) spendRate(ctx context.Context) error {
 	l, now := c.mux.limiter, c.start
 	var wait time.Duration
 	if c.op.public() {
 		client := c.client()
-		n := 1.0
-		if !l.on {
-			n = 0
+		left := l.client.burst
+		if l.on {
+			left, wait = l.takeClient(ctx, client, now)
 		}
-		left, blocked := bucketOf(l.clients, client, l.client, now).take(l.client, n, now)
-		wait = blocked
 		shown, policies := describeLeft(l.client, left), l.client.header
 		if quota := int(c.op.PerMinute); quota > 0 {
 			leftMinute := quota
 			if l.on && wait == 0 {
-				leftMinute, wait = l.takeMinute(c.op.Id, client, quota, now)
+				leftMinute, wait = l.takeMinute(ctx, c.op.Id, client, quota, now)
 			}
 			shown += `, "minute";r=` + strconv.Itoa(leftMinute) + `;t=60`
 			policies = []string{policies[0] + ", " + describePolicy("minute", quota, 60)}
@@ -147,7 +145,7 @@ func (c *call) spendRate() error {
 	} else {
 		left := l.account.burst
 		if l.on {
-			left, wait = bucketOf(l.accounts, c.viewer.AccountID, l.account, now).take(l.account, 1, now)
+			left, wait = l.takeAccount(ctx, c.viewer.AccountID, now)
 		}
 		c.setRate(describeLeft(l.account, left), l.account.header)
 	}
@@ -161,16 +159,8 @@ func (c *call) spendRate() error {
 // client address.
 func (c *call) showRate() {
 	l := c.mux.limiter
-	left := l.client.burst
-	if b, ok := l.clients.GetIfPresent(c.client()); ok && l.on {
-		left, _ = b.take(l.client, 0, c.start)
-	}
+	left := l.leftOfClient(c.client(), c.start)
 	c.setRate(describeLeft(l.client, left), l.client.header)
-}
-
-func (l *limiter) takeMinute(op string, client netip.Addr, quota int, now time.Time) (int, time.Duration) {
-	w, _ := l.minutes.ComputeIfAbsent(minuteKey{op, client}, func() (*window, bool) { return &window{}, false })
-	return w.take(quota, now)
 }
 
 func (c *call) setRate(left string, policies []string) {

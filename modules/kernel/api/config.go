@@ -41,6 +41,9 @@ type Config struct {
 	// Tiers restricts operations to a tier: operation id to `starter` or `max`.
 	// Plan `standard` is tier `starter`, `pro` is `max`. Default: none.
 	Tiers map[string]string `yaml:"tiers"`
+	// Leases shares the rates with other processes; nil, the default, where one process
+	// serves.
+	Leases Leases `yaml:"-"`
 	// Lost reports whether an error means that the database was lost or cannot be
 	// reached. Default: never.
 	Lost func(error) bool `yaml:"-"`

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"math"
 	"net/netip"
@@ -29,6 +30,10 @@ type limiter struct {
 	accounts *otter.Cache[int64, *bucket]
 	clients  *otter.Cache[netip.Addr, *bucket]
 	minutes  *otter.Cache[minuteKey, *window]
+	// leases is nil where one process has all rates.
+	leases         Leases
+	sharedAccounts *otter.Cache[int64, *shared]
+	sharedClients  *otter.Cache[netip.Addr, *shared]
 }
 
 // policy is a rate and its header.
@@ -60,10 +65,13 @@ func newLimiter(cfg Config) (*limiter, error) {
 		account: newPolicy("account", cfg.AccountRate, cfg.AccountBurst),
 		client:  newPolicy("client", cfg.ClientRate, cfg.ClientBurst),
 	}
-	var failed [3]error
+	l.leases = cfg.Leases
+	var failed [5]error
 	l.accounts, failed[0] = newCache[int64, *bucket]()
 	l.clients, failed[1] = newCache[netip.Addr, *bucket]()
 	l.minutes, failed[2] = newCache[minuteKey, *window]()
+	l.sharedAccounts, failed[3] = newCache[int64, *shared]()
+	l.sharedClients, failed[4] = newCache[netip.Addr, *shared]()
 	return l, errors.Join(failed[:]...)
 }
 
@@ -80,6 +88,63 @@ func bucketOf[K comparable](buckets *otter.Cache[K, *bucket], k K, p policy, now
 		return &bucket{tokens: p.burst, at: now}, false
 	})
 	return b
+}
+
+// takeAccount and takeClient take one call of an allowance, as bucket.take.
+func (l *limiter) takeAccount(ctx context.Context, account int64, now time.Time) (left float64, wait time.Duration) {
+	if l.leases == nil {
+		return bucketOf(l.accounts, account, l.account, now).take(l.account, 1, now)
+	}
+	return sharedOf(l.sharedAccounts, account, l.account, now).take(ctx, l.leases, "account:"+strconv.FormatInt(account, 10), l.account, now)
+}
+
+func (l *limiter) takeClient(ctx context.Context, client netip.Addr, now time.Time) (left float64, wait time.Duration) {
+	if l.leases == nil {
+		return bucketOf(l.clients, client, l.client, now).take(l.client, 1, now)
+	}
+	return sharedOf(l.sharedClients, client, l.client, now).take(ctx, l.leases, "client:"+client.String(), l.client, now)
+}
+
+// leftOfClient returns what an address has left, and takes nothing.
+func (l *limiter) leftOfClient(client netip.Addr, now time.Time) float64 {
+	if !l.on {
+		return l.client.burst
+	}
+	if s, ok := l.sharedClients.GetIfPresent(client); ok {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.left(l.client, now)
+	}
+	if b, ok := l.clients.GetIfPresent(client); ok {
+		left, _ := b.take(l.client, 0, now)
+		return left
+	}
+	return l.client.burst
+}
+
+// takeMinute takes one call of an operation's quota a minute. A refusal by the shared
+// count is remembered, and while that fails the process goes by its own.
+func (l *limiter) takeMinute(ctx context.Context, op string, client netip.Addr, quota int, now time.Time) (int, time.Duration) {
+	w, _ := l.minutes.ComputeIfAbsent(minuteKey{op, client}, func() (*window, bool) { return &window{}, false })
+	if l.leases == nil {
+		return w.take(quota, now)
+	}
+	w.mu.Lock()
+	refused := w.refused.Sub(now)
+	w.mu.Unlock()
+	if refused > 0 {
+		return 0, refused
+	}
+	left, wait, err := l.leases.Minute(ctx, "minute:"+op+":"+client.String(), quota)
+	if err != nil {
+		return w.take(quota, now)
+	}
+	if wait > 0 {
+		w.mu.Lock()
+		w.refused = now.Add(wait)
+		w.mu.Unlock()
+	}
+	return left, wait
 }
 
 // bucket is a token bucket: it refills at the policy's rate up to its burst.
@@ -108,6 +173,8 @@ func (b *bucket) take(p policy, n float64, now time.Time) (left float64, wait ti
 type window struct {
 	mu    sync.Mutex
 	times []time.Time
+	// refused until then by the count of all processes.
+	refused time.Time
 }
 
 func (w *window) take(quota int, now time.Time) (left int, wait time.Duration) {

@@ -1,0 +1,3 @@
+-- +goose Up
+-- rates are in memory: SQLite has one process
+SELECT 1;
