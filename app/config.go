@@ -165,6 +165,7 @@ func Settings() []Setting {
 			return nil
 		}},
 		{Name: "PLUGIN_DIR", Usage: "folder of external plugins", set: text(func(c *Config) *string { return &c.PluginDir })},
+		{Name: "PLUGIN_BOX", Usage: "`none` runs plugins without a box, with the rights of the server", set: text(func(c *Config) *string { return &c.Plugins.Box })},
 		{Name: "RATE_LIMIT", Default: "on", Usage: "`on` or `off`", set: func(c *Config, value string) error {
 			if value != "on" && value != "off" {
 				return fmt.Errorf("%q is neither on nor off", value)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
@@ -118,12 +117,14 @@ func checkPlugins(_ context.Context, cfg Config) []finding {
 	}
 	all := []finding{found("plugins", fmt.Sprintf("%d found", len(plugins)), err)}
 	host, err := pluginhost.New(cfg.Plugins, quiet)
+	missing := err
 	if err == nil {
+		missing = host.Missing()
 		err = errors.Join(host.Usable(templates(cfg)), host.Close())
 	}
 	all = append(all, found("templates", fmt.Sprintf("%d known", len(cfg.Scrolls.Templates)), err))
-	if limits := confine.Limitations(); len(limits) > 0 {
-		return append(all, finding{"confinement", gap, fmt.Sprintf("this system does not keep plugins from %v", limits)})
+	if missing != nil {
+		missing = fmt.Errorf("no box for plugins, external ones are refused: %w", missing)
 	}
-	return append(all, finding{"confinement", passed, "plugins reach what they declare, and no more"})
+	return append(all, found("confinement", "plugins reach what they declare, and no more", missing))
 }

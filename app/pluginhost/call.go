@@ -165,11 +165,15 @@ func (e *entry) has(v verb) bool {
 func (h *Host) notStarted(ctx context.Context, e *entry, err error) error {
 	failure := h.failure(ctx, e, failedProcess(err), err)
 	if errors.Is(failure, confine.ErrHash) {
-		e.mu.Lock()
-		e.refused = confine.ErrHash.Error()
-		e.mu.Unlock()
+		e.refuse(confine.ErrHash)
 	}
 	return failure
+}
+
+func (e *entry) refuse(reason error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.refused = reason.Error()
 }
 
 func isCaller(err error) bool {

@@ -33,6 +33,8 @@ type Config struct {
 	// Observe, if set, is called with how each call of a plugin ended: `ok`,
 	// `cancelled`, or the failure. It must not block.
 	Observe func(plugin, cause string) `yaml:"-"`
+	// Box is empty, or NoBox.
+	Box string `yaml:"box"`
 
 	// Start is how long a process may take until it is ready. 10 s by default.
 	Start time.Duration `yaml:"start"`
@@ -40,8 +42,13 @@ type Config struct {
 	Call time.Duration `yaml:"call"`
 	// Stall is how long a call may go on without a sign of life. 60 s by default.
 	Stall time.Duration `yaml:"stall"`
-	// Memory is the most that a process may hold, in bytes. 512 MiB by default.
+	// Memory is the most that a process may hold, in bytes, and Disk the most that its
+	// scratch folder may; both together are the most for all processes of a call.
+	// 512 MiB and 256 MiB by default.
 	Memory int64 `yaml:"memory"`
+	Disk   int64 `yaml:"disk"`
+	// Tasks is the most processes and threads of a call. 512 by default.
+	Tasks int `yaml:"tasks"`
 	// Records is the most that one call may emit. 100,000 by default.
 	Records int `yaml:"records"`
 	// MediaFile and MediaTotal bound, in bytes, one fetched video and those that lie
@@ -59,12 +66,15 @@ type Config struct {
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error) `yaml:"-"`
 }
 
+// NoBox is the Config.Box of an operator who runs plugins with the rights of the server.
+const NoBox = "none"
+
 // Defaults is the config that an empty one is filled with.
 func Defaults() Config {
 	return Config{
 		Start: 10 * time.Second, Call: 30 * time.Minute, Stall: time.Minute,
 		Memory: 512 << 20, Records: 100_000, Traffic: 1 << 30, Connections: 32, Crashes: 3, CoolDown: time.Minute,
-		MediaFile: 64 << 20, MediaTotal: 512 << 20,
+		MediaFile: 64 << 20, MediaTotal: 512 << 20, Disk: 256 << 20, Tasks: 512,
 	}
 }
 
@@ -79,8 +89,11 @@ func (c Config) Validate() error {
 	if c.Memory != 0 && c.Memory < minMemory {
 		faults = append(faults, fmt.Errorf("plugins: memory: below %d bytes no stage starts", minMemory))
 	}
-	if c.Records < 0 || c.Crashes < 0 || c.MediaFile < 0 || c.MediaTotal < 0 || c.Traffic < 0 || c.Connections < 0 {
-		faults = append(faults, errors.New("plugins: records, crashes, media, traffic, connections: below zero"))
+	if c.Records < 0 || c.Crashes < 0 || c.MediaFile < 0 || c.MediaTotal < 0 || c.Traffic < 0 || c.Connections < 0 || c.Disk < 0 || c.Tasks < 0 {
+		faults = append(faults, errors.New("plugins: records, crashes, media, traffic, connections, disk, tasks: below zero"))
+	}
+	if c.Box != "" && c.Box != NoBox {
+		faults = append(faults, fmt.Errorf("plugins: box: %q is neither empty nor %s", c.Box, NoBox))
 	}
 	seen := map[string]bool{}
 	for _, spec := range c.Builtins {
@@ -104,6 +117,8 @@ func (c Config) filled() Config {
 	fill(&c.Call, d.Call)
 	fill(&c.Stall, d.Stall)
 	fill(&c.Memory, d.Memory)
+	fill(&c.Disk, d.Disk)
+	fill(&c.Tasks, d.Tasks)
 	fill(&c.Records, d.Records)
 	fill(&c.MediaFile, d.MediaFile)
 	fill(&c.MediaTotal, d.MediaTotal)

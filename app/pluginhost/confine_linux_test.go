@@ -33,15 +33,15 @@ func TestFiles(t *testing.T) {
 		c.Settings = map[string]map[string]string{"probe": {"dir": dir}}
 	})
 	for term, want := range map[string]string{
-		"read:" + outside + "/secret": "permission denied",
+		"read:" + outside + "/secret": "no such file",
 		"read:" + dir + "/feed":       "ok content",
 		"list:" + dir:                 "ok",
-		"list:" + outside:             "permission denied",
-		"list:" + b.scratch:           "permission denied",
-		"read:/etc/passwd":            "permission denied",
-		"read:/proc/1/environ":        "permission denied",
-		"write:" + outside + "/new":   "permission denied",
-		"write:" + dir + "/new":       "permission denied",
+		"list:" + outside:             "no such file",
+		"list:" + outside + "/..":     "no such file",
+		"read:/etc/passwd":            "no such file",
+		"read:/proc/1/environ":        "no such file",
+		"write:" + outside + "/new":   "no such file",
+		"write:" + dir + "/new":       "read-only file system",
 		"scratch":                     "ok",
 	} {
 		if got := b.found(t, "probe", term); !strings.Contains(got, want) {
@@ -55,7 +55,7 @@ func TestFiles(t *testing.T) {
 func TestDefaultOfAPathOpensNothing(t *testing.T) {
 	t.Parallel()
 	landlock(t, 1)
-	for set, want := range map[string]string{"": "permission denied", "/etc/passwd": "root:"} {
+	for set, want := range map[string]string{"": "no such file", "/etc/passwd": "root:"} {
 		b := setup(t, func(c *pluginhost.Config) {
 			if set != "" {
 				c.Settings = map[string]map[string]string{"curious": {"file": set}}
@@ -90,10 +90,10 @@ func TestABinaryHasNoPrograms(t *testing.T) {
 	b := setup(t, func(c *pluginhost.Config) { c.Dir = dir })
 	for term, want := range map[string]string{
 		"list:/usr/lib":       "ok",
-		"list:/usr/bin":       "permission denied",
-		"list:/usr/share":     "permission denied",
-		"list:/usr":           "permission denied",
-		"exec:/usr/bin/true":  "permission denied",
+		"list:/usr/bin":       "no such file",
+		"list:/usr/share/doc": "no such file",
+		"list:/usr/include":   "no such file",
+		"exec:/usr/bin/true":  "no such file",
 		"exec:/proc/self/exe": "ok",
 	} {
 		if got := b.found(t, "acme", term); !strings.Contains(got, want) {

@@ -117,6 +117,9 @@ func (h *Host) handshakeFailure(e *handshakeError) (stage.Failure, error) {
 	if p.refusedByLauncher() {
 		return stage.StageProtocol, confine.ErrHash
 	}
+	if bound := p.runner.command.Exceeded(); bound != nil {
+		return stage.StageCrashed, p.exit(bound)
+	}
 	if p.runner.killedByHost() || p.runner.exit == nil {
 		return stage.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
 	}
@@ -134,6 +137,9 @@ func (p *process) exit(err error) error {
 	case <-p.runner.exited:
 	case <-time.After(exitWait):
 		return fmt.Errorf("lost the connection: %w", err)
+	}
+	if bound := p.runner.command.Exceeded(); bound != nil {
+		return fmt.Errorf("the process was ended: it %w", bound)
 	}
 	how := "exit status 0"
 	if p.runner.exit != nil {

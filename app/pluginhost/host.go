@@ -79,13 +79,27 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 			return nil, err
 		}
 	}
-	if limits := confine.Limitations(); len(limits) > 0 {
-		log.Warn("this system confines plugins only in part", "not_kept_from", limits)
-	}
-	h.confiner = confine.New(h.self)
+	h.confiner = confine.New(h.self, config.Box == NoBox)
+	h.warn(false)
 	h.ends, h.end = context.WithCancel(context.Background())
 	return h, nil
 }
+
+// warn says what plugins are not kept from. It takes the time of a first start of a
+// plugin, so it looks only where there are plugins of third parties.
+func (h *Host) warn(always bool) {
+	switch {
+	case h.config.Box == NoBox:
+		h.log.Warn("plugins run without a box: whoever wrote one can read and change what this server can", "setting", "SCROLLERY_PLUGIN_BOX=none")
+	case h.config.Dir != "" || always:
+		if missing := h.confiner.Missing(); missing != nil {
+			h.log.Error("this system has no box for plugins; external ones are refused, and built-in ones less confined", "missing", missing)
+		}
+	}
+}
+
+// Missing is the part of a plugin's box that this system lacks, or nil.
+func (h *Host) Missing() error { return h.confiner.Missing() }
 
 // running is the running executable: the very file, where the system can name it,
 // so that an upgrade on disk does not mix two versions.
@@ -200,6 +214,9 @@ func (e *entry) known(now time.Time) (settled bool, err error) {
 
 // ready makes sure that the entry may be called and its spec is known.
 func (h *Host) ready(ctx context.Context, e *entry) error {
+	if missing := h.confiner.Missing(); !e.builtin && missing != nil && h.config.Box != NoBox && e.refusable() {
+		e.refuse(fmt.Errorf("%w: %w", confine.ErrNoBox, missing))
+	}
 	if settled, err := e.known(time.Now()); settled {
 		return err
 	}
@@ -223,6 +240,13 @@ func (h *Host) ready(ctx context.Context, e *entry) error {
 	}
 	e.spec, e.extras, e.described, e.undescribed = spec, also, true, nil
 	return nil
+}
+
+// refusable reports whether nothing keeps the entry from being started.
+func (e *entry) refusable() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.enabled && e.refused == ""
 }
 
 var errDisabled = errors.New("disabled in its manifest")

@@ -91,7 +91,11 @@ func (f *fetch) take(message *stagev1.CallResponse) (tally, error) {
 			count.refused++
 			continue
 		}
-		path, err := f.folder.accept(f.process.folder, file.Name)
+		scratch, err := f.process.runner.command.Scratch()
+		if err != nil {
+			return count, &callerError{fmt.Errorf("take media: %w", err)}
+		}
+		path, err := f.folder.accept(scratch, file.Name)
 		switch {
 		case errors.Is(err, errNotPlain):
 			count.refused++

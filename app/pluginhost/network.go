@@ -2,6 +2,7 @@ package pluginhost
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/app/pluginhost/egress"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -25,11 +27,15 @@ func (h *Host) network(out *output, declared, endpoints []string, total time.Dur
 	if len(declared)+len(endpoints) == 0 {
 		return nil, nil
 	}
+	var inside netip.AddrPort
+	if h.confiner.Missing() == nil {
+		inside = confine.Inside
+	}
 	proxy, err := egress.Open(egress.Config{
 		Hosts: declared, Endpoints: endpoints, Connections: h.config.Connections, Bytes: h.config.Traffic,
 		Total: total, Lookup: h.config.Lookup, Log: out.log,
 		Clean: func(text string) string { return out.clean([]byte(text)) },
-	})
+	}, inside)
 	if err != nil {
 		return nil, fmt.Errorf("open the proxy: %w", err)
 	}
@@ -39,6 +45,15 @@ func (h *Host) network(out *output, declared, endpoints []string, total time.Dur
 // reach is what a stage may talk to in a call.
 func reach(spec stage.Spec, given given) (declared, endpoints []string) {
 	return slices.Concat(spec.Hosts, given.own), given.endpoints
+}
+
+// serve answers a plugin at the loopback of its box.
+func (n *network) serve(listener net.Listener) {
+	if n == nil {
+		_ = listener.Close()
+		return
+	}
+	n.proxy.Serve(listener)
 }
 
 func (n *network) url() string {

@@ -62,8 +62,8 @@ func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.launch(ctx, e.id, h.config.Memory, stageContract(), out, net, func(folder string) (confine.Policy, error) {
-		return h.policy(e, spec, given, folder, net)
+	p, err := h.launch(ctx, e.id, h.config.Memory, stageContract(), out, net, func() (confine.Policy, error) {
+		return h.policy(e, spec, given, net)
 	})
 	if err != nil {
 		return nil, err
@@ -72,9 +72,8 @@ func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given
 	return p, nil
 }
 
-// launch starts a process in a folder of its own, with the policy that allowed makes
-// for that folder. The network ends with the process. The caller stops the process.
-func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, net *network, allowed func(folder string) (confine.Policy, error)) (*process, error) {
+// launch starts a process in a folder of its own, with the policy that allowed makes. The network ends with the process. The caller stops the process.
+func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, net *network, allowed func() (confine.Policy, error)) (*process, error) {
 	made, err := newScratch(h.scratch, scratchPrefix)
 	if err != nil {
 		net.close()
@@ -86,17 +85,18 @@ func (h *Host) launch(ctx context.Context, id string, memory int64, terms contra
 		p.stop()
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
 	}
-	policy, err := allowed(folder)
+	policy, err := allowed()
 	if err != nil {
 		p.stop()
 		return nil, err
 	}
-	command, err := h.confiner.Command(policy, out.log)
+	policy.Scratch, policy.Dir, policy.Files, policy.Tasks, policy.Disk = folder, p.work(), maxFiles, h.config.Tasks, h.config.Disk
+	command, err := h.confiner.Command(policy)
 	if err != nil {
 		p.stop()
 		return nil, err
 	}
-	command.Dir = p.work()
+	command.Serve = net.serve
 	p.runner = newRunner(id, command, p.output)
 	if err := h.enter(p); err != nil {
 		p.stop()
@@ -126,9 +126,11 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract) *plugin.Cl
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(terms.maxMessage), grpc.MaxCallSendMsgSize(terms.maxMessage)),
 			grpc.WithNoProxy(),
 		},
-		RunnerFunc: func(_ hclog.Logger, command *exec.Cmd, sockets string) (goplugin.Runner, error) {
-			p.runner.command.Env = slices.Concat(environment(p.work(), memory), p.net.environment(), command.Env)
-			p.runner.sockets = sockets
+		RunnerFunc: func(_ hclog.Logger, command *exec.Cmd, _ string) (goplugin.Runner, error) {
+			// In a box the host's folder for sockets does not exist.
+			p.runner.command.Env = slices.Concat(environment(p.work(), memory), p.net.environment(), command.Env,
+				[]string{plugin.EnvUnixSocketDir + "=" + p.folder})
+			p.runner.sockets = p.folder
 			return p.runner, nil
 		},
 	}
@@ -178,10 +180,9 @@ func (p *process) connect(ctx context.Context, service string) error {
 }
 
 // policy is what a stage may do in a call.
-func (h *Host) policy(e *entry, spec stage.Spec, given given, folder string, net *network) (confine.Policy, error) {
+func (h *Host) policy(e *entry, spec stage.Spec, given given, net *network) (confine.Policy, error) {
 	rules := confine.Policy{
-		Path: e.path, SHA256: e.manifest.SHA256, Files: maxFiles,
-		Memory: h.memory(spec), Scratch: folder, Reads: given.reads, Proxy: net.address(), Programs: len(spec.Programs) > 0,
+		Path: e.path, SHA256: e.manifest.SHA256, Memory: h.memory(spec), Reads: given.reads, Proxy: net.address(), Programs: len(spec.Programs) > 0,
 	}
 	if e.builtin {
 		if err := h.again(&rules, e.id); err != nil {
@@ -243,7 +244,7 @@ func (p *process) stop() {
 		p.client.Kill()
 	}
 	if p.runner != nil {
-		p.runner.command.Close()
+		p.runner.close()
 	}
 	p.net.close()
 	p.scratch.remove()

@@ -44,10 +44,8 @@ func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, err
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, net, func(folder string) (confine.Policy, error) {
-		rules := confine.Policy{
-			Files: maxFiles, Memory: program.Memory, Scratch: folder, Writes: program.Writes, Proxy: net.address(),
-		}
+	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, net, func() (confine.Policy, error) {
+		rules := confine.Policy{Memory: program.Memory, Writes: program.Writes, Proxy: net.address()}
 		err := h.again(&rules, program.ID)
 		return rules, err
 	})

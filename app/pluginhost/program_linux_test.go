@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -18,9 +17,6 @@ import (
 // with, and no more.
 func TestProgram(t *testing.T) {
 	t.Parallel()
-	if limits := confine.Limitations(); len(limits) > 0 {
-		t.Skipf("this system does not keep plugins from %q", limits)
-	}
 	o := newOutside(t)
 	b := o.setup(t)
 	double := strings.TrimPrefix(o.double.URL, "http://")

@@ -43,6 +43,7 @@ type runner struct {
 	ended  chan struct{} // closed when the process has ended
 	exited chan struct{} // closed when its output is read too
 	exit   error
+	socket []io.Closer // keep the paths of PluginToHost valid
 }
 
 func newRunner(id string, command *confine.Command, out *output) *runner {
@@ -140,6 +141,19 @@ func (r *runner) kill() {
 	r.command.Kill()
 }
 
+// close lets go of the process's folder and sockets. It is called after the end.
+func (r *runner) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.command.Pid() > 0 {
+		<-r.ended
+	}
+	r.command.Close()
+	for _, socket := range r.socket {
+		_ = socket.Close()
+	}
+}
+
 // killedByHost reports, after the end, whether the host ended the process.
 func (r *runner) killedByHost() bool {
 	r.mu.Lock()
@@ -181,16 +195,24 @@ var errKilled = errors.New("killed before it started")
 
 var errAddress = errors.New("the plugin's address is no socket in its folder")
 
-// PluginToHost lets the host connect to nothing but the socket in the call's
-// folder, whatever address the plugin names.
+// PluginToHost lets the host connect to nothing but a socket in the call's folder,
+// whatever address the plugin names and whatever it puts there later.
 func (r *runner) PluginToHost(network, address string) (string, string, error) {
 	if network != "unix" || filepath.Dir(filepath.Clean(address)) != r.sockets {
 		return "", "", errAddress
 	}
-	if info, err := os.Lstat(address); err != nil || info.Mode().Type() != os.ModeSocket {
+	folder, err := r.command.Scratch()
+	if err != nil {
 		return "", "", errAddress
 	}
-	return network, address, nil
+	socket, path, err := openSocket(folder, filepath.Base(address))
+	if err != nil {
+		return "", "", errAddress
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.socket = append(r.socket, socket)
+	return network, path, nil
 }
 
 func (r *runner) HostToPlugin(network, address string) (string, string, error) {

@@ -59,6 +59,7 @@ func newScratch(root, prefix string) (*scratch, error) {
 // the host is killed, the next one deletes it.
 type Scratch struct {
 	held *scratch
+	path string // below held's: programs that may write it must not reach the mark
 	host *Host
 }
 
@@ -68,14 +69,19 @@ func (h *Host) ScratchFolder() (*Scratch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a scratch folder: %w", err)
 	}
+	path := filepath.Join(made.path, workFolder)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		made.remove()
+		return nil, fmt.Errorf("make a scratch folder: %w", err)
+	}
 	h.mu.Lock()
 	h.lent++
 	h.mu.Unlock()
-	return &Scratch{made, h}, nil
+	return &Scratch{made, path, h}, nil
 }
 
 // Path is the path of the folder.
-func (s *Scratch) Path() string { return s.held.path }
+func (s *Scratch) Path() string { return s.path }
 
 // Remove deletes the folder and all that is in it. It is called once.
 func (s *Scratch) Remove() {

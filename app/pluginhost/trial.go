@@ -91,8 +91,8 @@ func (t *Trial) StartLogged(ctx context.Context, log *slog.Logger) (*Attempt, er
 }
 
 func (t *Trial) launch(ctx context.Context, terms contract, out *output) (*process, error) {
-	return t.host.launch(ctx, t.entry.id, t.host.config.Memory, terms, out, nil, func(folder string) (confine.Policy, error) {
-		return t.host.policy(t.entry, t.Spec, given{}, folder, nil)
+	return t.host.launch(ctx, t.entry.id, t.host.config.Memory, terms, out, nil, func() (confine.Policy, error) {
+		return t.host.policy(t.entry, t.Spec, given{}, nil)
 	})
 }
 

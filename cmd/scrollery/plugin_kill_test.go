@@ -66,15 +66,20 @@ func pluginsOf(t *testing.T, server int, plugin string) []int {
 		t.Fatal(err)
 	}
 	var found []int
+	parent := func(pid int) (of int) {
+		status, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+		_, rest, _ := strings.Cut(string(status), "PPid:\t")
+		_, _ = fmt.Sscan(rest, &of)
+		return of
+	}
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
 			continue
 		}
 		line, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline"))
-		status, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "status"))
 		words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-		if len(words) > 2 && words[len(words)-2] == "plugin" && words[len(words)-1] == plugin && strings.Contains(string(status), fmt.Sprintf("PPid:\t%d\n", server)) {
+		if len(words) > 2 && words[len(words)-2] == "plugin" && words[len(words)-1] == plugin && parent(parent(pid)) == server { // the launcher is between them
 			found = append(found, pid)
 		}
 	}

@@ -1,22 +1,22 @@
 package confine
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
-	"log/slog"
-	"maps"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 )
 
 // TestMain makes the test binary its own launcher, and the process that it confines.
@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 			var all []string
 			for _, term := range os.Args[2:] {
 				do, arg, _ := strings.Cut(term, ":")
+				fmt.Fprintln(os.Stderr, term)
 				text, err := attempt(do, arg)
 				if err != nil {
 					text = err.Error()
@@ -37,36 +38,43 @@ func TestMain(m *testing.M) {
 			}
 			_ = json.NewEncoder(os.Stdout).Encode(all)
 			os.Exit(0)
+		case "host":
+			lonelyHost(os.Args[2])
 		}
 	}
 	os.Exit(m.Run())
 }
 
-// bundle is a confiner, a file of the host outside of every policy, and a server that
-// is the proxy of every process.
+// bundle is a confiner, and a file and a socket of the host outside of every policy.
 type bundle struct {
-	confiner *Confiner
-	secret   string
-	proxy    string
+	confiner         *Confiner
+	secret, database string
+	visits           chan struct{}
 }
 
+// setup fails where there is no box: nothing here makes sense without one.
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	if landlockVersion() < 1 {
-		t.Skip("this kernel has no Landlock")
+	dir := t.TempDir()
+	b := &bundle{
+		confiner: New([]string{"/proc/self/exe"}, false), visits: make(chan struct{}, 100),
+		secret: filepath.Join(dir, "scrollery.db"), database: filepath.Join(dir, ".s.PGSQL.5432"),
 	}
-	b := &bundle{confiner: New([]string{"/proc/self/exe"}), secret: filepath.Join(t.TempDir(), "scrollery.db"), proxy: server(t)}
 	t.Cleanup(b.confiner.Close)
-	if err := os.WriteFile(b.secret, []byte("the database"), 0o600); err != nil {
+	if missing := b.confiner.Missing(); missing != nil {
+		t.Fatalf("this system has no box for plugins: %v", missing)
+	}
+	if err := os.WriteFile(b.secret, []byte("the database"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	b.server(t, "unix", b.database)
 	return b
 }
 
-// server is the address of a server that accepts and closes connections.
-func server(t *testing.T) string {
+// server is the address of a server of the host that notes its visits.
+func (b *bundle) server(t *testing.T, network, address string) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,160 +85,107 @@ func server(t *testing.T) string {
 			if err != nil {
 				return
 			}
+			b.visits <- struct{}{}
 			_ = connection.Close()
 		}
 	}()
 	return listener.Addr().String()
 }
 
-// attempt runs the terms in one confined process and returns the result of each.
-func (b *bundle) attempt(t *testing.T, network bool, terms ...string) []string {
+// policy is one for the test binary.
+func policy(t *testing.T, args ...string) Policy {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := Policy{Path: self, Args: append([]string{"attempt"}, terms...), Memory: 512 << 20, Files: 64, Scratch: t.TempDir()}
-	if network {
-		policy.Proxy = netip.MustParseAddrPort(b.proxy)
+	scratch := t.TempDir()
+	return Policy{
+		Path: self, Args: args, Memory: 256 << 20, Disk: 16 << 20, Files: 64, Tasks: 200,
+		Scratch: scratch, Dir: filepath.Join(scratch, "work"), Proxy: Inside,
 	}
-	command, err := b.confiner.Command(policy, slog.New(slog.DiscardHandler))
+}
+
+// ending is how a process ended.
+type ending struct {
+	out, words string
+	err        error
+	exceeded   error
+	took       time.Duration
+}
+
+// run runs a policy to its end. After a minute it is killed.
+func (b *bundle) run(t *testing.T, p Policy, serve func(net.Listener), during ...func(*Command)) (e ending) {
+	t.Helper()
+	command, err := b.confiner.Command(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer command.Close()
-	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
+	var ends [2]*os.File
+	var read [2]*os.File
+	for i := range ends {
+		if read[i], ends[i], err = os.Pipe(); err != nil {
+			t.Fatal(err)
+		}
+		defer read[i].Close()
 	}
-	defer out.Close()
-	command.Dir, command.Env, command.Stdout, command.Stderr = policy.Scratch, []string{"TMPDIR=" + policy.Scratch}, in, os.Stderr
+	command.Env, command.Stdout, command.Stderr = []string{"TMPDIR=" + p.Dir, "PATH=/usr/bin:/bin", "MARK=" + p.Scratch}, ends[0], ends[1]
+	command.Serve = serve
+	began := time.Now()
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = in.Close()
-	raw, err := io.ReadAll(out)
-	if end := command.AwaitExit()(); err != nil || end != nil {
-		t.Fatalf("the process ended with %v (%v): %s", end, err, raw)
+	defer time.AfterFunc(time.Minute, command.Kill).Stop()
+	_, _ = ends[0].Close(), ends[1].Close()
+	words := make(chan string)
+	go func() {
+		raw, _ := io.ReadAll(read[1])
+		words <- string(raw)
+	}()
+	for _, do := range during {
+		do(command)
 	}
+	out := make(chan string)
+	go func() {
+		raw, _ := io.ReadAll(bufio.NewReader(read[0]))
+		out <- string(raw)
+	}()
+	reap := command.AwaitExit()
+	e.took = time.Since(began)
+	e.err = reap()
+	e.out, e.words, e.exceeded = <-out, <-words, command.Exceeded()
+	return e
+}
+
+// attempt runs the terms in one process and returns the result of each.
+func (b *bundle) attempt(t *testing.T, p Policy, terms ...string) []string {
+	t.Helper()
+	p.Args = append([]string{"attempt"}, terms...)
+	e := b.run(t, p, nil)
 	var got []string
-	if err := json.Unmarshal(raw, &got); err != nil || len(got) != len(terms) {
-		t.Fatalf("%d results of %d attempts (%v): %s", len(got), len(terms), err, raw)
+	if err := json.Unmarshal([]byte(e.out), &got); err != nil || e.err != nil || len(got) != len(terms) {
+		t.Fatalf("%d results of %d attempts (%v, %v): %s %s", len(got), len(terms), err, e.err, e.out, e.words)
 	}
 	return got
 }
 
-func TestNetwork(t *testing.T) {
+func TestProxyIsReached(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	if limits := Limitations(); len(limits) > 0 {
-		t.Skipf("this system does not keep plugins from %q", limits)
-	}
-	other := server(t)
-	for _, c := range []struct {
-		name, term string
-		network    bool
-		want       string
-	}{
-		{"the proxy is reached", "dial:" + b.proxy, true, "through"},
-		{"another port is refused", "dial:" + other, true, "permission denied"},
-		{"without a proxy no port is reached", "dial:" + b.proxy, false, "permission denied"},
-		// Landlock refuses to bind a port, but not to listen without.
-		{"listening is refused", "listen:", true, "permission denied"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			if got := b.attempt(t, c.network, c.term)[0]; !strings.HasSuffix(got, c.want) {
-				t.Errorf("%s: got %q, want %q", c.term, got, c.want)
+	visits := make(chan struct{}, 1)
+	p := policy(t, "attempt", "dial:tcp,"+Inside.String())
+	e := b.run(t, p, func(listener net.Listener) {
+		go func() {
+			defer listener.Close()
+			if connection, err := listener.Accept(); err == nil {
+				visits <- struct{}{}
+				_ = connection.Close()
 			}
-		})
-	}
-}
-
-// TestFilesOfTheHost covers what Landlock has no right for: modes, owners, attributes
-// and times.
-func TestFilesOfTheHost(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	before, err := os.Stat(b.secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var terms []string
-	for _, do := range slices.Sorted(maps.Keys(fileChanges(""))) {
-		path := b.secret
-		if strings.HasPrefix(do, "f") && do != "fchmodat2" && do != "file_setattr" || do == "setflags" {
-			path = own // which it may read
-		}
-		terms = append(terms, do+":"+path)
-	}
-	for i, got := range b.attempt(t, true, terms...) {
-		if !strings.Contains(got, "operation not permitted") {
-			t.Errorf("%s: got %q, want it refused", terms[i], got)
-		}
-	}
-	after, err := os.Stat(b.secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	type state struct {
-		Mode  os.FileMode
-		Time  int64
-		Owner uint32
-	}
-	of := func(info os.FileInfo) state {
-		return state{info.Mode(), info.ModTime().UnixNano(), info.Sys().(*syscall.Stat_t).Uid}
-	}
-	if diff := cmp.Diff(of(before), of(after)); diff != "" {
-		t.Errorf("the file changed (-before +after):\n%s", diff)
-	}
-	if size, err := unix.Listxattr(b.secret, nil); err == nil && size > 0 {
-		t.Errorf("the file has %d bytes of attributes, want none", size)
-	}
-}
-
-// TestEmptying expects the errors of the filter: on this kernel Landlock may refuse
-// some of these calls too, with another error.
-func TestEmptying(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	var terms []string
-	for _, do := range []string{"truncate", "open", "open3", "openat2"} {
-		terms = append(terms, do+":"+b.secret)
-	}
-	got := b.attempt(t, true, append(terms, "ftruncate:")...)
-	for i, want := range []string{
-		"operation not permitted", "operation not permitted", "operation not permitted", "function not implemented", "emptied",
-	} {
-		if !strings.Contains(got[i], want) {
-			t.Errorf("attempt %d: got %q, want %q", i, got[i], want)
-		}
-	}
-	if raw, err := os.ReadFile(b.secret); err != nil || string(raw) != "the database" {
-		t.Errorf("the file holds %q (%v)", raw, err)
-	}
-}
-
-func TestOtherProcesses(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	host := strconv.Itoa(os.Getpid())
-	const refused = "operation not permitted"
-	for term, want := range map[string]string{
-		"kill:" + host: refused, "kill:-1": refused, "tgkill:" + host: refused, "pidfd:" + host: refused,
-		// A limit of processor time would end the host.
-		"limit:" + host: refused,
-		"limit:0":       "limited", "kill:0": "sent",
-		// The host would not know of a sibling, and never reap it.
-		"clone:": refused, "clone3:": "function not implemented",
-	} {
-		if got := b.attempt(t, true, term)[0]; got != want {
-			t.Errorf("%s: got %q, want %q", term, got, want)
-		}
+		}()
+	})
+	if e.out != "[\"through\"]\n" || len(visits) != 1 {
+		t.Errorf("got %q and %d visits, want it through (%v, %s)", e.out, len(visits), e.err, e.words)
 	}
 }
 
@@ -252,5 +207,100 @@ func TestPinned(t *testing.T) {
 	}
 	if err := Pinned(filepath.Dir(path), hash); err == nil {
 		t.Error("got no error for a folder")
+	}
+}
+
+// TestExitsOfThePlugin: the first process of the box passes them on.
+func TestExitsOfThePlugin(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := policy(t, "attempt", "wait:")
+	e := b.run(t, p, nil, func(c *Command) {
+		for {
+			processes, _, _ := family(c.Pid(), 100)
+			if len(processes) > 1 {
+				pid, _ := strconv.Atoi(processes[1])
+				if syscall.Kill(pid, syscall.SIGSEGV) == nil {
+					return
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	if e.err == nil || !strings.HasPrefix(e.err.Error(), "exit status ") || e.exceeded != nil {
+		t.Errorf("got %v and %v, want an exit status of a crash", e.err, e.exceeded)
+	}
+}
+
+// lonelyHost starts a process and waits, to be killed.
+func lonelyHost(scratch string) {
+	confiner := New([]string{"/proc/self/exe"}, false)
+	command, err := confiner.Command(Policy{
+		Path: "/proc/self/exe", Args: []string{"attempt", "orphan:", "wait:"}, Memory: 128 << 20, Files: 64, Tasks: 200, Disk: 1 << 20,
+		Scratch: scratch, Dir: scratch + "/work",
+	})
+	if err == nil {
+		command.Env = []string{"MARK=" + scratch}
+		err = command.Start()
+	}
+	if err == nil {
+		_, err = command.Scratch()
+	}
+	fmt.Println(err)
+	time.Sleep(time.Hour)
+}
+
+// marked are the processes with a text in their environment.
+func marked(mark string) (found []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, path := range all {
+		if raw, err := os.ReadFile(path + "/environ"); err == nil && bytes.Contains(raw, []byte(mark)) {
+			found = append(found, filepath.Base(path))
+		}
+	}
+	return found
+}
+
+func wait(t *testing.T, what string, there func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if there() {
+			return
+		}
+	}
+	t.Errorf("it takes too long: %s", what)
+}
+
+// TestWithoutNamespaces takes namespaces away: nothing of a third party starts.
+func TestWithoutNamespaces(t *testing.T) {
+	t.Parallel()
+	setup(t)
+	p := policy(t)
+	p.SHA256 = strings.Repeat("0", 64)
+	lacking := func(missing error, without bool) *Confiner {
+		c := New([]string{"/proc/self/exe"}, without)
+		t.Cleanup(c.Close)
+		if missing != nil {
+			c.missing = func() error { return missing }
+		}
+		return c
+	}
+	missing := errors.New("make namespaces: operation not permitted")
+	if _, err := lacking(missing, false).Command(p); !errors.Is(err, ErrNoBox) || !strings.Contains(err.Error(), missing.Error()) {
+		t.Errorf("got %v for a binary of a third party, want %v and the part", err, ErrNoBox)
+	}
+	if command, err := lacking(nil, true).Command(p); err != nil || command.link != nil {
+		t.Errorf("got %v although the operator wants no box", err)
+	}
+	p.SHA256 = ""
+	if command, err := lacking(missing, false).Command(p); err != nil || command.link != nil {
+		t.Errorf("got %v for a built-in, want a process without a box", err)
+	}
+}
+
+func equal(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

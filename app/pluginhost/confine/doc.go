@@ -8,50 +8,57 @@
 // runs as the same user and holds the database, the secrets of all tenants and
 // connections to payment and mail services. The attacker must not
 //
-//   - read or write files of the host's user, but for the policy's folders;
+//   - see files, processes or sockets of the host's machine, but for the policy's;
 //   - reach a host that the policy does not name: of this machine, of its private
-//     network or of the internet, by TCP, UDP, a Unix socket or a name lookup;
-//   - read memory of other processes, signal them or change their limits;
-//   - gain rights by a setuid program, a capability or a setting of the kernel;
-//   - use more memory or files than allowed, or live on after the call.
+//     network or of the internet, by any protocol or a name lookup;
+//   - gain rights by a setuid program, a capability or a further namespace;
+//   - use more memory, processes, files or time of the processor than the policy says,
+//     with all that it starts, or leave anything behind: a process, a file, a lock.
 //
 // Out of scope: errors of the kernel, side channels of the processor, and what the
 // process does with the data that the call gives it and the hosts that it may reach.
 //
-// # Means
+// # The box
 //
-// The host starts the running binary again with [LaunchVerb]. This launcher takes
-// rights away from itself, in this order, and then executes the plugin:
+// The host starts the running binary again with [LaunchVerb], in new user, mount, PID,
+// IPC, UTS, cgroup and network namespaces. This launcher
 //
-//  1. dies with the host (PR_SET_PDEATHSIG) and runs in a process group of its own;
-//  2. compares the SHA-256 of the opened file, and executes that same open file;
-//  3. limits data memory, open files, file size; no core files;
-//  4. sets no_new_privs and drops capabilities;
-//  5. Landlock: files by path, TCP ports, abstract sockets and signals;
-//  6. seccomp: closes what Landlock of this kernel does not cover, see filterCalls;
-//  7. connects sockets through a supervisor in the host (seccomp user notification),
-//     to the egress proxy alone.
+//  1. dies with the host (PR_SET_PDEATHSIG), and all of its namespace with it;
+//  2. compares the SHA-256 of the opened file, and shows that same open file, or a copy
+//     of it if it is a script;
+//  3. makes a root of its own, read-only: the system's libraries, certificates and four
+//     devices, the files of the policy, and a scratch folder in memory of a fixed size;
+//  4. makes a loopback, the only network, listens there and hands the listener and the
+//     scratch folder to the host by a passed socket;
+//  5. sets resource limits and no_new_privs, drops all capabilities;
+//  6. Landlock, as a second wall: files, TCP ports, abstract sockets, signals;
+//  7. seccomp: Docker's list of allowed calls, less what no plugin needs (TestProfile
+//     has the reasons);
+//  8. starts the plugin as its only child and waits for it.
 //
-// [Limitations] lists what a system does not provide for; the operator sees the list
-// in the log at start and in `scrollery doctor`.
+// The host serves the egress proxy from the listener. Four times a second, it adds up
+// memory, threads and files of the box and ends it if they are too much, see measure. A
+// cgroup would count more exactly, kernel memory of sockets too, but is seldom
+// delegated to a server.
+//
+// [Confiner.Missing] builds a first box that does nothing, and returns the part that
+// failed. A binary of a third party then does not start ([ErrNoBox]), unless the
+// operator turned the box off. A built-in starts with resource limits, Landlock and
+// seccomp alone.
 //
 // # Considered and refused
 //
 //   - A container runtime or bubblewrap: a second thing to install and to keep
 //     current, for a product that is one static binary.
-//   - A virtual machine or gVisor for each call: a start takes 34-48 ms today, and most
-//     calls last under a second.
-//   - Only seccomp, with an allow-list of paths checked in the host: a path in the
-//     memory of a process can change between the check and its use.
-//   - Only Landlock: before version 4 it knows no ports, before 9 no paths of Unix
-//     sockets, by which a stage would reach a database on this machine.
-//   - One Unix user for each plugin: needs root, and the host should not have it.
+//   - A virtual machine or gVisor for each call: most calls last under a second.
+//   - A supervisor that answers connect for the process (seccomp user notification):
+//     it reads memory that the process can change.
+//   - /proc in the box: containers may not mount it. /proc/self/exe is a link.
+//   - The plugin as first process: after an exec in a thread, no parent-death signal.
+//   - memfd_create: its memory belongs to no process, and is in no sum.
+//   - One Unix user for each plugin: needs root, and the host should not have it. So a
+//     host of root does not bound processes by RLIMIT_NPROC, which never holds for root;
+//     the sum does.
 //   - RLIMIT_AS instead of RLIMIT_DATA: Go and others reserve far more address space
-//     than they use. RLIMIT_NPROC: counts all processes of the user, the host's too.
-//
-// # To replace it
-//
-// The host uses [New], [Confiner.Command], the methods of [Command] and
-// [Limitations]. Other means, such as namespaces, go behind these: [Policy] says what
-// to allow and not how, and [Command] owns whatever must live and end with the process.
+//     than they use.
 package confine

@@ -1,62 +1,88 @@
 package confine
 
 import (
-	"github.com/landlock-lsm/go-landlock/landlock"
+	"errors"
+	"os"
+
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
 )
 
-// landlocked allows the process its own binary, the system's libraries and
-// certificates, and the folders of its policy. An older kernel enforces the part that
-// it knows. A script may use the system's programs, since its interpreter is one.
-func landlocked(p Policy, script bool) error {
-	rules := []landlock.Rule{
-		landlock.ROFiles(p.Path),
-		landlock.RWDirs(p.Scratch),
-		// A binary that is not static has a loader and libraries.
-		landlock.RODirs("/lib", "/lib64", "/usr/lib", "/usr/lib64").IgnoreIfMissing(),
-		landlock.ROFiles("/etc/ld.so.cache", "/etc/ld.so.conf").IgnoreIfMissing(),
-		landlock.RODirs("/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/zoneinfo", "/usr/share/ca-certificates").IgnoreIfMissing(),
-		landlock.ROFiles("/etc/localtime", "/etc/nsswitch.conf", "/etc/services").IgnoreIfMissing(),
-		landlock.RWFiles("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random").IgnoreIfMissing(),
-	}
-	if p.SHA256 != "" {
-		rules = append(rules, landlock.RODirs("/usr/local/lib", "/usr/local/lib64").IgnoreIfMissing())
-	}
-	if script || p.Programs {
-		// A program needs its data, and Debian keeps some of what belongs to it elsewhere.
-		rules = append(rules, landlock.RODirs("/usr", "/bin", "/sbin", "/etc/alternatives", "/etc/fonts", "/etc/python3").IgnoreIfMissing(),
-			landlock.ROFiles("/etc/mime.types").IgnoreIfMissing())
-	}
-	if len(p.Writes) > 0 {
-		rules = append(rules, writable(landlockVersion(), p.Writes))
-		// A program that keeps files between runs reads which boot of the system it is.
-		rules = append(rules, landlock.ROFiles("/proc/sys/kernel/random/boot_id").IgnoreIfMissing())
-	}
-	for _, path := range p.Reads {
-		rules = append(rules, readable(path))
-	}
-	if p.Proxy.IsValid() {
-		rules = append(rules, landlock.ConnectTCP(p.Proxy.Port()))
-	}
-	return landlock.V11.BestEffort().Restrict(rules...)
-}
+const (
+	landlockRead = llsys.AccessFSExecute | llsys.AccessFSReadFile | llsys.AccessFSReadDir
+	// landlockFile are the rights that a file can have.
+	landlockFile = llsys.AccessFSExecute | llsys.AccessFSReadFile | llsys.AccessFSWriteFile | llsys.AccessFSTruncate
+)
 
-// writable allows to write folders, and to move files between them where the kernel
-// has a right for that. Version 1 always refuses to move, and the library would confine
-// nothing at all if asked for that right there.
-func writable(version int, paths []string) landlock.Rule {
-	rule := landlock.RWDirs(paths...)
-	if version < 2 {
-		return rule
-	}
-	return rule.WithRefer()
-}
-
-// landlockVersion is the version of Landlock in this kernel; 0 is none.
-func landlockVersion() int {
+// landlocked repeats what the box says, for the case that it has a hole, and is most of
+// what there is without a box. An older kernel enforces the part that it knows. It binds
+// this thread and what it starts: the library's own way needs /proc, for all threads.
+func landlocked(o order, script bool) error {
 	version, err := llsys.LandlockGetABIVersion()
 	if err != nil {
-		return 0
+		return nil // a kernel without
 	}
-	return version
+	rules := llsys.RulesetAttr{HandledAccessFS: llsys.AccessFSExecute | llsys.AccessFSWriteFile | llsys.AccessFSReadFile |
+		llsys.AccessFSReadDir | llsys.AccessFSRemoveDir | llsys.AccessFSRemoveFile | llsys.AccessFSMakeChar | llsys.AccessFSMakeDir |
+		llsys.AccessFSMakeReg | llsys.AccessFSMakeSock | llsys.AccessFSMakeFifo | llsys.AccessFSMakeBlock | llsys.AccessFSMakeSym}
+	for least, right := range map[int]uint64{2: llsys.AccessFSRefer, 3: llsys.AccessFSTruncate, 5: llsys.AccessFSIoctlDev} {
+		if version >= least {
+			rules.HandledAccessFS |= right
+		}
+	}
+	if version >= 4 {
+		rules.HandledAccessNet = llsys.AccessNetBindTCP | llsys.AccessNetConnectTCP
+	}
+	if version >= 6 {
+		rules.Scoped = llsys.ScopeAbstractUnixSocket | llsys.ScopeSignal
+	}
+	ruleset, err := llsys.LandlockCreateRuleset(&rules, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(ruleset)
+	paths := map[string]uint64{"/": landlockRead}
+	if !o.Boxed {
+		paths = map[string]uint64{o.Path: landlockRead}
+		for _, path := range visible(o.Policy, script) {
+			paths[path] = landlockRead
+		}
+	}
+	for _, path := range devices {
+		paths[path] = landlockFile & rules.HandledAccessFS
+	}
+	for _, path := range append(o.Writes, o.Scratch) {
+		paths[path] = rules.HandledAccessFS &^ (llsys.AccessFSIoctlDev | llsys.AccessFSMakeChar | llsys.AccessFSMakeBlock)
+	}
+	for path, rights := range paths {
+		if err := beneath(ruleset, path, rights); err != nil {
+			return err
+		}
+	}
+	if rules.HandledAccessNet != 0 && o.Proxy.IsValid() {
+		if err := llsys.LandlockAddNetPortRule(ruleset, &llsys.NetPortAttr{AllowedAccess: llsys.AccessNetConnectTCP, Port: uint64(o.Proxy.Port())}, 0); err != nil {
+			return err
+		}
+	}
+	return llsys.LandlockRestrictSelf(ruleset, 0)
+}
+
+// beneath allows rights at a path and below. A missing one is ignored.
+func beneath(ruleset int, path string, rights uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return err
+	}
+	if info.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= landlockFile
+	}
+	return llsys.LandlockAddPathBeneathRule(ruleset, &llsys.PathBeneathAttr{ParentFd: fd, AllowedAccess: rights}, 0)
 }

@@ -1,5 +1,5 @@
-// Package egress is the one way out that a plugin has: an HTTP proxy on a loopback
-// port, opened for one call and closed with it.
+// Package egress is the one way out that a plugin has: an HTTP proxy, opened for one
+// call and closed with it, on the loopback of the call's box.
 //
 // It lets through what the plugin's spec names and the operator's endpoints,
 // resolves names itself, and looks at the very address that it dials, so that no
@@ -69,14 +69,14 @@ const (
 
 // Proxy serves one call.
 type Proxy struct {
-	config   Config
-	allowed  hosts
-	token    string
-	listener net.Listener
-	server   *http.Server
-	forward  http.RoundTripper
-	slots    chan struct{}
-	public   func(netip.Addr) bool
+	config  Config
+	allowed hosts
+	token   string
+	address netip.AddrPort
+	server  *http.Server
+	forward http.RoundTripper
+	slots   chan struct{}
+	public  func(netip.Addr) bool
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -91,15 +91,12 @@ type Proxy struct {
 	spent  bool            // as is the end of the allowance
 }
 
-// Open listens. The caller closes it.
-func Open(config Config) (*Proxy, error) {
+// Open makes a proxy that will be served at an address, see [Proxy.Serve]; with the zero
+// address, it listens at a port of this machine. The caller closes it.
+func Open(config Config, address netip.AddrPort) (*Proxy, error) {
 	allowed, err := newHosts(config.Hosts, config.Endpoints)
 	if err != nil {
 		return nil, err
-	}
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("open the way out: %w", err)
 	}
 	config.Connections = cmp.Or(config.Connections, 32)
 	config.Bytes = cmp.Or(config.Bytes, 1<<30)
@@ -112,7 +109,7 @@ func Open(config Config) (*Proxy, error) {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
 	p := &Proxy{
-		config: config, allowed: allowed, token: rand.Text(), listener: listener, public: weburl.PublicIP,
+		config: config, allowed: allowed, token: rand.Text(), address: address, public: weburl.PublicIP,
 		slots: make(chan struct{}, config.Connections), open: map[*metered]struct{}{}, logged: map[string]bool{},
 	}
 	p.left.Store(config.Bytes)
@@ -122,20 +119,30 @@ func Open(config Config) (*Proxy, error) {
 		Handler: p, ReadHeaderTimeout: headerTime, IdleTimeout: config.Idle, MaxHeaderBytes: headerSize,
 		ErrorLog: slog.NewLogLogger(config.Log.Handler(), slog.LevelDebug),
 	}
-	go func() { _ = p.server.Serve(&limited{listener, make(chan struct{}, strangers)}) }()
+	if !address.IsValid() {
+		listener, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("open the way out: %w", err)
+		}
+		at := listener.Addr().(*net.TCPAddr).AddrPort()
+		p.address = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+		p.Serve(listener)
+	}
 	return p, nil
+}
+
+// Serve answers at a listener from now on, until Close.
+func (p *Proxy) Serve(listener net.Listener) {
+	go func() { _ = p.server.Serve(&limited{listener, make(chan struct{}, strangers)}) }()
 }
 
 // URL is the proxy's address with the credential that it requires.
 func (p *Proxy) URL() string {
-	return (&url.URL{Scheme: "http", User: url.UserPassword(user, p.token), Host: p.listener.Addr().String()}).String()
+	return (&url.URL{Scheme: "http", User: url.UserPassword(user, p.token), Host: p.address.String()}).String()
 }
 
 // Address is all that the plugin needs to connect to; an IPv4 one.
-func (p *Proxy) Address() netip.AddrPort {
-	at := p.listener.Addr().(*net.TCPAddr).AddrPort()
-	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
-}
+func (p *Proxy) Address() netip.AddrPort { return p.address }
 
 // Close ends all connections and returns what went through. It may be called twice.
 func (p *Proxy) Close() Traffic {

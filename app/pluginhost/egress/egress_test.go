@@ -32,7 +32,7 @@ func setup(t *testing.T, config Config) (*Proxy, *http.Client, *bytes.Buffer) {
 			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 		}
 	}
-	p, err := Open(config)
+	p, err := Open(config, netip.AddrPort{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestTrafficIsBounded(t *testing.T) {
 // tunnel is a connection through the proxy to a server that says nothing.
 func tunnel(t *testing.T, p *Proxy, target string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", p.listener.Addr().String())
+	conn, err := net.Dial("tcp", p.Address().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestStrangers(t *testing.T) {
 	defer server.Close()
 	p, _, _ := setup(t, Config{Endpoints: []string{server.Listener.Addr().String()}})
 	for _, word := range []string{"", "call:", "call:wrong", "root:" + p.token} {
-		address := &url.URL{Scheme: "http", Host: p.listener.Addr().String()}
+		address := &url.URL{Scheme: "http", Host: p.Address().String()}
 		if name, password, ok := strings.Cut(word, ":"); ok {
 			address.User = url.UserPassword(name, password)
 		}

@@ -1,0 +1,317 @@
+package confine
+
+import (
+	_ "embed"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestHostileGo has a plugin in Go try to get out of its box, or to change what is not
+// its own.
+func TestHostileGo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	host := strconv.Itoa(os.Getpid())
+	tcp := b.server(t, "tcp", "127.0.0.1:0")
+	everywhere := b.server(t, "tcp", ":0")
+	abstract := b.server(t, "unix", "@scrollery-hostile-"+host)
+	const (
+		missing, readOnly, no, denied = "no such file", "read-only file system", "operation not permitted", "permission denied"
+		unknown, gone                 = "function not implemented", "no such process"
+	)
+	foreign := readOnly // the binary may be another user's
+	if info, err := os.Stat(policyPath(t)); err == nil && int(info.Sys().(*syscall.Stat_t).Uid) != os.Getuid() {
+		foreign = denied
+	}
+	ways := [][2]string{
+		{"read:" + b.secret, missing},
+		{"write:" + b.secret, missing},
+		{"append:" + b.secret, missing},
+		{"remove:" + b.secret, missing},
+		{"symlink:" + b.secret, missing},
+		{"parent:" + b.secret, missing},
+		{"link:" + b.secret, missing},
+		{"read:/etc/passwd", missing},
+		{"read:/etc/shadow", missing},
+		{"read:/etc/hostname", missing},
+		{"read:/proc/1/environ", missing},
+		{"read:/proc/self/mountinfo", missing},
+		{"read:/proc/" + host + "/environ", missing},
+		{"read:/proc/" + host + "/root" + b.secret, missing},
+		{"list:/proc/" + host + "/fd", missing},
+		{"list:/sys", missing},
+		{"list:/home", missing},
+		{"list:/root", missing},
+		{"list:/var", missing},
+		{"list:/run", missing},
+		{"list:/usr/bin", missing},
+		{"list:/proc", "list self"},
+		{"list:/dev", "list null random shm urandom zero"},
+		{"read:/dev/mem", missing},
+		{"read:/dev/kmsg", missing},
+		{"read:/dev/tty", missing},
+		{"write:/usr/lib/evil", readOnly},
+		{"write:/evil", readOnly},
+		{"write:/etc/ssl/evil", readOnly},
+		{"remove:/etc/ssl", readOnly},
+		{"rename:/usr/lib", readOnly},
+		{"append:" + policyPath(t), map[bool]string{true: "text file busy", false: denied}[foreign == readOnly]},
+		{"truncate:" + policyPath(t), foreign},
+		{"chmod:" + policyPath(t), readOnly},
+		{"chown:" + policyPath(t), readOnly},
+		{"utimes:" + policyPath(t), readOnly},
+		{"xattr:" + policyPath(t), readOnly},
+		{"link:" + policyPath(t), "invalid cross-device link"},
+		{"chmod:/dev/null", readOnly},
+		{"mknod:", "permi"}, // of the box or of Landlock,
+		{"mknod-char:", "permi"},
+		{"exec:/usr/bin/true", missing},
+		{"chroot:", no},
+		{"mount:", no},
+		{"bind:", no},
+		{"proc:", no},
+		{"remount:/usr/lib", no},
+		{"remount:/", no},
+		{"umount:/usr/lib", no},
+		{"fsopen:", no},
+		{"open_tree:", no},
+		{"pivot_root:", no},
+		{"handle:", no},
+		{fmt.Sprint("unshare:", unix.CLONE_NEWUSER), no},
+		{fmt.Sprint("unshare:", unix.CLONE_NEWNET), no},
+		{fmt.Sprint("clone:", unix.CLONE_NEWUSER), no},
+		{fmt.Sprint("clone:", unix.CLONE_NEWPID), no},
+		{fmt.Sprint("clone3:", unix.CLONE_NEWUSER), unknown},
+		{"setns:", no},
+		{"kill:" + host, gone},
+		{"tgkill:" + host, gone},
+		{"pidfd:" + host, gone},
+		{"limit:" + host, gone},
+		{"ptrace:" + host, no},
+		{"ptrace:1", no},
+		{"peek:" + host, no},
+		{"peek:1", no},
+		{"getfd:", no},
+		{"kcmp:", no},
+		{"nice:-5", no},
+		{"nice:19", no},
+		{"affinity:", no},
+		{"realtime:", no},
+		{"ioprio:", no},
+		{"setsid:", no},
+		{"raise:", no},
+		{"setuid:1", "invalid argument"},
+		{"setgroups:", no},
+		{"capset:", no},
+		{"personality:", no},
+		{"outlive:", no},
+		{"keyctl:", no},
+		{"add_key:", no},
+		{"request_key:", no},
+		{"shmget:", no},
+		{"msgget:", no},
+		{"semget:", no},
+		{"mq_open:", no},
+		{"memfd_create:", no},
+		{"memfd_secret:", no},
+		{"io_uring:", no},
+		{"aio:", no},
+		{"bpf:", no},
+		{"perf:", no},
+		{"userfaultfd:", no},
+		{"inotify:", no},
+		{"fanotify:", no},
+		{"sync:", no},
+		{"reboot:", no},
+		{"kexec:", no},
+		{"module:", no},
+		{"swapon:", no},
+		{"acct:", no},
+		{"clock:", no},
+		{"syslog:", no},
+		{"hostname:", no},
+		{"quotactl:", no},
+		{"seccomp:", no},
+		{"vhangup:", no},
+		{"newest:", unknown},
+		{"dial:tcp," + tcp, denied}, // Landlock knows the port of the proxy alone
+		{"dial:tcp," + everywhere, denied},
+		{"dial:tcp,169.254.169.254:80", denied},
+		{"dial:tcp,1.1.1.1:3128", "network is unreachable"},
+		{"dial:tcp,[::1]:3128", "refused"},
+		{"dial:udp,127.0.0.1:53", denied},
+		{"dial:unix," + b.database, missing},
+		{"dial:unix," + abstract, "refused"},
+		{"dial:ip4:1,127.0.0.1", denied},
+		{"resolve:example.com", "lookup example.com"},
+		{"interface:", no},
+		{fmt.Sprint("socket:", unix.AF_PACKET, ",", unix.SOCK_RAW, ",0"), denied},
+		{fmt.Sprint("socket:", unix.AF_NETLINK, ",", unix.SOCK_RAW, ",0"), denied},
+		{fmt.Sprint("socket:", unix.AF_VSOCK, ",", unix.SOCK_STREAM, ",0"), denied},
+		{fmt.Sprint("socket:", unix.AF_ALG, ",", unix.SOCK_SEQPACKET, ",0"), denied},
+		{fmt.Sprint("socket:", unix.AF_INET, ",", unix.SOCK_RAW, ",1"), denied},
+		{fmt.Sprint("socket:", unix.AF_INET, ",", unix.SOCK_STREAM, ",262"), "protocol not supported"},
+		{fmt.Sprint("socket:", unix.AF_INET6, ",", unix.SOCK_DGRAM, ",0"), denied},
+		{fmt.Sprint("socket:", unix.AF_BLUETOOTH, ",", unix.SOCK_STREAM, ",0"), denied},
+	}
+	terms := make([]string, 0, len(ways))
+	for _, way := range ways {
+		terms = append(terms, way[0])
+	}
+	through := 0
+	for i, got := range b.attempt(t, policy(t), terms...) {
+		if want := ways[i][1]; !strings.Contains(got, want) {
+			through++
+			t.Errorf("%s: got %q, want %q", terms[i], got, want)
+		}
+	}
+	t.Logf("%d ways as user %d, %d through", len(ways), os.Getuid(), through)
+	if raw, err := os.ReadFile(b.secret); string(raw) != "the database" {
+		t.Errorf("the file of the host holds %q (%v)", raw, err)
+	}
+	if n := len(b.visits); n > 0 {
+		t.Errorf("servers of the host were visited %d times", n)
+	}
+}
+
+// policyPath is the binary, which the box shows.
+func policyPath(t *testing.T) string { return policy(t).Path }
+
+//go:embed testdata/hostile.py
+var hostilePython []byte
+
+// TestHostilePython does the same with a script, which sees the system's programs.
+func TestHostilePython(t *testing.T) {
+	b := setup(t)
+	script := filepath.Join(t.TempDir(), "hostile.py")
+	if err := os.WriteFile(script, hostilePython, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := Hash(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOST_SECRET", "of the host")
+	p := policy(t, strconv.Itoa(os.Getpid()), b.secret, b.database)
+	p.Path, p.SHA256 = script, hash
+	e := b.run(t, p, func(l net.Listener) { _ = l.Close() })
+	lines := strings.Split(strings.TrimSpace(e.out), "\n")
+	for _, line := range lines {
+		if !strings.Contains(line, ": refused: ") {
+			t.Errorf("got through: %s", line)
+		}
+	}
+	const ways = 45
+	if e.err != nil || len(lines) != ways {
+		t.Errorf("got %d of %d ways (%v): %s%s", len(lines), ways, e.err, e.out, e.words)
+	}
+	if n := len(b.visits); n > 0 {
+		t.Errorf("servers of the host were visited %d times", n)
+	}
+	t.Logf("%d ways as user %d", len(lines), os.Getuid())
+}
+
+// TestBounds has processes use more than a call may have, in ways that no limit of one
+// process covers.
+func TestBounds(t *testing.T) {
+	b := setup(t)
+	for _, c := range []struct{ name, term, want string }{
+		{"3 GB in children", "children:48", "used more than 272 MiB"},
+		{"3 GB of shared memory", "shared:3072", "used more than 272 MiB"},
+		{"1,500 processes", "forks:1500", "used more than 200 processes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := policy(t, "attempt", c.term)
+			var crossed time.Time
+			stop := make(chan struct{})
+			e := b.run(t, p, nil, func(c *Command) {
+				go func() {
+					for crossed.IsZero() {
+						select {
+						case <-stop:
+							return
+						case <-time.After(5 * time.Millisecond):
+						}
+						processes, tasks, _ := family(c.Pid(), p.Tasks)
+						if tasks > p.Tasks || resident(processes) > p.Memory+p.Disk {
+							crossed = time.Now()
+						}
+					}
+					<-stop
+				}()
+			})
+			ended := time.Now()
+			stop <- struct{}{}
+			// An ordinary user's processes are refused by the kernel before the meter looks.
+			refused := strings.HasPrefix(c.term, "forks") && os.Getuid() != 0 && strings.Contains(e.out, "resource temporarily unavailable")
+			if !refused && (e.exceeded == nil || !strings.Contains(e.exceeded.Error(), c.want)) {
+				t.Errorf("ended with %v (%v) %s %s, want %q", e.exceeded, e.err, e.out, e.words, c.want)
+			}
+			if late := ended.Sub(crossed); !crossed.IsZero() && late > time.Second {
+				t.Errorf("it ended %v after its bound", late)
+			} else if !crossed.IsZero() {
+				t.Logf("ended %v after its bound", late)
+			}
+			wait(t, "the end of all processes", func() bool { return len(marked("MARK="+p.Scratch)) == 0 })
+		})
+	}
+}
+
+// TestFull has the scratch folder refuse what is more than its size.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const full = "no space left on device"
+	for _, term := range []string{"files:3072", "deleted:60", "shm:3072", "inodes:100000"} {
+		if got := b.attempt(t, policy(t), term)[0]; !strings.Contains(got, full) && !strings.Contains(got, "too many open files") {
+			t.Errorf("%s: got %q, want %q", term, got, full)
+		}
+	}
+}
+
+// TestNothingIsLeft for the next call, in the same place.
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := policy(t)
+	equal(t, "the first call", []string{"kept", "brief"}, b.attempt(t, p, "keep:", "find:"))
+	if got := b.attempt(t, p, "find:")[0]; !strings.Contains(got, "no such file") {
+		t.Errorf("the next call found %q", got)
+	}
+	if left, _ := filepath.Glob(p.Scratch + "/*"); len(left) > 0 {
+		t.Errorf("files are left: %v", left)
+	}
+}
+
+// TestNoProcessIsLeft by a plugin that ends, nor by one whose host is killed.
+func TestNoProcessIsLeft(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := policy(t)
+	equal(t, "the orphan", []string{"left"}, b.attempt(t, p, "orphan:"))
+	if left := marked("MARK=" + p.Scratch); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
+	}
+	scratch := t.TempDir()
+	host := exec.Command("/proc/self/exe", "host", scratch)
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The first process, the plugin and its child.
+	wait(t, "the plugin of another host", func() bool { return len(marked("MARK="+scratch)) == 3 })
+	if err := host.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = host.Wait()
+	wait(t, "the end of all processes", func() bool { return len(marked("MARK="+scratch)) == 0 })
+}

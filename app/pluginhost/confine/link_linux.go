@@ -1,0 +1,90 @@
+package confine
+
+import (
+	"errors"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// theirs is the file by which the launcher reaches the host.
+const theirs = 3
+
+// report gives the host the scratch folder and the listening socket, if there is one,
+// and waits for its answer: without one, the host is gone.
+func report(p Policy, listener int) error {
+	defer unix.Close(theirs)
+	scratch, err := unix.Open(p.Scratch, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(scratch)
+	rights := unix.UnixRights(scratch)
+	if listener > 0 {
+		defer unix.Close(listener)
+		rights = unix.UnixRights(scratch, listener)
+	}
+	if err := unix.Sendmsg(theirs, []byte{0}, rights, nil, 0); err != nil {
+		return err
+	}
+	if n, err := unix.Read(theirs, make([]byte, 1)); err != nil || n != 1 {
+		return errors.Join(errors.New("the host is gone"), err)
+	}
+	return nil
+}
+
+// link is the host's end.
+type link struct {
+	ours, theirs *os.File
+}
+
+func newLink() (*link, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.SetNonblock(pair[0], true) // before NewFile, which looks for it
+	return &link{os.NewFile(uintptr(pair[0]), "ours"), os.NewFile(uintptr(pair[1]), "theirs")}, err
+}
+
+func (l *link) close() { _, _ = l.ours.Close(), l.theirs.Close() }
+
+// receive returns what leads into the box: its scratch folder and, with network, its
+// listener. It fails if the launcher ends before.
+func (l *link) receive() (scratch *os.File, listener net.Listener, err error) {
+	raw, err := l.ours.SyscallConn()
+	if err != nil {
+		return nil, nil, err
+	}
+	control := make([]byte, unix.CmsgSpace(2*4))
+	var n, rest int
+	var failed error
+	err = raw.Read(func(fd uintptr) bool {
+		n, rest, _, _, failed = unix.Recvmsg(int(fd), make([]byte, 1), control, unix.MSG_CMSG_CLOEXEC)
+		return !errors.Is(failed, unix.EAGAIN)
+	})
+	if err = errors.Join(err, failed); err != nil || n == 0 {
+		return nil, nil, errors.Join(errNoBox, err)
+	}
+	messages, err := unix.ParseSocketControlMessage(control[:rest])
+	if err != nil || len(messages) != 1 {
+		return nil, nil, errors.Join(errNoBox, err)
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) == 0 {
+		return nil, nil, errors.Join(errNoBox, err)
+	}
+	scratch = os.NewFile(uintptr(fds[0]), "scratch")
+	if len(fds) > 1 {
+		file := os.NewFile(uintptr(fds[1]), "listener")
+		listener, err = net.FileListener(file)
+		_ = file.Close()
+	}
+	if err == nil {
+		_, err = l.ours.Write([]byte{0})
+	}
+	return scratch, listener, err
+}
+
+var errNoBox = errors.New("the launcher ended before the box was ready")
