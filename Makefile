@@ -8,8 +8,8 @@ PKG     ?= ./...
 RACE    ?= $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*(defer )?go |\<(sync|atomic|errgroup)\.|make.chan' app modules plugins | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 RACE_ALL = ./app/... ./modules/... ./plugins/...
 # The race detector needs more memory than a confined process may have: `make test` alone
-# runs these tests of the sandbox and of memory limits.
-CONFINED = TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox
+# runs these tests of the box, of the sandbox and of memory limits.
+CONFINED = TestHostileGo|TestHostilePython|TestBounds|TestFull|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox
 # Computations that take minutes under the race detector.
 LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes
 # Packages with benchmarks that must reach a floor.
@@ -50,6 +50,10 @@ test: ## Run the tests, on PostgreSQL too if there is one
 race: ## Run the race detector where goroutines share data (needs a C compiler)
 	# The stacks of threads count as memory of a confined process.
 	ulimit -s 1024 && CGO_ENABLED=1 $(GO) test -race -short -skip '$(CONFINED)|$(LONG)' $(RACE)
+
+.PHONY: hostile
+hostile: ## Attack the box of plugins, as this user and, if that is root, as an ordinary one
+	GO='$(GO)' .ci/hostile
 
 .PHONY: bench
 bench: ## Run the benchmarks
