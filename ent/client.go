@@ -34,6 +34,7 @@ import (
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
+	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -94,6 +95,8 @@ type Client struct {
 	SandboxCall *SandboxCallClient
 	// SandboxFile is the client for interacting with the SandboxFile builders.
 	SandboxFile *SandboxFileClient
+	// ScorePoint is the client for interacting with the ScorePoint builders.
+	ScorePoint *ScorePointClient
 	// Scroll is the client for interacting with the Scroll builders.
 	Scroll *ScrollClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
@@ -147,6 +150,7 @@ func (c *Client) init() {
 	c.Ruleset = NewRulesetClient(c.config)
 	c.SandboxCall = NewSandboxCallClient(c.config)
 	c.SandboxFile = NewSandboxFileClient(c.config)
+	c.ScorePoint = NewScorePointClient(c.config)
 	c.Scroll = NewScrollClient(c.config)
 	c.ScrollRecord = NewScrollRecordClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
@@ -270,6 +274,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Ruleset:       NewRulesetClient(cfg),
 		SandboxCall:   NewSandboxCallClient(cfg),
 		SandboxFile:   NewSandboxFileClient(cfg),
+		ScorePoint:    NewScorePointClient(cfg),
 		Scroll:        NewScrollClient(cfg),
 		ScrollRecord:  NewScrollRecordClient(cfg),
 		Subscription:  NewSubscriptionClient(cfg),
@@ -320,6 +325,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Ruleset:       NewRulesetClient(cfg),
 		SandboxCall:   NewSandboxCallClient(cfg),
 		SandboxFile:   NewSandboxFileClient(cfg),
+		ScorePoint:    NewScorePointClient(cfg),
 		Scroll:        NewScrollClient(cfg),
 		ScrollRecord:  NewScrollRecordClient(cfg),
 		Subscription:  NewSubscriptionClient(cfg),
@@ -363,9 +369,9 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
 		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
-		c.SandboxCall, c.SandboxFile, c.Scroll, c.ScrollRecord, c.Subscription,
-		c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Verdict, c.Video,
-		c.VideoDoc, c.Workspace,
+		c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollRecord,
+		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent,
+		c.Verdict, c.Video, c.VideoDoc, c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -378,9 +384,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
 		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
-		c.SandboxCall, c.SandboxFile, c.Scroll, c.ScrollRecord, c.Subscription,
-		c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent, c.Verdict, c.Video,
-		c.VideoDoc, c.Workspace,
+		c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollRecord,
+		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent,
+		c.Verdict, c.Video, c.VideoDoc, c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -429,6 +435,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.SandboxCall.mutate(ctx, m)
 	case *SandboxFileMutation:
 		return c.SandboxFile.mutate(ctx, m)
+	case *ScorePointMutation:
+		return c.ScorePoint.mutate(ctx, m)
 	case *ScrollMutation:
 		return c.Scroll.mutate(ctx, m)
 	case *ScrollRecordMutation:
@@ -3144,6 +3152,141 @@ func (c *SandboxFileClient) mutate(ctx context.Context, m *SandboxFileMutation) 
 	}
 }
 
+// ScorePointClient is a client for the ScorePoint schema.
+type ScorePointClient struct {
+	config
+}
+
+// NewScorePointClient returns a client for the ScorePoint from the given config.
+func NewScorePointClient(c config) *ScorePointClient {
+	return &ScorePointClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `scorepoint.Hooks(f(g(h())))`.
+func (c *ScorePointClient) Use(hooks ...Hook) {
+	c.hooks.ScorePoint = append(c.hooks.ScorePoint, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `scorepoint.Intercept(f(g(h())))`.
+func (c *ScorePointClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ScorePoint = append(c.inters.ScorePoint, interceptors...)
+}
+
+// Create returns a builder for creating a ScorePoint entity.
+func (c *ScorePointClient) Create() *ScorePointCreate {
+	mutation := newScorePointMutation(c.config, OpCreate)
+	return &ScorePointCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ScorePoint entities.
+func (c *ScorePointClient) CreateBulk(builders ...*ScorePointCreate) *ScorePointCreateBulk {
+	return &ScorePointCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ScorePointClient) MapCreateBulk(slice any, setFunc func(*ScorePointCreate, int)) *ScorePointCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ScorePointCreateBulk{err: fmt.Errorf("calling to ScorePointClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ScorePointCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ScorePointCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ScorePoint.
+func (c *ScorePointClient) Update() *ScorePointUpdate {
+	mutation := newScorePointMutation(c.config, OpUpdate)
+	return &ScorePointUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ScorePointClient) UpdateOne(_m *ScorePoint) *ScorePointUpdateOne {
+	mutation := newScorePointMutation(c.config, OpUpdateOne, withScorePoint(_m))
+	return &ScorePointUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ScorePointClient) UpdateOneID(id int64) *ScorePointUpdateOne {
+	mutation := newScorePointMutation(c.config, OpUpdateOne, withScorePointID(id))
+	return &ScorePointUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ScorePoint.
+func (c *ScorePointClient) Delete() *ScorePointDelete {
+	mutation := newScorePointMutation(c.config, OpDelete)
+	return &ScorePointDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ScorePointClient) DeleteOne(_m *ScorePoint) *ScorePointDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ScorePointClient) DeleteOneID(id int64) *ScorePointDeleteOne {
+	builder := c.Delete().Where(scorepoint.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ScorePointDeleteOne{builder}
+}
+
+// Query returns a query builder for ScorePoint.
+func (c *ScorePointClient) Query() *ScorePointQuery {
+	return &ScorePointQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeScorePoint},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ScorePoint entity by its id.
+func (c *ScorePointClient) Get(ctx context.Context, id int64) (*ScorePoint, error) {
+	return c.Query().Where(scorepoint.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ScorePointClient) GetX(ctx context.Context, id int64) *ScorePoint {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ScorePointClient) Hooks() []Hook {
+	hooks := c.hooks.ScorePoint
+	return append(hooks[:len(hooks):len(hooks)], scorepoint.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ScorePointClient) Interceptors() []Interceptor {
+	inters := c.inters.ScorePoint
+	return append(inters[:len(inters):len(inters)], scorepoint.Interceptors[:]...)
+}
+
+func (c *ScorePointClient) mutate(ctx context.Context, m *ScorePointMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ScorePointCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ScorePointUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ScorePointUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ScorePointDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ScorePoint mutation op: %q", m.Op())
+	}
+}
+
 // ScrollClient is a client for the Scroll schema.
 type ScrollClient struct {
 	config
@@ -4632,16 +4775,16 @@ type (
 	hooks struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
 		Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
-		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, Scroll, ScrollRecord,
-		Subscription, Trend, TrendWindow, UsageCounter, UsageEvent, Verdict, Video,
-		VideoDoc, Workspace []ent.Hook
+		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, ScorePoint, Scroll,
+		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
+		Verdict, Video, VideoDoc, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
 		Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
-		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, Scroll, ScrollRecord,
-		Subscription, Trend, TrendWindow, UsageCounter, UsageEvent, Verdict, Video,
-		VideoDoc, Workspace []ent.Interceptor
+		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, ScorePoint, Scroll,
+		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
+		Verdict, Video, VideoDoc, Workspace []ent.Interceptor
 	}
 )
 

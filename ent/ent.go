@@ -32,6 +32,7 @@ import (
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
+	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -123,6 +124,7 @@ func checkColumn(t, c string) error {
 			ruleset.Table:       ruleset.ValidColumn,
 			sandboxcall.Table:   sandboxcall.ValidColumn,
 			sandboxfile.Table:   sandboxfile.ValidColumn,
+			scorepoint.Table:    scorepoint.ValidColumn,
 			scroll.Table:        scroll.ValidColumn,
 			scrollrecord.Table:  scrollrecord.ValidColumn,
 			subscription.Table:  subscription.ValidColumn,

@@ -31,6 +31,7 @@ import (
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
+	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -73,6 +74,7 @@ const (
 	TypeRuleset       = "Ruleset"
 	TypeSandboxCall   = "SandboxCall"
 	TypeSandboxFile   = "SandboxFile"
+	TypeScorePoint    = "ScorePoint"
 	TypeScroll        = "Scroll"
 	TypeScrollRecord  = "ScrollRecord"
 	TypeSubscription  = "Subscription"
@@ -16383,6 +16385,1549 @@ func (m *SandboxFileMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *SandboxFileMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown SandboxFile edge %s", name)
+}
+
+// ScorePointMutation represents an operation that mutates the ScorePoint nodes in the graph.
+type ScorePointMutation struct {
+	config
+	op                Op
+	typ               string
+	id                *int64
+	account_id        *int64
+	addaccount_id     *int64
+	scroll_id         *int64
+	addscroll_id      *int64
+	video_id          *int64
+	addvideo_id       *int64
+	method            *string
+	growth_kind       *string
+	posted_at         *int64
+	addposted_at      *int64
+	observed_at       *int64
+	addobserved_at    *int64
+	views             *int64
+	addviews          *int64
+	twice_baseline    *int64
+	addtwice_baseline *int64
+	sample_count      *int
+	addsample_count   *int
+	peers             *int
+	addpeers          *int
+	by_niche          *int
+	addby_niche       *int
+	doubtful          *int
+	adddoubtful       *int
+	listed            *int
+	addlisted         *int
+	flag              *int
+	addflag           *int
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*ScorePoint, error)
+	predicates        []predicate.ScorePoint
+}
+
+var _ ent.Mutation = (*ScorePointMutation)(nil)
+
+// scorepointOption allows management of the mutation configuration using functional options.
+type scorepointOption func(*ScorePointMutation)
+
+// newScorePointMutation creates new mutation for the ScorePoint entity.
+func newScorePointMutation(c config, op Op, opts ...scorepointOption) *ScorePointMutation {
+	m := &ScorePointMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeScorePoint,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withScorePointID sets the ID field of the mutation.
+func withScorePointID(id int64) scorepointOption {
+	return func(m *ScorePointMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ScorePoint
+		)
+		m.oldValue = func(ctx context.Context) (*ScorePoint, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ScorePoint.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withScorePoint sets the old ScorePoint of the mutation.
+func withScorePoint(node *ScorePoint) scorepointOption {
+	return func(m *ScorePointMutation) {
+		m.oldValue = func(context.Context) (*ScorePoint, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ScorePointMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ScorePointMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ScorePoint entities.
+func (m *ScorePointMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ScorePointMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ScorePointMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ScorePoint.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *ScorePointMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *ScorePointMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *ScorePointMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *ScorePointMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *ScorePointMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetScrollID sets the "scroll_id" field.
+func (m *ScorePointMutation) SetScrollID(i int64) {
+	m.scroll_id = &i
+	m.addscroll_id = nil
+}
+
+// ScrollID returns the value of the "scroll_id" field in the mutation.
+func (m *ScorePointMutation) ScrollID() (r int64, exists bool) {
+	v := m.scroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScrollID returns the old "scroll_id" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldScrollID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScrollID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScrollID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScrollID: %w", err)
+	}
+	return oldValue.ScrollID, nil
+}
+
+// AddScrollID adds i to the "scroll_id" field.
+func (m *ScorePointMutation) AddScrollID(i int64) {
+	if m.addscroll_id != nil {
+		*m.addscroll_id += i
+	} else {
+		m.addscroll_id = &i
+	}
+}
+
+// AddedScrollID returns the value that was added to the "scroll_id" field in this mutation.
+func (m *ScorePointMutation) AddedScrollID() (r int64, exists bool) {
+	v := m.addscroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetScrollID resets all changes to the "scroll_id" field.
+func (m *ScorePointMutation) ResetScrollID() {
+	m.scroll_id = nil
+	m.addscroll_id = nil
+}
+
+// SetVideoID sets the "video_id" field.
+func (m *ScorePointMutation) SetVideoID(i int64) {
+	m.video_id = &i
+	m.addvideo_id = nil
+}
+
+// VideoID returns the value of the "video_id" field in the mutation.
+func (m *ScorePointMutation) VideoID() (r int64, exists bool) {
+	v := m.video_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVideoID returns the old "video_id" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldVideoID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVideoID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVideoID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVideoID: %w", err)
+	}
+	return oldValue.VideoID, nil
+}
+
+// AddVideoID adds i to the "video_id" field.
+func (m *ScorePointMutation) AddVideoID(i int64) {
+	if m.addvideo_id != nil {
+		*m.addvideo_id += i
+	} else {
+		m.addvideo_id = &i
+	}
+}
+
+// AddedVideoID returns the value that was added to the "video_id" field in this mutation.
+func (m *ScorePointMutation) AddedVideoID() (r int64, exists bool) {
+	v := m.addvideo_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVideoID resets all changes to the "video_id" field.
+func (m *ScorePointMutation) ResetVideoID() {
+	m.video_id = nil
+	m.addvideo_id = nil
+}
+
+// SetMethod sets the "method" field.
+func (m *ScorePointMutation) SetMethod(s string) {
+	m.method = &s
+}
+
+// Method returns the value of the "method" field in the mutation.
+func (m *ScorePointMutation) Method() (r string, exists bool) {
+	v := m.method
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMethod returns the old "method" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldMethod(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMethod is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMethod requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMethod: %w", err)
+	}
+	return oldValue.Method, nil
+}
+
+// ResetMethod resets all changes to the "method" field.
+func (m *ScorePointMutation) ResetMethod() {
+	m.method = nil
+}
+
+// SetGrowthKind sets the "growth_kind" field.
+func (m *ScorePointMutation) SetGrowthKind(s string) {
+	m.growth_kind = &s
+}
+
+// GrowthKind returns the value of the "growth_kind" field in the mutation.
+func (m *ScorePointMutation) GrowthKind() (r string, exists bool) {
+	v := m.growth_kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGrowthKind returns the old "growth_kind" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldGrowthKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGrowthKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGrowthKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGrowthKind: %w", err)
+	}
+	return oldValue.GrowthKind, nil
+}
+
+// ResetGrowthKind resets all changes to the "growth_kind" field.
+func (m *ScorePointMutation) ResetGrowthKind() {
+	m.growth_kind = nil
+}
+
+// SetPostedAt sets the "posted_at" field.
+func (m *ScorePointMutation) SetPostedAt(i int64) {
+	m.posted_at = &i
+	m.addposted_at = nil
+}
+
+// PostedAt returns the value of the "posted_at" field in the mutation.
+func (m *ScorePointMutation) PostedAt() (r int64, exists bool) {
+	v := m.posted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPostedAt returns the old "posted_at" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldPostedAt(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPostedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPostedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPostedAt: %w", err)
+	}
+	return oldValue.PostedAt, nil
+}
+
+// AddPostedAt adds i to the "posted_at" field.
+func (m *ScorePointMutation) AddPostedAt(i int64) {
+	if m.addposted_at != nil {
+		*m.addposted_at += i
+	} else {
+		m.addposted_at = &i
+	}
+}
+
+// AddedPostedAt returns the value that was added to the "posted_at" field in this mutation.
+func (m *ScorePointMutation) AddedPostedAt() (r int64, exists bool) {
+	v := m.addposted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPostedAt clears the value of the "posted_at" field.
+func (m *ScorePointMutation) ClearPostedAt() {
+	m.posted_at = nil
+	m.addposted_at = nil
+	m.clearedFields[scorepoint.FieldPostedAt] = struct{}{}
+}
+
+// PostedAtCleared returns if the "posted_at" field was cleared in this mutation.
+func (m *ScorePointMutation) PostedAtCleared() bool {
+	_, ok := m.clearedFields[scorepoint.FieldPostedAt]
+	return ok
+}
+
+// ResetPostedAt resets all changes to the "posted_at" field.
+func (m *ScorePointMutation) ResetPostedAt() {
+	m.posted_at = nil
+	m.addposted_at = nil
+	delete(m.clearedFields, scorepoint.FieldPostedAt)
+}
+
+// SetObservedAt sets the "observed_at" field.
+func (m *ScorePointMutation) SetObservedAt(i int64) {
+	m.observed_at = &i
+	m.addobserved_at = nil
+}
+
+// ObservedAt returns the value of the "observed_at" field in the mutation.
+func (m *ScorePointMutation) ObservedAt() (r int64, exists bool) {
+	v := m.observed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldObservedAt returns the old "observed_at" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldObservedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldObservedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldObservedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldObservedAt: %w", err)
+	}
+	return oldValue.ObservedAt, nil
+}
+
+// AddObservedAt adds i to the "observed_at" field.
+func (m *ScorePointMutation) AddObservedAt(i int64) {
+	if m.addobserved_at != nil {
+		*m.addobserved_at += i
+	} else {
+		m.addobserved_at = &i
+	}
+}
+
+// AddedObservedAt returns the value that was added to the "observed_at" field in this mutation.
+func (m *ScorePointMutation) AddedObservedAt() (r int64, exists bool) {
+	v := m.addobserved_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetObservedAt resets all changes to the "observed_at" field.
+func (m *ScorePointMutation) ResetObservedAt() {
+	m.observed_at = nil
+	m.addobserved_at = nil
+}
+
+// SetViews sets the "views" field.
+func (m *ScorePointMutation) SetViews(i int64) {
+	m.views = &i
+	m.addviews = nil
+}
+
+// Views returns the value of the "views" field in the mutation.
+func (m *ScorePointMutation) Views() (r int64, exists bool) {
+	v := m.views
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldViews returns the old "views" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldViews(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldViews is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldViews requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldViews: %w", err)
+	}
+	return oldValue.Views, nil
+}
+
+// AddViews adds i to the "views" field.
+func (m *ScorePointMutation) AddViews(i int64) {
+	if m.addviews != nil {
+		*m.addviews += i
+	} else {
+		m.addviews = &i
+	}
+}
+
+// AddedViews returns the value that was added to the "views" field in this mutation.
+func (m *ScorePointMutation) AddedViews() (r int64, exists bool) {
+	v := m.addviews
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetViews resets all changes to the "views" field.
+func (m *ScorePointMutation) ResetViews() {
+	m.views = nil
+	m.addviews = nil
+}
+
+// SetTwiceBaseline sets the "twice_baseline" field.
+func (m *ScorePointMutation) SetTwiceBaseline(i int64) {
+	m.twice_baseline = &i
+	m.addtwice_baseline = nil
+}
+
+// TwiceBaseline returns the value of the "twice_baseline" field in the mutation.
+func (m *ScorePointMutation) TwiceBaseline() (r int64, exists bool) {
+	v := m.twice_baseline
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTwiceBaseline returns the old "twice_baseline" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldTwiceBaseline(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTwiceBaseline is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTwiceBaseline requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTwiceBaseline: %w", err)
+	}
+	return oldValue.TwiceBaseline, nil
+}
+
+// AddTwiceBaseline adds i to the "twice_baseline" field.
+func (m *ScorePointMutation) AddTwiceBaseline(i int64) {
+	if m.addtwice_baseline != nil {
+		*m.addtwice_baseline += i
+	} else {
+		m.addtwice_baseline = &i
+	}
+}
+
+// AddedTwiceBaseline returns the value that was added to the "twice_baseline" field in this mutation.
+func (m *ScorePointMutation) AddedTwiceBaseline() (r int64, exists bool) {
+	v := m.addtwice_baseline
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetTwiceBaseline resets all changes to the "twice_baseline" field.
+func (m *ScorePointMutation) ResetTwiceBaseline() {
+	m.twice_baseline = nil
+	m.addtwice_baseline = nil
+}
+
+// SetSampleCount sets the "sample_count" field.
+func (m *ScorePointMutation) SetSampleCount(i int) {
+	m.sample_count = &i
+	m.addsample_count = nil
+}
+
+// SampleCount returns the value of the "sample_count" field in the mutation.
+func (m *ScorePointMutation) SampleCount() (r int, exists bool) {
+	v := m.sample_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSampleCount returns the old "sample_count" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldSampleCount(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSampleCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSampleCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSampleCount: %w", err)
+	}
+	return oldValue.SampleCount, nil
+}
+
+// AddSampleCount adds i to the "sample_count" field.
+func (m *ScorePointMutation) AddSampleCount(i int) {
+	if m.addsample_count != nil {
+		*m.addsample_count += i
+	} else {
+		m.addsample_count = &i
+	}
+}
+
+// AddedSampleCount returns the value that was added to the "sample_count" field in this mutation.
+func (m *ScorePointMutation) AddedSampleCount() (r int, exists bool) {
+	v := m.addsample_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSampleCount resets all changes to the "sample_count" field.
+func (m *ScorePointMutation) ResetSampleCount() {
+	m.sample_count = nil
+	m.addsample_count = nil
+}
+
+// SetPeers sets the "peers" field.
+func (m *ScorePointMutation) SetPeers(i int) {
+	m.peers = &i
+	m.addpeers = nil
+}
+
+// Peers returns the value of the "peers" field in the mutation.
+func (m *ScorePointMutation) Peers() (r int, exists bool) {
+	v := m.peers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPeers returns the old "peers" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldPeers(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPeers is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPeers requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPeers: %w", err)
+	}
+	return oldValue.Peers, nil
+}
+
+// AddPeers adds i to the "peers" field.
+func (m *ScorePointMutation) AddPeers(i int) {
+	if m.addpeers != nil {
+		*m.addpeers += i
+	} else {
+		m.addpeers = &i
+	}
+}
+
+// AddedPeers returns the value that was added to the "peers" field in this mutation.
+func (m *ScorePointMutation) AddedPeers() (r int, exists bool) {
+	v := m.addpeers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPeers resets all changes to the "peers" field.
+func (m *ScorePointMutation) ResetPeers() {
+	m.peers = nil
+	m.addpeers = nil
+}
+
+// SetByNiche sets the "by_niche" field.
+func (m *ScorePointMutation) SetByNiche(i int) {
+	m.by_niche = &i
+	m.addby_niche = nil
+}
+
+// ByNiche returns the value of the "by_niche" field in the mutation.
+func (m *ScorePointMutation) ByNiche() (r int, exists bool) {
+	v := m.by_niche
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldByNiche returns the old "by_niche" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldByNiche(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldByNiche is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldByNiche requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldByNiche: %w", err)
+	}
+	return oldValue.ByNiche, nil
+}
+
+// AddByNiche adds i to the "by_niche" field.
+func (m *ScorePointMutation) AddByNiche(i int) {
+	if m.addby_niche != nil {
+		*m.addby_niche += i
+	} else {
+		m.addby_niche = &i
+	}
+}
+
+// AddedByNiche returns the value that was added to the "by_niche" field in this mutation.
+func (m *ScorePointMutation) AddedByNiche() (r int, exists bool) {
+	v := m.addby_niche
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetByNiche resets all changes to the "by_niche" field.
+func (m *ScorePointMutation) ResetByNiche() {
+	m.by_niche = nil
+	m.addby_niche = nil
+}
+
+// SetDoubtful sets the "doubtful" field.
+func (m *ScorePointMutation) SetDoubtful(i int) {
+	m.doubtful = &i
+	m.adddoubtful = nil
+}
+
+// Doubtful returns the value of the "doubtful" field in the mutation.
+func (m *ScorePointMutation) Doubtful() (r int, exists bool) {
+	v := m.doubtful
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDoubtful returns the old "doubtful" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldDoubtful(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDoubtful is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDoubtful requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDoubtful: %w", err)
+	}
+	return oldValue.Doubtful, nil
+}
+
+// AddDoubtful adds i to the "doubtful" field.
+func (m *ScorePointMutation) AddDoubtful(i int) {
+	if m.adddoubtful != nil {
+		*m.adddoubtful += i
+	} else {
+		m.adddoubtful = &i
+	}
+}
+
+// AddedDoubtful returns the value that was added to the "doubtful" field in this mutation.
+func (m *ScorePointMutation) AddedDoubtful() (r int, exists bool) {
+	v := m.adddoubtful
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDoubtful resets all changes to the "doubtful" field.
+func (m *ScorePointMutation) ResetDoubtful() {
+	m.doubtful = nil
+	m.adddoubtful = nil
+}
+
+// SetListed sets the "listed" field.
+func (m *ScorePointMutation) SetListed(i int) {
+	m.listed = &i
+	m.addlisted = nil
+}
+
+// Listed returns the value of the "listed" field in the mutation.
+func (m *ScorePointMutation) Listed() (r int, exists bool) {
+	v := m.listed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldListed returns the old "listed" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldListed(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldListed is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldListed requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldListed: %w", err)
+	}
+	return oldValue.Listed, nil
+}
+
+// AddListed adds i to the "listed" field.
+func (m *ScorePointMutation) AddListed(i int) {
+	if m.addlisted != nil {
+		*m.addlisted += i
+	} else {
+		m.addlisted = &i
+	}
+}
+
+// AddedListed returns the value that was added to the "listed" field in this mutation.
+func (m *ScorePointMutation) AddedListed() (r int, exists bool) {
+	v := m.addlisted
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetListed resets all changes to the "listed" field.
+func (m *ScorePointMutation) ResetListed() {
+	m.listed = nil
+	m.addlisted = nil
+}
+
+// SetFlag sets the "flag" field.
+func (m *ScorePointMutation) SetFlag(i int) {
+	m.flag = &i
+	m.addflag = nil
+}
+
+// Flag returns the value of the "flag" field in the mutation.
+func (m *ScorePointMutation) Flag() (r int, exists bool) {
+	v := m.flag
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFlag returns the old "flag" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldFlag(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFlag is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFlag requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFlag: %w", err)
+	}
+	return oldValue.Flag, nil
+}
+
+// AddFlag adds i to the "flag" field.
+func (m *ScorePointMutation) AddFlag(i int) {
+	if m.addflag != nil {
+		*m.addflag += i
+	} else {
+		m.addflag = &i
+	}
+}
+
+// AddedFlag returns the value that was added to the "flag" field in this mutation.
+func (m *ScorePointMutation) AddedFlag() (r int, exists bool) {
+	v := m.addflag
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFlag resets all changes to the "flag" field.
+func (m *ScorePointMutation) ResetFlag() {
+	m.flag = nil
+	m.addflag = nil
+}
+
+// Where appends a list predicates to the ScorePointMutation builder.
+func (m *ScorePointMutation) Where(ps ...predicate.ScorePoint) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ScorePointMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ScorePointMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ScorePoint, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ScorePointMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ScorePointMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ScorePoint).
+func (m *ScorePointMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ScorePointMutation) Fields() []string {
+	fields := make([]string, 0, 15)
+	if m.account_id != nil {
+		fields = append(fields, scorepoint.FieldAccountID)
+	}
+	if m.scroll_id != nil {
+		fields = append(fields, scorepoint.FieldScrollID)
+	}
+	if m.video_id != nil {
+		fields = append(fields, scorepoint.FieldVideoID)
+	}
+	if m.method != nil {
+		fields = append(fields, scorepoint.FieldMethod)
+	}
+	if m.growth_kind != nil {
+		fields = append(fields, scorepoint.FieldGrowthKind)
+	}
+	if m.posted_at != nil {
+		fields = append(fields, scorepoint.FieldPostedAt)
+	}
+	if m.observed_at != nil {
+		fields = append(fields, scorepoint.FieldObservedAt)
+	}
+	if m.views != nil {
+		fields = append(fields, scorepoint.FieldViews)
+	}
+	if m.twice_baseline != nil {
+		fields = append(fields, scorepoint.FieldTwiceBaseline)
+	}
+	if m.sample_count != nil {
+		fields = append(fields, scorepoint.FieldSampleCount)
+	}
+	if m.peers != nil {
+		fields = append(fields, scorepoint.FieldPeers)
+	}
+	if m.by_niche != nil {
+		fields = append(fields, scorepoint.FieldByNiche)
+	}
+	if m.doubtful != nil {
+		fields = append(fields, scorepoint.FieldDoubtful)
+	}
+	if m.listed != nil {
+		fields = append(fields, scorepoint.FieldListed)
+	}
+	if m.flag != nil {
+		fields = append(fields, scorepoint.FieldFlag)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ScorePointMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case scorepoint.FieldAccountID:
+		return m.AccountID()
+	case scorepoint.FieldScrollID:
+		return m.ScrollID()
+	case scorepoint.FieldVideoID:
+		return m.VideoID()
+	case scorepoint.FieldMethod:
+		return m.Method()
+	case scorepoint.FieldGrowthKind:
+		return m.GrowthKind()
+	case scorepoint.FieldPostedAt:
+		return m.PostedAt()
+	case scorepoint.FieldObservedAt:
+		return m.ObservedAt()
+	case scorepoint.FieldViews:
+		return m.Views()
+	case scorepoint.FieldTwiceBaseline:
+		return m.TwiceBaseline()
+	case scorepoint.FieldSampleCount:
+		return m.SampleCount()
+	case scorepoint.FieldPeers:
+		return m.Peers()
+	case scorepoint.FieldByNiche:
+		return m.ByNiche()
+	case scorepoint.FieldDoubtful:
+		return m.Doubtful()
+	case scorepoint.FieldListed:
+		return m.Listed()
+	case scorepoint.FieldFlag:
+		return m.Flag()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ScorePointMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case scorepoint.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case scorepoint.FieldScrollID:
+		return m.OldScrollID(ctx)
+	case scorepoint.FieldVideoID:
+		return m.OldVideoID(ctx)
+	case scorepoint.FieldMethod:
+		return m.OldMethod(ctx)
+	case scorepoint.FieldGrowthKind:
+		return m.OldGrowthKind(ctx)
+	case scorepoint.FieldPostedAt:
+		return m.OldPostedAt(ctx)
+	case scorepoint.FieldObservedAt:
+		return m.OldObservedAt(ctx)
+	case scorepoint.FieldViews:
+		return m.OldViews(ctx)
+	case scorepoint.FieldTwiceBaseline:
+		return m.OldTwiceBaseline(ctx)
+	case scorepoint.FieldSampleCount:
+		return m.OldSampleCount(ctx)
+	case scorepoint.FieldPeers:
+		return m.OldPeers(ctx)
+	case scorepoint.FieldByNiche:
+		return m.OldByNiche(ctx)
+	case scorepoint.FieldDoubtful:
+		return m.OldDoubtful(ctx)
+	case scorepoint.FieldListed:
+		return m.OldListed(ctx)
+	case scorepoint.FieldFlag:
+		return m.OldFlag(ctx)
+	}
+	return nil, fmt.Errorf("unknown ScorePoint field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ScorePointMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case scorepoint.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case scorepoint.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScrollID(v)
+		return nil
+	case scorepoint.FieldVideoID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVideoID(v)
+		return nil
+	case scorepoint.FieldMethod:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMethod(v)
+		return nil
+	case scorepoint.FieldGrowthKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGrowthKind(v)
+		return nil
+	case scorepoint.FieldPostedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPostedAt(v)
+		return nil
+	case scorepoint.FieldObservedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetObservedAt(v)
+		return nil
+	case scorepoint.FieldViews:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetViews(v)
+		return nil
+	case scorepoint.FieldTwiceBaseline:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTwiceBaseline(v)
+		return nil
+	case scorepoint.FieldSampleCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSampleCount(v)
+		return nil
+	case scorepoint.FieldPeers:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPeers(v)
+		return nil
+	case scorepoint.FieldByNiche:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetByNiche(v)
+		return nil
+	case scorepoint.FieldDoubtful:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDoubtful(v)
+		return nil
+	case scorepoint.FieldListed:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetListed(v)
+		return nil
+	case scorepoint.FieldFlag:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFlag(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ScorePoint field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ScorePointMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, scorepoint.FieldAccountID)
+	}
+	if m.addscroll_id != nil {
+		fields = append(fields, scorepoint.FieldScrollID)
+	}
+	if m.addvideo_id != nil {
+		fields = append(fields, scorepoint.FieldVideoID)
+	}
+	if m.addposted_at != nil {
+		fields = append(fields, scorepoint.FieldPostedAt)
+	}
+	if m.addobserved_at != nil {
+		fields = append(fields, scorepoint.FieldObservedAt)
+	}
+	if m.addviews != nil {
+		fields = append(fields, scorepoint.FieldViews)
+	}
+	if m.addtwice_baseline != nil {
+		fields = append(fields, scorepoint.FieldTwiceBaseline)
+	}
+	if m.addsample_count != nil {
+		fields = append(fields, scorepoint.FieldSampleCount)
+	}
+	if m.addpeers != nil {
+		fields = append(fields, scorepoint.FieldPeers)
+	}
+	if m.addby_niche != nil {
+		fields = append(fields, scorepoint.FieldByNiche)
+	}
+	if m.adddoubtful != nil {
+		fields = append(fields, scorepoint.FieldDoubtful)
+	}
+	if m.addlisted != nil {
+		fields = append(fields, scorepoint.FieldListed)
+	}
+	if m.addflag != nil {
+		fields = append(fields, scorepoint.FieldFlag)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ScorePointMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case scorepoint.FieldAccountID:
+		return m.AddedAccountID()
+	case scorepoint.FieldScrollID:
+		return m.AddedScrollID()
+	case scorepoint.FieldVideoID:
+		return m.AddedVideoID()
+	case scorepoint.FieldPostedAt:
+		return m.AddedPostedAt()
+	case scorepoint.FieldObservedAt:
+		return m.AddedObservedAt()
+	case scorepoint.FieldViews:
+		return m.AddedViews()
+	case scorepoint.FieldTwiceBaseline:
+		return m.AddedTwiceBaseline()
+	case scorepoint.FieldSampleCount:
+		return m.AddedSampleCount()
+	case scorepoint.FieldPeers:
+		return m.AddedPeers()
+	case scorepoint.FieldByNiche:
+		return m.AddedByNiche()
+	case scorepoint.FieldDoubtful:
+		return m.AddedDoubtful()
+	case scorepoint.FieldListed:
+		return m.AddedListed()
+	case scorepoint.FieldFlag:
+		return m.AddedFlag()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ScorePointMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case scorepoint.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case scorepoint.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddScrollID(v)
+		return nil
+	case scorepoint.FieldVideoID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVideoID(v)
+		return nil
+	case scorepoint.FieldPostedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPostedAt(v)
+		return nil
+	case scorepoint.FieldObservedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddObservedAt(v)
+		return nil
+	case scorepoint.FieldViews:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddViews(v)
+		return nil
+	case scorepoint.FieldTwiceBaseline:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTwiceBaseline(v)
+		return nil
+	case scorepoint.FieldSampleCount:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSampleCount(v)
+		return nil
+	case scorepoint.FieldPeers:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPeers(v)
+		return nil
+	case scorepoint.FieldByNiche:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddByNiche(v)
+		return nil
+	case scorepoint.FieldDoubtful:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDoubtful(v)
+		return nil
+	case scorepoint.FieldListed:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddListed(v)
+		return nil
+	case scorepoint.FieldFlag:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFlag(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ScorePoint numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ScorePointMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(scorepoint.FieldPostedAt) {
+		fields = append(fields, scorepoint.FieldPostedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ScorePointMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ScorePointMutation) ClearField(name string) error {
+	switch name {
+	case scorepoint.FieldPostedAt:
+		m.ClearPostedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ScorePoint nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ScorePointMutation) ResetField(name string) error {
+	switch name {
+	case scorepoint.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case scorepoint.FieldScrollID:
+		m.ResetScrollID()
+		return nil
+	case scorepoint.FieldVideoID:
+		m.ResetVideoID()
+		return nil
+	case scorepoint.FieldMethod:
+		m.ResetMethod()
+		return nil
+	case scorepoint.FieldGrowthKind:
+		m.ResetGrowthKind()
+		return nil
+	case scorepoint.FieldPostedAt:
+		m.ResetPostedAt()
+		return nil
+	case scorepoint.FieldObservedAt:
+		m.ResetObservedAt()
+		return nil
+	case scorepoint.FieldViews:
+		m.ResetViews()
+		return nil
+	case scorepoint.FieldTwiceBaseline:
+		m.ResetTwiceBaseline()
+		return nil
+	case scorepoint.FieldSampleCount:
+		m.ResetSampleCount()
+		return nil
+	case scorepoint.FieldPeers:
+		m.ResetPeers()
+		return nil
+	case scorepoint.FieldByNiche:
+		m.ResetByNiche()
+		return nil
+	case scorepoint.FieldDoubtful:
+		m.ResetDoubtful()
+		return nil
+	case scorepoint.FieldListed:
+		m.ResetListed()
+		return nil
+	case scorepoint.FieldFlag:
+		m.ResetFlag()
+		return nil
+	}
+	return fmt.Errorf("unknown ScorePoint field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ScorePointMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ScorePointMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ScorePointMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ScorePointMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ScorePointMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ScorePointMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ScorePointMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ScorePoint unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ScorePointMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ScorePoint edge %s", name)
 }
 
 // ScrollMutation represents an operation that mutates the Scroll nodes in the graph.

@@ -54,6 +54,8 @@ type Tx struct {
 	SandboxCall *SandboxCallClient
 	// SandboxFile is the client for interacting with the SandboxFile builders.
 	SandboxFile *SandboxFileClient
+	// ScorePoint is the client for interacting with the ScorePoint builders.
+	ScorePoint *ScorePointClient
 	// Scroll is the client for interacting with the Scroll builders.
 	Scroll *ScrollClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
@@ -227,6 +229,7 @@ func (tx *Tx) init() {
 	tx.Ruleset = NewRulesetClient(tx.config)
 	tx.SandboxCall = NewSandboxCallClient(tx.config)
 	tx.SandboxFile = NewSandboxFileClient(tx.config)
+	tx.ScorePoint = NewScorePointClient(tx.config)
 	tx.Scroll = NewScrollClient(tx.config)
 	tx.ScrollRecord = NewScrollRecordClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)

@@ -249,6 +249,18 @@ func (f SandboxFileFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SandboxFileMutation", m)
 }
 
+// The ScorePointFunc type is an adapter to allow the use of ordinary
+// function as ScorePoint mutator.
+type ScorePointFunc func(context.Context, *ent.ScorePointMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ScorePointFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ScorePointMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ScorePointMutation", m)
+}
+
 // The ScrollFunc type is an adapter to allow the use of ordinary
 // function as Scroll mutator.
 type ScrollFunc func(context.Context, *ent.ScrollMutation) (ent.Value, error)

@@ -29,6 +29,7 @@ import (
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
+	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -638,6 +639,33 @@ func (f TraverseSandboxFile) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.SandboxFileQuery", q)
 }
 
+// The ScorePointFunc type is an adapter to allow the use of ordinary function as a Querier.
+type ScorePointFunc func(context.Context, *ent.ScorePointQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f ScorePointFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.ScorePointQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.ScorePointQuery", q)
+}
+
+// The TraverseScorePoint type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseScorePoint func(context.Context, *ent.ScorePointQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseScorePoint) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseScorePoint) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.ScorePointQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.ScorePointQuery", q)
+}
+
 // The ScrollFunc type is an adapter to allow the use of ordinary function as a Querier.
 type ScrollFunc func(context.Context, *ent.ScrollQuery) (ent.Value, error)
 
@@ -978,6 +1006,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.SandboxCallQuery, predicate.SandboxCall, sandboxcall.OrderOption]{typ: ent.TypeSandboxCall, tq: q}, nil
 	case *ent.SandboxFileQuery:
 		return &query[*ent.SandboxFileQuery, predicate.SandboxFile, sandboxfile.OrderOption]{typ: ent.TypeSandboxFile, tq: q}, nil
+	case *ent.ScorePointQuery:
+		return &query[*ent.ScorePointQuery, predicate.ScorePoint, scorepoint.OrderOption]{typ: ent.TypeScorePoint, tq: q}, nil
 	case *ent.ScrollQuery:
 		return &query[*ent.ScrollQuery, predicate.Scroll, scroll.OrderOption]{typ: ent.TypeScroll, tq: q}, nil
 	case *ent.ScrollRecordQuery:

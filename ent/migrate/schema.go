@@ -560,6 +560,43 @@ var (
 			},
 		},
 	}
+	// ScorePointsColumns holds the columns for the "score_points" table.
+	ScorePointsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "scroll_id", Type: field.TypeInt64},
+		{Name: "video_id", Type: field.TypeInt64},
+		{Name: "method", Type: field.TypeString, Size: 2147483647},
+		{Name: "growth_kind", Type: field.TypeString, Size: 2147483647},
+		{Name: "posted_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "observed_at", Type: field.TypeInt64},
+		{Name: "views", Type: field.TypeInt64},
+		{Name: "twice_baseline", Type: field.TypeInt64},
+		{Name: "sample_count", Type: field.TypeInt},
+		{Name: "peers", Type: field.TypeInt},
+		{Name: "by_niche", Type: field.TypeInt},
+		{Name: "doubtful", Type: field.TypeInt},
+		{Name: "listed", Type: field.TypeInt},
+		{Name: "flag", Type: field.TypeInt, Default: 0},
+	}
+	// ScorePointsTable holds the schema information for the "score_points" table.
+	ScorePointsTable = &schema.Table{
+		Name:       "score_points",
+		Columns:    ScorePointsColumns,
+		PrimaryKey: []*schema.Column{ScorePointsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "scorepoint_account_id_scroll_id_video_id",
+				Unique:  true,
+				Columns: []*schema.Column{ScorePointsColumns[1], ScorePointsColumns[2], ScorePointsColumns[3]},
+			},
+			{
+				Name:    "scorepoint_account_id_video_id_scroll_id",
+				Unique:  false,
+				Columns: []*schema.Column{ScorePointsColumns[1], ScorePointsColumns[3], ScorePointsColumns[2]},
+			},
+		},
+	}
 	// ScrollsColumns holds the columns for the "scrolls" table.
 	ScrollsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -984,6 +1021,7 @@ var (
 		RulesetsTable,
 		SandboxCallsTable,
 		SandboxFilesTable,
+		ScorePointsTable,
 		ScrollsTable,
 		ScrollRecordsTable,
 		SubscriptionsTable,

@@ -66,6 +66,9 @@ type SandboxCall func(*sql.Selector)
 // SandboxFile is the predicate function for sandboxfile builders.
 type SandboxFile func(*sql.Selector)
 
+// ScorePoint is the predicate function for scorepoint builders.
+type ScorePoint func(*sql.Selector)
+
 // Scroll is the predicate function for scroll builders.
 type Scroll func(*sql.Selector)
 

@@ -21,6 +21,7 @@ import (
 	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/schema"
+	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -211,6 +212,17 @@ func init() {
 	sandboxfile.Hooks[0] = sandboxfileMixinHooks0[0]
 	sandboxfileMixinInters0 := sandboxfileMixin[0].Interceptors()
 	sandboxfile.Interceptors[0] = sandboxfileMixinInters0[0]
+	scorepointMixin := schema.ScorePoint{}.Mixin()
+	scorepointMixinHooks0 := scorepointMixin[0].Hooks()
+	scorepoint.Hooks[0] = scorepointMixinHooks0[0]
+	scorepointMixinInters0 := scorepointMixin[0].Interceptors()
+	scorepoint.Interceptors[0] = scorepointMixinInters0[0]
+	scorepointFields := schema.ScorePoint{}.Fields()
+	_ = scorepointFields
+	// scorepointDescFlag is the schema descriptor for flag field.
+	scorepointDescFlag := scorepointFields[13].Descriptor()
+	// scorepoint.DefaultFlag holds the default value on creation for the flag field.
+	scorepoint.DefaultFlag = scorepointDescFlag.Default.(int)
 	scrollMixin := schema.Scroll{}.Mixin()
 	scrollMixinHooks0 := scrollMixin[0].Hooks()
 	scroll.Hooks[0] = scrollMixinHooks0[0]
