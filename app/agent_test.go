@@ -153,7 +153,7 @@ func importBig(t *testing.T, running *apptest.Running, email string, text int) {
 	for n := range 64 {
 		views, evidence := 100, ""
 		if n >= 39 {
-			views, evidence = 100_000+n, `,"evidence":{"spoken":"`+said+`","onScreenText":"`+said+`"}`
+			views, evidence = 100_000+n, `,"evidence":{"visual":{"summary":"`+said+`"},"onScreenText":"`+said+`"}`
 		}
 		fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"big-%d","creatorId":"c","postedAt":1760000000000,"source":{"kind":"own","handle":"beans"},"metrics":{"views":%d,"likes":1},"metadata":{"caption":"%s"}%s}`+"\n",
 			n, views, caption, evidence)

@@ -1,9 +1,9 @@
 package app_test
 
 import (
-	"cmp"
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"os"
@@ -17,6 +17,8 @@ import (
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/library/score"
 )
 
 // The real scrapes lie outside the repository. These tests hold what the app
@@ -26,6 +28,7 @@ import (
 type reading struct {
 	id, creator, caption string
 	posted, observed     int64
+	duration             int64 // milliseconds; 0 where unknown
 	views, likes         int64
 }
 
@@ -120,6 +123,7 @@ func youtubeRun(t *testing.T, path string) map[string]reading {
 		run[row["video_id"]] = reading{
 			id: row["video_id"], creator: row["channel_id"], caption: row["title"],
 			posted:   moment(t, time.RFC3339, row["published_at"]),
+			duration: (count(t, parts[1])*60 + count(t, parts[2])) * 1000,
 			observed: moment(t, "2006-01-02T15:04:05.999999-07:00", row["snapshot_utc"]),
 			views:    count(t, row["view_count"]), likes: count(t, row["like_count"]),
 		}
@@ -132,8 +136,8 @@ func TestRealTikTokScrapes(t *testing.T) {
 	data := realData(t)
 	files := []string{filepath.Join(data, "tiktok_dk_run1_2026-03-22.csv"), filepath.Join(data, "tiktok_dk_run2_2026-03-30.csv")}
 	runs := []map[string]reading{tiktokRun(t, files[0], "2026-03-22"), tiktokRun(t, files[1], "2026-03-30")}
-	maps := []string{fmt.Sprintf(tiktokMap, "2026-03-22"), fmt.Sprintf(tiktokMap, "2026-03-30")}
-	checkRealRuns(t, "tiktok", files, maps, runs)
+	columns := []string{fmt.Sprintf(tiktokMap, "2026-03-22"), fmt.Sprintf(tiktokMap, "2026-03-30")}
+	checkRealRuns(t, "tiktok", files, columns, runs)
 }
 
 func TestRealYouTubeScrapes(t *testing.T) {
@@ -145,7 +149,7 @@ func TestRealYouTubeScrapes(t *testing.T) {
 }
 
 // checkRealRuns scrolls twice over the files and compares everything.
-func checkRealRuns(t *testing.T, platform string, files, maps []string, runs []map[string]reading) {
+func checkRealRuns(t *testing.T, platform string, files, columns []string, runs []map[string]reading) {
 	feed := t.TempDir()
 	for i, file := range files {
 		folder := filepath.Join(feed, strconv.Itoa(i+1))
@@ -157,7 +161,7 @@ func checkRealRuns(t *testing.T, platform string, files, maps []string, runs []m
 			t.Fatal(err)
 		}
 		write(t, filepath.Join(folder, "videos.csv"), string(text))
-		write(t, filepath.Join(folder, "feed.map.json"), maps[i])
+		write(t, filepath.Join(folder, "feed.map.json"), columns[i])
 	}
 	running := apptest.Start(t, func(cfg *app.Config) {
 		cfg.SetStage("FEED_DIR", feed)
@@ -223,24 +227,40 @@ func libraryIDs(t *testing.T, account *apptest.Caller) map[string]string {
 	}
 }
 
-// expected is an outlier as the definitions give it.
-type expected struct {
-	reading
-	score, baseline float64
-	peers           int
-}
-
+// checkOutliers holds the list to the definitions, which have tests of their own, over
+// what the files say.
 func checkOutliers(t *testing.T, account *apptest.Caller, platform string, latest map[string]reading, ids map[string]string) {
 	t.Helper()
-	var want []expected
-	for _, target := range latest {
-		if e, scored := score(platform, target, latest, ids); scored && e.score > 1 {
-			want = append(want, e)
+	creators, kinds := map[string][]score.Reading{}, map[score.Kind][]score.Reading{}
+	names := map[int64]string{}
+	for id, r := range latest {
+		number, ok := publicid.Parse(publicid.Video, ids[id])
+		if !ok {
+			t.Fatalf("video %s has the id %q", id, ids[id])
+		}
+		one := score.Reading{
+			ID: number, Kind: score.KindOf(platform, r.posted, r.duration, nil), PostedAt: r.posted, ObservedAt: r.observed, Views: r.views, Likes: r.likes,
+		}
+		names[number] = id
+		creators[r.creator], kinds[one.Kind] = append(creators[r.creator], one), append(kinds[one.Kind], one)
+	}
+	table := score.DefaultTable()
+	niches := map[score.Kind]*score.Niche{}
+	for kind, readings := range kinds {
+		niches[kind] = table.NicheOf(readings)
+	}
+	var want []score.Outlier
+	for _, readings := range creators {
+		c := table.Creator(readings)
+		for i := range c.Len() {
+			if o, err := c.Score(i, niches[c.At(i).Kind], nil); err != nil {
+				t.Fatal(err)
+			} else if o.Listed {
+				want = append(want, o)
+			}
 		}
 	}
-	slices.SortFunc(want, func(a, b expected) int {
-		return cmp.Or(-cmp.Compare(a.score, b.score), -cmp.Compare(a.views, b.views), -cmp.Compare(a.observed, b.observed), cmp.Compare(ids[a.id], ids[b.id]))
-	})
+	slices.SortFunc(want, func(a, b score.Outlier) int { return score.Compare(&a, &b) })
 	var got struct {
 		Outliers []struct {
 			Video                struct{ ExternalID string }
@@ -254,56 +274,12 @@ func checkOutliers(t *testing.T, account *apptest.Caller, platform string, lates
 	}
 	for i, o := range got.Outliers {
 		w := want[i]
-		if o.Video.ExternalID != w.id || math.Abs(o.Score-w.score) > 0.00005 || o.BaselineViews != w.baseline || o.SampleCount != w.peers {
-			t.Errorf("outlier %d is %+v, want %s %.4f %g %d", i, o, w.id, w.score, w.baseline, w.peers)
+		baseline := w.Baseline()
+		if o.Video.ExternalID != names[w.ID] || o.Score != w.Score.Float64() || o.BaselineViews != baseline.Float64() || o.SampleCount != w.SampleCount {
+			t.Errorf("outlier %d is %+v, want %s %s %s %d", i, o, names[w.ID], w.Score, baseline, w.SampleCount)
 		}
 	}
 }
-
-const hour, year = int64(3_600_000), 365 * 24 * int64(3_600_000)
-
-func age(r reading) float64 {
-	return min(72, max(0, float64(r.observed-r.posted)/float64(hour)))
-}
-
-// score follows the definition word by word, over everything, without an index.
-func score(platform string, target reading, all map[string]reading, ids map[string]string) (expected, bool) {
-	newViews := moment2025()
-	pick := func(sameCreator bool, most int, order func(a, b reading) int) []int64 {
-		var peers []reading
-		for _, peer := range all {
-			switch {
-			case peer.id == target.id, sameCreator && peer.creator != target.creator, age(peer) < age(target)/2,
-				distance(peer, target) > year, platform == "youtube" && (peer.posted < newViews) != (target.posted < newViews):
-			default:
-				peers = append(peers, peer)
-			}
-		}
-		slices.SortFunc(peers, order)
-		var views []int64
-		for _, peer := range peers[:min(most, len(peers))] {
-			views = append(views, peer.views)
-		}
-		return views
-	}
-	views := pick(true, 30, func(a, b reading) int {
-		return cmp.Or(cmp.Compare(distance(a, target), distance(b, target)), -cmp.Compare(a.posted, b.posted), cmp.Compare(ids[a.id], ids[b.id]))
-	})
-	if len(views) < 3 {
-		views = pick(false, 200, func(a, b reading) int {
-			return cmp.Or(-cmp.Compare(a.posted, b.posted), cmp.Compare(ids[a.id], ids[b.id]))
-		})
-	}
-	if len(views) < 3 {
-		return expected{}, false
-	}
-	baseline := medianOf(views)
-	return expected{target, float64(target.views) / baseline, baseline, len(views)}, true
-}
-
-func moment2025() int64 { return time.Date(2025, 3, 31, 0, 0, 0, 0, time.UTC).UnixMilli() }
-
-func distance(a, b reading) int64 { return max(a.posted-b.posted, b.posted-a.posted) }
 
 func medianOf[N int64 | float64](values []N) float64 {
 	slices.Sort(values)
@@ -319,7 +295,9 @@ var hashtag = regexp.MustCompile(`#([\p{L}\p{M}\p{N}_]+)`)
 func checkTrends(t *testing.T, account *apptest.Caller, runs []map[string]reading) {
 	t.Helper()
 	carriers := map[string]map[string]bool{}
-	for _, run := range runs {
+	newest := maps.Clone(runs[0])
+	maps.Copy(newest, runs[1]) // a caption may have changed
+	for _, run := range []map[string]reading{newest} {
 		for id, r := range run {
 			for _, match := range hashtag.FindAllStringSubmatch(r.caption, -1) {
 				key := "hashtag:" + strings.ToLower(match[1])

@@ -14,7 +14,7 @@ type hot struct {
 
 	saveCreators, owners, groups *store.Hot
 
-	markNiches, byCreators, byNiche, nichePeers, saveScores *store.Hot
+	markNiches, byCreators, byNiche, nichePeers *store.Hot
 
 	observed, carriers *store.Hot
 }
@@ -70,11 +70,6 @@ WHERE {tenant} AND growth_kind = $1 AND by_niche = $2 AND posted_at >= $3 AND po
 ORDER BY posted_at DESC, id LIMIT 2000`),
 		nichePeers: db.Hot(`SELECT id, ` + readingColumns + ` FROM videos
 WHERE {tenant} AND growth_kind = $1 AND posted_at <= $2 AND (posted_at < $2 OR id > $3) AND usable_views IS NOT NULL ORDER BY posted_at DESC, id LIMIT 300`),
-		// 4.3
-		saveScores: db.Hot(`UPDATE videos SET peers = n.column2, own_views = n.column3, by_niche = n.column4, twice_baseline = n.column5,
-sample_count = n.column6, doubtful = n.column7, score = n.column8, outlier_order = n.column9
-FROM (VALUES {values:1 BIGINT,BIGINT,BIGINT,BIGINT,BIGINT,BIGINT,BIGINT,FLOAT,BYTES}) AS n WHERE videos.id = n.column1 AND +{tenant:videos}`),
-
 		// 1.9
 		observed: db.Hot(`SELECT video_id, scroll_id, observed_at, views, likes FROM observations
 WHERE {tenant} AND scroll_id IN ({list:1}) AND observed_at > $2 AND observed_at <= $3`),
@@ -87,5 +82,5 @@ WHERE +{tenant:v} AND v.id IN ({list:1}) AND d.id = v.id`),
 // What scoring reads of a video: its newest usable reading, and its score.
 const (
 	readingColumns = "growth_kind, posted_at, usable_at, usable_views, usable_likes"
-	scoreColumns   = "peers, own_views, by_niche, twice_baseline, sample_count, doubtful, outlier_order"
+	scoreColumns   = "peers, own_views, by_niche, twice_baseline, sample_count, doubtful, score, outlier_order"
 )

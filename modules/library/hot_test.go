@@ -67,7 +67,8 @@ func BenchmarkHot(bench *testing.B) {
 			return err
 		})
 	}
-	var videoRows, docRows, seenRows, scoreRows, creatorRows [][]any
+	var videoRows, docRows, seenRows, creatorRows [][]any
+	var scoreChanges []change
 	for i, v := range rows {
 		videoRows = append(videoRows, []any{
 			v.ID, v.Platform, v.ExternalID, v.CreatorID, v.Kind, v.GrowthKind, v.Duration, v.Handle, v.HandleOnly, v.Subject, v.ScrollID,
@@ -76,7 +77,7 @@ func BenchmarkHot(bench *testing.B) {
 		})
 		docRows = append(docRows, []any{docs[i].ID, docs[i].Doc, docs[i].Hook, docs[i].Keys})
 		seenRows = append(seenRows, []any{b.db.NewID(), v.ID, 99, "feed", 1, 2, 3, 4, 5, now, ""})
-		scoreRows = append(scoreRows, []any{v.ID, 3, 0, 0, 200, 3, 0, 1.5, []byte("order")})
+		scoreChanges = append(scoreChanges, change{id: v.ID, row: scoreRow{peers: 3, twiceBaseline: 200, samples: 3}, value: 1.5, order: []byte("order")})
 		creatorRows = append(creatorRows, []any{b.db.NewID(), "tiktok", fmt.Sprint("id:creator", i), "", 1})
 	}
 	windows := []int64{1, 2, 3}
@@ -161,11 +162,11 @@ func BenchmarkHot(bench *testing.B) {
 			_, err = tx.Ent().Creator.Query().Where(creator.Platform("tiktok"), creator.KeyIn(keys...)).Select(creator.FieldKey).All(ctx)
 			return err
 		})},
-		{"byCreators", read(b.hot.byCreators, 14, creators), func() error {
+		{"byCreators", read(b.hot.byCreators, 15, creators), func() error {
 			_, err := b.db.Ent().Video.Query().Where(video.CreatorIDIn(creators...)).Select(scored()...).All(b.ctx)
 			return err
 		}},
-		{"byNiche", read(b.hot.byNiche, 14, "tiktok", byCreator, startOfTime+1, endOfTime, startOfTime), func() error {
+		{"byNiche", read(b.hot.byNiche, 15, "tiktok", byCreator, startOfTime+1, endOfTime, startOfTime), func() error {
 			_, err := b.db.Ent().Video.Query().Where(video.GrowthKind("tiktok"), video.ByNiche(byCreator), video.PostedAtGTE(startOfTime+1)).
 				Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID()).Limit(2000).Select(scored()...).All(b.ctx)
 			return err
@@ -175,9 +176,10 @@ func BenchmarkHot(bench *testing.B) {
 				Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID()).Limit(300).Select(scored()[:5]...).All(b.ctx)
 			return err
 		}},
-		{"saveScores", save(b.hot.saveScores, scoreRows), write(func(ctx context.Context, tx *store.Tx) error {
-			for _, row := range scoreRows {
-				if err := tx.Ent().Video.Update().Where(video.ID(row[0].(int64))).SetOutlierOrder(row[8].([]byte)).SetPeers(3).SetTwiceBaseline(200).SetSampleCount(3).SetScore(1.5).Exec(ctx); err != nil {
+		{"saveScores", write(func(ctx context.Context, tx *store.Tx) error { return b.saveScores(ctx, tx, scoreChanges) }), write(func(ctx context.Context, tx *store.Tx) error {
+			for _, c := range scoreChanges {
+				err := tx.Ent().Video.Update().Where(video.ID(c.id)).SetOutlierOrder(c.order).SetPeers(3).SetTwiceBaseline(200).SetSampleCount(3).SetScore(1.5).Exec(ctx)
+				if err != nil {
 					return err
 				}
 			}
@@ -244,7 +246,7 @@ func BenchmarkHot(bench *testing.B) {
 func scored() []string {
 	return []string{
 		video.FieldGrowthKind, video.FieldPostedAt, video.FieldUsableAt, video.FieldUsableViews, video.FieldUsableLikes, video.FieldCreatorID,
-		video.FieldPeers, video.FieldOwnViews, video.FieldByNiche, video.FieldTwiceBaseline, video.FieldSampleCount, video.FieldDoubtful, video.FieldOutlierOrder,
+		video.FieldPeers, video.FieldOwnViews, video.FieldByNiche, video.FieldTwiceBaseline, video.FieldSampleCount, video.FieldDoubtful, video.FieldScore, video.FieldOutlierOrder,
 	}
 }
 

@@ -186,7 +186,7 @@ func (s *Service) nicheTargets(ctx context.Context, read reader, part *nichePart
 }
 
 // finishAll scores targets, newest first, by the videos of their kind.
-func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, targets []*standingScore) (changes [][]any, err error) {
+func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, targets []*standingScore) (changes []change, err error) {
 	var peers *nicheReader
 	var n *score.Niche
 	for _, v := range targets {
@@ -208,7 +208,7 @@ func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, t
 	return changes, nil
 }
 
-func (s *Service) scoreWrites(changes [][]any) (found writes) {
+func (s *Service) scoreWrites(changes []change) (found writes) {
 	for part := range slices.Chunk(changes, videosAtOnce) {
 		found = append(found, func(ctx context.Context, tx *store.Tx) error { return s.saveScores(ctx, tx, part) })
 	}

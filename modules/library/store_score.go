@@ -69,7 +69,7 @@ func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64)
 	if err != nil {
 		return err
 	}
-	var changes [][]any
+	var changes []change
 	niches := map[score.Kind]int64{}
 	for _, id := range sortedKeys(videos) {
 		readings, known := make([]score.Reading, len(videos[id])), make(map[int64]*standingScore, len(videos[id]))
@@ -100,6 +100,7 @@ type standingScore struct {
 	score.Reading
 	creator int64
 	row     scoreRow
+	value   float64
 	order   []byte // nil for a video that is not listed
 }
 
@@ -121,40 +122,27 @@ const (
 
 // become returns what has to change for the row to show the score, if anything. Where the
 // niche is still to be asked, the former score stays until then.
-func (v *standingScore) become(o *score.Outlier) [][]any {
-	row, order := scoreRow{peers: o.CreatorPeers, ownViews: o.OwnViews, doubtful: flag(o.Doubtful)}, v.order
+func (v *standingScore) become(o *score.Outlier) []change {
+	row := scoreRow{peers: o.CreatorPeers, ownViews: o.OwnViews, doubtful: flag(o.Doubtful)}
 	if o.NeedsNiche() {
 		row.byNiche, row.twiceBaseline, row.samples = awaitsNiche, v.row.twiceBaseline, v.row.samples
-		if v.row == (scoreRow{row.peers, row.ownViews, awaitsNiche, row.twiceBaseline, row.samples, row.doubtful}) {
-			return nil
-		}
-		return [][]any{{v.ID, row.peers, row.ownViews, row.byNiche, row.twiceBaseline, row.samples, row.doubtful, v.shown(), nullable(order)}}
+		return v.put(row, v.value, v.order)
 	}
 	row.twiceBaseline, row.samples = o.TwiceBaseline, o.SampleCount
-	order = outlierOrder(o)
-	return v.put(row, o.Score.Float64(), order)
+	return v.put(row, o.Score.Float64(), outlierOrder(o))
 }
 
 // finish is become for a video whose niche was asked.
-func (v *standingScore) finish(o *score.Outlier) [][]any {
+func (v *standingScore) finish(o *score.Outlier) []change {
 	row := scoreRow{o.CreatorPeers, o.OwnViews, byNiche, o.TwiceBaseline, o.SampleCount, flag(o.Doubtful)}
 	return v.put(row, o.Score.Float64(), outlierOrder(o))
 }
 
-func (v *standingScore) put(row scoreRow, value float64, order []byte) [][]any {
-	if row == v.row && bytes.Equal(order, v.order) {
+func (v *standingScore) put(row scoreRow, value float64, order []byte) []change {
+	if row == v.row && value == v.value && bytes.Equal(order, v.order) {
 		return nil
 	}
-	return [][]any{{v.ID, row.peers, row.ownViews, row.byNiche, row.twiceBaseline, row.samples, row.doubtful, value, nullable(order)}}
-}
-
-// shown is the score that the row's baseline gave.
-func (v *standingScore) shown() float64 {
-	if len(v.order) == outlierKeySize {
-		value, _ := score.ScoreOfKey(v.order)
-		return value.Float64()
-	}
-	return 0
+	return []change{{v.ID, row, v.row, value, order, v.order}}
 }
 
 // eachScored hands out the videos that a statement returned.
@@ -163,7 +151,7 @@ func eachScored(rows *sql.Rows, err error, do func(v *standingScore)) error {
 		v := &standingScore{}
 		var who sql.NullInt64
 		targets, finish := readingTargets(&v.Reading)
-		targets = append(targets, &who, &v.row.peers, &v.row.ownViews, &v.row.byNiche, &v.row.twiceBaseline, &v.row.samples, &v.row.doubtful, &v.order)
+		targets = append(targets, &who, &v.row.peers, &v.row.ownViews, &v.row.byNiche, &v.row.twiceBaseline, &v.row.samples, &v.row.doubtful, &v.value, &v.order)
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
@@ -191,11 +179,51 @@ func readingTargets(r *score.Reading) (targets []any, finish func()) {
 	}
 }
 
-func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes [][]any) error {
-	for part := range slices.Chunk(changes, videosAtOnce) {
-		if _, err := s.hot.saveScores.ExecIn(ctx, tx, part); err != nil {
-			return fmt.Errorf("save scores: %w", err)
+// saveScores writes changes. SQLite rewrites every index with a column that a statement
+// sets, so rows whose place in no index changes have statements of their own.
+func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes []change) error {
+	var numbers, orders, all [][]any
+	for i := range changes {
+		switch c := &changes[i]; {
+		case c.row.byNiche != c.was.byNiche:
+			all = append(all, append(c.values(), c.row.byNiche, nullable(c.order)))
+		case !bytes.Equal(c.order, c.wasOrder):
+			orders = append(orders, append(c.values(), nullable(c.order)))
+		default:
+			numbers = append(numbers, c.values())
+		}
+	}
+	const (
+		set   = `UPDATE videos SET peers = n.column2, own_views = n.column3, twice_baseline = n.column4, sample_count = n.column5, doubtful = n.column6, score = n.column7`
+		from  = ` FROM (VALUES {values:1 BIGINT,BIGINT,BIGINT,BIGINT,BIGINT,BIGINT,FLOAT`
+		where = `}) AS n WHERE videos.id = n.column1 AND +{tenant:videos}`
+	)
+	for _, save := range []struct {
+		text string
+		rows [][]any
+	}{
+		{set + from + where, numbers},
+		{set + `, outlier_order = n.column8` + from + `,BYTES` + where, orders},
+		{set + `, by_niche = n.column8, outlier_order = n.column9` + from + `,BIGINT,BYTES` + where, all},
+	} {
+		for part := range slices.Chunk(save.rows, videosAtOnce) {
+			if _, err := s.db.Hot(save.text).ExecIn(ctx, tx, part); err != nil {
+				return fmt.Errorf("save scores: %w", err)
+			}
 		}
 	}
 	return nil
+}
+
+// change is a score that a row does not show yet, and what it shows.
+type change struct {
+	id              int64
+	row, was        scoreRow
+	value           float64
+	order, wasOrder []byte
+}
+
+func (c *change) values() []any {
+	r := &c.row
+	return []any{c.id, r.peers, r.ownViews, r.twiceBaseline, r.samples, r.doubtful, c.value}
 }

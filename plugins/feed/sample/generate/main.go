@@ -23,6 +23,8 @@ type made struct {
 	views    float64
 	growth   float64
 	gone     int
+	// likes, if set, are all that the video ever gets: its views were bought.
+	likes int64
 }
 
 func main() {
@@ -69,7 +71,7 @@ func (l library) invent(random *rand.Rand) []*made {
 	var videos []*made
 	for c, who := range l.Creators {
 		for i := range who.Videos {
-			v := l.about(random, who, len(videos), (c*3+i*5+random.IntN(2))%len(l.Topics))
+			v := l.about(random, who, len(videos), rising(c, who.Videos-i, (c*3+i*5+random.IntN(2))%len(l.Topics)))
 			switch {
 			case i == who.Videos-1 && c%2 == 0:
 				v.first = 3
@@ -82,8 +84,18 @@ func (l library) invent(random *rand.Rand) []*made {
 			if i == 2 && c == 5 {
 				v.gone = 3 // deleted between two runs
 			}
-			if v.first > 1 {
-				v.line["postedDaysAgo"] = math.Round((4+random.Float64()*4)*100) / 100
+			place(random, v, c, who.Videos-i)
+			if i == 3 && c == 12 {
+				v.views, v.likes = v.views*40, 14 // bought views bring no likes
+			}
+			if i < 3 && c == 2 { // the same sentence, however it is written down
+				delete(v.line, "cues")
+				evidence, _ := v.line["evidence"].(m)
+				if evidence == nil {
+					evidence = m{}
+				}
+				evidence["spoken"] = []string{"Good morning from the tiny kitchen! One cup,", "Good morning, from the tiny kitchen: one cup", "good morning from the tiny kitchen. one cup"}[i] + " " + fmt.Sprint("number ", i+1, ".")
+				v.line["evidence"] = evidence
 			}
 			videos = append(videos, v)
 		}
@@ -92,6 +104,36 @@ func (l library) invent(random *rand.Rand) []*made {
 		videos = append(videos, l.dropped(o, len(videos)))
 	}
 	return videos
+}
+
+// place dates the newest videos of a creator; left is 1 for the last. Most post within the
+// last week and once in the week before, so that trends have two weeks to compare. Two
+// creators have a video of some hours that runs far ahead of its age.
+func place(random *rand.Rand, v *made, creator, left int) {
+	days := 0.0
+	switch left {
+	case 1, 2, 3:
+		days = 1.2 + random.Float64()*5
+	case 4:
+		days = 8 + random.Float64()*5
+	default:
+		return
+	}
+	if left == 2 && (creator == 3 || creator == 9) {
+		days, v.views = 0.3, v.views*4
+	}
+	v.line["postedDaysAgo"] = math.Round(days*100) / 100
+}
+
+// rising are the topics that creators take up in the last week.
+func rising(creator, left, topic int) int {
+	switch {
+	case left == 3 && creator%2 == 1, left == 2 && creator%4 == 0:
+		return 5
+	case left <= 2 && creator%3 == 2:
+		return 1
+	}
+	return topic
 }
 
 func (l library) about(random *rand.Rand, who creator, number, topic int) *made {
@@ -199,6 +241,9 @@ func metrics(v *made) m {
 		return int64(x)
 	}
 	likes := v.views * (0.03 + math.Mod(v.views, 7)/100)
+	if v.likes > 0 {
+		likes = float64(v.likes)
+	}
 	out := m{"views": round(v.views), "likes": round(likes), "comments": round(likes / 31)}
 	switch v.platform {
 	case "tiktok":

@@ -1,0 +1,128 @@
+package library
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// run executes SQL as it is, outside of the tenant's rule.
+func (b *bundle) run(query string, args ...any) {
+	b.t.Helper()
+	err := b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
+		rows, err := tx.Query(ctx, query, args...)
+		return store.Scan(rows, err)(func(*sql.Rows) error { return nil })
+	})
+	if err != nil {
+		b.t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// lists are all lists, as texts.
+func (b *bundle) lists() string {
+	b.t.Helper()
+	var shown []any
+	for _, p := range []page{{list: outliers}, {list: outliers, withArchived: true}, {list: trends}, {list: trends, withArchived: true}, {list: hooks}} {
+		shown = append(shown, b.all(p))
+	}
+	return look(shown)
+}
+
+// recorded is a library with creators by id and by handle, hooks and trends.
+func recorded(t *testing.T, b *bundle) {
+	t.Helper()
+	for run := range int64(3) {
+		var records []stage.Record
+		for i := range 40 {
+			one := clip(fmt.Sprint("v", i), fmt.Sprint("H", i%7), int64(100+i*i)*(run+1))
+			one.PostedAt, one.Metrics.ObservedAt = ptr(now-int64(i%12)*day), ptr(now+run*day)
+			if i%7 == 3 {
+				one.CreatorID = "channel"
+			}
+			one.Metrics.Likes = ptr(int64(i))
+			one.Metadata = fmt.Appendf(nil, `{"hashtags":["Tag%d"],"durationSeconds":%d}`, i%3, i)
+			one.Evidence = &stage.Evidence{Spoken: ptr(fmt.Sprint("The same twenty letters for all, ", i%2))}
+			records = append(records, one)
+		}
+		b.scroll(run+1, now+run*day, records...)
+	}
+}
+
+func TestLibraryOfAFormerVersionIsScoredAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		recorded(t, b)
+		want := b.lists()
+		// As the version before left it: other keys of creators, and none of the new columns.
+		b.run(`UPDATE creators SET key = CASE WHEN key LIKE 'id:%' THEN SUBSTR(key, 4) ELSE SUBSTR(key, 8) END`)
+		b.run(`UPDATE videos SET growth_kind = '', duration = NULL, handle = '', handle_only = 0, usable_likes = NULL, peers = 0, own_views = 0, by_niche = 0,
+twice_baseline = 0, sample_count = 0, doubtful = 0, score = 0, hook_changed_at = 0, opening = '', outlier_order = NULL, hook_order = SUBSTR(hook_order, 2)`)
+		b.run(`UPDATE video_docs SET keys = ''`)
+		b.run(`DELETE FROM library_runs`)
+		b.run(`DELETE FROM niches`)
+		b.run(`UPDATE libraries SET method = ''`)
+		if err := b.RescoreAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, b.lists()); diff != "" {
+			t.Errorf("after the rescoring (-want +got):\n%s", diff)
+		}
+		row := db.Ent().Library.Query().OnlyX(b.ctx)
+		if row.Method != b.method || row.RescoreStep != 0 {
+			t.Errorf("got method %q at step %d, want %q at 0", row.Method, row.RescoreStep, b.method)
+		}
+	})
+}
+
+func TestAnotherGrowthTableScoresLibrariesAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		recorded(t, b)
+		cfg := Defaults()
+		cfg.Growth = &score.Table{Version: "flat", Hours: []int64{1, 2}, Rows: map[score.Kind][]int64{score.OtherRow: {1000, 1000}}}
+		other, err := New(cfg, db, b.runs, b.runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := b.lists()
+		b.Service = other
+		// A stop in the middle loses nothing: the next call goes on.
+		for range 20 {
+			stopped, stop := context.WithCancel(t.Context())
+			stop()
+			_ = b.Rescore(withTenant(stopped, account))
+		}
+		if err := b.RescoreAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := b.lists()
+		if got == before {
+			t.Error("another table gave the same scores")
+		}
+		fresh := setup(t, db).as(account + 1)
+		if fresh.Service, err = New(cfg, db, fresh.runs, fresh.runs); err != nil {
+			t.Fatal(err)
+		}
+		fresh.runs.subject = b.runs.subject
+		recorded(t, fresh)
+		scores := func(b *bundle) (list []string) {
+			for _, o := range b.all(page{list: outliers}).Outliers {
+				list = append(list, fmt.Sprint(o.Video.ExternalID, " ", o.Score, " ", o.BaselineViews, " ", o.SampleCount))
+			}
+			return list
+		}
+		if diff := gocmp.Diff(scores(fresh), scores(b)); diff != "" {
+			t.Errorf("a library scored again (+) and one scored by that table at once (-) differ:\n%s", diff)
+		}
+	})
+}
