@@ -42,7 +42,7 @@ func CheckPlugin(ctx context.Context, path string, out io.Writer) error {
 	}
 	for _, check := range report.Checks {
 		if check.Err != nil {
-			fmt.Fprintf(out, "FAIL %s: %v\n", check.Name, check.Err)
+			fmt.Fprintf(out, "FAIL %s: %s\n", check.Name, pluginhost.Printable(check.Err.Error()))
 			continue
 		}
 		fmt.Fprintf(out, "ok   %s\n", check.Name)

@@ -82,9 +82,9 @@ type extras struct{ refreshes, fetches bool }
 func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 	limits := m.GetLimits()
 	spec := stage.Spec{
-		ID: m.GetId(), Version: m.GetVersion(), Summary: m.GetSummary(), Kind: stage.Kind(m.GetKind()),
-		Platforms: m.GetPlatforms(), Secrets: m.GetSecrets(), Hosts: m.GetHosts(),
-		NeedsMedia: m.GetNeedsMedia(), Programs: m.GetPrograms(), RequiredSecrets: m.GetRequiredSecrets(),
+		ID: Printable(m.GetId()), Version: Printable(m.GetVersion()), Summary: Printable(m.GetSummary()), Kind: stage.Kind(Printable(m.GetKind())),
+		Platforms: printables(m.GetPlatforms()), Secrets: printables(m.GetSecrets()), Hosts: printables(m.GetHosts()),
+		NeedsMedia: m.GetNeedsMedia(), Programs: printables(m.GetPrograms()), RequiredSecrets: printables(m.GetRequiredSecrets()),
 		Limits: stage.Limits{
 			Memory: limits.GetMemoryBytes(), Records: int(limits.GetRecords()), Calls: int(min(max(limits.GetCalls(), 0), maxTurns)),
 			Call: millis(limits.GetCallMillis()), Stall: millis(limits.GetStallMillis()),
@@ -92,13 +92,13 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 	}
 	for _, s := range m.GetSettings() {
 		spec.Settings = append(spec.Settings, stage.Setting{
-			Name: s.GetName(), Default: s.GetDefault(), Required: s.GetRequired(), Path: s.GetPath(),
-			Endpoint: s.GetEndpoint(), Help: s.GetHelp(),
+			Name: Printable(s.GetName()), Default: s.GetDefault(), Required: s.GetRequired(), Path: s.GetPath(),
+			Endpoint: s.GetEndpoint(), Help: Printable(s.GetHelp()),
 		})
 	}
 	for _, q := range m.GetQuotas() {
 		spec.Quotas = append(spec.Quotas, stage.Allowance{
-			Name: q.GetName(), Limit: q.GetLimit(), Window: stage.Window(q.GetWindow()), Setting: q.GetSetting(),
+			Name: Printable(q.GetName()), Limit: q.GetLimit(), Window: stage.Window(Printable(q.GetWindow())), Setting: Printable(q.GetSetting()),
 		})
 	}
 	source := spec.Kind == stage.SourceKind

@@ -91,6 +91,9 @@ func (h *Host) Known() []Plugin {
 // again after the cool-down. It ends with the host.
 func (h *Host) Learn() {
 	h.learning.Go(func() {
+		if missing := h.confiner.Missing(); missing != nil && h.config.Box != NoBox {
+			h.log.Error("this system has no box for plugins; external ones are refused, and built-in ones less confined", "missing", missing)
+		}
 		for {
 			h.list(h.ends)
 			if !h.wonders() {
@@ -160,7 +163,7 @@ func (h *Host) plugin(e *entry, err error) Plugin {
 	case errors.Is(err, errDisabled):
 		p.State, p.Reason = Disabled, err.Error()
 	case err != nil:
-		p.State, p.Reason = Refused, err.Error()
+		p.State, p.Reason = Refused, Printable(err.Error())
 	case unset != nil:
 		p.State, p.Reason = Unset, unset.Error()
 	case !until.IsZero():

@@ -9,8 +9,11 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/plugins/stage/redact"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
@@ -139,6 +142,7 @@ func (o *output) say(level slog.Level, message string, attr slog.Attr) {
 
 func (o *output) clean(raw []byte) string {
 	text := o.redact.Replace(strings.ToValidUTF8(strings.TrimRight(string(raw), "\r\n"), "\uFFFD"))
+	text = escape(text, "\n\t")
 	if len(text) > maxTail {
 		text = strings.ToValidUTF8(text[:maxTail], "") + "…"
 	}
@@ -200,4 +204,34 @@ func (c copied) Write(text []byte) (int, error) {
 		c.output.say(slog.LevelInfo, "plugin wrote to "+c.name, slog.String("text", c.output.clean([]byte(line))))
 	}
 	return len(text), nil
+}
+
+// Printable escapes what a terminal would not print as it is, such as control sequences,
+// line ends and marks that change the direction of text: whatever a plugin says of
+// itself may be meant for a person's terminal.
+func Printable(text string) string { return escape(text, "") }
+
+// escape leaves the characters of keep as they are.
+func escape(text, keep string) string {
+	var out strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch part := text[:size]; {
+		case unicode.IsPrint(r) && (r != utf8.RuneError || size > 1), strings.ContainsRune(keep, r) && size > 0 && r != utf8.RuneError:
+			out.WriteString(part)
+		default:
+			quoted := strconv.QuoteToASCII(part)
+			out.WriteString(quoted[1 : len(quoted)-1])
+		}
+		text = text[size:]
+	}
+	return out.String()
+}
+
+// printables escapes all of a list, in place.
+func printables(texts []string) []string {
+	for i := range texts {
+		texts[i] = Printable(texts[i])
+	}
+	return texts
 }
