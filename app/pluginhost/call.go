@@ -126,6 +126,9 @@ func (h *Host) work(ctx context.Context, e *entry, run stage.Run, v verb) (*stag
 	if v.most > 0 {
 		t.most = v.most
 	}
+	if !e.builtin {
+		t.flow = newFlow(h.config.Bytes, h.config.Rate, time.Now())
+	}
 	done, err := t.run(inner, run, given)
 	t.report(e.id)
 	if err != nil {
@@ -212,6 +215,7 @@ type talk struct {
 	most    int
 	stall   time.Duration
 	quotas  spender
+	flow    flow
 
 	stream stream
 	total  tally
@@ -239,6 +243,9 @@ func (t *talk) run(ctx context.Context, run stage.Run, given given) (*stagev1.Do
 	t.ended = t.verb.next == nil
 	for {
 		message, err := t.receive()
+		if err == nil {
+			err = t.flow.pace(ctx, message)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -51,6 +51,10 @@ type Config struct {
 	Tasks int `yaml:"tasks"`
 	// Records is the most that one call may emit. 100,000 by default.
 	Records int `yaml:"records"`
+	// Bytes is the most that a call of an external plugin may emit, and Rate how many a
+	// second in the long run. 64 MiB and 4 MiB by default.
+	Bytes int64 `yaml:"bytes"`
+	Rate  int64 `yaml:"rate"`
 	// MediaFile and MediaTotal bound, in bytes, one fetched video and those that lie
 	// in scratch at once for one scroll. 64 MiB and 512 MiB by default.
 	MediaFile  int64 `yaml:"media_file"`
@@ -74,7 +78,7 @@ func Defaults() Config {
 	return Config{
 		Start: 10 * time.Second, Call: 30 * time.Minute, Stall: time.Minute,
 		Memory: 512 << 20, Records: 100_000, Traffic: 1 << 30, Connections: 32, Crashes: 3, CoolDown: time.Minute,
-		MediaFile: 64 << 20, MediaTotal: 512 << 20, Disk: 256 << 20, Tasks: 512,
+		MediaFile: 64 << 20, MediaTotal: 512 << 20, Disk: 256 << 20, Tasks: 512, Bytes: 64 << 20, Rate: 4 << 20,
 	}
 }
 
@@ -89,8 +93,8 @@ func (c Config) Validate() error {
 	if c.Memory != 0 && c.Memory < minMemory {
 		faults = append(faults, fmt.Errorf("plugins: memory: below %d bytes no stage starts", minMemory))
 	}
-	if c.Records < 0 || c.Crashes < 0 || c.MediaFile < 0 || c.MediaTotal < 0 || c.Traffic < 0 || c.Connections < 0 || c.Disk < 0 || c.Tasks < 0 {
-		faults = append(faults, errors.New("plugins: records, crashes, media, traffic, connections, disk, tasks: below zero"))
+	if c.Records < 0 || c.Crashes < 0 || c.MediaFile < 0 || c.MediaTotal < 0 || c.Traffic < 0 || c.Connections < 0 || c.Disk < 0 || c.Tasks < 0 || c.Bytes < 0 || c.Rate < 0 {
+		faults = append(faults, errors.New("plugins: records, crashes, media, traffic, connections, disk, tasks, bytes, rate: below zero"))
 	}
 	if c.Box != "" && c.Box != NoBox {
 		faults = append(faults, fmt.Errorf("plugins: box: %q is neither empty nor %s", c.Box, NoBox))
@@ -119,6 +123,8 @@ func (c Config) filled() Config {
 	fill(&c.Memory, d.Memory)
 	fill(&c.Disk, d.Disk)
 	fill(&c.Tasks, d.Tasks)
+	fill(&c.Bytes, d.Bytes)
+	fill(&c.Rate, d.Rate)
 	fill(&c.Records, d.Records)
 	fill(&c.MediaFile, d.MediaFile)
 	fill(&c.MediaTotal, d.MediaTotal)

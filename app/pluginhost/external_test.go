@@ -178,3 +178,35 @@ func TestHostEndsWhileItLearns(t *testing.T) {
 		}
 	})
 }
+
+// TestNoBox is the operator's override: an external plugin runs as far as the kernel
+// confines it without a box, and the log says so at every start.
+func TestNoBox(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir+"/acme.yaml", "id: acme\nsha256: "+install(t, dir, "acme")+"\n")
+	b := setup(t, func(c *pluginhost.Config) { c.Dir, c.Box = dir, pluginhost.NoBox })
+	if b.Missing() == nil {
+		t.Error("the box is complete, want it turned off")
+	}
+	for _, term := range []string{"many:1", "scratch"} {
+		if records, err := b.probe(t.Context(), "acme", term); err != nil || len(records) != 1 {
+			t.Errorf("%s: got %d records and %v, want one", term, len(records), err)
+		}
+	}
+	if log := b.log.String(); !strings.Contains(log, "SCROLLERY_PLUGIN_BOX=none") {
+		t.Errorf("the log does not say that plugins run without a box: %s", log)
+	}
+}
+
+// TestTooManyBytes: of an external plugin.
+func TestTooManyBytes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir+"/acme.yaml", "id: acme\nsha256: "+install(t, dir, "acme")+"\n")
+	b := setup(t, func(c *pluginhost.Config) { c.Dir, c.Bytes = dir, 50_000 })
+	records, err := b.probe(t.Context(), "acme", "many:10000")
+	if wantFailure(t, err, stage.StageProtocol); !strings.Contains(err.Error(), "bytes") || len(records) > 5000 {
+		t.Errorf("got %d records and %v", len(records), err)
+	}
+}

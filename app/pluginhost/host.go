@@ -80,22 +80,11 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 		}
 	}
 	h.confiner = confine.New(h.self, config.Box == NoBox)
-	h.warn(false)
+	if h.config.Box == NoBox {
+		log.Warn("plugins run without a box: the author of one can read and change what this server can", "setting", "SCROLLERY_PLUGIN_BOX=none")
+	}
 	h.ends, h.end = context.WithCancel(context.Background())
 	return h, nil
-}
-
-// warn says what plugins are not kept from. It takes the time of a first start of a
-// plugin, so it looks only where there are plugins of third parties.
-func (h *Host) warn(always bool) {
-	switch {
-	case h.config.Box == NoBox:
-		h.log.Warn("plugins run without a box: whoever wrote one can read and change what this server can", "setting", "SCROLLERY_PLUGIN_BOX=none")
-	case h.config.Dir != "" || always:
-		if missing := h.confiner.Missing(); missing != nil {
-			h.log.Error("this system has no box for plugins; external ones are refused, and built-in ones less confined", "missing", missing)
-		}
-	}
 }
 
 // Missing is the part of a plugin's box that this system lacks, or nil.
