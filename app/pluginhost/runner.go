@@ -201,11 +201,7 @@ func (r *runner) PluginToHost(network, address string) (string, string, error) {
 	if network != "unix" || filepath.Dir(filepath.Clean(address)) != r.sockets {
 		return "", "", errAddress
 	}
-	folder, err := r.command.Scratch()
-	if err != nil {
-		return "", "", errAddress
-	}
-	socket, path, err := openSocket(folder, filepath.Base(address))
+	socket, path, err := r.command.Socket(filepath.Base(address))
 	if err != nil {
 		return "", "", errAddress
 	}

@@ -201,6 +201,18 @@ func (c *Command) Scratch() (string, error) {
 	return fmt.Sprintf("/proc/self/fd/%d", c.scratch.Fd()), nil
 }
 
+// Socket opens a socket of the scratch folder without connecting to it. The path leads to
+// this very socket until it is closed, whatever the process puts there later.
+func (c *Command) Socket(name string) (io.Closer, string, error) {
+	folder, err := c.Scratch()
+	if err != nil {
+		return nil, "", err
+	}
+	return openSocket(folder, name)
+}
+
+var errNoSocket = errors.New("no socket")
+
 // Pid is the process id; 0 before Start.
 func (c *Command) Pid() int {
 	if c.command.Process == nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // TestMain makes the test binary its own launcher, and the process that it confines.
@@ -37,6 +39,14 @@ func TestMain(m *testing.M) {
 				all = append(all, text)
 			}
 			_ = json.NewEncoder(os.Stdout).Encode(all)
+			os.Exit(0)
+		case "without": // in a namespace of users that forbids further ones
+			if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+			_, err := New([]string{"/proc/self/exe"}, false).Command(Policy{Path: "/proc/self/exe", SHA256: strings.Repeat("0", 64)})
+			fmt.Println(err)
 			os.Exit(0)
 		case "host":
 			lonelyHost(os.Args[2])
@@ -292,6 +302,17 @@ func TestWithoutNamespaces(t *testing.T) {
 	if command, err := lacking(nil, true).Command(p); err != nil || command.link != nil {
 		t.Errorf("got %v although the operator wants no box", err)
 	}
+	t.Run("of a kernel that refuses to make more", func(t *testing.T) {
+		command := exec.Command("/proc/self/exe", "without")
+		command.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}},
+		}
+		out, err := command.CombinedOutput()
+		if got := string(out); err != nil || !strings.Contains(got, ErrNoBox.Error()+": make namespaces: ") {
+			t.Errorf("got %q (%v), want %v and the part", got, err, ErrNoBox)
+		}
+	})
 	p.SHA256 = ""
 	if command, err := lacking(missing, false).Command(p); err != nil || command.link != nil {
 		t.Errorf("got %v for a built-in, want a process without a box", err)

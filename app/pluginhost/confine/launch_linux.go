@@ -41,9 +41,8 @@ func become(o order) (int, error) {
 	if err := unix.CloseRange(theirs+1, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return 0, fmt.Errorf("close files: %w", err)
 	}
-	// Memory that runs out ends plugins first. Neither call can fail where it matters.
+	// Memory that runs out ends plugins first. This cannot fail where it matters.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("900"), 0)
-	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, niceness)
 	if o.Boxed {
 		if err := enter(o.Policy, file); err != nil {
 			return 0, err
@@ -59,6 +58,10 @@ func become(o order) (int, error) {
 		return 0, fmt.Errorf("enter Landlock: %w", err)
 	}
 	dropCapabilities(o.Boxed)
+	// The work of the launcher is the host's own.
+	if rank, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil { // 20 less its niceness
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 20-rank+niceness)
+	}
 	if err := filterCalls(o); err != nil {
 		return 0, fmt.Errorf("filter system calls: %w", err)
 	}

@@ -2,6 +2,8 @@ package confine
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 
@@ -88,3 +90,22 @@ func (l *link) receive() (scratch *os.File, listener net.Listener, err error) {
 }
 
 var errNoBox = errors.New("the launcher ended before the box was ready")
+
+// openSocket follows no link of the folder.
+func openSocket(folder, name string) (io.Closer, string, error) {
+	dir, err := os.Open(folder)
+	if err != nil {
+		return nil, "", err
+	}
+	defer dir.Close()
+	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	file := os.NewFile(uintptr(fd), name)
+	if info, err := file.Stat(); err != nil || info.Mode().Type() != os.ModeSocket {
+		_ = file.Close()
+		return nil, "", errNoSocket
+	}
+	return file, fmt.Sprintf("/proc/self/fd/%d", fd), nil
+}
