@@ -42,19 +42,28 @@ func TestSampleGrowsOverThreeRuns(t *testing.T) {
 			t.Errorf("run %d: %d outcomes, want one for each of 16 creators", run+1, len(outcomes))
 		}
 		kinds := map[string]int{}
+		thisWeek, weekBefore := 0, 0
 		for _, rec := range recs {
 			kinds[rec.Source.Kind]++
 			var metadata struct{ Sample bool }
 			if err := json.Unmarshal(rec.Metadata, &metadata); err != nil || !metadata.Sample {
 				t.Fatalf("%s is not marked as sample: %v", rec.ExternalID, err)
 			}
-			if age := now - *rec.PostedAt; age < 4*24*3600*1000 {
-				t.Errorf("%s: posted %d ms ago, want more than 72 hours", rec.ExternalID, age)
+			switch days := (now - *rec.PostedAt) / (24 * 3600 * 1000); {
+			case now <= *rec.PostedAt:
+				t.Errorf("%s: posted at %d, want a time before %d", rec.ExternalID, *rec.PostedAt, now)
+			case days < 7:
+				thisWeek++
+			case days < 14:
+				weekBefore++
 			}
 			if *rec.Metrics.Views < views[rec.ExternalID] || *rec.Metrics.Likes > *rec.Metrics.Views {
 				t.Errorf("%s: views %d after %d", rec.ExternalID, *rec.Metrics.Views, views[rec.ExternalID])
 			}
 			views[rec.ExternalID] = *rec.Metrics.Views
+		}
+		if thisWeek < 10 || weekBefore < 5 { // or there is no trend to show
+			t.Errorf("run %d: %d videos of this week and %d of the one before, want at least 10 and 5", run+1, thisWeek, weekBefore)
 		}
 		if kinds["own"] < 4 || kinds["competitor"] < 15 || kinds["niche"] < 50 {
 			t.Errorf("run %d: kinds %v", run+1, kinds)
