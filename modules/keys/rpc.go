@@ -17,6 +17,11 @@ func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "Recover", s.sendCodeTo, func(_ context.Context, req *pb.RecoverRequest) error { return checkEmail(req.GetEmail()) })
 	api.Unary(m, "Reissue", s.reissue, func(_ context.Context, req *pb.ReissueRequest) error { return checkEmail(req.GetEmail()) })
 	api.Unary(m, "CreateSessionKey", s.createSessionKey, s.checkSession)
+	api.Unary(m, "ListKeys", s.listKeys, func(_ context.Context, req *pb.ListKeysRequest) error {
+		_, err := before(req.GetPageToken())
+		return err
+	})
+	api.Unary(m, "RevokeKey", s.revokeKey)
 }
 
 func checkEmail(email string) error {
@@ -78,4 +83,49 @@ func (s *Service) createSessionKey(ctx context.Context, req *pb.CreateSessionKey
 		ApiKey: session.Secret, KeyId: session.ID, Scopes: session.Scopes,
 		ExpiresAt: float64(session.ExpiresAt.UnixMilli()),
 	}, nil
+}
+
+func (s *Service) listKeys(ctx context.Context, req *pb.ListKeysRequest) (*pb.ListKeysResponse, error) {
+	size := defaultPage
+	if req.PageSize != nil {
+		size = int(*req.PageSize)
+	}
+	keys, next, err := s.Own(ctx, size, req.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	resp := &pb.ListKeysResponse{}
+	if next != "" {
+		resp.NextPageToken = &next
+	}
+	for _, key := range keys {
+		resp.Keys = append(resp.Keys, message(key))
+	}
+	return resp, nil
+}
+
+func (s *Service) revokeKey(ctx context.Context, req *pb.RevokeKeyRequest) (*pb.RevokeKeyResponse, error) {
+	key, err := s.RevokeOwn(ctx, req.GetId())
+	if err != nil || key == nil {
+		return &pb.RevokeKeyResponse{}, err
+	}
+	return &pb.RevokeKeyResponse{Found: true, Key: message(*key)}, nil
+}
+
+func message(k OwnKey) *pb.Key {
+	out := &pb.Key{
+		Id: k.ID, Hint: k.Hint, Scopes: k.Scopes, Current: k.Current, Active: k.Active, CreatedAt: float64(k.CreatedAt.UnixMilli()),
+		ExpiresAt: millis(k.ExpiresAt), RevokedAt: millis(k.RevokedAt),
+	}
+	if k.ParentID != "" {
+		out.ParentId = &k.ParentID
+	}
+	return out
+}
+
+func millis(at time.Time) *float64 {
+	if at.IsZero() {
+		return nil
+	}
+	return proto.Float64(float64(at.UnixMilli()))
 }

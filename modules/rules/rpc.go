@@ -12,6 +12,10 @@ import (
 func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "GetRules", s.getRules)
 	api.Unary(m, "PutRules", s.putRules, checkPut)
+	api.Unary(m, "ListRuleVersions", s.listVersions, func(_ context.Context, req *scrolleryv1.ListRuleVersionsRequest) error {
+		_, err := before(req.GetPageToken())
+		return err
+	})
 }
 
 func (s *Service) getRules(ctx context.Context, _ *scrolleryv1.GetRulesRequest) (*scrolleryv1.GetRulesResponse, error) {
@@ -46,6 +50,25 @@ func (s *Service) putRules(ctx context.Context, req *scrolleryv1.PutRulesRequest
 		outcome = "created"
 	}
 	return &scrolleryv1.PutRulesResponse{Outcome: outcome, Rules: message(rules)}, nil
+}
+
+func (s *Service) listVersions(ctx context.Context, req *scrolleryv1.ListRuleVersionsRequest) (*scrolleryv1.ListRuleVersionsResponse, error) {
+	size := defaultPage
+	if req.PageSize != nil {
+		size = int(*req.PageSize)
+	}
+	versions, next, err := s.Versions(ctx, size, req.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	answer := &scrolleryv1.ListRuleVersionsResponse{}
+	if next != "" {
+		answer.NextPageToken = &next
+	}
+	for _, rules := range versions {
+		answer.Versions = append(answer.Versions, message(rules))
+	}
+	return answer, nil
 }
 
 func message(r Rules) *scrolleryv1.Rules {

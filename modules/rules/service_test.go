@@ -255,3 +255,35 @@ func itemRows(t *testing.T, db *store.DB) map[string]bool {
 	}, "SELECT text, position, archived FROM rule_items")
 	return out
 }
+
+func TestVersionsAreListed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := rules.New(db, workspace(7))
+		ctx, other := viewer.As(t.Context(), db.NewID()), viewer.As(t.Context(), db.NewID())
+		for _, text := range []string{"A", "B", "C"} {
+			put(t, ctx, s, text)
+		}
+		put(t, other, s, "X")
+		var texts []string
+		for token, pages := "", 1; ; pages++ {
+			page, next, err := s.Versions(ctx, 2, token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range page {
+				texts = append(texts, fmt.Sprint(r.Version, r.Text, r.WorkspaceID))
+			}
+			if token = next; token == "" {
+				if pages != 2 {
+					t.Errorf("got %d pages, want 2", pages)
+				}
+				break
+			}
+		}
+		want(t, texts, fmt.Sprint(3, "C", 7), fmt.Sprint(2, "B", 7), fmt.Sprint(1, "A", 7))
+		if page, next, err := s.Versions(viewer.As(t.Context(), db.NewID()), 2, ""); err != nil || len(page) != 0 || next != "" {
+			t.Errorf("a tenant without rules: got %v, %q, %v; want none", page, next, err)
+		}
+	})
+}

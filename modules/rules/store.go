@@ -34,6 +34,24 @@ func latestVersion(ctx context.Context, client *ent.Client) (int, error) {
 	return versions[0], nil
 }
 
+// loadVersions returns rulesets below a version, newest first, without their workspace;
+// 0 starts with the newest.
+func loadVersions(ctx context.Context, client *ent.Client, before, limit int) ([]Rules, error) {
+	query := client.Ruleset.Query().Order(ent.Desc(ruleset.FieldVersion)).Limit(limit)
+	if before > 0 {
+		query.Where(ruleset.VersionLT(before))
+	}
+	rows, err := query.All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list rules: %w", err)
+	}
+	out := make([]Rules, len(rows))
+	for i, row := range rows {
+		out[i] = Rules{Version: row.Version, Text: row.Text, CreatedAt: row.CreatedAt}
+	}
+	return out, nil
+}
+
 // loadItems returns the viewer's items in the order in which they are listed, without
 // the archived ones unless they are asked for.
 func loadItems(ctx context.Context, client *ent.Client, archived bool) ([]Item, error) {

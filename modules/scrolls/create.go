@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Start is what a caller asks for. Nil is absent.
@@ -170,4 +173,74 @@ func nextTime(account, last int64, everyDays int, now time.Time) int64 {
 		next += step
 	}
 	return next
+}
+
+// NamedTemplate is a template as callers see it.
+type NamedTemplate struct {
+	Name string
+	// Kinds are the kinds of seeds and of new videos; empty stands for all.
+	Kinds  []string
+	Stages []TemplateStage
+}
+
+// TemplateStage is one stage of a template.
+type TemplateStage struct {
+	// Kind is `plan`, `source`, `screen` or `evidence`.
+	ID, Kind  string
+	Usable    bool
+	Platforms []string
+}
+
+// Templates returns a page of the templates that a caller may name, by name. next is
+// empty at the end.
+func (s *Service) Templates(size int, token string) (page []NamedTemplate, next string, err error) {
+	after, err := before(token)
+	if err != nil {
+		return nil, "", err
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.cfg.Templates)), func(name string) bool { return name == importTemplate })
+	names = names[min(int(after), len(names)):]
+	if len(names) > size {
+		names = names[:size]
+		next = publicid.Format(pagePrefix, after+int64(size))
+	}
+	for _, name := range names {
+		page = append(page, s.describe(name, s.cfg.Templates[name]))
+	}
+	return page, next, nil
+}
+
+func (s *Service) describe(name string, template Template) NamedTemplate {
+	out := NamedTemplate{Name: name, Kinds: template.Kinds}
+	for _, step := range []struct {
+		kind stage.Kind
+		ids  []string
+	}{
+		{stage.PlanKind, template.Plans},
+		{stage.SourceKind, template.Sources},
+		{stage.ScreenKind, template.Screens},
+		{stage.EvidenceKind, template.Evidence},
+	} {
+		for _, id := range step.ids {
+			found := s.needs.Stages.Find(id)
+			out.Stages = append(out.Stages, TemplateStage{ID: id, Kind: string(step.kind), Usable: found.Usable, Platforms: found.Platforms})
+		}
+	}
+	return out
+}
+
+// Recurrence is the schedule of a tenant's scrolls. Times in Unix milliseconds.
+type Recurrence struct {
+	EveryDays         int
+	Prompt, Template  *string
+	NextAt, CreatedAt int64
+}
+
+// Schedule returns the tenant's recurrence; nil where nothing repeats.
+func (s *Service) Schedule(ctx context.Context) (*Recurrence, error) {
+	found, err := s.recurrence(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load schedule: %w", err)
+	}
+	return found, nil
 }

@@ -26,6 +26,8 @@ func Operations(s *Service) api.Operations {
 		api.Stream(mux, "WatchScroll", rpc.watch)
 		api.Unary(mux, "CancelScroll", rpc.cancel)
 		api.Unary(mux, "StopSchedule", rpc.stopSchedule)
+		api.Unary(mux, "GetSchedule", rpc.schedule)
+		api.Unary(mux, "ListTemplates", rpc.templates, rpc.checkTemplates)
 	}
 }
 
@@ -80,7 +82,7 @@ func (r *rpc) list(ctx context.Context, req *scrolleryv1.ListScrollsRequest) (*s
 	if err != nil {
 		return nil, err
 	}
-	resp := &scrolleryv1.ListScrollsResponse{NextPageToken: next}
+	resp := &scrolleryv1.ListScrollsResponse{NextPageToken: following(next)}
 	for _, scroll := range scrolls {
 		resp.Scrolls = append(resp.Scrolls, message(scroll))
 	}
@@ -97,7 +99,7 @@ func (r *rpc) verdicts(ctx context.Context, req *scrolleryv1.ListVerdictsRequest
 	if err != nil {
 		return nil, err
 	}
-	resp := &scrolleryv1.ListVerdictsResponse{NextPageToken: next}
+	resp := &scrolleryv1.ListVerdictsResponse{NextPageToken: following(next)}
 	for _, v := range verdicts {
 		resp.Verdicts = append(resp.Verdicts, &scrolleryv1.Verdict{
 			Platform: v.Platform, ExternalId: v.ExternalID, Dropped: v.DroppedBy != "", Rule: v.DroppedBy, RuleId: v.RuleID,
@@ -127,6 +129,42 @@ func (r *rpc) stopSchedule(ctx context.Context, _ *scrolleryv1.StopScheduleReque
 		return nil, err
 	}
 	return &scrolleryv1.StopScheduleResponse{Stopped: stopped}, nil
+}
+
+func (r *rpc) schedule(ctx context.Context, _ *scrolleryv1.GetScheduleRequest) (*scrolleryv1.GetScheduleResponse, error) {
+	row, err := r.service.Schedule(ctx)
+	if err != nil || row == nil {
+		return &scrolleryv1.GetScheduleResponse{}, err
+	}
+	return &scrolleryv1.GetScheduleResponse{Schedule: &scrolleryv1.Schedule{
+		EveryDays: int32(row.EveryDays), Prompt: row.Prompt, Template: row.Template,
+		NextAt: float64(row.NextAt), CreatedAt: float64(row.CreatedAt),
+	}}, nil
+}
+
+func (r *rpc) checkTemplates(_ context.Context, req *scrolleryv1.ListTemplatesRequest) error {
+	_, err := before(req.GetPageToken())
+	return err
+}
+
+func (r *rpc) templates(_ context.Context, req *scrolleryv1.ListTemplatesRequest) (*scrolleryv1.ListTemplatesResponse, error) {
+	size := defaultPage
+	if req.PageSize != nil {
+		size = int(*req.PageSize)
+	}
+	found, next, err := r.service.Templates(size, req.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	resp := &scrolleryv1.ListTemplatesResponse{NextPageToken: following(next)}
+	for _, template := range found {
+		shown := &scrolleryv1.Template{Name: template.Name, Kinds: template.Kinds}
+		for _, s := range template.Stages {
+			shown.Stages = append(shown.Stages, &scrolleryv1.TemplateStage{Id: s.ID, Kind: s.Kind, Usable: s.Usable, Platforms: s.Platforms})
+		}
+		resp.Templates = append(resp.Templates, shown)
+	}
+	return resp, nil
 }
 
 // message is the scroll as the API shows it; nil for nil.
@@ -182,6 +220,14 @@ func progress(s *Scroll) *scrolleryv1.Progress {
 		p.DroppedByRule = append(p.DroppedByRule, &scrolleryv1.RuleDrops{Rule: d.Rule, Videos: int32(d.Videos)})
 	}
 	return p
+}
+
+// following is the token of the next page; nil at the end.
+func following(token string) *string {
+	if token == "" {
+		return nil
+	}
+	return &token
 }
 
 func number(millis *int64) *float64 {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -106,9 +108,66 @@ func TestOperations(t *testing.T) {
 	if status, got, _ = call("POST", service+"StopSchedule", `{}`); status != http.StatusOK || got["stopped"] != true {
 		t.Errorf("stop schedule: %d %v", status, got)
 	}
+	for _, path := range []string{"cancel", "list", "schedule", "schedule/stop", "templates", "verdicts"} {
+		t.Run("REST has "+path, func(t *testing.T) { checkREST(t, call, path, id) })
+	}
 	w.briefed = false
 	status, refused, _ = call("POST", "/v1/scrolls", `{}`)
 	if status != http.StatusConflict || refused["error"] != "workspace_required" {
 		t.Errorf("no workspace: %d %v", status, refused)
+	}
+}
+
+// checkREST calls one operation on a path below /v1/scrolls of a tenant with one
+// cancelled scroll and no schedule.
+func checkREST(t *testing.T, call func(method, path, body string) (int, map[string]any, int), path, id string) {
+	t.Helper()
+	ask := func(method, query, body string, units int) map[string]any {
+		t.Helper()
+		status, got, cost := call(method, "/v1/scrolls/"+path+query, body)
+		if status != http.StatusOK || cost != units {
+			t.Fatalf("%s%s: got %d, %d units, want 200, %d: %v", path, query, status, cost, units, got)
+		}
+		return got
+	}
+	switch path {
+	case "cancel":
+		if got := ask("POST", "", `{"id":"`+id+`"}`, 2); got["found"] != true {
+			t.Errorf("got %v, want found", got)
+		}
+	case "list":
+		got := ask("GET", "?limit=1", "", 1)
+		if listed, _ := got["scrolls"].([]any); len(listed) != 1 || got["nextCursor"] != nil {
+			t.Errorf("got %v, want one scroll and no cursor", got)
+		}
+	case "schedule":
+		if got := ask("GET", "", "", 1); got["schedule"] != nil {
+			t.Errorf("got %v, want none", got)
+		}
+	case "schedule/stop":
+		if got := ask("POST", "", `{}`, 2); got["stopped"] != false {
+			t.Errorf("got %v, want stopped false", got)
+		}
+	case "templates":
+		var names []string
+		for cursor := ""; ; {
+			got := ask("GET", "?limit=3"+cursor, "", 1)
+			for _, template := range got["templates"].([]any) {
+				names = append(names, template.(map[string]any)["name"].(string))
+			}
+			next, more := got["nextCursor"].(string)
+			if !more {
+				break
+			}
+			cursor = "&cursor=" + next
+		}
+		if diff := cmp.Diff([]string{"competitors", "default", "niche", "own"}, names); diff != "" {
+			t.Errorf("templates (-want +got):\n%s", diff)
+		}
+	case "verdicts":
+		got := ask("GET", "?dropped=true", "", 1)
+		if listed, _ := got["verdicts"].([]any); len(listed) != 0 || got["nextCursor"] != nil {
+			t.Errorf("got %v, want no verdicts and no cursor", got)
+		}
 	}
 }

@@ -253,6 +253,13 @@ func TestRecurrence(t *testing.T) {
 		if n := w.number("SELECT every_days FROM recurrences"); n != 7 || w.count("recurrences") != 1 {
 			t.Errorf("replaced: every %d days", n)
 		}
+		shown, err := w.service.Schedule(tenant())
+		if err != nil || shown == nil || shown.EveryDays != 7 || shown.Prompt != nil || shown.NextAt <= now.UnixMilli() || shown.CreatedAt != now.UnixMilli() {
+			t.Errorf("schedule: got %+v, %v; want every 7 days, set now", shown, err)
+		}
+		if other, err := w.service.Schedule(viewer.As(context.Background(), account+1)); err != nil || other != nil {
+			t.Errorf("schedule of another tenant: got %+v, %v; want none", other, err)
+		}
 		if stopped, err := w.service.StopSchedule(viewer.As(context.Background(), account+1)); err != nil || stopped {
 			t.Errorf("another tenant stops it: %v, %v", stopped, err)
 		}

@@ -205,6 +205,16 @@ func (s *Service) replaceRecurrence(ctx context.Context, tx *store.Tx, account i
 		SetNillablePrompt(start.Prompt).SetNillableTemplate(start.Template).SetNextAt(next).SetCreatedAt(now).Exec(ctx)
 }
 
+// recurrence reads the tenant's recurrence; nil where there is none.
+func (s *Service) recurrence(ctx context.Context) (*Recurrence, error) {
+	rows, err := s.db.Ent().Recurrence.Query().Limit(1).All(ctx)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	row := rows[0]
+	return &Recurrence{EveryDays: row.EveryDays, Prompt: row.Prompt, Template: row.Template, NextAt: row.NextAt, CreatedAt: row.CreatedAt}, nil
+}
+
 func (s *Service) deleteRecurrence(ctx context.Context) (bool, error) {
 	var deleted int
 	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {

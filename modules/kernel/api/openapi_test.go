@@ -8,8 +8,12 @@ import (
 
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // contract reads the served document.
@@ -47,13 +51,38 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if got := strings.Count(text, `"operationId"`); got != 27 {
+	if got := strings.Count(text, `"operationId"`); got != 37 {
 		t.Errorf("%d operations", got)
 	}
 	for _, hidden := range []string{"pageToken", "nextPageToken", "clearCompetitors", "watchScroll"} {
 		if strings.Contains(text, hidden) {
 			t.Errorf("%s belongs to the other protocols", hidden)
 		}
+	}
+}
+
+// TestEveryUnaryOperationHasAPath: REST has what the other protocols have.
+func TestEveryUnaryOperationHasAPath(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	protoregistry.GlobalFiles.RangeFilesByPackage("scrollery.v1", func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for j := range methods.Len() {
+				row, _ := proto.GetExtension(methods.Get(j).Options(), scrolleryv1.E_Operation).(*scrolleryv1.Operation)
+				if methods.Get(j).IsStreamingServer() {
+					continue
+				}
+				checked++
+				if row.GetPath() == "" || row.GetMethod() == "" {
+					t.Errorf("%s: got method %q, path %q; want both", methods.Get(j).FullName(), row.GetMethod(), row.GetPath())
+				}
+			}
+		}
+		return true
+	})
+	if checked < 30 {
+		t.Errorf("got %d operations, want at least 30", checked)
 	}
 }
 

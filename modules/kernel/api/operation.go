@@ -88,6 +88,8 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 		return nil, fmt.Errorf("rpc %s has no operation option", method.FullName())
 	case (row.Method == "") != (row.Path == ""):
 		return nil, fmt.Errorf("operation %s needs both method and path, or neither", row.Id)
+	case row.Path == "" && !method.IsStreamingServer():
+		return nil, fmt.Errorf("operation %s has no path on REST", row.Id)
 	case row.Auth == scrolleryv1.Auth_AUTH_UNSPECIFIED:
 		return nil, fmt.Errorf("operation %s has no auth", row.Id)
 	}

@@ -55,7 +55,8 @@ func (v *Viewer) Has(scope string) bool { return slices.Contains(v.Scopes, scope
 // AllScopes returns every scope there is, in the order in which they are shown.
 func AllScopes() []string {
 	return strings.Fields("workspace:read workspace:write rules:read rules:write scrolls:read scrolls:write " +
-		"library:read library:write usage:read keys:write sandbox:write agent:run billing:write")
+		"library:read library:write usage:read keys:read keys:write webhooks:read webhooks:write " +
+		"account:read account:write sandbox:write agent:run billing:write")
 }
 
 type contextKey struct{}

@@ -349,6 +349,327 @@ func (x *CreateSessionKeyResponse) GetExpiresAt() float64 {
 	return 0
 }
 
+type ListKeysRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 25 when absent.
+	PageSize *int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize" json:"page_size,omitempty"`
+	// The value that the page before ended with.
+	PageToken     *string `protobuf:"bytes,2,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeysRequest) Reset() {
+	*x = ListKeysRequest{}
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeysRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeysRequest) ProtoMessage() {}
+
+func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
+func (*ListKeysRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_keys_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListKeysRequest) GetPageSize() int32 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+func (x *ListKeysRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
+	}
+	return ""
+}
+
+type ListKeysResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Keys  []*Key                 `protobuf:"bytes,1,rep,name=keys" json:"keys,omitempty"`
+	// Null at the end.
+	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeysResponse) Reset() {
+	*x = ListKeysResponse{}
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeysResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeysResponse) ProtoMessage() {}
+
+func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
+func (*ListKeysResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_keys_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ListKeysResponse) GetKeys() []*Key {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+func (x *ListKeysResponse) GetNextPageToken() string {
+	if x != nil && x.NextPageToken != nil {
+		return *x.NextPageToken
+	}
+	return ""
+}
+
+// Key describes an API key or a session key, without its secret.
+type Key struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// The last four characters of the secret.
+	Hint   string   `protobuf:"bytes,2,opt,name=hint" json:"hint,omitempty"`
+	Scopes []string `protobuf:"bytes,3,rep,name=scopes" json:"scopes,omitempty"`
+	// The key that created a session key; null for other keys.
+	ParentId *string `protobuf:"bytes,4,opt,name=parent_id,json=parentId" json:"parent_id,omitempty"`
+	// Whether this is the key of the call.
+	Current bool `protobuf:"varint,5,opt,name=current" json:"current,omitempty"`
+	// Whether it is in force: neither revoked nor expired, and for a session key its
+	// parent is in force too.
+	Active bool `protobuf:"varint,6,opt,name=active" json:"active,omitempty"`
+	// Unix milliseconds, as the two below.
+	CreatedAt float64 `protobuf:"fixed64,7,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// Null: it never expires.
+	ExpiresAt *float64 `protobuf:"fixed64,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// Null: it was not revoked.
+	RevokedAt     *float64 `protobuf:"fixed64,9,opt,name=revoked_at,json=revokedAt" json:"revoked_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Key) Reset() {
+	*x = Key{}
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Key) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Key) ProtoMessage() {}
+
+func (x *Key) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Key.ProtoReflect.Descriptor instead.
+func (*Key) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_keys_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Key) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Key) GetHint() string {
+	if x != nil {
+		return x.Hint
+	}
+	return ""
+}
+
+func (x *Key) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *Key) GetParentId() string {
+	if x != nil && x.ParentId != nil {
+		return *x.ParentId
+	}
+	return ""
+}
+
+func (x *Key) GetCurrent() bool {
+	if x != nil {
+		return x.Current
+	}
+	return false
+}
+
+func (x *Key) GetActive() bool {
+	if x != nil {
+		return x.Active
+	}
+	return false
+}
+
+func (x *Key) GetCreatedAt() float64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+func (x *Key) GetExpiresAt() float64 {
+	if x != nil && x.ExpiresAt != nil {
+		return *x.ExpiresAt
+	}
+	return 0
+}
+
+func (x *Key) GetRevokedAt() float64 {
+	if x != nil && x.RevokedAt != nil {
+		return *x.RevokedAt
+	}
+	return 0
+}
+
+type RevokeKeyRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            *string                `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeKeyRequest) Reset() {
+	*x = RevokeKeyRequest{}
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeKeyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeKeyRequest) ProtoMessage() {}
+
+func (x *RevokeKeyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeKeyRequest.ProtoReflect.Descriptor instead.
+func (*RevokeKeyRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_keys_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RevokeKeyRequest) GetId() string {
+	if x != nil && x.Id != nil {
+		return *x.Id
+	}
+	return ""
+}
+
+type RevokeKeyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Found bool                   `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
+	// Null when not found.
+	Key           *Key `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeKeyResponse) Reset() {
+	*x = RevokeKeyResponse{}
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeKeyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeKeyResponse) ProtoMessage() {}
+
+func (x *RevokeKeyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_keys_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeKeyResponse.ProtoReflect.Descriptor instead.
+func (*RevokeKeyResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_keys_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RevokeKeyResponse) GetFound() bool {
+	if x != nil {
+		return x.Found
+	}
+	return false
+}
+
+func (x *RevokeKeyResponse) GetKey() *Key {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
 var File_scrollery_v1_keys_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_keys_service_proto_rawDesc = "" +
@@ -377,15 +698,46 @@ const file_scrollery_v1_keys_service_proto_rawDesc = "" +
 	"\x06key_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\x05keyId\x12\x16\n" +
 	"\x06scopes\x18\x03 \x03(\tR\x06scopes\x12$\n" +
 	"\n" +
-	"expires_at\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x02R\texpiresAt2\x87\x03\n" +
+	"expires_at\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x02R\texpiresAt\"u\n" +
+	"\x0fListKeysRequest\x12/\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\x12\xbaH\x06\x1a\x04\x18d(\x01\xea\xda\x18\x05limitR\bpageSize\x121\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\"q\n" +
+	"\x10ListKeysResponse\x12%\n" +
+	"\x04keys\x18\x01 \x03(\v2\x11.scrollery.v1.KeyR\x04keys\x126\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
+	"nextCursorR\rnextPageToken\"\x90\x02\n" +
+	"\x03Key\x12\x15\n" +
+	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12\x19\n" +
+	"\x04hint\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04hint\x12\x16\n" +
+	"\x06scopes\x18\x03 \x03(\tR\x06scopes\x12\x1b\n" +
+	"\tparent_id\x18\x04 \x01(\tR\bparentId\x12\x1f\n" +
+	"\acurrent\x18\x05 \x01(\bB\x05\xaa\x01\x02\b\x02R\acurrent\x12\x1d\n" +
+	"\x06active\x18\x06 \x01(\bB\x05\xaa\x01\x02\b\x02R\x06active\x12$\n" +
+	"\n" +
+	"created_at\x18\a \x01(\x01B\x05\xaa\x01\x02\b\x02R\tcreatedAt\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\b \x01(\x01R\texpiresAt\x12\x1d\n" +
+	"\n" +
+	"revoked_at\x18\t \x01(\x01R\trevokedAt\".\n" +
+	"\x10RevokeKeyRequest\x12\x1a\n" +
+	"\x02id\x18\x01 \x01(\tB\n" +
+	"\xbaH\a\xc8\x01\x01r\x02\x10\x01R\x02id\"U\n" +
+	"\x11RevokeKeyResponse\x12\x1b\n" +
+	"\x05found\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\x05found\x12#\n" +
+	"\x03key\x18\x02 \x01(\v2\x11.scrollery.v1.KeyR\x03key2\x9e\x05\n" +
 	"\vKeysService\x12u\n" +
 	"\aRecover\x12\x1c.scrollery.v1.RecoverRequest\x1a\x1d.scrollery.v1.RecoverResponse\"-\xca\xda\x18)\n" +
 	"\arecover\x12\x04POST\x1a\x14/v1/api_keys/recover \x01X\x05\x12u\n" +
 	"\aReissue\x12\x1c.scrollery.v1.ReissueRequest\x1a\x1d.scrollery.v1.ReissueResponse\"-\xca\xda\x18)\n" +
-	"\areissue\x12\x04POST\x1a\x14/v1/api_keys/reissue \x01X\x05\x12\x89\x01\n" +
-	"\x10CreateSessionKey\x12%.scrollery.v1.CreateSessionKeyRequest\x1a&.scrollery.v1.CreateSessionKeyResponse\"&\xca\xda\x18\"\n" +
-	"\x10createSessionKey \x02*\n" +
-	"keys:write8\x02BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\areissue\x12\x04POST\x1a\x14/v1/api_keys/reissue \x01X\x05\x12\xa6\x01\n" +
+	"\x10CreateSessionKey\x12%.scrollery.v1.CreateSessionKeyRequest\x1a&.scrollery.v1.CreateSessionKeyResponse\"C\xca\xda\x18?\n" +
+	"\x10createSessionKey\x12\x04POST\x1a\x15/v1/api_keys/sessions \x02*\n" +
+	"keys:write8\x02\x12|\n" +
+	"\bListKeys\x12\x1d.scrollery.v1.ListKeysRequest\x1a\x1e.scrollery.v1.ListKeysResponse\"1\xca\xda\x18*\n" +
+	"\blistKeys\x12\x03GET\x1a\f/v1/api_keys \x02*\tkeys:read\x90\x02\x01\x12z\n" +
+	"\tRevokeKey\x12\x1e.scrollery.v1.RevokeKeyRequest\x1a\x1f.scrollery.v1.RevokeKeyResponse\",\xca\xda\x18(\n" +
+	"\trevokeKey\x12\x04POST\x1a\x13/v1/api_keys/revoke \x02BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_keys_service_proto_rawDescOnce sync.Once
@@ -399,7 +751,7 @@ func file_scrollery_v1_keys_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_keys_service_proto_rawDescData
 }
 
-var file_scrollery_v1_keys_service_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_scrollery_v1_keys_service_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_scrollery_v1_keys_service_proto_goTypes = []any{
 	(*RecoverRequest)(nil),           // 0: scrollery.v1.RecoverRequest
 	(*RecoverResponse)(nil),          // 1: scrollery.v1.RecoverResponse
@@ -407,19 +759,30 @@ var file_scrollery_v1_keys_service_proto_goTypes = []any{
 	(*ReissueResponse)(nil),          // 3: scrollery.v1.ReissueResponse
 	(*CreateSessionKeyRequest)(nil),  // 4: scrollery.v1.CreateSessionKeyRequest
 	(*CreateSessionKeyResponse)(nil), // 5: scrollery.v1.CreateSessionKeyResponse
+	(*ListKeysRequest)(nil),          // 6: scrollery.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),         // 7: scrollery.v1.ListKeysResponse
+	(*Key)(nil),                      // 8: scrollery.v1.Key
+	(*RevokeKeyRequest)(nil),         // 9: scrollery.v1.RevokeKeyRequest
+	(*RevokeKeyResponse)(nil),        // 10: scrollery.v1.RevokeKeyResponse
 }
 var file_scrollery_v1_keys_service_proto_depIdxs = []int32{
-	0, // 0: scrollery.v1.KeysService.Recover:input_type -> scrollery.v1.RecoverRequest
-	2, // 1: scrollery.v1.KeysService.Reissue:input_type -> scrollery.v1.ReissueRequest
-	4, // 2: scrollery.v1.KeysService.CreateSessionKey:input_type -> scrollery.v1.CreateSessionKeyRequest
-	1, // 3: scrollery.v1.KeysService.Recover:output_type -> scrollery.v1.RecoverResponse
-	3, // 4: scrollery.v1.KeysService.Reissue:output_type -> scrollery.v1.ReissueResponse
-	5, // 5: scrollery.v1.KeysService.CreateSessionKey:output_type -> scrollery.v1.CreateSessionKeyResponse
-	3, // [3:6] is the sub-list for method output_type
-	0, // [0:3] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	8,  // 0: scrollery.v1.ListKeysResponse.keys:type_name -> scrollery.v1.Key
+	8,  // 1: scrollery.v1.RevokeKeyResponse.key:type_name -> scrollery.v1.Key
+	0,  // 2: scrollery.v1.KeysService.Recover:input_type -> scrollery.v1.RecoverRequest
+	2,  // 3: scrollery.v1.KeysService.Reissue:input_type -> scrollery.v1.ReissueRequest
+	4,  // 4: scrollery.v1.KeysService.CreateSessionKey:input_type -> scrollery.v1.CreateSessionKeyRequest
+	6,  // 5: scrollery.v1.KeysService.ListKeys:input_type -> scrollery.v1.ListKeysRequest
+	9,  // 6: scrollery.v1.KeysService.RevokeKey:input_type -> scrollery.v1.RevokeKeyRequest
+	1,  // 7: scrollery.v1.KeysService.Recover:output_type -> scrollery.v1.RecoverResponse
+	3,  // 8: scrollery.v1.KeysService.Reissue:output_type -> scrollery.v1.ReissueResponse
+	5,  // 9: scrollery.v1.KeysService.CreateSessionKey:output_type -> scrollery.v1.CreateSessionKeyResponse
+	7,  // 10: scrollery.v1.KeysService.ListKeys:output_type -> scrollery.v1.ListKeysResponse
+	10, // 11: scrollery.v1.KeysService.RevokeKey:output_type -> scrollery.v1.RevokeKeyResponse
+	7,  // [7:12] is the sub-list for method output_type
+	2,  // [2:7] is the sub-list for method input_type
+	2,  // [2:2] is the sub-list for extension type_name
+	2,  // [2:2] is the sub-list for extension extendee
+	0,  // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_keys_service_proto_init() }
@@ -434,7 +797,7 @@ func file_scrollery_v1_keys_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_keys_service_proto_rawDesc), len(file_scrollery_v1_keys_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -207,6 +207,113 @@ func (x *PutRulesResponse) GetRules() *Rules {
 	return nil
 }
 
+type ListRuleVersionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 25 when absent.
+	PageSize *int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize" json:"page_size,omitempty"`
+	// The value that the page before ended with.
+	PageToken     *string `protobuf:"bytes,2,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRuleVersionsRequest) Reset() {
+	*x = ListRuleVersionsRequest{}
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRuleVersionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRuleVersionsRequest) ProtoMessage() {}
+
+func (x *ListRuleVersionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRuleVersionsRequest.ProtoReflect.Descriptor instead.
+func (*ListRuleVersionsRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ListRuleVersionsRequest) GetPageSize() int32 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRuleVersionsRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
+	}
+	return ""
+}
+
+type ListRuleVersionsResponse struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Versions []*Rules               `protobuf:"bytes,1,rep,name=versions" json:"versions,omitempty"`
+	// Null at the end.
+	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRuleVersionsResponse) Reset() {
+	*x = ListRuleVersionsResponse{}
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRuleVersionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRuleVersionsResponse) ProtoMessage() {}
+
+func (x *ListRuleVersionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRuleVersionsResponse.ProtoReflect.Descriptor instead.
+func (*ListRuleVersionsResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ListRuleVersionsResponse) GetVersions() []*Rules {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
+func (x *ListRuleVersionsResponse) GetNextPageToken() string {
+	if x != nil && x.NextPageToken != nil {
+		return *x.NextPageToken
+	}
+	return ""
+}
+
 var File_scrollery_v1_rules_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_rules_service_proto_rawDesc = "" +
@@ -220,13 +327,24 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\x04text\x18\x01 \x01(\tB\x0e\xbaH\v\xc8\x01\x01r\x06\x10\x01\x18\xa0\x9c\x01R\x04text\"\x7f\n" +
 	"\x10PutRulesResponse\x128\n" +
 	"\aoutcome\x18\x01 \x01(\tB\x1e\xbaH\x16r\x14R\acreatedR\tunchanged\xaa\x01\x02\b\x02R\aoutcome\x121\n" +
-	"\x05rules\x18\x02 \x01(\v2\x13.scrollery.v1.RulesB\x06\xbaH\x03\xc8\x01\x01R\x05rules2\x9f\x02\n" +
+	"\x05rules\x18\x02 \x01(\v2\x13.scrollery.v1.RulesB\x06\xbaH\x03\xc8\x01\x01R\x05rules\"}\n" +
+	"\x17ListRuleVersionsRequest\x12/\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\x12\xbaH\x06\x1a\x04\x18\x19(\x01\xea\xda\x18\x05limitR\bpageSize\x121\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\"\x83\x01\n" +
+	"\x18ListRuleVersionsResponse\x12/\n" +
+	"\bversions\x18\x01 \x03(\v2\x13.scrollery.v1.RulesR\bversions\x126\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
+	"nextCursorR\rnextPageToken2\xc9\x03\n" +
 	"\fRulesService\x12|\n" +
 	"\bGetRules\x12\x1d.scrollery.v1.GetRulesRequest\x1a\x1e.scrollery.v1.GetRulesResponse\"1\xca\xda\x18*\n" +
 	"\bgetRules\x12\x03GET\x1a\t/v1/rules \x02*\n" +
 	"rules:read8\x01\x90\x02\x01\x12\x90\x01\n" +
 	"\bPutRules\x12\x1d.scrollery.v1.PutRulesRequest\x1a\x1e.scrollery.v1.PutRulesResponse\"E\xca\xda\x18A\n" +
-	"\bputRules\x12\x03PUT\x1a\t/v1/rules \x02*\vrules:write0\x018\x02B\x12workspace_requiredBCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\bputRules\x12\x03PUT\x1a\t/v1/rules \x02*\vrules:write0\x018\x02B\x12workspace_required\x12\xa7\x01\n" +
+	"\x10ListRuleVersions\x12%.scrollery.v1.ListRuleVersionsRequest\x1a&.scrollery.v1.ListRuleVersionsResponse\"D\xca\xda\x18=\n" +
+	"\x10listRuleVersions\x12\x03GET\x1a\x12/v1/rules/versions \x02*\n" +
+	"rules:read0\x018\x01\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_rules_service_proto_rawDescOnce sync.Once
@@ -240,28 +358,33 @@ func file_scrollery_v1_rules_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_rules_service_proto_rawDescData
 }
 
-var file_scrollery_v1_rules_service_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_scrollery_v1_rules_service_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_scrollery_v1_rules_service_proto_goTypes = []any{
-	(*GetRulesRequest)(nil),  // 0: scrollery.v1.GetRulesRequest
-	(*GetRulesResponse)(nil), // 1: scrollery.v1.GetRulesResponse
-	(*PutRulesRequest)(nil),  // 2: scrollery.v1.PutRulesRequest
-	(*PutRulesResponse)(nil), // 3: scrollery.v1.PutRulesResponse
-	(*Rules)(nil),            // 4: scrollery.v1.Rules
-	(*RuleItem)(nil),         // 5: scrollery.v1.RuleItem
+	(*GetRulesRequest)(nil),          // 0: scrollery.v1.GetRulesRequest
+	(*GetRulesResponse)(nil),         // 1: scrollery.v1.GetRulesResponse
+	(*PutRulesRequest)(nil),          // 2: scrollery.v1.PutRulesRequest
+	(*PutRulesResponse)(nil),         // 3: scrollery.v1.PutRulesResponse
+	(*ListRuleVersionsRequest)(nil),  // 4: scrollery.v1.ListRuleVersionsRequest
+	(*ListRuleVersionsResponse)(nil), // 5: scrollery.v1.ListRuleVersionsResponse
+	(*Rules)(nil),                    // 6: scrollery.v1.Rules
+	(*RuleItem)(nil),                 // 7: scrollery.v1.RuleItem
 }
 var file_scrollery_v1_rules_service_proto_depIdxs = []int32{
-	4, // 0: scrollery.v1.GetRulesResponse.rules:type_name -> scrollery.v1.Rules
-	5, // 1: scrollery.v1.GetRulesResponse.items:type_name -> scrollery.v1.RuleItem
-	4, // 2: scrollery.v1.PutRulesResponse.rules:type_name -> scrollery.v1.Rules
-	0, // 3: scrollery.v1.RulesService.GetRules:input_type -> scrollery.v1.GetRulesRequest
-	2, // 4: scrollery.v1.RulesService.PutRules:input_type -> scrollery.v1.PutRulesRequest
-	1, // 5: scrollery.v1.RulesService.GetRules:output_type -> scrollery.v1.GetRulesResponse
-	3, // 6: scrollery.v1.RulesService.PutRules:output_type -> scrollery.v1.PutRulesResponse
-	5, // [5:7] is the sub-list for method output_type
-	3, // [3:5] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	6, // 0: scrollery.v1.GetRulesResponse.rules:type_name -> scrollery.v1.Rules
+	7, // 1: scrollery.v1.GetRulesResponse.items:type_name -> scrollery.v1.RuleItem
+	6, // 2: scrollery.v1.PutRulesResponse.rules:type_name -> scrollery.v1.Rules
+	6, // 3: scrollery.v1.ListRuleVersionsResponse.versions:type_name -> scrollery.v1.Rules
+	0, // 4: scrollery.v1.RulesService.GetRules:input_type -> scrollery.v1.GetRulesRequest
+	2, // 5: scrollery.v1.RulesService.PutRules:input_type -> scrollery.v1.PutRulesRequest
+	4, // 6: scrollery.v1.RulesService.ListRuleVersions:input_type -> scrollery.v1.ListRuleVersionsRequest
+	1, // 7: scrollery.v1.RulesService.GetRules:output_type -> scrollery.v1.GetRulesResponse
+	3, // 8: scrollery.v1.RulesService.PutRules:output_type -> scrollery.v1.PutRulesResponse
+	5, // 9: scrollery.v1.RulesService.ListRuleVersions:output_type -> scrollery.v1.ListRuleVersionsResponse
+	7, // [7:10] is the sub-list for method output_type
+	4, // [4:7] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_rules_service_proto_init() }
@@ -277,7 +400,7 @@ func file_scrollery_v1_rules_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_rules_service_proto_rawDesc), len(file_scrollery_v1_rules_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -247,7 +247,8 @@ func (x *GetScrollResponse) GetScroll() *Scroll {
 type ListScrollsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 25 when absent.
-	PageSize      *int32  `protobuf:"varint,1,opt,name=page_size,json=pageSize" json:"page_size,omitempty"`
+	PageSize *int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize" json:"page_size,omitempty"`
+	// The value that the page before ended with.
 	PageToken     *string `protobuf:"bytes,2,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -300,8 +301,8 @@ func (x *ListScrollsRequest) GetPageToken() string {
 type ListScrollsResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Scrolls []*Scroll              `protobuf:"bytes,1,rep,name=scrolls" json:"scrolls,omitempty"`
-	// Empty at the end.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
+	// Null at the end.
+	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -344,8 +345,8 @@ func (x *ListScrollsResponse) GetScrolls() []*Scroll {
 }
 
 func (x *ListScrollsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
+	if x != nil && x.NextPageToken != nil {
+		return *x.NextPageToken
 	}
 	return ""
 }
@@ -359,7 +360,8 @@ type ListVerdictsRequest struct {
 	// Only the verdict on the video with this id on its platform.
 	ExternalId *string `protobuf:"bytes,3,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
 	// 25 when absent.
-	PageSize      *int32  `protobuf:"varint,4,opt,name=page_size,json=pageSize" json:"page_size,omitempty"`
+	PageSize *int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize" json:"page_size,omitempty"`
+	// The value that the page before ended with.
 	PageToken     *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -433,8 +435,8 @@ func (x *ListVerdictsRequest) GetPageToken() string {
 type ListVerdictsResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Verdicts []*Verdict             `protobuf:"bytes,1,rep,name=verdicts" json:"verdicts,omitempty"`
-	// Empty at the end.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
+	// Null at the end.
+	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -477,8 +479,8 @@ func (x *ListVerdictsResponse) GetVerdicts() []*Verdict {
 }
 
 func (x *ListVerdictsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
+	if x != nil && x.NextPageToken != nil {
+		return *x.NextPageToken
 	}
 	return ""
 }
@@ -749,6 +751,412 @@ func (x *StopScheduleResponse) GetStopped() bool {
 	return false
 }
 
+type GetScheduleRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetScheduleRequest) Reset() {
+	*x = GetScheduleRequest{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetScheduleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetScheduleRequest) ProtoMessage() {}
+
+func (x *GetScheduleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetScheduleRequest.ProtoReflect.Descriptor instead.
+func (*GetScheduleRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{14}
+}
+
+type GetScheduleResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Null when nothing repeats.
+	Schedule      *Schedule `protobuf:"bytes,1,opt,name=schedule" json:"schedule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetScheduleResponse) Reset() {
+	*x = GetScheduleResponse{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetScheduleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetScheduleResponse) ProtoMessage() {}
+
+func (x *GetScheduleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetScheduleResponse.ProtoReflect.Descriptor instead.
+func (*GetScheduleResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *GetScheduleResponse) GetSchedule() *Schedule {
+	if x != nil {
+		return x.Schedule
+	}
+	return nil
+}
+
+// Schedule is the recurrence of a workspace's scrolls.
+type Schedule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Days between repeats.
+	EveryDays int32 `protobuf:"varint,1,opt,name=every_days,json=everyDays" json:"every_days,omitempty"`
+	// The prompt and the template of each run.
+	Prompt   *string `protobuf:"bytes,2,opt,name=prompt" json:"prompt,omitempty"`
+	Template *string `protobuf:"bytes,3,opt,name=template" json:"template,omitempty"`
+	// When the next run is due, Unix milliseconds.
+	NextAt float64 `protobuf:"fixed64,4,opt,name=next_at,json=nextAt" json:"next_at,omitempty"`
+	// When the schedule was set, Unix milliseconds.
+	CreatedAt     float64 `protobuf:"fixed64,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Schedule) Reset() {
+	*x = Schedule{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Schedule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Schedule) ProtoMessage() {}
+
+func (x *Schedule) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Schedule.ProtoReflect.Descriptor instead.
+func (*Schedule) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Schedule) GetEveryDays() int32 {
+	if x != nil {
+		return x.EveryDays
+	}
+	return 0
+}
+
+func (x *Schedule) GetPrompt() string {
+	if x != nil && x.Prompt != nil {
+		return *x.Prompt
+	}
+	return ""
+}
+
+func (x *Schedule) GetTemplate() string {
+	if x != nil && x.Template != nil {
+		return *x.Template
+	}
+	return ""
+}
+
+func (x *Schedule) GetNextAt() float64 {
+	if x != nil {
+		return x.NextAt
+	}
+	return 0
+}
+
+func (x *Schedule) GetCreatedAt() float64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+type ListTemplatesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 25 when absent.
+	PageSize *int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize" json:"page_size,omitempty"`
+	// The value that the page before ended with.
+	PageToken     *string `protobuf:"bytes,2,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTemplatesRequest) Reset() {
+	*x = ListTemplatesRequest{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTemplatesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTemplatesRequest) ProtoMessage() {}
+
+func (x *ListTemplatesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTemplatesRequest.ProtoReflect.Descriptor instead.
+func (*ListTemplatesRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ListTemplatesRequest) GetPageSize() int32 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+func (x *ListTemplatesRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
+	}
+	return ""
+}
+
+type ListTemplatesResponse struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Templates []*Template            `protobuf:"bytes,1,rep,name=templates" json:"templates,omitempty"`
+	// Null at the end.
+	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTemplatesResponse) Reset() {
+	*x = ListTemplatesResponse{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTemplatesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTemplatesResponse) ProtoMessage() {}
+
+func (x *ListTemplatesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTemplatesResponse.ProtoReflect.Descriptor instead.
+func (*ListTemplatesResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ListTemplatesResponse) GetTemplates() []*Template {
+	if x != nil {
+		return x.Templates
+	}
+	return nil
+}
+
+func (x *ListTemplatesResponse) GetNextPageToken() string {
+	if x != nil && x.NextPageToken != nil {
+		return *x.NextPageToken
+	}
+	return ""
+}
+
+// Template is a named choice of stages.
+type Template struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// The kinds of seeds that it searches for and of videos that it adds: `own`,
+	// `competitor` and `niche`; empty for all.
+	Kinds []string `protobuf:"bytes,2,rep,name=kinds" json:"kinds,omitempty"`
+	// In the order in which a scroll uses them.
+	Stages        []*TemplateStage `protobuf:"bytes,3,rep,name=stages" json:"stages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Template) Reset() {
+	*x = Template{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Template) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Template) ProtoMessage() {}
+
+func (x *Template) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Template.ProtoReflect.Descriptor instead.
+func (*Template) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Template) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Template) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *Template) GetStages() []*TemplateStage {
+	if x != nil {
+		return x.Stages
+	}
+	return nil
+}
+
+// TemplateStage is one stage of a template.
+type TemplateStage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// `plan`, `source`, `screen` or `evidence`.
+	Kind string `protobuf:"bytes,2,opt,name=kind" json:"kind,omitempty"`
+	// Whether this server can use it now. A scroll leaves out the others, except for
+	// screens, without which it fails.
+	Usable bool `protobuf:"varint,3,opt,name=usable" json:"usable,omitempty"`
+	// Platforms that it serves; empty for all.
+	Platforms     []string `protobuf:"bytes,4,rep,name=platforms" json:"platforms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TemplateStage) Reset() {
+	*x = TemplateStage{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TemplateStage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TemplateStage) ProtoMessage() {}
+
+func (x *TemplateStage) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TemplateStage.ProtoReflect.Descriptor instead.
+func (*TemplateStage) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *TemplateStage) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *TemplateStage) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *TemplateStage) GetUsable() bool {
+	if x != nil {
+		return x.Usable
+	}
+	return false
+}
+
+func (x *TemplateStage) GetPlatforms() []string {
+	if x != nil {
+		return x.Platforms
+	}
+	return nil
+}
+
 var File_scrollery_v1_scrolls_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
@@ -768,26 +1176,28 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\xbaH\a\xc8\x01\x01r\x02\x10\x01R\x02id\"^\n" +
 	"\x11GetScrollResponse\x12\x1b\n" +
 	"\x05found\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\x05found\x12,\n" +
-	"\x06scroll\x18\x02 \x01(\v2\x14.scrollery.v1.ScrollR\x06scroll\"e\n" +
-	"\x12ListScrollsRequest\x12&\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x01R\bpageSize\x12'\n" +
+	"\x06scroll\x18\x02 \x01(\v2\x14.scrollery.v1.ScrollR\x06scroll\"x\n" +
+	"\x12ListScrollsRequest\x12/\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\x12\xbaH\x06\x1a\x04\x18d(\x01\xea\xda\x18\x05limitR\bpageSize\x121\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\tpageToken\"t\n" +
+	"page_token\x18\x02 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\"}\n" +
 	"\x13ListScrollsResponse\x12.\n" +
-	"\ascrolls\x18\x01 \x03(\v2\x14.scrollery.v1.ScrollR\ascrolls\x12-\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\rnextPageToken\"\xd5\x01\n" +
+	"\ascrolls\x18\x01 \x03(\v2\x14.scrollery.v1.ScrollR\ascrolls\x126\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
+	"nextCursorR\rnextPageToken\"\xe8\x01\n" +
 	"\x13ListVerdictsRequest\x12&\n" +
 	"\tscroll_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\bscrollId\x12\x18\n" +
 	"\adropped\x18\x02 \x01(\bR\adropped\x12+\n" +
 	"\vexternal_id\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xe8\aR\n" +
-	"externalId\x12&\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x01R\bpageSize\x12'\n" +
+	"externalId\x12/\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\x12\xbaH\x06\x1a\x04\x18d(\x01\xea\xda\x18\x05limitR\bpageSize\x121\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\tpageToken\"x\n" +
+	"page_token\x18\x05 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\"\x81\x01\n" +
 	"\x14ListVerdictsResponse\x121\n" +
-	"\bverdicts\x18\x01 \x03(\v2\x15.scrollery.v1.VerdictR\bverdicts\x12-\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\rnextPageToken\"0\n" +
+	"\bverdicts\x18\x01 \x03(\v2\x15.scrollery.v1.VerdictR\bverdicts\x126\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
+	"nextCursorR\rnextPageToken\"0\n" +
 	"\x12WatchScrollRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xbaH\a\xc8\x01\x01r\x02\x10\x01R\x02id\"C\n" +
@@ -801,22 +1211,54 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\x06scroll\x18\x02 \x01(\v2\x14.scrollery.v1.ScrollR\x06scroll\"\x15\n" +
 	"\x13StopScheduleRequest\"7\n" +
 	"\x14StopScheduleResponse\x12\x1f\n" +
-	"\astopped\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\astopped2\xda\a\n" +
+	"\astopped\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\astopped\"\x14\n" +
+	"\x12GetScheduleRequest\"I\n" +
+	"\x13GetScheduleResponse\x122\n" +
+	"\bschedule\x18\x01 \x01(\v2\x16.scrollery.v1.ScheduleR\bschedule\"\xaa\x01\n" +
+	"\bSchedule\x12$\n" +
+	"\n" +
+	"every_days\x18\x01 \x01(\x05B\x05\xaa\x01\x02\b\x02R\teveryDays\x12\x16\n" +
+	"\x06prompt\x18\x02 \x01(\tR\x06prompt\x12\x1a\n" +
+	"\btemplate\x18\x03 \x01(\tR\btemplate\x12\x1e\n" +
+	"\anext_at\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x02R\x06nextAt\x12$\n" +
+	"\n" +
+	"created_at\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x02R\tcreatedAt\"z\n" +
+	"\x14ListTemplatesRequest\x12/\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\x12\xbaH\x06\x1a\x04\x18d(\x01\xea\xda\x18\x05limitR\bpageSize\x121\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\"\x85\x01\n" +
+	"\x15ListTemplatesResponse\x124\n" +
+	"\ttemplates\x18\x01 \x03(\v2\x16.scrollery.v1.TemplateR\ttemplates\x126\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
+	"nextCursorR\rnextPageToken\"p\n" +
+	"\bTemplate\x12\x19\n" +
+	"\x04name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04name\x12\x14\n" +
+	"\x05kinds\x18\x02 \x03(\tR\x05kinds\x123\n" +
+	"\x06stages\x18\x03 \x03(\v2\x1b.scrollery.v1.TemplateStageR\x06stages\"\xa3\x01\n" +
+	"\rTemplateStage\x12\x15\n" +
+	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12>\n" +
+	"\x04kind\x18\x02 \x01(\tB*\xbaH\"r R\x04planR\x06sourceR\x06screenR\bevidence\xaa\x01\x02\b\x02R\x04kind\x12\x1d\n" +
+	"\x06usable\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x02R\x06usable\x12\x1c\n" +
+	"\tplatforms\x18\x04 \x03(\tR\tplatforms2\x87\v\n" +
 	"\x0eScrollsService\x12\xc0\x01\n" +
 	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"i\xca\xda\x18e\n" +
 	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01\x12\x86\x01\n" +
 	"\tGetScroll\x12\x1e.scrollery.v1.GetScrollRequest\x1a\x1f.scrollery.v1.GetScrollResponse\"8\xca\xda\x181\n" +
-	"\tgetScroll\x12\x03GET\x1a\v/v1/scrolls \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12|\n" +
-	"\vListScrolls\x12 .scrollery.v1.ListScrollsRequest\x1a!.scrollery.v1.ListScrollsResponse\"(\xca\xda\x18!\n" +
-	"\vlistScrolls \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x80\x01\n" +
-	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\")\xca\xda\x18\"\n" +
-	"\flistVerdicts \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12{\n" +
+	"\tgetScroll\x12\x03GET\x1a\v/v1/scrolls \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x93\x01\n" +
+	"\vListScrolls\x12 .scrollery.v1.ListScrollsRequest\x1a!.scrollery.v1.ListScrollsResponse\"?\xca\xda\x188\n" +
+	"\vlistScrolls\x12\x03GET\x1a\x10/v1/scrolls/list \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x9b\x01\n" +
+	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\"D\xca\xda\x18=\n" +
+	"\flistVerdicts\x12\x03GET\x1a\x14/v1/scrolls/verdicts \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12{\n" +
 	"\vWatchScroll\x12 .scrollery.v1.WatchScrollRequest\x1a!.scrollery.v1.WatchScrollResponse\"%\xca\xda\x18!\n" +
-	"\vwatchScroll \x02*\fscrolls:read0\x018\x010\x01\x12~\n" +
-	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"'\xca\xda\x18#\n" +
-	"\fcancelScroll \x02*\rscrolls:write0\x018\x02\x12~\n" +
-	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"'\xca\xda\x18#\n" +
-	"\fstopSchedule \x02*\rscrolls:write0\x018\x02BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\vwatchScroll \x02*\fscrolls:read0\x018\x010\x01\x12\x98\x01\n" +
+	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"A\xca\xda\x18=\n" +
+	"\fcancelScroll\x12\x04POST\x1a\x12/v1/scrolls/cancel \x02*\rscrolls:write0\x018\x02\x12\x97\x01\n" +
+	"\vGetSchedule\x12 .scrollery.v1.GetScheduleRequest\x1a!.scrollery.v1.GetScheduleResponse\"C\xca\xda\x18<\n" +
+	"\vgetSchedule\x12\x03GET\x1a\x14/v1/scrolls/schedule \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\xa0\x01\n" +
+	"\rListTemplates\x12\".scrollery.v1.ListTemplatesRequest\x1a#.scrollery.v1.ListTemplatesResponse\"F\xca\xda\x18?\n" +
+	"\rlistTemplates\x12\x03GET\x1a\x15/v1/scrolls/templates \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x9f\x01\n" +
+	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"H\xca\xda\x18D\n" +
+	"\fstopSchedule\x12\x04POST\x1a\x19/v1/scrolls/schedule/stop \x02*\rscrolls:write0\x018\x02BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_scrolls_service_proto_rawDescOnce sync.Once
@@ -830,51 +1272,65 @@ func file_scrollery_v1_scrolls_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_scrolls_service_proto_rawDescData
 }
 
-var file_scrollery_v1_scrolls_service_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_scrollery_v1_scrolls_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_scrollery_v1_scrolls_service_proto_goTypes = []any{
-	(*CreateScrollRequest)(nil),  // 0: scrollery.v1.CreateScrollRequest
-	(*CreateScrollResponse)(nil), // 1: scrollery.v1.CreateScrollResponse
-	(*GetScrollRequest)(nil),     // 2: scrollery.v1.GetScrollRequest
-	(*GetScrollResponse)(nil),    // 3: scrollery.v1.GetScrollResponse
-	(*ListScrollsRequest)(nil),   // 4: scrollery.v1.ListScrollsRequest
-	(*ListScrollsResponse)(nil),  // 5: scrollery.v1.ListScrollsResponse
-	(*ListVerdictsRequest)(nil),  // 6: scrollery.v1.ListVerdictsRequest
-	(*ListVerdictsResponse)(nil), // 7: scrollery.v1.ListVerdictsResponse
-	(*WatchScrollRequest)(nil),   // 8: scrollery.v1.WatchScrollRequest
-	(*WatchScrollResponse)(nil),  // 9: scrollery.v1.WatchScrollResponse
-	(*CancelScrollRequest)(nil),  // 10: scrollery.v1.CancelScrollRequest
-	(*CancelScrollResponse)(nil), // 11: scrollery.v1.CancelScrollResponse
-	(*StopScheduleRequest)(nil),  // 12: scrollery.v1.StopScheduleRequest
-	(*StopScheduleResponse)(nil), // 13: scrollery.v1.StopScheduleResponse
-	(*Scroll)(nil),               // 14: scrollery.v1.Scroll
-	(*Verdict)(nil),              // 15: scrollery.v1.Verdict
+	(*CreateScrollRequest)(nil),   // 0: scrollery.v1.CreateScrollRequest
+	(*CreateScrollResponse)(nil),  // 1: scrollery.v1.CreateScrollResponse
+	(*GetScrollRequest)(nil),      // 2: scrollery.v1.GetScrollRequest
+	(*GetScrollResponse)(nil),     // 3: scrollery.v1.GetScrollResponse
+	(*ListScrollsRequest)(nil),    // 4: scrollery.v1.ListScrollsRequest
+	(*ListScrollsResponse)(nil),   // 5: scrollery.v1.ListScrollsResponse
+	(*ListVerdictsRequest)(nil),   // 6: scrollery.v1.ListVerdictsRequest
+	(*ListVerdictsResponse)(nil),  // 7: scrollery.v1.ListVerdictsResponse
+	(*WatchScrollRequest)(nil),    // 8: scrollery.v1.WatchScrollRequest
+	(*WatchScrollResponse)(nil),   // 9: scrollery.v1.WatchScrollResponse
+	(*CancelScrollRequest)(nil),   // 10: scrollery.v1.CancelScrollRequest
+	(*CancelScrollResponse)(nil),  // 11: scrollery.v1.CancelScrollResponse
+	(*StopScheduleRequest)(nil),   // 12: scrollery.v1.StopScheduleRequest
+	(*StopScheduleResponse)(nil),  // 13: scrollery.v1.StopScheduleResponse
+	(*GetScheduleRequest)(nil),    // 14: scrollery.v1.GetScheduleRequest
+	(*GetScheduleResponse)(nil),   // 15: scrollery.v1.GetScheduleResponse
+	(*Schedule)(nil),              // 16: scrollery.v1.Schedule
+	(*ListTemplatesRequest)(nil),  // 17: scrollery.v1.ListTemplatesRequest
+	(*ListTemplatesResponse)(nil), // 18: scrollery.v1.ListTemplatesResponse
+	(*Template)(nil),              // 19: scrollery.v1.Template
+	(*TemplateStage)(nil),         // 20: scrollery.v1.TemplateStage
+	(*Scroll)(nil),                // 21: scrollery.v1.Scroll
+	(*Verdict)(nil),               // 22: scrollery.v1.Verdict
 }
 var file_scrollery_v1_scrolls_service_proto_depIdxs = []int32{
-	14, // 0: scrollery.v1.CreateScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	14, // 1: scrollery.v1.GetScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	14, // 2: scrollery.v1.ListScrollsResponse.scrolls:type_name -> scrollery.v1.Scroll
-	15, // 3: scrollery.v1.ListVerdictsResponse.verdicts:type_name -> scrollery.v1.Verdict
-	14, // 4: scrollery.v1.WatchScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	14, // 5: scrollery.v1.CancelScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	0,  // 6: scrollery.v1.ScrollsService.CreateScroll:input_type -> scrollery.v1.CreateScrollRequest
-	2,  // 7: scrollery.v1.ScrollsService.GetScroll:input_type -> scrollery.v1.GetScrollRequest
-	4,  // 8: scrollery.v1.ScrollsService.ListScrolls:input_type -> scrollery.v1.ListScrollsRequest
-	6,  // 9: scrollery.v1.ScrollsService.ListVerdicts:input_type -> scrollery.v1.ListVerdictsRequest
-	8,  // 10: scrollery.v1.ScrollsService.WatchScroll:input_type -> scrollery.v1.WatchScrollRequest
-	10, // 11: scrollery.v1.ScrollsService.CancelScroll:input_type -> scrollery.v1.CancelScrollRequest
-	12, // 12: scrollery.v1.ScrollsService.StopSchedule:input_type -> scrollery.v1.StopScheduleRequest
-	1,  // 13: scrollery.v1.ScrollsService.CreateScroll:output_type -> scrollery.v1.CreateScrollResponse
-	3,  // 14: scrollery.v1.ScrollsService.GetScroll:output_type -> scrollery.v1.GetScrollResponse
-	5,  // 15: scrollery.v1.ScrollsService.ListScrolls:output_type -> scrollery.v1.ListScrollsResponse
-	7,  // 16: scrollery.v1.ScrollsService.ListVerdicts:output_type -> scrollery.v1.ListVerdictsResponse
-	9,  // 17: scrollery.v1.ScrollsService.WatchScroll:output_type -> scrollery.v1.WatchScrollResponse
-	11, // 18: scrollery.v1.ScrollsService.CancelScroll:output_type -> scrollery.v1.CancelScrollResponse
-	13, // 19: scrollery.v1.ScrollsService.StopSchedule:output_type -> scrollery.v1.StopScheduleResponse
-	13, // [13:20] is the sub-list for method output_type
-	6,  // [6:13] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	21, // 0: scrollery.v1.CreateScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	21, // 1: scrollery.v1.GetScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	21, // 2: scrollery.v1.ListScrollsResponse.scrolls:type_name -> scrollery.v1.Scroll
+	22, // 3: scrollery.v1.ListVerdictsResponse.verdicts:type_name -> scrollery.v1.Verdict
+	21, // 4: scrollery.v1.WatchScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	21, // 5: scrollery.v1.CancelScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	16, // 6: scrollery.v1.GetScheduleResponse.schedule:type_name -> scrollery.v1.Schedule
+	19, // 7: scrollery.v1.ListTemplatesResponse.templates:type_name -> scrollery.v1.Template
+	20, // 8: scrollery.v1.Template.stages:type_name -> scrollery.v1.TemplateStage
+	0,  // 9: scrollery.v1.ScrollsService.CreateScroll:input_type -> scrollery.v1.CreateScrollRequest
+	2,  // 10: scrollery.v1.ScrollsService.GetScroll:input_type -> scrollery.v1.GetScrollRequest
+	4,  // 11: scrollery.v1.ScrollsService.ListScrolls:input_type -> scrollery.v1.ListScrollsRequest
+	6,  // 12: scrollery.v1.ScrollsService.ListVerdicts:input_type -> scrollery.v1.ListVerdictsRequest
+	8,  // 13: scrollery.v1.ScrollsService.WatchScroll:input_type -> scrollery.v1.WatchScrollRequest
+	10, // 14: scrollery.v1.ScrollsService.CancelScroll:input_type -> scrollery.v1.CancelScrollRequest
+	14, // 15: scrollery.v1.ScrollsService.GetSchedule:input_type -> scrollery.v1.GetScheduleRequest
+	17, // 16: scrollery.v1.ScrollsService.ListTemplates:input_type -> scrollery.v1.ListTemplatesRequest
+	12, // 17: scrollery.v1.ScrollsService.StopSchedule:input_type -> scrollery.v1.StopScheduleRequest
+	1,  // 18: scrollery.v1.ScrollsService.CreateScroll:output_type -> scrollery.v1.CreateScrollResponse
+	3,  // 19: scrollery.v1.ScrollsService.GetScroll:output_type -> scrollery.v1.GetScrollResponse
+	5,  // 20: scrollery.v1.ScrollsService.ListScrolls:output_type -> scrollery.v1.ListScrollsResponse
+	7,  // 21: scrollery.v1.ScrollsService.ListVerdicts:output_type -> scrollery.v1.ListVerdictsResponse
+	9,  // 22: scrollery.v1.ScrollsService.WatchScroll:output_type -> scrollery.v1.WatchScrollResponse
+	11, // 23: scrollery.v1.ScrollsService.CancelScroll:output_type -> scrollery.v1.CancelScrollResponse
+	15, // 24: scrollery.v1.ScrollsService.GetSchedule:output_type -> scrollery.v1.GetScheduleResponse
+	18, // 25: scrollery.v1.ScrollsService.ListTemplates:output_type -> scrollery.v1.ListTemplatesResponse
+	13, // 26: scrollery.v1.ScrollsService.StopSchedule:output_type -> scrollery.v1.StopScheduleResponse
+	18, // [18:27] is the sub-list for method output_type
+	9,  // [9:18] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_scrolls_service_proto_init() }
@@ -890,7 +1346,7 @@ func file_scrollery_v1_scrolls_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_scrolls_service_proto_rawDesc), len(file_scrollery_v1_scrolls_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -40,6 +40,10 @@ const (
 	// KeysServiceCreateSessionKeyProcedure is the fully-qualified name of the KeysService's
 	// CreateSessionKey RPC.
 	KeysServiceCreateSessionKeyProcedure = "/scrollery.v1.KeysService/CreateSessionKey"
+	// KeysServiceListKeysProcedure is the fully-qualified name of the KeysService's ListKeys RPC.
+	KeysServiceListKeysProcedure = "/scrollery.v1.KeysService/ListKeys"
+	// KeysServiceRevokeKeyProcedure is the fully-qualified name of the KeysService's RevokeKey RPC.
+	KeysServiceRevokeKeyProcedure = "/scrollery.v1.KeysService/RevokeKey"
 )
 
 // KeysServiceClient is a client for the scrollery.v1.KeysService service.
@@ -50,6 +54,12 @@ type KeysServiceClient interface {
 	Reissue(context.Context, *v1.ReissueRequest) (*v1.ReissueResponse, error)
 	// Creates a short-lived key with some of the caller's scopes.
 	CreateSessionKey(context.Context, *v1.CreateSessionKeyRequest) (*v1.CreateSessionKeyResponse, error)
+	// Lists the account's keys and session keys, newest first, ended ones too.
+	ListKeys(context.Context, *v1.ListKeysRequest) (*v1.ListKeysResponse, error)
+	// Ends a key, and with it its session keys. A key may end itself and its session
+	// keys; other keys of the account need the scope `keys:write`. Works with a spent
+	// budget too.
+	RevokeKey(context.Context, *v1.RevokeKeyRequest) (*v1.RevokeKeyResponse, error)
 }
 
 // NewKeysServiceClient constructs a client for the scrollery.v1.KeysService service. By default, it
@@ -81,6 +91,19 @@ func NewKeysServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			connect.WithSchema(keysServiceMethods.ByName("CreateSessionKey")),
 			connect.WithClientOptions(opts...),
 		),
+		listKeys: connect.NewClient[v1.ListKeysRequest, v1.ListKeysResponse](
+			httpClient,
+			baseURL+KeysServiceListKeysProcedure,
+			connect.WithSchema(keysServiceMethods.ByName("ListKeys")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		revokeKey: connect.NewClient[v1.RevokeKeyRequest, v1.RevokeKeyResponse](
+			httpClient,
+			baseURL+KeysServiceRevokeKeyProcedure,
+			connect.WithSchema(keysServiceMethods.ByName("RevokeKey")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -89,6 +112,8 @@ type keysServiceClient struct {
 	recover          *connect.Client[v1.RecoverRequest, v1.RecoverResponse]
 	reissue          *connect.Client[v1.ReissueRequest, v1.ReissueResponse]
 	createSessionKey *connect.Client[v1.CreateSessionKeyRequest, v1.CreateSessionKeyResponse]
+	listKeys         *connect.Client[v1.ListKeysRequest, v1.ListKeysResponse]
+	revokeKey        *connect.Client[v1.RevokeKeyRequest, v1.RevokeKeyResponse]
 }
 
 // Recover calls scrollery.v1.KeysService.Recover.
@@ -118,6 +143,24 @@ func (c *keysServiceClient) CreateSessionKey(ctx context.Context, req *v1.Create
 	return nil, err
 }
 
+// ListKeys calls scrollery.v1.KeysService.ListKeys.
+func (c *keysServiceClient) ListKeys(ctx context.Context, req *v1.ListKeysRequest) (*v1.ListKeysResponse, error) {
+	response, err := c.listKeys.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RevokeKey calls scrollery.v1.KeysService.RevokeKey.
+func (c *keysServiceClient) RevokeKey(ctx context.Context, req *v1.RevokeKeyRequest) (*v1.RevokeKeyResponse, error) {
+	response, err := c.revokeKey.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // KeysServiceHandler is an implementation of the scrollery.v1.KeysService service.
 type KeysServiceHandler interface {
 	// E-mails a one-time code. The answer is the same for unknown addresses.
@@ -126,6 +169,12 @@ type KeysServiceHandler interface {
 	Reissue(context.Context, *v1.ReissueRequest) (*v1.ReissueResponse, error)
 	// Creates a short-lived key with some of the caller's scopes.
 	CreateSessionKey(context.Context, *v1.CreateSessionKeyRequest) (*v1.CreateSessionKeyResponse, error)
+	// Lists the account's keys and session keys, newest first, ended ones too.
+	ListKeys(context.Context, *v1.ListKeysRequest) (*v1.ListKeysResponse, error)
+	// Ends a key, and with it its session keys. A key may end itself and its session
+	// keys; other keys of the account need the scope `keys:write`. Works with a spent
+	// budget too.
+	RevokeKey(context.Context, *v1.RevokeKeyRequest) (*v1.RevokeKeyResponse, error)
 }
 
 // NewKeysServiceHandler builds an HTTP handler from the service implementation. It returns the path
@@ -153,6 +202,19 @@ func NewKeysServiceHandler(svc KeysServiceHandler, opts ...connect.HandlerOption
 		connect.WithSchema(keysServiceMethods.ByName("CreateSessionKey")),
 		connect.WithHandlerOptions(opts...),
 	)
+	keysServiceListKeysHandler := connect.NewUnaryHandlerSimple(
+		KeysServiceListKeysProcedure,
+		svc.ListKeys,
+		connect.WithSchema(keysServiceMethods.ByName("ListKeys")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	keysServiceRevokeKeyHandler := connect.NewUnaryHandlerSimple(
+		KeysServiceRevokeKeyProcedure,
+		svc.RevokeKey,
+		connect.WithSchema(keysServiceMethods.ByName("RevokeKey")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/scrollery.v1.KeysService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case KeysServiceRecoverProcedure:
@@ -161,6 +223,10 @@ func NewKeysServiceHandler(svc KeysServiceHandler, opts ...connect.HandlerOption
 			keysServiceReissueHandler.ServeHTTP(w, r)
 		case KeysServiceCreateSessionKeyProcedure:
 			keysServiceCreateSessionKeyHandler.ServeHTTP(w, r)
+		case KeysServiceListKeysProcedure:
+			keysServiceListKeysHandler.ServeHTTP(w, r)
+		case KeysServiceRevokeKeyProcedure:
+			keysServiceRevokeKeyHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -180,4 +246,12 @@ func (UnimplementedKeysServiceHandler) Reissue(context.Context, *v1.ReissueReque
 
 func (UnimplementedKeysServiceHandler) CreateSessionKey(context.Context, *v1.CreateSessionKeyRequest) (*v1.CreateSessionKeyResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.KeysService.CreateSessionKey is not implemented"))
+}
+
+func (UnimplementedKeysServiceHandler) ListKeys(context.Context, *v1.ListKeysRequest) (*v1.ListKeysResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.KeysService.ListKeys is not implemented"))
+}
+
+func (UnimplementedKeysServiceHandler) RevokeKey(context.Context, *v1.RevokeKeyRequest) (*v1.RevokeKeyResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.KeysService.RevokeKey is not implemented"))
 }

@@ -37,6 +37,9 @@ const (
 	RulesServiceGetRulesProcedure = "/scrollery.v1.RulesService/GetRules"
 	// RulesServicePutRulesProcedure is the fully-qualified name of the RulesService's PutRules RPC.
 	RulesServicePutRulesProcedure = "/scrollery.v1.RulesService/PutRules"
+	// RulesServiceListRuleVersionsProcedure is the fully-qualified name of the RulesService's
+	// ListRuleVersions RPC.
+	RulesServiceListRuleVersionsProcedure = "/scrollery.v1.RulesService/ListRuleVersions"
 )
 
 // RulesServiceClient is a client for the scrollery.v1.RulesService service.
@@ -45,6 +48,8 @@ type RulesServiceClient interface {
 	GetRules(context.Context, *v1.GetRulesRequest) (*v1.GetRulesResponse, error)
 	// Replaces the whole ruleset; returns `unchanged` if the text is the same.
 	PutRules(context.Context, *v1.PutRulesRequest) (*v1.PutRulesResponse, error)
+	// Lists the versions of the ruleset, newest first.
+	ListRuleVersions(context.Context, *v1.ListRuleVersionsRequest) (*v1.ListRuleVersionsResponse, error)
 }
 
 // NewRulesServiceClient constructs a client for the scrollery.v1.RulesService service. By default,
@@ -71,13 +76,21 @@ func NewRulesServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(rulesServiceMethods.ByName("PutRules")),
 			connect.WithClientOptions(opts...),
 		),
+		listRuleVersions: connect.NewClient[v1.ListRuleVersionsRequest, v1.ListRuleVersionsResponse](
+			httpClient,
+			baseURL+RulesServiceListRuleVersionsProcedure,
+			connect.WithSchema(rulesServiceMethods.ByName("ListRuleVersions")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // rulesServiceClient implements RulesServiceClient.
 type rulesServiceClient struct {
-	getRules *connect.Client[v1.GetRulesRequest, v1.GetRulesResponse]
-	putRules *connect.Client[v1.PutRulesRequest, v1.PutRulesResponse]
+	getRules         *connect.Client[v1.GetRulesRequest, v1.GetRulesResponse]
+	putRules         *connect.Client[v1.PutRulesRequest, v1.PutRulesResponse]
+	listRuleVersions *connect.Client[v1.ListRuleVersionsRequest, v1.ListRuleVersionsResponse]
 }
 
 // GetRules calls scrollery.v1.RulesService.GetRules.
@@ -98,12 +111,23 @@ func (c *rulesServiceClient) PutRules(ctx context.Context, req *v1.PutRulesReque
 	return nil, err
 }
 
+// ListRuleVersions calls scrollery.v1.RulesService.ListRuleVersions.
+func (c *rulesServiceClient) ListRuleVersions(ctx context.Context, req *v1.ListRuleVersionsRequest) (*v1.ListRuleVersionsResponse, error) {
+	response, err := c.listRuleVersions.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // RulesServiceHandler is an implementation of the scrollery.v1.RulesService service.
 type RulesServiceHandler interface {
 	// Returns the ruleset in force and its items, archived ones last.
 	GetRules(context.Context, *v1.GetRulesRequest) (*v1.GetRulesResponse, error)
 	// Replaces the whole ruleset; returns `unchanged` if the text is the same.
 	PutRules(context.Context, *v1.PutRulesRequest) (*v1.PutRulesResponse, error)
+	// Lists the versions of the ruleset, newest first.
+	ListRuleVersions(context.Context, *v1.ListRuleVersionsRequest) (*v1.ListRuleVersionsResponse, error)
 }
 
 // NewRulesServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -126,12 +150,21 @@ func NewRulesServiceHandler(svc RulesServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(rulesServiceMethods.ByName("PutRules")),
 		connect.WithHandlerOptions(opts...),
 	)
+	rulesServiceListRuleVersionsHandler := connect.NewUnaryHandlerSimple(
+		RulesServiceListRuleVersionsProcedure,
+		svc.ListRuleVersions,
+		connect.WithSchema(rulesServiceMethods.ByName("ListRuleVersions")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/scrollery.v1.RulesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case RulesServiceGetRulesProcedure:
 			rulesServiceGetRulesHandler.ServeHTTP(w, r)
 		case RulesServicePutRulesProcedure:
 			rulesServicePutRulesHandler.ServeHTTP(w, r)
+		case RulesServiceListRuleVersionsProcedure:
+			rulesServiceListRuleVersionsHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -147,4 +180,8 @@ func (UnimplementedRulesServiceHandler) GetRules(context.Context, *v1.GetRulesRe
 
 func (UnimplementedRulesServiceHandler) PutRules(context.Context, *v1.PutRulesRequest) (*v1.PutRulesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.RulesService.PutRules is not implemented"))
+}
+
+func (UnimplementedRulesServiceHandler) ListRuleVersions(context.Context, *v1.ListRuleVersionsRequest) (*v1.ListRuleVersionsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.RulesService.ListRuleVersions is not implemented"))
 }

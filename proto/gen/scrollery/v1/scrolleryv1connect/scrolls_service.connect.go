@@ -51,6 +51,12 @@ const (
 	// ScrollsServiceCancelScrollProcedure is the fully-qualified name of the ScrollsService's
 	// CancelScroll RPC.
 	ScrollsServiceCancelScrollProcedure = "/scrollery.v1.ScrollsService/CancelScroll"
+	// ScrollsServiceGetScheduleProcedure is the fully-qualified name of the ScrollsService's
+	// GetSchedule RPC.
+	ScrollsServiceGetScheduleProcedure = "/scrollery.v1.ScrollsService/GetSchedule"
+	// ScrollsServiceListTemplatesProcedure is the fully-qualified name of the ScrollsService's
+	// ListTemplates RPC.
+	ScrollsServiceListTemplatesProcedure = "/scrollery.v1.ScrollsService/ListTemplates"
 	// ScrollsServiceStopScheduleProcedure is the fully-qualified name of the ScrollsService's
 	// StopSchedule RPC.
 	ScrollsServiceStopScheduleProcedure = "/scrollery.v1.ScrollsService/StopSchedule"
@@ -71,6 +77,10 @@ type ScrollsServiceClient interface {
 	WatchScroll(context.Context, *v1.WatchScrollRequest) (*connect.ServerStreamForClient[v1.WatchScrollResponse], error)
 	// Cancels a scroll that has not ended.
 	CancelScroll(context.Context, *v1.CancelScrollRequest) (*v1.CancelScrollResponse, error)
+	// Returns the schedule of the workspace: what repeats, and when it is next due.
+	GetSchedule(context.Context, *v1.GetScheduleRequest) (*v1.GetScheduleResponse, error)
+	// Lists the templates that a scroll can name, by name, with their stages.
+	ListTemplates(context.Context, *v1.ListTemplatesRequest) (*v1.ListTemplatesResponse, error)
 	// Ends the workspace's recurrence.
 	StopSchedule(context.Context, *v1.StopScheduleRequest) (*v1.StopScheduleResponse, error)
 }
@@ -125,6 +135,20 @@ func NewScrollsServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(scrollsServiceMethods.ByName("CancelScroll")),
 			connect.WithClientOptions(opts...),
 		),
+		getSchedule: connect.NewClient[v1.GetScheduleRequest, v1.GetScheduleResponse](
+			httpClient,
+			baseURL+ScrollsServiceGetScheduleProcedure,
+			connect.WithSchema(scrollsServiceMethods.ByName("GetSchedule")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listTemplates: connect.NewClient[v1.ListTemplatesRequest, v1.ListTemplatesResponse](
+			httpClient,
+			baseURL+ScrollsServiceListTemplatesProcedure,
+			connect.WithSchema(scrollsServiceMethods.ByName("ListTemplates")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		stopSchedule: connect.NewClient[v1.StopScheduleRequest, v1.StopScheduleResponse](
 			httpClient,
 			baseURL+ScrollsServiceStopScheduleProcedure,
@@ -136,13 +160,15 @@ func NewScrollsServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 
 // scrollsServiceClient implements ScrollsServiceClient.
 type scrollsServiceClient struct {
-	createScroll *connect.Client[v1.CreateScrollRequest, v1.CreateScrollResponse]
-	getScroll    *connect.Client[v1.GetScrollRequest, v1.GetScrollResponse]
-	listScrolls  *connect.Client[v1.ListScrollsRequest, v1.ListScrollsResponse]
-	listVerdicts *connect.Client[v1.ListVerdictsRequest, v1.ListVerdictsResponse]
-	watchScroll  *connect.Client[v1.WatchScrollRequest, v1.WatchScrollResponse]
-	cancelScroll *connect.Client[v1.CancelScrollRequest, v1.CancelScrollResponse]
-	stopSchedule *connect.Client[v1.StopScheduleRequest, v1.StopScheduleResponse]
+	createScroll  *connect.Client[v1.CreateScrollRequest, v1.CreateScrollResponse]
+	getScroll     *connect.Client[v1.GetScrollRequest, v1.GetScrollResponse]
+	listScrolls   *connect.Client[v1.ListScrollsRequest, v1.ListScrollsResponse]
+	listVerdicts  *connect.Client[v1.ListVerdictsRequest, v1.ListVerdictsResponse]
+	watchScroll   *connect.Client[v1.WatchScrollRequest, v1.WatchScrollResponse]
+	cancelScroll  *connect.Client[v1.CancelScrollRequest, v1.CancelScrollResponse]
+	getSchedule   *connect.Client[v1.GetScheduleRequest, v1.GetScheduleResponse]
+	listTemplates *connect.Client[v1.ListTemplatesRequest, v1.ListTemplatesResponse]
+	stopSchedule  *connect.Client[v1.StopScheduleRequest, v1.StopScheduleResponse]
 }
 
 // CreateScroll calls scrollery.v1.ScrollsService.CreateScroll.
@@ -195,6 +221,24 @@ func (c *scrollsServiceClient) CancelScroll(ctx context.Context, req *v1.CancelS
 	return nil, err
 }
 
+// GetSchedule calls scrollery.v1.ScrollsService.GetSchedule.
+func (c *scrollsServiceClient) GetSchedule(ctx context.Context, req *v1.GetScheduleRequest) (*v1.GetScheduleResponse, error) {
+	response, err := c.getSchedule.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListTemplates calls scrollery.v1.ScrollsService.ListTemplates.
+func (c *scrollsServiceClient) ListTemplates(ctx context.Context, req *v1.ListTemplatesRequest) (*v1.ListTemplatesResponse, error) {
+	response, err := c.listTemplates.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // StopSchedule calls scrollery.v1.ScrollsService.StopSchedule.
 func (c *scrollsServiceClient) StopSchedule(ctx context.Context, req *v1.StopScheduleRequest) (*v1.StopScheduleResponse, error) {
 	response, err := c.stopSchedule.CallUnary(ctx, connect.NewRequest(req))
@@ -219,6 +263,10 @@ type ScrollsServiceHandler interface {
 	WatchScroll(context.Context, *v1.WatchScrollRequest, *connect.ServerStream[v1.WatchScrollResponse]) error
 	// Cancels a scroll that has not ended.
 	CancelScroll(context.Context, *v1.CancelScrollRequest) (*v1.CancelScrollResponse, error)
+	// Returns the schedule of the workspace: what repeats, and when it is next due.
+	GetSchedule(context.Context, *v1.GetScheduleRequest) (*v1.GetScheduleResponse, error)
+	// Lists the templates that a scroll can name, by name, with their stages.
+	ListTemplates(context.Context, *v1.ListTemplatesRequest) (*v1.ListTemplatesResponse, error)
 	// Ends the workspace's recurrence.
 	StopSchedule(context.Context, *v1.StopScheduleRequest) (*v1.StopScheduleResponse, error)
 }
@@ -269,6 +317,20 @@ func NewScrollsServiceHandler(svc ScrollsServiceHandler, opts ...connect.Handler
 		connect.WithSchema(scrollsServiceMethods.ByName("CancelScroll")),
 		connect.WithHandlerOptions(opts...),
 	)
+	scrollsServiceGetScheduleHandler := connect.NewUnaryHandlerSimple(
+		ScrollsServiceGetScheduleProcedure,
+		svc.GetSchedule,
+		connect.WithSchema(scrollsServiceMethods.ByName("GetSchedule")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	scrollsServiceListTemplatesHandler := connect.NewUnaryHandlerSimple(
+		ScrollsServiceListTemplatesProcedure,
+		svc.ListTemplates,
+		connect.WithSchema(scrollsServiceMethods.ByName("ListTemplates")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	scrollsServiceStopScheduleHandler := connect.NewUnaryHandlerSimple(
 		ScrollsServiceStopScheduleProcedure,
 		svc.StopSchedule,
@@ -289,6 +351,10 @@ func NewScrollsServiceHandler(svc ScrollsServiceHandler, opts ...connect.Handler
 			scrollsServiceWatchScrollHandler.ServeHTTP(w, r)
 		case ScrollsServiceCancelScrollProcedure:
 			scrollsServiceCancelScrollHandler.ServeHTTP(w, r)
+		case ScrollsServiceGetScheduleProcedure:
+			scrollsServiceGetScheduleHandler.ServeHTTP(w, r)
+		case ScrollsServiceListTemplatesProcedure:
+			scrollsServiceListTemplatesHandler.ServeHTTP(w, r)
 		case ScrollsServiceStopScheduleProcedure:
 			scrollsServiceStopScheduleHandler.ServeHTTP(w, r)
 		default:
@@ -322,6 +388,14 @@ func (UnimplementedScrollsServiceHandler) WatchScroll(context.Context, *v1.Watch
 
 func (UnimplementedScrollsServiceHandler) CancelScroll(context.Context, *v1.CancelScrollRequest) (*v1.CancelScrollResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.ScrollsService.CancelScroll is not implemented"))
+}
+
+func (UnimplementedScrollsServiceHandler) GetSchedule(context.Context, *v1.GetScheduleRequest) (*v1.GetScheduleResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.ScrollsService.GetSchedule is not implemented"))
+}
+
+func (UnimplementedScrollsServiceHandler) ListTemplates(context.Context, *v1.ListTemplatesRequest) (*v1.ListTemplatesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.ScrollsService.ListTemplates is not implemented"))
 }
 
 func (UnimplementedScrollsServiceHandler) StopSchedule(context.Context, *v1.StopScheduleRequest) (*v1.StopScheduleResponse, error) {

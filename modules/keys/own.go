@@ -1,0 +1,120 @@
+package keys
+
+import (
+	"context"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+const (
+	// defaultPage is the length of a list of keys when the caller names none.
+	defaultPage = 25
+	pagePrefix  = "page"
+)
+
+// OwnKey is a key as its account sees it.
+type OwnKey struct {
+	Key
+	// ParentID is empty for a lasting key.
+	ParentID string
+	// Current: the call was made with it.
+	Current bool
+	// Active: it is in force, and so is its parent.
+	Active bool
+}
+
+// before returns the id that the page of a token begins below; 0 for the first page.
+func before(token string) (int64, error) {
+	if token == "" {
+		return 0, nil
+	}
+	id, ok := publicid.Parse(pagePrefix, token)
+	if !ok {
+		return 0, apierr.Invalid("pageToken", "is not a value that this list returned")
+	}
+	return id, nil
+}
+
+// Own returns a page of the keys of the caller's account, newest first. next is empty
+// at the end.
+func (s *Service) Own(ctx context.Context, size int, token string) (keys []OwnKey, next string, err error) {
+	caller := viewer.FromContext(ctx)
+	if caller == nil || caller.AccountID == 0 {
+		return nil, "", Refused()
+	}
+	from, err := before(token)
+	if err != nil {
+		return nil, "", err
+	}
+	found, err := s.rows.own(ctx, from, size+1)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(found) > size {
+		found = found[:size]
+		next = publicid.Format(pagePrefix, found[size-1].id)
+	}
+	for _, row := range found {
+		keys = append(keys, row.shown(caller.KeyID, s.now()))
+	}
+	return keys, next, nil
+}
+
+// RevokeOwn ends a key of the caller's account, and returns it as it is then; nil where
+// there is none. Ending it twice is once. A key that may not end the others learns
+// nothing about them, not even whether they exist.
+func (s *Service) RevokeOwn(ctx context.Context, id string) (*OwnKey, error) {
+	caller := viewer.FromContext(ctx)
+	if caller == nil || caller.KeyID == 0 {
+		return nil, Refused()
+	}
+	number, ok := publicid.Parse(publicid.Key, id)
+	var ended *ownRow
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+		ended = nil
+		// A checkout that promised something to the account's keys decides first.
+		if err := s.hold(ctx, tx, caller.AccountID); err != nil {
+			return err
+		}
+		var row *ownRow
+		if ok {
+			if row, err = s.rows.ownByID(ctx, tx, number); err != nil {
+				return err
+			}
+		}
+		itsOwn := row != nil && (row.id == caller.KeyID || row.parentID == caller.KeyID)
+		if !itsOwn && !caller.Has("keys:write") {
+			return forbidden("keys:write", caller.Scopes, "To end another key than itself and its session keys, a key needs the scope keys:write.")
+		}
+		if row == nil {
+			return nil
+		}
+		ended, err = row, s.rows.revokeOwn(ctx, tx, row, s.now())
+		return err
+	})
+	if err != nil || ended == nil {
+		return nil, err
+	}
+	shown := ended.shown(caller.KeyID, s.now())
+	return &shown, nil
+}
+
+// ownRow is a key with what its parent says.
+type ownRow struct {
+	Key
+	id, accountID, parentID int64
+	state                   State
+}
+
+// shown is the row as the key with the id caller sees it.
+func (r *ownRow) shown(caller int64, at time.Time) OwnKey {
+	k := OwnKey{Key: r.Key, Current: r.id == caller, Active: r.state.Check(at) == nil}
+	if r.parentID != 0 {
+		k.ParentID = publicid.Format(publicid.Key, r.parentID)
+	}
+	return k
+}

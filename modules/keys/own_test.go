@@ -1,0 +1,200 @@
+package keys
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/ent/migrate"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// holder is the context of a call with a key.
+func (b *bundle) holder(t *testing.T, key string, scopes ...string) (context.Context, string) {
+	t.Helper()
+	_, who := b.state(t, key)
+	if len(scopes) > 0 {
+		who.Scopes = scopes
+	}
+	return viewer.NewContext(context.Background(), who), publicid.Format(publicid.Key, who.KeyID)
+}
+
+func (b *bundle) session(t *testing.T, ctx context.Context) Session {
+	t.Helper()
+	session, err := b.CreateSession(ctx, nil, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+// own lists all keys of a caller in pages of two.
+func (b *bundle) ownKeys(t *testing.T, ctx context.Context) (ids []string, byID map[string]OwnKey) {
+	t.Helper()
+	byID = map[string]OwnKey{}
+	for token := ""; ; {
+		page, next, err := b.Own(ctx, 2, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range page {
+			ids, byID[key.ID] = append(ids, key.ID), key
+		}
+		if token = next; token == "" {
+			return ids, byID
+		}
+	}
+}
+
+func TestAnAccountListsItsKeys(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		_, key := b.open(t, "ana@example.com")
+		b.open(t, "other@example.com")
+		ctx, id := b.holder(t, key)
+		first, second := b.session(t, ctx), b.session(t, ctx)
+		ids, keys := b.ownKeys(t, ctx)
+		if diff := cmp.Diff([]string{second.ID, first.ID, id}, ids); diff != "" {
+			t.Fatalf("keys of the account (-want +got):\n%s", diff)
+		}
+		want := OwnKey{Key: keys[id].Key, Current: true, Active: true}
+		if diff := cmp.Diff(want, keys[id]); diff != "" || keys[id].Hint != key[len(key)-4:] || !keys[id].ExpiresAt.IsZero() {
+			t.Errorf("the calling key is %+v (-want +got):\n%s", keys[id], diff)
+		}
+		want = OwnKey{Key: keys[first.ID].Key, ParentID: id, Active: true}
+		if diff := cmp.Diff(want, keys[first.ID]); diff != "" || !keys[first.ID].ExpiresAt.Equal(first.ExpiresAt) {
+			t.Errorf("the session key is %+v (-want +got):\n%s", keys[first.ID], diff)
+		}
+		b.clock = b.clock.Add(time.Hour)
+		if _, keys = b.ownKeys(t, ctx); keys[first.ID].Active || !keys[id].Active {
+			t.Errorf("after an hour: got session active %v, key active %v; want false, true", keys[first.ID].Active, keys[id].Active)
+		}
+	})
+}
+
+func TestKeysAreRevokedByTheirAccount(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		_, key := b.open(t, "ana@example.com")
+		_, stranger := b.open(t, "other@example.com")
+		ctx, id := b.holder(t, key)
+		reader, _ := b.holder(t, key, "library:read")
+		elsewhere, _ := b.holder(t, stranger)
+		first, second := b.session(t, ctx), b.session(t, ctx)
+		bySession, _ := b.holder(t, first.Secret, "library:read")
+
+		revoke := func(t *testing.T, ctx context.Context, id string) *OwnKey {
+			t.Helper()
+			got, err := b.RevokeOwn(ctx, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		refused := func(t *testing.T, ctx context.Context, id string) {
+			t.Helper()
+			got, err := b.RevokeOwn(ctx, id)
+			if f := apierr.As(err); got != nil || f == nil || f.Kind != apierr.Forbidden || f.RequiredScope != "keys:write" {
+				t.Errorf("got %+v, %v; want forbidden with keys:write", got, err)
+			}
+		}
+		t.Run("a key of another account is not found", func(t *testing.T) {
+			if got := revoke(t, elsewhere, id); got != nil {
+				t.Errorf("got %+v, want none", got)
+			}
+			if err := b.inForce(t, key); err != nil {
+				t.Errorf("got %v, want a key in force", err)
+			}
+		})
+		t.Run("a session without keys:write ends neither its parent, nor another session, nor what is not there", func(t *testing.T) {
+			for _, other := range []string{id, second.ID, "key_unknown"} {
+				refused(t, bySession, other)
+			}
+		})
+		t.Run("a key without keys:write ends a session that it lent", func(t *testing.T) {
+			if got := revoke(t, reader, second.ID); got == nil || got.Active || !got.RevokedAt.Equal(b.clock) {
+				t.Errorf("got %+v, want one revoked at %v", got, b.clock)
+			}
+			if err := b.inForce(t, second.Secret); !apierr.Is(err, apierr.AuthRequired) {
+				t.Errorf("got %v, want auth_required", err)
+			}
+		})
+		t.Run("a second time changes nothing", func(t *testing.T) {
+			at := b.clock
+			b.clock = b.clock.Add(time.Minute)
+			if got := revoke(t, reader, second.ID); got == nil || !got.RevokedAt.Equal(at) {
+				t.Errorf("got %+v, want revoked at %v", got, at)
+			}
+		})
+		t.Run("a session ends itself", func(t *testing.T) {
+			if got := revoke(t, bySession, first.ID); got == nil || !got.Current || got.Active {
+				t.Errorf("got %+v, want the current one, not active", got)
+			}
+		})
+		t.Run("keys:write ends the account's other keys with their sessions", func(t *testing.T) {
+			third := b.session(t, ctx)
+			other, _ := b.holder(t, third.Secret, "keys:write")
+			if got := revoke(t, other, id); got == nil || got.Active {
+				t.Errorf("got %+v, want one that is not active", got)
+			}
+			if err := b.inForce(t, third.Secret); !apierr.Is(err, apierr.AuthRequired) {
+				t.Errorf("the session of a revoked key: got %v, want auth_required", err)
+			}
+		})
+		if got := storetest.Count(t, db, "SELECT count(*) FROM audit_entries WHERE action = 'key.revoke'"); got != 3 {
+			t.Errorf("got %d audit entries, want 3", got)
+		}
+	})
+}
+
+// TestFullKeysOfTheReleaseBefore runs the migration that gives them the new scopes.
+func TestFullKeysOfTheReleaseBefore(t *testing.T) {
+	t.Parallel()
+	const before = "workspace:read workspace:write rules:read rules:write scrolls:read scrolls:write " +
+		"library:read library:write usage:read keys:write sandbox:write agent:run billing:write"
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		_, key := b.open(t, "ana@example.com")
+		ctx, id := b.holder(t, key)
+		session := b.session(t, ctx)
+		storetest.Exec(t, db, "UPDATE keys SET scopes = $1", before)
+		dialect := "postgres"
+		if db.Dialect() == store.SQLite {
+			dialect = "sqlite"
+		}
+		files, err := migrate.Files(dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := fs.Glob(files, "*_scopes_of_full_keys.sql")
+		if err != nil || len(names) != 1 {
+			t.Fatalf("got %q, %v; want one migration", names, err)
+		}
+		text, err := fs.ReadFile(files, names[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		storetest.Exec(t, db, string(text))
+		_, keys := b.ownKeys(t, ctx)
+		if diff := cmp.Diff(strings.Fields(before), keys[session.ID].Scopes); diff != "" {
+			t.Errorf("scopes of a session key (-want +got):\n%s", diff)
+		}
+		got := keys[id].Scopes
+		for _, scope := range append(strings.Fields(before), "keys:read", "webhooks:read", "webhooks:write", "account:read", "account:write") {
+			if !slices.Contains(got, scope) {
+				t.Errorf("the full key lacks %s: got %q", scope, got)
+			}
+		}
+	})
+}
