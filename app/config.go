@@ -96,16 +96,17 @@ type Config struct {
 
 	// The parts of the modules. The values above take precedence over the same values
 	// in a part.
-	Protocols api.Config        `yaml:"protocols"`
-	Keys      keys.Config       `yaml:"keys"`
-	Billing   billing.Config    `yaml:"billing"`
-	Usage     usage.Config      `yaml:"usage"`
-	Scrolls   scrolls.Config    `yaml:"scrolls"`
-	Library   library.Config    `yaml:"library"`
-	Sandbox   sandbox.Config    `yaml:"sandbox"`
-	Planner   agent.Config      `yaml:"planner"`
-	Plugins   pluginhost.Config `yaml:"plugins"`
-	Pages     webpage.Config    `yaml:"pages"`
+	Protocols   api.Config        `yaml:"protocols"`
+	Connections Connections       `yaml:"connections"`
+	Keys        keys.Config       `yaml:"keys"`
+	Billing     billing.Config    `yaml:"billing"`
+	Usage       usage.Config      `yaml:"usage"`
+	Scrolls     scrolls.Config    `yaml:"scrolls"`
+	Library     library.Config    `yaml:"library"`
+	Sandbox     sandbox.Config    `yaml:"sandbox"`
+	Planner     agent.Config      `yaml:"planner"`
+	Plugins     pluginhost.Config `yaml:"plugins"`
+	Pages       webpage.Config    `yaml:"pages"`
 }
 
 // Defaults returns the configuration without file, environment and flags.
@@ -121,18 +122,19 @@ func Defaults() Config {
 		StatementTimeout: store.Defaults().StatementTimeout,
 		LockTimeout:      store.Defaults().LockTimeout,
 
-		ReadPages: true,
-		MailFrom:  "Scrollery <no-reply@localhost>",
-		Protocols: api.Defaults(),
-		Keys:      keys.Defaults(),
-		Billing:   billing.Defaults(),
-		Usage:     usage.Defaults(),
-		Scrolls:   scrolls.Defaults(),
-		Library:   library.Defaults(),
-		Sandbox:   sandbox.Defaults(),
-		Planner:   agent.Defaults(),
-		Plugins:   pluginhost.Defaults(),
-		Pages:     webpage.Defaults(),
+		ReadPages:   true,
+		MailFrom:    "Scrollery <no-reply@localhost>",
+		Protocols:   api.Defaults(),
+		Connections: Connections{Max: 10_000, PerAddress: 1000, UnreadFor: 30 * time.Second},
+		Keys:        keys.Defaults(),
+		Billing:     billing.Defaults(),
+		Usage:       usage.Defaults(),
+		Scrolls:     scrolls.Defaults(),
+		Library:     library.Defaults(),
+		Sandbox:     sandbox.Defaults(),
+		Planner:     agent.Defaults(),
+		Plugins:     pluginhost.Defaults(),
+		Pages:       webpage.Defaults(),
 	}
 }
 
@@ -274,6 +276,9 @@ func (c *Config) Validate() error {
 		fault("OPS_ADDR", "%q is not host:port", c.OpsAddr)
 	} else if c.OpsAddr == c.Addr && c.API() && port != "0" {
 		fault("OPS_ADDR", "%s is the public address: operations have a port of their own", c.OpsAddr)
+	}
+	if b := c.Connections; b.Max < 1 || b.PerAddress < 1 || b.UnreadFor < time.Second {
+		faults = append(faults, errors.New("connections: want at least one, one of an address, and a second to read in"))
 	}
 	if c.DataDir == "" {
 		fault("DATA_DIR", "a folder is needed")

@@ -12,7 +12,8 @@ import (
 )
 
 // serverTimeouts bound what a slow or silent client can hold. There is no write
-// timeout: streams last as long as their scroll.
+// timeout, since streams last as long as their scroll; a client that stops reading is
+// bounded by [Connections].
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 60 * time.Second
@@ -34,7 +35,7 @@ type Server struct {
 
 // NewServer returns a server that accepts no connection yet; listener is nil in a
 // process without the role `api`.
-func NewServer(listener net.Listener, routes *Routes, drain *drain, log *slog.Logger) *Server {
+func NewServer(listener net.Listener, cfg Config, routes *Routes, drain *drain, log *slog.Logger) *Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
@@ -48,7 +49,7 @@ func NewServer(listener net.Listener, routes *Routes, drain *drain, log *slog.Lo
 			ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
 		log:      log,
-		listener: listener,
+		listener: cfg.Connections.limit(listener, cfg.TrustedProxies),
 		failed:   make(chan error, 1),
 	}
 	s.http.Handler = s.counted(drain.closing(routes.Handler()))

@@ -71,6 +71,7 @@ type call struct {
 	requestID string
 	start     time.Time
 	request   *http.Request
+	writer    http.ResponseWriter
 	header    http.Header // of the answer
 	viewer    *viewer.Viewer
 	status    int // HTTP status of a success

@@ -38,6 +38,11 @@ type Config struct {
 	// MaxWait is how long a call waits for a connection to the database before it is
 	// answered 503; default 2s.
 	MaxWait time.Duration `yaml:"max_wait"`
+	// MaxStreams is the most streams that one key may have open in this process; default 10.
+	MaxStreams int `yaml:"max_streams"`
+	// ReadmitEvery is how often the key and the subscription of an open stream are checked
+	// again; default 5s.
+	ReadmitEvery time.Duration `yaml:"readmit_every"`
 	// Tiers restricts operations to a tier: operation id to `starter` or `max`.
 	// Plan `standard` is tier `starter`, `pro` is `max`. Default: none.
 	Tiers map[string]string `yaml:"tiers"`
@@ -72,7 +77,7 @@ func Defaults() Config {
 	return Config{
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
 		AccountRate: 10, AccountBurst: 50, ClientRate: 1, ClientBurst: 20,
-		MaxInFlight: 512, MaxWait: 2 * time.Second,
+		MaxInFlight: 512, MaxWait: 2 * time.Second, MaxStreams: 10, ReadmitEvery: 5 * time.Second,
 	}
 }
 
@@ -84,6 +89,9 @@ func (c Config) Validate() error {
 	}
 	if c.AccountRate <= 0 || c.ClientRate <= 0 || c.AccountBurst < 1 || c.ClientBurst < 1 {
 		return errors.New("rates and bursts must be above 0")
+	}
+	if c.MaxStreams < 1 || c.ReadmitEvery <= 0 {
+		return fmt.Errorf("max streams %d, readmit every %v: want at least one, and a positive time", c.MaxStreams, c.ReadmitEvery)
 	}
 	if c.MaxInFlight < 1 || c.MaxWait <= 0 {
 		return errors.New("the most calls at once, and their longest wait, must be above 0")

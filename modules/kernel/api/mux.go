@@ -41,6 +41,7 @@ type Mux struct {
 	buffers    sync.Pool
 	decoders   sync.Pool
 	inFlight   atomic.Int64 // calls that are served now, without streams
+	streaming  streamsByKey
 	// streams ends when the process stops; see EndStreams.
 	streams    context.Context
 	endStreams context.CancelFunc

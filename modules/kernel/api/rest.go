@@ -137,6 +137,7 @@ func (c *call) send(w http.ResponseWriter, status int, body []byte) {
 	c.set("Content-Type", "application/json")
 	c.set("Content-Length", strconv.Itoa(len(body)))
 	c.sent = status
+	c.mustBeRead()
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) && c.cause == nil {
 		c.cause = err

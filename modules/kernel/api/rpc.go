@@ -112,17 +112,28 @@ func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.Se
 		if err := m.checkRPC(ctx, c, b, request); err != nil {
 			return err
 		}
+		leave, err := m.enterStream(c)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		ctx, end := context.WithCancelCause(ctx)
 		defer end(nil)
 		defer context.AfterFunc(m.streams, func() { end(errStreamEnded) })()
+		defer c.keepAdmitted(ctx, end)()
 		err = b.stream(ctx, request.Message, func(message proto.Message) error {
 			if err := c.settle(ctx, nil); err != nil {
 				return err
 			}
+			c.mustBeRead()
 			return out.Send(&envelope{Message: message})
 		})
-		if err != nil && errors.Is(context.Cause(ctx), errStreamEnded) {
+		var refused *refusedError
+		switch {
+		case err != nil && errors.Is(context.Cause(ctx), errStreamEnded):
 			return apierr.New(apierr.TemporaryServiceError, "The server is stopping. Call again: another one goes on.")
+		case err != nil && errors.As(context.Cause(ctx), &refused):
+			return refused.why
 		}
 		return err
 	}
@@ -206,6 +217,7 @@ func (w *rpcWriter) begin(status int) {
 		return
 	}
 	w.call.sent = status
+	w.call.mustBeRead()
 	if !w.call.recorded {
 		w.call.code = "protocol_error"
 		_ = w.call.settle(w.ctx, errProtocol)

@@ -25,7 +25,7 @@ func (m *Mux) Handler() http.Handler {
 
 // serve opens a call and always closes it, with one event and one log line.
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
-	c := &call{mux: m, protocol: "other", code: "ok", start: time.Now(), request: r, header: w.Header()}
+	c := &call{mux: m, protocol: "other", code: "ok", start: time.Now(), request: r, writer: w, header: w.Header()}
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
 	ctx := context.WithValue(apierr.WithPatience(r.Context(), m.config.MaxWait), callKey{}, c)

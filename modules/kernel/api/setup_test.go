@@ -29,6 +29,7 @@ type bundle struct {
 	server  *httptest.Server
 	events  *events
 	callers map[string]*api.Caller
+	revoked *sync.Map // secrets that end while a test runs
 	fake    *fakeModule
 }
 
@@ -89,6 +90,9 @@ func (e *events) count() int {
 
 // Admit returns the caller of the bundle with that secret.
 func (b *bundle) Admit(_ context.Context, secret string) (*api.Caller, error) {
+	if _, ended := b.revoked.Load(secret); ended {
+		return nil, apierr.New(apierr.Unauthorized, "The API key is not valid.")
+	}
 	switch secret {
 	case "ended":
 		return nil, apierr.New(apierr.AuthRequired, "The session has ended.")
@@ -155,7 +159,7 @@ func setup(t testing.TB, change ...func(*api.Config)) *bundle {
 	for _, c := range change {
 		c(&cfg)
 	}
-	b := &bundle{events: &events{}, fake: &fakeModule{}, callers: map[string]*api.Caller{
+	b := &bundle{events: &events{}, revoked: &sync.Map{}, fake: &fakeModule{}, callers: map[string]*api.Caller{
 		"good":    {Viewer: &viewer.Viewer{AccountID: 1, KeyID: 11, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}},
 		"session": {Viewer: &viewer.Viewer{AccountID: 1, KeyID: 21, Session: true, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}},
 		"pro":     {Viewer: &viewer.Viewer{AccountID: 5, KeyID: 15, Scopes: viewer.AllScopes(), Plan: "pro", Status: "active"}},
@@ -222,11 +226,15 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.ListEventsRequest, scrolleryv1.ListEventsResponse](b, "ListEvents")
 	unary[scrolleryv1.WriteSandboxFileRequest, scrolleryv1.WriteSandboxFileResponse](b, "WriteSandboxFile")
 	unary[scrolleryv1.RunAgentRequest, scrolleryv1.RunAgentResponse](b, "RunAgent")
-	api.Stream(b.mux, "WatchScroll", func(_ context.Context, req *scrolleryv1.WatchScrollRequest, send func(*scrolleryv1.WatchScrollResponse) error) error {
+	api.Stream(b.mux, "WatchScroll", func(ctx context.Context, req *scrolleryv1.WatchScrollRequest, send func(*scrolleryv1.WatchScrollResponse) error) error {
 		for _, status := range []string{"queued", "completed"} {
 			if err := send(&scrolleryv1.WatchScrollResponse{Scroll: &scrolleryv1.Scroll{Id: req.GetId(), Status: status}}); err != nil {
 				return err
 			}
+		}
+		if req.GetId() == "scr_waits" {
+			<-ctx.Done()
+			return ctx.Err()
 		}
 		return nil
 	})

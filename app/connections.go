@@ -1,0 +1,133 @@
+package app
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Connections bounds the connections of clients, so that none of them can use up the
+// process's file descriptors and memory.
+type Connections struct {
+	// Max is the most connections that are open at once; the next ones wait in the
+	// system's queue. Default 10,000.
+	Max int `yaml:"max"`
+	// PerAddress is the most of one client address (an IPv6 client counts as its /64);
+	// further ones are closed. Trusted proxies have no such bound. Default 1,000.
+	PerAddress int `yaml:"per_address"`
+	// UnreadFor is how long a client may leave an answer unread before its connection is
+	// closed. Default 30 s.
+	UnreadFor time.Duration `yaml:"unread_for"`
+}
+
+// limited is a listener that holds connections to their bounds.
+type limited struct {
+	net.Listener
+	bounds  Connections
+	trusted []netip.Prefix
+	places  chan struct{}
+
+	mu   sync.Mutex
+	open map[netip.Addr]int
+}
+
+// limit returns the listener within the bounds; nil for nil.
+func (c Connections) limit(listener net.Listener, trusted []netip.Prefix) net.Listener {
+	if listener == nil {
+		return nil
+	}
+	return &limited{
+		Listener: listener, bounds: c, trusted: trusted,
+		places: make(chan struct{}, c.Max), open: map[netip.Addr]int{},
+	}
+}
+
+// Accept returns the next connection that is within the bounds.
+func (l *limited) Accept() (net.Conn, error) {
+	l.places <- struct{}{}
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			<-l.places
+			return nil, err
+		}
+		client := clientOf(conn)
+		if !l.enter(client) {
+			_ = conn.Close()
+			continue
+		}
+		return &bounded{Conn: conn, unreadFor: l.bounds.UnreadFor, leave: sync.OnceFunc(func() { l.leave(client) })}, nil
+	}
+}
+
+// clientOf returns the address that a connection is counted for.
+func clientOf(conn net.Conn) netip.Addr {
+	peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := peer.Addr().Unmap().WithZone("")
+	if addr.Is6() {
+		if prefix, err := addr.Prefix(64); err == nil {
+			return prefix.Addr()
+		}
+	}
+	return addr
+}
+
+func (l *limited) enter(client netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[client] >= l.bounds.PerAddress && !l.trusts(client) {
+		return false
+	}
+	l.open[client]++
+	return true
+}
+
+func (l *limited) trusts(client netip.Addr) bool {
+	for _, prefix := range l.trusted {
+		if prefix.Contains(client) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *limited) leave(client netip.Addr) {
+	l.mu.Lock()
+	if l.open[client]--; l.open[client] == 0 {
+		delete(l.open, client)
+	}
+	l.mu.Unlock()
+	<-l.places
+}
+
+// bounded is a connection that ends when its client reads nothing for too long.
+type bounded struct {
+	net.Conn
+	unreadFor time.Duration
+	extended  atomic.Int64 // when the deadline was last moved, in Unix nanoseconds
+	leave     func()
+}
+
+// Write extends the deadline, but not at each of many small writes.
+func (c *bounded) Write(p []byte) (int, error) {
+	now := time.Now()
+	if last := c.extended.Load(); now.UnixNano()-last > int64(c.unreadFor/16) {
+		c.extended.Store(now.UnixNano())
+		if err := c.Conn.SetWriteDeadline(now.Add(c.unreadFor)); err != nil {
+			return 0, err
+		}
+	}
+	return c.Conn.Write(p)
+}
+
+// Close gives the connection's place back.
+func (c *bounded) Close() error {
+	err := c.Conn.Close()
+	c.leave()
+	return err
+}

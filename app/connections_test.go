@@ -1,0 +1,126 @@
+package app
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+)
+
+// serveLimited listens within the bounds and returns the connections that were accepted.
+func serveLimited(t *testing.T, bounds Connections, trusted ...netip.Prefix) (address string, accepted chan net.Conn) {
+	t.Helper()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := bounds.limit(inner, trusted)
+	t.Cleanup(func() { _ = listener.Close() })
+	accepted = make(chan net.Conn, 100)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- conn
+		}
+	}()
+	return inner.Addr().String(), accepted
+}
+
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// closedByServer reports whether the server closed the connection.
+func closedByServer(t *testing.T, conn net.Conn) bool {
+	t.Helper()
+	_ = conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	_, err := conn.Read(make([]byte, 1))
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+func TestConnectionsAreBoundedByAddress(t *testing.T) {
+	t.Parallel()
+	bounds := Connections{Max: 10, PerAddress: 2, UnreadFor: time.Minute}
+	t.Run("the third one of a client is closed until another one ends", func(t *testing.T) {
+		address, accepted := serveLimited(t, bounds)
+		dial(t, address)
+		dial(t, address)
+		first := <-accepted
+		<-accepted
+		if !closedByServer(t, dial(t, address)) {
+			t.Error("got a third connection, want it closed")
+		}
+		_ = first.Close()
+		_ = first.Close() // twice gives one place back
+		if closedByServer(t, dial(t, address)) {
+			t.Error("got the next connection closed, want it open")
+		}
+		if !closedByServer(t, dial(t, address)) {
+			t.Error("got one more connection, want it closed")
+		}
+	})
+	t.Run("a trusted proxy has as many as it needs", func(t *testing.T) {
+		address, _ := serveLimited(t, bounds, netip.MustParsePrefix("127.0.0.0/8"))
+		for i := range 5 {
+			if closedByServer(t, dial(t, address)) {
+				t.Errorf("got connection %d closed, want it open", i+1)
+			}
+		}
+	})
+}
+
+func TestConnectionsBeyondTheMostWait(t *testing.T) {
+	t.Parallel()
+	address, accepted := serveLimited(t, Connections{Max: 1, PerAddress: 10, UnreadFor: time.Minute})
+	dial(t, address)
+	first := <-accepted
+	dial(t, address)
+	select {
+	case <-accepted:
+		t.Fatal("got a second connection, want it to wait")
+	case <-time.After(50 * time.Millisecond):
+	}
+	_ = first.Close()
+	select {
+	case <-accepted:
+	case <-time.After(10 * time.Second):
+		t.Fatal("got no second connection after the first one ended")
+	}
+}
+
+func TestAClientThatReadsNothingIsEnded(t *testing.T) {
+	t.Parallel()
+	address, accepted := serveLimited(t, Connections{Max: 10, PerAddress: 10, UnreadFor: 100 * time.Millisecond})
+	dial(t, address)
+	conn := <-accepted
+	ended := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(conn, endless{})
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("got %v, want the deadline of the write", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the write goes on")
+	}
+}
+
+// endless is a reader without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }

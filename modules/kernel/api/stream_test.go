@@ -1,0 +1,72 @@
+package api_test
+
+import (
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+	"github.com/scrollery/scrollery/proto/gen/scrollery/v1/scrolleryv1connect"
+)
+
+// watch opens a stream that does not end by itself, and reads its first messages.
+func watch(t *testing.T, client scrolleryv1connect.ScrollsServiceClient, key string) *connect.ServerStreamForClient[scrolleryv1.WatchScrollResponse] {
+	t.Helper()
+	id := "scr_waits"
+	stream, err := client.WatchScroll(withKey(key), &scrolleryv1.WatchScrollRequest{Id: &id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stream.Close() })
+	for range 2 {
+		if !stream.Receive() {
+			t.Fatalf("got the end (%v), want a message", stream.Err())
+		}
+	}
+	return stream
+}
+
+func TestAStreamEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(cfg *api.Config) { cfg.ReadmitEvery = 10 * time.Millisecond })
+	for name, client := range clients(b) {
+		t.Run(name, func(t *testing.T) {
+			b.revoked.Clear()
+			stream := watch(t, client, "good")
+			b.revoked.Store("good", true)
+			for stream.Receive() {
+				t.Error("got a message, want the end")
+			}
+			check(t, "error", "unauthorized", detailOf(stream.Err()).GetError())
+		})
+	}
+}
+
+func TestStreamsOfAKeyAreBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(cfg *api.Config) { cfg.MaxStreams = 2 })
+	client := clients(b)["grpc"]
+	first := watch(t, client, "good")
+	watch(t, client, "good")
+	id := "scr_1"
+	refused, err := client.WatchScroll(withKey("good"), &scrolleryv1.WatchScrollRequest{Id: &id})
+	if err == nil {
+		refused.Receive()
+		err = refused.Err()
+	}
+	check(t, "a third stream", "rate_limited", detailOf(err).GetError())
+	watch(t, client, "pro") // another key has streams of its own
+	_ = first.Close()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		next, err := client.WatchScroll(withKey("good"), &scrolleryv1.WatchScrollRequest{Id: &id})
+		if err == nil && next.Receive() {
+			_ = next.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("got no stream after another one ended")
+		}
+	}
+}
