@@ -24403,6 +24403,8 @@ type UsageEventMutation struct {
 	addcost_cents *int64
 	ts            *int64
 	addts         *int64
+	count         *int64
+	addcount      *int64
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*UsageEvent, error)
@@ -24837,6 +24839,76 @@ func (m *UsageEventMutation) ResetTs() {
 	m.addts = nil
 }
 
+// SetCount sets the "count" field.
+func (m *UsageEventMutation) SetCount(i int64) {
+	m.count = &i
+	m.addcount = nil
+}
+
+// Count returns the value of the "count" field in the mutation.
+func (m *UsageEventMutation) Count() (r int64, exists bool) {
+	v := m.count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCount returns the old "count" field's value of the UsageEvent entity.
+// If the UsageEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UsageEventMutation) OldCount(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCount: %w", err)
+	}
+	return oldValue.Count, nil
+}
+
+// AddCount adds i to the "count" field.
+func (m *UsageEventMutation) AddCount(i int64) {
+	if m.addcount != nil {
+		*m.addcount += i
+	} else {
+		m.addcount = &i
+	}
+}
+
+// AddedCount returns the value that was added to the "count" field in this mutation.
+func (m *UsageEventMutation) AddedCount() (r int64, exists bool) {
+	v := m.addcount
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearCount clears the value of the "count" field.
+func (m *UsageEventMutation) ClearCount() {
+	m.count = nil
+	m.addcount = nil
+	m.clearedFields[usageevent.FieldCount] = struct{}{}
+}
+
+// CountCleared returns if the "count" field was cleared in this mutation.
+func (m *UsageEventMutation) CountCleared() bool {
+	_, ok := m.clearedFields[usageevent.FieldCount]
+	return ok
+}
+
+// ResetCount resets all changes to the "count" field.
+func (m *UsageEventMutation) ResetCount() {
+	m.count = nil
+	m.addcount = nil
+	delete(m.clearedFields, usageevent.FieldCount)
+}
+
 // Where appends a list predicates to the UsageEventMutation builder.
 func (m *UsageEventMutation) Where(ps ...predicate.UsageEvent) {
 	m.predicates = append(m.predicates, ps...)
@@ -24871,7 +24943,7 @@ func (m *UsageEventMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *UsageEventMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.account_id != nil {
 		fields = append(fields, usageevent.FieldAccountID)
 	}
@@ -24889,6 +24961,9 @@ func (m *UsageEventMutation) Fields() []string {
 	}
 	if m.ts != nil {
 		fields = append(fields, usageevent.FieldTs)
+	}
+	if m.count != nil {
+		fields = append(fields, usageevent.FieldCount)
 	}
 	return fields
 }
@@ -24910,6 +24985,8 @@ func (m *UsageEventMutation) Field(name string) (ent.Value, bool) {
 		return m.CostCents()
 	case usageevent.FieldTs:
 		return m.Ts()
+	case usageevent.FieldCount:
+		return m.Count()
 	}
 	return nil, false
 }
@@ -24931,6 +25008,8 @@ func (m *UsageEventMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldCostCents(ctx)
 	case usageevent.FieldTs:
 		return m.OldTs(ctx)
+	case usageevent.FieldCount:
+		return m.OldCount(ctx)
 	}
 	return nil, fmt.Errorf("unknown UsageEvent field %s", name)
 }
@@ -24982,6 +25061,13 @@ func (m *UsageEventMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetTs(v)
 		return nil
+	case usageevent.FieldCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCount(v)
+		return nil
 	}
 	return fmt.Errorf("unknown UsageEvent field %s", name)
 }
@@ -25002,6 +25088,9 @@ func (m *UsageEventMutation) AddedFields() []string {
 	if m.addts != nil {
 		fields = append(fields, usageevent.FieldTs)
 	}
+	if m.addcount != nil {
+		fields = append(fields, usageevent.FieldCount)
+	}
 	return fields
 }
 
@@ -25018,6 +25107,8 @@ func (m *UsageEventMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedCostCents()
 	case usageevent.FieldTs:
 		return m.AddedTs()
+	case usageevent.FieldCount:
+		return m.AddedCount()
 	}
 	return nil, false
 }
@@ -25055,6 +25146,13 @@ func (m *UsageEventMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddTs(v)
 		return nil
+	case usageevent.FieldCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCount(v)
+		return nil
 	}
 	return fmt.Errorf("unknown UsageEvent numeric field %s", name)
 }
@@ -25068,6 +25166,9 @@ func (m *UsageEventMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(usageevent.FieldKeyID) {
 		fields = append(fields, usageevent.FieldKeyID)
+	}
+	if m.FieldCleared(usageevent.FieldCount) {
+		fields = append(fields, usageevent.FieldCount)
 	}
 	return fields
 }
@@ -25088,6 +25189,9 @@ func (m *UsageEventMutation) ClearField(name string) error {
 		return nil
 	case usageevent.FieldKeyID:
 		m.ClearKeyID()
+		return nil
+	case usageevent.FieldCount:
+		m.ClearCount()
 		return nil
 	}
 	return fmt.Errorf("unknown UsageEvent nullable field %s", name)
@@ -25114,6 +25218,9 @@ func (m *UsageEventMutation) ResetField(name string) error {
 		return nil
 	case usageevent.FieldTs:
 		m.ResetTs()
+		return nil
+	case usageevent.FieldCount:
+		m.ResetCount()
 		return nil
 	}
 	return fmt.Errorf("unknown UsageEvent field %s", name)

@@ -27,7 +27,9 @@ type UsageEvent struct {
 	// Internal ledger value.
 	CostCents int64 `json:"cost_cents,omitempty"`
 	// Ts holds the value of the "ts" field.
-	Ts           int64 `json:"ts,omitempty"`
+	Ts int64 `json:"ts,omitempty"`
+	// Of a sum of like events, how many; null for a single event.
+	Count        *int64 `json:"count,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -36,7 +38,7 @@ func (*UsageEvent) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case usageevent.FieldID, usageevent.FieldAccountID, usageevent.FieldKeyID, usageevent.FieldCostCents, usageevent.FieldTs:
+		case usageevent.FieldID, usageevent.FieldAccountID, usageevent.FieldKeyID, usageevent.FieldCostCents, usageevent.FieldTs, usageevent.FieldCount:
 			values[i] = new(sql.NullInt64)
 		case usageevent.FieldOp, usageevent.FieldStatus:
 			values[i] = new(sql.NullString)
@@ -99,6 +101,13 @@ func (_m *UsageEvent) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Ts = value.Int64
 			}
+		case usageevent.FieldCount:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field count", values[i])
+			} else if value.Valid {
+				_m.Count = new(int64)
+				*_m.Count = value.Int64
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -156,6 +165,11 @@ func (_m *UsageEvent) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("ts=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Ts))
+	builder.WriteString(", ")
+	if v := _m.Count; v != nil {
+		builder.WriteString("count=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -73,6 +73,20 @@ func (_c *UsageEventCreate) SetTs(v int64) *UsageEventCreate {
 	return _c
 }
 
+// SetCount sets the "count" field.
+func (_c *UsageEventCreate) SetCount(v int64) *UsageEventCreate {
+	_c.mutation.SetCount(v)
+	return _c
+}
+
+// SetNillableCount sets the "count" field if the given value is not nil.
+func (_c *UsageEventCreate) SetNillableCount(v *int64) *UsageEventCreate {
+	if v != nil {
+		_c.SetCount(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *UsageEventCreate) SetID(v int64) *UsageEventCreate {
 	_c.mutation.SetID(v)
@@ -182,6 +196,10 @@ func (_c *UsageEventCreate) createSpec() (*UsageEvent, *sqlgraph.CreateSpec) {
 		_spec.SetField(usageevent.FieldTs, field.TypeInt64, value)
 		_node.Ts = value
 	}
+	if value, ok := _c.mutation.Count(); ok {
+		_spec.SetField(usageevent.FieldCount, field.TypeInt64, value)
+		_node.Count = &value
+	}
 	return _node, _spec
 }
 
@@ -268,6 +286,9 @@ func (u *UsageEventUpsertOne) UpdateNewValues() *UsageEventUpsertOne {
 		}
 		if _, exists := u.create.mutation.Ts(); exists {
 			s.SetIgnore(usageevent.FieldTs)
+		}
+		if _, exists := u.create.mutation.Count(); exists {
+			s.SetIgnore(usageevent.FieldCount)
 		}
 	}))
 	return u
@@ -498,6 +519,9 @@ func (u *UsageEventUpsertBulk) UpdateNewValues() *UsageEventUpsertBulk {
 			}
 			if _, exists := b.mutation.Ts(); exists {
 				s.SetIgnore(usageevent.FieldTs)
+			}
+			if _, exists := b.mutation.Count(); exists {
+				s.SetIgnore(usageevent.FieldCount)
 			}
 		}
 	}))

@@ -81,6 +81,9 @@ func (_u *UsageEventUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if _u.mutation.KeyIDCleared() {
 		_spec.ClearField(usageevent.FieldKeyID, field.TypeInt64)
 	}
+	if _u.mutation.CountCleared() {
+		_spec.ClearField(usageevent.FieldCount, field.TypeInt64)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -185,6 +188,9 @@ func (_u *UsageEventUpdateOne) sqlSave(ctx context.Context) (_node *UsageEvent, 
 	}
 	if _u.mutation.KeyIDCleared() {
 		_spec.ClearField(usageevent.FieldKeyID, field.TypeInt64)
+	}
+	if _u.mutation.CountCleared() {
+		_spec.ClearField(usageevent.FieldCount, field.TypeInt64)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &UsageEvent{config: _u.config}

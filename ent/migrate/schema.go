@@ -800,6 +800,7 @@ var (
 		{Name: "status", Type: field.TypeString, Size: 2147483647},
 		{Name: "cost_cents", Type: field.TypeInt64},
 		{Name: "ts", Type: field.TypeInt64},
+		{Name: "count", Type: field.TypeInt64, Nullable: true},
 	}
 	// UsageEventsTable holds the schema information for the "usage_events" table.
 	UsageEventsTable = &schema.Table{

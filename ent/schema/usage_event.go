@@ -21,6 +21,8 @@ func (UsageEvent) Fields() []ent.Field {
 		field.Int64("cost_cents").Immutable().
 			Comment("Internal ledger value."),
 		field.Int64("ts").Immutable(),
+		field.Int64("count").Optional().Nillable().Immutable().
+			Comment("Of a sum of like events, how many; null for a single event."),
 	}
 }
 

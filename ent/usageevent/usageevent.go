@@ -23,6 +23,8 @@ const (
 	FieldCostCents = "cost_cents"
 	// FieldTs holds the string denoting the ts field in the database.
 	FieldTs = "ts"
+	// FieldCount holds the string denoting the count field in the database.
+	FieldCount = "count"
 	// Table holds the table name of the usageevent in the database.
 	Table = "usage_events"
 )
@@ -36,6 +38,7 @@ var Columns = []string{
 	FieldStatus,
 	FieldCostCents,
 	FieldTs,
+	FieldCount,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -84,4 +87,9 @@ func ByCostCents(opts ...sql.OrderTermOption) OrderOption {
 // ByTs orders the results by the ts field.
 func ByTs(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldTs, opts...).ToFunc()
+}
+
+// ByCount orders the results by the count field.
+func ByCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCount, opts...).ToFunc()
 }

@@ -82,6 +82,11 @@ func Ts(v int64) predicate.UsageEvent {
 	return predicate.UsageEvent(sql.FieldEQ(FieldTs, v))
 }
 
+// Count applies equality check predicate on the "count" field. It's identical to CountEQ.
+func Count(v int64) predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldEQ(FieldCount, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.UsageEvent {
 	return predicate.UsageEvent(sql.FieldEQ(FieldAccountID, v))
@@ -390,6 +395,56 @@ func TsLT(v int64) predicate.UsageEvent {
 // TsLTE applies the LTE predicate on the "ts" field.
 func TsLTE(v int64) predicate.UsageEvent {
 	return predicate.UsageEvent(sql.FieldLTE(FieldTs, v))
+}
+
+// CountEQ applies the EQ predicate on the "count" field.
+func CountEQ(v int64) predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldEQ(FieldCount, v))
+}
+
+// CountNEQ applies the NEQ predicate on the "count" field.
+func CountNEQ(v int64) predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldNEQ(FieldCount, v))
+}
+
+// CountIn applies the In predicate on the "count" field.
+func CountIn(vs ...int64) predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldIn(FieldCount, vs...))
+}
+
+// CountNotIn applies the NotIn predicate on the "count" field.
+func CountNotIn(vs ...int64) predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldNotIn(FieldCount, vs...))
+}
+
+// CountGT applies the GT predicate on the "count" field.
+func CountGT(v int64) predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldGT(FieldCount, v))
+}
+
+// CountGTE applies the GTE predicate on the "count" field.
+func CountGTE(v int64) predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldGTE(FieldCount, v))
+}
+
+// CountLT applies the LT predicate on the "count" field.
+func CountLT(v int64) predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldLT(FieldCount, v))
+}
+
+// CountLTE applies the LTE predicate on the "count" field.
+func CountLTE(v int64) predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldLTE(FieldCount, v))
+}
+
+// CountIsNil applies the IsNil predicate on the "count" field.
+func CountIsNil() predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldIsNull(FieldCount))
+}
+
+// CountNotNil applies the NotNil predicate on the "count" field.
+func CountNotNil() predicate.UsageEvent {
+	return predicate.UsageEvent(sql.FieldNotNull(FieldCount))
 }
 
 // And groups predicates with the AND operator between them.

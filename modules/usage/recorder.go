@@ -33,6 +33,10 @@ type Recorder struct {
 
 	wake chan struct{} // the writer has something to look at
 	done chan struct{} // the writer has ended
+
+	sums   sums
+	halt   chan struct{} // ends the writer of sums
+	summed chan struct{} // it has ended
 }
 
 // group is what is written together.
@@ -59,6 +63,7 @@ func NewRecorder(db *store.DB, cfg Config, log *slog.Logger) *Recorder {
 	return &Recorder{
 		rows: newRows(db), cfg: cfg, log: log, gathering: newGroup(8),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
+		sums: sums{counts: map[sumKey]int64{}}, halt: make(chan struct{}), summed: make(chan struct{}),
 	}
 }
 
@@ -71,31 +76,43 @@ func (r *Recorder) Start() {
 	}
 	r.started = true
 	go r.run()
+	go r.sum()
 }
 
 // Stop refuses new events and returns once the waiting ones are written, or when
 // the context ends.
 func (r *Recorder) Stop(ctx context.Context) error {
 	r.mu.Lock()
+	first := !r.stopped
 	r.stopped = true
 	started := r.started
 	r.mu.Unlock()
 	if !started {
 		return nil
 	}
-	r.nudge()
-	select {
-	case <-r.done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("stop the usage recorder: %w", ctx.Err())
+	if first {
+		close(r.halt)
 	}
+	r.nudge()
+	for _, ended := range []chan struct{}{r.done, r.summed} {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return fmt.Errorf("stop the usage recorder: %w", ctx.Err())
+		}
+	}
+	return nil
 }
 
 // Record returns once the event is durable. When the context ends first, the
-// event may still be written. While the queue is full, it waits for a place.
+// event may still be written. While the queue is full, it waits for a place. An event of
+// no tenant, or beyond an account's rate, only adds to a sum of its minute; a kill loses
+// the sums of the present minute.
 func (r *Recorder) Record(ctx context.Context, e api.Event) error {
 	row := rowOf(e)
+	if (row.accountID == 0 || e.OverRate) && !r.sums.add(row) {
+		return nil
+	}
 	if ctx.Done() == nil && r.begin() { // who may leave cannot be the one who writes
 		defer r.end()
 		return r.write([]event{row})

@@ -66,8 +66,11 @@ func TestRecordOfNobodyCountsForNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if err := b.recorder.writeSums(time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events WHERE account_id IS NULL AND key_id IS NULL"); got != 2 {
-			t.Errorf("%d events of nobody", got)
+			t.Errorf("got %d events without a tenant, want 2", got)
 		}
 		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
 			t.Errorf("%d counters", got)
@@ -89,7 +92,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 		ready.Add(1)
 		group.Go(func() {
 			ready.Done()
-			err := recorder.Record(context.Background(), api.Event{Op: "getHealth", Status: "ok", At: time.Now()})
+			err := recorder.Record(context.Background(), api.Event{Op: "getHealth", Status: "ok", Viewer: caller(1, 1), At: time.Now()})
 			switch {
 			case err == nil:
 				written.Add(1)
@@ -106,7 +109,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := recorder.Record(ctx, api.Event{Op: "x", Status: "ok", At: time.Now()}); !errors.Is(err, context.Canceled) {
+	if err := recorder.Record(ctx, api.Event{Op: "x", Status: "ok", Viewer: caller(1, 1), At: time.Now()}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that leaves a full queue gets %v", err)
 	}
 	recorder.Start()
@@ -117,7 +120,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 	if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events"); got != written.Load() || got < 3 {
 		t.Errorf("%d written, %d told so", got, written.Load())
 	}
-	if err := recorder.Record(context.Background(), api.Event{}); !errors.Is(err, errStopped) {
+	if err := recorder.Record(context.Background(), api.Event{Viewer: caller(1, 1)}); !errors.Is(err, errStopped) {
 		t.Errorf("after the stop: %v", err)
 	}
 	if err := recorder.Stop(context.Background()); err != nil {
@@ -138,7 +141,7 @@ func TestAFailedWriteIsToldToItsCallers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		storetest.Exec(t, db, "ALTER TABLE usage_events RENAME TO gone")
-		e := api.Event{Op: "getHealth", Status: "ok", At: time.Now()}
+		e := api.Event{Op: "getHealth", Status: "ok", Viewer: caller(1, 1), At: time.Now()}
 		if err := b.recorder.Record(context.Background(), e); err == nil {
 			t.Error("an event without a table was recorded")
 		}

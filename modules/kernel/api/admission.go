@@ -23,7 +23,7 @@ func (c *call) admit(ctx context.Context) error {
 	caller, err := c.identify(ctx)
 	if err != nil {
 		c.showRate()
-		return err
+		return c.turnAway(err)
 	}
 	if err := c.spendRate(ctx); err != nil {
 		return err
@@ -150,9 +150,27 @@ func (c *call) spendRate(ctx context.Context) error {
 		c.setRate(describeLeft(l.account, left), l.account.header)
 	}
 	if wait > 0 {
-		return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: wait, Message: "Too many requests; slow down."}
+		return c.tooMany(wait)
 	}
 	return nil
+}
+
+// tooMany refuses a call for its rate.
+func (c *call) tooMany(wait time.Duration) error {
+	c.overRate = true
+	return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: wait, Message: "Too many requests; slow down."}
+}
+
+// turnAway returns the refusal of a call without a valid key or path: why, unless its
+// client has had too many of them.
+func (c *call) turnAway(why error) error {
+	f := apierr.As(why)
+	if l := c.mux.limiter; l.on && f != nil && f.Kind != apierr.OperationError && !apierr.IsBusy(why) {
+		if _, wait := bucketOf(l.strangers, c.client(), l.stranger, c.start).take(l.stranger, 1, c.start); wait > 0 {
+			return c.tooMany(wait)
+		}
+	}
+	return why
 }
 
 // showRate sets the rate headers of a caller without a key: the allowance of the

@@ -38,6 +38,8 @@ type Event struct {
 	// Units is what the call costs; 0 unless it succeeded.
 	Units int
 	At    time.Time
+	// OverRate marks a refusal beyond the account's rate, of which there can be any number.
+	OverRate bool
 }
 
 // Recorder stores usage events.
@@ -79,6 +81,7 @@ type call struct {
 	raw       map[string]json.RawMessage
 	faults    *issues // found so far, while a Check runs
 	recorded  bool
+	overRate  bool        // refused for its rate
 	counted   bool        // among those in flight
 	joined    Joined      // nil where the event goes with no write
 	code      string      // of the answer: `ok` or an error code

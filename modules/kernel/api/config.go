@@ -27,6 +27,10 @@ type Config struct {
 	// client address (an IPv6 client counts as its /64); default 1 and 20.
 	ClientRate  float64 `yaml:"client_rate"`
 	ClientBurst int     `yaml:"client_burst"`
+	// StrangerRate and StrangerBurst bound the calls of one client address that end in
+	// 401, 404 or 405; beyond them it gets 429. Default 100 and 2,000.
+	StrangerRate  float64 `yaml:"stranger_rate"`
+	StrangerBurst int     `yaml:"stranger_burst"`
 	// TrustedProxies are the peers whose X-Forwarded-For counts. Default: none.
 	TrustedProxies []netip.Prefix `yaml:"-"`
 	// Origins are the web origins (`https://app.example.org`) whose scripts may read
@@ -77,7 +81,7 @@ func Defaults() Config {
 	return Config{
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
 		AccountRate: 10, AccountBurst: 50, ClientRate: 1, ClientBurst: 20,
-		MaxInFlight: 512, MaxWait: 2 * time.Second, MaxStreams: 10, ReadmitEvery: 5 * time.Second,
+		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxWait: 2 * time.Second, MaxStreams: 10, ReadmitEvery: 5 * time.Second,
 	}
 }
 

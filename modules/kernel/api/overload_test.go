@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -60,4 +61,25 @@ func TestCallsHavePatience(t *testing.T) {
 		return nil, nil
 	}
 	check(t, "status", 200, b.call(t, "GET", "/v1/workspace", "good", "").status)
+}
+
+func TestAStrangerWhoAsksTooOftenGets429(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(cfg *api.Config) { cfg.RateLimit, cfg.StrangerRate, cfg.StrangerBurst = true, 0.001, 6 })
+	for i, c := range []struct {
+		method, path, key string
+		want              int
+	}{
+		{"GET", "/v1/usage", "", 401}, {"GET", "/v1/usage", "unknown", 401},
+		{"GET", "/v1/nothing", "", 404}, {"GET", "/nothing", "good", 404},
+		{"PATCH", "/v1/usage", "", 405}, {"GET", "/v1/usage", "ended", 401},
+		{"GET", "/v1/usage", "", 429}, {"GET", "/v1/nothing", "", 429}, {"PATCH", "/v1/usage", "good", 429},
+		{"GET", "/v1/usage", "good", 200}, {"GET", "/v1/health", "", 200},
+	} {
+		got := b.call(t, c.method, c.path, c.key, "")
+		check(t, fmt.Sprintf("call %d, %s %s: status", i+1, c.method, c.path), c.want, got.status)
+		if c.want == 429 {
+			check(t, "Retry-After is missing", false, got.header.Get("Retry-After") == "")
+		}
+	}
 }

@@ -27,9 +27,12 @@ type limiter struct {
 	on       bool
 	account  policy
 	client   policy
+	stranger policy
 	accounts *otter.Cache[int64, *bucket]
 	clients  *otter.Cache[netip.Addr, *bucket]
-	minutes  *otter.Cache[minuteKey, *window]
+	// strangers are the clients whose calls no key admits, or that have no path.
+	strangers *otter.Cache[netip.Addr, *bucket]
+	minutes   *otter.Cache[minuteKey, *window]
 	// leases is nil where one process has all rates.
 	leases         Leases
 	sharedAccounts *otter.Cache[int64, *shared]
@@ -61,17 +64,19 @@ func describePolicy(name string, quota int, seconds int64) string {
 
 func newLimiter(cfg Config) (*limiter, error) {
 	l := &limiter{
-		on:      cfg.RateLimit,
-		account: newPolicy("account", cfg.AccountRate, cfg.AccountBurst),
-		client:  newPolicy("client", cfg.ClientRate, cfg.ClientBurst),
+		on:       cfg.RateLimit,
+		account:  newPolicy("account", cfg.AccountRate, cfg.AccountBurst),
+		client:   newPolicy("client", cfg.ClientRate, cfg.ClientBurst),
+		stranger: newPolicy("stranger", cfg.StrangerRate, cfg.StrangerBurst),
 	}
 	l.leases = cfg.Leases
-	var failed [5]error
+	var failed [6]error
 	l.accounts, failed[0] = newCache[int64, *bucket]()
 	l.clients, failed[1] = newCache[netip.Addr, *bucket]()
 	l.minutes, failed[2] = newCache[minuteKey, *window]()
 	l.sharedAccounts, failed[3] = newCache[int64, *shared]()
 	l.sharedClients, failed[4] = newCache[netip.Addr, *shared]()
+	l.strangers, failed[5] = newCache[netip.Addr, *bucket]()
 	return l, errors.Join(failed[:]...)
 }
 

@@ -66,7 +66,7 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 			return
 		}
 		c.set("Allow", at.allow)
-		m.refuseREST(w, c, apierr.New(apierr.MethodNotAllowed, "%s takes %s.", path, at.allow))
+		m.refuseREST(w, c, c.turnAway(apierr.New(apierr.MethodNotAllowed, "%s takes %s.", path, at.allow)))
 		return
 	}
 	if b := m.rpc[path]; b != nil {
@@ -85,7 +85,7 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 	if strings.HasPrefix(path, "/v1/") {
 		c.protocol = "rest"
 	}
-	m.refuseREST(w, c, apierr.New(apierr.NotFound, "There is nothing at this path; /openapi.json describes what there is."))
+	m.refuseREST(w, c, c.turnAway(apierr.New(apierr.NotFound, "There is nothing at this path; /openapi.json describes what there is.")))
 }
 
 // open sets the operation of the call.
@@ -115,6 +115,8 @@ func (c *call) report(ctx context.Context) {
 	}
 	level := slog.LevelInfo
 	switch {
+	case c.overRate: // any number of them comes: metrics and sums count them
+		level = slog.LevelDebug
 	case c.code == string(apierr.OperationError) && ctx.Err() == nil:
 		level = slog.LevelError
 	case c.cause != nil || len(c.notes) > 0:

@@ -21,7 +21,7 @@ func (c *call) join(ctx context.Context) context.Context {
 
 // event is the usage event of the call when it ends with err.
 func (c *call) event(err error) Event {
-	event := Event{Op: c.op.Id, Status: eventStatus(err), Viewer: c.viewer, At: c.start}
+	event := Event{Op: c.op.Id, Status: eventStatus(err), Viewer: c.viewer, At: c.start, OverRate: c.overRate}
 	if err == nil && c.viewer != nil {
 		event.Units = c.units
 	}

@@ -47,7 +47,7 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 func TestStreamsOfAKeyAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(cfg *api.Config) { cfg.MaxStreams = 2 })
-	client := clients(b)["grpc"]
+	client := clients(b)["gRPC"]
 	first := watch(t, client, "good")
 	watch(t, client, "good")
 	id := "scr_1"

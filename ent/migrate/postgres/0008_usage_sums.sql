@@ -1,0 +1,3 @@
+-- +goose Up
+-- modify "usage_events" table
+ALTER TABLE "usage_events" ADD COLUMN "count" bigint NULL;

@@ -1,0 +1,78 @@
+package usage
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// sumEvery is how often sums are written.
+	sumEvery = time.Minute
+	// maxSums is the most sums of a minute; further ones are counted without a tenant.
+	maxSums = 10_000
+)
+
+// sums counts events that are not worth a row each: those of no tenant, and refusals
+// beyond an account's rate. So what strangers and runaway clients ask for costs the
+// database a row a minute, operation and status, however often they ask.
+type sums struct {
+	mu     sync.Mutex
+	counts map[sumKey]int64
+}
+
+type sumKey struct {
+	accountID, keyID int64
+	op, status       string
+}
+
+// add counts an event. It reports whether the event is to be written as a row of its own
+// instead: the first of a tenant's in each minute, which so shows at once.
+func (s *sums) add(e event) (alone bool) {
+	key := sumKey{e.accountID, e.keyID, e.op, e.status}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count, known := s.counts[key]
+	if !known && len(s.counts) >= maxSums {
+		key, known = sumKey{op: e.op, status: e.status}, true
+		count = s.counts[key]
+	}
+	if !known && key.accountID != 0 {
+		s.counts[key] = 0
+		return true
+	}
+	s.counts[key] = count + 1
+	return false
+}
+
+// take returns the sums, which start again.
+func (s *sums) take() map[sumKey]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := s.counts
+	s.counts = map[sumKey]int64{}
+	return taken
+}
+
+// sum writes the sums every minute until the recorder stops, and the rest then.
+func (r *Recorder) sum() {
+	defer close(r.summed)
+	tick := time.NewTicker(sumEvery)
+	defer tick.Stop()
+	for open := true; open; {
+		select {
+		case <-tick.C:
+		case <-r.halt:
+			open = false
+		}
+		if err := r.writeSums(time.Now()); err != nil {
+			r.log.Error("write sums of usage events", "error", err)
+		}
+	}
+}
+
+func (r *Recorder) writeSums(at time.Time) error {
+	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)
+	defer cancel()
+	return r.rows.addSums(ctx, r.sums.take(), at)
+}
