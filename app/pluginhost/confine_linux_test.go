@@ -6,23 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
-
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
-
-// landlock skips a test that this kernel has no means for.
-func landlock(t *testing.T, least int) {
-	t.Helper()
-	version, err := llsys.LandlockGetABIVersion()
-	if err != nil || version < least {
-		t.Skipf("this kernel has Landlock %d (%v), the test needs %d", version, err, least)
-	}
-}
 
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	landlock(t, 1)
 	outside, dir := t.TempDir(), t.TempDir()
 	for _, path := range []string{filepath.Join(outside, "secret"), filepath.Join(dir, "feed")} {
 		if err := os.WriteFile(path, []byte(" content"), 0o644); err != nil {
@@ -54,7 +43,6 @@ func TestFiles(t *testing.T) {
 // counts, even the same one.
 func TestDefaultOfAPathOpensNothing(t *testing.T) {
 	t.Parallel()
-	landlock(t, 1)
 	for set, want := range map[string]string{"": "no such file", "/etc/passwd": "root:"} {
 		b := setup(t, func(c *pluginhost.Config) {
 			if set != "" {
@@ -84,7 +72,6 @@ func TestPathSettingThatNamesNoFile(t *testing.T) {
 // which the example in Python shows.
 func TestABinaryHasNoPrograms(t *testing.T) {
 	t.Parallel()
-	landlock(t, 1)
 	dir := t.TempDir()
 	write(t, dir+"/acme.yaml", "id: acme\nsha256: "+install(t, dir, "acme")+"\n")
 	b := setup(t, func(c *pluginhost.Config) { c.Dir = dir })
@@ -99,5 +86,16 @@ func TestABinaryHasNoPrograms(t *testing.T) {
 		if got := b.found(t, "acme", term); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", term, got, want)
 		}
+	}
+}
+
+// TestSharedMemoryCounts: the host adds it up with all else, and says why it ended the
+// call.
+func TestSharedMemoryCounts(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *pluginhost.Config) { c.Memory, c.Disk = 128<<20, 16<<20 })
+	_, err := b.probe(t.Context(), "probe", "shared")
+	if wantFailure(t, err, stage.StageCrashed); !strings.Contains(err.Error(), "used more than 144 MiB") {
+		t.Errorf("got %v, want the bound", err)
 	}
 }

@@ -221,9 +221,9 @@ func TestHostilePython(t *testing.T) {
 	t.Logf("%d ways as user %d", len(lines), os.Getuid())
 }
 
-// TestBounds has processes use more than a call may have, in ways that no limit of one
+// TestBoundsOfTheBox has processes use more than a call may have, in ways that no limit of one
 // process covers.
-func TestBounds(t *testing.T) {
+func TestBoundsOfTheBox(t *testing.T) {
 	b := setup(t)
 	for _, c := range []struct{ name, term, want string }{
 		{"3 GB in children", "children:48", "used more than 272 MiB"},
