@@ -48,8 +48,8 @@ test: ## Run the tests, on PostgreSQL too if there is one
 
 .PHONY: race
 race: ## Run the race detector where goroutines share data (needs a C compiler)
-	# The stacks of threads count as memory of a confined process.
-	ulimit -s 1024 && CGO_ENABLED=1 $(GO) test -race -short -skip '$(CONFINED)|$(LONG)' $(RACE)
+	# The stacks of threads count as memory of a confined process. A process of the race detector sleeps before it ends.
+	ulimit -s 1024 && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -short -skip '$(CONFINED)|$(LONG)' $(RACE)
 
 .PHONY: hostile
 hostile: ## Attack the box of plugins, as this user and, if that is root, as an ordinary one

@@ -80,7 +80,7 @@ func (c *Confiner) try() error {
 		return err
 	}
 	defer words.Close()
-	one.Stderr = in
+	one.Stderr, one.Env = in, os.Environ() // it is this program, which does nothing
 	err = one.Start()
 	_ = in.Close()
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *Confiner) command(policy Policy, inBox bool) (*Command, error) {
 // Start starts the process in a group of its own. The kernel kills the process when
 // the host ends.
 func (c *Command) Start() error {
-	c.command.Env = c.Env
+	c.command.Env = append([]string{}, c.Env...) // without any, not the host's
 	if c.Stdout != nil {
 		c.command.Stdout = c.Stdout
 	}
