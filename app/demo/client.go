@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -23,19 +24,38 @@ func newClient(base string) *client {
 	return &client{base: strings.TrimRight(base, "/"), http: &http.Client{Timeout: 30 * time.Second}}
 }
 
-// call sends a JSON request and decodes the answer into out.
+// call sends a JSON request and decodes the answer into out. It waits and calls again
+// while it is told to, for a few seconds at a time.
 func (c *client) call(ctx context.Context, method, path string, body, out any) error {
+	for {
+		wait, err := c.try(ctx, method, path, body, out)
+		if wait == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// maxWait is the longest wait that call accepts.
+const maxWait = 5 * time.Second
+
+// try makes one call. wait is above 0 where it was refused for its rate.
+func (c *client) try(ctx context.Context, method, path string, body, out any) (wait time.Duration, err error) {
 	var payload io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		payload = bytes.NewReader(text)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
@@ -45,20 +65,25 @@ func (c *client) call(ctx context.Context, method, path string, body, out any) e
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 8<<20))
 	if err != nil {
-		return err
+		return 0, err
+	}
+	if seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")); response.StatusCode == http.StatusTooManyRequests && seconds > 0 {
+		if wait = time.Duration(seconds) * time.Second; wait <= maxWait {
+			return wait, nil
+		}
 	}
 	if response.StatusCode >= 300 {
-		return fmt.Errorf("%s %s answered %d: %s", method, path, response.StatusCode, bytes.TrimSpace(text))
+		return 0, fmt.Errorf("%s %s answered %d: %s", method, path, response.StatusCode, bytes.TrimSpace(text))
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return 0, fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	return nil
+	return 0, nil
 }
 
 // pay fills in the test checkout's form.

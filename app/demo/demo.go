@@ -134,7 +134,7 @@ func (j Journey) scrolls(ctx context.Context, c *client) error {
 func (j Journey) follow(ctx context.Context, c *client, run int, id string) (scroll, error) {
 	pause := j.Pause
 	if pause == 0 {
-		pause = 50 * time.Millisecond
+		pause = 200 * time.Millisecond // half of an account's rate
 	}
 	defer fmt.Fprint(j.Progress, "\r\033[K")
 	for {
