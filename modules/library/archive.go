@@ -39,6 +39,10 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 	if err != nil {
 		return 0, 0, err
 	}
+	read, err := s.readBefore(ctx, tx, batch, records, known)
+	if err != nil {
+		return 0, 0, err
+	}
 	var changed []*Video
 	for _, r := range records {
 		v := known[r.Ref]
@@ -46,7 +50,7 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 		case v == nil:
 			v = newVideo(s.db.NewID(), r, batch)
 			added++
-		case v.seen || batch.Once && v.wasReadAt(r.Metrics.ObservedAt):
+		case v.seen || read[v.id]:
 			if !v.Merge(r, batch.At) {
 				continue
 			}
@@ -158,7 +162,7 @@ type Batch struct {
 	// At is the time of the run in Unix milliseconds.
 	At int64
 	// Once leaves out an observation of the very time at which a video was observed
-	// last: it is the same reading again.
+	// before, by whichever scroll: it is the same reading again.
 	Once bool
 	// Records may be of any number; 100 to 200 make a good transaction. A video
 	// that occurs twice counts once; the earlier record fills the gaps of the later.

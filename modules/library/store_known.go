@@ -43,11 +43,11 @@ func (s *Service) readings(ctx context.Context, refs []stage.Ref, do func(ref st
 	})
 }
 
-// ObservedIn returns when some scrolls observed videos: for each video that has an
-// observation by one of them, the scroll and the time.
+// ObservedIn returns when some scrolls, nil for all, observed videos: for each video that
+// has an observation by one of them, the scroll and the time.
 func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error) {
 	found := map[stage.Ref]map[int64]int64{}
-	if len(scrolls) == 0 {
+	if scrolls != nil && len(scrolls) == 0 {
 		return found, nil
 	}
 	err := s.eachKnown(refs, func(platform string, ids []string) error {
@@ -59,8 +59,11 @@ func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.
 		for _, row := range rows {
 			of[row.ID] = stage.Ref{Platform: platform, ExternalID: row.ExternalID}
 		}
-		seen, err := s.db.Ent().Observation.Query().Where(observation.ScrollIDIn(scrolls...), observation.VideoIDIn(sortedKeys(of)...)).
-			Select(observation.FieldVideoID, observation.FieldScrollID, observation.FieldObservedAt).All(ctx)
+		query := s.db.Ent().Observation.Query().Where(observation.VideoIDIn(sortedKeys(of)...))
+		if scrolls != nil {
+			query.Where(observation.ScrollIDIn(scrolls...))
+		}
+		seen, err := query.Select(observation.FieldVideoID, observation.FieldScrollID, observation.FieldObservedAt).All(ctx)
 		for _, o := range seen {
 			ref := of[o.VideoID]
 			if found[ref] == nil {
@@ -84,6 +87,36 @@ func (s *Service) eachKnown(refs []stage.Ref, do func(platform string, ids []str
 		}
 	}
 	return nil
+}
+
+// readBefore returns the videos that a batch has a reading of which the library has too:
+// of the same time. It asks only for batches that are to be kept once.
+func (s *Service) readBefore(ctx context.Context, tx *store.Tx, batch Batch, records []*stage.Record, known map[stage.Ref]*Video) (read map[int64]bool, err error) {
+	read = map[int64]bool{}
+	if !batch.Once {
+		return read, nil
+	}
+	var pairs [][]any
+	for _, r := range records {
+		if v := known[r.Ref]; v != nil && r.Metrics.ObservedAt != nil {
+			pairs = append(pairs, []any{v.id, *r.Metrics.ObservedAt})
+		}
+	}
+	if len(pairs) == 0 {
+		return read, nil
+	}
+	rows, err := s.db.Hot(`SELECT n.column1 FROM (VALUES {values:1 BIGINT,BIGINT}) AS n
+WHERE EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = n.column1 AND o.observed_at = n.column2)`).QueryIn(ctx, tx, pairs)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		read[id] = true
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find readings: %w", err)
+	}
+	return read, nil
 }
 
 // Tracked returns videos of a platform that are neither archived nor gone, those

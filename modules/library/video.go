@@ -189,11 +189,6 @@ func (v *Video) see(at int64) {
 	v.restore()
 }
 
-// wasReadAt reports whether the newest numbers were read at the very time.
-func (v *Video) wasReadAt(at *int64) bool {
-	return at != nil && v.Metrics.ObservedAt != nil && *at == *v.Metrics.ObservedAt
-}
-
 // usable reports whether scoring can use a snapshot.
 func usable(views, likes *int64) bool { return score.Usable(count(views), count(likes)) == score.Used }
 

@@ -88,6 +88,11 @@ func (s *Service) Import(ctx context.Context, order ImportOrder) (ImportReport, 
 	reading := readFiles(ctx, order.InputFiles, files)
 	defer reading.stop()
 	done, err := s.needs.Importer.Import(ctx, reading.next)
+	for err == nil && len(reading.later.runs) > 0 {
+		var more Imported
+		more, err = s.needs.Importer.Import(ctx, reading.nextRun())
+		done.add(more)
+	}
 	return reading.report(done), err
 }
 
@@ -98,12 +103,19 @@ type fileReading struct {
 	reports []formats.Report
 	refused []int
 	batch   []Reading
-	pull    func() ([]Reading, error, bool)
-	stop    func()
+	// first has, of each video, the time of the reading that the first run gets.
+	first map[stage.Ref]firstReading
+	// later are further readings of videos, for runs of their own.
+	later runsByDay
+	pull  func() ([]Reading, error, bool)
+	stop  func()
 }
 
 func readFiles(ctx context.Context, order InputFiles, files []importFile) *fileReading {
-	r := &fileReading{order: order, files: files, refused: make([]int, len(files)), reports: make([]formats.Report, len(files))}
+	r := &fileReading{
+		order: order, files: files, refused: make([]int, len(files)), reports: make([]formats.Report, len(files)),
+		first: map[stage.Ref]firstReading{}, later: runsByDay{runs: map[runKey][]Reading{}, counts: map[videoDay]int64{}},
+	}
 	r.pull, r.stop = iter.Pull2(func(yield func([]Reading, error) bool) {
 		for part, file := range files {
 			report, err := r.read(ctx, file, part, yield)
@@ -139,6 +151,9 @@ func (r *fileReading) read(ctx context.Context, file importFile, part int, yield
 		}
 		if rec.Metrics.ObservedAt == nil { // Clean removed one that was out of bounds
 			rec.Metrics.ObservedAt = options.ObservedAt
+		}
+		if r.isLater(&rec, part) {
+			return nil
 		}
 		if r.batch = append(r.batch, Reading{Record: rec, Part: part}); len(r.batch) < importBatch {
 			return nil

@@ -82,12 +82,8 @@ func (r *run) newIntake(ctx context.Context, next func() ([]Reading, error)) (*i
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	earlier, err := r.s.earlierImports(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("earlier imports: %w", err)
-	}
 	in := &intake{
-		Stages: r.s.needs.Stages, r: r, next: next, earlier: earlier,
+		Stages: r.s.needs.Stages, r: r, next: next,
 		seeds: plan.Seeds(r.call.Brief, nil, "", r.template.options(0)),
 	}
 	r.stages, r.more = in, in.more

@@ -44,9 +44,7 @@ type intake struct {
 	// next is nil in a run whose command is gone.
 	next func() ([]Reading, error)
 	// seeds name the accounts that readings may belong to.
-	seeds []stage.Seed
-	// earlier are the tenant's earlier imports, the newest first.
-	earlier []int64
+	seeds   []stage.Seed
 	tallies []Tally
 	// fresh readings wait to be delivered.
 	fresh []fresh
@@ -245,14 +243,13 @@ func (in *intake) before(ctx context.Context, readings []Reading, last map[stage
 			older = append(older, reading.Record.Ref)
 		}
 	}
-	scrolls := in.earlier
 	if in.portions > 0 {
-		scrolls, older = append([]int64{in.r.id}, scrolls[:min(len(scrolls), maxEarlier-1)]...), known
+		older = known
 	}
 	if len(older) == 0 {
 		return nil, nil
 	}
-	found, err := in.r.s.needs.Library.ObservedIn(ctx, scrolls, older)
+	found, err := in.r.s.needs.Library.ObservedIn(ctx, nil, older)
 	if err != nil {
 		return nil, fmt.Errorf("ask library: %w", err)
 	}

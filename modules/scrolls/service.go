@@ -62,7 +62,7 @@ type Library interface {
 	Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error)
 	// LastObserved returns when the known ones of some videos were last observed.
 	LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error)
-	// ObservedIn returns when some scrolls, at most 100, observed videos: scroll to time.
+	// ObservedIn returns when some scrolls observed videos, scroll to time; nil for all scrolls.
 	ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error)
 }
 

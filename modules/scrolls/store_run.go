@@ -17,7 +17,7 @@ import (
 const (
 	// lookBack is how many completed scrolls are searched for what a seed brought.
 	lookBack = 5
-	// maxEarlier bounds the imports that are searched for an older reading.
+	// maxEarlier bounds the running imports that one look finds.
 	maxEarlier = 100
 )
 
@@ -221,13 +221,6 @@ func (s *Service) importPulse(ctx context.Context, id int64) (*ent.Scroll, error
 		return nil, nil
 	}
 	return row, err
-}
-
-// earlierImports are the tenant's last imports, the newest first.
-func (s *Service) earlierImports(ctx context.Context) ([]int64, error) {
-	return s.db.Ent().Scroll.Query().
-		Where(scroll.TemplateEQ(importTemplate)).
-		Order(ent.Desc(scroll.FieldID)).Limit(maxEarlier).IDs(ctx)
 }
 
 // runNumber counts the workspace's runs from 1. Imports are no runs of it.

@@ -1,0 +1,71 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/operator"
+)
+
+// TestEveryReadingOfASeriesIsAnObservation imports files with several readings of each
+// video: every one is kept with its time, and trends can be told from one import.
+func TestEveryReadingOfASeriesIsAnObservation(t *testing.T) {
+	t.Parallel()
+	const videos, days, aDay = 20, 4, 3
+	var lines strings.Builder
+	last := int64(1_760_000_000_000)
+	for day := range days {
+		for hour := range aDay {
+			for v := range videos {
+				at := last - int64((days-1-day)*24-hour*5)*3_600_000
+				line, err := json.Marshal(map[string]any{
+					"platform": "tiktok", "externalId": fmt.Sprint("s", v), "postedAt": last - int64(1+v%9)*86_400_000,
+					"source": map[string]any{"handle": fmt.Sprint("maker", v%5)}, "metadata": map[string]any{"hashtags": []string{[]string{"rise", "other"}[v%2]}},
+					"metrics": map[string]any{"views": 1000 * (1 + day*aDay + hour) * (1 + v), "observedAt": at},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				lines.Write(append(line, '\n'))
+			}
+		}
+	}
+	checkSeries(t, lines.String(), videos, videos*days*aDay)
+}
+
+func checkSeries(t *testing.T, lines string, videos, readings int) {
+	t.Helper()
+	var db *store.DB
+	running := apptest.StartBy(t, app.StartWithStore(&db))
+	account := running.Account(t, "pro")
+	account.Get(t, `POST /v1/workspace {"description":"a series"}`, &struct{}{})
+	load := func() operator.ImportedFile {
+		t.Helper()
+		report, err := running.Operator().Import(t.Context(), operator.ImportOrder{
+			Email: account.Email, InputFiles: operator.InputFiles{Paths: []string{"-"}, Input: strings.NewReader(lines)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.Total
+	}
+	count := func() int {
+		return db.Ent().Observation.Query().CountX(viewer.As(t.Context(), accountOf(t, db, account)))
+	}
+	if total := load(); total.New != videos || total.SeenAgain != readings-videos || count() != readings {
+		t.Errorf("got %d new videos, %d seen again and %d observations, want %d, %d and %d", total.New, total.SeenAgain, count(), videos, readings-videos, readings)
+	}
+	if total := load(); total.New != 0 || total.SeenAgain != 0 || count() != readings {
+		t.Errorf("imported again: got %d new videos, %d seen again and %d observations, want 0, 0 and %d", total.New, total.SeenAgain, count(), readings)
+	}
+	var trends struct{ Status string }
+	if account.Get(t, "GET /v1/trends", &trends); trends.Status != "ready" {
+		t.Errorf("trends are %s, want ready", trends.Status)
+	}
+}

@@ -1,0 +1,108 @@
+package operator
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// A scroll observes a video once. So a file with several readings of a video becomes several
+// runs: the first has the first reading of every video, and each further one the readings of
+// one day, of which a video has one. That keeps every reading, with its time, and the runs
+// of a tracked series show growth as scrolls on those days would have.
+
+// runKey is the day of a run, and which of the day's readings of a video it has.
+type runKey struct{ day, nth int64 }
+
+// runsByDay are the readings of further runs.
+type runsByDay struct {
+	runs map[runKey][]Reading
+	// counts is how many further readings of a video a day has.
+	counts map[videoDay]int64
+	// whole counts the records that are kept with their texts.
+	whole int
+}
+
+type videoDay struct {
+	stage.Ref
+	day int64
+}
+
+// firstReading is what the first run gets of a video.
+type firstReading struct {
+	at   int64
+	part int
+}
+
+const (
+	dayMillis = 24 * 3600 * 1000
+	// maxWhole bounds the memory for further readings. Beyond it, what they say besides
+	// their numbers is left out.
+	maxWhole = 50_000
+)
+
+// isLater keeps a further reading of a video for a run of its own. Of the same file the
+// first reading has said everything but the numbers.
+func (r *fileReading) isLater(rec *stage.Record, part int) bool {
+	if rec.Metrics.ObservedAt == nil {
+		return false
+	}
+	at := *rec.Metrics.ObservedAt
+	known, seen := r.first[rec.Ref]
+	if !seen {
+		r.first[rec.Ref] = firstReading{at, part}
+		return false
+	}
+	if known.at == at {
+		return false // the same reading again
+	}
+	later, of := &r.later, videoDay{rec.Ref, at / dayMillis}
+	key := runKey{of.day, later.counts[of]}
+	later.counts[of]++
+	kept := stage.Record{Ref: rec.Ref, Metrics: rec.Metrics}
+	if known.part != part && later.whole < maxWhole {
+		kept = *rec
+		later.whole++
+	}
+	later.runs[key] = append(later.runs[key], Reading{Record: kept, Part: part})
+	return true
+}
+
+// nextRun hands out the readings of the oldest run that is left.
+func (r *fileReading) nextRun() func() ([]Reading, error) {
+	key := slices.MinFunc(slices.Collect(maps.Keys(r.later.runs)), func(a, b runKey) int {
+		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.nth, b.nth))
+	})
+	left := r.later.runs[key]
+	delete(r.later.runs, key)
+	return func() ([]Reading, error) {
+		if len(left) == 0 {
+			return nil, io.EOF
+		}
+		n := min(len(left), importBatch)
+		batch := left[:n]
+		left = left[n:]
+		return batch, nil
+	}
+}
+
+// add counts another run of the same import.
+func (i *Imported) add(other Imported) {
+	if i.ScrollID == 0 {
+		i.ScrollID = other.ScrollID
+	}
+	for part, t := range other.Parts {
+		for len(i.Parts) <= part {
+			i.Parts = append(i.Parts, Tally{})
+		}
+		sum := &i.Parts[part]
+		sum.New += t.New
+		sum.Again += t.Again
+		sum.Same += t.Same
+		sum.Repeated += t.Repeated
+		sum.Refused += t.Refused
+	}
+}
