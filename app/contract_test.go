@@ -196,6 +196,8 @@ func contractCases() []contractCase {
 		bad("scroll with an empty id", "GET /v1/scrolls?id=", "id"),
 		{name: "scroll unknown", call: "GET /v1/scrolls?id=scr_unknown", want: 200, has: map[string]any{"found": false, "scroll": nil}},
 
+		code("watch of an unknown scroll", "GET /v1/scrolls/watch?id=scr_unknown", 404, "not_found"),
+		bad("watch without id", "GET /v1/scrolls/watch?scroll=1", "id", "scroll"),
 		{name: "list of no scrolls", call: "GET /v1/scrolls/list", want: 200, has: map[string]any{"nextCursor": nil}},
 		ok("list of scrolls, most", "GET /v1/scrolls/list?limit=100"),
 		bad("list of scrolls with a broken cursor", "GET /v1/scrolls/list?limit=101&cursor=x", "limit", "cursor"),

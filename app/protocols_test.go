@@ -82,7 +82,7 @@ func checkOverRPC(t *testing.T, running *apptest.Running, protocol apptest.Proto
 	slices.Sort(paths)
 	want := slices.Clone(c.paths)
 	for i := range want {
-		want[i] = rpcName(want[i])
+		want[i] = rpcName(method.Input(), want[i])
 	}
 	if slices.Sort(want); !slices.Equal(paths, want) {
 		t.Errorf("issues at %q, want %q", paths, want)
@@ -160,7 +160,7 @@ func inMessage(c contractCase, methods map[string]protoreflect.MethodDescriptor)
 	address, body, hasBody := strings.Cut(rest, " ")
 	path, query, _ := strings.Cut(address, "?")
 	method := methods[verb+" "+path]
-	if method == nil || c.restOnly || c.header != "" {
+	if method == nil || method.IsStreamingServer() || c.restOnly || c.header != "" {
 		return nil, nil
 	}
 	if !hasBody {
@@ -174,9 +174,12 @@ func inMessage(c contractCase, methods map[string]protoreflect.MethodDescriptor)
 }
 
 // rpcName is the name, on the other protocols, of a property of REST.
-func rpcName(name string) string {
-	if name == "cursor" {
-		return "pageToken"
+func rpcName(message protoreflect.MessageDescriptor, name string) string {
+	for i := range message.Fields().Len() {
+		field := message.Fields().Get(i)
+		if rest := proto.GetExtension(field.Options(), scrolleryv1.E_RestName); name != "" && rest == name {
+			return field.JSONName()
+		}
 	}
 	return name
 }
@@ -189,7 +192,7 @@ func queryJSON(message protoreflect.MessageDescriptor, query string) string {
 	}
 	var members []string
 	for name, all := range values {
-		name, text := rpcName(name), all[0]
+		name, text := rpcName(message, name), all[0]
 		field := message.Fields().ByJSONName(name)
 		if len(all) > 1 {
 			return ""

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -122,6 +123,27 @@ func TestScrollsOverRPC(t *testing.T) {
 		wantRefusal(t, err, connect.CodeInvalidArgument, "invalid_request", "id")
 		checkPages(t, account, protocol)
 	})
+}
+
+func TestAScrollIsWatchedOnREST(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t, sampleFeed)
+	account, other := running.Account(t, "pro"), running.Account(t, "pro")
+	account.Get(t, setBrief, &struct{}{})
+	var started struct{ Scroll struct{ ID string } }
+	account.Get(t, "POST /v1/scrolls {}", &started)
+	call := "GET /v1/scrolls/watch?id=" + started.Scroll.ID
+	body := account.Read(t, call)
+	found := regexp.MustCompile(`id: (\S+)\ndata: .*"status":"(\w+)"`).FindAllStringSubmatch(body, -1)
+	if len(found) == 0 || found[len(found)-1][2] != "completed" {
+		t.Fatalf("got the events %q, want the last to be completed", found)
+	}
+	if answer := account.Do(t, call, "Last-Event-ID: "+found[len(found)-1][1]); answer.Status != http.StatusNoContent {
+		t.Errorf("after the last event: got %d, want 204: %s", answer.Status, answer.Body)
+	}
+	if answer := other.Do(t, call, ""); answer.Status != http.StatusNotFound {
+		t.Errorf("another account: got %d, want 404: %s", answer.Status, answer.Body)
+	}
 }
 
 // watch follows a scroll to its end.

@@ -76,7 +76,8 @@ type call struct {
 	writer    http.ResponseWriter
 	header    http.Header // of the answer
 	viewer    *viewer.Viewer
-	status    int // HTTP status of a success
+	status    int    // HTTP status of a success
+	cursor    string // of the next message of a stream
 	units     int
 	raw       map[string]json.RawMessage
 	faults    *issues // found so far, while a Check runs

@@ -19,7 +19,7 @@ var (
 	exposed = []string{"RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, ETag, Link, WWW-Authenticate, Allow, " +
 		"Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin"}
 	// accepted are the headers that a browser's script may send.
-	accepted = []string{"Authorization, Content-Type, If-None-Match, X-Request-Id, Connect-Protocol-Version, " +
+	accepted = []string{"Authorization, Content-Type, If-None-Match, Last-Event-ID, X-Request-Id, Connect-Protocol-Version, " +
 		"Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent"}
 	// preflightAge is how many seconds a browser may remember a preflight's answer.
 	preflightAge = []string{"600"}

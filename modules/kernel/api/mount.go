@@ -91,8 +91,8 @@ func Page[Req any](m *Mux, method string, fn func(context.Context, *Req) (Render
 	m.add(b)
 }
 
-// Stream mounts an operation that sends messages until it returns. It is not served
-// over REST.
+// Stream mounts an operation that sends messages until it returns. REST serves it as
+// Server-Sent Events; see [Cursor] and [ResumeAfter].
 func Stream[Req, Resp any](m *Mux, method string, fn func(ctx context.Context, req *Req, send func(*Resp) error) error, checks ...Check[Req]) {
 	b := bind(m, method, true, checks)
 	if b == nil || !m.matches(b.op, new(Resp)) {
@@ -117,8 +117,8 @@ func bind[Req any](m *Mux, method string, stream bool, checks []Check[Req]) *bin
 		m.fail("mount %s: mounted twice", method)
 		return nil
 	}
-	if op.desc.IsStreamingServer() != stream || op.desc.IsStreamingClient() || (stream && op.Path != "") {
-		m.fail("mount %s: a stream is mounted as one, without a path", method)
+	if op.desc.IsStreamingServer() != stream || op.desc.IsStreamingClient() {
+		m.fail("mount %s: a stream is mounted as one", method)
 		return nil
 	}
 	request, ok := any(new(Req)).(proto.Message)

@@ -54,7 +54,9 @@ func (m *Mux) EndStreams() { m.endStreams() }
 // route is one REST path.
 type route struct {
 	byMethod map[string]*binding
-	allow    string
+	// events is the stream of the path; nil: it has none.
+	events *binding
+	allow  string
 }
 
 // New reads the operation table. It fails when the table is inconsistent.
@@ -123,9 +125,20 @@ func (m *Mux) add(b *binding) {
 		at = &route{byMethod: map[string]*binding{}}
 		m.rest[b.op.Path] = at
 	}
-	at.byMethod[b.op.Method] = b
-	if b.op.Method == http.MethodGet {
-		at.byMethod[http.MethodHead] = b
+	methods := map[string]bool{}
+	if b.stream != nil {
+		at.events = b
+	} else {
+		at.byMethod[b.op.Method] = b
+		if b.op.Method == http.MethodGet {
+			at.byMethod[http.MethodHead] = b
+		}
 	}
-	at.allow = strings.Join(slices.Sorted(maps.Keys(at.byMethod)), ", ")
+	for method := range at.byMethod {
+		methods[method] = true
+	}
+	if at.events != nil {
+		methods[http.MethodGet] = true
+	}
+	at.allow = strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
 }

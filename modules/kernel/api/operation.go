@@ -87,9 +87,11 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 	case row.GetId() == "":
 		return nil, fmt.Errorf("rpc %s has no operation option", method.FullName())
 	case (row.Method == "") != (row.Path == ""):
-		return nil, fmt.Errorf("operation %s needs both method and path, or neither", row.Id)
-	case row.Path == "" && !method.IsStreamingServer():
+		return nil, fmt.Errorf("operation %s needs both method and path", row.Id)
+	case row.Path == "":
 		return nil, fmt.Errorf("operation %s has no path on REST", row.Id)
+	case method.IsStreamingServer() && row.Method != "GET":
+		return nil, fmt.Errorf("operation %s is a stream, which REST serves with GET", row.Id)
 	case row.Auth == scrolleryv1.Auth_AUTH_UNSPECIFIED:
 		return nil, fmt.Errorf("operation %s has no auth", row.Id)
 	}

@@ -112,35 +112,16 @@ func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.Se
 		if err := m.checkRPC(ctx, c, b, request); err != nil {
 			return err
 		}
-		leave, err := m.enterStream(c)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		ctx, end := context.WithCancelCause(ctx)
-		defer end(nil)
-		defer context.AfterFunc(m.streams, func() { end(errStreamEnded) })()
-		defer c.keepAdmitted(ctx, end)()
-		err = b.stream(ctx, request.Message, func(message proto.Message) error {
+		send := func(ctx context.Context, message proto.Message) error {
 			if err := c.settle(ctx, nil); err != nil {
 				return err
 			}
 			c.mustBeRead()
 			return out.Send(&envelope{Message: message})
-		})
-		var refused *refusedError
-		switch {
-		case err != nil && errors.Is(context.Cause(ctx), errStreamEnded):
-			return apierr.New(apierr.TemporaryServiceError, "The server is stopping. Call again: another one goes on.")
-		case err != nil && errors.As(context.Cause(ctx), &refused):
-			return refused.why
 		}
-		return err
+		return m.runStream(ctx, c, b, request.Message, send, nil)
 	}
 }
-
-// errStreamEnded is why the context of a stream ended that [Mux.EndStreams] ended.
-var errStreamEnded = errors.New("the process is stopping")
 
 // checkRPC checks a decoded request against the same bounds as REST does.
 func (m *Mux) checkRPC(ctx context.Context, c *call, b *binding, request *envelope) error {

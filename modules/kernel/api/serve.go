@@ -60,7 +60,13 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 	}
 	if at := m.rest[path]; at != nil {
 		c.protocol = "rest"
-		if b := at.byMethod[r.Method]; b != nil {
+		b := at.byMethod[r.Method]
+		if at.events != nil && r.Method == http.MethodGet && (b == nil || wantsEvents(r)) {
+			c.open(at.events.op)
+			m.serveEvents(ctx, w, c, at.events)
+			return
+		}
+		if b != nil {
 			c.open(b.op)
 			m.serveREST(ctx, w, c, b)
 			return

@@ -112,6 +112,8 @@ type fakeModule struct {
 	raw      json.RawMessage
 	do       func(ctx context.Context, request proto.Message) (proto.Message, error)
 	page     api.Rendered
+	// stream replaces WatchScroll.
+	stream func(ctx context.Context, send func(*scrolleryv1.WatchScrollResponse) error) error
 }
 
 func (r *fakeModule) keep(ctx context.Context, request proto.Message) {
@@ -227,6 +229,9 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.WriteSandboxFileRequest, scrolleryv1.WriteSandboxFileResponse](b, "WriteSandboxFile")
 	unary[scrolleryv1.RunAgentRequest, scrolleryv1.RunAgentResponse](b, "RunAgent")
 	api.Stream(b.mux, "WatchScroll", func(ctx context.Context, req *scrolleryv1.WatchScrollRequest, send func(*scrolleryv1.WatchScrollResponse) error) error {
+		if b.fake.stream != nil {
+			return b.fake.stream(ctx, send)
+		}
 		for _, status := range []string{"queued", "completed"} {
 			if err := send(&scrolleryv1.WatchScrollResponse{Scroll: &scrolleryv1.Scroll{Id: req.GetId(), Status: status}}); err != nil {
 				return err

@@ -1,11 +1,19 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
@@ -99,4 +107,215 @@ func (c *call) mustBeRead() {
 	if c.request.ProtoMajor >= 2 {
 		_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Now().Add(unreadFor))
 	}
+}
+
+// errStreamEnded is why the context of a stream ended that [Mux.EndStreams] ended.
+var errStreamEnded = errors.New("the process is stopping")
+
+// runStream runs the handler of a stream within the bounds of every stream. beside, if
+// it is not nil, starts what runs as long as the handler.
+func (m *Mux) runStream(ctx context.Context, c *call, b *binding, request proto.Message,
+	send func(context.Context, proto.Message) error, beside func(context.Context, context.CancelCauseFunc) (stop func()),
+) (err error) {
+	leave, err := m.enterStream(c)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer context.AfterFunc(m.streams, func() { end(errStreamEnded) })()
+	defer c.keepAdmitted(ctx, end)()
+	if beside != nil {
+		defer beside(ctx, end)()
+	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	err = b.stream(ctx, request, func(message proto.Message) error { return send(ctx, message) })
+	var refused *refusedError
+	switch {
+	case err != nil && errors.Is(context.Cause(ctx), errStreamEnded):
+		return apierr.New(apierr.TemporaryServiceError, "The server is stopping. Call again: another one goes on.")
+	case err != nil && errors.As(context.Cause(ctx), &refused):
+		return refused.why
+	}
+	return err
+}
+
+const (
+	eventStream = "text/event-stream"
+	// heartbeat is the time between comments in a stream, so that proxies keep it open
+	// and a client that is gone is noticed.
+	heartbeat = 15 * time.Second
+	// firstHeartbeat comes when a stream has had nothing to send for so long: the client
+	// learns that the stream is open.
+	firstHeartbeat = time.Second
+	// maxCursor is the longest Last-Event-ID in bytes; longer ones are ignored.
+	maxCursor = 200
+)
+
+// Cursor sets the cursor of the next message of a stream: a REST client resumes after
+// it. A message without one is identified by its text. It has no effect over the other
+// protocols.
+func Cursor(ctx context.Context, cursor string) {
+	if c := callFrom(ctx); c != nil {
+		c.cursor = cursor
+	}
+}
+
+// ResumeAfter returns the cursor of the last event that the client of a stream has
+// (Last-Event-ID), as the client sent it; empty where there is none, and over the other
+// protocols.
+func ResumeAfter(ctx context.Context) string {
+	c := callFrom(ctx)
+	if c == nil || c.protocol != "rest" {
+		return ""
+	}
+	if sent := c.request.Header.Get("Last-Event-Id"); len(sent) <= maxCursor {
+		return sent
+	}
+	return ""
+}
+
+// wantsEvents reports whether a request asks for Server-Sent Events.
+func wantsEvents(r *http.Request) bool {
+	return strings.Contains(strings.ToLower(strings.Join(r.Header["Accept"], ",")), eventStream)
+}
+
+// serveEvents serves a stream as Server-Sent Events. Until the first event or comment,
+// an error is answered as on every path of REST; after it, it is an event `error` with
+// the same body. A stream that ends without an event, because the client has them all,
+// is answered 204, so that an EventSource does not connect again.
+func (m *Mux) serveEvents(ctx context.Context, w http.ResponseWriter, c *call, b *binding) {
+	e := &events{mux: m, call: c, op: b.op, writer: w, control: http.NewResponseController(w), after: ResumeAfter(ctx)}
+	err := e.run(ctx, b)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.begun && err != nil:
+		e.fail(err)
+	case e.begun:
+	case err != nil:
+		m.refuseREST(w, c, c.settle(ctx, err))
+	default:
+		if err := c.settle(ctx, nil); err != nil {
+			m.refuseREST(w, c, err)
+			return
+		}
+		c.sent = http.StatusNoContent
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// events is one stream on its way to a client.
+type events struct {
+	mux     *Mux
+	call    *call
+	op      *operation
+	writer  http.ResponseWriter
+	control *http.ResponseController
+	after   string // the event that the client has
+
+	mu    sync.Mutex // guards the writer, and the call while both goroutines run
+	begun bool
+	first bool // a message was sent, or left out as known
+}
+
+// run calls the handler and, beside it, sends comments.
+func (e *events) run(ctx context.Context, b *binding) (err error) {
+	if err := e.call.admit(ctx); err != nil {
+		return err
+	}
+	ctx = e.call.withViewer(ctx)
+	request := b.op.newInput()
+	if err := e.mux.readREST(ctx, e.writer, e.call, b, request); err != nil {
+		return err
+	}
+	// The server's read timeout is for requests; it would end the stream.
+	_ = e.control.SetReadDeadline(time.Time{})
+	return e.mux.runStream(ctx, e.call, b, request, e.send, e.beside)
+}
+
+// beside sends comments until stop is called.
+func (e *events) beside(ctx context.Context, end context.CancelCauseFunc) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var beating sync.WaitGroup
+	beating.Go(func() {
+		if err := e.beat(ctx); err != nil {
+			end(err)
+		}
+	})
+	return func() { cancel(); beating.Wait() }
+}
+
+// beat sends comments until the context ends.
+func (e *events) beat(ctx context.Context) error {
+	for wait := firstHeartbeat; ; wait = heartbeat {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+		e.mu.Lock()
+		err := e.write(ctx, []byte(":\n\n"))
+		e.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// send sends a message, unless it is the first and the one that the client has.
+func (e *events) send(ctx context.Context, message proto.Message) error {
+	data, err := appendMessage(nil, message.ProtoReflect(), e.op.output)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	id := e.call.cursor
+	if e.call.cursor = ""; id == "" {
+		hash := fnv.New64a()
+		hash.Write(data)
+		id = strconv.FormatUint(hash.Sum64(), 36)
+	}
+	known := !e.first && id == e.after
+	if e.first = true; known {
+		return nil
+	}
+	return e.write(ctx, []byte("id: "+id+"\ndata: "+string(data)+"\n\n"))
+}
+
+// write sends one event or comment at once. The first one settles the call and sends
+// the headers.
+func (e *events) write(ctx context.Context, text []byte) error {
+	if !e.begun {
+		if err := e.call.settle(ctx, nil); err != nil {
+			return err
+		}
+		e.begun = true
+		e.call.set("Content-Type", eventStream)
+		e.call.set("X-Accel-Buffering", "no") // a proxy must not hold events back
+		e.call.sent = http.StatusOK
+		e.writer.WriteHeader(http.StatusOK)
+	}
+	e.call.mustBeRead()
+	if _, err := e.writer.Write(text); err != nil {
+		return err
+	}
+	return e.control.Flush()
+}
+
+// fail ends a stream that has begun.
+func (e *events) fail(err error) {
+	r := e.call.refuse(err)
+	e.mux.withBuffer(func(buffer *bytes.Buffer) {
+		body, err := appendMessage(buffer.AvailableBuffer(), r.body.ProtoReflect(), e.mux.errorShape)
+		if err == nil {
+			_ = e.write(context.Background(), []byte("event: error\ndata: "+string(body)+"\n\n")) // the client may be gone
+		}
+	})
 }

@@ -80,7 +80,14 @@ func (d *document) operation(tag string, method protoreflect.MethodDescriptor, o
 		o["description"] = "Needs the scope `" + op.Scope + "`."
 	}
 	if op.Method == "GET" {
-		if parameters := d.parameters(method.Input()); len(parameters) > 0 {
+		parameters := d.parameters(method.Input())
+		if method.IsStreamingServer() {
+			parameters = append(parameters, object{
+				"name": "Last-Event-ID", "in": "header", "schema": object{"type": "string", "maxLength": 200},
+				"description": "The `id` of the last event that the client has; the stream goes on after it.",
+			})
+		}
+		if len(parameters) > 0 {
 			o["parameters"] = parameters
 		}
 		return o
@@ -124,6 +131,10 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 	if len(statuses) == 0 {
 		statuses = []int32{200}
 	}
+	if method.IsStreamingServer() {
+		statuses = nil
+		d.events(out, method.Output())
+	}
 	for _, status := range statuses {
 		out[strconv.Itoa(int(status))] = object{
 			"description": "Success.", "headers": headerRefs(false), "content": jsonContent(d.message(method.Output())),
@@ -145,6 +156,18 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 		}
 	}
 	return out
+}
+
+// events describes the answers of a stream. OpenAPI 3.1 cannot describe one event, so
+// the text names the schema of its data.
+func (d *document) events(out object, output protoreflect.MessageDescriptor) {
+	d.message(output)
+	out["200"] = object{
+		"description": "Server-Sent Events. The `data` of each is a " + string(output.Name()) + " in JSON, its `id` a cursor. " +
+			"An event `error` carries the body of an error and ends the stream. A comment comes at least every 15 seconds.",
+		"headers": headerRefs(false), "content": object{"text/event-stream": object{"schema": object{"type": "string"}}},
+	}
+	out["204"] = object{"description": "The stream has ended, and the client has every event.", "headers": headerRefs(false)}
 }
 
 func jsonContent(schema any) object { return object{"application/json": object{"schema": schema}} }

@@ -39,6 +39,7 @@ func errorForms() []errorForm {
 		{"PaymentRequiredError", "payment_required", 402, []string{"required", "balance", "shortfall", "topupUrl", "type", "title", "status", "detail"}, "Credits are missing (RFC 9457).", listed("payment_required")},
 		{"ForbiddenError", "forbidden", 403, []string{"requiredScope", "grantedScopes"}, "The key lacks a scope.", keyed},
 		{"TierRequiredError", "tier_required", 403, []string{"requiredTier", "currentTier", "subscribeUrl"}, "The plan is too small.", keyed},
+		{"NotFoundError", "not_found", 404, nil, "There is nothing of this id.", listed("not_found")},
 		{"WorkspaceRequiredError", "workspace_required", 409, nil, "There is no workspace.", listed("workspace_required")},
 		{"WorkspaceAlreadySetError", "workspace_already_set", 409, []string{"workspace"}, "There is another workspace.", listed("workspace_already_set")},
 		{"ScrollActiveLimitError", "scroll_active_limit", 409, nil, "Too many scrolls are active.", listed("scroll_active_limit")},
@@ -59,6 +60,8 @@ func reason(status int) string {
 		return "Payment needed."
 	case 403:
 		return "Not allowed."
+	case 404:
+		return "There is nothing of this id."
 	case 409:
 		return "The state does not allow it, or the operation failed."
 	case 429:

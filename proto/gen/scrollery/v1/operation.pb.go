@@ -88,7 +88,8 @@ type Operation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Operation id, as usage events show it.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// HTTP method and path on REST. Only a stream may leave both empty.
+	// HTTP method and path on REST. A stream has GET and is served as Server-Sent
+	// Events; it may share its path with a unary operation.
 	Method string `protobuf:"bytes,2,opt,name=method" json:"method,omitempty"`
 	Path   string `protobuf:"bytes,3,opt,name=path" json:"path,omitempty"`
 	Auth   Auth   `protobuf:"varint,4,opt,name=auth,enum=scrollery.v1.Auth" json:"auth,omitempty"`

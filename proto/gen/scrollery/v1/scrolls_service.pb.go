@@ -1239,7 +1239,7 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12>\n" +
 	"\x04kind\x18\x02 \x01(\tB*\xbaH\"r R\x04planR\x06sourceR\x06screenR\bevidence\xaa\x01\x02\b\x02R\x04kind\x12\x1d\n" +
 	"\x06usable\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x02R\x06usable\x12\x1c\n" +
-	"\tplatforms\x18\x04 \x03(\tR\tplatforms2\x87\v\n" +
+	"\tplatforms\x18\x04 \x03(\tR\tplatforms2\xab\v\n" +
 	"\x0eScrollsService\x12\xc0\x01\n" +
 	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"i\xca\xda\x18e\n" +
 	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01\x12\x86\x01\n" +
@@ -1248,9 +1248,9 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\vListScrolls\x12 .scrollery.v1.ListScrollsRequest\x1a!.scrollery.v1.ListScrollsResponse\"?\xca\xda\x188\n" +
 	"\vlistScrolls\x12\x03GET\x1a\x10/v1/scrolls/list \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x9b\x01\n" +
 	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\"D\xca\xda\x18=\n" +
-	"\flistVerdicts\x12\x03GET\x1a\x14/v1/scrolls/verdicts \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12{\n" +
-	"\vWatchScroll\x12 .scrollery.v1.WatchScrollRequest\x1a!.scrollery.v1.WatchScrollResponse\"%\xca\xda\x18!\n" +
-	"\vwatchScroll \x02*\fscrolls:read0\x018\x010\x01\x12\x98\x01\n" +
+	"\flistVerdicts\x12\x03GET\x1a\x14/v1/scrolls/verdicts \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x9e\x01\n" +
+	"\vWatchScroll\x12 .scrollery.v1.WatchScrollRequest\x1a!.scrollery.v1.WatchScrollResponse\"H\xca\xda\x18D\n" +
+	"\vwatchScroll\x12\x03GET\x1a\x11/v1/scrolls/watch \x02*\fscrolls:read0\x018\x01B\tnot_found0\x01\x12\x98\x01\n" +
 	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"A\xca\xda\x18=\n" +
 	"\fcancelScroll\x12\x04POST\x1a\x12/v1/scrolls/cancel \x02*\rscrolls:write0\x018\x02\x12\x97\x01\n" +
 	"\vGetSchedule\x12 .scrollery.v1.GetScheduleRequest\x1a!.scrollery.v1.GetScheduleResponse\"C\xca\xda\x18<\n" +

@@ -73,7 +73,7 @@ type ScrollsServiceClient interface {
 	// Lists the last verdict on each video, kept or dropped, with its reason. The
 	// videos that were screened for the first time most recently come first.
 	ListVerdicts(context.Context, *v1.ListVerdictsRequest) (*v1.ListVerdictsResponse, error)
-	// Streams the scroll at each change, until it ends.
+	// Streams the scroll at each change, until it ends; over REST as Server-Sent Events.
 	WatchScroll(context.Context, *v1.WatchScrollRequest) (*connect.ServerStreamForClient[v1.WatchScrollResponse], error)
 	// Cancels a scroll that has not ended.
 	CancelScroll(context.Context, *v1.CancelScrollRequest) (*v1.CancelScrollResponse, error)
@@ -259,7 +259,7 @@ type ScrollsServiceHandler interface {
 	// Lists the last verdict on each video, kept or dropped, with its reason. The
 	// videos that were screened for the first time most recently come first.
 	ListVerdicts(context.Context, *v1.ListVerdictsRequest) (*v1.ListVerdictsResponse, error)
-	// Streams the scroll at each change, until it ends.
+	// Streams the scroll at each change, until it ends; over REST as Server-Sent Events.
 	WatchScroll(context.Context, *v1.WatchScrollRequest, *connect.ServerStream[v1.WatchScrollResponse]) error
 	// Cancels a scroll that has not ended.
 	CancelScroll(context.Context, *v1.CancelScrollRequest) (*v1.CancelScrollResponse, error)
