@@ -253,6 +253,10 @@ func (s *Service) Wait(ctx context.Context) error {
 // given back at once.
 func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
 	service, err := Start(ctx, cfg, log)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		log.Info("stopped before it served")
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -51,4 +53,18 @@ func TestPortZero(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestAStopWhileStartingIsNoFailure(t *testing.T) {
+	t.Parallel()
+	cfg := app.Defaults()
+	cfg.DataDir, cfg.Addr, cfg.OpsAddr = t.TempDir(), "127.0.0.1:0", "127.0.0.1:0"
+	if err := cfg.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := app.Serve(ctx, cfg, slog.New(slog.DiscardHandler)); err != nil {
+		t.Errorf("got %v, want nil", err)
+	}
 }
