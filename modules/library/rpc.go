@@ -20,6 +20,7 @@ func (s *Service) Operations(m *api.Mux) {
 	api.Page(m, "GetLibrary", s.getLibrary, func(_ context.Context, req *pb.GetLibraryRequest) error { return videos.checkToken(req.GetPageToken()) })
 	api.Unary(m, "ArchiveLibraryVideo", s.archiveLibraryVideo)
 	api.Page(m, "AnnotateLibraryVideo", s.annotateLibraryVideo)
+	s.insight.Operations(m)
 }
 
 func (s *Service) getHooks(ctx context.Context, req *pb.GetHooksRequest) (api.Rendered, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
 )
 
@@ -38,6 +39,8 @@ type Service struct {
 	method    string
 	isGeneric func(key string) bool
 	pages     *pages
+	// insight takes the numbers apart, and keeps the scores of each scroll.
+	insight *insight.Service
 }
 
 // New returns the module's service.
@@ -56,7 +59,31 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls) (*Servi
 	if s.pages, err = newPages(cfg.PageCacheBytes); err != nil {
 		return nil, fmt.Errorf("library: %w", err)
 	}
+	s.insight = insight.New(s.source())
 	return s, nil
+}
+
+// source is the library as the package insight needs it.
+func (s *Service) source() insight.Source {
+	return insight.Source{
+		DB: s.db, Growth: s.cfg.Growth, Subject: s.subject, Completed: s.scrolls.Completed, Outlier: showOutlier,
+		Runs: func(ctx context.Context, subject string) (ids []int64, err error) {
+			runs, _, err := s.runs(ctx, s.outside(), subject, 0)
+			for _, r := range runs {
+				ids = append(ids, r.scroll)
+			}
+			return ids, err
+		},
+		Window: func(ctx context.Context, subject string) (*score.Window, error) {
+			return s.window(ctx, s.outside(), subject, 0)
+		},
+		Niche: func(ctx context.Context, target score.Reading) *score.Niche {
+			peers := &nicheReader{s: s, read: s.outside(), kind: target.Kind, latest: target.LatestPeer()}
+			return s.cfg.Growth.Niche(func(undated bool, last *score.Reading) ([]score.Reading, error) {
+				return peers.load(ctx, undated, last)
+			})
+		},
+	}
 }
 
 // Outcomes of changes to a video.

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/niche"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
 )
 
@@ -72,13 +73,15 @@ func (s *Service) scoreNiches(ctx context.Context) error {
 		return err
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return tx.Enqueue(ctx, store.Job{Kind: nicheJob, Args: nicheArgs{account}, UniqueKey: fmt.Sprint(account)})
+		return tx.Enqueue(ctx, store.Job{Kind: nicheJob, Args: nicheArgs{account, scrollOf(ctx)}, UniqueKey: fmt.Sprint(account)})
 	})
 }
 
 // nicheArgs are those of a job that ends the scoring of niches.
 type nicheArgs struct {
 	Account int64 `json:"account"`
+	// Scroll is the one after which the niches were marked, 0 for none.
+	Scroll int64 `json:"scroll,omitempty"`
 }
 
 // finishNiches scores the rest of the marked niches.
@@ -87,7 +90,7 @@ func (s *Service) finishNiches(ctx context.Context, args json.RawMessage) error 
 	if err := json.Unmarshal(args, &of); err != nil {
 		return store.Cancel(err)
 	}
-	ctx = withTenant(ctx, of.Account)
+	ctx = atScroll(withTenant(ctx, of.Account), of.Scroll)
 	marked, err := s.db.Ent().Niche.Query().Where(niche.DirtyGT(0)).Order(niche.ByKind()).All(ctx)
 	if err != nil {
 		return fmt.Errorf("read niches: %w", err)
@@ -161,8 +164,8 @@ func (s *Service) scorePart(ctx context.Context, part *nichePart) (more bool, er
 		if last, count = nil, len(targets); count > 0 {
 			last = targets[count-1]
 		}
-		changes, err := s.finishAll(ctx, read, part.kind, targets)
-		return s.scoreWrites(changes), err
+		changes, flags, err := s.finishAll(ctx, read, part.kind, targets)
+		return s.scoreWrites(changes, flags), err
 	})
 	if last != nil {
 		part.before, part.after = last.PostedAt, last.ID
@@ -186,7 +189,7 @@ func (s *Service) nicheTargets(ctx context.Context, read reader, part *nichePart
 }
 
 // finishAll scores targets, newest first, by the videos of their kind.
-func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, targets []*standingScore) (changes []change, err error) {
+func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, targets []*standingScore) (changes []change, flags []insight.Point, err error) {
 	var peers *nicheReader
 	var n *score.Niche
 	for _, v := range targets {
@@ -201,16 +204,25 @@ func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, t
 		}
 		o := score.Outlier{CreatorPeers: v.row.peers, OwnViews: v.row.ownViews, Doubtful: v.row.doubtful == 1}
 		if err := n.Finish(v.Reading, &o); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		changes = append(changes, v.finish(&o)...)
+		flags = s.flag(ctx, flags, v, &o)
 	}
-	return changes, nil
+	return changes, flags, nil
 }
 
-func (s *Service) scoreWrites(changes []change) (found writes) {
+// scoreWrites are the writes of changes, each with the flags of its videos.
+func (s *Service) scoreWrites(changes []change, flags []insight.Point) (found writes) {
 	for part := range slices.Chunk(changes, videosAtOnce) {
-		found = append(found, func(ctx context.Context, tx *store.Tx) error { return s.saveScores(ctx, tx, part) })
+		found = append(found, func(ctx context.Context, tx *store.Tx) error {
+			if err := s.saveScores(ctx, tx, part); err != nil {
+				return err
+			}
+			return s.saveFlags(ctx, tx, slices.DeleteFunc(slices.Clone(flags), func(p insight.Point) bool {
+				return !slices.ContainsFunc(part, func(c change) bool { return c.id == p.Video })
+			}))
+		})
 	}
 	return found
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
 )
 
@@ -23,7 +24,11 @@ const (
 // Score updates outliers and trends after a scroll, which counts as completed. It
 // may be called again at any time.
 func (s *Service) Score(ctx context.Context, scrollID int64) error {
+	ctx = atScroll(ctx, scrollID)
 	if err := s.scoreMarked(ctx); err != nil {
+		return fmt.Errorf("score scroll %d: %w", scrollID, err)
+	}
+	if err := s.savePoints(ctx, scrollID); err != nil {
 		return fmt.Errorf("score scroll %d: %w", scrollID, err)
 	}
 	if err := s.scoreTrends(ctx, scrollID); err != nil {
@@ -70,6 +75,7 @@ func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64)
 		return err
 	}
 	var changes []change
+	var flags []insight.Point
 	niches := map[score.Kind]int64{}
 	for _, id := range sortedKeys(videos) {
 		readings, known := make([]score.Reading, len(videos[id])), make(map[int64]*standingScore, len(videos[id]))
@@ -87,9 +93,13 @@ func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64)
 				touch(niches, o.Kind, endOfTime)
 			}
 			changes = append(changes, v.become(&o)...)
+			flags = s.flag(ctx, flags, v, &o)
 		}
 	}
 	if err := s.saveScores(ctx, tx, changes); err != nil {
+		return err
+	}
+	if err := s.saveFlags(ctx, tx, flags); err != nil {
 		return err
 	}
 	return s.markNiches(ctx, tx, niches)
@@ -226,4 +236,74 @@ type change struct {
 func (c *change) values() []any {
 	r := &c.row
 	return []any{c.id, r.peers, r.ownViews, r.twiceBaseline, r.samples, r.doubtful, c.value}
+}
+
+type scrollKey struct{}
+
+// atScroll is the context of the scoring after a scroll, to which its flags belong.
+// Scoring without one, by other rules for instance, leaves no flags.
+func atScroll(ctx context.Context, scrollID int64) context.Context {
+	return context.WithValue(ctx, scrollKey{}, scrollID)
+}
+
+// scrollOf is the scroll after which the context scores, 0 for none.
+func scrollOf(ctx context.Context) int64 {
+	id, _ := ctx.Value(scrollKey{}).(int64)
+	return id
+}
+
+// flag appends a point where the score moves the video into or out of the outliers.
+func (s *Service) flag(ctx context.Context, flags []insight.Point, v *standingScore, o *score.Outlier) []insight.Point {
+	scroll, was := scrollOf(ctx), v.order != nil
+	if scroll == 0 || was == o.Listed || o.NeedsNiche() {
+		return flags
+	}
+	p := insight.Point{Scroll: scroll, Video: v.ID, Method: s.cfg.Growth.Method(), Outlier: *o, PostedAt: v.PostedAt, Flag: insight.Entered}
+	if was {
+		p.Flag = insight.Left
+	}
+	return append(flags, p)
+}
+
+func (s *Service) saveFlags(ctx context.Context, tx *store.Tx, flags []insight.Point) error {
+	if len(flags) == 0 {
+		return nil
+	}
+	account, err := tenant(ctx)
+	if err != nil {
+		return err
+	}
+	return s.insight.SavePoints(ctx, tx, account, flags)
+}
+
+// pointsInScroll bounds the videos of a scroll whose scores are kept for a backtest.
+const pointsInScroll = 20_000
+
+// savePoints keeps the scores of the videos that a scroll observed. Those that still wait
+// for a large niche are left out.
+func (s *Service) savePoints(ctx context.Context, scrollID int64) error {
+	var points []insight.Point
+	rows, err := s.db.Hot(`SELECT id, `+readingColumns+`, creator_id, `+scoreColumns+` FROM videos
+WHERE {tenant} AND id IN (SELECT o.video_id FROM observations o WHERE {tenant:o} AND o.scroll_id = $1)
+AND usable_views IS NOT NULL AND by_niche <> 2 ORDER BY id LIMIT `+fmt.Sprint(pointsInScroll)).Query(ctx, scrollID)
+	err = eachScored(rows, err, func(v *standingScore) {
+		o := score.Outlier{
+			ID: v.ID, Kind: v.Kind, Views: v.Views, ObservedAt: v.ObservedAt, TwiceBaseline: v.row.twiceBaseline, SampleCount: v.row.samples,
+			CreatorPeers: v.row.peers, Doubtful: v.row.doubtful == 1, Listed: v.order != nil,
+		}
+		if v.row.byNiche == byNiche && v.row.twiceBaseline > 0 {
+			o.Basis = score.NicheBasis
+		}
+		points = append(points, insight.Point{Scroll: scrollID, Video: v.ID, Method: s.cfg.Growth.Method(), Outlier: o, PostedAt: v.PostedAt})
+	})
+	if err != nil {
+		return fmt.Errorf("read the scores of a scroll: %w", err)
+	}
+	for part := range slices.Chunk(points, videosAtOnce) {
+		err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return s.saveFlags(ctx, tx, part) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

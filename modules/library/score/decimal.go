@@ -70,3 +70,7 @@ func twiceMedian(sorted []int64) int64 {
 
 // half is twice ÷ 2.
 func half(twice int64) Decimal { return Decimal{Whole: twice / 2, Frac: int32(twice%2) * 5000} }
+
+// Ratio is num ÷ den of two whole numbers, 4 decimals, half up. den must be above 0, num
+// not below 0.
+func Ratio(num, den int64) Decimal { return ratio(uint64(num), uint64(den)) }

@@ -53,6 +53,12 @@ type Outlier struct {
 // Baseline is baselineViews.
 func (o *Outlier) Baseline() Decimal { return half(o.TwiceBaseline) }
 
+// OrderBaseline is M of the order value: twice the baseline, at least 200.
+func (o *Outlier) OrderBaseline() int64 { return max(o.TwiceBaseline, leastOrderBaseline) }
+
+// leastOrderBaseline is twice the least baseline that an order value is drawn from.
+const leastOrderBaseline = 200
+
 // Compare sorts outliers as lists show them: the doubtful last, then the order value,
 // score, views and reading time, highest first, then id. It is 0 for one video alone.
 func Compare(a, b *Outlier) int {
@@ -150,6 +156,6 @@ func (o *Outlier) on(basis Basis, twiceBaseline int64, samples int) {
 // say nothing. With M = max(2 × baseline, 200) it is (2nV + 2M) ÷ (M × (n + 2)); for 30
 // peers, 2^53 views and a baseline of 2^54 both products stay below 2^61.
 func orderValue(views, twiceBaseline int64, n int) Decimal {
-	m := uint64(max(twiceBaseline, 200))
+	m := uint64(max(twiceBaseline, leastOrderBaseline))
 	return ratio(2*uint64(n)*uint64(views)+2*m, m*uint64(n+2))
 }

@@ -50,6 +50,26 @@ const (
 	// LibraryServiceAnnotateLibraryVideoProcedure is the fully-qualified name of the LibraryService's
 	// AnnotateLibraryVideo RPC.
 	LibraryServiceAnnotateLibraryVideoProcedure = "/scrollery.v1.LibraryService/AnnotateLibraryVideo"
+	// LibraryServiceGetVideoProcedure is the fully-qualified name of the LibraryService's GetVideo RPC.
+	LibraryServiceGetVideoProcedure = "/scrollery.v1.LibraryService/GetVideo"
+	// LibraryServiceListObservationsProcedure is the fully-qualified name of the LibraryService's
+	// ListObservations RPC.
+	LibraryServiceListObservationsProcedure = "/scrollery.v1.LibraryService/ListObservations"
+	// LibraryServiceExplainOutlierProcedure is the fully-qualified name of the LibraryService's
+	// ExplainOutlier RPC.
+	LibraryServiceExplainOutlierProcedure = "/scrollery.v1.LibraryService/ExplainOutlier"
+	// LibraryServiceExplainTrendProcedure is the fully-qualified name of the LibraryService's
+	// ExplainTrend RPC.
+	LibraryServiceExplainTrendProcedure = "/scrollery.v1.LibraryService/ExplainTrend"
+	// LibraryServiceListScoresProcedure is the fully-qualified name of the LibraryService's ListScores
+	// RPC.
+	LibraryServiceListScoresProcedure = "/scrollery.v1.LibraryService/ListScores"
+	// LibraryServiceGetTrendSeriesProcedure is the fully-qualified name of the LibraryService's
+	// GetTrendSeries RPC.
+	LibraryServiceGetTrendSeriesProcedure = "/scrollery.v1.LibraryService/GetTrendSeries"
+	// LibraryServiceBacktestOutliersProcedure is the fully-qualified name of the LibraryService's
+	// BacktestOutliers RPC.
+	LibraryServiceBacktestOutliersProcedure = "/scrollery.v1.LibraryService/BacktestOutliers"
 )
 
 // LibraryServiceClient is a client for the scrollery.v1.LibraryService service.
@@ -66,6 +86,20 @@ type LibraryServiceClient interface {
 	GetLibrary(context.Context, *v1.GetLibraryRequest) (*v1.GetLibraryResponse, error)
 	// Replaces or clears the caller's annotations of a video.
 	AnnotateLibraryVideo(context.Context, *v1.AnnotateLibraryVideoRequest) (*v1.AnnotateLibraryVideoResponse, error)
+	// Returns one video with its outlier and its hook, archived or not.
+	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
+	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
+	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
+	// Explains the score of a video from all that went into it, whether it is listed or not.
+	ExplainOutlier(context.Context, *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error)
+	// Explains a trend key of the current subject's window, whether it is listed or not.
+	ExplainTrend(context.Context, *v1.ExplainTrendRequest) (*v1.ExplainTrendResponse, error)
+	// Returns the scores of the videos that were seen first most recently, as columns for a plot.
+	ListScores(context.Context, *v1.ListScoresRequest) (*v1.ListScoresResponse, error)
+	// Returns a trend key by completed scroll of the window, as columns for a plot.
+	GetTrendSeries(context.Context, *v1.GetTrendSeriesRequest) (*v1.GetTrendSeriesResponse, error)
+	// Counts, of the outliers of earlier scrolls, how many were still above their baseline when they were read again.
+	BacktestOutliers(context.Context, *v1.BacktestOutliersRequest) (*v1.BacktestOutliersResponse, error)
 }
 
 // NewLibraryServiceClient constructs a client for the scrollery.v1.LibraryService service. By
@@ -119,6 +153,55 @@ func NewLibraryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(libraryServiceMethods.ByName("AnnotateLibraryVideo")),
 			connect.WithClientOptions(opts...),
 		),
+		getVideo: connect.NewClient[v1.GetVideoRequest, v1.GetVideoResponse](
+			httpClient,
+			baseURL+LibraryServiceGetVideoProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("GetVideo")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listObservations: connect.NewClient[v1.ListObservationsRequest, v1.ListObservationsResponse](
+			httpClient,
+			baseURL+LibraryServiceListObservationsProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("ListObservations")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		explainOutlier: connect.NewClient[v1.ExplainOutlierRequest, v1.ExplainOutlierResponse](
+			httpClient,
+			baseURL+LibraryServiceExplainOutlierProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("ExplainOutlier")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		explainTrend: connect.NewClient[v1.ExplainTrendRequest, v1.ExplainTrendResponse](
+			httpClient,
+			baseURL+LibraryServiceExplainTrendProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("ExplainTrend")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listScores: connect.NewClient[v1.ListScoresRequest, v1.ListScoresResponse](
+			httpClient,
+			baseURL+LibraryServiceListScoresProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("ListScores")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		getTrendSeries: connect.NewClient[v1.GetTrendSeriesRequest, v1.GetTrendSeriesResponse](
+			httpClient,
+			baseURL+LibraryServiceGetTrendSeriesProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("GetTrendSeries")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		backtestOutliers: connect.NewClient[v1.BacktestOutliersRequest, v1.BacktestOutliersResponse](
+			httpClient,
+			baseURL+LibraryServiceBacktestOutliersProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("BacktestOutliers")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -130,6 +213,13 @@ type libraryServiceClient struct {
 	archiveLibraryVideo  *connect.Client[v1.ArchiveLibraryVideoRequest, v1.ArchiveLibraryVideoResponse]
 	getLibrary           *connect.Client[v1.GetLibraryRequest, v1.GetLibraryResponse]
 	annotateLibraryVideo *connect.Client[v1.AnnotateLibraryVideoRequest, v1.AnnotateLibraryVideoResponse]
+	getVideo             *connect.Client[v1.GetVideoRequest, v1.GetVideoResponse]
+	listObservations     *connect.Client[v1.ListObservationsRequest, v1.ListObservationsResponse]
+	explainOutlier       *connect.Client[v1.ExplainOutlierRequest, v1.ExplainOutlierResponse]
+	explainTrend         *connect.Client[v1.ExplainTrendRequest, v1.ExplainTrendResponse]
+	listScores           *connect.Client[v1.ListScoresRequest, v1.ListScoresResponse]
+	getTrendSeries       *connect.Client[v1.GetTrendSeriesRequest, v1.GetTrendSeriesResponse]
+	backtestOutliers     *connect.Client[v1.BacktestOutliersRequest, v1.BacktestOutliersResponse]
 }
 
 // GetHooks calls scrollery.v1.LibraryService.GetHooks.
@@ -186,6 +276,69 @@ func (c *libraryServiceClient) AnnotateLibraryVideo(ctx context.Context, req *v1
 	return nil, err
 }
 
+// GetVideo calls scrollery.v1.LibraryService.GetVideo.
+func (c *libraryServiceClient) GetVideo(ctx context.Context, req *v1.GetVideoRequest) (*v1.GetVideoResponse, error) {
+	response, err := c.getVideo.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListObservations calls scrollery.v1.LibraryService.ListObservations.
+func (c *libraryServiceClient) ListObservations(ctx context.Context, req *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error) {
+	response, err := c.listObservations.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ExplainOutlier calls scrollery.v1.LibraryService.ExplainOutlier.
+func (c *libraryServiceClient) ExplainOutlier(ctx context.Context, req *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error) {
+	response, err := c.explainOutlier.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ExplainTrend calls scrollery.v1.LibraryService.ExplainTrend.
+func (c *libraryServiceClient) ExplainTrend(ctx context.Context, req *v1.ExplainTrendRequest) (*v1.ExplainTrendResponse, error) {
+	response, err := c.explainTrend.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListScores calls scrollery.v1.LibraryService.ListScores.
+func (c *libraryServiceClient) ListScores(ctx context.Context, req *v1.ListScoresRequest) (*v1.ListScoresResponse, error) {
+	response, err := c.listScores.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetTrendSeries calls scrollery.v1.LibraryService.GetTrendSeries.
+func (c *libraryServiceClient) GetTrendSeries(ctx context.Context, req *v1.GetTrendSeriesRequest) (*v1.GetTrendSeriesResponse, error) {
+	response, err := c.getTrendSeries.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// BacktestOutliers calls scrollery.v1.LibraryService.BacktestOutliers.
+func (c *libraryServiceClient) BacktestOutliers(ctx context.Context, req *v1.BacktestOutliersRequest) (*v1.BacktestOutliersResponse, error) {
+	response, err := c.backtestOutliers.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // LibraryServiceHandler is an implementation of the scrollery.v1.LibraryService service.
 type LibraryServiceHandler interface {
 	// Lists the evidence of first seconds, newest first.
@@ -200,6 +353,20 @@ type LibraryServiceHandler interface {
 	GetLibrary(context.Context, *v1.GetLibraryRequest) (*v1.GetLibraryResponse, error)
 	// Replaces or clears the caller's annotations of a video.
 	AnnotateLibraryVideo(context.Context, *v1.AnnotateLibraryVideoRequest) (*v1.AnnotateLibraryVideoResponse, error)
+	// Returns one video with its outlier and its hook, archived or not.
+	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
+	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
+	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
+	// Explains the score of a video from all that went into it, whether it is listed or not.
+	ExplainOutlier(context.Context, *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error)
+	// Explains a trend key of the current subject's window, whether it is listed or not.
+	ExplainTrend(context.Context, *v1.ExplainTrendRequest) (*v1.ExplainTrendResponse, error)
+	// Returns the scores of the videos that were seen first most recently, as columns for a plot.
+	ListScores(context.Context, *v1.ListScoresRequest) (*v1.ListScoresResponse, error)
+	// Returns a trend key by completed scroll of the window, as columns for a plot.
+	GetTrendSeries(context.Context, *v1.GetTrendSeriesRequest) (*v1.GetTrendSeriesResponse, error)
+	// Counts, of the outliers of earlier scrolls, how many were still above their baseline when they were read again.
+	BacktestOutliers(context.Context, *v1.BacktestOutliersRequest) (*v1.BacktestOutliersResponse, error)
 }
 
 // NewLibraryServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -249,6 +416,55 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 		connect.WithSchema(libraryServiceMethods.ByName("AnnotateLibraryVideo")),
 		connect.WithHandlerOptions(opts...),
 	)
+	libraryServiceGetVideoHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceGetVideoProcedure,
+		svc.GetVideo,
+		connect.WithSchema(libraryServiceMethods.ByName("GetVideo")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceListObservationsHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceListObservationsProcedure,
+		svc.ListObservations,
+		connect.WithSchema(libraryServiceMethods.ByName("ListObservations")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceExplainOutlierHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceExplainOutlierProcedure,
+		svc.ExplainOutlier,
+		connect.WithSchema(libraryServiceMethods.ByName("ExplainOutlier")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceExplainTrendHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceExplainTrendProcedure,
+		svc.ExplainTrend,
+		connect.WithSchema(libraryServiceMethods.ByName("ExplainTrend")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceListScoresHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceListScoresProcedure,
+		svc.ListScores,
+		connect.WithSchema(libraryServiceMethods.ByName("ListScores")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceGetTrendSeriesHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceGetTrendSeriesProcedure,
+		svc.GetTrendSeries,
+		connect.WithSchema(libraryServiceMethods.ByName("GetTrendSeries")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceBacktestOutliersHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceBacktestOutliersProcedure,
+		svc.BacktestOutliers,
+		connect.WithSchema(libraryServiceMethods.ByName("BacktestOutliers")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/scrollery.v1.LibraryService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case LibraryServiceGetHooksProcedure:
@@ -263,6 +479,20 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 			libraryServiceGetLibraryHandler.ServeHTTP(w, r)
 		case LibraryServiceAnnotateLibraryVideoProcedure:
 			libraryServiceAnnotateLibraryVideoHandler.ServeHTTP(w, r)
+		case LibraryServiceGetVideoProcedure:
+			libraryServiceGetVideoHandler.ServeHTTP(w, r)
+		case LibraryServiceListObservationsProcedure:
+			libraryServiceListObservationsHandler.ServeHTTP(w, r)
+		case LibraryServiceExplainOutlierProcedure:
+			libraryServiceExplainOutlierHandler.ServeHTTP(w, r)
+		case LibraryServiceExplainTrendProcedure:
+			libraryServiceExplainTrendHandler.ServeHTTP(w, r)
+		case LibraryServiceListScoresProcedure:
+			libraryServiceListScoresHandler.ServeHTTP(w, r)
+		case LibraryServiceGetTrendSeriesProcedure:
+			libraryServiceGetTrendSeriesHandler.ServeHTTP(w, r)
+		case LibraryServiceBacktestOutliersProcedure:
+			libraryServiceBacktestOutliersHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -294,4 +524,32 @@ func (UnimplementedLibraryServiceHandler) GetLibrary(context.Context, *v1.GetLib
 
 func (UnimplementedLibraryServiceHandler) AnnotateLibraryVideo(context.Context, *v1.AnnotateLibraryVideoRequest) (*v1.AnnotateLibraryVideoResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.AnnotateLibraryVideo is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.GetVideo is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ListObservations is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) ExplainOutlier(context.Context, *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ExplainOutlier is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) ExplainTrend(context.Context, *v1.ExplainTrendRequest) (*v1.ExplainTrendResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ExplainTrend is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) ListScores(context.Context, *v1.ListScoresRequest) (*v1.ListScoresResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ListScores is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) GetTrendSeries(context.Context, *v1.GetTrendSeriesRequest) (*v1.GetTrendSeriesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.GetTrendSeries is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) BacktestOutliers(context.Context, *v1.BacktestOutliersRequest) (*v1.BacktestOutliersResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.BacktestOutliers is not implemented"))
 }

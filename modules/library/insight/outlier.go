@@ -1,0 +1,67 @@
+package insight
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/library/score"
+)
+
+// OutlierExplanation is an explanation with what the library stores of the video.
+type OutlierExplanation struct {
+	score.Explanation
+	Archived bool
+	// Pending: lists do not show this score yet.
+	Pending bool
+	// Flags are the newest of the video.
+	Flags []Point
+}
+
+// ExplainOutlier scores a video as scoring does, and returns everything that went into
+// it; nil where the tenant has no such video. It reads what scoring reads for the video:
+// those of its creator, and of its niche as far as 200 peers are found.
+func (s *Service) ExplainOutlier(ctx context.Context, id string) (*OutlierExplanation, error) {
+	number, ok := publicid.Parse(publicid.Video, id)
+	if !ok {
+		return nil, nil
+	}
+	video, err := s.standing(ctx, number)
+	if err != nil || video == nil {
+		return nil, err
+	}
+	readings, err := s.creatorReadings(ctx, video)
+	if err != nil {
+		return nil, err
+	}
+	creator := s.Growth.Creator(readings)
+	at := creator.Index(number)
+	if at < 0 {
+		return nil, fmt.Errorf("video %d is none of its creator's", number)
+	}
+	e := &OutlierExplanation{Explanation: score.Explanation{Most: mostRefused}, Archived: video.archived}
+	o, err := creator.Score(at, s.Niche(ctx, creator.At(at)), &e.Explanation)
+	if err != nil {
+		return nil, fmt.Errorf("explain video %d: %w", number, err)
+	}
+	e.Pending = !video.shows(&o)
+	e.Flags, err = s.flags(ctx, number)
+	return e, err
+}
+
+// standing is what the row of a video says of its score.
+type standing struct {
+	id            int64
+	creator       *int64
+	archived      bool
+	listed        bool
+	awaitsNiche   bool
+	twiceBaseline int64
+	samples       int
+	reading       score.Reading
+}
+
+// shows reports whether lists show the outlier.
+func (v *standing) shows(o *score.Outlier) bool {
+	return !v.awaitsNiche && v.listed == o.Listed && v.twiceBaseline == o.TwiceBaseline && v.samples == o.SampleCount
+}

@@ -1,0 +1,149 @@
+package insight
+
+import (
+	"context"
+
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/library/score"
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// Operations mounts the operations on every protocol.
+func (s *Service) Operations(m *api.Mux) {
+	api.Page(m, "GetVideo", func(ctx context.Context, req *pb.GetVideoRequest) (api.Rendered, error) {
+		body, err := s.Video(ctx, req.GetId())
+		return api.Rendered{Body: body}, err
+	})
+	api.Unary(m, "ListObservations", s.listObservations, func(_ context.Context, req *pb.ListObservationsRequest) error {
+		_, _, err := afterToken(req.GetPageToken())
+		return err
+	})
+	api.Unary(m, "ExplainOutlier", s.explainOutlier)
+	api.Unary(m, "ExplainTrend", s.explainTrend)
+	api.Unary(m, "ListScores", s.listScores)
+	api.Unary(m, "GetTrendSeries", s.getTrendSeries)
+	api.Unary(m, "BacktestOutliers", s.backtestOutliers)
+}
+
+// defaultLimit is the length of a page of readings.
+const defaultLimit = 25
+
+func (s *Service) listObservations(ctx context.Context, req *pb.ListObservationsRequest) (*pb.ListObservationsResponse, error) {
+	limit := defaultLimit
+	if req.Limit != nil {
+		limit = int(req.GetLimit())
+	}
+	found, next, err := s.Observations(ctx, req.GetVideoId(), limit, req.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	answer := &pb.ListObservationsResponse{NextPageToken: orNull(next)}
+	for _, o := range found {
+		one := &pb.Observation{
+			ObservedAt: float64(o.ObservedAt), Source: o.Stage, Meaning: orNull(o.Semantics),
+			Views: count(o.Views), Likes: count(o.Likes), Comments: count(o.Comments), Shares: count(o.Shares), Saves: count(o.Saves),
+			Usable: o.Reason == score.Used,
+		}
+		if o.ScrollID != 0 {
+			one.ScrollId = orNull(scrollID(o.ScrollID))
+		}
+		if !one.Usable {
+			one.Reason = orNull(o.Reason.String())
+		}
+		answer.Observations = append(answer.Observations, one)
+	}
+	return answer, nil
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func count(n *int64) *float64 {
+	if n == nil {
+		return nil
+	}
+	return number(*n, score.Unknown)
+}
+
+// number is n, null where it has the value that stands for unknown.
+func number(n, unknown int64) *float64 {
+	if n == unknown {
+		return nil
+	}
+	f := float64(n)
+	return &f
+}
+
+func (s *Service) listScores(ctx context.Context, req *pb.ListScoresRequest) (*pb.ListScoresResponse, error) {
+	f := Filter{Limit: mostPoints, WithArchived: req.GetIncludeArchived(), Kind: req.GetKind(), Platform: req.GetPlatform()}
+	if req.Limit != nil {
+		f.Limit = int(req.GetLimit())
+	}
+	points, videos, err := s.Scores(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	answer := &pb.ListScoresResponse{Videos: int32(videos)}
+	kinds := map[score.Kind]int32{}
+	for i := range points {
+		o := &points[i].Outlier
+		kind, ok := kinds[o.Kind]
+		if !ok {
+			kind = int32(len(kinds))
+			kinds[o.Kind], answer.Kinds = kind, append(answer.Kinds, string(o.Kind))
+		}
+		answer.VideoId = append(answer.VideoId, videoID(o.ID))
+		answer.Kind = append(answer.Kind, kind)
+		answer.Views = append(answer.Views, float64(o.Views))
+		answer.BaselineViews = append(answer.BaselineViews, float64(o.TwiceBaseline)/2)
+		answer.Score = append(answer.Score, o.Score.Float64())
+		answer.SampleCount = append(answer.SampleCount, int32(o.SampleCount))
+		answer.CreatorPeers = append(answer.CreatorPeers, int32(o.CreatorPeers))
+		answer.ObservedAt = append(answer.ObservedAt, float64(o.ObservedAt))
+		answer.Age = append(answer.Age, float64(max(o.Age, -1)))
+		answer.Doubtful = append(answer.Doubtful, o.Doubtful)
+	}
+	return answer, nil
+}
+
+func (s *Service) backtestOutliers(ctx context.Context, req *pb.BacktestOutliersRequest) (*pb.BacktestOutliersResponse, error) {
+	of := int64(0)
+	if req.ScrollId != nil {
+		id, ok := publicid.Parse(publicid.Scroll, req.GetScrollId())
+		if of = id; !ok {
+			of = -1 // no scroll
+		}
+	}
+	runs, rows, err := s.Backtest(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	answer := &pb.BacktestOutliersResponse{}
+	for _, r := range runs {
+		answer.Runs = append(answer.Runs, &pb.BacktestRun{
+			ScrollId: scrollID(r.Scroll), ObservedAt: float64(r.ObservedAt), Scored: int32(r.Scored), Listed: int32(r.Listed),
+			Entered: int32(r.Entered), Left: int32(r.Left),
+		})
+	}
+	for _, r := range rows {
+		answer.Rows = append(answer.Rows, &pb.BacktestRow{
+			By: r.By, Value: r.Value, ScrollsLater: int32(r.Later), Scored: int32(r.Scored), Above: int32(r.Above),
+			Flagged: int32(r.Flagged), Still: int32(r.Still),
+			BaseRate: part(r.Above, r.Scored), Precision: part(r.Still, r.Flagged), Recall: part(r.Still, r.Above),
+		})
+	}
+	return answer, nil
+}
+
+func part(num, den int) *float64 {
+	if den == 0 {
+		return nil
+	}
+	f := score.Part(num, den).Float64()
+	return &f
+}

@@ -1,0 +1,55 @@
+// Package insight takes the library's numbers apart: it explains scores and trends,
+// lists the readings behind them, and counts how often an outlier stayed one.
+//
+// It decides nothing. Scores and trends are worked out by package score, the same
+// functions that scoring calls, and the explanation is what they record on the way.
+package insight
+
+import (
+	"context"
+
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
+)
+
+// Source is the library as insight needs it. All functions work for the viewer's tenant.
+type Source struct {
+	DB     *store.DB
+	Growth *score.Table
+	// Subject is that of the tenant's brief; exists is false without one.
+	Subject func(ctx context.Context) (subject string, exists bool, err error)
+	// Completed counts the completed scrolls of a subject.
+	Completed func(ctx context.Context, subject string) (int, error)
+	// Runs are the completed scrolls of a subject that may be in its trend window, the one
+	// with the newest reading first.
+	Runs func(ctx context.Context, subject string) (scrolls []int64, err error)
+	// Window is the trend window of a subject; nil where it has no usable reading.
+	Window func(ctx context.Context, subject string) (*score.Window, error)
+	// Niche reads the videos of a kind, from the newest on that can be a peer of the reading.
+	Niche func(ctx context.Context, target score.Reading) *score.Niche
+	// Outlier appends the members of an outlier after its video: what the sort key of a
+	// listed video carries.
+	Outlier func(b, order []byte) ([]byte, error)
+}
+
+// Service answers questions about the library's numbers. It is safe for concurrent use.
+type Service struct{ Source }
+
+// New returns the service.
+func New(source Source) *Service { return &Service{source} }
+
+func videoID(id int64) string { return publicid.Format(publicid.Video, id) }
+
+func scrollID(id int64) string { return publicid.Format(publicid.Scroll, id) }
+
+const (
+	// mostRefused bounds the refused videos of each list of an explanation.
+	mostRefused = 1000
+	// mostFlags bounds the flags that an explanation shows.
+	mostFlags = 50
+	// mostMembers and mostDropped bound what the explanation of a trend shows.
+	mostMembers, mostDropped = 2000, 100
+	// mostPoints bounds the points of a plot.
+	mostPoints = 5000
+)

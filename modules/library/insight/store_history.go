@@ -1,0 +1,194 @@
+package insight
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/videodoc"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
+)
+
+// Video returns a video with its outlier and its hook as the JSON body of the answer,
+// archived or not.
+func (s *Service) Video(ctx context.Context, id string) ([]byte, error) {
+	none := []byte(`{"found":false,"video":null,"outlier":null,"hook":null}`)
+	number, ok := publicid.Parse(publicid.Video, id)
+	if !ok {
+		return none, nil
+	}
+	row, err := s.row(ctx, number)
+	if err != nil || row == nil {
+		return none, err
+	}
+	texts, err := s.DB.Ent().VideoDoc.Query().Where(videodoc.ID(number)).Only(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the document of video %d: %w", number, err)
+	}
+	b := append([]byte(`{"found":true,"video":`), texts.Doc...)
+	if b = append(b, `,"outlier":`...); orderOf(row) == nil {
+		b = append(b, "null"...)
+	} else if b, err = s.Outlier(append(append(b, `{"video":`...), texts.Doc...), orderOf(row)); err != nil {
+		return nil, err
+	}
+	if b = append(b, `,"hook":`...); texts.Hook == nil {
+		return append(b, "null}"...), nil
+	}
+	b = append(append(b, `{"video":`...), texts.Doc...)
+	return append(append(b, *texts.Hook...), '}'), nil
+}
+
+// Observation is a reading with what scoring says of it.
+type Observation struct {
+	*ent.Observation
+	// Reason is score.Used, or why scoring refuses it.
+	Reason score.Reason
+}
+
+// Observations lists the readings of a video, newest first, then by id, from after a
+// token; next is empty at the end. A video that the tenant does not have has none.
+func (s *Service) Observations(ctx context.Context, id string, limit int, token string) (found []Observation, next string, err error) {
+	at, after, err := afterToken(token)
+	if err != nil {
+		return nil, "", err
+	}
+	number, ok := publicid.Parse(publicid.Video, id)
+	if !ok {
+		return nil, "", nil
+	}
+	query := s.DB.Ent().Observation.Query().Where(observation.VideoID(number))
+	if token != "" {
+		query.Where(observation.Or(observation.ObservedAtLT(at), observation.And(observation.ObservedAt(at), observation.IDGT(after))))
+	}
+	rows, err := query.Order(observation.ByObservedAt(entsql.OrderDesc()), observation.ByID()).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("read the readings of video %d: %w", number, err)
+	}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = tokenOf(rows[limit-1].ObservedAt, rows[limit-1].ID)
+	}
+	for _, row := range rows {
+		found = append(found, Observation{row, score.Usable(or(row.Views, score.Unknown), or(row.Likes, score.Unknown))})
+	}
+	return found, next, nil
+}
+
+// tokenOf is where the page after a reading begins.
+func tokenOf(at, id int64) string {
+	key := binary.BigEndian.AppendUint64([]byte{'m'}, uint64(at))
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(key, uint64(id)))
+}
+
+func afterToken(token string) (at, id int64, err error) {
+	if token == "" {
+		return 0, 0, nil
+	}
+	key, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(key) != 17 || key[0] != 'm' {
+		return 0, 0, apierr.Invalid("pageToken", "is not a value that this list returned")
+	}
+	return int64(binary.BigEndian.Uint64(key[1:])), int64(binary.BigEndian.Uint64(key[9:])), nil
+}
+
+// observationsOf are those of the videos in (after, until].
+func (s *Service) observationsOf(ctx context.Context, videos []int64, after, until int64) (found []score.Observation, err error) {
+	for part := range slices.Chunk(videos, pointsAtOnce) {
+		rows, err := s.DB.Hot(`SELECT video_id, scroll_id, observed_at, views, likes FROM observations
+WHERE {tenant} AND video_id IN ({list:1}) AND observed_at > $2 AND observed_at <= $3`).Query(ctx, part, after, until)
+		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+			var o score.Observation
+			var views, likes sql.NullInt64
+			err := rows.Scan(&o.Video, &o.Scroll, &o.At, &views, &likes)
+			o.Views, o.Likes = known(views, score.Unknown), known(likes, score.Unknown)
+			found = append(found, o)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the readings of a key: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// Filter chooses the videos of a plot.
+type Filter struct {
+	Limit        int
+	WithArchived bool
+	// Kind and Platform are empty for all. Kind is one of the contract's kinds.
+	Kind, Platform string
+}
+
+// Scores returns the scores of the newest videos by when they were first seen, and how
+// many videos were looked at: those without a score are left out.
+func (s *Service) Scores(ctx context.Context, f Filter) (points []Point, videos int, err error) {
+	rows, err := s.DB.Hot(f.query()).Query(ctx, f.Platform)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+		var p Point
+		var seen []byte
+		var kind string
+		var posted, at, views sql.NullInt64
+		var byNiche, doubtful int
+		o := &p.Outlier
+		if videos == f.Limit {
+			return nil
+		}
+		err := rows.Scan(&seen, &p.Video, &kind, &posted, &at, &views, &o.TwiceBaseline, &o.SampleCount, &o.CreatorPeers, &byNiche, &doubtful)
+		if videos++; err != nil || o.TwiceBaseline == 0 || !views.Valid {
+			return err
+		}
+		p.PostedAt = known(posted, score.Undated)
+		o.ID, o.Kind, o.Views, o.ObservedAt, o.Doubtful = p.Video, score.Kind(kind), views.Int64, at.Int64, doubtful == 1
+		r := score.Reading{PostedAt: p.PostedAt, ObservedAt: o.ObservedAt}
+		o.Age, o.Score = r.Age(), score.Ratio(2*o.Views, o.TwiceBaseline)
+		points = append(points, p)
+		return nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("read scores: %w", err)
+	}
+	return points, videos, nil
+}
+
+// query is the statement of a plot; $1 is the platform. Each range of the index of the
+// library's order is read as far as the limit.
+func (f Filter) query() string {
+	kinds, archived := []string{"own", "competitor", "niche", ""}, []int{0}
+	if f.Kind != "" {
+		kinds = []string{f.Kind}
+	}
+	if f.WithArchived {
+		archived = append(archived, 1)
+	}
+	platform := "platform = $1"
+	if f.Platform == "" {
+		platform = "$1 = ''"
+	}
+	limit := mostPoints
+	for _, shorter := range []int{1000, 100} { // a few statements, not one for each limit
+		if f.Limit <= shorter {
+			limit = shorter
+		}
+	}
+	var parts []string
+	for _, flag := range archived {
+		for _, kind := range kinds {
+			parts = append(parts, fmt.Sprintf(`SELECT * FROM (SELECT seen_order, id, growth_kind, posted_at, usable_at, usable_views, twice_baseline,
+sample_count, peers, by_niche, doubtful FROM videos WHERE {tenant} AND archived = %d AND kind = '%s' AND %s ORDER BY seen_order LIMIT %d) r%d`,
+				flag, kind, platform, limit, len(parts)))
+		}
+	}
+	return strings.Join(parts, " UNION ALL ") + " ORDER BY seen_order LIMIT " + strconv.Itoa(limit)
+}

@@ -1,0 +1,527 @@
+package library
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	entvideo "github.com/scrollery/scrollery/ent/video"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/insight"
+	"github.com/scrollery/scrollery/plugins/stage"
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// rational is num ÷ den with 4 decimals, half up, worked out apart from the package score.
+func rational(num, den *big.Int) float64 {
+	n := new(big.Int).Mul(num, big.NewInt(20000))
+	n.Add(n, den).Quo(n, new(big.Int).Lsh(den, 1))
+	f, _ := new(big.Rat).SetFrac(n, big.NewInt(10000)).Float64()
+	return f
+}
+
+func whole(f float64) *big.Int { return big.NewInt(int64(f)) }
+
+// result is what a score comes to.
+type result struct {
+	Basis                  string
+	Samples, Peers         int32
+	TwiceBaseline          float64
+	Score, Order           float64
+	Doubtful, Listed       bool
+	Outcome                string
+	TwiceRate, TwiceMedian float64
+}
+
+func twice(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return values[(len(values)-1)/2] + values[len(values)/2]
+}
+
+// recompute works a score out again from the message alone.
+func recompute(t *testing.T, x *pb.OutlierExplanation) result {
+	t.Helper()
+	expected := func(list *pb.ConsideredVideos) (values []float64) {
+		for _, v := range list.GetVideos() {
+			if v.GetReason() != "used" {
+				continue
+			}
+			e := new(big.Int).Mul(whole(v.GetViews()), big.NewInt(int64(x.GetTarget().GetShare())))
+			e.Quo(e, big.NewInt(int64(v.GetShare())))
+			value := max(float64(e.Int64()), 1)
+			if v.GetExpectedViews() != value {
+				t.Fatalf("%s expects %v views of peer %s, want %v", x.GetVideoId(), v.GetExpectedViews(), v.GetVideoId(), value)
+			}
+			values = append(values, value)
+		}
+		return values
+	}
+	views := x.GetTarget().GetViews()
+	r := result{Basis: "none", Outcome: "too_few_peers"}
+	if x.GetTarget().GetReason() != "used" {
+		r.Outcome = "not_usable"
+		return r
+	}
+	own, niche := expected(x.GetPeers()), expected(x.GetNiche())
+	r.Peers = int32(len(own))
+	r.TwiceMedian = twice(niche)
+	switch {
+	case len(own) >= 3:
+		r.Basis, r.Samples, r.TwiceBaseline = "creator", int32(len(own)), twice(own)
+	case len(niche) >= 3:
+		r.Basis, r.Samples, r.TwiceBaseline = "niche", int32(len(niche)), twice(niche)
+		if len(own) > 0 {
+			r.TwiceBaseline = max(r.TwiceBaseline, 2*slices.Max(own))
+		}
+	}
+	var rates []float64
+	for _, v := range x.GetLikes().GetVideos() {
+		if v.GetReason() == "used" {
+			rate := new(big.Int).Mul(whole(v.GetLikes()), big.NewInt(1_000_000))
+			rates = append(rates, float64(rate.Quo(rate, whole(v.GetViews())).Int64()))
+		}
+	}
+	if len(rates) >= 3 {
+		r.TwiceRate = twice(rates)
+	}
+	likesKnown := x.GetTarget().Likes != nil && (x.GetTarget().GetKind() != "instagram" || x.GetTarget().GetLikes() > 3)
+	usual := new(big.Int).Mul(whole(r.TwiceRate), whole(views)) // in 2,000,000ths of a like
+	has := new(big.Int).Mul(whole(x.GetTarget().GetLikes()), big.NewInt(20_000_000))
+	r.Doubtful = likesKnown && usual.Cmp(big.NewInt(60_000_000)) >= 0 && has.Cmp(usual) < 0
+	if r.Basis == "none" {
+		return r
+	}
+	r.Score = rational(whole(2*views), whole(r.TwiceBaseline))
+	r.Listed, r.Outcome = 2*views > r.TwiceBaseline, "not_above_baseline"
+	if r.Listed {
+		r.Outcome = "listed"
+	}
+	n, m := big.NewInt(int64(r.Peers)), whole(max(r.TwiceBaseline, 200))
+	num := new(big.Int).Mul(n, whole(2*views))
+	num.Add(num, new(big.Int).Lsh(m, 1))
+	r.Order = rational(num, new(big.Int).Mul(m, new(big.Int).Add(n, big.NewInt(2))))
+	return r
+}
+
+func says(x *pb.OutlierExplanation) result {
+	return result{
+		Basis: x.GetBasis(), Samples: x.GetSampleCount(), Peers: x.GetCreatorPeers(), TwiceBaseline: x.GetTwiceBaseline(), Score: x.GetScore(),
+		Order: x.GetOrderValue(), Doubtful: x.GetDoubtful(), Listed: x.GetOutcome() == "listed", Outcome: x.GetOutcome(),
+		TwiceRate: x.GetTwiceUsualLikeRate(), TwiceMedian: x.GetTwiceNicheMedian(),
+	}
+}
+
+// replay archives a set, a scroll for each run of its source; of very many runs the last
+// reading of each twelfth counts.
+func (b *bundle) replay(set *set, first int64) {
+	byRun := map[int]map[string]stage.Record{}
+	for i := range set.all {
+		r := &set.all[i]
+		run := r.run
+		if set.runs > 12 {
+			run = run * 12 / set.runs
+		}
+		if byRun[run] == nil {
+			byRun[run] = map[string]stage.Record{}
+		}
+		byRun[run][r.ref] = r.record()
+	}
+	for _, run := range sortedKeys(byRun) {
+		var records []stage.Record
+		for _, ref := range sortedKeys(byRun[run]) {
+			records = append(records, byRun[run][ref])
+		}
+		b.scroll(first+int64(run), *records[0].Metrics.ObservedAt, records...)
+	}
+}
+
+// TestExplanationsOfRealDataRecompute explains the videos of the real data sets and keys
+// of their windows, listed or not, and works the numbers out again from the answers alone.
+func TestExplanationsOfRealDataRecompute(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for i, load := range sets {
+			set := load(t)
+			if testing.Short() && len(set.all) > 3000 || db.Dialect() == store.Postgres && len(set.all) > 6000 {
+				continue
+			}
+			t.Run(set.name, func(t *testing.T) {
+				b := setup(t, db).as(int64(3000 + i))
+				b.t, b.runs.subject = t, "website:a.com"
+				b.replay(set, int64(100_000*(i+1)))
+				rows, err := b.db.Ent().Video.Query().Order(entvideo.ByID()).All(b.ctx)
+				if err != nil || len(rows) == 0 {
+					t.Fatalf("%d videos: %v", len(rows), err)
+				}
+				outcomes := map[string]int{}
+				step := 1
+				if i > 0 { // all of the first set, near a thousand of each other
+					step += len(rows) / 1000
+				}
+				for j := 0; j < len(rows); j += step {
+					row := rows[j]
+					id := publicid.Format(publicid.Video, row.ID)
+					e, err := b.insight.ExplainOutlier(b.ctx, id)
+					if err != nil || e == nil {
+						t.Fatalf("explain %s: %v, %v", id, e, err)
+					}
+					x := e.Message()
+					if diff := cmp.Diff(recompute(t, x), says(x)); diff != "" {
+						t.Fatalf("%s recomputed (-want +got):\n%s", id, diff)
+					}
+					if x.GetPending() || (row.OutlierOrder != nil && *row.OutlierOrder != nil) != (x.GetOutcome() == "listed") || float64(row.TwiceBaseline) != x.GetTwiceBaseline() || row.Score != x.GetScore() {
+						t.Fatalf("%s is explained as %s with score %v and twice the baseline %v; lists have %v and %v",
+							id, x.GetOutcome(), x.GetScore(), x.GetTwiceBaseline(), row.Score, row.TwiceBaseline)
+					}
+					outcomes[x.GetOutcome()]++
+				}
+				t.Logf("%d videos, one of %d explained: %v", len(rows), step, outcomes)
+				b.explainKeys()
+			})
+		}
+	})
+}
+
+// explainKeys explains up to 50 listed keys of the window and about 50 that are not.
+func (b *bundle) explainKeys() {
+	b.t.Helper()
+	w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
+	if err != nil || w == nil {
+		b.t.Fatalf("window: %v", err)
+	}
+	listed, dropped := w.Rank(false)
+	step := len(dropped)/50 + 1
+	outcomes := map[string]int{}
+	explain := func(key string) *pb.TrendExplanation {
+		e, found := w.Explain(key)
+		if !found {
+			b.t.Fatalf("%s of the window is not found", key)
+		}
+		x := (&insight.TrendExplanation{TrendExplanation: e, Completed: 2}).Message()
+		b.recomputeKey(x)
+		outcomes[x.GetOutcome()]++
+		return x
+	}
+	for _, t := range listed[:min(len(listed), 50)] {
+		if x := explain(t.Key); x.GetOutcome() != "listed" {
+			b.t.Errorf("%s is listed and explained as %s", t.Key, x.GetOutcome())
+		}
+	}
+	for i := 0; i < len(dropped); i += step {
+		if x := explain(dropped[i].Key); x.GetOutcome() != string(dropped[i].Drop) {
+			b.t.Errorf("%s is dropped as %s and explained as %s", dropped[i].Key, dropped[i].Drop, x.GetOutcome())
+		}
+	}
+	b.t.Logf("keys: %v", outcomes)
+}
+
+func (b *bundle) recomputeKey(x *pb.TrendExplanation) {
+	b.t.Helper()
+	now, before, grown := map[int32]bool{}, map[int32]bool{}, map[int32]bool{}
+	var videos, multiples int32
+	for _, v := range x.GetVideos() {
+		if v.GetArchived() {
+			continue
+		}
+		videos++
+		switch v.GetWhen() {
+		case "recent":
+			now[v.GetCreator()] = true
+		case "earlier":
+			before[v.GetCreator()] = true
+		}
+		if v.GetUsableReadings() > 1 && v.GetFirst().GetScrollId() != v.GetLast().GetScrollId() {
+			grown[v.GetCreator()] = true
+			multiples++
+		}
+	}
+	c, p := int64(len(now)), int64(len(before))
+	allC, allP := int64(x.GetWindow().GetCreatorsNow()), int64(x.GetWindow().GetCreatorsBefore())
+	strength := rational(big.NewInt(c*c), big.NewInt(3))
+	if allP > 0 {
+		strength = rational(big.NewInt(c*c*allP), big.NewInt(p*allC+3*allP))
+	}
+	rule := ""
+	switch all, n := int64(x.GetWindow().GetVideos()), int64(x.GetAllVideos()); {
+	case x.GetOutcome() == "generic":
+		rule = "generic"
+	case all >= 10 && 10*n > 6*all:
+		rule = "too_common"
+	case c < 3:
+		rule = "few_creators"
+	case multiples < 2 || len(grown) < 2:
+		rule = "few_multiples"
+	}
+	if x.GetOutcome() == "listed" || x.GetOutcome() == "overlaps" {
+		rule = x.GetOutcome() // which of the two, the other keys say
+	}
+	want := []any{int32(c), int32(p), strength, videos, multiples, int32(len(grown)), rule}
+	got := []any{x.GetCreatorsNow(), x.GetCreatorsBefore(), x.GetStrength(), x.GetVideoCount(), x.GetGrownVideos(), x.GetGrownCreators(), x.GetOutcome()}
+	if diff := cmp.Diff(want, got); diff != "" {
+		b.t.Errorf("%s recomputed: now, before, strength, videos, multiples, their creators, outcome (-want +got):\n%s", x.GetKey(), diff)
+	}
+}
+
+// dated is a record of a creator, posted days before now and read with views.
+func dated(id, creator string, days, at, views int64) stage.Record {
+	posted := now - days*24*3600_000
+	return stage.Record{
+		Ref: stage.Ref{Platform: "tiktok", ExternalID: id}, PostedAt: &posted, Source: &stage.Source{Kind: Competitor, Handle: creator},
+		Metadata: json.RawMessage(`{"hashtags":["espresso"]}`), Metrics: stage.Metrics{Views: &views, ObservedAt: &at},
+	}
+}
+
+func (b *bundle) idOf(external string) string {
+	b.t.Helper()
+	id, err := b.db.Ent().Video.Query().Where(entvideo.ExternalID(external)).OnlyID(b.ctx)
+	if err != nil {
+		b.t.Fatalf("video %s: %v", external, err)
+	}
+	return publicid.Format(publicid.Video, id)
+}
+
+func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		read := func(scroll int64, target int64) {
+			at := now + scroll*hour
+			records := []stage.Record{dated("t", "a", 20, at, target)}
+			for i := range int64(4) {
+				records = append(records, dated(fmt.Sprint("p", i), "a", 30+i, at, 1000+scroll))
+			}
+			b.scroll(scroll, at, records...)
+		}
+		for scroll, views := range []int64{900, 3000, 4000, 500} {
+			read(int64(scroll+1), views)
+		}
+		e, err := b.insight.ExplainOutlier(b.ctx, b.idOf("t"))
+		if err != nil || e == nil {
+			t.Fatalf("explain: %v, %v", e, err)
+		}
+		var got []string
+		for _, f := range e.Message().GetFlags() {
+			got = append(got, fmt.Sprintf("%s %s %v on %v of %d by %s", f.GetScrollId(), f.GetChange(), f.GetScore(), f.GetBaselineViews(), f.GetSampleCount(), f.GetMethod()))
+		}
+		want := []string{
+			publicid.Format(publicid.Scroll, 4) + " left 0.498 on 1004 of 4 by outlier/2+1",
+			publicid.Format(publicid.Scroll, 2) + " entered 2.994 on 1002 of 4 by outlier/2+1",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("flags (-want +got):\n%s", diff)
+		}
+
+		t.Run("scoring again changes no flag", func(t *testing.T) {
+			if err := b.Score(b.ctx, 4); err != nil {
+				t.Fatal(err)
+			}
+			again, err := b.insight.ExplainOutlier(b.ctx, b.idOf("t"))
+			if err != nil || len(again.Flags) != 2 {
+				t.Errorf("%d flags, want 2: %v", len(again.Flags), err)
+			}
+		})
+		t.Run("the backtest counts what came of the flags", func(t *testing.T) {
+			runs, rows, err := b.insight.Backtest(b.ctx, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts := func(rows []insight.BacktestRow) (all []string) {
+				for _, r := range rows {
+					if r.By == "all" {
+						all = append(all, fmt.Sprintf("+%d: %d of %d flagged, %d of %d scored", r.Later, r.Still, r.Flagged, r.Above, r.Scored))
+					}
+				}
+				return all
+			}
+			// Run 1 has nothing above. t is listed at runs 2 and 3; p0 to p3 beat the others only at run 1 and 4,
+			// where t with fewer views is one of their peers.
+			want := plainBacktest(len(runs))
+			if diff := cmp.Diff(want, counts(rows)); diff != "" {
+				t.Errorf("backtest (-want +got):\n%s", diff)
+			}
+			if len(runs) != 4 || runs[0].Scroll != 4 || runs[0].Left != 1 || runs[2].Entered != 1 {
+				t.Errorf("runs are %+v, want 4, the newest first, one entry at the second and one exit at the last", runs)
+			}
+			_, rows, err = b.insight.Backtest(b.ctx, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{"+1: 1 of 1 flagged, 1 of 5 scored", "+2: 0 of 1 flagged, 0 of 5 scored"}, counts(rows)); diff != "" {
+				t.Errorf("backtest of the second scroll (-want +got):\n%s", diff)
+			}
+			for _, r := range rows {
+				if r.By == "age_days" && r.Value != "7" || r.By == "creator_peers" && r.Value != "3" || r.By == "platform" && r.Value != "tiktok" {
+					t.Errorf("row by %s has the value %q", r.By, r.Value)
+				}
+			}
+		})
+		t.Run("an import outside of scrolls and another tenant leave none", func(t *testing.T) {
+			other := b.as(8)
+			if runs, rows, err := other.insight.Backtest(other.ctx, 0); err != nil || len(runs)+len(rows) > 0 {
+				t.Errorf("another tenant's backtest has %d runs and %d rows: %v", len(runs), len(rows), err)
+			}
+		})
+	})
+}
+
+// plainBacktest counts from the views that the test wrote.
+func plainBacktest(runs int) (want []string) {
+	above := [][]bool{{false, false, false, false, false}, {true, false, false, false, false}, {true, false, false, false, false}, {false, false, false, false, false}}
+	for later := 1; later < runs; later++ {
+		var still, flagged, up, scored int
+		for run := 0; run+later < len(above); run++ {
+			for v := range above[run] {
+				scored++
+				if above[run+later][v] {
+					up++
+				}
+				if above[run][v] {
+					flagged++
+					if above[run+later][v] {
+						still++
+					}
+				}
+			}
+		}
+		want = append(want, fmt.Sprintf("+%d: %d of %d flagged, %d of %d scored", later, still, flagged, up, scored))
+	}
+	return want
+}
+
+func TestHistoryOfAVideo(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		for scroll := range int64(3) {
+			at := now + scroll*hour
+			likes := 2 + 5000*(scroll%2) // of the second reading more than the views
+			target := dated("t", "a", 20, at, 3000)
+			target.Metrics.Likes = &likes
+			b.scroll(scroll+1, at, target, dated("p", "b", 30, at, 100), dated("q", "c", 30, at, 100*(scroll+1)), dated("r", "d", 10, at, 100))
+		}
+		id := b.idOf("t")
+		t.Run("readings come newest first, page by page, with the reason of a refusal", func(t *testing.T) {
+			var got []string
+			token := ""
+			for page := 0; page == 0 || token != ""; page++ {
+				found, next, err := b.insight.Observations(b.ctx, id, 2, token)
+				if err != nil || page > 5 {
+					t.Fatalf("page %d: %v", page, err)
+				}
+				for _, o := range found {
+					got = append(got, fmt.Sprintf("%d %d %s %s", (o.ObservedAt-now)/hour, o.ScrollID, o.Stage, o.Reason))
+				}
+				token = next
+			}
+			if diff := cmp.Diff([]string{"2 3 feed used", "1 2 feed fewer_views_than_likes", "0 1 feed used"}, got); diff != "" {
+				t.Errorf("readings (-want +got):\n%s", diff)
+			}
+		})
+		t.Run("a video comes with its outlier and without a hook", func(t *testing.T) {
+			body, err := b.insight.Video(b.ctx, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Found   bool
+				Video   shown
+				Outlier *struct {
+					Video shown
+					Score float64
+				}
+				Hook *json.RawMessage
+			}
+			if err := json.Unmarshal(body, &got); err != nil {
+				t.Fatalf("%v: %s", err, body)
+			}
+			if !got.Found || got.Video.ID != id || got.Outlier == nil || got.Outlier.Video.ID != id || got.Outlier.Score != 30 || got.Hook != nil {
+				t.Errorf("video is %s, want it with an outlier of 30 and no hook", body)
+			}
+		})
+		t.Run("a video that is no outlier comes without one", func(t *testing.T) {
+			body, err := b.insight.Video(b.ctx, b.idOf("p"))
+			if err != nil || !bytes.Contains(body, []byte(`"outlier":null,"hook":null}`)) {
+				t.Errorf("video is %s, want it without outlier and hook: %v", body, err)
+			}
+		})
+		t.Run("scores have a point for each video", func(t *testing.T) {
+			points, videos, err := b.insight.Scores(b.ctx, insight.Filter{Limit: 5000})
+			if err != nil || videos != 4 || len(points) != 4 {
+				t.Fatalf("%d points of %d videos, want 4 of 4: %v", len(points), videos, err)
+			}
+			if points, videos, err = b.insight.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "tiktok", Kind: Competitor, WithArchived: true}); err != nil || videos != 3 {
+				t.Errorf("%d points of %d videos, want 3 of 3: %v", len(points), videos, err)
+			}
+			if points, videos, err = b.insight.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "youtube"}); err != nil || videos != 0 {
+				t.Errorf("%d points of %d videos of another platform, want none: %v", len(points), videos, err)
+			}
+		})
+		t.Run("a series has a point for each scroll", func(t *testing.T) {
+			series, err := b.insight.TrendSeries(b.ctx, "hashtag:espresso")
+			if err != nil || series == nil {
+				t.Fatalf("series: %v, %v", series, err)
+			}
+			var got []string
+			for _, p := range series.Points {
+				got = append(got, fmt.Sprintf("scroll %d: %d videos, %d creators, %d views", p.Scroll, p.Videos, p.Creators, p.Views))
+			}
+			want := []string{"scroll 1: 4 videos, 4 creators, 3300 views", "scroll 2: 4 videos, 4 creators, 400 views", "scroll 3: 4 videos, 4 creators, 3500 views"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("series (-want +got):\n%s", diff)
+			}
+		})
+		t.Run("a key that is not listed says why", func(t *testing.T) {
+			e, err := b.insight.ExplainTrend(b.ctx, "hashtag:espresso")
+			if err != nil || e == nil || e.Outcome() != "few_creators" {
+				t.Errorf("explanation is %+v, want few_creators: %v", e, err)
+			}
+		})
+		t.Run("another tenant sees nothing of it", func(t *testing.T) {
+			other := b.as(8)
+			e, err := other.insight.ExplainOutlier(other.ctx, id)
+			if e != nil || err != nil {
+				t.Errorf("explanation is %v, %v, want none", e, err)
+			}
+			readings, _, err := other.insight.Observations(other.ctx, id, 25, "")
+			if len(readings) > 0 || err != nil {
+				t.Errorf("%d readings, want none: %v", len(readings), err)
+			}
+			body, err := other.insight.Video(other.ctx, id)
+			if want := `{"found":false,"video":null,"outlier":null,"hook":null}`; string(body) != want || err != nil {
+				t.Errorf("video is %s, want %s: %v", body, want, err)
+			}
+			if points, videos, err := other.insight.Scores(other.ctx, insight.Filter{Limit: 5000, WithArchived: true}); len(points) > 0 || videos > 0 || err != nil {
+				t.Errorf("%d points of %d videos, want none: %v", len(points), videos, err)
+			}
+			other.runs.subject, other.runs.subjects, other.runs.completed = b.runs.subject, b.runs.subjects, b.runs.completed
+			if series, err := other.insight.TrendSeries(other.ctx, "hashtag:espresso"); series != nil || err != nil {
+				t.Errorf("series is %v, %v, want none", series, err)
+			}
+			if e, err := other.insight.ExplainTrend(other.ctx, "hashtag:espresso"); e != nil || err != nil {
+				t.Errorf("trend is %v, %v, want none", e, err)
+			}
+		})
+		t.Run("an archived video is explained, and said to be archived", func(t *testing.T) {
+			if _, err := b.ArchiveVideo(b.ctx, id, false, true); err != nil {
+				t.Fatal(err)
+			}
+			e, err := b.insight.ExplainOutlier(b.ctx, id)
+			if err != nil || e == nil || !e.Archived || e.Pending || e.Outcome() != "listed" {
+				t.Errorf("explanation is %+v, want an archived outlier: %v", e, err)
+			}
+			if _, videos, err := b.insight.Scores(b.ctx, insight.Filter{Limit: 5000}); err != nil || videos != 3 {
+				t.Errorf("%d videos without the archived one, want 3: %v", videos, err)
+			}
+		})
+	})
+}
