@@ -16,11 +16,13 @@ type object = map[string]any
 type document struct {
 	paths   object
 	schemas object
-	tags    []any
+	// refusals are the answers that operations share, by name.
+	refusals object
+	tags     []any
 }
 
 func newDocument(refusal protoreflect.MessageDescriptor) *document {
-	d := &document{paths: object{}, schemas: object{}}
+	d := &document{paths: object{}, schemas: object{}, refusals: object{}}
 	for _, e := range errorForms() {
 		d.schemas[e.schema] = e.describe(d, refusal)
 	}
@@ -42,8 +44,9 @@ func (d *document) whole() object {
 		"tags":    d.tags,
 		"paths":   d.paths,
 		"components": object{
-			"schemas": d.schemas,
-			"headers": headers(),
+			"schemas":   d.schemas,
+			"responses": d.refusals,
+			"headers":   headers(),
 			"securitySchemes": object{"key": object{
 				"type": "http", "scheme": "bearer", "description": "An API key or a session key.",
 			}},
@@ -140,10 +143,11 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 			"description": "Success.", "headers": headerRefs(false), "content": jsonContent(d.message(method.Output())),
 		}
 	}
-	byStatus := map[int][]any{}
+	byStatus, names := map[int][]any{}, map[int]string{}
 	for _, e := range errorForms() {
 		if e.occurs(op) {
 			byStatus[e.status] = append(byStatus[e.status], reference(e.schema))
+			names[e.status] += strings.TrimSuffix(e.schema, "Error")
 		}
 	}
 	for status, schemas := range byStatus {
@@ -151,9 +155,10 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 		if len(schemas) > 1 {
 			schema = object{"oneOf": schemas}
 		}
-		out[strconv.Itoa(status)] = object{
+		d.refusals[names[status]] = object{
 			"description": reason(status), "headers": headerRefs(status == 429), "content": jsonContent(schema),
 		}
+		out[strconv.Itoa(status)] = object{"$ref": "#/components/responses/" + names[status]}
 	}
 	return out
 }
