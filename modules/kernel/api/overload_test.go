@@ -70,11 +70,17 @@ func TestAStrangerWhoAsksTooOftenGets429(t *testing.T) {
 		method, path, key string
 		want              int
 	}{
-		{"GET", "/v1/usage", "", 401}, {"GET", "/v1/usage", "unknown", 401},
-		{"GET", "/v1/nothing", "", 404}, {"GET", "/nothing", "good", 404},
-		{"PATCH", "/v1/usage", "", 405}, {"GET", "/v1/usage", "ended", 401},
-		{"GET", "/v1/usage", "", 429}, {"GET", "/v1/nothing", "", 429}, {"PATCH", "/v1/usage", "good", 429},
-		{"GET", "/v1/usage", "good", 200}, {"GET", "/v1/health", "", 200},
+		{"GET", "/v1/usage", "", 401},
+		{"GET", "/v1/usage", "unknown", 401},
+		{"GET", "/v1/nothing", "", 404},
+		{"GET", "/nothing", "good", 404},
+		{"PATCH", "/v1/usage", "", 405},
+		{"GET", "/v1/usage", "ended", 401},
+		{"GET", "/v1/usage", "", 429},
+		{"GET", "/v1/nothing", "", 429},
+		{"PATCH", "/v1/usage", "good", 429},
+		{"GET", "/v1/usage", "good", 200},
+		{"GET", "/v1/health", "", 200},
 	} {
 		got := b.call(t, c.method, c.path, c.key, "")
 		check(t, fmt.Sprintf("call %d, %s %s: status", i+1, c.method, c.path), c.want, got.status)

@@ -79,8 +79,11 @@ func sum(all []score.Row, only int) (rows []BacktestRow) {
 			continue
 		}
 		for _, at := range []slice{
-			{0, "all", "", later}, {1, "platform", row.Kind.Platform(), later}, {2, "kind", string(row.Kind), later},
-			{3, "age_days", strconv.Itoa(row.AgeDays), later}, {4, "creator_peers", strconv.Itoa(row.Peers), later},
+			{0, "all", "", later},
+			{1, "platform", row.Kind.Platform(), later},
+			{2, "kind", string(row.Kind), later},
+			{3, "age_days", strconv.Itoa(row.AgeDays), later},
+			{4, "creator_peers", strconv.Itoa(row.Peers), later},
 		} {
 			if sums[at] == nil {
 				sums[at] = &score.Row{}
