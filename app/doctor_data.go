@@ -84,7 +84,7 @@ func checkDatabase(ctx context.Context, cfg Config) []finding {
 	if err != nil {
 		return append(all, found("connections", "", err))
 	}
-	return append(all, checkConnections(server), checkClock(server.Now.Sub(time.Now())),
+	return append(all, checkConnections(server), checkClock(time.Until(server.Now)),
 		finding{"integrity", unset, "PostgreSQL's own tools check its data: pg_amcheck, data checksums"})
 }
 
