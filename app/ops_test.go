@@ -140,10 +140,10 @@ func TestReadinessNoticesALostDatabase(t *testing.T) {
 		t.Errorf("/livez answers %d, want 200", got.status)
 	}
 	answer := caller.Do(t, write, "")
-	if answer.Status != http.StatusConflict {
-		t.Errorf("a write answers %d, want 409: %s", answer.Status, answer.Body)
+	if answer.Status != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
+		t.Errorf("a write answers %d, Retry-After %q, want 503 and a time: %s", answer.Status, answer.Header.Get("Retry-After"), answer.Body)
 	}
-	answer.WantError(t, "operation_error")
+	answer.WantError(t, "temporary_service_error")
 
 	line.Mend()
 	becomes(t, running, http.StatusOK, "ok")
