@@ -93,7 +93,7 @@ func killWhileTheAgentWorks(t *testing.T, databaseURL string) {
 	// With SQLite a program writes the account's own file, on PostgreSQL a copy.
 	written := filepath.Join(c.dir, "sandbox", "*", "files", "on")
 	if databaseURL != "" {
-		written = filepath.Join(scratch, "files-*", "account", "files", "on")
+		written = filepath.Join(scratch, "files-*", "*", "account", "files", "on")
 	}
 	runs := 0
 	for _, moment := range moments {
