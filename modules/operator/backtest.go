@@ -96,6 +96,7 @@ func Backtest(ctx context.Context, order BacktestOrder) (BacktestReport, error) 
 		order.Begin(sizeOf(files))
 	}
 	reading := readFiles(ctx, order.InputFiles, files)
+	reading.together = true
 	defer reading.stop()
 	var all []backtestReading
 	for {

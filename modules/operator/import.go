@@ -103,6 +103,8 @@ type fileReading struct {
 	reports []formats.Report
 	refused []int
 	batch   []Reading
+	// together hands out all readings in the order of the files, for no runs.
+	together bool
 	// first has, of each video, the time of the reading that the first run gets.
 	first map[stage.Ref]firstReading
 	// later are further readings of videos, for runs of their own.

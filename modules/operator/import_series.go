@@ -47,7 +47,7 @@ const (
 // isLater keeps a further reading of a video for a run of its own. Of the same file the
 // first reading has said everything but the numbers.
 func (r *fileReading) isLater(rec *stage.Record, part int) bool {
-	if rec.Metrics.ObservedAt == nil {
+	if r.together || rec.Metrics.ObservedAt == nil {
 		return false
 	}
 	at := *rec.Metrics.ObservedAt
