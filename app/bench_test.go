@@ -144,8 +144,8 @@ func benchLibrary(t *testing.T, cache int64) (*apptest.Running, *apptest.Caller)
 	for run := range 2 {
 		var lines strings.Builder
 		for i := range benchVideos {
-			fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"b%d","postedAt":1700000000000,"source":{"kind":"competitor","handle":"maker%d"},"metadata":{"caption":%q,"hashtags":["coffee%d"]},"metrics":{"views":%d,"likes":3},"evidence":{"spoken":"hello %d"}}`+"\n",
-				i, i%50, strings.Repeat("a caption of some length ", 60), i%60, (run+1)*(1000+(i*7919)%90_000), i)
+			fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"b%d","postedAt":%d,"source":{"kind":"competitor","handle":"maker%d"},"metadata":{"caption":%q,"hashtags":["coffee%d"]},"metrics":{"views":%d,"likes":3},"evidence":{"spoken":"hello %d"}}`+"\n",
+				i, time.Now().Add(-48*time.Hour).UnixMilli(), i%50, strings.Repeat("a caption of some length ", 60), i%60, (run+1)*(1000+(i*7919)%90_000), i)
 		}
 		write(t, filepath.Join(feed, "videos.jsonl"), lines.String())
 		if scroll := account.Scroll(t, "{}"); scroll.Status != "completed" {

@@ -23,7 +23,7 @@ func Migrate(ctx context.Context, cfg Config, log *slog.Logger) error {
 }
 
 // The results of a check. Only failed makes Doctor fail; a gap is something that works
-// in part, and unset something optional that nobody asked for.
+// in part, and unset something optional that is not configured.
 const (
 	passed = "ok"
 	failed = "FAIL"
