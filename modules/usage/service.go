@@ -156,7 +156,7 @@ func (s *Service) Charge(ctx context.Context, tx *store.Tx, accountID int64, uni
 }
 
 // Sweep removes events that are older than the configuration keeps them, and rates that
-// nobody uses.
+// no caller uses.
 func (s *Service) Sweep(ctx context.Context) error {
 	if s.rates != nil {
 		if err := s.rates.Sweep(ctx); err != nil {

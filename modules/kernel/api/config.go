@@ -44,6 +44,9 @@ type Config struct {
 	MaxWait time.Duration `yaml:"max_wait"`
 	// MaxStreams is the most streams that one key may have open in this process; default 10.
 	MaxStreams int `yaml:"max_streams"`
+	// UnreadFor is how long a client may leave a message of a stream, or an answer over
+	// HTTP/2, unread; default 30s.
+	UnreadFor time.Duration `yaml:"unread_for"`
 	// ReadmitEvery is how often the key and the subscription of an open stream are checked
 	// again; default 5s.
 	ReadmitEvery time.Duration `yaml:"readmit_every"`
@@ -81,7 +84,7 @@ func Defaults() Config {
 	return Config{
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
 		AccountRate: 10, AccountBurst: 50, ClientRate: 1, ClientBurst: 20,
-		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxWait: 2 * time.Second, MaxStreams: 10, ReadmitEvery: 5 * time.Second,
+		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxWait: 2 * time.Second, MaxStreams: 10, ReadmitEvery: 5 * time.Second, UnreadFor: 30 * time.Second,
 	}
 }
 
@@ -94,7 +97,7 @@ func (c Config) Validate() error {
 	if c.AccountRate <= 0 || c.ClientRate <= 0 || c.AccountBurst < 1 || c.ClientBurst < 1 {
 		return errors.New("rates and bursts must be above 0")
 	}
-	if c.MaxStreams < 1 || c.ReadmitEvery <= 0 {
+	if c.MaxStreams < 1 || c.ReadmitEvery <= 0 || c.UnreadFor <= 0 {
 		return fmt.Errorf("max streams %d, readmit every %v: want at least one, and a positive time", c.MaxStreams, c.ReadmitEvery)
 	}
 	if c.MaxInFlight < 1 || c.MaxWait <= 0 {

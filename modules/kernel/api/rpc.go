@@ -117,6 +117,7 @@ func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.Se
 				return err
 			}
 			c.mustBeRead()
+			defer c.mayRest()
 			return out.Send(&envelope{Message: message})
 		}
 		return m.runStream(ctx, c, b, request.Message, send, nil)

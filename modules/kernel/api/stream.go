@@ -18,10 +18,6 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
-// unreadFor is how long a client may leave a message of a stream, or an answer over
-// HTTP/2, unread.
-const unreadFor = 30 * time.Second
-
 // streamsByKey counts the open streams of each key.
 type streamsByKey struct {
 	mu   sync.Mutex
@@ -38,7 +34,7 @@ func (m *Mux) enterStream(c *call) (leave func(), err error) {
 	defer s.mu.Unlock()
 	if s.open[key] >= m.config.MaxStreams {
 		return nil, &apierr.Error{
-			Kind: apierr.RateLimited, RetryAfter: unreadFor,
+			Kind: apierr.RateLimited, RetryAfter: m.config.UnreadFor,
 			Message: fmt.Sprintf("The key may have %d open streams. End one first.", m.config.MaxStreams),
 		}
 	}
@@ -102,10 +98,18 @@ func (c *call) readmit(ctx context.Context) error {
 
 // mustBeRead bounds the time that the client takes to read what is written next. Over
 // HTTP/1 the bound of the connection does so; over HTTP/2 a client can read the
-// connection and keep one stream waiting.
+// connection and keep one stream waiting. There, the deadline ends a stream that writes
+// nothing, too: mayRest lifts it after each message.
 func (c *call) mustBeRead() {
 	if c.request.ProtoMajor >= 2 {
-		_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Now().Add(unreadFor))
+		_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Now().Add(c.mux.config.UnreadFor))
+	}
+}
+
+// mayRest lets a stream wait for its next message as long as it takes.
+func (c *call) mayRest() {
+	if c.request.ProtoMajor >= 2 {
+		_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Time{})
 	}
 }
 
@@ -303,6 +307,7 @@ func (e *events) write(ctx context.Context, text []byte) error {
 		e.writer.WriteHeader(http.StatusOK)
 	}
 	e.call.mustBeRead()
+	defer e.call.mayRest()
 	if _, err := e.writer.Write(text); err != nil {
 		return err
 	}

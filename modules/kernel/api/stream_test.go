@@ -30,7 +30,8 @@ func watch(t *testing.T, client scrolleryv1connect.ScrollsServiceClient, key str
 
 func TestAStreamEndsWithItsKey(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(cfg *api.Config) { cfg.ReadmitEvery = 10 * time.Millisecond })
+	// A stream may rest for longer than a message may stay unread.
+	b := setup(t, func(cfg *api.Config) { cfg.ReadmitEvery, cfg.UnreadFor = 200*time.Millisecond, 20*time.Millisecond })
 	for name, client := range clients(b) {
 		t.Run(name, func(t *testing.T) {
 			b.revoked.Clear()
