@@ -155,7 +155,7 @@ func (c *Confiner) command(policy Policy, inBox bool) (*Command, error) {
 // Start starts the process in a group of its own. The kernel kills the process when
 // the host ends.
 func (c *Command) Start() error {
-	c.command.Env = append([]string{}, c.Env...) // without any, not the host's
+	c.command.Env = append(append([]string{}, raceEnv...), c.Env...) // without any, not the host's
 	if c.Stdout != nil {
 		c.command.Stdout = c.Stdout
 	}

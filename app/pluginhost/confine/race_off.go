@@ -1,0 +1,5 @@
+//go:build !race
+
+package confine
+
+var raceEnv []string
