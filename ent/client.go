@@ -9,8 +9,6 @@ import (
 	"log"
 	"reflect"
 
-	"github.com/scrollery/scrollery/ent/migrate"
-
 	"entgo.io/ent"
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
@@ -53,8 +51,6 @@ import (
 // Client is the client that holds all ent builders.
 type Client struct {
 	config
-	// Schema is the client for creating, migrating and dropping schema.
-	Schema *migrate.Schema
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
 	// AuditEntry is the client for interacting with the AuditEntry builders.
@@ -129,7 +125,6 @@ func NewClient(opts ...Option) *Client {
 }
 
 func (c *Client) init() {
-	c.Schema = migrate.NewSchema(c.driver)
 	c.Account = NewAccountClient(c.config)
 	c.AuditEntry = NewAuditEntryClient(c.config)
 	c.Checkout = NewCheckoutClient(c.config)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 
@@ -32,9 +33,11 @@ type manifest struct {
 	Secrets  []string          `yaml:"secrets"`
 }
 
+// Compiled when they are first used: the process of every plugin begins as the whole
+// program does.
 var (
-	pluginID = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
-	hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	pluginID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`) })
+	hashForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 )
 
 // discover reads the manifests in dir and in the folders right below it. A folder
@@ -89,8 +92,8 @@ func (h *Host) read(path string) (*entry, error) {
 	if err := decoder.Decode(&m); err != nil {
 		return nil, fmt.Errorf("read manifest: %s", strings.SplitN(err.Error(), "\n", 2)[0])
 	}
-	if !pluginID.MatchString(m.ID) {
-		return nil, fmt.Errorf("id %q: want %s", m.ID, pluginID)
+	if !pluginID().MatchString(m.ID) {
+		return nil, fmt.Errorf("id %q: want %s", m.ID, pluginID())
 	}
 	if m.File == "" {
 		m.File = m.ID
@@ -102,7 +105,7 @@ func (h *Host) read(path string) (*entry, error) {
 		e.refused = "file: must lie beside the manifest"
 	case m.SHA256 == "":
 		e.refused = "not pinned: the manifest has no sha256"
-	case !hashForm.MatchString(m.SHA256):
+	case !hashForm().MatchString(m.SHA256):
 		e.refused = "sha256: want 64 hexadecimal digits"
 	default:
 		e.path = filepath.Join(filepath.Dir(path), m.File)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/scrollery/scrollery/ent/migrate"
+	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -173,7 +173,7 @@ func TestFullKeysOfTheReleaseBefore(t *testing.T) {
 		if db.Dialect() == store.SQLite {
 			dialect = "sqlite"
 		}
-		files, err := migrate.Files(dialect)
+		files, err := ent.Migrations(dialect)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // builtin is the planner that needs no endpoint. It does a few kinds of goals, and
@@ -19,17 +20,22 @@ const abilities = `I can do these things:
 - "summarise my hooks", "summarise my outliers", "summarise my trends", or several at once.
 I found none of them in the goal, so nothing was run.`
 
+// Compiled when they are first used, for the sake of every start of the program.
 var (
-	fenced   = regexp.MustCompile("(?s)(?:^|\n)[ \t]*```[ \t]*([A-Za-z]*)[ \t]*\r?\n(.*?)\n?[ \t]*```")
-	runs     = regexp.MustCompile(`(?i)\b(?:run|execute|start)\s+(?:(?:the|my)\s+)?(?:(?:program|file|script)\s+)?["'\x60]?([^\s"'\x60]+\.m?js|[^\s"'\x60]*/[^\s"'\x60]+)["'\x60]?`)
-	quotedAs = regexp.MustCompile(`(?i)\b(?:run|execute|start)\s+(?:(?:the|my)\s+)?(?:program|file|script)\s+(?:"([^"\n]+)"|'([^'\n]+)'|\x60([^\x60\n]+)\x60|(\S+)\s*$)`)
-	shows    = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:show|read|print)\s+(?:(?:me|the|my)\s+)*(?:file\s+)?["'\x60]?([^\s"'\x60]+\.[^\s"'\x60]+|[^\s"'\x60]+/[^\s"'\x60]+)["'\x60]?\s*\.?\s*$`)
-	lists    = regexp.MustCompile(`(?i)\b(?:list|show|which|what)\b.*\bfiles\b`)
-	wanted   = regexp.MustCompile(`(?i)\b(hook|outlier|trend)s?\b`)
+	fenced   = pattern("(?s)(?:^|\n)[ \t]*```[ \t]*([A-Za-z]*)[ \t]*\r?\n(.*?)\n?[ \t]*```")
+	runs     = pattern(`(?i)\b(?:run|execute|start)\s+(?:(?:the|my)\s+)?(?:(?:program|file|script)\s+)?["'\x60]?([^\s"'\x60]+\.m?js|[^\s"'\x60]*/[^\s"'\x60]+)["'\x60]?`)
+	quotedAs = pattern(`(?i)\b(?:run|execute|start)\s+(?:(?:the|my)\s+)?(?:program|file|script)\s+(?:"([^"\n]+)"|'([^'\n]+)'|\x60([^\x60\n]+)\x60|(\S+)\s*$)`)
+	shows    = pattern(`(?i)^\s*(?:please\s+)?(?:show|read|print)\s+(?:(?:me|the|my)\s+)*(?:file\s+)?["'\x60]?([^\s"'\x60]+\.[^\s"'\x60]+|[^\s"'\x60]+/[^\s"'\x60]+)["'\x60]?\s*\.?\s*$`)
+	lists    = pattern(`(?i)\b(?:list|show|which|what)\b.*\bfiles\b`)
+	wanted   = pattern(`(?i)\b(hook|outlier|trend)s?\b`)
 )
 
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 func (builtin) Begin(goal string) Session {
-	if block := fenced.FindStringSubmatch(goal); block != nil {
+	if block := fenced().FindStringSubmatch(goal); block != nil {
 		switch strings.ToLower(block[1]) {
 		case "", "js", "javascript", "mjs":
 			return &plan{calls: []Call{call(RunProgram, "source", block[2])}, report: whole}
@@ -39,15 +45,15 @@ func (builtin) Begin(goal string) Session {
 	if path := named(goal); path != "" {
 		return &plan{calls: []Call{call(RunProgram, "path", path)}, report: whole}
 	}
-	if match := shows.FindStringSubmatch(goal); match != nil {
+	if match := shows().FindStringSubmatch(goal); match != nil {
 		return &plan{calls: []Call{call(ReadFile, "path", match[1])}, report: whole}
 	}
-	if lists.MatchString(goal) {
+	if lists().MatchString(goal) {
 		return &plan{calls: []Call{{Tool: ListFiles, Arguments: "{}"}}, report: fileList}
 	}
 	p := &plan{}
 	asked := map[string]bool{}
-	for _, match := range wanted.FindAllStringSubmatch(goal, -1) {
+	for _, match := range wanted().FindAllStringSubmatch(goal, -1) {
 		asked[strings.ToLower(match[1])+"s"] = true
 	}
 	for _, name := range Views() {
@@ -64,10 +70,10 @@ func (builtin) Begin(goal string) Session {
 
 // named is the path of the program that the goal names; empty for none.
 func named(goal string) string {
-	if match := quotedAs.FindStringSubmatch(goal); match != nil {
+	if match := quotedAs().FindStringSubmatch(goal); match != nil {
 		return strings.TrimRight(match[1]+match[2]+match[3]+match[4], ".,;!?")
 	}
-	if match := runs.FindStringSubmatch(goal); match != nil {
+	if match := runs().FindStringSubmatch(goal); match != nil {
 		return strings.TrimRight(match[1], ".,;!?")
 	}
 	return ""

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -35,10 +35,10 @@ type posts struct {
 }
 
 var (
-	handleForm = regexp.MustCompile(`^[A-Za-z0-9_.]{1,30}$`)
+	handleForm = lazy.Pattern(`^[A-Za-z0-9_.]{1,30}$`)
 	// cursorForm keeps a cursor from saying more than a cursor may: it is within
 	// the list of fields.
-	cursorForm = regexp.MustCompile(`^[A-Za-z0-9_=+/|.-]{1,1000}$`)
+	cursorForm = lazy.Pattern(`^[A-Za-z0-9_=+/|.-]{1,1000}$`)
 )
 
 const (
@@ -49,7 +49,7 @@ const (
 // reels reads the reels of a handle, the newest first, through business discovery.
 func (g *graph) reels(ctx context.Context, handle string, h *haul, pages int) error {
 	name := strings.TrimLeft(strings.TrimSpace(handle), "@")
-	if !handleForm.MatchString(name) {
+	if !handleForm().MatchString(name) {
 		return &site.Stop{Status: stage.Unsupported, Detail: "no account of Instagram can have this name"}
 	}
 	after := ""
@@ -68,7 +68,7 @@ func (g *graph) reels(ctx context.Context, handle string, h *haul, pages int) er
 		if next == "" || len(*page.Data) == 0 {
 			return nil
 		}
-		if next == after || !cursorForm.MatchString(next) {
+		if next == after || !cursorForm().MatchString(next) {
 			return &site.Stop{Status: stage.Partial, Detail: "Instagram says that there is more, and does not give it"}
 		}
 		after = next
@@ -101,7 +101,7 @@ func (g *graph) discover(ctx context.Context, name, after string) (creator, post
 	if n := found.MediaCount.N; found.Media.Data == nil && n != nil && *n > 0 {
 		return creator{}, posts{}, &site.Stop{Status: stage.Changed, Detail: "Instagram's answer has no list of posts"}
 	}
-	if !handleForm.MatchString(string(found.Username)) {
+	if !handleForm().MatchString(string(found.Username)) {
 		found.Username = site.Text(name)
 	}
 	return found.creator, found.Media, nil

@@ -3,11 +3,11 @@ package instagram
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -40,17 +40,17 @@ type metadata struct {
 const stampLayout = "2006-01-02T15:04:05-0700"
 
 var (
-	codeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{5,40}$`)
-	linkForm = regexp.MustCompile(`instagram\.com/(?:[A-Za-z0-9_.]+/)?(?:reels?|p|tv)/([A-Za-z0-9_-]{5,40})`)
+	codeForm = lazy.Pattern(`^[A-Za-z0-9_-]{5,40}$`)
+	linkForm = lazy.Pattern(`instagram\.com/(?:[A-Za-z0-9_.]+/)?(?:reels?|p|tv)/([A-Za-z0-9_-]{5,40})`)
 )
 
 // code is the public name of a post; its id means something to the asker alone. Empty where
 // there is none.
 func (m media) code() string {
-	if code := string(m.Shortcode); codeForm.MatchString(code) {
+	if code := string(m.Shortcode); codeForm().MatchString(code) {
 		return code
 	}
-	if parts := linkForm.FindStringSubmatch(string(m.Permalink)); parts != nil {
+	if parts := linkForm().FindStringSubmatch(string(m.Permalink)); parts != nil {
 		return parts[1]
 	}
 	return ""

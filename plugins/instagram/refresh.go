@@ -95,7 +95,7 @@ func handlesOf(brief stage.Brief) []string {
 	var all []string
 	for _, text := range append([]string{brief.Website}, brief.Competitors...) {
 		name := handleOf(strings.TrimSpace(text))
-		if handleForm.MatchString(name) && !slices.Contains(all, name) && len(all) < maxHandles {
+		if handleForm().MatchString(name) && !slices.Contains(all, name) && len(all) < maxHandles {
 			all = append(all, name)
 		}
 	}

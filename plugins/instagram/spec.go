@@ -6,9 +6,9 @@ package instagram
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
@@ -47,8 +47,8 @@ func (s source) spec() stage.Spec {
 }
 
 var (
-	numberForm  = regexp.MustCompile(`^[0-9]{1,30}$`)
-	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
+	numberForm  = lazy.Pattern(`^[0-9]{1,30}$`)
+	versionForm = lazy.Pattern(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
 )
 
 // open reads the settings; a *site.Stop says what is wrong with them.
@@ -56,10 +56,10 @@ func (s source) open(call *stage.Call) (*graph, error) {
 	if call.Secrets["access_token"] == "" {
 		return nil, sources.Misconfigured("the secret access_token is not set")
 	}
-	if !numberForm.MatchString(call.Settings["user_id"]) {
+	if !numberForm().MatchString(call.Settings["user_id"]) {
 		return nil, sources.Misconfigured("the setting `user_id` is no number")
 	}
-	if !versionForm.MatchString(call.Settings["version"]) {
+	if !versionForm().MatchString(call.Settings["version"]) {
 		return nil, sources.Misconfigured("the setting `version` is none such as v25.0")
 	}
 	asked, err := sources.Open(call, s.site, "10m")

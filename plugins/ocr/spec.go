@@ -6,11 +6,11 @@ package ocr
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/internal/film"
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -44,11 +44,11 @@ func Spec() stage.Spec {
 	}
 }
 
-var languageForm = regexp.MustCompile(`^[a-z]{3}(_[a-z]{1,12})?(\+[a-z]{3}(_[a-z]{1,12})?){0,9}$`)
+var languageForm = lazy.Pattern(`^[a-z]{3}(_[a-z]{1,12})?(\+[a-z]{3}(_[a-z]{1,12})?){0,9}$`)
 
 func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, error), emit func(stage.Finding) error) error {
 	language := call.Settings["language"]
-	if !languageForm.MatchString(language) {
+	if !languageForm().MatchString(language) {
 		return stage.Misconfiguredf("language %.40q: want tesseract's names, such as eng+deu", language)
 	}
 	patience, err := time.ParseDuration(call.Settings["patience"])

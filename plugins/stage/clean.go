@@ -3,7 +3,6 @@ package stage
 import (
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,8 +28,6 @@ const (
 	minTime = 946_684_800_000
 	maxTime = 4_102_444_800_000
 )
-
-var platformForm = regexp.MustCompile(`^[a-z0-9_]{1,40}$`)
 
 // The refusals: without a usable name a record cannot be kept at all.
 var (
@@ -64,9 +61,9 @@ func (r *Repairs) Add(other Repairs) {
 // Clean refuses a ref that names nothing. A platform in capitals is lowered; an
 // id is taken as it is or not at all, since a repaired one names another video.
 func (r *Ref) Clean() error {
-	if !platformForm.MatchString(r.Platform) {
+	if !platform().MatchString(r.Platform) {
 		lower := strings.ToLower(r.Platform)
-		if !platformForm.MatchString(lower) {
+		if !platform().MatchString(lower) {
 			return ErrPlatform
 		}
 		r.Platform = lower
@@ -156,7 +153,7 @@ func (s *Seed) Clean() (Repairs, error) {
 	case s.Kind == "", text == "", s.Handle != "" && s.Term != "", utf8.RuneCountInString(text) > maxSeed,
 		strings.ContainsFunc(text, unicode.IsControl):
 		return repairs, ErrSeed
-	case s.Platform != "" && !platformForm.MatchString(s.Platform):
+	case s.Platform != "" && !platform().MatchString(s.Platform):
 		return repairs, ErrPlatform
 	}
 	s.Limit = max(s.Limit, 0)

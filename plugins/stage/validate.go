@@ -7,18 +7,25 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 var (
-	idForm      = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
-	envForm     = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
-	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
-	platform    = regexp.MustCompile(`^[a-z0-9_]{1,40}$`)
-	programForm = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,39}$`)
+	idForm      = pattern(`^[a-z][a-z0-9-]{0,39}$`)
+	envForm     = pattern(`^[A-Z][A-Z0-9_]{0,63}$`)
+	nameForm    = pattern(`^[a-z][a-z0-9_]{0,39}$`)
+	platform    = pattern(`^[a-z0-9_]{1,40}$`)
+	programForm = pattern(`^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,39}$`)
 	// An address of either version, a name, or all names below one.
-	hostForm    = regexp.MustCompile(`^(\[[0-9a-fA-F:.]+\]|[0-9A-Za-z_.-]+|\*(\.[0-9A-Za-z_-]+){2,}):[0-9]+$`)
-	versionForm = regexp.MustCompile(`^[0-9A-Za-z.+_-]{1,40}$`)
+	hostForm    = pattern(`^(\[[0-9a-fA-F:.]+\]|[0-9A-Za-z_.-]+|\*(\.[0-9A-Za-z_-]+){2,}):[0-9]+$`)
+	versionForm = pattern(`^[0-9A-Za-z.+_-]{1,40}$`)
 )
+
+// pattern is compiled when it is first used: the process of every plugin begins as the
+// whole program does.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // Validate reports all that is wrong with the spec.
 func (s Spec) Validate() error {
@@ -28,20 +35,20 @@ func (s Spec) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	add(!idForm.MatchString(s.ID), "id %q: want %s", s.ID, idForm)
-	add(!versionForm.MatchString(s.Version), "version %q: want %s", s.Version, versionForm)
+	add(!idForm().MatchString(s.ID), "id %q: want %s", s.ID, idForm())
+	add(!versionForm().MatchString(s.Version), "version %q: want %s", s.Version, versionForm())
 	add(len(s.Summary) > 200, "summary: more than 200 bytes")
 	for _, name := range s.Platforms {
-		add(!platform.MatchString(name), "platform %q: want %s", name, platform)
+		add(!platform().MatchString(name), "platform %q: want %s", name, platform())
 	}
 	seen := map[string]bool{}
 	for _, setting := range s.Settings {
-		add(!nameForm.MatchString(setting.Name), "setting %q: want %s", setting.Name, nameForm)
+		add(!nameForm().MatchString(setting.Name), "setting %q: want %s", setting.Name, nameForm())
 		add(seen[setting.Name], "setting %q: twice", setting.Name)
 		seen[setting.Name] = true
 	}
 	for _, name := range s.Secrets {
-		add(!nameForm.MatchString(name), "secret %q: want %s", name, nameForm)
+		add(!nameForm().MatchString(name), "secret %q: want %s", name, nameForm())
 		add(seen[name], "secret %q: a name is one setting or secret", name)
 		seen[name] = true
 	}
@@ -53,14 +60,14 @@ func (s Spec) Validate() error {
 	}
 	for name, variable := range s.Env {
 		add(!seen[name], "variable %s: there is no setting or secret %q", variable, name)
-		add(!envForm.MatchString(variable), "variable %q: want %s", variable, envForm)
+		add(!envForm().MatchString(variable), "variable %q: want %s", variable, envForm())
 	}
 	for _, setting := range s.Settings {
 		add(setting.RequiredWith != "" && !seen[setting.RequiredWith], "setting %q: there is no setting %q to be required with", setting.Name, setting.RequiredWith)
 	}
 	quotas := map[string]bool{}
 	for _, quota := range s.Quotas {
-		add(!nameForm.MatchString(quota.Name), "quota %q: want %s", quota.Name, nameForm)
+		add(!nameForm().MatchString(quota.Name), "quota %q: want %s", quota.Name, nameForm())
 		add(quotas[quota.Name], "quota %q: twice", quota.Name)
 		quotas[quota.Name] = true
 		add(quota.Limit < 1, "quota %q: a limit below 1", quota.Name)
@@ -68,13 +75,13 @@ func (s Spec) Validate() error {
 		add(quota.Setting != "" && !seen[quota.Setting], "quota %q: there is no setting %q", quota.Name, quota.Setting)
 	}
 	for _, program := range s.Programs {
-		add(!programForm.MatchString(program), "program %q: want %s", program, programForm)
+		add(!programForm().MatchString(program), "program %q: want %s", program, programForm())
 	}
 	add(s.NeedsMedia && s.Kind != EvidenceKind, "needs media: only evidence stages get any")
 	for _, address := range s.Hosts {
 		_, err := Port(address)
 		add(err != nil, "host %q: %v", address, err)
-		add(err == nil && !hostForm.MatchString(address), "host %q: a star must be before a domain of two names, or nowhere", address)
+		add(err == nil && !hostForm().MatchString(address), "host %q: a star must be before a domain of two names, or nowhere", address)
 	}
 	limits := s.Limits
 	add(limits.Memory < 0 || limits.Call < 0 || limits.Stall < 0 || limits.Records < 0 || limits.Calls < 0, "limits: below zero")

@@ -3,10 +3,10 @@ package tiktok
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
@@ -48,7 +48,7 @@ type page struct {
 }
 
 // seedForm is what can be a user's name.
-var seedForm = regexp.MustCompile(`^[A-Za-z0-9_.]{2,24}$`)
+var seedForm = lazy.Pattern(`^[A-Za-z0-9_.]{2,24}$`)
 
 // filterOf makes a query of a seed. A handle that cannot be one is not asked for.
 func filterOf(seed stage.Seed, regions []string) (filter, error) {
@@ -58,7 +58,7 @@ func filterOf(seed stage.Seed, regions []string) (filter, error) {
 	}
 	if seed.Handle != "" {
 		name := strings.TrimLeft(strings.TrimSpace(seed.Handle), "@")
-		if !seedForm.MatchString(name) {
+		if !seedForm().MatchString(name) {
 			return f, &site.Stop{Status: stage.Unsupported, Detail: "no user of TikTok can have this name"}
 		}
 		f.And = append(f.And, condition{"IN", "username", []string{strings.ToLower(name)}})

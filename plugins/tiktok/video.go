@@ -2,8 +2,8 @@ package tiktok
 
 import (
 	"encoding/json"
-	"regexp"
 
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -54,7 +54,7 @@ type metadata struct {
 const maxLabel = 4 << 10
 
 // usernameForm is what can be in a video's address.
-var usernameForm = regexp.MustCompile(`^[A-Za-z0-9_.]{1,40}$`)
+var usernameForm = lazy.Pattern(`^[A-Za-z0-9_.]{1,40}$`)
 
 func (v video) record() stage.Record {
 	record := stage.Record{
@@ -64,7 +64,7 @@ func (v video) record() stage.Record {
 			Semantics: "lagged",
 		},
 	}
-	if name := string(v.Username); usernameForm.MatchString(name) {
+	if name := string(v.Username); usernameForm().MatchString(name) {
 		record.Source = &stage.Source{Handle: name}
 		record.SourceURL = "https://www.tiktok.com/@" + name + "/video/" + string(v.ID)
 	}

@@ -14,7 +14,7 @@ import (
 // `not_found`: deleted or private.
 func (s source) refresh(ctx context.Context, call *stage.Call, refs []stage.Ref, emit func(stage.Record) error) ([]stage.Outcome, error) {
 	a, wrong := s.open(ctx, call)
-	ids, outcomes := sources.Known(platform, refs, videoForm.MatchString, "no id of a video of YouTube")
+	ids, outcomes := sources.Known(platform, refs, videoForm().MatchString, "no id of a video of YouTube")
 	absent := stage.Outcome{Platform: platform, Status: stage.NotFound, Detail: "the interface has it no more"}
 	fates, err := sources.Refresh(ctx, slices.Collect(slices.Chunk(ids, perPage)), absent, wrong, func(ctx context.Context, group []string) (map[string]bool, error) {
 		found, unread := map[string]bool{}, 0

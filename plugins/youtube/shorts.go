@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -30,8 +30,8 @@ const (
 )
 
 var (
-	channelForm = regexp.MustCompile(`^UC[A-Za-z0-9_-]{22}$`)
-	videoForm   = regexp.MustCompile(`^[A-Za-z0-9_-]{4,40}$`)
+	channelForm = lazy.Pattern(`^UC[A-Za-z0-9_-]{22}$`)
+	videoForm   = lazy.Pattern(`^[A-Za-z0-9_-]{4,40}$`)
 )
 
 // haul is what one seed brings.
@@ -80,7 +80,7 @@ func (i item) video() string {
 			id = string(found.VideoID)
 		}
 	}
-	if !videoForm.MatchString(id) {
+	if !videoForm().MatchString(id) {
 		return ""
 	}
 	return id
@@ -112,7 +112,7 @@ func (a *api) list(ctx context.Context, quota string, do func() error) (listing,
 // channel finds a channel by its handle or its id.
 func (a *api) channel(ctx context.Context, handle string) (id, uploads string, err error) {
 	ask := a.service.Channels.List([]string{"id", "contentDetails"}).Context(ctx)
-	if channelForm.MatchString(handle) {
+	if channelForm().MatchString(handle) {
 		ask = ask.Id(handle)
 	} else {
 		ask = ask.ForHandle("@" + strings.TrimLeft(handle, "@"))
@@ -123,7 +123,7 @@ func (a *api) channel(ctx context.Context, handle string) (id, uploads string, e
 	}
 	for _, one := range found.Items {
 		var id string
-		if json.Unmarshal(one.ID, &id) == nil && channelForm.MatchString(id) {
+		if json.Unmarshal(one.ID, &id) == nil && channelForm().MatchString(id) {
 			return id, string(one.Details.Playlists.Uploads), nil
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -25,19 +25,19 @@ const (
 )
 
 var (
-	handleForm  = regexp.MustCompile(`^[\pL\pN][\pL\pM\pN._·-]{0,59}$`)
-	channelForm = regexp.MustCompile(`^UC[A-Za-z0-9_-]{22}$`)
+	handleForm  = lazy.Pattern(`^[\pL\pN][\pL\pM\pN._·-]{0,59}$`)
+	channelForm = lazy.Pattern(`^UC[A-Za-z0-9_-]{22}$`)
 )
 
 // target is what to ask for a seed on one platform; empty where the program has no
 // way to find it.
 func target(seed stage.Seed, platform string, limit int) (address string) {
 	switch {
-	case platform == youtube && channelForm.MatchString(seed.Handle):
+	case platform == youtube && channelForm().MatchString(seed.Handle):
 		return "https://www.youtube.com/channel/" + seed.Handle + "/shorts"
-	case platform == youtube && handleForm.MatchString(seed.Handle):
+	case platform == youtube && handleForm().MatchString(seed.Handle):
 		return "https://www.youtube.com/@" + url.PathEscape(seed.Handle) + "/shorts"
-	case platform == tiktok && handleForm.MatchString(seed.Handle):
+	case platform == tiktok && handleForm().MatchString(seed.Handle):
 		return "https://www.tiktok.com/@" + url.PathEscape(seed.Handle)
 	case platform == youtube && seed.Term != "" && len(seed.Term) <= maxTerm:
 		return "ytsearch" + strconv.Itoa(limit) + ":" + strings.Join(strings.Fields(seed.Term), " ")
@@ -144,14 +144,14 @@ func finish(rec *stage.Record, seed stage.Seed) {
 
 // page is the address of a video; empty for an id that is none.
 func page(ref stage.Ref, handle string) string {
-	if !idForm.MatchString(ref.ExternalID) {
+	if !idForm().MatchString(ref.ExternalID) {
 		return ""
 	}
 	switch ref.Platform {
 	case youtube:
 		return "https://www.youtube.com/shorts/" + ref.ExternalID
 	case tiktok:
-		if !handleForm.MatchString(handle) {
+		if !handleForm().MatchString(handle) {
 			handle = "_"
 		}
 		return "https://www.tiktok.com/@" + url.PathEscape(handle) + "/video/" + ref.ExternalID
@@ -161,4 +161,4 @@ func page(ref stage.Ref, handle string) string {
 	return ""
 }
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var idForm = lazy.Pattern(`^[A-Za-z0-9_-]{1,64}$`)

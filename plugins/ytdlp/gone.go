@@ -1,9 +1,9 @@
 package ytdlp
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -11,7 +11,7 @@ import (
 // of its first words, which reasons may follow. Of "Video unavailable" alone
 // YouTube has many more: what is kept from a country, an address, a session or a
 // program begins with it too.
-var plainly = regexp.MustCompile(`(?i)^(?:video unavailable\.?$|(?:video unavailable\. )?(?:` + strings.Join([]string{
+var plainly = lazy.Pattern(`(?i)^(?:video unavailable\.?$|(?:video unavailable\. )?(?:` + strings.Join([]string{
 	`private video\b`,
 	`this video is private\b`,
 	`this video has been removed (?:by the uploader|for violating)\b`,
@@ -22,7 +22,7 @@ var plainly = regexp.MustCompile(`(?i)^(?:video unavailable\.?$|(?:video unavail
 
 // noPage is the page itself not being there. Other requests of a run may fail in
 // the same way, which says nothing of the video.
-var noPage = regexp.MustCompile(`(?i)^unable to download webpage: HTTP Error 404\b`)
+var noPage = lazy.Pattern(`(?i)^unable to download webpage: HTTP Error 404\b`)
 
 // gone reports whether the program plainly says that a video is gone: in an error, or
 // in the warning that replaces it where the program goes on in spite of it.
@@ -39,7 +39,7 @@ func gone(r result, id string) bool {
 			continue
 		}
 		said = strings.ReplaceAll(strings.TrimPrefix(said, id+": "), "’", "'")
-		if plainly.MatchString(said) || r.code == 1 && noPage.MatchString(said) {
+		if plainly().MatchString(said) || r.code == 1 && noPage().MatchString(said) {
 			return true
 		}
 	}

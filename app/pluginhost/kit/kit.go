@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"golang.org/x/mod/modfile"
@@ -42,7 +43,7 @@ type Plan struct {
 	Replace string
 }
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`) })
 
 // Kinds that there are templates for.
 func Kinds() []stage.Kind {
@@ -91,8 +92,8 @@ type values struct {
 }
 
 func judge(plan *Plan) (values, error) {
-	if !nameForm.MatchString(plan.Name) {
-		return values{}, fmt.Errorf("name %q: want %s", plan.Name, nameForm)
+	if !nameForm().MatchString(plan.Name) {
+		return values{}, fmt.Errorf("name %q: want %s", plan.Name, nameForm())
 	}
 	if !slices.Contains(Kinds(), plan.Kind) {
 		return values{}, fmt.Errorf("kind %q: want one of %v", plan.Kind, Kinds())

@@ -11,14 +11,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/scrollery/scrollery/app/pluginhost/conformance"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 var (
-	idLine   = regexp.MustCompile(`(?m)^id:[ \t]*["']?([a-z0-9-]*)["']?[ \t]*(#.*)?$`)
-	hashLine = regexp.MustCompile(`(?m)^sha256:.*$`)
+	idLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^id:[ \t]*["']?([a-z0-9-]*)["']?[ \t]*(#.*)?$`) })
+	hashLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^sha256:.*$`) })
 )
 
 // Pin writes the hash of the binary at path into its manifest, and prints to out what
@@ -63,11 +64,11 @@ func pinned(path, file string, spec stage.Spec, hash string) (string, error) {
 		return "", err
 	}
 	text := string(raw)
-	if id := idLine.FindStringSubmatch(text); id == nil || id[1] != spec.ID {
+	if id := idLine().FindStringSubmatch(text); id == nil || id[1] != spec.ID {
 		return "", fmt.Errorf("%s is not the manifest of %q", path, spec.ID)
 	}
-	if hashLine.MatchString(text) {
-		return hashLine.ReplaceAllLiteralString(text, "sha256: "+hash), nil
+	if hashLine().MatchString(text) {
+		return hashLine().ReplaceAllLiteralString(text, "sha256: "+hash), nil
 	}
 	return strings.TrimRight(text, "\n") + "\nsha256: " + hash + "\n", nil
 }

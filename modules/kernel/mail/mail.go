@@ -7,6 +7,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Message is one plain-text mail to one address.
@@ -25,14 +26,16 @@ const maxAddress = 254
 
 // form is the form that browsers accept in an e-mail input and protovalidate in a
 // request, so that an address that could pay can also recover its key.
-var form = regexp.MustCompile("^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+" +
-	"@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?" +
-	`(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
+var form = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+" +
+		"@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?" +
+		`(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
+})
 
 // Address returns the form in which an address is stored and compared: lower
 // case. ok is false unless text is one bare address.
 func Address(text string) (address string, ok bool) {
-	if len(text) > maxAddress || !form.MatchString(text) {
+	if len(text) > maxAddress || !form().MatchString(text) {
 		return "", false
 	}
 	return strings.ToLower(text), true

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"github.com/scrollery/scrollery/ent/migrate"
+	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
@@ -124,7 +124,7 @@ func (db *DB) migrateSQLite(ctx context.Context) (err error) {
 
 // up returns how many migrations it applied.
 func up(ctx context.Context, dialect string, gooseDialect goose.Dialect, conn *sql.DB) (int, error) {
-	files, err := migrate.Files(dialect)
+	files, err := ent.Migrations(dialect)
 	if err != nil {
 		return 0, err
 	}

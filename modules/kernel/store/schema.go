@@ -11,7 +11,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	"github.com/scrollery/scrollery/ent/migrate"
+	"github.com/scrollery/scrollery/ent"
 )
 
 // What is wrong with a schema; the errors of [Schema.Err] wrap them.
@@ -87,7 +87,7 @@ func (db *DB) newest(ctx context.Context, table, query string) (int64, error) {
 
 // expectedSchema has the versions that this binary was built with.
 func expectedSchema(dialect string) (s Schema, err error) {
-	files, err := migrate.Files(dialect)
+	files, err := ent.Migrations(dialect)
 	if err != nil {
 		return s, err
 	}

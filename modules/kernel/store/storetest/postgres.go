@@ -15,7 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/scrollery/scrollery/ent/migrate"
+	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -108,7 +108,7 @@ func makeTemplate(server string) (string, error) {
 
 // templateName changes with the migrations and with the version of the queue.
 func templateName() (string, error) {
-	files, err := migrate.Files(store.Postgres)
+	files, err := ent.Migrations(store.Postgres)
 	if err != nil {
 		return "", err
 	}
