@@ -25,6 +25,7 @@ import (
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
+	"github.com/scrollery/scrollery/modules/rules/preview"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -67,6 +68,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 		quota.Module,
 		workspace.Module,
 		rules.Module,
+		preview.Module,
 		scrolls.Module,
 		library.Module,
 		usage.Module,

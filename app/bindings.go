@@ -15,6 +15,7 @@ import (
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
+	"github.com/scrollery/scrollery/modules/rules/preview"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -34,6 +35,8 @@ var bindings = fx.Options(
 		func(h *scrolls.History) workspace.Scrolls { return h },
 		func(s *rules.Service) workspace.Rules { return s },
 		func(r *workspace.Reader) rules.Workspace { return r },
+		func(s *scrolls.Service) preview.Screens { return s },
+		func(s *library.Service) preview.Library { return s },
 		func(r *workspace.Reader) library.Workspace { return r },
 		func(h *scrolls.History) library.Scrolls { return h },
 		scrollNeeds,

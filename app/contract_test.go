@@ -217,6 +217,10 @@ func contractCases() []contractCase {
 		{name: "no versions of rules", call: "GET /v1/rules/versions", want: 200, has: map[string]any{"nextCursor": nil}},
 		after(ok("versions of rules", "GET /v1/rules/versions?limit=25"), setBrief, setRules),
 		bad("versions of rules, too many", "GET /v1/rules/versions?limit=26&cursor=x", "limit", "cursor"),
+		code("preview without workspace", `POST /v1/rules/preview {"text":"- skip giveaways"}`, 409, "workspace_required"),
+		after(contractCase{name: "preview of nothing", call: `POST /v1/rules/preview {"text":"- skip giveaways","sample":2000}`, want: 200, has: map[string]any{"judged": 0.0, "currentVersion": 0.0}}, setBrief),
+		bad("preview out of bounds", `POST /v1/rules/preview {"sample":2001,"rules":[]}`, "text", "sample", "rules"),
+		after(bad("preview of too many rules", `POST /v1/rules/preview {"text":"`+manyRules(501)+`"}`, "text"), setBrief),
 
 		// Keys.
 		{name: "keys", call: "GET /v1/api_keys?limit=100", want: 200, has: map[string]any{"nextCursor": nil}},

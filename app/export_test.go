@@ -17,6 +17,13 @@ func StartWithStore(db **store.DB) func(context.Context, Config, *slog.Logger) (
 	}
 }
 
+// StartWithParts starts the app and hands out parts of its graph, to pointers to them.
+func StartWithParts(parts ...any) func(context.Context, Config, *slog.Logger) (*Service, error) {
+	return func(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {
+		return start(ctx, cfg, log, fx.Populate(parts...))
+	}
+}
+
 // StartWithProvider starts the app with another payment provider.
 func StartWithProvider(provider billing.Provider) func(context.Context, Config, *slog.Logger) (*Service, error) {
 	return func(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {

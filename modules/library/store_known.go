@@ -3,13 +3,17 @@ package library
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/video"
+	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -147,4 +151,87 @@ func (s *Service) Tracked(ctx context.Context, platform string, after int64, lim
 		next = 0
 	}
 	return refs, next, nil
+}
+
+// MaxNewest is the most videos that Newest returns.
+const MaxNewest = 2000
+
+// Newest returns the ids of at most so many videos, archived ones too, those that were
+// first seen last at the beginning.
+func (s *Service) Newest(ctx context.Context, limit int) (ids []int64, err error) {
+	q := page{list: videos, withArchived: true, limit: MaxNewest} // one statement for every limit
+	rows, err := s.db.Hot(`SELECT k.id FROM (`+merged(q.ranges(), q.order(), strconv.Itoa(q.limit))+`) k ORDER BY k.place`).Query(ctx, []byte{0})
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the newest videos: %w", err)
+	}
+	return ids[:min(len(ids), limit)], nil
+}
+
+// Records returns some videos, by id, as a source would deliver them, as far as the library
+// keeps it: without the creator's id, and of cues and stickers only the evidence that
+// came of them. The keys are those of stages; the others follow from the rest.
+func (s *Service) Records(ctx context.Context, ids []int64) (map[int64]stage.Record, error) {
+	byIDs := viewer.ByIDs(ctx)
+	docs, err := s.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).All(byIDs)
+	if err != nil {
+		return nil, fmt.Errorf("read videos: %w", err)
+	}
+	gone, err := s.db.Ent().Video.Query().Where(video.IDIn(ids...), video.GoneAtNotNil()).Select(video.FieldGoneAt).All(byIDs)
+	if err != nil {
+		return nil, fmt.Errorf("read videos: %w", err)
+	}
+	goneAt := make(map[int64]*int64, len(gone))
+	for _, row := range gone {
+		goneAt[row.ID] = row.GoneAt
+	}
+	records := make(map[int64]stage.Record, len(docs))
+	for _, doc := range docs {
+		v := &Video{id: doc.ID, goneAt: goneAt[doc.ID]}
+		if err := v.parse(texts{doc: doc.Doc, hook: doc.Hook, keys: doc.Keys}); err != nil {
+			return nil, err
+		}
+		v.restore()
+		records[doc.ID] = v.record()
+	}
+	return records, nil
+}
+
+// record is the video as a source would deliver it.
+func (v *Video) record() stage.Record {
+	r := stage.Record{
+		Ref: v.Ref, SourceURL: v.SourceURL, PostedAt: v.PostedAt, Metadata: json.RawMessage(v.Metadata),
+		Metrics: stage.Metrics{
+			Views: v.Metrics.Views, Likes: v.Metrics.Likes, Comments: v.Metrics.Comments, Shares: v.Metrics.Shares,
+			Saves: v.Metrics.Saves, ObservedAt: v.Metrics.ObservedAt,
+		},
+	}
+	if o := v.Origin; o != nil {
+		r.Source = &stage.Source{Kind: o.Kind}
+		if o.Handle != nil {
+			r.Source.Handle = *o.Handle
+		}
+		if o.SeededBy != nil {
+			r.Source.SeededBy = *o.SeededBy
+		}
+	}
+	if h := v.Hook; h.Version > 0 {
+		r.Evidence = &stage.Evidence{Spoken: h.Spoken, OnScreenText: h.OnScreenText}
+		if h.Visual.Kind() != 'n' {
+			r.Evidence.Visual = json.RawMessage(h.Visual)
+		}
+	}
+	known := factsOf(v.Metadata)
+	derived := known.trendKeys(v.Platform)
+	for _, key := range v.Keys {
+		if !fromHook(key) && !slices.Contains(derived, key) {
+			r.Keys = append(r.Keys, key)
+		}
+	}
+	return r
 }

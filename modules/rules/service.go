@@ -79,6 +79,25 @@ func split(text string) ([]string, error) {
 	return items, nil
 }
 
+// Candidate returns the rules that a text would bring into force, as stages see them. A
+// rule of the ruleset in force keeps its id; a new one has a number instead.
+func Candidate(text string, inForce []stage.Rule) ([]stage.Rule, error) {
+	texts, err := split(text)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]stage.Rule, len(texts))
+	for i, text := range texts {
+		out[i] = stage.Rule{ID: fmt.Sprintf("new_%d", i+1), Text: text}
+		for _, rule := range inForce {
+			if rule.Text == text {
+				out[i].ID = rule.ID
+			}
+		}
+	}
+	return out, nil
+}
+
 // Put replaces the ruleset; created is false where the text is the one in force.
 // Rulesets that race get a version each, one after the other.
 func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bool, err error) {

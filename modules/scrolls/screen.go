@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
+	"strings"
 
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -33,15 +36,46 @@ func (v *verdict) add(next stage.Verdict) {
 	}
 }
 
+// judging has records judged by screens, one after another.
+type judging struct {
+	stages         Stages
+	call           stage.Run
+	log            *slog.Logger
+	verdicts       map[stage.Ref]*verdict
+	unclear, notes []string
+}
+
+// pass streams records through one screen, and adds its verdicts to those that the
+// records have. One that is off is left out, and the notes say so, since its rules do not
+// apply.
+func (j *judging) pass(ctx context.Context, id string, next func() ([]stage.Record, error)) error {
+	if why := j.stages.Find(id).Off; why != "" {
+		j.log.Warn("screen left out", "stage", id, "reason", why)
+		j.notes = union(j.notes, []string{fmt.Sprintf("%s is left out, nothing is dropped by it: %s", id, why)})
+		return nil
+	}
+	summary, err := j.stages.Screen(ctx, id, j.call, next, func(verdicts []stage.Verdict) error {
+		for _, next := range verdicts {
+			if v := j.verdicts[next.Ref]; v != nil {
+				v.add(next)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("screen %s: %w", id, err)
+	}
+	j.unclear, j.notes = union(j.unclear, summary.Unclear), union(j.notes, summary.Notes)
+	return nil
+}
+
 // screening collects verdicts. They are written when all screens are done, so a step
 // that is cut off leaves none.
 type screening struct {
-	r        *run
-	ids      []int64
-	verdicts map[stage.Ref]*verdict
-	byID     map[int64]*verdict
-	unclear  []string
-	notes    []string
+	judging
+	r    *run
+	ids  []int64
+	byID map[int64]*verdict
 }
 
 // screen has new videos judged by each screen in turn. A screen does not see what an
@@ -52,7 +86,10 @@ func (r *run) screen(ctx context.Context) error {
 		return err
 	}
 	slices.Sort(ids) // in the order of their arrival
-	s := &screening{r: r, ids: ids, verdicts: make(map[stage.Ref]*verdict, len(ids)), byID: make(map[int64]*verdict, len(ids))}
+	s := &screening{
+		judging: judging{stages: r.stages, call: r.call, log: r.log, verdicts: make(map[stage.Ref]*verdict, len(ids))},
+		r:       r, ids: ids, byID: make(map[int64]*verdict, len(ids)),
+	}
 	for n, id := range r.template.Screens {
 		if err := s.pass(ctx, id, n); err != nil {
 			return err
@@ -64,16 +101,10 @@ func (r *run) screen(ctx context.Context) error {
 	return r.finish(ctx, Screen, s.sum)
 }
 
-// pass streams the videos that are left through one screen. One that is off is left
-// out, and the scroll's notes say so, since its rules do not apply.
+// pass streams the videos that are left through one screen.
 func (s *screening) pass(ctx context.Context, id string, number int) error {
-	if why := s.r.stages.Find(id).Off; why != "" {
-		s.r.log.Warn("screen left out", "stage", id, "reason", why)
-		s.notes = union(s.notes, []string{fmt.Sprintf("%s is left out, nothing is dropped by it: %s", id, why)})
-		return nil
-	}
 	left := slices.DeleteFunc(slices.Clone(s.ids), func(id int64) bool { return s.byID[id] != nil && s.byID[id].DroppedBy != "" })
-	next := s.r.stream(ctx, left, func(items []item, done float64) ([]stage.Record, error) {
+	return s.judging.pass(ctx, id, s.r.stream(ctx, left, func(items []item, done float64) ([]stage.Record, error) {
 		records := make([]stage.Record, len(items))
 		for n, i := range items {
 			if s.byID[i.id] == nil {
@@ -84,20 +115,65 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 		}
 		fraction := (float64(number) + done) / float64(len(s.r.template.Screens))
 		return records, s.r.note(ctx, func(next *state) { next.progress.raise(percent(Screen, 0.9*fraction)) })
-	})
-	summary, err := s.r.stages.Screen(ctx, id, s.r.call, next, func(verdicts []stage.Verdict) error {
-		for _, next := range verdicts {
-			if v := s.verdicts[next.Ref]; v != nil {
-				v.add(next)
+	}))
+}
+
+// Judge has records judged as the step screen of the next scroll would judge them, without
+// a prompt: by the screens of the default template, for the tenant's brief, with these
+// rules. It writes nothing. read starts a new reader of all records, which ends with
+// io.EOF; it is called once for each screen.
+func (s *Service) Judge(ctx context.Context, rules []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error) {
+	brief, _, ok, err := s.needs.Workspaces.Brief(ctx)
+	if err != nil {
+		return nil, stage.Summary{}, fmt.Errorf("judge: brief: %w", err)
+	}
+	if !ok {
+		return nil, stage.Summary{}, apierr.New(apierr.WorkspaceRequired, "Set a workspace before you preview rules.")
+	}
+	number, err := s.runNumber(ctx)
+	if err != nil {
+		return nil, stage.Summary{}, fmt.Errorf("judge: count runs: %w", err)
+	}
+	template := s.cfg.Templates[defaultTemplate]
+	j := &judging{stages: s.needs.Stages, log: s.log, verdicts: map[stage.Ref]*verdict{}, call: stage.Run{
+		ScrollID: publicid.Format(publicid.Scroll, s.db.NewID()), Number: number, Brief: brief, Rules: rules,
+		Now: s.now().UnixMilli(), Settings: template.Settings,
+	}}
+	for _, id := range template.Screens {
+		if err := j.pass(ctx, id, j.open(read())); err != nil {
+			return nil, stage.Summary{}, fmt.Errorf("judge: %w", err)
+		}
+	}
+	verdicts := make(map[stage.Ref]stage.Verdict, len(j.verdicts))
+	for ref, v := range j.verdicts {
+		v.Reason = strings.Join(v.reasons, "; ")
+		verdicts[ref] = v.Verdict
+	}
+	return verdicts, stage.Summary{Unclear: j.unclear, Notes: j.notes}, nil
+}
+
+// open returns a reader of the records that no screen has dropped yet.
+func (j *judging) open(next func() ([]stage.Record, error)) func() ([]stage.Record, error) {
+	return func() ([]stage.Record, error) {
+		for {
+			records, err := next()
+			if err != nil {
+				return nil, err
+			}
+			left := records[:0]
+			for _, rec := range records {
+				if j.verdicts[rec.Ref] == nil {
+					j.verdicts[rec.Ref] = &verdict{Verdict: stage.Verdict{Ref: rec.Ref}}
+				}
+				if j.verdicts[rec.Ref].DroppedBy == "" {
+					left = append(left, rec)
+				}
+			}
+			if len(left) > 0 {
+				return left, nil
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("screen %s: %w", id, err)
 	}
-	s.unclear, s.notes = union(s.unclear, summary.Unclear), union(s.notes, summary.Notes)
-	return nil
 }
 
 // union adds what all does not have.

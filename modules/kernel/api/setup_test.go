@@ -216,6 +216,7 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.ListKeysRequest, scrolleryv1.ListKeysResponse](b, "ListKeys")
 	unary[scrolleryv1.RevokeKeyRequest, scrolleryv1.RevokeKeyResponse](b, "RevokeKey")
 	unary[scrolleryv1.ListRuleVersionsRequest, scrolleryv1.ListRuleVersionsResponse](b, "ListRuleVersions")
+	unary[scrolleryv1.PreviewRulesRequest, scrolleryv1.PreviewRulesResponse](b, "PreviewRules")
 	unary[scrolleryv1.GetScheduleRequest, scrolleryv1.GetScheduleResponse](b, "GetSchedule")
 	unary[scrolleryv1.ListTemplatesRequest, scrolleryv1.ListTemplatesResponse](b, "ListTemplates")
 	page[scrolleryv1.GetHooksRequest](b, "GetHooks")

@@ -314,11 +314,330 @@ func (x *ListRuleVersionsResponse) GetNextPageToken() string {
 	return ""
 }
 
+type PreviewRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The whole ruleset to try, as `PUT /v1/rules` takes it.
+	Text *string `protobuf:"bytes,1,opt,name=text" json:"text,omitempty"`
+	// How many videos of the library are judged, those that were first seen last; 500 when absent.
+	Sample        *int32 `protobuf:"varint,2,opt,name=sample" json:"sample,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewRulesRequest) Reset() {
+	*x = PreviewRulesRequest{}
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewRulesRequest) ProtoMessage() {}
+
+func (x *PreviewRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewRulesRequest.ProtoReflect.Descriptor instead.
+func (*PreviewRulesRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *PreviewRulesRequest) GetText() string {
+	if x != nil && x.Text != nil {
+		return *x.Text
+	}
+	return ""
+}
+
+func (x *PreviewRulesRequest) GetSample() int32 {
+	if x != nil && x.Sample != nil {
+		return *x.Sample
+	}
+	return 0
+}
+
+type PreviewRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The videos that were judged: `kept` and `dropped` together.
+	Judged  int32 `protobuf:"varint,1,opt,name=judged" json:"judged,omitempty"`
+	Kept    int32 `protobuf:"varint,2,opt,name=kept" json:"kept,omitempty"`
+	Dropped int32 `protobuf:"varint,3,opt,name=dropped" json:"dropped,omitempty"`
+	// By the rule that dropped them, most first.
+	DroppedByRule []*RuleDrops   `protobuf:"bytes,4,rep,name=dropped_by_rule,json=droppedByRule" json:"dropped_by_rule,omitempty"`
+	UnclearRules  []*UnclearRule `protobuf:"bytes,5,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
+	// Version of the ruleset in force that the result is compared with; 0 without one.
+	CurrentVersion int32 `protobuf:"varint,6,opt,name=current_version,json=currentVersion" json:"current_version,omitempty"`
+	// Videos that the text drops and the ruleset in force keeps.
+	NewlyDropped int32 `protobuf:"varint,7,opt,name=newly_dropped,json=newlyDropped" json:"newly_dropped,omitempty"`
+	// Videos that the text keeps and the ruleset in force drops.
+	NewlyKept int32 `protobuf:"varint,8,opt,name=newly_kept,json=newlyKept" json:"newly_kept,omitempty"`
+	// At most 25: newly dropped and newly kept videos first, then dropped ones.
+	Examples []*PreviewExample `protobuf:"bytes,9,rep,name=examples" json:"examples,omitempty"`
+	// What the screens report on how they judged.
+	Notes         []string `protobuf:"bytes,10,rep,name=notes" json:"notes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewRulesResponse) Reset() {
+	*x = PreviewRulesResponse{}
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewRulesResponse) ProtoMessage() {}
+
+func (x *PreviewRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewRulesResponse.ProtoReflect.Descriptor instead.
+func (*PreviewRulesResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PreviewRulesResponse) GetJudged() int32 {
+	if x != nil {
+		return x.Judged
+	}
+	return 0
+}
+
+func (x *PreviewRulesResponse) GetKept() int32 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *PreviewRulesResponse) GetDropped() int32 {
+	if x != nil {
+		return x.Dropped
+	}
+	return 0
+}
+
+func (x *PreviewRulesResponse) GetDroppedByRule() []*RuleDrops {
+	if x != nil {
+		return x.DroppedByRule
+	}
+	return nil
+}
+
+func (x *PreviewRulesResponse) GetUnclearRules() []*UnclearRule {
+	if x != nil {
+		return x.UnclearRules
+	}
+	return nil
+}
+
+func (x *PreviewRulesResponse) GetCurrentVersion() int32 {
+	if x != nil {
+		return x.CurrentVersion
+	}
+	return 0
+}
+
+func (x *PreviewRulesResponse) GetNewlyDropped() int32 {
+	if x != nil {
+		return x.NewlyDropped
+	}
+	return 0
+}
+
+func (x *PreviewRulesResponse) GetNewlyKept() int32 {
+	if x != nil {
+		return x.NewlyKept
+	}
+	return 0
+}
+
+func (x *PreviewRulesResponse) GetExamples() []*PreviewExample {
+	if x != nil {
+		return x.Examples
+	}
+	return nil
+}
+
+func (x *PreviewRulesResponse) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
+// UnclearRule is a rule, or a part of one, that no check could be made of: it drops nothing.
+type UnclearRule struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rule          string                 `protobuf:"bytes,1,opt,name=rule" json:"rule,omitempty"`
+	Why           string                 `protobuf:"bytes,2,opt,name=why" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnclearRule) Reset() {
+	*x = UnclearRule{}
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnclearRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnclearRule) ProtoMessage() {}
+
+func (x *UnclearRule) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnclearRule.ProtoReflect.Descriptor instead.
+func (*UnclearRule) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *UnclearRule) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *UnclearRule) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// PreviewExample is one judged video.
+type PreviewExample struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	VideoId  string                 `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	Platform string                 `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
+	// The platform's own id of the video.
+	ExternalId string `protobuf:"bytes,3,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
+	// `newly_dropped`, `newly_kept` or `dropped`.
+	Change string `protobuf:"bytes,4,opt,name=change" json:"change,omitempty"`
+	// The rule that drops the video. For `newly_kept` it is the one in force.
+	Rule string `protobuf:"bytes,5,opt,name=rule" json:"rule,omitempty"`
+	// Why that rule drops the video: the check, and the words that decided. Untrusted text may be part of it.
+	Reason        string `protobuf:"bytes,6,opt,name=reason" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewExample) Reset() {
+	*x = PreviewExample{}
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewExample) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewExample) ProtoMessage() {}
+
+func (x *PreviewExample) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewExample.ProtoReflect.Descriptor instead.
+func (*PreviewExample) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PreviewExample) GetVideoId() string {
+	if x != nil {
+		return x.VideoId
+	}
+	return ""
+}
+
+func (x *PreviewExample) GetPlatform() string {
+	if x != nil {
+		return x.Platform
+	}
+	return ""
+}
+
+func (x *PreviewExample) GetExternalId() string {
+	if x != nil {
+		return x.ExternalId
+	}
+	return ""
+}
+
+func (x *PreviewExample) GetChange() string {
+	if x != nil {
+		return x.Change
+	}
+	return ""
+}
+
+func (x *PreviewExample) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *PreviewExample) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 var File_scrollery_v1_rules_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\n" +
-	" scrollery/v1/rules_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\x1a\x18scrollery/v1/rules.proto\"\x11\n" +
+	" scrollery/v1/rules_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\x1a\x18scrollery/v1/rules.proto\x1a\x19scrollery/v1/scroll.proto\"\x11\n" +
 	"\x0fGetRulesRequest\"k\n" +
 	"\x10GetRulesResponse\x12)\n" +
 	"\x05rules\x18\x01 \x01(\v2\x13.scrollery.v1.RulesR\x05rules\x12,\n" +
@@ -335,7 +654,36 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\x18ListRuleVersionsResponse\x12/\n" +
 	"\bversions\x18\x01 \x03(\v2\x13.scrollery.v1.RulesR\bversions\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
-	"nextCursorR\rnextPageToken2\xc9\x03\n" +
+	"nextCursorR\rnextPageToken\"]\n" +
+	"\x13PreviewRulesRequest\x12\"\n" +
+	"\x04text\x18\x01 \x01(\tB\x0e\xbaH\v\xc8\x01\x01r\x06\x10\x01\x18\xa0\x9c\x01R\x04text\x12\"\n" +
+	"\x06sample\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xd0\x0f(\x01R\x06sample\"\xc4\x03\n" +
+	"\x14PreviewRulesResponse\x12\x1d\n" +
+	"\x06judged\x18\x01 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06judged\x12\x19\n" +
+	"\x04kept\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x04kept\x12\x1f\n" +
+	"\adropped\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x02R\adropped\x12?\n" +
+	"\x0fdropped_by_rule\x18\x04 \x03(\v2\x17.scrollery.v1.RuleDropsR\rdroppedByRule\x12>\n" +
+	"\runclear_rules\x18\x05 \x03(\v2\x19.scrollery.v1.UnclearRuleR\funclearRules\x12.\n" +
+	"\x0fcurrent_version\x18\x06 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x0ecurrentVersion\x12*\n" +
+	"\rnewly_dropped\x18\a \x01(\x05B\x05\xaa\x01\x02\b\x02R\fnewlyDropped\x12$\n" +
+	"\n" +
+	"newly_kept\x18\b \x01(\x05B\x05\xaa\x01\x02\b\x02R\tnewlyKept\x128\n" +
+	"\bexamples\x18\t \x03(\v2\x1c.scrollery.v1.PreviewExampleR\bexamples\x12\x14\n" +
+	"\x05notes\x18\n" +
+	" \x03(\tR\x05notes\"A\n" +
+	"\vUnclearRule\x12\x19\n" +
+	"\x04rule\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04rule\x12\x17\n" +
+	"\x03why\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\x03why\"\xff\x01\n" +
+	"\x0ePreviewExample\x12 \n" +
+	"\bvideo_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\avideoId\x12!\n" +
+	"\bplatform\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\bplatform\x12&\n" +
+	"\vexternal_id\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x02R\n" +
+	"externalId\x12F\n" +
+	"\x06change\x18\x04 \x01(\tB.\xbaH&r$R\rnewly_droppedR\n" +
+	"newly_keptR\adropped\xaa\x01\x02\b\x02R\x06change\x12\x19\n" +
+	"\x04rule\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04rule\x12\x1d\n" +
+	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06reason2\xf4\x04\n" +
 	"\fRulesService\x12|\n" +
 	"\bGetRules\x12\x1d.scrollery.v1.GetRulesRequest\x1a\x1e.scrollery.v1.GetRulesResponse\"1\xca\xda\x18*\n" +
 	"\bgetRules\x12\x03GET\x1a\t/v1/rules \x02*\n" +
@@ -344,7 +692,11 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\bputRules\x12\x03PUT\x1a\t/v1/rules \x02*\vrules:write0\x018\x02B\x12workspace_required\x12\xa7\x01\n" +
 	"\x10ListRuleVersions\x12%.scrollery.v1.ListRuleVersionsRequest\x1a&.scrollery.v1.ListRuleVersionsResponse\"D\xca\xda\x18=\n" +
 	"\x10listRuleVersions\x12\x03GET\x1a\x12/v1/rules/versions \x02*\n" +
-	"rules:read0\x018\x01\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"rules:read0\x018\x01\x90\x02\x01\x12\xa8\x01\n" +
+	"\fPreviewRules\x12!.scrollery.v1.PreviewRulesRequest\x1a\".scrollery.v1.PreviewRulesResponse\"Q\xca\xda\x18M\n" +
+	"\fpreviewRules\x12\x04POST\x1a\x11/v1/rules/preview \x02*\n" +
+	"rules:read0\x018\n" +
+	"B\x12workspace_requiredBCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_rules_service_proto_rawDescOnce sync.Once
@@ -358,7 +710,7 @@ func file_scrollery_v1_rules_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_rules_service_proto_rawDescData
 }
 
-var file_scrollery_v1_rules_service_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_scrollery_v1_rules_service_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_scrollery_v1_rules_service_proto_goTypes = []any{
 	(*GetRulesRequest)(nil),          // 0: scrollery.v1.GetRulesRequest
 	(*GetRulesResponse)(nil),         // 1: scrollery.v1.GetRulesResponse
@@ -366,25 +718,35 @@ var file_scrollery_v1_rules_service_proto_goTypes = []any{
 	(*PutRulesResponse)(nil),         // 3: scrollery.v1.PutRulesResponse
 	(*ListRuleVersionsRequest)(nil),  // 4: scrollery.v1.ListRuleVersionsRequest
 	(*ListRuleVersionsResponse)(nil), // 5: scrollery.v1.ListRuleVersionsResponse
-	(*Rules)(nil),                    // 6: scrollery.v1.Rules
-	(*RuleItem)(nil),                 // 7: scrollery.v1.RuleItem
+	(*PreviewRulesRequest)(nil),      // 6: scrollery.v1.PreviewRulesRequest
+	(*PreviewRulesResponse)(nil),     // 7: scrollery.v1.PreviewRulesResponse
+	(*UnclearRule)(nil),              // 8: scrollery.v1.UnclearRule
+	(*PreviewExample)(nil),           // 9: scrollery.v1.PreviewExample
+	(*Rules)(nil),                    // 10: scrollery.v1.Rules
+	(*RuleItem)(nil),                 // 11: scrollery.v1.RuleItem
+	(*RuleDrops)(nil),                // 12: scrollery.v1.RuleDrops
 }
 var file_scrollery_v1_rules_service_proto_depIdxs = []int32{
-	6, // 0: scrollery.v1.GetRulesResponse.rules:type_name -> scrollery.v1.Rules
-	7, // 1: scrollery.v1.GetRulesResponse.items:type_name -> scrollery.v1.RuleItem
-	6, // 2: scrollery.v1.PutRulesResponse.rules:type_name -> scrollery.v1.Rules
-	6, // 3: scrollery.v1.ListRuleVersionsResponse.versions:type_name -> scrollery.v1.Rules
-	0, // 4: scrollery.v1.RulesService.GetRules:input_type -> scrollery.v1.GetRulesRequest
-	2, // 5: scrollery.v1.RulesService.PutRules:input_type -> scrollery.v1.PutRulesRequest
-	4, // 6: scrollery.v1.RulesService.ListRuleVersions:input_type -> scrollery.v1.ListRuleVersionsRequest
-	1, // 7: scrollery.v1.RulesService.GetRules:output_type -> scrollery.v1.GetRulesResponse
-	3, // 8: scrollery.v1.RulesService.PutRules:output_type -> scrollery.v1.PutRulesResponse
-	5, // 9: scrollery.v1.RulesService.ListRuleVersions:output_type -> scrollery.v1.ListRuleVersionsResponse
-	7, // [7:10] is the sub-list for method output_type
-	4, // [4:7] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	10, // 0: scrollery.v1.GetRulesResponse.rules:type_name -> scrollery.v1.Rules
+	11, // 1: scrollery.v1.GetRulesResponse.items:type_name -> scrollery.v1.RuleItem
+	10, // 2: scrollery.v1.PutRulesResponse.rules:type_name -> scrollery.v1.Rules
+	10, // 3: scrollery.v1.ListRuleVersionsResponse.versions:type_name -> scrollery.v1.Rules
+	12, // 4: scrollery.v1.PreviewRulesResponse.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
+	8,  // 5: scrollery.v1.PreviewRulesResponse.unclear_rules:type_name -> scrollery.v1.UnclearRule
+	9,  // 6: scrollery.v1.PreviewRulesResponse.examples:type_name -> scrollery.v1.PreviewExample
+	0,  // 7: scrollery.v1.RulesService.GetRules:input_type -> scrollery.v1.GetRulesRequest
+	2,  // 8: scrollery.v1.RulesService.PutRules:input_type -> scrollery.v1.PutRulesRequest
+	4,  // 9: scrollery.v1.RulesService.ListRuleVersions:input_type -> scrollery.v1.ListRuleVersionsRequest
+	6,  // 10: scrollery.v1.RulesService.PreviewRules:input_type -> scrollery.v1.PreviewRulesRequest
+	1,  // 11: scrollery.v1.RulesService.GetRules:output_type -> scrollery.v1.GetRulesResponse
+	3,  // 12: scrollery.v1.RulesService.PutRules:output_type -> scrollery.v1.PutRulesResponse
+	5,  // 13: scrollery.v1.RulesService.ListRuleVersions:output_type -> scrollery.v1.ListRuleVersionsResponse
+	7,  // 14: scrollery.v1.RulesService.PreviewRules:output_type -> scrollery.v1.PreviewRulesResponse
+	11, // [11:15] is the sub-list for method output_type
+	7,  // [7:11] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_rules_service_proto_init() }
@@ -394,13 +756,14 @@ func file_scrollery_v1_rules_service_proto_init() {
 	}
 	file_scrollery_v1_operation_proto_init()
 	file_scrollery_v1_rules_proto_init()
+	file_scrollery_v1_scroll_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_rules_service_proto_rawDesc), len(file_scrollery_v1_rules_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

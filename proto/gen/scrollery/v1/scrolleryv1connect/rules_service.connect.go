@@ -40,6 +40,9 @@ const (
 	// RulesServiceListRuleVersionsProcedure is the fully-qualified name of the RulesService's
 	// ListRuleVersions RPC.
 	RulesServiceListRuleVersionsProcedure = "/scrollery.v1.RulesService/ListRuleVersions"
+	// RulesServicePreviewRulesProcedure is the fully-qualified name of the RulesService's PreviewRules
+	// RPC.
+	RulesServicePreviewRulesProcedure = "/scrollery.v1.RulesService/PreviewRules"
 )
 
 // RulesServiceClient is a client for the scrollery.v1.RulesService service.
@@ -50,6 +53,9 @@ type RulesServiceClient interface {
 	PutRules(context.Context, *v1.PutRulesRequest) (*v1.PutRulesResponse, error)
 	// Lists the versions of the ruleset, newest first.
 	ListRuleVersions(context.Context, *v1.ListRuleVersionsRequest) (*v1.ListRuleVersionsResponse, error)
+	// Judges stored videos by a ruleset that is not in force, as the next scroll would judge them, and compares the
+	// result with the rules in force. Stores nothing.
+	PreviewRules(context.Context, *v1.PreviewRulesRequest) (*v1.PreviewRulesResponse, error)
 }
 
 // NewRulesServiceClient constructs a client for the scrollery.v1.RulesService service. By default,
@@ -83,6 +89,12 @@ func NewRulesServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		previewRules: connect.NewClient[v1.PreviewRulesRequest, v1.PreviewRulesResponse](
+			httpClient,
+			baseURL+RulesServicePreviewRulesProcedure,
+			connect.WithSchema(rulesServiceMethods.ByName("PreviewRules")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -91,6 +103,7 @@ type rulesServiceClient struct {
 	getRules         *connect.Client[v1.GetRulesRequest, v1.GetRulesResponse]
 	putRules         *connect.Client[v1.PutRulesRequest, v1.PutRulesResponse]
 	listRuleVersions *connect.Client[v1.ListRuleVersionsRequest, v1.ListRuleVersionsResponse]
+	previewRules     *connect.Client[v1.PreviewRulesRequest, v1.PreviewRulesResponse]
 }
 
 // GetRules calls scrollery.v1.RulesService.GetRules.
@@ -120,6 +133,15 @@ func (c *rulesServiceClient) ListRuleVersions(ctx context.Context, req *v1.ListR
 	return nil, err
 }
 
+// PreviewRules calls scrollery.v1.RulesService.PreviewRules.
+func (c *rulesServiceClient) PreviewRules(ctx context.Context, req *v1.PreviewRulesRequest) (*v1.PreviewRulesResponse, error) {
+	response, err := c.previewRules.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // RulesServiceHandler is an implementation of the scrollery.v1.RulesService service.
 type RulesServiceHandler interface {
 	// Returns the ruleset in force and its items, archived ones last.
@@ -128,6 +150,9 @@ type RulesServiceHandler interface {
 	PutRules(context.Context, *v1.PutRulesRequest) (*v1.PutRulesResponse, error)
 	// Lists the versions of the ruleset, newest first.
 	ListRuleVersions(context.Context, *v1.ListRuleVersionsRequest) (*v1.ListRuleVersionsResponse, error)
+	// Judges stored videos by a ruleset that is not in force, as the next scroll would judge them, and compares the
+	// result with the rules in force. Stores nothing.
+	PreviewRules(context.Context, *v1.PreviewRulesRequest) (*v1.PreviewRulesResponse, error)
 }
 
 // NewRulesServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -157,6 +182,12 @@ func NewRulesServiceHandler(svc RulesServiceHandler, opts ...connect.HandlerOpti
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	rulesServicePreviewRulesHandler := connect.NewUnaryHandlerSimple(
+		RulesServicePreviewRulesProcedure,
+		svc.PreviewRules,
+		connect.WithSchema(rulesServiceMethods.ByName("PreviewRules")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/scrollery.v1.RulesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case RulesServiceGetRulesProcedure:
@@ -165,6 +196,8 @@ func NewRulesServiceHandler(svc RulesServiceHandler, opts ...connect.HandlerOpti
 			rulesServicePutRulesHandler.ServeHTTP(w, r)
 		case RulesServiceListRuleVersionsProcedure:
 			rulesServiceListRuleVersionsHandler.ServeHTTP(w, r)
+		case RulesServicePreviewRulesProcedure:
+			rulesServicePreviewRulesHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -184,4 +217,8 @@ func (UnimplementedRulesServiceHandler) PutRules(context.Context, *v1.PutRulesRe
 
 func (UnimplementedRulesServiceHandler) ListRuleVersions(context.Context, *v1.ListRuleVersionsRequest) (*v1.ListRuleVersionsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.RulesService.ListRuleVersions is not implemented"))
+}
+
+func (UnimplementedRulesServiceHandler) PreviewRules(context.Context, *v1.PreviewRulesRequest) (*v1.PreviewRulesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.RulesService.PreviewRules is not implemented"))
 }

@@ -1,0 +1,63 @@
+package preview
+
+import (
+	"context"
+
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/rules"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// defaultSample is how many videos are judged when the caller names no number.
+const defaultSample = 500
+
+// Mount mounts the operation on every protocol.
+func (s *Service) Mount(m *api.Mux) {
+	api.Unary(m, "PreviewRules", s.previewRules, func(_ context.Context, req *scrolleryv1.PreviewRulesRequest) error {
+		_, err := rules.Candidate(req.GetText(), nil)
+		return err
+	})
+}
+
+func (s *Service) previewRules(ctx context.Context, req *scrolleryv1.PreviewRulesRequest) (*scrolleryv1.PreviewRulesResponse, error) {
+	sample := defaultSample
+	if req.Sample != nil {
+		sample = int(*req.Sample)
+	}
+	made, err := s.Preview(ctx, req.GetText(), sample)
+	if err != nil {
+		return nil, err
+	}
+	answer := &scrolleryv1.PreviewRulesResponse{Judged: int32(len(made.Videos)), CurrentVersion: int32(made.Version), Notes: made.Notes}
+	for i := range made.Videos {
+		switch made.Videos[i].change() {
+		case newlyDropped:
+			answer.NewlyDropped++
+			answer.Dropped++
+		case stillDropped:
+			answer.Dropped++
+		case newlyKept:
+			answer.NewlyKept++
+		}
+	}
+	answer.Kept = answer.Judged - answer.Dropped
+	names, videos := made.drops()
+	for _, name := range names {
+		answer.DroppedByRule = append(answer.DroppedByRule, &scrolleryv1.RuleDrops{Rule: name, Videos: int32(videos[name])})
+	}
+	for _, unclear := range made.Unclear {
+		answer.UnclearRules = append(answer.UnclearRules, &scrolleryv1.UnclearRule{Rule: unclear.Rule, Why: unclear.Why})
+	}
+	for _, one := range made.examples() {
+		verdict := one.Candidate
+		if one.change() == newlyKept {
+			verdict = one.Current
+		}
+		answer.Examples = append(answer.Examples, &scrolleryv1.PreviewExample{
+			VideoId: publicid.Format(publicid.Video, one.VideoID), Platform: verdict.Platform, ExternalId: verdict.ExternalID,
+			Change: one.change(), Rule: verdict.DroppedBy, Reason: verdict.Reason,
+		})
+	}
+	return answer, nil
+}
