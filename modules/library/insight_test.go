@@ -49,7 +49,7 @@ func twice(values []float64) float64 {
 }
 
 // recompute works a score out again from the message alone.
-func recompute(t *testing.T, x *pb.OutlierExplanation) result {
+func recompute(t testing.TB, x *pb.OutlierExplanation) result {
 	t.Helper()
 	expected := func(list *pb.ConsideredVideos) (values []float64) {
 		for _, v := range list.GetVideos() {
@@ -121,75 +121,35 @@ func says(x *pb.OutlierExplanation) result {
 	}
 }
 
-// replay archives a set, a scroll for each run of its source; of very many runs the last
-// reading of each twelfth counts.
-func (b *bundle) replay(set *set, first int64) {
-	byRun := map[int]map[string]stage.Record{}
-	for i := range set.all {
-		r := &set.all[i]
-		run := r.run
-		if set.runs > 12 {
-			run = run * 12 / set.runs
-		}
-		if byRun[run] == nil {
-			byRun[run] = map[string]stage.Record{}
-		}
-		byRun[run][r.ref] = r.record()
+// explainAll explains about so many videos of a library, and keys of its window, listed or
+// not. It works the numbers out again from the answers alone.
+func (b *bundle) explainAll(most int) {
+	b.t.Helper()
+	rows, err := b.db.Ent().Video.Query().Order(entvideo.ByID()).All(b.ctx)
+	if err != nil || len(rows) == 0 {
+		b.t.Fatalf("%d videos: %v", len(rows), err)
 	}
-	for _, run := range sortedKeys(byRun) {
-		var records []stage.Record
-		for _, ref := range sortedKeys(byRun[run]) {
-			records = append(records, byRun[run][ref])
+	outcomes := map[string]int{}
+	step := 1 + len(rows)/most
+	for j := 0; j < len(rows); j += step {
+		row := rows[j]
+		id := publicid.Format(publicid.Video, row.ID)
+		e, err := b.insight.ExplainOutlier(b.ctx, id)
+		if err != nil || e == nil {
+			b.t.Fatalf("explain %s: %v, %v", id, e, err)
 		}
-		b.scroll(first+int64(run), *records[0].Metrics.ObservedAt, records...)
+		x := e.Message()
+		if diff := cmp.Diff(recompute(b.t, x), says(x)); diff != "" {
+			b.t.Fatalf("%s recomputed (-want +got):\n%s", id, diff)
+		}
+		if x.GetPending() || (row.OutlierOrder != nil && *row.OutlierOrder != nil) != (x.GetOutcome() == "listed") || float64(row.TwiceBaseline) != x.GetTwiceBaseline() || row.Score != x.GetScore() {
+			b.t.Fatalf("%s is explained as %s with score %v and twice the baseline %v; lists have %v and %v",
+				id, x.GetOutcome(), x.GetScore(), x.GetTwiceBaseline(), row.Score, row.TwiceBaseline)
+		}
+		outcomes[x.GetOutcome()]++
 	}
-}
-
-// TestExplanationsOfRealDataRecompute explains the videos of the real data sets and keys
-// of their windows, listed or not, and works the numbers out again from the answers alone.
-func TestExplanationsOfRealDataRecompute(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		for i, load := range sets {
-			set := load(t)
-			if testing.Short() && len(set.all) > 3000 || db.Dialect() == store.Postgres && len(set.all) > 6000 {
-				continue
-			}
-			t.Run(set.name, func(t *testing.T) {
-				b := setup(t, db).as(int64(3000 + i))
-				b.t, b.runs.subject = t, "website:a.com"
-				b.replay(set, int64(100_000*(i+1)))
-				rows, err := b.db.Ent().Video.Query().Order(entvideo.ByID()).All(b.ctx)
-				if err != nil || len(rows) == 0 {
-					t.Fatalf("%d videos: %v", len(rows), err)
-				}
-				outcomes := map[string]int{}
-				step := 1
-				if i > 0 { // all of the first set, near a thousand of each other
-					step += len(rows) / 1000
-				}
-				for j := 0; j < len(rows); j += step {
-					row := rows[j]
-					id := publicid.Format(publicid.Video, row.ID)
-					e, err := b.insight.ExplainOutlier(b.ctx, id)
-					if err != nil || e == nil {
-						t.Fatalf("explain %s: %v, %v", id, e, err)
-					}
-					x := e.Message()
-					if diff := cmp.Diff(recompute(t, x), says(x)); diff != "" {
-						t.Fatalf("%s recomputed (-want +got):\n%s", id, diff)
-					}
-					if x.GetPending() || (row.OutlierOrder != nil && *row.OutlierOrder != nil) != (x.GetOutcome() == "listed") || float64(row.TwiceBaseline) != x.GetTwiceBaseline() || row.Score != x.GetScore() {
-						t.Fatalf("%s is explained as %s with score %v and twice the baseline %v; lists have %v and %v",
-							id, x.GetOutcome(), x.GetScore(), x.GetTwiceBaseline(), row.Score, row.TwiceBaseline)
-					}
-					outcomes[x.GetOutcome()]++
-				}
-				t.Logf("%d videos, one of %d explained: %v", len(rows), step, outcomes)
-				b.explainKeys()
-			})
-		}
-	})
+	b.t.Logf("%d videos, one of %d explained: %v", len(rows), step, outcomes)
+	b.explainKeys()
 }
 
 // explainKeys explains up to 50 listed keys of the window and about 50 that are not.

@@ -106,13 +106,16 @@ func naiveMedian(of []*big.Rat) *big.Rat {
 func naiveNearest(target *naiveVideo) func(a, b *naiveVideo) int {
 	return func(a, b *naiveVideo) int {
 		if target.PostedAt != Undated && a.PostedAt != Undated && b.PostedAt != Undated {
-			if c := new(big.Int).Abs(big.NewInt(a.PostedAt - target.PostedAt)).Cmp(new(big.Int).Abs(big.NewInt(b.PostedAt - target.PostedAt))); c != 0 {
+			if c := cmp.Compare(naiveApart(a.PostedAt, target.PostedAt), naiveApart(b.PostedAt, target.PostedAt)); c != 0 {
 				return c
 			}
 		}
 		return naiveNewest(a, b)
 	}
 }
+
+// naiveApart is the distance of any two times.
+func naiveApart(a, b int64) uint64 { return uint64(max(a, b)) - uint64(min(a, b)) }
 
 func naiveNewest(a, b *naiveVideo) int {
 	if (a.PostedAt == Undated) != (b.PostedAt == Undated) {
@@ -165,7 +168,7 @@ func naiveScore(target *naiveVideo, sameCreator, sameKind []*naiveVideo) naiveOu
 	if len(own) >= 3 {
 		o.Basis, o.Samples, baseline = "creator", len(own), naiveMedian(own)
 	} else {
-		others := expected(naiveChoose(sameKind, 200, fit, naiveNewest))
+		others := expected(naiveFirst(sameKind, 200, fit))
 		if len(others) < 3 {
 			return o
 		}
@@ -201,6 +204,19 @@ func naiveChoose(from []*naiveVideo, most int, fit func(*naiveVideo) bool, order
 	return chosen[:min(most, len(chosen))]
 }
 
+// naiveFirst are the first that fit, which is naiveChoose of what is in order already.
+func naiveFirst(from []*naiveVideo, most int, fit func(*naiveVideo) bool) (chosen []*naiveVideo) {
+	for _, p := range from {
+		if len(chosen) == most {
+			break
+		}
+		if fit(p) {
+			chosen = append(chosen, p)
+		}
+	}
+	return chosen
+}
+
 func naiveDoubtful(target *naiveVideo, sameCreator []*naiveVideo) bool {
 	knows := func(p *naiveVideo) bool { return p.Likes >= 0 && (p.Kind != "instagram" || p.Likes > 3) }
 	var rates []*big.Rat
@@ -226,7 +242,7 @@ func naiveScores(videos []*naiveVideo, every int64) map[int64]naiveOutlier {
 		kinds[v.Kind] = append(kinds[v.Kind], v)
 	}
 	for _, of := range kinds {
-		slices.SortFunc(of, naiveNewest) // sorting what is sorted is quick
+		slices.SortFunc(of, naiveNewest)
 	}
 	scores := map[int64]naiveOutlier{}
 	for _, v := range videos {
