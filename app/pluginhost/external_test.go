@@ -151,7 +151,10 @@ func TestSlowPluginsDelayNoOther(t *testing.T) {
 		}
 	})
 	b.Learn()
-	time.Sleep(100 * time.Millisecond) // they are being asked, or will be: nothing is to wait for
+	await(t, func() bool { // the first of them is being asked
+		left, _ := filepath.Glob(b.scratch + "/*")
+		return len(left) > 0
+	})
 	within(t, time.Second, "asking for what is known", func() { b.Known() })
 	if got := states(b.List()); !maps.Equal(got, settled) {
 		t.Errorf("listed: %v", got)

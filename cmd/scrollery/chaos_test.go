@@ -51,10 +51,15 @@ type chaos struct {
 
 func newChaos(t *testing.T, databaseURL string, env ...string) *chaos {
 	t.Helper()
+	return newChaosWith(t, databaseURL, chaosConfig, env...)
+}
+
+func newChaosWith(t *testing.T, databaseURL, config string, env ...string) *chaos {
+	t.Helper()
 	dir := t.TempDir()
 	feed := filepath.Join(dir, "feed")
 	writeChaosFeed(t, feed)
-	c := &chaos{served: newServed(t, dir, databaseURL, chaosConfig, append(env, "SCROLLERY_FEED_DIR="+feed)...)}
+	c := &chaos{served: newServed(t, dir, databaseURL, config, append(env, "SCROLLERY_FEED_DIR="+feed)...)}
 	c.start(t)
 	create := program(t.Context(), dir, "keys", "create", "--email", "chaos@example.com", "--plan", "pro")
 	create.Env = append(create.Env, c.env...)

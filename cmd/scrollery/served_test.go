@@ -39,7 +39,7 @@ func newServed(t *testing.T, dir, databaseURL, config string, env ...string) *se
 	}
 	ops := apptest.FreeAddress(t)
 	s := &served{dir: dir, base: "http://" + address, ops: "http://" + ops, client: &http.Client{
-		Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64},
+		Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64},
 	}}
 	s.env = append([]string{"SCROLLERY_CONFIG=" + file, "SCROLLERY_ADDR=" + address, "SCROLLERY_OPS_ADDR=" + ops, "SCROLLERY_RATE_LIMIT=off", "SCROLLERY_LOG_LEVEL=warn", "SCROLLERY_LAME_DUCK=0s"}, env...)
 	if databaseURL != "" {

@@ -22,6 +22,8 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
+		churn(f, 5)
+		fmt.Println("begun")
 		churn(f, -1)
 	}
 	os.Exit(m.Run())
@@ -104,10 +106,17 @@ func TestTheCountIsTrueAfterAKill(t *testing.T) {
 	for range 25 {
 		writer := exec.Command(self)
 		writer.Env = append(os.Environ(), "FOLDER_TEST_WRITES_IN="+dir)
+		begun, err := writer.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := writer.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(20+rand.IntN(40)) * time.Millisecond)
+		if _, err := begun.Read(make([]byte, 1)); err != nil {
+			t.Fatalf("nothing was written: %v", err)
+		}
+		time.Sleep(rand.N(20 * time.Millisecond)) // any moment of what it writes
 		_ = writer.Process.Kill()
 		_ = writer.Wait()
 		wantTrue(t, dir, churned)
@@ -147,12 +156,14 @@ func TestTheCountOfOthersIsNotTaken(t *testing.T) {
 		"nonsense":     strings.Repeat("x", 10_000),
 		"cut":          "0b7c",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, "lock"), []byte(kept), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Write("d", "0123456789"); !errors.As(err, &refused) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(dir, "lock"), []byte(kept), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Write("d", "0123456789"); !errors.As(err, &refused) {
+				t.Errorf("got %v, want a refusal", err)
+			}
+		})
 	}
 }
 
