@@ -169,13 +169,15 @@ func TestAProviderThatIsAwayIsWorthARetry(t *testing.T) {
 	_, _, subscribeErr := b.Subscribe(context.Background(), "pro", Annual)
 	_, claimErr := b.ClaimSubscription(context.Background(), token)
 	for name, err := range map[string]error{"subscribe": subscribeErr, "claim": claimErr} {
-		f := apierr.As(err)
-		if f == nil || f.Kind != apierr.TemporaryServiceError || !f.Retryable || strings.Contains(f.Message, "10.0.0.7") {
-			t.Errorf("%s: %+v", name, f)
-		}
+		t.Run(name, func(t *testing.T) {
+			f := apierr.As(err)
+			if f == nil || f.Kind != apierr.TemporaryServiceError || !f.Retryable || strings.Contains(f.Message, "10.0.0.7") {
+				t.Errorf("got %+v, want a retryable %s without the address", f, apierr.TemporaryServiceError)
+			}
+		})
 	}
 	if got := storetest.Count(t, b.db, "SELECT count(*) FROM checkouts"); got != 1 {
-		t.Errorf("%d checkouts", got)
+		t.Errorf("got %d checkouts, want 1", got)
 	}
 }
 

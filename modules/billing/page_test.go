@@ -157,13 +157,15 @@ func TestTestCheckoutRefuses(t *testing.T) {
 		"too large":        {"POST", address, formType, "email=a@b.c&action=pay&x=" + strings.Repeat("x", 16<<10), 413},
 		"query is no form": {"POST", address + "?email=a@b.c&action=pay", formType, "", 400},
 	} {
-		resp, text := d.call(c.method, c.address, c.contentType, c.body)
-		if resp.StatusCode != c.want {
-			t.Errorf("%s: %d, want %d", name, resp.StatusCode, c.want)
-		}
-		if !strings.Contains(text, "Test checkout") {
-			t.Errorf("%s is not marked as a test", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			resp, text := d.call(c.method, c.address, c.contentType, c.body)
+			if resp.StatusCode != c.want {
+				t.Errorf("got status %d, want %d", resp.StatusCode, c.want)
+			}
+			if !strings.Contains(text, "Test checkout") {
+				t.Errorf("got a page that is not marked as a test: %s", text)
+			}
+		})
 	}
 	if got := d.claim(t, token); got.Status != ClaimPending {
 		t.Errorf("something was done: %+v", got)
@@ -193,9 +195,11 @@ func TestTestCheckoutPageIsClosed(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"} {
-		if got := resp.Header.Get(name); got != want {
-			t.Errorf("%s: %q", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := resp.Header.Get(name); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 	for _, outside := range []string{"http://", "https://", "src=", "@import", "url("} {
 		if strings.Contains(text, outside) {

@@ -78,9 +78,11 @@ func TestStripeTakesEveryRequest(t *testing.T) {
 		"session of":              func() error { _, err := s.SessionOf(ctx, "pi_123"); return err },
 		"lookup a key":            func() error { _, err := s.lookUp(ctx, "scrollery_pro_annual"); return err },
 	} {
-		if err := ask(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := ask(); err != nil {
+				t.Errorf("got %v, want no error", err)
+			}
+		})
 	}
 	_, err := s.prices.New(&stripe.PriceParams{Currency: stripe.String("usd"), Params: stripe.Params{Context: ctx}, Nickname: stripe.String("x"), BillingScheme: stripe.String("nonsense")})
 	var refused *stripe.Error

@@ -246,40 +246,42 @@ func TestStripeInquiriesThatEscalate(t *testing.T) {
 			"in order, twice": {"created", "updated", "funds_withdrawn", "created", "updated", "funds_withdrawn"},
 			"backwards":       {"funds_withdrawn", "updated", "created"},
 		} {
-			account := db.NewID()
-			ctx := viewer.As(context.Background(), account)
-			url, err := s.Topup(ctx, 1000)
-			if err != nil {
-				t.Fatal(err)
-			}
-			session := stripetest.SessionOf(url)
-			s.Pay(session, payer)
-			s.deliver(t, http.StatusOK, s.Take("")...)
-			want := func(when string, cents int64) {
-				t.Helper()
-				if got, _ := s.purse.Balance(ctx, account); got != cents {
-					t.Errorf("%s: balance %d %s, want %d", name, got, when, cents)
+			t.Run(name, func(t *testing.T) {
+				account := db.NewID()
+				ctx := viewer.As(context.Background(), account)
+				url, err := s.Topup(ctx, 1000)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			events := map[string]stripetest.Event{}
-			take := func() {
-				for _, event := range s.Take("") {
-					events[strings.TrimPrefix(event.Kind, "charge.dispute.")] = event
+				session := stripetest.SessionOf(url)
+				s.Pay(session, payer)
+				s.deliver(t, http.StatusOK, s.Take("")...)
+				want := func(when string, cents int64) {
+					t.Helper()
+					if got, _ := s.purse.Balance(ctx, account); got != cents {
+						t.Errorf("%s: got a balance of %d, want %d", when, got, cents)
+					}
 				}
-			}
-			inquiry := s.Inquire(session, 700)
-			take()
-			if order[0] == "created" {
-				s.deliver(t, http.StatusOK, events["created"])
-			}
-			s.reconciled(t)
-			want("while the bank only asks", 1000)
-			s.Escalate(inquiry)
-			take()
-			for _, kind := range order {
-				s.deliver(t, http.StatusOK, events[kind])
-			}
-			want("in the end", 300)
+				events := map[string]stripetest.Event{}
+				take := func() {
+					for _, event := range s.Take("") {
+						events[strings.TrimPrefix(event.Kind, "charge.dispute.")] = event
+					}
+				}
+				inquiry := s.Inquire(session, 700)
+				take()
+				if order[0] == "created" {
+					s.deliver(t, http.StatusOK, events["created"])
+				}
+				s.reconciled(t)
+				want("while the bank only asks", 1000)
+				s.Escalate(inquiry)
+				take()
+				for _, kind := range order {
+					s.deliver(t, http.StatusOK, events[kind])
+				}
+				want("in the end", 300)
+			})
 		}
 	})
 }

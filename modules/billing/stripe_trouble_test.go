@@ -143,19 +143,21 @@ func TestStripeEndsAReplacedSubscription(t *testing.T) {
 	for name, trouble := range map[string]stripetest.Trouble{
 		"none": {}, "500": {Status: 500}, "done, the answer lost": {Done: true, Never: true},
 	} {
-		sub, _, _ := s.subscription(t)
-		s.Breaks(always(stripetest.Trouble{Status: 503}))
-		if err := end(sub); err == nil || s.Text(sub, "status") != "active" {
-			t.Errorf("%s: while Stripe is down: %v, %s", name, err, s.Text(sub, "status"))
-		}
-		s.Breaks(once(trouble, removal))
-		for range 2 { // a job may run twice
-			if err := end(sub); err != nil || s.Text(sub, "status") != "canceled" {
-				t.Errorf("%s: %v, %s", name, err, s.Text(sub, "status"))
+		t.Run(name, func(t *testing.T) {
+			sub, _, _ := s.subscription(t)
+			s.Breaks(always(stripetest.Trouble{Status: 503}))
+			if err := end(sub); err == nil || s.Text(sub, "status") != "active" {
+				t.Errorf("while Stripe is down: got %v, %s, want an error, active", err, s.Text(sub, "status"))
 			}
-		}
-		s.Breaks(nil)
-		s.Take("")
+			s.Breaks(once(trouble, removal))
+			for range 2 { // a job may run twice
+				if err := end(sub); err != nil || s.Text(sub, "status") != "canceled" {
+					t.Errorf("got %v, %s, want no error, canceled", err, s.Text(sub, "status"))
+				}
+			}
+			s.Breaks(nil)
+			s.Take("")
+		})
 	}
 	sub, _, _ := s.subscription(t)
 	s.Set(sub, "canceled") // by its owner, in Stripe

@@ -96,13 +96,15 @@ func TestPeriodEnd(t *testing.T) {
 		{"2026-08-31", Monthly, "2026-09-30"},
 		{"2026-03-01", Annual, "2027-03-01"},
 	} {
-		from, err := time.Parse(time.DateOnly, c[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := periodEnd(from, c[1]).Format(time.DateOnly); got != c[2] {
-			t.Errorf("%s, %s: %s, want %s", c[0], c[1], got, c[2])
-		}
+		t.Run(c[1]+" from "+c[0], func(t *testing.T) {
+			from, err := time.Parse(time.DateOnly, c[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := periodEnd(from, c[1]).Format(time.DateOnly); got != c[2] {
+				t.Errorf("got %s, want %s", got, c[2])
+			}
+		})
 	}
 }
 
@@ -150,16 +152,18 @@ func TestConfig(t *testing.T) {
 		"no feed":        func(c *Config) { c.Standard.MaxFeedSize = 0 },
 		"negative price": func(c *Config) { c.Pro.AnnualCents = -1 },
 	} {
-		cfg := Defaults()
-		spoil(&cfg)
-		if cfg.Validate() == nil {
-			t.Errorf("%s was taken", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			cfg := Defaults()
+			spoil(&cfg)
+			if cfg.Validate() == nil {
+				t.Error("got no error, want a refusal")
+			}
+		})
 	}
 	cfg := Defaults()
 	for plan, want := range map[string][2]int64{"standard": {5000, 75000}, "pro": {20000, 300000}, "": {5000, 75000}} {
 		if daily, monthly := cfg.Budget(plan); daily != want[0] || monthly != want[1] {
-			t.Errorf("%s: %d, %d", plan, daily, monthly)
+			t.Errorf("plan %q: got %d, %d, want %v", plan, daily, monthly, want)
 		}
 	}
 }

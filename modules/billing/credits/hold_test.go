@@ -27,9 +27,11 @@ func TestHeldCreditsArePaidWhateverHappens(t *testing.T) {
 			"spend": func(ctx context.Context, tx *store.Tx) error { return s.Spend(ctx, tx, account, 4, "fee", Fee) },
 			"hold":  func(ctx context.Context, tx *store.Tx) error { return s.Hold(ctx, tx, account, 4) },
 		} {
-			if f := apierr.As(s.do(t, take)); f == nil || f.Kind != apierr.PaymentRequired || f.Required != 4 || f.Balance != 3 {
-				t.Errorf("%s 4 of 3 free: %+v", name, f)
-			}
+			t.Run(name, func(t *testing.T) {
+				if f := apierr.As(s.do(t, take)); f == nil || f.Kind != apierr.PaymentRequired || f.Required != 4 || f.Balance != 3 {
+					t.Errorf("4 of 3 free: got %+v, want %s with the balance", f, apierr.PaymentRequired)
+				}
+			})
 		}
 		err := s.do(t, func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(
@@ -68,9 +70,11 @@ func TestNobodyPaysFromWhatIsNotHeld(t *testing.T) {
 			"hold below 0": func(ctx context.Context, tx *store.Tx) error { return s.Hold(ctx, tx, account, -1) },
 			"hold nobody":  func(ctx context.Context, tx *store.Tx) error { return s.Hold(ctx, tx, db.NewID(), 1) },
 		} {
-			if err := s.do(t, change); err == nil {
-				t.Errorf("%s went well", name)
-			}
+			t.Run(name, func(t *testing.T) {
+				if err := s.do(t, change); err == nil {
+					t.Error("got no error, want a refusal")
+				}
+			})
 		}
 		s.wantSound(t, account, 10)
 	})
