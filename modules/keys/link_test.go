@@ -89,9 +89,11 @@ func TestALinkServesEveryAccountOfTheAddress(t *testing.T) {
 			t.Errorf("another address's account: got %d, want 400", status)
 		}
 		for name, key := range map[string]string{"first": firstKey, "second": secondKey, "other": otherKey} {
-			if err := b.inForce(t, key); err != nil {
-				t.Errorf("%s key after refused forms: got %v, want nil", name, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				if err := b.inForce(t, key); err != nil {
+					t.Errorf("the key after refused forms: got %v, want nil", err)
+				}
+			})
 		}
 
 		status, body := b.browse(t, http.MethodPost, path, ids[first], ids[second], ids[first])

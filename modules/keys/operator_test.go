@@ -84,16 +84,18 @@ func TestOperatorFaults(t *testing.T) {
 		"no such plan":   {"a@b.c", "gold", nil, 0},
 		"header in mail": {"a@b.c\r\nBcc: d@e.f", "pro", nil, 0},
 	} {
-		if _, err := b.CreateForEmail(ctx, c.email, c.plan, c.scopes, c.ttl); err == nil {
-			t.Errorf("%s was taken", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := b.CreateForEmail(ctx, c.email, c.plan, c.scopes, c.ttl); err == nil {
+				t.Error("got no error, want a refusal")
+			}
+		})
 	}
 	if got := storetest.Count(t, b.db, "SELECT count(*) FROM accounts"); got != 0 {
-		t.Errorf("%d accounts were left behind", got)
+		t.Errorf("got %d accounts, want 0", got)
 	}
 	for _, id := range []string{"", "key_x", publicid.Format(publicid.Key, 7), publicid.Format(publicid.Video, 7)} {
 		if err := b.Revoke(ctx, id); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("revoke %q: %v", id, err)
+			t.Errorf("revoke %q: got %v, want %s", id, err, apierr.NotFound)
 		}
 	}
 	if listed, err := b.List(ctx, "nobody@example.com"); err != nil || len(listed) != 0 {

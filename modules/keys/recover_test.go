@@ -71,9 +71,11 @@ func TestALostKeyIsReplaced(t *testing.T) {
 			"the new key": {key, ""}, "the old key": {old, apierr.Unauthorized},
 			"its session": {session.Secret, apierr.AuthRequired}, "another account's": {other, ""},
 		} {
-			if err := b.inForce(t, c.key); c.want == "" && err != nil || c.want != "" && !apierr.Is(err, c.want) {
-				t.Errorf("%s: %v", name, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				if err := b.inForce(t, c.key); c.want == "" && err != nil || c.want != "" && !apierr.Is(err, c.want) {
+					t.Errorf("got %v, want %q", err, c.want)
+				}
+			})
 		}
 		if status, key := b.reissue(t, "ana@example.com", digits); status != ReissueInvalidCode || key != "" {
 			t.Errorf("the code opens twice: %s", status)

@@ -112,13 +112,15 @@ func TestSessionKeysAreRefused(t *testing.T) {
 		"a time that is over":   {reader, nil, -time.Second, apierr.InvalidRequest},
 		"an empty scope's name": {reader, []string{""}, 0, apierr.InvalidRequest},
 	} {
-		ctx := context.Background()
-		if c.who != nil {
-			ctx = viewer.NewContext(ctx, c.who)
-		}
-		if _, err := b.CreateSession(ctx, c.scopes, c.ttl); !apierr.Is(err, c.want) {
-			t.Errorf("%s: %v, want %s", name, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			if c.who != nil {
+				ctx = viewer.NewContext(ctx, c.who)
+			}
+			if _, err := b.CreateSession(ctx, c.scopes, c.ttl); !apierr.Is(err, c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
 	}
 	_, err := b.CreateSession(viewer.NewContext(context.Background(), reader), []string{"rules:write"}, 0)
 	if f := apierr.As(err); f == nil || f.RequiredScope != "rules:write" || !slices.Equal(f.GrantedScopes, reader.Scopes) {
