@@ -221,16 +221,18 @@ func TestUnreadableMessages(t *testing.T) {
 		"unknown codec":  {"application/xml", `<a/>`, 415, false},
 		"too large":      {"application/json", `{"text":"` + strings.Repeat("a", 2<<20) + `"}`, 400, true},
 	} {
-		before := b.events.count()
-		got := b.call(t, "POST", "/scrollery.v1.RulesService/PutRules", "good", c.body, "Content-Type", c.contentType)
-		check(t, name+": status", c.status, got.status)
-		check(t, name+": the body has a detail", c.detail, strings.Contains(got.body, `"scrollery.v1.Error"`))
-		want := "error"
-		if c.status == 200 {
-			want = "ok"
-		}
-		check(t, name+": events", before+1, b.events.count())
-		check(t, name+": status of the event", want, b.events.last(t).Status)
+		t.Run(name, func(t *testing.T) {
+			before := b.events.count()
+			got := b.call(t, "POST", "/scrollery.v1.RulesService/PutRules", "good", c.body, "Content-Type", c.contentType)
+			check(t, "status", c.status, got.status)
+			check(t, "the body has a detail", c.detail, strings.Contains(got.body, `"scrollery.v1.Error"`))
+			want := "error"
+			if c.status == 200 {
+				want = "ok"
+			}
+			check(t, "events", before+1, b.events.count())
+			check(t, "status of the event", want, b.events.last(t).Status)
+		})
 	}
 }
 

@@ -278,23 +278,25 @@ func TestSMTPCountsAcceptedMessages(t *testing.T) {
 	for name, goodbye := range map[string]string{
 		"hangs up": "hang up", "closes": "421 4.3.2 <ada@example.com> goes last", "is full": "554 5.3.0 no more for <ada@example.com>",
 	} {
-		for _, tls := range []bool{true, false} {
-			s := serve(t, false, tls)
-			s.goodbye = goodbye
-			address := "smtp://" + s.addr
-			if !tls {
-				address += "?tls=off"
+		t.Run(name, func(t *testing.T) {
+			for _, tls := range []bool{true, false} {
+				s := serve(t, false, tls)
+				s.goodbye = goodbye
+				address := "smtp://" + s.addr
+				if !tls {
+					address += "?tls=off"
+				}
+				if err := s.sender(t, address).Send(context.Background(), hello); err != nil {
+					t.Errorf("TLS %v: got %v, want no error", tls, err)
+				}
+				s.wantHello(t)
+				s.mu.Lock()
+				if said := s.log.String(); !strings.Contains(said, "accepted a message") || strings.Contains(said, "ada@") || strings.Contains(said, "123456") {
+					t.Errorf("TLS %v: logged %q, want the acceptance without address and code", tls, said)
+				}
+				s.mu.Unlock()
 			}
-			if err := s.sender(t, address).Send(context.Background(), hello); err != nil {
-				t.Errorf("%s, TLS: %v: %v", name, tls, err)
-			}
-			s.wantHello(t)
-			s.mu.Lock()
-			if said := s.log.String(); !strings.Contains(said, "accepted a message") || strings.Contains(said, "ada@") || strings.Contains(said, "123456") {
-				t.Errorf("%s, TLS: %v: logged %q", name, tls, said)
-			}
-			s.mu.Unlock()
-		}
+		})
 	}
 }
 

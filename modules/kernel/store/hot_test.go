@@ -176,9 +176,11 @@ func TestHotRunsForItsTenantOnly(t *testing.T) {
 			t.Errorf("the owner reads by a list, want - got +:\n%s", diff)
 		}
 		for name, got := range map[string][]int64{"by values": ids(read.Query(b, 6, 5)), "by a list": ids(listed.Query(b, []int64{id}))} {
-			if len(got) > 0 {
-				t.Errorf("another tenant reads %v %s", got, name)
-			}
+			t.Run(name, func(t *testing.T) {
+				if len(got) > 0 {
+					t.Errorf("another tenant reads %v, want nothing", got)
+				}
+			})
 		}
 		if got := write(b, update, 7); got != 0 {
 			t.Errorf("another tenant changes %d rows, want 0", got)
@@ -192,9 +194,11 @@ func TestHotRunsForItsTenantOnly(t *testing.T) {
 			t.Errorf("the owner changes %d rows, want 1", got)
 		}
 		for name, ctx := range map[string]context.Context{"no viewer": t.Context(), "the system": viewer.System(t.Context())} {
-			if rows, err := read.Query(ctx, 6, 5); err == nil {
-				t.Errorf("%s reads %v", name, rows)
-			}
+			t.Run(name, func(t *testing.T) {
+				if rows, err := read.Query(ctx, 6, 5); err == nil {
+					t.Errorf("got %v, want a refusal", rows)
+				}
+			})
 		}
 		if rows, err := db.Hot("SELECT nothing FROM workspaces WHERE {tenant}").Query(a); err == nil {
 			t.Errorf("a wrong statement reads %v", rows)

@@ -125,10 +125,12 @@ func TestNewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
 		}
 		storetest.Exec(t, db, "INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, $2)", before.Expected+5, true)
 		for name, check := range map[string]func(context.Context) error{"migrate": db.Migrate, "require": db.RequireSchema} {
-			err := check(t.Context())
-			if !errors.Is(err, store.ErrSchemaNew) || !strings.Contains(err.Error(), "install the newer release") {
-				t.Errorf("%s: got error %v, want ErrSchemaNew with what to do", name, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				err := check(t.Context())
+				if !errors.Is(err, store.ErrSchemaNew) || !strings.Contains(err.Error(), "install the newer release") {
+					t.Errorf("got error %v, want ErrSchemaNew with what to do", err)
+				}
+			})
 		}
 	})
 }

@@ -154,9 +154,11 @@ func TestConfigValidate(t *testing.T) {
 		"nothing": {}, "another database": {DatabaseURL: "mysql://x"},
 		"max conns": {DataDir: "x", MaxConns: -1},
 	} {
-		if cfg.Validate() == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if cfg.Validate() == nil {
+				t.Error("got no error, want a refusal")
+			}
+		})
 	}
 	if err := store.Defaults().Validate(); err != nil {
 		t.Error(err)

@@ -265,9 +265,11 @@ func TestPublicIPAtTheEdges(t *testing.T) {
 	for name, ip := range map[string]netip.Addr{
 		"the zero address": {}, "a mapped address": netip.MustParseAddr("::ffff:8.8.8.8"), "an address with a zone": netip.MustParseAddr("2606:4700::1%eth0"),
 	} {
-		if weburl.PublicIP(ip) {
-			t.Errorf("%s is public, want not public", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if weburl.PublicIP(ip) {
+				t.Errorf("PublicIP(%s) = true, want false", ip)
+			}
+		})
 	}
 }
 
