@@ -292,9 +292,11 @@ func TestWhatMakesNoSense(t *testing.T) {
 			"odd window":  func() (Answer, error) { return b.Spend(tenant, odd, 1, "") },
 			"no database": func() (Answer, error) { return b.Spend(cancelled(tenant), daily(10), 1, "") },
 		} {
-			if answer, err := try(); err == nil || answer.Granted {
-				t.Errorf("%s: %+v, %v", name, answer, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				if answer, err := try(); err == nil || answer.Granted {
+					t.Errorf("got %+v, %v, want an error and no grant", answer, err)
+				}
+			})
 		}
 		b.wantUsed(t, daily(10), 0, 0, time.Time{})
 	})

@@ -88,10 +88,12 @@ func TestRowsOfAnAccount(t *testing.T) {
 			t.Errorf("files of the other account (-want +got):\n%s", diff)
 		}
 		for name, field := range map[string]string{"none": "path", "../x": "path", "a": "path"} {
-			var refused *files.Error
-			if _, err := r.read(ctx, name); !errors.As(err, &refused) || refused.Field != field {
-				t.Errorf("read %q: %v, want a refusal of %s", name, err, field)
-			}
+			t.Run(name, func(t *testing.T) {
+				var refused *files.Error
+				if _, err := r.read(ctx, name); !errors.As(err, &refused) || refused.Field != field {
+					t.Errorf("read %q: got %v, want a refusal of %s", name, err, field)
+				}
+			})
 		}
 		for _, ctx := range []context.Context{context.Background(), viewer.System(ctx)} {
 			if err := r.write(ctx, "x", ""); !errors.Is(err, errNoCaller) {

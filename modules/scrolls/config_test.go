@@ -17,11 +17,13 @@ func TestConfig(t *testing.T) {
 		"unknown stage":       func(c *Config) { c.Deadlines["nap"] = 1 },
 		"no progress kept":    func(c *Config) { c.MaxCoverage = -1 },
 	} {
-		cfg := Defaults()
-		spoil(&cfg)
-		if cfg.Validate() == nil {
-			t.Errorf("%s: not refused", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			cfg := Defaults()
+			spoil(&cfg)
+			if cfg.Validate() == nil {
+				t.Error("got no error, want a refusal")
+			}
+		})
 	}
 }
 

@@ -34,9 +34,11 @@ func TestWait(t *testing.T) {
 		{"the year ends", Spent{10, 100}, eve, time.Second},
 		{"another zone", Spent{10, 10}, noon.In(time.FixedZone("", 7200)), 12 * time.Hour},
 	} {
-		if got := budget.Wait(c.spent, c.at); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := budget.Wait(c.spent, c.at); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 

@@ -114,14 +114,16 @@ func TestFirstCallCreatesAndTheSameAgainExists(t *testing.T) {
 			"no competitors":             {workspace.Change{Description: new("Tea for night owls"), Competitors: list()}, false},
 			"competitors in other order": {workspace.Change{Description: new("Tea for night owls"), Competitors: list("<b>steep</b>", "@leaf")}, false},
 		} {
-			again, created, err := s.Set(ctx, c.sent)
-			var already *workspace.AlreadySet
-			switch {
-			case c.same && (err != nil || created || again.ID != w.ID || again.UpdatedAt != w.UpdatedAt || again.RulesVersion != 5):
-				t.Errorf("%s: %+v, %v, %v", name, again, created, err)
-			case !c.same && (!errors.As(err, &already) || already.Current.ID != w.ID || already.Current.RulesVersion != 5):
-				t.Errorf("%s: %v", name, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				again, created, err := s.Set(ctx, c.sent)
+				var already *workspace.AlreadySet
+				switch {
+				case c.same && (err != nil || created || again.ID != w.ID || again.UpdatedAt != w.UpdatedAt || again.RulesVersion != 5):
+					t.Errorf("got %+v, %v, %v, want the unchanged workspace %+v", again, created, err, w)
+				case !c.same && (!errors.As(err, &already) || already.Current.ID != w.ID || already.Current.RulesVersion != 5):
+					t.Errorf("got %v, want already set with the current workspace", err)
+				}
+			})
 		}
 	})
 }
@@ -161,9 +163,11 @@ func TestUnacceptableBriefs(t *testing.T) {
 		}
 	}
 	for name, sent := range map[string]workspace.Change{"empty": {}, "name alone": {Name: new("x")}, "seeds alone": {Competitors: list("x")}} {
-		if _, _, err := s.Set(ctx, sent); !apierr.Is(err, apierr.InvalidWorkspaceBrief) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := s.Set(ctx, sent); !apierr.Is(err, apierr.InvalidWorkspaceBrief) {
+				t.Errorf("got %v, want %s", err, apierr.InvalidWorkspaceBrief)
+			}
+		})
 	}
 	if w, err := s.Get(ctx); w != nil || err != nil {
 		t.Errorf("one was made: %+v, %v", w, err)

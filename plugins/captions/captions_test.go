@@ -162,9 +162,11 @@ func TestParseIsBounded(t *testing.T) {
 		"vtt":   strings.Repeat("00:01.000 --> 00:02.000\nx\n\n", maxCues+100),
 		"json3": `{"events":[` + strings.Repeat(`{"tStartMs":1,"segs":[{"utf8":"x"}]},`, maxCues+100) + `{}]}`,
 	} {
-		if got := len(Parse(text)); got != maxCues {
-			t.Errorf("%s: got %d cues, want %d", name, got, maxCues)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := len(Parse(text)); got != maxCues {
+				t.Errorf("got %d cues, want %d", got, maxCues)
+			}
+		})
 	}
 }
 
@@ -176,22 +178,24 @@ func TestSharedSubtitles(t *testing.T) {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	for name, want := range map[string]string{"subtitles_no_index.vtt": "Hi I’m John Green and this is Crash Course European History. Last time, we looked at how the monarchs did--and didn’t--incorporate the ideas of the Enlightenment", "subtitles_with_note.vtt": ""} {
-		text, err := os.ReadFile(filepath.Join(dir, "api-shapes", name))
-		if err != nil {
-			t.Skip("the shared caption files are not on this machine")
-		}
-		cues := Parse(string(text))
-		if len(cues) != strings.Count(string(text), "-->") {
-			t.Errorf("%s: %d cues, want %d", name, len(cues), strings.Count(string(text), "-->"))
-		}
-		for _, cue := range cues {
-			if strings.Contains(cue.Text, "NOTE") {
-				t.Errorf("%s: a remark is taken for a cue: %q", name, cue.Text)
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(dir, "api-shapes", name))
+			if err != nil {
+				t.Skip("the shared caption files are not on this machine")
 			}
-		}
-		if got := spoken(cues); got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+			cues := Parse(string(text))
+			if len(cues) != strings.Count(string(text), "-->") {
+				t.Errorf("got %d cues, want %d", len(cues), strings.Count(string(text), "-->"))
+			}
+			for _, cue := range cues {
+				if strings.Contains(cue.Text, "NOTE") {
+					t.Errorf("a remark is taken for a cue: %q", cue.Text)
+				}
+			}
+			if got := spoken(cues); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }
 

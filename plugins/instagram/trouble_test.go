@@ -159,14 +159,16 @@ func TestRecordedErrors(t *testing.T) {
 	for name, status := range map[string]stage.Status{
 		"100_app_token": stage.Misconfigured, "100_permission": stage.Misconfigured, "190_expired_token": stage.Misconfigured, "4_rate_limit": stage.Quota,
 	} {
-		raw, err := os.ReadFile(filepath.Join(folder, "api-shapes", "meta_error_"+name+".json"))
-		if err != nil {
-			t.Skipf("no recorded answers (SCROLLERY_TEST_DATA): %v", err)
-		}
-		b := setup(t)
-		b.Intercept = times(forever, text(400, string(raw)))
-		_, outcomes := b.collect(t, handle("kettle", 0))
-		want(t, outcomes[0], status, 0)
+		t.Run(name, func(t *testing.T) {
+			raw, err := os.ReadFile(filepath.Join(folder, "api-shapes", "meta_error_"+name+".json"))
+			if err != nil {
+				t.Skipf("no recorded answers (SCROLLERY_TEST_DATA): %v", err)
+			}
+			b := setup(t)
+			b.Intercept = times(forever, text(400, string(raw)))
+			_, outcomes := b.collect(t, handle("kettle", 0))
+			want(t, outcomes[0], status, 0)
+		})
 	}
 }
 

@@ -127,13 +127,15 @@ func TestNoiseIsLeftOut(t *testing.T) {
 		"a row that is short": {[]string{"5\t1\t1", row("1", "95", "Stop")}, "Stop"},
 		"no number":           {[]string{row("1", "nan?", "Stop")}, ""},
 	} {
-		var got []string
-		for _, one := range lines(table(c.rows...)) {
-			got = append(got, one.text)
-		}
-		if text := strings.Join(got, "|"); text != c.want {
-			t.Errorf("%s: %q, want %q", name, text, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, one := range lines(table(c.rows...)) {
+				got = append(got, one.text)
+			}
+			if text := strings.Join(got, "|"); text != c.want {
+				t.Errorf("got %q, want %q", text, c.want)
+			}
+		})
 	}
 }
 
@@ -150,13 +152,15 @@ func TestLinesOfSeveralFrames(t *testing.T) {
 		"more words":            {line{"Stop", 90}, line{"Stop scrolling", 80}, "Stop scrolling"},
 		"a part":                {line{"Stop scrolling", 80}, line{"olling", 95}, "Stop scrolling"},
 	} {
-		var got []string
-		for _, one := range merge(merge(nil, []line{c.a}), []line{c.b}) {
-			got = append(got, one.text)
-		}
-		if text := strings.Join(got, "|"); text != c.want {
-			t.Errorf("%s: %q, want %q", name, text, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, one := range merge(merge(nil, []line{c.a}), []line{c.b}) {
+				got = append(got, one.text)
+			}
+			if text := strings.Join(got, "|"); text != c.want {
+				t.Errorf("got %q, want %q", text, c.want)
+			}
+		})
 	}
 }
 

@@ -202,9 +202,11 @@ func TestSpoken(t *testing.T) {
 		"without spaces":    {[]model.Segment{{Text: strings.Repeat("日", 300)}}, strings.Repeat("日", 280)},
 		"line ends and NUL": {[]model.Segment{{Text: "a\nb\x00c"}}, "a b c"},
 	} {
-		if got := spoken(c.segments); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := spoken(c.segments); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

@@ -362,12 +362,14 @@ func TestSettingsThatAreMissing(t *testing.T) {
 		"no order":     func(c *stage.Call) { c.Settings["order"] = "best" },
 		"no patience":  func(c *stage.Call) { c.Settings["patience"] = "long" },
 	} {
-		call := b.call()
-		change(&call)
-		records, outcomes, err := stagetest.Collect(t, b.spec, call, []stage.Seed{handle("beans", 1)})
-		if err != nil || len(records) > 0 || outcomes[0].Status != stage.Misconfigured || len(b.Asked()) > 0 {
-			t.Errorf("%s: %+v, %v", name, outcomes, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			call := b.call()
+			change(&call)
+			records, outcomes, err := stagetest.Collect(t, b.spec, call, []stage.Seed{handle("beans", 1)})
+			if err != nil || len(records) > 0 || outcomes[0].Status != stage.Misconfigured || len(b.Asked()) > 0 {
+				t.Errorf("got %d records, %+v, %v, want the outcome %s and no request", len(records), outcomes, err, stage.Misconfigured)
+			}
+		})
 	}
 }
 

@@ -104,10 +104,12 @@ func TestWhatIsGone(t *testing.T) {
 		"killed":       `echo 'ERROR: [youtube] abcdefghijk: This video is private: KeyError' >&2; kill -9 $$`,
 		"says nothing": `exit 0`,
 	} {
-		_, outcomes, err := stagetest.Refresh(t, Spec(), fake(t, script), shorts("abcdefghijk"))
-		if err != nil || len(outcomes) != 1 || outcomes[0].Status != stage.Changed {
-			t.Errorf("%s: %+v %v", name, outcomes, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, outcomes, err := stagetest.Refresh(t, Spec(), fake(t, script), shorts("abcdefghijk"))
+			if err != nil || len(outcomes) != 1 || outcomes[0].Status != stage.Changed {
+				t.Errorf("got %+v, %v, want one outcome %s", outcomes, err, stage.Changed)
+			}
+		})
 	}
 	call := fake(t, `echo 'WARNING: [youtube] Unable to download webpage: HTTP Error 404: Not Found' >&2`)
 	_, outcomes, err := stagetest.Refresh(t, Spec(), call, shorts("abcdefghijk"))

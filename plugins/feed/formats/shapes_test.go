@@ -41,10 +41,12 @@ func TestRecordedAnswers(t *testing.T) {
 		"instagram_media_single.json":                ", doubtful 0\nnot_a_video 1 at 1\n",
 		"meta_error_190_expired_token.json":          ", doubtful 0\nerror_answer 1 at 1\n",
 	} {
-		_, report := readFS(t, os.DirFS(dir), name)
-		if got := summary(report); got != want {
-			t.Errorf("%s:\n got %swant %s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, report := readFS(t, os.DirFS(dir), name)
+			if got := summary(report); got != want {
+				t.Errorf("got %swant %s", got, want)
+			}
+		})
 	}
 }
 
