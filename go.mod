@@ -54,6 +54,8 @@ require (
 	modernc.org/sqlite v1.60.1
 )
 
+require github.com/yuin/goldmark v1.8.7
+
 require (
 	cel.dev/cel-go v0.32.0 // indirect
 	cel.dev/expr v0.25.3 // indirect

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/docs"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/kernel/api"
@@ -28,6 +30,7 @@ import (
 	"github.com/scrollery/scrollery/modules/rules/preview"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/site"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/modules/workspace"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -58,6 +61,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 			func(c Config) scrolls.Config { return c.Scrolls },
 			func(c Config) library.Config { return c.Library },
 			func(c Config) sandbox.Config { return c.Sandbox },
+			func() fs.FS { return docs.Pages },
 		),
 		bindings,
 		fx.Provide(openHost),
@@ -73,6 +77,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 		library.Module,
 		usage.Module,
 		sandbox.Module,
+		site.Module,
 	)
 }
 

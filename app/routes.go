@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/keys"
+	"github.com/scrollery/scrollery/modules/site"
 )
 
 // Routes are all the addresses that the server answers.
@@ -17,13 +18,14 @@ type Routes struct {
 	checkout http.Handler
 	webhook  http.Handler
 	recovery http.Handler
+	site     *site.Site
 	tracing  tracing
 	log      *slog.Logger
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
-	return &Routes{mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, tracing: tracing, log: log}
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, site *site.Site, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
+	return &Routes{mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, site: site, tracing: tracing, log: log}
 }
 
 // Handler serves the API on every path that own does not report.
@@ -32,6 +34,7 @@ func (r *Routes) Handler() http.Handler {
 	for path, handler := range map[string]http.Handler{"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery} {
 		mux.Handle(path, logged(path, handler, r.log))
 	}
+	pages := logged(site.DocsPath, r.site, r.log)
 	operations := r.mux.Handler()
 	if r.tracing != nil {
 		operations = r.tracing(operations)
@@ -39,6 +42,10 @@ func (r *Routes) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if own(request.URL.Path) {
 			mux.ServeHTTP(w, request)
+			return
+		}
+		if site.Owns(request.URL.Path) {
+			pages.ServeHTTP(w, request)
 			return
 		}
 		operations.ServeHTTP(w, request) // not within ServeMux, which would redirect unclean paths

@@ -7,10 +7,12 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
+	"time"
 )
 
 //go:embed page.css
@@ -44,22 +46,45 @@ func New(name, text string, log *slog.Logger) (*Writer, error) {
 // Write renders the content as the answer, without a body for HEAD. The answer is not
 // stored anywhere, and its address is not passed on.
 func (p *Writer) Write(w http.ResponseWriter, r *http.Request, status int, content any) {
-	var body bytes.Buffer
-	if err := p.template.Execute(&body, content); err != nil {
+	body, ok := p.render(w, r, content)
+	if !ok {
+		return
+	}
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Robots-Tag", "noindex")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the reader may have left
+	}
+}
+
+// Public renders content that is the same for everyone. A copy may be kept and asked
+// for again by its ETag: 304 where it has not changed.
+func (p *Writer) Public(w http.ResponseWriter, r *http.Request, content any) {
+	body, ok := p.render(w, r, content)
+	if !ok {
+		return
+	}
+	sum := sha256.Sum256(body)
+	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	w.Header().Set("Cache-Control", "no-cache")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+// render sets the headers that every page has. It answers itself if the template fails.
+func (p *Writer) render(w http.ResponseWriter, r *http.Request, content any) (body []byte, ok bool) {
+	var text bytes.Buffer
+	if err := p.template.Execute(&text, content); err != nil {
 		p.log.ErrorContext(r.Context(), "render a page", "page", p.template.Name(), "error", err)
 		http.Error(w, "The page could not be made. Try again later.", http.StatusInternalServerError)
-		return
+		return nil, false
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", policy)
-	header.Set("Cache-Control", "no-store")
-	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Frame-Options", "DENY")
-	header.Set("X-Robots-Tag", "noindex")
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body.Bytes()) // the reader may have left
-	}
+	return text.Bytes(), true
 }
