@@ -73,7 +73,7 @@ func TestRealDataFollowsTheRules(t *testing.T) {
 				}
 				t.Run("explanations recompute", func(t *testing.T) {
 					b.t = t
-					most := 1000
+					most := 300
 					switch { // the arithmetic is the same on both databases
 					case db.Dialect() == store.Postgres:
 						most = 200
