@@ -112,13 +112,15 @@ func TestCommandsKeepTheirExitCodes(t *testing.T) {
 		{"nonsense", exitWrongUse},
 		{"doctor --config nowhere.yaml", exitWrongUse},
 	} {
-		got := runProgram(t, dir, strings.Fields(c.args)...)
-		if got.code != c.code {
-			t.Errorf("scrollery %s: exit %d, want %d\n%s%s", c.args, got.code, c.code, got.stdout, got.stderr)
-		}
-		if got.code != exitDone && got.stderr == "" {
-			t.Errorf("scrollery %s failed without a word", c.args)
-		}
+		t.Run(c.args, func(t *testing.T) {
+			got := runProgram(t, dir, strings.Fields(c.args)...)
+			if got.code != c.code {
+				t.Errorf("got exit %d, want %d\n%s%s", got.code, c.code, got.stdout, got.stderr)
+			}
+			if got.code != exitDone && got.stderr == "" {
+				t.Error("got no message on stderr, want one")
+			}
+		})
 	}
 	key := runProgram(t, dir, "keys", "create", "--email", "b@example.com", "--plan", "pro")
 	if secret := strings.TrimSuffix(key.stdout, "\n"); !strings.HasPrefix(secret, "scr_live_") || strings.ContainsAny(secret, " \n") {

@@ -61,18 +61,20 @@ func TestWindows(t *testing.T) {
 		{PacificDay, "2026-11-01T09:00:00Z", "2026-11-02T08:00:00Z", "2026-11-02T01:45:00Z"},
 		{Week, "2026-09-01T10:20:30Z", "2026-09-08T11:00:00Z", ""},
 	} {
-		now, _ := time.Parse(time.RFC3339, c.now)
-		p, err := c.window.at(now, pacific)
-		if err != nil {
-			t.Fatal(err)
-		}
-		free := ""
-		if !p.free.IsZero() {
-			free = p.free.UTC().Format(time.RFC3339)
-		}
-		if end := p.end.UTC().Format(time.RFC3339); end != c.end || free != c.free {
-			t.Errorf("%s at %s ends %s, free from %s; want %s, %s", c.window, c.now, end, free, c.end, c.free)
-		}
+		t.Run(string(c.window)+" at "+c.now, func(t *testing.T) {
+			now, _ := time.Parse(time.RFC3339, c.now)
+			p, err := c.window.at(now, pacific)
+			if err != nil {
+				t.Fatal(err)
+			}
+			free := ""
+			if !p.free.IsZero() {
+				free = p.free.UTC().Format(time.RFC3339)
+			}
+			if end := p.end.UTC().Format(time.RFC3339); end != c.end || free != c.free {
+				t.Errorf("got the end %s, free from %s; want %s, %s", end, free, c.end, c.free)
+			}
+		})
 	}
 	if _, err := Window("month").at(time.Now(), pacific); err == nil {
 		t.Error("a window that does not exist")

@@ -177,27 +177,29 @@ func TestWriteFile(t *testing.T) {
 		t.Fatal("not a folder an account:", found, err)
 	}
 	if text, err := os.ReadFile(found[0]); err != nil || string(text) != "1" {
-		t.Errorf("the file of the first is %q, %v", text, err)
+		t.Errorf("got %q, %v for the file of the first, want 1", text, err)
 	}
-	for _, c := range []struct{ path, data, want string }{
-		{"../x", "", "[path]"},
-		{"a", "", "[path]"},
-		{"x", strings.Repeat("x", 1<<20), "[]"},
-		{"x", strings.Repeat("x", 1<<20+1), "[data]"},
-		{"/x", strings.Repeat("ü", 1<<19) + "x", "[path data]"},
+	for _, c := range []struct{ name, path, data, want string }{
+		{"a path that leads out is refused", "../x", "", "[path]"},
+		{"the path of a folder is refused", "a", "", "[path]"},
+		{"a mebibyte is stored", "x", strings.Repeat("x", 1<<20), "[]"},
+		{"more than a mebibyte is refused", "x", strings.Repeat("x", 1<<20+1), "[data]"},
+		{"a wrong path with too much data has two issues", "/x", strings.Repeat("ü", 1<<19) + "x", "[path data]"},
 	} {
-		err := s.WriteFile(ctx, c.path, c.data)
-		paths := []string{}
-		if f := apierr.As(err); f != nil && f.Kind == apierr.InvalidRequest {
-			for _, issue := range f.Issues {
-				paths = append(paths, issue.Path)
+		t.Run(c.name, func(t *testing.T) {
+			err := s.WriteFile(ctx, c.path, c.data)
+			paths := []string{}
+			if f := apierr.As(err); f != nil && f.Kind == apierr.InvalidRequest {
+				for _, issue := range f.Issues {
+					paths = append(paths, issue.Path)
+				}
+			} else if err != nil {
+				t.Error(err)
 			}
-		} else if err != nil {
-			t.Error(err)
-		}
-		if fmt.Sprint(paths) != c.want {
-			t.Errorf("%.10s: %v, want %s", c.path, paths, c.want)
-		}
+			if fmt.Sprint(paths) != c.want {
+				t.Errorf("got issues at %v, want %s", paths, c.want)
+			}
+		})
 	}
 	if err := s.WriteFile(context.Background(), "x", ""); err == nil || apierr.As(err) != nil {
 		t.Errorf("no account wrote: %v", err)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
@@ -146,21 +148,22 @@ func TestUnacceptableBriefs(t *testing.T) {
 		"url and website":    {workspace.Change{URL: new("https://b.com"), Website: site}, []string{"url"}},
 		"url and app":        {workspace.Change{URL: new("https://apps.apple.com/app/id2"), AppStoreURL: app}, []string{"url"}},
 	} {
-		if _, _, err := s.Set(ctx, c.sent); !apierr.Is(err, apierr.InvalidWorkspaceBrief) {
-			t.Errorf("%s: set: %v", name, err)
-		}
-		_, _, err := s.Update(ctx, c.sent, false)
-		if !apierr.Is(err, apierr.InvalidRequest) {
-			t.Errorf("%s: update: %v", name, err)
-			continue
-		}
-		var paths []string
-		for _, issue := range apierr.As(err).Issues {
-			paths = append(paths, issue.Path)
-		}
-		if !slices.Equal(paths, c.paths) {
-			t.Errorf("%s: issues at %q, want %q", name, paths, c.paths)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := s.Set(ctx, c.sent); !apierr.Is(err, apierr.InvalidWorkspaceBrief) {
+				t.Errorf("set: got %v, want %s", err, apierr.InvalidWorkspaceBrief)
+			}
+			_, _, err := s.Update(ctx, c.sent, false)
+			if !apierr.Is(err, apierr.InvalidRequest) {
+				t.Fatalf("update: got %v, want %s", err, apierr.InvalidRequest)
+			}
+			var paths []string
+			for _, issue := range apierr.As(err).Issues {
+				paths = append(paths, issue.Path)
+			}
+			if diff := cmp.Diff(c.paths, paths); diff != "" {
+				t.Errorf("issues (-want +got):\n%s", diff)
+			}
+		})
 	}
 	for name, sent := range map[string]workspace.Change{"empty": {}, "name alone": {Name: new("x")}, "seeds alone": {Competitors: list("x")}} {
 		t.Run(name, func(t *testing.T) {
@@ -188,15 +191,16 @@ func TestURLIsSorted(t *testing.T) {
 		"app as website":    {workspace.Change{Website: new("https://apps.apple.com/app/id7")}, "https://apps.apple.com/app/id7", "<nil>", "app_store", "app_store:7"},
 		"description alone": {workspace.Change{Description: new("x")}, "<nil>", "<nil>", "", ""},
 	} {
-		ctx, s, _ := setup(t, db)
-		w, created, err := s.Set(ctx, c.sent)
-		if err != nil || !created {
-			t.Errorf("%s: %v, %v", name, created, err)
-			continue
-		}
-		if show(w.Website) != c.website || show(w.AppStoreURL) != c.app || string(w.Subject.Type) != c.typ || w.Subject.CanonicalID != c.cid {
-			t.Errorf("%s: %s, %s, %+v", name, show(w.Website), show(w.AppStoreURL), w.Subject)
-		}
+		t.Run(name, func(t *testing.T) {
+			ctx, s, _ := setup(t, db)
+			w, created, err := s.Set(ctx, c.sent)
+			if err != nil || !created {
+				t.Fatalf("got %v, %v, want a new workspace", created, err)
+			}
+			if show(w.Website) != c.website || show(w.AppStoreURL) != c.app || string(w.Subject.Type) != c.typ || w.Subject.CanonicalID != c.cid {
+				t.Errorf("got %s, %s, %+v, want %s, %s, %s %s", show(w.Website), show(w.AppStoreURL), w.Subject, c.website, c.app, c.typ, c.cid)
+			}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -247,20 +248,21 @@ func TestSMTPDistinguishesPermanentErrors(t *testing.T) {
 	s := serve(t, false, true)
 	out := s.sender(t, "smtp://"+s.addr)
 	for code, final := range map[int]bool{421: false, 450: false, 452: false, 550: true, 552: true, 554: true} {
-		s.mu.Lock()
-		s.answer = &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 0, 0}, Message: "no"}
-		s.mu.Unlock()
-		err := out.Send(context.Background(), hello)
-		if err == nil {
-			t.Errorf("%d: no error, want one", code)
-			continue
-		}
-		if got := errors.Is(err, ErrRefused); got != final {
-			t.Errorf("%d: permanent: %v, want %v: %v", code, got, final, err)
-		}
-		if strings.Contains(err.Error(), "123456") {
-			t.Errorf("%d: the error contains the code of the message: %v", code, err)
-		}
+		t.Run(fmt.Sprintf("%d, permanent %v", code, final), func(t *testing.T) {
+			s.mu.Lock()
+			s.answer = &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 0, 0}, Message: "no"}
+			s.mu.Unlock()
+			err := out.Send(context.Background(), hello)
+			if err == nil {
+				t.Fatal("got no error, want one")
+			}
+			if got := errors.Is(err, ErrRefused); got != final {
+				t.Errorf("permanent: got %v, want %v: %v", got, final, err)
+			}
+			if strings.Contains(err.Error(), "123456") {
+				t.Errorf("got %v, want an error without the code of the message", err)
+			}
+		})
 	}
 	s.mu.Lock()
 	s.answer = nil
@@ -336,7 +338,7 @@ func TestSMTPHeadersCannotBeInjected(t *testing.T) {
 		{To: "ada@example.com", Subject: "x\r\nBcc: eve@example.com", Text: "x"},
 	} {
 		if err := out.Send(context.Background(), message); !errors.Is(err, ErrRefused) {
-			t.Errorf("%q, %q: %v", message.To, message.Subject, err)
+			t.Errorf("%q, %q: got %v, want %v", message.To, message.Subject, err, ErrRefused)
 		}
 	}
 	if len(s.letters) != 0 {
@@ -352,7 +354,7 @@ func TestSMTPAddresses(t *testing.T) {
 	} {
 		_, err := NewSMTP(address, "no-reply@scrollery.test", quietly())
 		if err == nil || strings.Contains(err.Error(), "hushhush") {
-			t.Errorf("%q: %v", address, err)
+			t.Errorf("%q: got %v, want a refusal without the password", address, err)
 		}
 	}
 	if _, err := NewSMTP("smtp://mail.example.com", "no-address", quietly()); err == nil {
