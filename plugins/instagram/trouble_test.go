@@ -239,13 +239,15 @@ func TestUsage(t *testing.T) {
 func TestCursorsThatLeadNowhere(t *testing.T) {
 	t.Parallel()
 	for cursor, asked := range map[string]int{"x).limit(1){id},name": 1, "same": 2} {
-		b := setup(t)
-		b.Intercept = times(forever, text(200, `{"business_discovery":{"id":"1","username":"kettle","media":{"data":[{"shortcode":"Cgood1","media_product_type":"REELS"}],"paging":{"cursors":{"after":"`+cursor+`"}}}}}`))
-		records, outcomes := b.collect(t, handle("kettle", 0))
-		want(t, outcomes[0], stage.Partial, 1)
-		if len(records) != 1 || len(b.Asked()) != asked {
-			t.Errorf("%q: %d records, asked %d times", cursor, len(records), len(b.Asked()))
-		}
+		t.Run(cursor, func(t *testing.T) {
+			b := setup(t)
+			b.Intercept = times(forever, text(200, `{"business_discovery":{"id":"1","username":"kettle","media":{"data":[{"shortcode":"Cgood1","media_product_type":"REELS"}],"paging":{"cursors":{"after":"`+cursor+`"}}}}}`))
+			records, outcomes := b.collect(t, handle("kettle", 0))
+			want(t, outcomes[0], stage.Partial, 1)
+			if len(records) != 1 || len(b.Asked()) != asked {
+				t.Errorf("got %d records, asked %d times, want 1 and %d", len(records), len(b.Asked()), asked)
+			}
+		})
 	}
 }
 

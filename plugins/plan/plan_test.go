@@ -55,11 +55,13 @@ func TestTermsOfAModel(t *testing.T) {
 
 func TestModelThatFails(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []modeltest.Answer{{Text: "espresso"}, {Status: 500, RetryAfter: "0"}, {Status: 401}} {
-		server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer { return answer })
-		if seeds, err := stagetest.Plan(t, Spec(), server.Call(), nil); err == nil || len(seeds) > 0 {
-			t.Errorf("%+v: %v, %v", answer, seeds, err)
-		}
+	for name, answer := range map[string]modeltest.Answer{"is no JSON": {Text: "espresso"}, "is an error": {Status: 500, RetryAfter: "0"}, "refuses the key": {Status: 401}} {
+		t.Run(name, func(t *testing.T) {
+			server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer { return answer })
+			if seeds, err := stagetest.Plan(t, Spec(), server.Call(), nil); err == nil || len(seeds) > 0 {
+				t.Errorf("got %v, %v, want an error and no seeds", seeds, err)
+			}
+		})
 	}
 }
 

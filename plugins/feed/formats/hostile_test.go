@@ -114,14 +114,16 @@ func TestOneFormatOnly(t *testing.T) {
 	t.Parallel()
 	text := item(1) + "\n" + `{"code":"AAAA","media_type":2,"user":{"username":"a"},"taken_at":1714471176}`
 	for format, want := range map[Format]string{TikTokWeb: "1", InstagramWeb: "AAAA", Zeeschuimer: ""} {
-		var recs []stage.Record
-		report, err := ReadStream(t.Context(), strings.NewReader(text), "-", Options{Format: format}, func(rec stage.Record) error {
-			recs = append(recs, rec)
-			return nil
+		t.Run(string(format), func(t *testing.T) {
+			var recs []stage.Record
+			report, err := ReadStream(t.Context(), strings.NewReader(text), "-", Options{Format: format}, func(rec stage.Record) error {
+				recs = append(recs, rec)
+				return nil
+			})
+			if err != nil || idsOf(recs) != want || report.Skipped() != 2-len(recs) {
+				t.Errorf("got %q, %+v, %v, want %q and the rest skipped", idsOf(recs), report, err, want)
+			}
 		})
-		if err != nil || idsOf(recs) != want || report.Skipped() != 2-len(recs) {
-			t.Errorf("%s: %q, %+v, %v", format, idsOf(recs), report, err)
-		}
 	}
 }
 
