@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/maypok86/otter/v2"
+
+	"github.com/scrollery/scrollery/modules/library/search"
 )
 
 // defaultLimit is the length of a page, and the longest one.
@@ -23,8 +25,12 @@ type page struct {
 	kind string
 	// platform filters the library; empty for all.
 	platform string
+	// filter filters what is shown, on top of kind and platform.
+	filter search.Filter
 	// token is where the page begins; empty for the first.
 	token string
+	// paged adds the cursor of the next page to the body.
+	paged bool
 }
 
 // order is the column that the list is sorted by.
@@ -193,6 +199,9 @@ func (k pageKey) etag(at stamp) string {
 	} {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
+	}
+	if k.paged {
+		fmt.Fprintf(h, "%+v", k.filter)
 	}
 	return strconv.FormatInt(at.revision, 36) + "-" + strconv.FormatUint(h.Sum64(), 36)
 }

@@ -3,10 +3,13 @@ package library
 import (
 	"context"
 	"encoding/json"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/search"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -18,6 +21,11 @@ func (s *Service) Operations(m *api.Mux) {
 	})
 	api.Page(m, "GetTrends", s.getTrends, func(_ context.Context, req *pb.GetTrendsRequest) error { return trends.checkToken(req.GetPageToken()) })
 	api.Page(m, "GetLibrary", s.getLibrary, func(_ context.Context, req *pb.GetLibraryRequest) error { return videos.checkToken(req.GetPageToken()) })
+	api.Page(m, "ListOutliers", s.listOutliers, func(_ context.Context, req *pb.ListOutliersRequest) error {
+		return outliers.checkToken(req.GetPageToken())
+	})
+	api.Page(m, "ListHooks", s.listHooks, func(_ context.Context, req *pb.ListHooksRequest) error { return hooks.checkToken(req.GetPageToken()) })
+	api.Page(m, "ListTrends", s.listTrends, func(_ context.Context, req *pb.ListTrendsRequest) error { return trends.checkToken(req.GetPageToken()) })
 	api.Unary(m, "ArchiveLibraryVideo", s.archiveLibraryVideo)
 	api.Page(m, "AnnotateLibraryVideo", s.annotateLibraryVideo)
 	s.insight.Operations(m)
@@ -42,6 +50,47 @@ func (s *Service) getLibrary(ctx context.Context, req *pb.GetLibraryRequest) (ap
 		list: videos, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(), platform: req.GetPlatform(),
 		token: req.GetPageToken(),
 	})
+}
+
+func (s *Service) listOutliers(ctx context.Context, req *pb.ListOutliersRequest) (api.Rendered, error) {
+	f := filterOf(req)
+	f.MinScore = req.GetMinScore()
+	return s.read(ctx, page{
+		list: outliers, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(), filter: f,
+		token: req.GetPageToken(), paged: true,
+	})
+}
+
+func (s *Service) listHooks(ctx context.Context, req *pb.ListHooksRequest) (api.Rendered, error) {
+	f := filterOf(req)
+	f.Kind = req.GetKind()
+	return s.read(ctx, page{
+		list: hooks, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), filter: f, token: req.GetPageToken(), paged: true,
+	})
+}
+
+func (s *Service) listTrends(ctx context.Context, req *pb.ListTrendsRequest) (api.Rendered, error) {
+	return s.readTrends(ctx, page{
+		list: trends, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), token: req.GetPageToken(), paged: true,
+	})
+}
+
+// filters are the filters that the lists have in common, but for the kind: where an index
+// has it, it is no filter.
+type filters interface {
+	GetPlatform() string
+	GetCreator() string
+	GetMinViews() float64
+	GetPostedAfter() float64
+	GetPostedBefore() float64
+}
+
+// filterOf reads them. Bounds are whole numbers: a fraction counts as the next one.
+func filterOf(req filters) search.Filter {
+	return search.Filter{
+		Platform: req.GetPlatform(), Creator: score.Handle(req.GetCreator()), MinViews: int64(math.Ceil(req.GetMinViews())),
+		PostedAfter: int64(math.Ceil(req.GetPostedAfter())), PostedBefore: int64(math.Ceil(req.GetPostedBefore())),
+	}
 }
 
 // limit is the page's length; absent means the default. The API checks its bounds.

@@ -10,39 +10,61 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/search"
 )
 
 // read returns a page of hooks, outliers or videos as the body of the REST answer.
 func (s *Service) read(ctx context.Context, p page) (api.Rendered, error) {
 	return s.page(ctx, p, stamp{}, func(b []byte, after []byte) ([]byte, []byte, error) {
+		b = append(b, p.opening()...)
+		if !p.filter.IsZero() {
+			return s.appendChosen(ctx, b, p, after)
+		}
 		args := []any{after}
 		if p.platform != "" {
 			args = append(args, p.platform)
 		}
-		b = append(b, p.opening()...)
 		more := pager{limit: p.limit}
 		err := s.db.Hot(p.query()).Each(ctx, func(row store.Row) (bool, error) {
 			if !more.next(row) {
 				return false, nil
 			}
-			if more.rows > 1 {
-				b = append(b, ',')
-			}
-			if p.list != videos {
-				b = append(b, `{"video":`...)
-			}
-			b = appendColumn(b, row[1])
 			var err error
-			switch p.list {
-			case hooks:
-				b = appendColumn(b, row[2])
-			case outliers:
-				b, err = showOutlier(b, more.key)
-			}
+			b, err = p.appendItem(b, row, more.rows == 1)
 			return true, err
 		}, args...)
 		return b, more.last, err
 	})
+}
+
+// appendChosen appends the items of a page that the filter chooses.
+func (s *Service) appendChosen(ctx context.Context, b []byte, p page, after []byte) ([]byte, []byte, error) {
+	list, first := search.List{Order: p.order(), Ranges: p.ranges(), Columns: p.columns()}, true
+	next, err := search.Page(ctx, s.db, list, p.filter, p.limit, after, func(row store.Row) (err error) {
+		b, err = p.appendItem(b, row, first)
+		first = false
+		return err
+	})
+	return b, next, err
+}
+
+// appendItem appends an item from its row: the sort key, then the page's columns.
+func (p page) appendItem(b []byte, row store.Row, first bool) ([]byte, error) {
+	if !first {
+		b = append(b, ',')
+	}
+	if p.list != videos {
+		b = append(b, `{"video":`...)
+	}
+	b = appendColumn(b, row[1])
+	switch p.list {
+	case hooks:
+		b = appendColumn(b, row[2])
+	case outliers:
+		key, _ := row[0].([]byte)
+		return showOutlier(b, key)
+	}
+	return b, nil
 }
 
 // page returns the page in memory where the library has not changed, else by way of
@@ -112,7 +134,7 @@ func (p page) opening() string {
 // close ends the body after its last item.
 func (p page) close(b []byte, next string) []byte {
 	switch {
-	case p.list != videos:
+	case p.list != videos && !p.paged:
 		return append(b, "]}"...)
 	case next == "":
 		return append(b, `],"nextCursor":null}`...)

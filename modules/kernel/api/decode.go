@@ -228,7 +228,7 @@ func (d *decoder) list(message protoreflect.Message, f *field) error {
 	return err
 }
 
-// scalar decodes a string, a whole number or a boolean. ok is false after a fault.
+// scalar decodes a string, a number or a boolean. ok is false after a fault.
 func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bool, err error) {
 	switch kind := d.json.PeekKind(); {
 	case f.kind == protoreflect.StringKind && kind == '"':
@@ -253,11 +253,20 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 		if err != nil {
 			return value, false, err
 		}
+		if f.kind == protoreflect.DoubleKind {
+			n, err := strconv.ParseFloat(string(number), 64)
+			if err != nil {
+				d.report(path, "must be a number of 64 bits")
+			}
+			return protoreflect.ValueOfFloat64(n), err == nil, nil
+		}
 		whole, ok := wholeNumber(string(number))
 		if !ok {
 			d.report(path, "must be a whole number of 32 bits")
 		}
 		return protoreflect.ValueOfInt32(whole), ok, nil
+	case f.kind == protoreflect.DoubleKind:
+		return value, false, d.mismatch(path, "a number")
 	default:
 		return value, false, d.mismatch(path, "a whole number")
 	}

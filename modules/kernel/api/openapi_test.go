@@ -51,7 +51,7 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if got := strings.Count(text, `"operationId"`); got != 46 {
+	if got := strings.Count(text, `"operationId"`); got != 49 {
 		t.Errorf("%d operations", got)
 	}
 	for _, hidden := range []string{"pageToken", "nextPageToken", "clearCompetitors"} {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -63,6 +64,13 @@ func (d *decoder) parameter(message protoreflect.Message, f *field, text string)
 			return
 		}
 		message.Set(f.desc, protoreflect.ValueOfInt32(int32(n)))
+	case protoreflect.DoubleKind:
+		if !plainNumber.MatchString(text) {
+			d.report(f.name, "must be a number without exponent")
+			return
+		}
+		n, _ := strconv.ParseFloat(text, 64) // of at most 32 digits
+		message.Set(f.desc, protoreflect.ValueOfFloat64(n))
 	case protoreflect.BoolKind:
 		if text != "true" && text != "false" {
 			d.report(f.name, "must be true or false")
@@ -77,6 +85,9 @@ func (d *decoder) parameter(message protoreflect.Message, f *field, text string)
 		message.Set(f.desc, protoreflect.ValueOfString(text))
 	}
 }
+
+// plainNumber is the form of a number in a query.
+var plainNumber = regexp.MustCompile(`^-?[0-9]{1,16}(\.[0-9]{1,16})?$`)
 
 // isSound reports whether text can be stored: valid UTF-8 without NUL.
 func isSound(text string) bool {

@@ -113,7 +113,7 @@ func (s *shape) readable() error {
 		switch f.kind {
 		case protoreflect.StringKind:
 			continue
-		case protoreflect.BoolKind, protoreflect.Int32Kind:
+		case protoreflect.BoolKind, protoreflect.Int32Kind, protoreflect.DoubleKind:
 			if !f.list {
 				continue
 			}

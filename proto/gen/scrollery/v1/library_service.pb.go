@@ -749,7 +749,7 @@ var File_scrollery_v1_library_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\n" +
-	"\"scrollery/v1/library_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1ascrollery/v1/library.proto\x1a\"scrollery/v1/library_explain.proto\x1a\"scrollery/v1/library_history.proto\x1a\x1cscrollery/v1/operation.proto\"\x8a\x01\n" +
+	"\"scrollery/v1/library_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1ascrollery/v1/library.proto\x1a\"scrollery/v1/library_explain.proto\x1a\"scrollery/v1/library_history.proto\x1a scrollery/v1/library_lists.proto\x1a\x1cscrollery/v1/operation.proto\"\x8a\x01\n" +
 	"\x0fGetHooksRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x12+\n" +
@@ -804,7 +804,7 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x0eagent_metadata\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\ragentMetadata\"\x97\x01\n" +
 	"\x1cAnnotateLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12)\n" +
-	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\x95\x10\n" +
+	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xcd\x13\n" +
 	"\x0eLibraryService\x12\x80\x01\n" +
 	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"5\xca\xda\x18.\n" +
 	"\bgetHooks\x12\x03GET\x1a\t/v1/hooks \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x8f\x01\n" +
@@ -824,7 +824,15 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\bGetVideo\x12\x1d.scrollery.v1.GetVideoRequest\x1a\x1e.scrollery.v1.GetVideoResponse\"=\xca\xda\x186\n" +
 	"\bgetVideo\x12\x03GET\x1a\x11/v1/library/video \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xaf\x01\n" +
 	"\x10ListObservations\x12%.scrollery.v1.ListObservationsRequest\x1a&.scrollery.v1.ListObservationsResponse\"L\xca\xda\x18E\n" +
-	"\x10listObservations\x12\x03GET\x1a\x18/v1/library/observations \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xa3\x01\n" +
+	"\x10listObservations\x12\x03GET\x1a\x18/v1/library/observations \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x98\x01\n" +
+	"\fListOutliers\x12!.scrollery.v1.ListOutliersRequest\x1a\".scrollery.v1.ListOutliersResponse\"A\xca\xda\x18:\n" +
+	"\flistOutliers\x12\x03GET\x1a\x11/v1/outliers/list \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x89\x01\n" +
+	"\tListHooks\x12\x1e.scrollery.v1.ListHooksRequest\x1a\x1f.scrollery.v1.ListHooksResponse\";\xca\xda\x184\n" +
+	"\tlistHooks\x12\x03GET\x1a\x0e/v1/hooks/list \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x8e\x01\n" +
+	"\n" +
+	"ListTrends\x12\x1f.scrollery.v1.ListTrendsRequest\x1a .scrollery.v1.ListTrendsResponse\"=\xca\xda\x186\n" +
+	"\n" +
+	"listTrends\x12\x03GET\x1a\x0f/v1/trends/list \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xa3\x01\n" +
 	"\x0eExplainOutlier\x12#.scrollery.v1.ExplainOutlierRequest\x1a$.scrollery.v1.ExplainOutlierResponse\"F\xca\xda\x18?\n" +
 	"\x0eexplainOutlier\x12\x03GET\x1a\x14/v1/outliers/explain \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x99\x01\n" +
 	"\fExplainTrend\x12!.scrollery.v1.ExplainTrendRequest\x1a\".scrollery.v1.ExplainTrendResponse\"B\xca\xda\x18;\n" +
@@ -871,18 +879,24 @@ var file_scrollery_v1_library_service_proto_goTypes = []any{
 	(*structpb.Value)(nil),               // 16: google.protobuf.Value
 	(*GetVideoRequest)(nil),              // 17: scrollery.v1.GetVideoRequest
 	(*ListObservationsRequest)(nil),      // 18: scrollery.v1.ListObservationsRequest
-	(*ExplainOutlierRequest)(nil),        // 19: scrollery.v1.ExplainOutlierRequest
-	(*ExplainTrendRequest)(nil),          // 20: scrollery.v1.ExplainTrendRequest
-	(*ListScoresRequest)(nil),            // 21: scrollery.v1.ListScoresRequest
-	(*GetTrendSeriesRequest)(nil),        // 22: scrollery.v1.GetTrendSeriesRequest
-	(*BacktestOutliersRequest)(nil),      // 23: scrollery.v1.BacktestOutliersRequest
-	(*GetVideoResponse)(nil),             // 24: scrollery.v1.GetVideoResponse
-	(*ListObservationsResponse)(nil),     // 25: scrollery.v1.ListObservationsResponse
-	(*ExplainOutlierResponse)(nil),       // 26: scrollery.v1.ExplainOutlierResponse
-	(*ExplainTrendResponse)(nil),         // 27: scrollery.v1.ExplainTrendResponse
-	(*ListScoresResponse)(nil),           // 28: scrollery.v1.ListScoresResponse
-	(*GetTrendSeriesResponse)(nil),       // 29: scrollery.v1.GetTrendSeriesResponse
-	(*BacktestOutliersResponse)(nil),     // 30: scrollery.v1.BacktestOutliersResponse
+	(*ListOutliersRequest)(nil),          // 19: scrollery.v1.ListOutliersRequest
+	(*ListHooksRequest)(nil),             // 20: scrollery.v1.ListHooksRequest
+	(*ListTrendsRequest)(nil),            // 21: scrollery.v1.ListTrendsRequest
+	(*ExplainOutlierRequest)(nil),        // 22: scrollery.v1.ExplainOutlierRequest
+	(*ExplainTrendRequest)(nil),          // 23: scrollery.v1.ExplainTrendRequest
+	(*ListScoresRequest)(nil),            // 24: scrollery.v1.ListScoresRequest
+	(*GetTrendSeriesRequest)(nil),        // 25: scrollery.v1.GetTrendSeriesRequest
+	(*BacktestOutliersRequest)(nil),      // 26: scrollery.v1.BacktestOutliersRequest
+	(*GetVideoResponse)(nil),             // 27: scrollery.v1.GetVideoResponse
+	(*ListObservationsResponse)(nil),     // 28: scrollery.v1.ListObservationsResponse
+	(*ListOutliersResponse)(nil),         // 29: scrollery.v1.ListOutliersResponse
+	(*ListHooksResponse)(nil),            // 30: scrollery.v1.ListHooksResponse
+	(*ListTrendsResponse)(nil),           // 31: scrollery.v1.ListTrendsResponse
+	(*ExplainOutlierResponse)(nil),       // 32: scrollery.v1.ExplainOutlierResponse
+	(*ExplainTrendResponse)(nil),         // 33: scrollery.v1.ExplainTrendResponse
+	(*ListScoresResponse)(nil),           // 34: scrollery.v1.ListScoresResponse
+	(*GetTrendSeriesResponse)(nil),       // 35: scrollery.v1.GetTrendSeriesResponse
+	(*BacktestOutliersResponse)(nil),     // 36: scrollery.v1.BacktestOutliersResponse
 }
 var file_scrollery_v1_library_service_proto_depIdxs = []int32{
 	12, // 0: scrollery.v1.GetHooksResponse.hooks:type_name -> scrollery.v1.Hook
@@ -899,26 +913,32 @@ var file_scrollery_v1_library_service_proto_depIdxs = []int32{
 	10, // 11: scrollery.v1.LibraryService.AnnotateLibraryVideo:input_type -> scrollery.v1.AnnotateLibraryVideoRequest
 	17, // 12: scrollery.v1.LibraryService.GetVideo:input_type -> scrollery.v1.GetVideoRequest
 	18, // 13: scrollery.v1.LibraryService.ListObservations:input_type -> scrollery.v1.ListObservationsRequest
-	19, // 14: scrollery.v1.LibraryService.ExplainOutlier:input_type -> scrollery.v1.ExplainOutlierRequest
-	20, // 15: scrollery.v1.LibraryService.ExplainTrend:input_type -> scrollery.v1.ExplainTrendRequest
-	21, // 16: scrollery.v1.LibraryService.ListScores:input_type -> scrollery.v1.ListScoresRequest
-	22, // 17: scrollery.v1.LibraryService.GetTrendSeries:input_type -> scrollery.v1.GetTrendSeriesRequest
-	23, // 18: scrollery.v1.LibraryService.BacktestOutliers:input_type -> scrollery.v1.BacktestOutliersRequest
-	1,  // 19: scrollery.v1.LibraryService.GetHooks:output_type -> scrollery.v1.GetHooksResponse
-	3,  // 20: scrollery.v1.LibraryService.GetOutliers:output_type -> scrollery.v1.GetOutliersResponse
-	5,  // 21: scrollery.v1.LibraryService.GetTrends:output_type -> scrollery.v1.GetTrendsResponse
-	7,  // 22: scrollery.v1.LibraryService.ArchiveLibraryVideo:output_type -> scrollery.v1.ArchiveLibraryVideoResponse
-	9,  // 23: scrollery.v1.LibraryService.GetLibrary:output_type -> scrollery.v1.GetLibraryResponse
-	11, // 24: scrollery.v1.LibraryService.AnnotateLibraryVideo:output_type -> scrollery.v1.AnnotateLibraryVideoResponse
-	24, // 25: scrollery.v1.LibraryService.GetVideo:output_type -> scrollery.v1.GetVideoResponse
-	25, // 26: scrollery.v1.LibraryService.ListObservations:output_type -> scrollery.v1.ListObservationsResponse
-	26, // 27: scrollery.v1.LibraryService.ExplainOutlier:output_type -> scrollery.v1.ExplainOutlierResponse
-	27, // 28: scrollery.v1.LibraryService.ExplainTrend:output_type -> scrollery.v1.ExplainTrendResponse
-	28, // 29: scrollery.v1.LibraryService.ListScores:output_type -> scrollery.v1.ListScoresResponse
-	29, // 30: scrollery.v1.LibraryService.GetTrendSeries:output_type -> scrollery.v1.GetTrendSeriesResponse
-	30, // 31: scrollery.v1.LibraryService.BacktestOutliers:output_type -> scrollery.v1.BacktestOutliersResponse
-	19, // [19:32] is the sub-list for method output_type
-	6,  // [6:19] is the sub-list for method input_type
+	19, // 14: scrollery.v1.LibraryService.ListOutliers:input_type -> scrollery.v1.ListOutliersRequest
+	20, // 15: scrollery.v1.LibraryService.ListHooks:input_type -> scrollery.v1.ListHooksRequest
+	21, // 16: scrollery.v1.LibraryService.ListTrends:input_type -> scrollery.v1.ListTrendsRequest
+	22, // 17: scrollery.v1.LibraryService.ExplainOutlier:input_type -> scrollery.v1.ExplainOutlierRequest
+	23, // 18: scrollery.v1.LibraryService.ExplainTrend:input_type -> scrollery.v1.ExplainTrendRequest
+	24, // 19: scrollery.v1.LibraryService.ListScores:input_type -> scrollery.v1.ListScoresRequest
+	25, // 20: scrollery.v1.LibraryService.GetTrendSeries:input_type -> scrollery.v1.GetTrendSeriesRequest
+	26, // 21: scrollery.v1.LibraryService.BacktestOutliers:input_type -> scrollery.v1.BacktestOutliersRequest
+	1,  // 22: scrollery.v1.LibraryService.GetHooks:output_type -> scrollery.v1.GetHooksResponse
+	3,  // 23: scrollery.v1.LibraryService.GetOutliers:output_type -> scrollery.v1.GetOutliersResponse
+	5,  // 24: scrollery.v1.LibraryService.GetTrends:output_type -> scrollery.v1.GetTrendsResponse
+	7,  // 25: scrollery.v1.LibraryService.ArchiveLibraryVideo:output_type -> scrollery.v1.ArchiveLibraryVideoResponse
+	9,  // 26: scrollery.v1.LibraryService.GetLibrary:output_type -> scrollery.v1.GetLibraryResponse
+	11, // 27: scrollery.v1.LibraryService.AnnotateLibraryVideo:output_type -> scrollery.v1.AnnotateLibraryVideoResponse
+	27, // 28: scrollery.v1.LibraryService.GetVideo:output_type -> scrollery.v1.GetVideoResponse
+	28, // 29: scrollery.v1.LibraryService.ListObservations:output_type -> scrollery.v1.ListObservationsResponse
+	29, // 30: scrollery.v1.LibraryService.ListOutliers:output_type -> scrollery.v1.ListOutliersResponse
+	30, // 31: scrollery.v1.LibraryService.ListHooks:output_type -> scrollery.v1.ListHooksResponse
+	31, // 32: scrollery.v1.LibraryService.ListTrends:output_type -> scrollery.v1.ListTrendsResponse
+	32, // 33: scrollery.v1.LibraryService.ExplainOutlier:output_type -> scrollery.v1.ExplainOutlierResponse
+	33, // 34: scrollery.v1.LibraryService.ExplainTrend:output_type -> scrollery.v1.ExplainTrendResponse
+	34, // 35: scrollery.v1.LibraryService.ListScores:output_type -> scrollery.v1.ListScoresResponse
+	35, // 36: scrollery.v1.LibraryService.GetTrendSeries:output_type -> scrollery.v1.GetTrendSeriesResponse
+	36, // 37: scrollery.v1.LibraryService.BacktestOutliers:output_type -> scrollery.v1.BacktestOutliersResponse
+	22, // [22:38] is the sub-list for method output_type
+	6,  // [6:22] is the sub-list for method input_type
 	6,  // [6:6] is the sub-list for extension type_name
 	6,  // [6:6] is the sub-list for extension extendee
 	0,  // [0:6] is the sub-list for field type_name
@@ -932,6 +952,7 @@ func file_scrollery_v1_library_service_proto_init() {
 	file_scrollery_v1_library_proto_init()
 	file_scrollery_v1_library_explain_proto_init()
 	file_scrollery_v1_library_history_proto_init()
+	file_scrollery_v1_library_lists_proto_init()
 	file_scrollery_v1_operation_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

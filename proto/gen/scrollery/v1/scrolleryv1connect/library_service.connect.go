@@ -55,6 +55,15 @@ const (
 	// LibraryServiceListObservationsProcedure is the fully-qualified name of the LibraryService's
 	// ListObservations RPC.
 	LibraryServiceListObservationsProcedure = "/scrollery.v1.LibraryService/ListObservations"
+	// LibraryServiceListOutliersProcedure is the fully-qualified name of the LibraryService's
+	// ListOutliers RPC.
+	LibraryServiceListOutliersProcedure = "/scrollery.v1.LibraryService/ListOutliers"
+	// LibraryServiceListHooksProcedure is the fully-qualified name of the LibraryService's ListHooks
+	// RPC.
+	LibraryServiceListHooksProcedure = "/scrollery.v1.LibraryService/ListHooks"
+	// LibraryServiceListTrendsProcedure is the fully-qualified name of the LibraryService's ListTrends
+	// RPC.
+	LibraryServiceListTrendsProcedure = "/scrollery.v1.LibraryService/ListTrends"
 	// LibraryServiceExplainOutlierProcedure is the fully-qualified name of the LibraryService's
 	// ExplainOutlier RPC.
 	LibraryServiceExplainOutlierProcedure = "/scrollery.v1.LibraryService/ExplainOutlier"
@@ -90,6 +99,12 @@ type LibraryServiceClient interface {
 	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
 	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
+	// Lists outliers page by page, in the order of getOutliers, with filters.
+	ListOutliers(context.Context, *v1.ListOutliersRequest) (*v1.ListOutliersResponse, error)
+	// Lists hooks page by page, in the order of getHooks, with filters.
+	ListHooks(context.Context, *v1.ListHooksRequest) (*v1.ListHooksResponse, error)
+	// Lists trends page by page, in the order of getTrends.
+	ListTrends(context.Context, *v1.ListTrendsRequest) (*v1.ListTrendsResponse, error)
 	// Explains the score of a video from all that went into it, whether it is listed or not.
 	ExplainOutlier(context.Context, *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error)
 	// Explains a trend key of the current subject's window, whether it is listed or not.
@@ -167,6 +182,27 @@ func NewLibraryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		listOutliers: connect.NewClient[v1.ListOutliersRequest, v1.ListOutliersResponse](
+			httpClient,
+			baseURL+LibraryServiceListOutliersProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("ListOutliers")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listHooks: connect.NewClient[v1.ListHooksRequest, v1.ListHooksResponse](
+			httpClient,
+			baseURL+LibraryServiceListHooksProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("ListHooks")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listTrends: connect.NewClient[v1.ListTrendsRequest, v1.ListTrendsResponse](
+			httpClient,
+			baseURL+LibraryServiceListTrendsProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("ListTrends")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		explainOutlier: connect.NewClient[v1.ExplainOutlierRequest, v1.ExplainOutlierResponse](
 			httpClient,
 			baseURL+LibraryServiceExplainOutlierProcedure,
@@ -215,6 +251,9 @@ type libraryServiceClient struct {
 	annotateLibraryVideo *connect.Client[v1.AnnotateLibraryVideoRequest, v1.AnnotateLibraryVideoResponse]
 	getVideo             *connect.Client[v1.GetVideoRequest, v1.GetVideoResponse]
 	listObservations     *connect.Client[v1.ListObservationsRequest, v1.ListObservationsResponse]
+	listOutliers         *connect.Client[v1.ListOutliersRequest, v1.ListOutliersResponse]
+	listHooks            *connect.Client[v1.ListHooksRequest, v1.ListHooksResponse]
+	listTrends           *connect.Client[v1.ListTrendsRequest, v1.ListTrendsResponse]
 	explainOutlier       *connect.Client[v1.ExplainOutlierRequest, v1.ExplainOutlierResponse]
 	explainTrend         *connect.Client[v1.ExplainTrendRequest, v1.ExplainTrendResponse]
 	listScores           *connect.Client[v1.ListScoresRequest, v1.ListScoresResponse]
@@ -294,6 +333,33 @@ func (c *libraryServiceClient) ListObservations(ctx context.Context, req *v1.Lis
 	return nil, err
 }
 
+// ListOutliers calls scrollery.v1.LibraryService.ListOutliers.
+func (c *libraryServiceClient) ListOutliers(ctx context.Context, req *v1.ListOutliersRequest) (*v1.ListOutliersResponse, error) {
+	response, err := c.listOutliers.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListHooks calls scrollery.v1.LibraryService.ListHooks.
+func (c *libraryServiceClient) ListHooks(ctx context.Context, req *v1.ListHooksRequest) (*v1.ListHooksResponse, error) {
+	response, err := c.listHooks.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListTrends calls scrollery.v1.LibraryService.ListTrends.
+func (c *libraryServiceClient) ListTrends(ctx context.Context, req *v1.ListTrendsRequest) (*v1.ListTrendsResponse, error) {
+	response, err := c.listTrends.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ExplainOutlier calls scrollery.v1.LibraryService.ExplainOutlier.
 func (c *libraryServiceClient) ExplainOutlier(ctx context.Context, req *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error) {
 	response, err := c.explainOutlier.CallUnary(ctx, connect.NewRequest(req))
@@ -357,6 +423,12 @@ type LibraryServiceHandler interface {
 	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
 	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
+	// Lists outliers page by page, in the order of getOutliers, with filters.
+	ListOutliers(context.Context, *v1.ListOutliersRequest) (*v1.ListOutliersResponse, error)
+	// Lists hooks page by page, in the order of getHooks, with filters.
+	ListHooks(context.Context, *v1.ListHooksRequest) (*v1.ListHooksResponse, error)
+	// Lists trends page by page, in the order of getTrends.
+	ListTrends(context.Context, *v1.ListTrendsRequest) (*v1.ListTrendsResponse, error)
 	// Explains the score of a video from all that went into it, whether it is listed or not.
 	ExplainOutlier(context.Context, *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error)
 	// Explains a trend key of the current subject's window, whether it is listed or not.
@@ -430,6 +502,27 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	libraryServiceListOutliersHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceListOutliersProcedure,
+		svc.ListOutliers,
+		connect.WithSchema(libraryServiceMethods.ByName("ListOutliers")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceListHooksHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceListHooksProcedure,
+		svc.ListHooks,
+		connect.WithSchema(libraryServiceMethods.ByName("ListHooks")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceListTrendsHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceListTrendsProcedure,
+		svc.ListTrends,
+		connect.WithSchema(libraryServiceMethods.ByName("ListTrends")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	libraryServiceExplainOutlierHandler := connect.NewUnaryHandlerSimple(
 		LibraryServiceExplainOutlierProcedure,
 		svc.ExplainOutlier,
@@ -483,6 +576,12 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 			libraryServiceGetVideoHandler.ServeHTTP(w, r)
 		case LibraryServiceListObservationsProcedure:
 			libraryServiceListObservationsHandler.ServeHTTP(w, r)
+		case LibraryServiceListOutliersProcedure:
+			libraryServiceListOutliersHandler.ServeHTTP(w, r)
+		case LibraryServiceListHooksProcedure:
+			libraryServiceListHooksHandler.ServeHTTP(w, r)
+		case LibraryServiceListTrendsProcedure:
+			libraryServiceListTrendsHandler.ServeHTTP(w, r)
 		case LibraryServiceExplainOutlierProcedure:
 			libraryServiceExplainOutlierHandler.ServeHTTP(w, r)
 		case LibraryServiceExplainTrendProcedure:
@@ -532,6 +631,18 @@ func (UnimplementedLibraryServiceHandler) GetVideo(context.Context, *v1.GetVideo
 
 func (UnimplementedLibraryServiceHandler) ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ListObservations is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) ListOutliers(context.Context, *v1.ListOutliersRequest) (*v1.ListOutliersResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ListOutliers is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) ListHooks(context.Context, *v1.ListHooksRequest) (*v1.ListHooksResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ListHooks is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) ListTrends(context.Context, *v1.ListTrendsRequest) (*v1.ListTrendsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ListTrends is not implemented"))
 }
 
 func (UnimplementedLibraryServiceHandler) ExplainOutlier(context.Context, *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error) {
