@@ -17,7 +17,8 @@ func sampleFeed(cfg *app.Config) { cfg.SetStage("FEED_DIR", feed.Sample) }
 var views = []string{
 	"GET /v1/hooks?limit=25", "GET /v1/outliers?limit=25", "GET /v1/outliers?limit=25&kind=competitor",
 	"GET /v1/outliers/list?limit=25&minViews=1", "GET /v1/outliers/list?includeArchived=true&minScore=1", "GET /v1/hooks/list?limit=25&minViews=1",
-	"GET /v1/trends/list", "GET /v1/trends?limit=25", "GET /v1/library?limit=25", "GET /v1/hooks?includeArchived=true", "GET /v1/rules",
+	"GET /v1/trends/list", "GET /v1/library?q=coffee", "GET /v1/library?annotated=false&platform=tiktok", "GET /v1/outliers/list?q=the&hashtag=coffee",
+	"GET /v1/hooks/list?annotated=false", "GET /v1/trends?limit=25", "GET /v1/library?limit=25", "GET /v1/hooks?includeArchived=true", "GET /v1/rules",
 }
 
 // travel makes a subscriber's journey over the sample feed.

@@ -88,7 +88,7 @@ func liveWith(t *testing.T, owner *apptest.Caller) {
 	for _, call := range []string{
 		fmt.Sprintf(`POST /v1/library/archive {"videoId":%q,"archived":true}`, ids["vid_"][0]),
 		fmt.Sprintf(`POST /v1/library/annotate {"videoId":%q,"agentMetadata":{"mine":"yes"}}`, ids["vid_"][1]),
-		"GET /v1/usage", "GET /v1/events", `POST /v1/rules/preview {"text":"- skip giveaways"}`,
+		"GET /v1/usage", "GET /v1/events", "GET /v1/hooks/list?q=a&language=en&annotated=true", `POST /v1/rules/preview {"text":"- skip giveaways"}`,
 	} {
 		owner.Get(t, call, &struct{}{})
 	}

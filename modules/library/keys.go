@@ -27,6 +27,8 @@ type facts struct {
 	hashtags            []string
 	soundID, soundTitle string
 	duration            int64 // milliseconds; 0 where unknown
+	// for searches
+	caption, title, language string
 }
 
 // factsOf reads a video's metadata. What is not of the expected form is unknown.
@@ -36,6 +38,9 @@ func factsOf(metadata []byte) (f facts) {
 		SoundID         json.RawMessage `json:"soundId"`
 		SoundTitle      json.RawMessage `json:"soundTitle"`
 		DurationSeconds json.RawMessage `json:"durationSeconds"`
+		Caption         json.RawMessage `json:"caption"`
+		Title           json.RawMessage `json:"title"`
+		Language        json.RawMessage `json:"language"`
 	}
 	if json.Unmarshal(metadata, &meta) != nil {
 		return f
@@ -46,6 +51,7 @@ func factsOf(metadata []byte) (f facts) {
 		f.hashtags = append(f.hashtags, plain(raw))
 	}
 	f.soundID, f.soundTitle = strings.TrimSpace(plain(meta.SoundID)), strings.TrimSpace(plain(meta.SoundTitle))
+	f.caption, f.title, f.language = plain(meta.Caption), plain(meta.Title), plain(meta.Language)
 	seconds, err := strconv.ParseFloat(plain(meta.DurationSeconds), 64)
 	if err == nil && seconds > 0 && seconds < longestVideo {
 		f.duration = max(int64(seconds*1000), 1)

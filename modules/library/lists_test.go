@@ -1,15 +1,21 @@
 package library
 
 import (
+	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/search"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // TestFiltersChooseWhatTheListHas compares pages by filters with the whole list, filtered here.
@@ -18,10 +24,17 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		for from := 0; from < 1400; from += 200 {
-			b.archive(1, now+int64(from), sampleRecords(from, 200)...)
+			b.archive(1, now+int64(from), told(sampleRecords(from, 200), from)...)
 		}
 		b.complete(1)
 		first, _ := b.read(page{list: videos, limit: 5})
+		annotated := map[string]bool{}
+		for _, v := range first.Videos[:3] {
+			annotated[v.ID] = true
+			if _, _, err := b.Annotate(b.ctx, v.ID, json.RawMessage(`{"angle":"price"}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for i, v := range first.Videos {
 			if _, err := b.ArchiveVideo(b.ctx, v.ID, i%2 == 1, true); err != nil {
 				t.Fatal(err)
@@ -71,6 +84,22 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 				return v.Platform == "tiktok" && views(&v.shown) >= 50_000
 			}},
 			{"nothing", search.Filter{Creator: "unknown"}, func(item) bool { return false }},
+			{"a creator by the index", search.Filter{Creator: "creator7"}.With(search.Creator("creator7")), func(v item) bool { return v.Source["handle"] == "creator7" }},
+			{"a word of all", search.Filter{}.With(search.Words("PULL a Shot")...), func(item) bool { return true }},
+			{"a rare word", search.Filter{}.With(search.Words("ristretto")...), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
+			{"a rare word and a filter", search.Filter{MinViews: 50_000}.With(search.Words("Über RISTRETTO")...), func(v item) bool {
+				return number(v.ExternalID[5:])%70 == 5 && views(&v.shown) >= 50_000
+			}},
+			{"a frequent word and another one", search.Filter{}.With(search.Words("lungo shot")...), func(v item) bool { return number(v.ExternalID[5:])%2 == 0 }},
+			{"letters without spaces", search.Filter{}.With(search.Words("猫カフェ")...), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
+			{"one letter", search.Filter{}.With(search.Words("猫")...), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
+			{"words on the screen", search.Filter{}.With(search.Words("wait it")...), func(item) bool { return true }},
+			{"no such word", search.Filter{}.With(search.Words("shot unknown")...), func(item) bool { return false }},
+			{"syntax is text", search.Filter{}.With(search.Words(`shot OR "NOT* ^shot' & !a:*`)...), func(item) bool { return false }},
+			{"a hashtag", search.Filter{}.With(search.Hashtag("#Ristretto_Bar")), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
+			{"a language", search.Filter{}.With(search.Language("EN")), func(v item) bool { return number(v.ExternalID[5:])%2 == 0 }},
+			{"annotated", search.Filter{}.With(search.Annotated), func(v item) bool { return annotated[v.ID] }},
+			{"not annotated", search.Filter{Without: search.Annotated}, func(v item) bool { return !annotated[v.ID] }},
 			{"score", search.Filter{MinScore: 1.5}, func(v item) bool { return v.score >= 1.5 }},
 		} {
 			for _, l := range []list{videos, hooks, outliers} {
@@ -112,9 +141,10 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 		}
 		t.Run("another tenant has none of them", func(t *testing.T) {
 			for _, l := range []list{videos, hooks, outliers} {
-				got := itemsOf(b.as(8).all(page{list: l, filter: search.Filter{MinViews: 1}, paged: true}))
-				if len(got) > 0 {
-					t.Errorf("list %c: got %d items, want none", l, len(got))
+				for _, f := range []search.Filter{{MinViews: 1}, search.Filter{}.With("ristretto"), search.Filter{}.With("shot")} {
+					if got := itemsOf(b.as(8).all(page{list: l, filter: f, paged: true})); len(got) > 0 {
+						t.Errorf("list %c: got %d items, want none", l, len(got))
+					}
 				}
 			}
 		})
@@ -125,6 +155,117 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 			}
 		})
 	})
+}
+
+// told are records with words of their own.
+func told(records []stage.Record, from int) []stage.Record {
+	for i := range records {
+		text := string(records[i].Metadata)
+		if (from+i)%2 == 0 {
+			text = strings.Replace(text, `{"caption":"`, `{"language":"en-US","caption":"Lungo! `, 1)
+		}
+		if (from+i)%70 == 5 {
+			text = strings.Replace(text, `"caption":"`, `"caption":"U\u0308ber-Ristretto: 猫カフェへ `, 1)
+			text = strings.Replace(text, `"hashtags":[`, `"hashtags":["ristretto_bar",`, 1)
+		}
+		records[i].Metadata = json.RawMessage(text)
+	}
+	return records
+}
+
+// TestSearchesFindWhatEarlierVersionsStored: videos without words get them in the background.
+func TestSearchesFindWhatEarlierVersionsStored(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b, other := setup(t, db), setup(t, db).as(8)
+		for _, of := range []*bundle{b, other} {
+			of.archive(1, now, told(sampleRecords(0, 450), 0)...)
+		}
+		rare := page{list: videos, filter: search.Filter{}.With("ristretto"), paged: true}
+		want := b.all(rare).Videos
+		if len(want) != 7 {
+			t.Fatalf("got %d videos, want 7", len(want))
+		}
+		storetest.Exec(t, db, "DELETE FROM video_terms")
+		b.archive(2, now+1, told(sampleRecords(0, 20), 0)...) // raises the revision, and stores no words of what is as it was
+		if got := b.all(rare).Videos; len(got) > 0 {
+			t.Fatalf("got %d videos without words, want none", len(got))
+		}
+		for _, of := range []int64{7, 8} {
+			storetest.Exec(t, db, "INSERT INTO unindexed_libraries VALUES ($1, '', '')", of)
+		}
+		if err := b.IndexAll(viewer.System(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(len(want), len(b.all(rare).Videos)); diff != "" {
+			t.Errorf("videos, want - got +:\n%s", diff)
+		}
+		if got := other.all(rare).Videos; len(got) != len(want) {
+			t.Errorf("other tenant: got %d videos, want %d", len(got), len(want))
+		}
+		t.Run("a deleted document leaves no words", func(t *testing.T) {
+			storetest.Exec(t, db, "DELETE FROM video_docs WHERE account_id = $1", int64(8))
+			var left []int64
+			err := store.Scan(db.Hot("SELECT COUNT(*) FROM video_terms WHERE {tenant}").Query(other.ctx))(func(rows *sql.Rows) error {
+				left = append(left, 0)
+				return rows.Scan(&left[0])
+			})
+			if err != nil || left[0] != 0 {
+				t.Errorf("got %v rows of words and error %v, want none", left, err)
+			}
+		})
+	})
+}
+
+// TestSearchesCost compares searches with an unfiltered page, at 100,000 videos.
+func TestSearchesCost(t *testing.T) {
+	measured(t)
+	for _, open := range []func(testing.TB) *store.DB{storetest.SQLite, storetest.Postgres} {
+		b := setup(t, open(t))
+		size := sizes()[len(sizes())-1]
+		began := time.Now()
+		for from := 0; from < size; from += 2000 {
+			b.archive(1, now+int64(from), told(sampleRecords(from, 2000), from)...)
+		}
+		t.Logf("%s: %d videos archived in %v", b.db.Dialect(), size, time.Since(began).Round(time.Millisecond))
+		b.complete(1)
+		uncached, err := New(Config{}, b.db, b.runs, b.runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []list{videos, outliers, hooks} {
+			cost := func(f search.Filter) (p50, p99 time.Duration, items int) {
+				p := page{list: l, limit: 25, filter: f, paged: true}
+				var took []time.Duration
+				for range 200 {
+					began := time.Now()
+					made, err := uncached.read(b.ctx, p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					took = append(took, time.Since(began))
+					items += strings.Count(string(made.Body), `"firstSeenAt"`)
+					if made.Done != nil {
+						made.Done()
+					}
+					p.token = made.NextPageToken
+				}
+				slices.Sort(took)
+				return took[len(took)/2], took[len(took)*99/100], items
+			}
+			bare50, bare, _ := cost(search.Filter{})
+			t.Logf("%s list %c, unfiltered: p50 %v, p99 %v", b.db.Dialect(), l, bare50, bare)
+			for name, f := range map[string]search.Filter{
+				"rare word": search.Filter{}.With("ristretto"), "frequent word": search.Filter{}.With("lungo"), "two frequent words": search.Filter{}.With("lungo", "shot"),
+				"a word of all": search.Filter{}.With("shot"), "no such word": search.Filter{}.With("unknown"), "frequent and rare": search.Filter{}.With("lungo", "tag1999"),
+				"hashtag": search.Filter{}.With("#tag77"), "creator": search.Filter{Creator: "creator77"}.With("@creator77"), "views": {MinViews: 95_000},
+				"views of none": {MinViews: 1 << 40}, "posted": {PostedAfter: now - 20*day}, "platform and kind": {Platform: "youtube", Kind: Competitor},
+			} {
+				p50, p99, items := cost(f)
+				t.Logf("%s list %c, %s: p50 %v, p99 %v: %.1f of unfiltered (bar 5); %d items in 200 pages", b.db.Dialect(), l, name, p50, p99, float64(p99)/float64(bare), items)
+			}
+		}
+	}
 }
 
 // TestListedTrendsPage: the pages of listTrends are the list of getTrends.

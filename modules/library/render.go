@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/search"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -44,6 +45,21 @@ func (v *Video) Render() (made texts, err error) {
 		made.hook = &hook
 	}
 	return made, nil
+}
+
+// terms are the terms that a search finds the video by.
+func (v *Video) terms() string {
+	known := factsOf(v.Metadata)
+	text := search.Text{
+		Words: []string{known.caption, known.title}, Handle: v.identity.handle, Hashtags: known.hashtags, Language: known.language,
+		Annotated: len(v.Annotations) > 0 && string(v.Annotations) != "null",
+	}
+	for _, part := range []*string{v.Hook.Spoken, v.Hook.OnScreenText} {
+		if part != nil {
+			text.Words = append(text.Words, *part)
+		}
+	}
+	return text.Terms()
 }
 
 // parse reads back what Render returned.

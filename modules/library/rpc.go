@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/modules/library/search"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
@@ -20,11 +21,9 @@ func (s *Service) Operations(m *api.Mux) {
 		return outliers.checkToken(req.GetPageToken())
 	})
 	api.Page(m, "GetTrends", s.getTrends, func(_ context.Context, req *pb.GetTrendsRequest) error { return trends.checkToken(req.GetPageToken()) })
-	api.Page(m, "GetLibrary", s.getLibrary, func(_ context.Context, req *pb.GetLibraryRequest) error { return videos.checkToken(req.GetPageToken()) })
-	api.Page(m, "ListOutliers", s.listOutliers, func(_ context.Context, req *pb.ListOutliersRequest) error {
-		return outliers.checkToken(req.GetPageToken())
-	})
-	api.Page(m, "ListHooks", s.listHooks, func(_ context.Context, req *pb.ListHooksRequest) error { return hooks.checkToken(req.GetPageToken()) })
+	api.Page(m, "GetLibrary", s.getLibrary, func(_ context.Context, req *pb.GetLibraryRequest) error { return checkFilters(videos, req, req.Q) })
+	api.Page(m, "ListOutliers", s.listOutliers, func(_ context.Context, req *pb.ListOutliersRequest) error { return checkFilters(outliers, req, req.Q) })
+	api.Page(m, "ListHooks", s.listHooks, func(_ context.Context, req *pb.ListHooksRequest) error { return checkFilters(hooks, req, req.Q) })
 	api.Page(m, "ListTrends", s.listTrends, func(_ context.Context, req *pb.ListTrendsRequest) error { return trends.checkToken(req.GetPageToken()) })
 	api.Unary(m, "ArchiveLibraryVideo", s.archiveLibraryVideo)
 	api.Page(m, "AnnotateLibraryVideo", s.annotateLibraryVideo)
@@ -46,14 +45,19 @@ func (s *Service) getTrends(ctx context.Context, req *pb.GetTrendsRequest) (api.
 }
 
 func (s *Service) getLibrary(ctx context.Context, req *pb.GetLibraryRequest) (api.Rendered, error) {
+	f := filterOf(req, req.Annotated)
+	f.MinScore, f.Platform = req.GetMinScore(), "" // the index has the platform
+	if !f.IsZero() {
+		f.Platform = req.GetPlatform() // the statement takes it from the filter
+	}
 	return s.read(ctx, page{
 		list: videos, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(), platform: req.GetPlatform(),
-		token: req.GetPageToken(),
+		filter: f, token: req.GetPageToken(),
 	})
 }
 
 func (s *Service) listOutliers(ctx context.Context, req *pb.ListOutliersRequest) (api.Rendered, error) {
-	f := filterOf(req)
+	f := filterOf(req, req.Annotated)
 	f.MinScore = req.GetMinScore()
 	return s.read(ctx, page{
 		list: outliers, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(), filter: f,
@@ -62,7 +66,7 @@ func (s *Service) listOutliers(ctx context.Context, req *pb.ListOutliersRequest)
 }
 
 func (s *Service) listHooks(ctx context.Context, req *pb.ListHooksRequest) (api.Rendered, error) {
-	f := filterOf(req)
+	f := filterOf(req, req.Annotated)
 	f.Kind = req.GetKind()
 	return s.read(ctx, page{
 		list: hooks, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), filter: f, token: req.GetPageToken(), paged: true,
@@ -78,6 +82,10 @@ func (s *Service) listTrends(ctx context.Context, req *pb.ListTrendsRequest) (ap
 // filters are the filters that the lists have in common, but for the kind: where an index
 // has it, it is no filter.
 type filters interface {
+	GetPageToken() string
+	GetQ() string
+	GetHashtag() string
+	GetLanguage() string
 	GetPlatform() string
 	GetCreator() string
 	GetMinViews() float64
@@ -85,12 +93,42 @@ type filters interface {
 	GetPostedBefore() float64
 }
 
+// checkFilters refuses a token that the list did not return, and a text without words.
+func checkFilters(l list, req filters, q *string) error {
+	var issues []apierr.Issue
+	if _, ok := l.key(req.GetPageToken()); !ok {
+		issues = append(issues, apierr.Issue{Path: "pageToken", Message: badToken})
+	}
+	if q != nil {
+		if err := search.CheckQuery(*q); err != nil {
+			issues = append(issues, apierr.Issue{Path: "q", Message: err.Error()})
+		}
+	}
+	if req.GetHashtag() != "" && search.Hashtag(req.GetHashtag()) == "" {
+		issues = append(issues, apierr.Issue{Path: "hashtag", Message: search.ErrNoWord.Error()})
+	}
+	if req.GetLanguage() != "" && search.Language(req.GetLanguage()) == "" {
+		issues = append(issues, apierr.Issue{Path: "language", Message: search.ErrNoWord.Error()})
+	}
+	if len(issues) > 0 {
+		return apierr.InvalidIssues(issues...)
+	}
+	return nil
+}
+
 // filterOf reads them. Bounds are whole numbers: a fraction counts as the next one.
-func filterOf(req filters) search.Filter {
-	return search.Filter{
+func filterOf(req filters, annotated *bool) search.Filter {
+	f := search.Filter{
 		Platform: req.GetPlatform(), Creator: score.Handle(req.GetCreator()), MinViews: int64(math.Ceil(req.GetMinViews())),
 		PostedAfter: int64(math.Ceil(req.GetPostedAfter())), PostedBefore: int64(math.Ceil(req.GetPostedBefore())),
 	}
+	switch {
+	case annotated != nil && *annotated:
+		f = f.With(search.Annotated)
+	case annotated != nil:
+		f.Without = search.Annotated
+	}
+	return f.With(search.Words(req.GetQ())...).With(search.Creator(f.Creator), search.Hashtag(req.GetHashtag()), search.Language(req.GetLanguage()))
 }
 
 // limit is the page's length; absent means the default. The API checks its bounds.

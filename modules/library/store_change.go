@@ -79,7 +79,7 @@ func (s *Service) annotate(ctx context.Context, tx *store.Tx, id int64, metadata
 		return nil, err
 	}
 	v := known[ref]
-	v.Annotations = value(metadata)
+	v.Annotations, v.hasNewWords = value(metadata), true
 	t, err := v.Render()
 	if err != nil {
 		return nil, err

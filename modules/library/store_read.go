@@ -116,8 +116,10 @@ func (l list) checkToken(token string) error {
 	if _, ok := l.key(token); ok {
 		return nil
 	}
-	return apierr.Invalid("pageToken", "is not a value that this list returned")
+	return apierr.Invalid("pageToken", badToken)
 }
+
+const badToken = "is not a value that this list returned"
 
 // opening is the text before the first item.
 func (p page) opening() string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/search"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -90,7 +91,7 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 // saveRows writes the rows of videos.
 func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, changed []*Video) error {
 	videos, docs := make([][]any, len(changed)), make([][]any, len(changed))
-	var readings [][]any
+	var readings, terms [][]any
 	added := 0
 	for i, v := range changed {
 		t, err := v.Render()
@@ -103,6 +104,9 @@ func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, chang
 			v.goneAt, v.digest, 0, 0, 0, seenOrder(v.FirstSeenAt, v.id), nullable(v.hookOrder), v.hookChangedAt, v.opening,
 		}
 		docs[i] = []any{v.id, t.doc, t.hook, t.keys}
+		if v.hasNewWords {
+			terms = append(terms, []any{v.id, v.terms()})
+		}
 		for _, m := range v.readings {
 			readings = append(readings, []any{
 				s.db.NewID(), v.id, batch.ScrollID, batch.Stage, m.Views, m.Likes, m.Comments, m.Shares, m.Saves, *m.ObservedAt, m.semantics,
@@ -117,6 +121,9 @@ func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, chang
 	}
 	if _, err := s.hot.saveDocs.ExecIn(ctx, tx, docs); err != nil {
 		return fmt.Errorf("save documents: %w", err)
+	}
+	if err := search.Save(ctx, tx, s.db, terms); err != nil {
+		return err
 	}
 	for part := range slices.Chunk(readings, readingsAtOnce) {
 		if _, err := s.hot.addObservations.ExecIn(ctx, tx, part); err != nil {

@@ -54,6 +54,8 @@ type Video struct {
 	before standing
 	// hasNewReading: the reading that scoring uses changed.
 	hasNewReading bool
+	// hasNewWords: what a search reads changed.
+	hasNewWords bool
 	// seen is true when the scroll has an observation of the video already.
 	seen bool
 	// readings are the observations that this batch adds.
@@ -96,7 +98,7 @@ type Hook struct {
 func newVideo(id int64, r *stage.Record, batch Batch) *Video {
 	v := &Video{
 		ID: publicid.Format(publicid.Video, id), Ref: r.Ref, FirstSeenAt: batch.At, Metadata: jsontext.Value("{}"),
-		id: id, isNew: true, scrollID: batch.ScrollID,
+		id: id, isNew: true, hasNewWords: true, scrollID: batch.ScrollID,
 	}
 	v.derive(&facts{}) // a record of numbers alone has nothing to merge
 	v.Merge(r, batch.At)
@@ -123,7 +125,7 @@ func (v *Video) Merge(r *stage.Record, at int64) bool {
 	if digest == v.digest || numbersOnly(r) {
 		return false
 	}
-	v.digest = digest
+	v.digest, v.hasNewWords = digest, true
 	if r.SourceURL != "" {
 		v.SourceURL = r.SourceURL
 	}

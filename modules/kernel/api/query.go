@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -65,7 +64,7 @@ func (d *decoder) parameter(message protoreflect.Message, f *field, text string)
 		}
 		message.Set(f.desc, protoreflect.ValueOfInt32(int32(n)))
 	case protoreflect.DoubleKind:
-		if !plainNumber.MatchString(text) {
+		if !isPlainNumber(text) {
 			d.report(f.name, "must be a number without exponent")
 			return
 		}
@@ -86,8 +85,13 @@ func (d *decoder) parameter(message protoreflect.Message, f *field, text string)
 	}
 }
 
-// plainNumber is the form of a number in a query.
-var plainNumber = regexp.MustCompile(`^-?[0-9]{1,16}(\.[0-9]{1,16})?$`)
+// isPlainNumber reports whether text is a number as a query has it: at most 16 digits, and
+// as many behind a point.
+func isPlainNumber(text string) bool {
+	whole, part, hasPart := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	digits := func(s string) bool { return s != "" && len(s) <= 16 && strings.Trim(s, "0123456789") == "" }
+	return digits(whole) && (!hasPart || digits(part))
+}
 
 // isSound reports whether text can be stored: valid UTF-8 without NUL.
 func isSound(text string) bool {

@@ -1,16 +1,27 @@
 // Package search reads the library's lists by filters.
 //
-// Its cost does not grow with the library. A page examines at most [examined] rows of
-// the list's own index, from the cursor on. An answer may therefore hold fewer items
-// than asked for, even none, and have a cursor all the same: it stands for the last row
-// that was examined, so that the next page goes on there.
+// Its cost does not grow with the library. Of the terms that a video must have, the
+// index tells which is rare. If few videos have it, the page looks at these alone.
+// Otherwise it looks at the next rows of the list's own index, a bounded number. An
+// answer may therefore hold fewer items than asked for, even none, and have a cursor all
+// the same: it stands for the last row that was looked at, so that the next page goes on
+// there.
 package search
 
-// examined bounds the rows that one page looks at.
-const examined = 600
+import (
+	"errors"
+	"slices"
+	"strings"
+)
 
-// MostItems is the longest page.
-const MostItems = 25
+const (
+	// examined bounds the rows that one page looks at.
+	examined = 600
+	// MostItems is the longest page.
+	MostItems = 25
+	// mostAsked bounds the terms of a filter.
+	mostAsked = 12
+)
 
 // Filter chooses videos. A zero value chooses all; a video must meet every other one.
 type Filter struct {
@@ -23,12 +34,52 @@ type Filter struct {
 	// PostedAfter and PostedBefore bound the posting time, Unix milliseconds; the first
 	// one is within. A video without a date meets neither.
 	PostedAfter, PostedBefore int64
+	// Terms are terms that a video has, with a space between them; see [Text].
+	Terms string
+	// Without is a term that it does not have.
+	Without string
 }
 
 // IsZero reports whether the filter chooses all videos.
 func (f Filter) IsZero() bool { return f == Filter{} }
 
-// values are the arguments of a page's statement from $4 on.
-func (f Filter) values() []any {
-	return []any{f.Kind, f.Creator, f.MinViews, f.MinScore, f.PostedAfter, f.PostedBefore}
+// Faults of a text that is searched for.
+var (
+	ErrNoWord    = errors.New("must have a letter or a digit")
+	ErrManyWords = errors.New("has too many words; at most 10 are searched for")
+)
+
+// CheckQuery refuses a text to search for that has no words or too many.
+func CheckQuery(q string) error {
+	switch n := len(distinct(Words(q))); {
+	case n == 0:
+		return ErrNoWord
+	case n > mostAsked-2: // a hashtag and a language may come on top
+		return ErrManyWords
+	}
+	return nil
+}
+
+// With returns the filter with terms added; empty ones are left out.
+func (f Filter) With(terms ...string) Filter {
+	f.Terms = strings.Join(distinct(append(strings.Fields(f.Terms), terms...)), " ")
+	return f
+}
+
+func distinct(terms []string) []string {
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	return slices.DeleteFunc(terms, func(term string) bool { return term == "" })
+}
+
+// values are the arguments of a page's statement from $4 on, with the terms in this order.
+func (f Filter) values(terms []string) []any {
+	values := []any{f.Kind, f.Creator, f.MinViews, f.MinScore, f.PostedAfter, f.PostedBefore}
+	if len(terms) > 0 || f.Without != "" {
+		values = append(values, f.Without)
+	}
+	for _, term := range terms {
+		values = append(values, term)
+	}
+	return values
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -27,28 +28,56 @@ var endOfKeys = bytes.Repeat([]byte{0xff}, 256)
 // then the list's columns. It returns the key that the next page begins after, nil at
 // the end of the list.
 func Page(ctx context.Context, db *store.DB, l List, f Filter, limit int, after []byte, do func(row store.Row) error) (next []byte, err error) {
-	end, err := l.end(ctx, db, f, after)
+	terms := strings.Fields(f.Terms)
+	isRare, err := rareFirst(ctx, db, terms)
 	if err != nil {
 		return nil, err
 	}
-	until := end
-	if end == nil {
-		until = endOfKeys
+	d, until := dialectOf(db), endOfKeys
+	statement := l.rare(d, f, len(terms))
+	if !isRare {
+		if next, err = l.end(ctx, db, f, after); err != nil {
+			return nil, err
+		}
+		if statement = l.walk(d, f, len(terms)); next != nil {
+			until = next
+		}
 	}
 	rows, last := 0, after
-	err = db.Hot(l.page()).Each(ctx, func(row store.Row) (bool, error) {
+	err = db.Hot(statement).Each(ctx, func(row store.Row) (bool, error) {
 		if rows == limit {
-			end = last
+			next = last
 			return false, nil
 		}
 		rows++
 		last, _ = row[0].([]byte)
 		return true, do(row)
-	}, append([]any{after, f.Platform, until}, f.values()...)...)
-	return end, err
+	}, append([]any{after, f.Platform, until}, f.values(terms)...)...)
+	return next, err
 }
 
-// end is the last key that a page may examine; nil where it may examine all that is left.
+// rareFirst moves the first term that few videos have to the front, and reports whether
+// there is one.
+func rareFirst(ctx context.Context, db *store.DB, terms []string) (isRare bool, err error) {
+	count := db.Hot(dialectOf(db).count())
+	for i, term := range terms {
+		err := count.Each(ctx, func(row store.Row) (bool, error) {
+			found, _ := row[0].(int64)
+			isRare = found <= examined
+			return false, nil
+		}, term)
+		if err != nil {
+			return false, err
+		}
+		if isRare {
+			terms[0], terms[i] = terms[i], terms[0]
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// end is the last key that a page may look at; nil where it may look at all that is left.
 func (l List) end(ctx context.Context, db *store.DB, f Filter, after []byte) (end []byte, err error) {
 	parts := l.each(fmt.Sprintf("SELECT v.%[1]s AS place FROM videos v WHERE {tenant:v} AND %%s AND v.%[1]s > $1 ORDER BY v.%[1]s LIMIT 1 OFFSET %[2]d",
 		l.Order, examined/len(l.Ranges)-1))
@@ -63,18 +92,29 @@ func (l List) end(ctx context.Context, db *store.DB, f Filter, after []byte) (en
 	return end, err
 }
 
-// conditions are those of the filter, from $4 on.
-const conditions = `(v.platform = $2 OR CAST($2 AS TEXT) = '') AND (v.kind = $4 OR CAST($4 AS TEXT) = '')
-AND (v.handle = $5 OR CAST($5 AS TEXT) = '') AND (v.usable_views >= $6 OR CAST($6 AS BIGINT) = 0) AND v.score >= $7
-AND (v.posted_at >= $8 OR CAST($8 AS BIGINT) = 0) AND (v.posted_at < $9 OR CAST($9 AS BIGINT) = 0)`
+// The arguments of both statements below: $1 is the key to begin after, $2 the platform,
+// $3 the last key to look at, then the values of the filter. Both read one item more than
+// the longest page.
 
-// page is the statement of a page. $1 is the key to begin after, $2 the platform, $3 the
-// last key to examine. It reads one item more than the longest page.
-func (l List) page() string {
-	parts := l.each(fmt.Sprintf("SELECT v.id, v.%[1]s AS place FROM videos v WHERE {tenant:v} AND %%s AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[2]s ORDER BY v.%[1]s LIMIT %[3]d",
-		l.Order, conditions, MostItems+1))
-	return fmt.Sprintf("SELECT k.place, %s FROM (SELECT id, place FROM (%s) m ORDER BY place LIMIT %d) k CROSS JOIN video_docs d WHERE d.id = k.id ORDER BY k.place",
-		l.Columns, parts, MostItems+1)
+// walk looks at the rows of the list up to $3.
+func (l List) walk(d dialect, f Filter, terms int) string {
+	from, where := d.conditions(f, terms)
+	parts := l.each(fmt.Sprintf("SELECT v.id, v.%[1]s AS place FROM videos v%[2]s WHERE {tenant:v} AND %%s AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[3]s ORDER BY v.%[1]s LIMIT %[4]d",
+		l.Order, from, where, MostItems+1))
+	return l.documents("SELECT id, place FROM (" + parts + ") m")
+}
+
+// rare looks at the videos that have the first term.
+func (l List) rare(d dialect, f Filter, terms int) string {
+	from, where := d.conditions(f, terms)
+	return l.documents(fmt.Sprintf("SELECT v.id, v.%[1]s AS place FROM (%[2]s) w CROSS JOIN videos v%[3]s WHERE v.id = w.id AND {tenant:v} AND (%[4]s) AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[5]s",
+		l.Order, d.having("$11"), from, strings.Join(l.Ranges, " OR "), where))
+}
+
+// documents reads the documents of the first of the chosen videos.
+func (l List) documents(chosen string) string {
+	return fmt.Sprintf("SELECT k.place, %s FROM (%s ORDER BY place LIMIT %d) k CROSS JOIN video_docs d WHERE d.id = k.id ORDER BY k.place",
+		l.Columns, chosen, MostItems+1)
 }
 
 // each is the statement for each of the ranges, one below the other.
@@ -84,4 +124,48 @@ func (l List) each(statement string) string {
 		parts[i] = fmt.Sprintf("SELECT * FROM ("+statement+") r%d", where, i)
 	}
 	return strings.Join(parts, " UNION ALL ")
+}
+
+// dialect has what the databases name differently.
+type dialect struct {
+	// position is the function that finds a text in another one.
+	position string
+	// ids are those of the videos with a word; %s is the word with its account.
+	ids string
+}
+
+func dialectOf(db *store.DB) dialect {
+	if db.Dialect() == store.Postgres {
+		return dialect{"strpos", `SELECT id FROM video_terms WHERE {tenant} AND array_to_tsvector(string_to_array(
+CAST({owner} AS text) || '_' || replace(btrim(terms), ' ', ' ' || CAST({owner} AS text) || '_'), ' ')) @@ CAST('''' || %s || '''' AS tsquery)`}
+	}
+	return dialect{"instr", `SELECT rowid AS id FROM video_words WHERE video_words MATCH ('"' || %s || '"')`}
+}
+
+// having are the videos with a term, at most one more than a page looks at.
+func (d dialect) having(term string) string {
+	word := "CAST(CAST({account} AS BIGINT) AS TEXT) || '_' || CAST(" + term + " AS TEXT)"
+	return fmt.Sprintf(d.ids, word) + " LIMIT " + strconv.Itoa(examined+1)
+}
+
+// count counts the videos with the term $1, at most one more than a page looks at.
+func (d dialect) count() string {
+	return "SELECT COUNT(*) FROM (" + d.having("$1") + ") w CROSS JOIN video_terms t WHERE t.id = w.id AND {tenant:t}"
+}
+
+// conditions are those of a filter with so many terms: what they read besides the video v,
+// and the conditions.
+func (d dialect) conditions(f Filter, terms int) (from, where string) {
+	where = `(v.platform = $2 OR CAST($2 AS TEXT) = '') AND (v.kind = $4 OR CAST($4 AS TEXT) = '')
+AND (v.handle = $5 OR CAST($5 AS TEXT) = '') AND (v.usable_views >= $6 OR CAST($6 AS BIGINT) = 0) AND v.score >= $7
+AND (v.posted_at >= $8 OR CAST($8 AS BIGINT) = 0) AND (v.posted_at < $9 OR CAST($9 AS BIGINT) = 0)`
+	if terms == 0 && f.Without == "" {
+		return "", where
+	}
+	from = " CROSS JOIN video_terms t"
+	where += " AND t.id = v.id AND {tenant:t} AND (CAST($10 AS TEXT) = '' OR " + d.position + "(t.terms, ' ' || CAST($10 AS TEXT) || ' ') = 0)"
+	for i := range terms {
+		where += fmt.Sprintf(" AND %s(t.terms, ' ' || CAST($%d AS TEXT) || ' ') > 0", d.position, 11+i)
+	}
+	return from, where
 }

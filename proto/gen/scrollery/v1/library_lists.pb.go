@@ -42,7 +42,15 @@ type ListOutliersRequest struct {
 	// Posted before this time, Unix milliseconds. A video without a date is left out.
 	PostedBefore *float64 `protobuf:"fixed64,9,opt,name=posted_before,json=postedBefore" json:"posted_before,omitempty"`
 	// Least score.
-	MinScore      *float64 `protobuf:"fixed64,10,opt,name=min_score,json=minScore" json:"min_score,omitempty"`
+	MinScore *float64 `protobuf:"fixed64,10,opt,name=min_score,json=minScore" json:"min_score,omitempty"`
+	// Words that the caption, the title, the spoken words, the text on the screen or the handle have, all of them.
+	Q *string `protobuf:"bytes,11,opt,name=q" json:"q,omitempty"`
+	// A hashtag of the video, with or without its sign.
+	Hashtag *string `protobuf:"bytes,12,opt,name=hashtag" json:"hashtag,omitempty"`
+	// The language that the source gives the video, as `en`.
+	Language *string `protobuf:"bytes,13,opt,name=language" json:"language,omitempty"`
+	// Whether the caller annotated the video.
+	Annotated     *bool `protobuf:"varint,14,opt,name=annotated" json:"annotated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -147,6 +155,34 @@ func (x *ListOutliersRequest) GetMinScore() float64 {
 	return 0
 }
 
+func (x *ListOutliersRequest) GetQ() string {
+	if x != nil && x.Q != nil {
+		return *x.Q
+	}
+	return ""
+}
+
+func (x *ListOutliersRequest) GetHashtag() string {
+	if x != nil && x.Hashtag != nil {
+		return *x.Hashtag
+	}
+	return ""
+}
+
+func (x *ListOutliersRequest) GetLanguage() string {
+	if x != nil && x.Language != nil {
+		return *x.Language
+	}
+	return ""
+}
+
+func (x *ListOutliersRequest) GetAnnotated() bool {
+	if x != nil && x.Annotated != nil {
+		return *x.Annotated
+	}
+	return false
+}
+
 type ListOutliersResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Outliers []*Outlier             `protobuf:"bytes,1,rep,name=outliers" json:"outliers,omitempty"`
@@ -218,7 +254,15 @@ type ListHooksRequest struct {
 	// Posted at this time or later, Unix milliseconds. A video without a date is left out.
 	PostedAfter *float64 `protobuf:"fixed64,8,opt,name=posted_after,json=postedAfter" json:"posted_after,omitempty"`
 	// Posted before this time, Unix milliseconds. A video without a date is left out.
-	PostedBefore  *float64 `protobuf:"fixed64,9,opt,name=posted_before,json=postedBefore" json:"posted_before,omitempty"`
+	PostedBefore *float64 `protobuf:"fixed64,9,opt,name=posted_before,json=postedBefore" json:"posted_before,omitempty"`
+	// Words that the caption, the title, the spoken words, the text on the screen or the handle have, all of them.
+	Q *string `protobuf:"bytes,10,opt,name=q" json:"q,omitempty"`
+	// A hashtag of the video, with or without its sign.
+	Hashtag *string `protobuf:"bytes,11,opt,name=hashtag" json:"hashtag,omitempty"`
+	// The language that the source gives the video, as `en`.
+	Language *string `protobuf:"bytes,12,opt,name=language" json:"language,omitempty"`
+	// Whether the caller annotated the video.
+	Annotated     *bool `protobuf:"varint,13,opt,name=annotated" json:"annotated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -314,6 +358,34 @@ func (x *ListHooksRequest) GetPostedBefore() float64 {
 		return *x.PostedBefore
 	}
 	return 0
+}
+
+func (x *ListHooksRequest) GetQ() string {
+	if x != nil && x.Q != nil {
+		return *x.Q
+	}
+	return ""
+}
+
+func (x *ListHooksRequest) GetHashtag() string {
+	if x != nil && x.Hashtag != nil {
+		return *x.Hashtag
+	}
+	return ""
+}
+
+func (x *ListHooksRequest) GetLanguage() string {
+	if x != nil && x.Language != nil {
+		return *x.Language
+	}
+	return ""
+}
+
+func (x *ListHooksRequest) GetAnnotated() bool {
+	if x != nil && x.Annotated != nil {
+		return *x.Annotated
+	}
+	return false
 }
 
 type ListHooksResponse struct {
@@ -507,7 +579,7 @@ var File_scrollery_v1_library_lists_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\n" +
-	" scrollery/v1/library_lists.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"\xfc\x03\n" +
+	" scrollery/v1/library_lists.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"\x80\x05\n" +
 	"\x13ListOutliersRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x123\n" +
@@ -522,11 +594,16 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\fposted_after\x18\b \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\vpostedAfter\x12<\n" +
 	"\rposted_before\x18\t \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fpostedBefore\x124\n" +
 	"\tmin_score\x18\n" +
-	" \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00R\bminScore\"\x81\x01\n" +
+	" \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00R\bminScore\x12\x18\n" +
+	"\x01q\x18\v \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x01q\x12#\n" +
+	"\ahashtag\x18\f \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\ahashtag\x12%\n" +
+	"\blanguage\x18\r \x01(\tB\t\xbaH\x06r\x04\x10\x02\x18#R\blanguage\x12\x1c\n" +
+	"\tannotated\x18\x0e \x01(\bR\tannotated\"\x81\x01\n" +
 	"\x14ListOutliersResponse\x121\n" +
 	"\boutliers\x18\x01 \x03(\v2\x15.scrollery.v1.OutlierR\boutliers\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
-	"nextCursorR\rnextPageToken\"\xc3\x03\n" +
+	"nextCursorR\rnextPageToken\"\xc7\x04\n" +
 	"\x10ListHooksRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x123\n" +
@@ -539,7 +616,13 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\acreator\x124\n" +
 	"\tmin_views\x18\a \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00R\bminViews\x12:\n" +
 	"\fposted_after\x18\b \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\vpostedAfter\x12<\n" +
-	"\rposted_before\x18\t \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fpostedBefore\"u\n" +
+	"\rposted_before\x18\t \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fpostedBefore\x12\x18\n" +
+	"\x01q\x18\n" +
+	" \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x01q\x12#\n" +
+	"\ahashtag\x18\v \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\ahashtag\x12%\n" +
+	"\blanguage\x18\f \x01(\tB\t\xbaH\x06r\x04\x10\x02\x18#R\blanguage\x12\x1c\n" +
+	"\tannotated\x18\r \x01(\bR\tannotated\"u\n" +
 	"\x11ListHooksResponse\x12(\n" +
 	"\x05hooks\x18\x01 \x03(\v2\x12.scrollery.v1.HookR\x05hooks\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +

@@ -514,7 +514,25 @@ type GetLibraryRequest struct {
 	Kind            *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
 	Platform        *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
 	// `nextCursor` of the page before.
-	PageToken     *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
+	PageToken *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
+	// The creator's handle, with or without @, in any case.
+	Creator *string `protobuf:"bytes,6,opt,name=creator" json:"creator,omitempty"`
+	// Least views of the newest reading that scoring can use.
+	MinViews *float64 `protobuf:"fixed64,7,opt,name=min_views,json=minViews" json:"min_views,omitempty"`
+	// Posted at this time or later, Unix milliseconds. A video without a date is left out.
+	PostedAfter *float64 `protobuf:"fixed64,8,opt,name=posted_after,json=postedAfter" json:"posted_after,omitempty"`
+	// Posted before this time, Unix milliseconds. A video without a date is left out.
+	PostedBefore *float64 `protobuf:"fixed64,9,opt,name=posted_before,json=postedBefore" json:"posted_before,omitempty"`
+	// Least score.
+	MinScore *float64 `protobuf:"fixed64,10,opt,name=min_score,json=minScore" json:"min_score,omitempty"`
+	// Words that the caption, the title, the spoken words, the text on the screen or the handle have, all of them.
+	Q *string `protobuf:"bytes,11,opt,name=q" json:"q,omitempty"`
+	// A hashtag of the video, with or without its sign.
+	Hashtag *string `protobuf:"bytes,12,opt,name=hashtag" json:"hashtag,omitempty"`
+	// The language that the source gives the video, as `en`.
+	Language *string `protobuf:"bytes,13,opt,name=language" json:"language,omitempty"`
+	// Whether the caller annotated the video.
+	Annotated     *bool `protobuf:"varint,14,opt,name=annotated" json:"annotated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -582,6 +600,69 @@ func (x *GetLibraryRequest) GetPageToken() string {
 		return *x.PageToken
 	}
 	return ""
+}
+
+func (x *GetLibraryRequest) GetCreator() string {
+	if x != nil && x.Creator != nil {
+		return *x.Creator
+	}
+	return ""
+}
+
+func (x *GetLibraryRequest) GetMinViews() float64 {
+	if x != nil && x.MinViews != nil {
+		return *x.MinViews
+	}
+	return 0
+}
+
+func (x *GetLibraryRequest) GetPostedAfter() float64 {
+	if x != nil && x.PostedAfter != nil {
+		return *x.PostedAfter
+	}
+	return 0
+}
+
+func (x *GetLibraryRequest) GetPostedBefore() float64 {
+	if x != nil && x.PostedBefore != nil {
+		return *x.PostedBefore
+	}
+	return 0
+}
+
+func (x *GetLibraryRequest) GetMinScore() float64 {
+	if x != nil && x.MinScore != nil {
+		return *x.MinScore
+	}
+	return 0
+}
+
+func (x *GetLibraryRequest) GetQ() string {
+	if x != nil && x.Q != nil {
+		return *x.Q
+	}
+	return ""
+}
+
+func (x *GetLibraryRequest) GetHashtag() string {
+	if x != nil && x.Hashtag != nil {
+		return *x.Hashtag
+	}
+	return ""
+}
+
+func (x *GetLibraryRequest) GetLanguage() string {
+	if x != nil && x.Language != nil {
+		return *x.Language
+	}
+	return ""
+}
+
+func (x *GetLibraryRequest) GetAnnotated() bool {
+	if x != nil && x.Annotated != nil {
+		return *x.Annotated
+	}
+	return false
 }
 
 type GetLibraryResponse struct {
@@ -785,7 +866,7 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\barchived\x18\x03 \x01(\bB\x06\xbaH\x03\xc8\x01\x01R\barchived\"\x8e\x01\n" +
 	"\x1bArchiveLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12!\n" +
-	"\barchived\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\barchived\"\xee\x01\n" +
+	"\barchived\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\barchived\"\xfe\x04\n" +
 	"\x11GetLibraryRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
@@ -793,7 +874,19 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"competitorR\x05nicheR\x04kind\x12%\n" +
 	"\bplatform\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18(R\bplatform\x123\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\x14\xbaH\ar\x05\x10\x01\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\"y\n" +
+	"page_token\x18\x05 \x01(\tB\x14\xbaH\ar\x05\x10\x01\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12$\n" +
+	"\acreator\x18\x06 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\acreator\x124\n" +
+	"\tmin_views\x18\a \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00R\bminViews\x12:\n" +
+	"\fposted_after\x18\b \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\vpostedAfter\x12<\n" +
+	"\rposted_before\x18\t \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fpostedBefore\x124\n" +
+	"\tmin_score\x18\n" +
+	" \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00R\bminScore\x12\x18\n" +
+	"\x01q\x18\v \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x01q\x12#\n" +
+	"\ahashtag\x18\f \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\ahashtag\x12%\n" +
+	"\blanguage\x18\r \x01(\tB\t\xbaH\x06r\x04\x10\x02\x18#R\blanguage\x12\x1c\n" +
+	"\tannotated\x18\x0e \x01(\bR\tannotated\"y\n" +
 	"\x12GetLibraryResponse\x12+\n" +
 	"\x06videos\x18\x01 \x03(\v2\x13.scrollery.v1.VideoR\x06videos\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
