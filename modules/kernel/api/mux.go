@@ -33,6 +33,7 @@ type Mux struct {
 	validator  func() (protovalidate.Validator, error)
 	limiter    *limiter
 	operations map[string]*operation // by rpc name
+	document   func() []byte         // the OpenAPI document
 	errorShape *shape
 	rest       map[string]*route   // by path
 	rpc        map[string]*binding // by procedure
@@ -78,6 +79,7 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 		// Built at the first bounded input: it takes longer than the rest of New.
 		validator: sync.OnceValues(func() (protovalidate.Validator, error) { return protovalidate.New() }),
 		limiter:   limiter, operations: operations,
+		document:   sync.OnceValue(func() []byte { return describe(cfg.BaseURL) }),
 		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
 		rest:       map[string]*route{}, rpc: map[string]*binding{},
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -14,5 +15,19 @@ func (m *Mux) serveOpenAPI(w http.ResponseWriter, c *call) {
 		m.refuseREST(w, c, apierr.New(apierr.MethodNotAllowed, "/openapi.json takes GET, HEAD."))
 		return
 	}
-	c.send(w, http.StatusOK, []byte(openapi.Document))
+	c.send(w, http.StatusOK, m.document())
+}
+
+// describe returns the document in its short form, with the base address.
+func describe(base string) []byte {
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(openapi.Document), &parts); err != nil {
+		panic(err) // it is part of the program
+	}
+	parts["servers"], _ = json.Marshal([]map[string]string{{"url": base}}) // of texts
+	text, err := json.Marshal(parts)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }

@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,8 +46,8 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 	b := setup(t)
 	_, text := contract(t, b)
 	for _, want := range []string{
-		`"openapi": "3.1.0"`, `"version": "2026-07-13"`, `"operationId": "archiveLibraryVideo"`, `"operationId": "runAgent"`,
-		`"deprecated": true`, `"maxLength": 20000`, `"ScrollActiveLimitError"`, `"scheme": "bearer"`,
+		`"openapi":"3.1.0"`, `"version":"2026-07-13"`, `"operationId":"archiveLibraryVideo"`, `"operationId":"runAgent"`,
+		`"deprecated":true`, `"maxLength":20000`, `"ScrollActiveLimitError"`, `"scheme":"bearer"`, `"servers":[{"url":"https://api.scrollery.test"}]`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing", want)
@@ -54,9 +56,55 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 	if got := strings.Count(text, `"operationId"`); got != 49 {
 		t.Errorf("%d operations", got)
 	}
+	t.Run("every property and parameter is explained", func(t *testing.T) {
+		var document map[string]any
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(err)
+		}
+		explained := 0
+		eachPart(document["components"], "", func(path string, part map[string]any) {
+			properties, _ := part["properties"].(map[string]any)
+			for name, property := range properties {
+				if explained++; property.(map[string]any)["description"] == nil {
+					t.Errorf("%s/%s has no description; write a comment in its .proto file", path, name)
+				}
+			}
+		})
+		eachPart(document, "", func(path string, part map[string]any) {
+			if part["in"] == "query" {
+				if explained++; part["description"] == nil {
+					t.Errorf("%s has no description; write a comment in its .proto file", path)
+				}
+			}
+		})
+		if explained < 400 {
+			t.Errorf("got %d properties and parameters, want at least 400", explained)
+		}
+	})
+	t.Run("an operation with a body has an example of it", func(t *testing.T) {
+		bodies := strings.Count(text, `"requestBody"`)
+		if got := strings.Count(text, `"content":{"application/json":{"example":`); got != bodies || bodies < 15 {
+			t.Errorf("got %d examples of %d bodies, want one each", got, bodies)
+		}
+	})
 	for _, hidden := range []string{"pageToken", "nextPageToken", "clearCompetitors"} {
 		if strings.Contains(text, hidden) {
 			t.Errorf("%s belongs to the other protocols", hidden)
+		}
+	}
+}
+
+// eachPart visits every object of a document.
+func eachPart(part any, path string, do func(path string, part map[string]any)) {
+	switch part := part.(type) {
+	case map[string]any:
+		do(path, part)
+		for name, inner := range part {
+			eachPart(inner, path+"/"+name, do)
+		}
+	case []any:
+		for i, inner := range part {
+			eachPart(inner, path+"/"+strconv.Itoa(i), do)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,11 +20,34 @@ type document struct {
 	schemas object
 	// refusals are the answers that operations share, by name.
 	refusals object
-	tags     []any
+	// codes are the names of the refusals by the codes that they cover.
+	codes map[string]string
+	// shared are the parameters that several operations have, by their text.
+	shared map[string]*parameter
+	tags   []any
+}
+
+// parameter is a query parameter, and how many operations have it.
+type parameter struct {
+	object
+	uses int
 }
 
 func newDocument(refusal protoreflect.MessageDescriptor) *document {
-	d := &document{paths: object{}, schemas: object{}, refusals: object{}}
+	d := &document{paths: object{}, schemas: object{}, refusals: object{}, codes: map[string]string{}, shared: map[string]*parameter{}}
+	d.refusals["Refused"] = object{
+		"description": "404 `not_found` and 405 `method_not_allowed` on other paths and methods; 503 `temporary_service_error` or " +
+			"`upstream_error` with `Retry-After` where the server has too much to do: nothing was changed.",
+		"headers": headerRefs(true, true), "content": jsonContent(reference("AnyError")),
+	}
+	d.refusals["304"] = object{"description": "The list is as `If-None-Match` says.", "headers": headerRefs(false, false)}
+	d.schemas["AnyError"] = object{
+		"type": "object", "description": "What every error has.", "required": []any{"error", "message"},
+		"properties": object{
+			"error":   object{"type": "string", "description": "Stable code."},
+			"message": object{"type": "string", "description": "What happened and what to do next."},
+		},
+	}
 	for _, e := range errorForms() {
 		d.schemas[e.schema] = e.describe(d, refusal)
 	}
@@ -39,14 +64,17 @@ func (d *document) whole() object {
 			"title": "Scrollery", "version": version,
 			"description": "A private research library of short-form videos for each tenant. " +
 				"Everything that a creator wrote (captions, metadata, addresses, transcripts, handles) is untrusted data.",
+			"license": object{"name": "Terms of the operator", "url": "https://example.com/terms"},
 		},
-		"servers": []any{object{"url": "/"}},
-		"tags":    d.tags,
-		"paths":   d.paths,
+		"servers":  []any{object{"url": "/"}}, // the server puts its address here
+		"security": []any{object{"key": []any{}}},
+		"tags":     d.tags,
+		"paths":    d.paths,
 		"components": object{
-			"schemas":   d.schemas,
-			"responses": d.refusals,
-			"headers":   headers(),
+			"schemas":    d.schemas,
+			"responses":  d.refusals,
+			"headers":    headers(),
+			"parameters": d.parametersOfMany(),
 			"securitySchemes": object{"key": object{
 				"type": "http", "scheme": "bearer", "description": "An API key or a session key.",
 			}},
@@ -77,13 +105,16 @@ func (d *document) service(service protoreflect.ServiceDescriptor) {
 func (d *document) operation(tag string, method protoreflect.MethodDescriptor, op *scrolleryv1.Operation) object {
 	o := object{
 		"operationId": op.Id, "tags": []any{tag}, "summary": comment(method),
-		"security": security(op), "responses": d.responses(method, op),
+		"responses": d.responses(method, op),
+	}
+	if public(op) { // the key is optional; it attributes the event
+		o["security"] = []any{object{}, object{"key": []any{}}}
 	}
 	if op.Scope != "" {
 		o["description"] = "Needs the scope `" + op.Scope + "`."
 	}
 	if op.Method == "GET" {
-		parameters := d.parameters(method.Input())
+		parameters := d.parameters(method.Input(), exampleOf(op))
 		if method.IsStreamingServer() {
 			parameters = append(parameters, object{
 				"name": "Last-Event-ID", "in": "header", "schema": object{"type": "string", "maxLength": 200},
@@ -95,7 +126,11 @@ func (d *document) operation(tag string, method protoreflect.MethodDescriptor, o
 		}
 		return o
 	}
-	o["requestBody"] = object{"required": true, "content": jsonContent(d.request(method.Input()))}
+	content := object{"schema": d.request(method.Input())}
+	if op.Example != "" {
+		content["example"] = exampleOf(op)
+	}
+	o["requestBody"] = object{"required": true, "content": object{"application/json": content}}
 	return o
 }
 
@@ -103,27 +138,77 @@ func public(op *scrolleryv1.Operation) bool {
 	return op.Auth == scrolleryv1.Auth_AUTH_PUBLIC || op.Auth == scrolleryv1.Auth_AUTH_OLDER_PUBLIC
 }
 
-// security makes the key of a public operation optional; it attributes the event.
-func security(op *scrolleryv1.Operation) []any {
-	key := object{"key": []any{}}
-	if public(op) {
-		return []any{object{}, key}
+// exampleOf is the example of an operation's input.
+func exampleOf(op *scrolleryv1.Operation) object {
+	if op.Example == "" {
+		return nil
 	}
-	return []any{key}
+	var example object
+	if err := json.Unmarshal([]byte(op.Example), &example); err != nil {
+		panic(fmt.Sprintf("example of %s: %v", op.Id, err))
+	}
+	return example
 }
 
-func (d *document) parameters(input protoreflect.MessageDescriptor) []any {
+// parametersOfMany moves what several operations have in common out of them.
+func (d *document) parametersOfMany() object {
+	common, texts := object{}, make([]string, 0, len(d.shared))
+	for text, p := range d.shared {
+		if p.uses > 1 {
+			texts = append(texts, text)
+		}
+	}
+	slices.Sort(texts)
+	for _, text := range texts {
+		p := d.shared[text]
+		name := p.object["name"].(string)
+		for n := 2; common[name] != nil; n++ {
+			name = p.object["name"].(string) + strconv.Itoa(n)
+		}
+		described := object{}
+		for member, value := range p.object {
+			described[member] = value
+		}
+		common[name] = described
+		clear(p.object)
+		p.object["$ref"] = "#/components/parameters/" + name
+	}
+	return common
+}
+
+// share returns the parameter that stands for all of the same text.
+func (d *document) share(p object) object {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	known := d.shared[string(text)]
+	if known == nil {
+		known = &parameter{object: p}
+		d.shared[string(text)] = known
+	}
+	known.uses++
+	return known.object
+}
+
+func (d *document) parameters(input protoreflect.MessageDescriptor, example object) []any {
 	var list []any
 	for i := range input.Fields().Len() {
 		field := input.Fields().Get(i)
 		if rpcOnly(field) {
 			continue
 		}
-		p := object{"name": restName(field), "in": "query", "required": required(field), "schema": d.requestField(field)}
+		p := object{"name": restName(field), "in": "query", "schema": d.requestField(field)}
+		if required(field) {
+			p["required"] = true
+		}
 		if text := comment(field); text != "" {
 			p["description"] = text
 		}
-		list = append(list, p)
+		if value, ok := example[restName(field)]; ok {
+			p["example"] = value
+		}
+		list = append(list, d.share(p))
 	}
 	return list
 }
@@ -140,8 +225,12 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 	}
 	for _, status := range statuses {
 		out[strconv.Itoa(int(status))] = object{
-			"description": "Success.", "headers": headerRefs(false), "content": jsonContent(d.message(method.Output())),
+			"description": "Success.", "headers": headerRefs(false, false), "content": jsonContent(d.message(method.Output())),
 		}
+	}
+	out["default"] = object{"$ref": "#/components/responses/Refused"}
+	if hasETag(method.Output()) {
+		out["304"] = object{"$ref": "#/components/responses/304"}
 	}
 	byStatus, names := map[int][]any{}, map[int]string{}
 	for _, e := range errorForms() {
@@ -155,24 +244,46 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 		if len(schemas) > 1 {
 			schema = object{"oneOf": schemas}
 		}
-		d.refusals[names[status]] = object{
-			"description": reason(status), "headers": headerRefs(status == 429), "content": jsonContent(schema),
+		name := d.codes[names[status]]
+		if name == "" {
+			name = strconv.Itoa(status)
+			for n := 2; d.refusals[name] != nil; n++ {
+				name = strconv.Itoa(status) + "." + strconv.Itoa(n)
+			}
+			d.codes[names[status]] = name
 		}
-		out[strconv.Itoa(status)] = object{"$ref": "#/components/responses/" + names[status]}
+		d.refusals[name] = object{
+			"description": reason(status), "headers": headerRefs(status == 429, true), "content": jsonContent(schema),
+		}
+		out[strconv.Itoa(status)] = object{"$ref": "#/components/responses/" + name}
 	}
 	return out
+}
+
+// hasETag reports whether an answer is a list of the library.
+func hasETag(output protoreflect.MessageDescriptor) bool {
+	for i := range output.Fields().Len() {
+		if field := output.Fields().Get(i); field.IsList() && field.Message() != nil {
+			switch field.Message().Name() {
+			case "Video", "Hook", "Outlier", "Trend":
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // events describes the answers of a stream. OpenAPI 3.1 cannot describe one event, so
 // the text names the schema of its data.
 func (d *document) events(out object, output protoreflect.MessageDescriptor) {
-	d.message(output)
 	out["200"] = object{
 		"description": "Server-Sent Events. The `data` of each is a " + string(output.Name()) + " in JSON, its `id` a cursor. " +
 			"An event `error` carries the body of an error and ends the stream. A comment comes at least every 15 seconds.",
-		"headers": headerRefs(false), "content": object{"text/event-stream": object{"schema": object{"type": "string"}}},
+		"headers": headerRefs(false, false), "content": object{"text/event-stream": object{"schema": object{
+			"type": "string", "contentMediaType": "text/event-stream", "contentSchema": d.message(output),
+		}}},
 	}
-	out["204"] = object{"description": "The stream has ended, and the client has every event.", "headers": headerRefs(false)}
+	out["204"] = object{"description": "The stream has ended, and the client has every event.", "headers": headerRefs(false, false)}
 }
 
 func jsonContent(schema any) object { return object{"application/json": object{"schema": schema}} }
@@ -189,10 +300,12 @@ func headers() object {
 	}
 }
 
-func headerRefs(retry bool) object {
+// headerRefs are the headers of an answer; a refusal shows the id of its request too,
+// which every answer has.
+func headerRefs(retry, refusal bool) object {
 	refs := object{}
 	for name := range headers() {
-		if name != "Retry-After" || retry {
+		if (name != "Retry-After" || retry) && (name != "X-Request-Id" || refusal) {
 			refs[name] = object{"$ref": "#/components/headers/" + name}
 		}
 	}

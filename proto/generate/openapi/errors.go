@@ -74,13 +74,13 @@ func reason(status int) string {
 // describe takes the form's fields from message Error.
 func (e errorForm) describe(d *document, desc protoreflect.MessageDescriptor) object {
 	properties := object{
-		"error":   object{"const": e.code},
+		"error":   object{"const": e.code, "description": "Stable code."},
 		"message": object{"type": "string", "description": "What happened and what to do next."},
 	}
 	must := []any{"error", "message"}
 	for _, name := range e.fields {
 		field := desc.Fields().ByJSONName(name)
-		properties[name] = e.field(d, field)
+		properties[name] = annotate(e.field(d, field), field)
 		must = append(must, name)
 	}
 	return object{"type": "object", "description": e.when, "properties": properties, "required": must}

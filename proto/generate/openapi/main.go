@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
@@ -62,12 +64,19 @@ func run() error {
 		return err
 	}
 	d := newDocument(refusal.(protoreflect.MessageDescriptor))
+	var services []protoreflect.ServiceDescriptor
 	files.RangeFilesByPackage("scrollery.v1", func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
-			d.service(file.Services().Get(i))
+			services = append(services, file.Services().Get(i))
 		}
 		return true
 	})
+	slices.SortFunc(services, func(a, b protoreflect.ServiceDescriptor) int {
+		return strings.Compare(string(a.Name()), string(b.Name()))
+	})
+	for _, service := range services {
+		d.service(service)
+	}
 	text, err := json.MarshalIndent(d.whole(), "", "  ")
 	if err != nil {
 		return err

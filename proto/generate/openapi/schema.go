@@ -1,6 +1,9 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -34,8 +37,16 @@ func omitUnset(field protoreflect.FieldDescriptor) bool {
 	return is
 }
 
-// request describes a request body, without additional properties.
+// request returns a reference to a request body, which has no additional properties.
 func (d *document) request(desc protoreflect.MessageDescriptor) object {
+	name := string(desc.Name())
+	if d.schemas[name] == nil {
+		d.schemas[name] = d.body(desc)
+	}
+	return reference(name)
+}
+
+func (d *document) body(desc protoreflect.MessageDescriptor) object {
 	properties, must := object{}, []any{}
 	for i := range desc.Fields().Len() {
 		field := desc.Fields().Get(i)
@@ -56,19 +67,67 @@ func (d *document) request(desc protoreflect.MessageDescriptor) object {
 
 func (d *document) requestField(field protoreflect.FieldDescriptor) object {
 	if field.Message() != nil && field.Message().FullName() == "google.protobuf.Value" {
-		return annotations()
+		return d.annotations()
 	}
 	return d.plain(field)
 }
 
 // annotations is the only free-form property of requests.
-func annotations() object {
+func (d *document) annotations() object {
 	text := object{"type": "string", "maxLength": 500}
-	return object{
-		"type": []any{"object", "null"}, "maxProperties": 50,
+	d.schemas["AgentMetadata"] = object{
+		"description": "The caller's own annotations, or null.",
+		"type":        []any{"object", "null"}, "maxProperties": 50,
 		"propertyNames":        object{"minLength": 1, "maxLength": 100},
 		"additionalProperties": object{"oneOf": []any{text, object{"type": "array", "maxItems": 20, "items": text}}},
 	}
+	return reference("AgentMetadata")
+}
+
+// freeForm describes a free-form field of answers by its usual members.
+func (d *document) freeForm(field protoreflect.FieldDescriptor) object {
+	if field.Name() == "agent_metadata" {
+		return d.annotations()
+	}
+	name, _ := proto.GetExtension(field.Options(), scrolleryv1.E_Members).(string)
+	members := field.ParentFile().Messages().ByName(protoreflect.Name(name))
+	if members == nil {
+		return d.message(field.Message())
+	}
+	known := d.message(members)
+	d.schemas[name].(object)["additionalProperties"] = true
+	if field.Message().FullName() == "google.protobuf.Value" {
+		return object{"anyOf": []any{known, object{"type": []any{"string", "null"}}}}
+	}
+	return known
+}
+
+// forms describes a message whose fields depend on its status.
+func (d *document) forms(desc protoreflect.MessageDescriptor, forms []*scrolleryv1.Form) object {
+	var all []any
+	mapping := object{}
+	for _, form := range forms {
+		name := strings.TrimSuffix(string(desc.Name()), "Response") + form.Name
+		statuses := []any{}
+		for _, status := range form.Statuses {
+			statuses = append(statuses, status)
+			mapping[status] = "#/components/schemas/" + name
+		}
+		properties, must := object{"status": object{"type": "string", "enum": statuses, "description": "What became of it."}}, []any{"status"}
+		for i := range desc.Fields().Len() {
+			field := desc.Fields().Get(i)
+			always := slices.Contains(form.Always, field.JSONName())
+			if always || slices.Contains(form.Sometimes, field.JSONName()) {
+				properties[field.JSONName()] = annotate(d.responseField(field), field)
+			}
+			if always {
+				must = append(must, field.JSONName())
+			}
+		}
+		d.schemas[name] = object{"type": "object", "properties": properties, "required": must}
+		all = append(all, reference(name))
+	}
+	return object{"oneOf": all, "discriminator": object{"propertyName": "status", "mapping": mapping}}
 }
 
 // message returns a reference to a response message, describing it when it is new.
@@ -80,7 +139,10 @@ func (d *document) message(desc protoreflect.MessageDescriptor) object {
 		return object{"type": []any{"string", "object", "null"}}
 	}
 	name := string(desc.Name())
-	if _, known := d.schemas[name]; !known {
+	forms, _ := proto.GetExtension(desc.Options(), scrolleryv1.E_Form).([]*scrolleryv1.Form)
+	if _, known := d.schemas[name]; !known && len(forms) > 0 {
+		d.schemas[name] = d.forms(desc, forms)
+	} else if !known {
 		schema := object{"type": "object"}
 		d.schemas[name] = schema
 		d.fill(schema, desc, func(field protoreflect.FieldDescriptor) bool { return !omitUnset(field) })
@@ -113,7 +175,14 @@ func (d *document) fill(schema object, desc protoreflect.MessageDescriptor, alwa
 
 // responseField allows null for a field with presence, unless its rules require it.
 func (d *document) responseField(field protoreflect.FieldDescriptor) object {
+	if desc := field.Message(); desc != nil && (desc.FullName() == "google.protobuf.Struct" || desc.FullName() == "google.protobuf.Value") {
+		return d.freeForm(field)
+	}
 	schema := d.plain(field)
+	if known := schema["anyOf"]; known != nil && field.HasPresence() && !omitUnset(field) {
+		known.([]any)[1] = object{"type": []any{"string", "null"}}
+		return schema
+	}
 	if !field.HasPresence() || field.IsList() || omitUnset(field) || required(field) {
 		return schema
 	}
@@ -158,8 +227,27 @@ func (d *document) bounded(field protoreflect.FieldDescriptor, rules *validate.F
 	case protoreflect.Int32Kind:
 		return numberBounds(object{"type": "integer"}, rules)
 	default:
-		return textBounds(object{"type": "string"}, rules.GetString())
+		return textBounds(openText(field), rules.GetString())
 	}
+}
+
+// openText describes a text: an address, or values that are known.
+func openText(field protoreflect.FieldDescriptor) object {
+	values, _ := proto.GetExtension(field.Options(), scrolleryv1.E_KnownValue).([]string)
+	if len(values) > 0 {
+		known := []any{}
+		for _, value := range values {
+			known = append(known, value)
+		}
+		return object{"anyOf": []any{object{"enum": known}, object{"type": "string"}}}
+	}
+	switch name := field.JSONName(); {
+	case name == "sourceUrl": // may be empty, and is whatever the source gave
+		return object{"type": "string", "format": "uri-reference"}
+	case name == "url" || name == "website" || strings.HasSuffix(name, "Url"):
+		return object{"type": "string", "format": "uri"}
+	}
+	return object{"type": "string"}
 }
 
 func numberBounds(schema object, rules *validate.FieldRules) object {

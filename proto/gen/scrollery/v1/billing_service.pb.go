@@ -63,7 +63,8 @@ type GetPricingResponse struct {
 	// Deprecated alias of `plans.standard`.
 	//
 	// Deprecated: Marked as deprecated in scrollery/v1/billing_service.proto.
-	Plan          *Plan  `protobuf:"bytes,1,opt,name=plan" json:"plan,omitempty"`
+	Plan *Plan `protobuf:"bytes,1,opt,name=plan" json:"plan,omitempty"`
+	// The plans on sale.
 	Plans         *Plans `protobuf:"bytes,2,opt,name=plans" json:"plans,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -115,9 +116,11 @@ func (x *GetPricingResponse) GetPlans() *Plans {
 }
 
 type Plans struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Standard      *Plan                  `protobuf:"bytes,1,opt,name=standard" json:"standard,omitempty"`
-	Pro           *Plan                  `protobuf:"bytes,2,opt,name=pro" json:"pro,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The plan `standard`.
+	Standard *Plan `protobuf:"bytes,1,opt,name=standard" json:"standard,omitempty"`
+	// The plan `pro`.
+	Pro           *Plan `protobuf:"bytes,2,opt,name=pro" json:"pro,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -172,10 +175,13 @@ type Plan struct {
 	// Always `research_library`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// `standard` or `pro`.
-	PlanKey      string  `protobuf:"bytes,2,opt,name=plan_key,json=planKey" json:"plan_key,omitempty"`
-	Label        string  `protobuf:"bytes,3,opt,name=label" json:"label,omitempty"`
+	PlanKey string `protobuf:"bytes,2,opt,name=plan_key,json=planKey" json:"plan_key,omitempty"`
+	// Name of the plan, for people.
+	Label string `protobuf:"bytes,3,opt,name=label" json:"label,omitempty"`
+	// US dollars a month, paid monthly.
 	MonthlyPrice float64 `protobuf:"fixed64,4,opt,name=monthly_price,json=monthlyPrice" json:"monthly_price,omitempty"`
-	AnnualPrice  float64 `protobuf:"fixed64,5,opt,name=annual_price,json=annualPrice" json:"annual_price,omitempty"`
+	// US dollars a year, paid annually.
+	AnnualPrice float64 `protobuf:"fixed64,5,opt,name=annual_price,json=annualPrice" json:"annual_price,omitempty"`
 	// Annual price divided by 12, 2 decimals.
 	AnnualMonthlyEquivalent float64 `protobuf:"fixed64,6,opt,name=annual_monthly_equivalent,json=annualMonthlyEquivalent" json:"annual_monthly_equivalent,omitempty"`
 	// Most new videos that one scroll archives.
@@ -273,8 +279,9 @@ func (x *Plan) GetWorkspaces() int32 {
 }
 
 type SubscribeRequest struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	BillingInterval *string                `protobuf:"bytes,1,opt,name=billing_interval,json=billingInterval" json:"billing_interval,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How often the subscription is paid.
+	BillingInterval *string `protobuf:"bytes,1,opt,name=billing_interval,json=billingInterval" json:"billing_interval,omitempty"`
 	// `standard` when absent.
 	Plan          *string `protobuf:"bytes,2,opt,name=plan" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -380,8 +387,9 @@ func (x *SubscribeResponse) GetClaimToken() string {
 }
 
 type ClaimSubscriptionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ClaimToken    *string                `protobuf:"bytes,1,opt,name=claim_token,json=claimToken" json:"claim_token,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The `claimToken` of the checkout.
+	ClaimToken    *string `protobuf:"bytes,1,opt,name=claim_token,json=claimToken" json:"claim_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -428,7 +436,8 @@ type ClaimSubscriptionResponse struct {
 	// `completed`, `pending`, `invalid_token`, `invalid_session` or `already_claimed`.
 	Status string `protobuf:"bytes,1,opt,name=status" json:"status,omitempty"`
 	// The key, shown once; only with `completed`.
-	ApiKey    *string `protobuf:"bytes,2,opt,name=api_key,json=apiKey" json:"api_key,omitempty"`
+	ApiKey *string `protobuf:"bytes,2,opt,name=api_key,json=apiKey" json:"api_key,omitempty"`
+	// Id of the account that the key belongs to.
 	AccountId *string `protobuf:"bytes,3,opt,name=account_id,json=accountId" json:"account_id,omitempty"`
 	// Always `research_library`.
 	Plan *string `protobuf:"bytes,4,opt,name=plan" json:"plan,omitempty"`
@@ -594,8 +603,9 @@ func (x *TopupResponse) GetUrl() string {
 }
 
 type ConfirmTopupRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	SessionId     *string                `protobuf:"bytes,1,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the checkout: the last part of its address.
+	SessionId     *string `protobuf:"bytes,1,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -791,8 +801,9 @@ func (x *SignupResponse) GetClaimToken() string {
 }
 
 type ClaimSignupRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ClaimToken    *string                `protobuf:"bytes,1,opt,name=claim_token,json=claimToken" json:"claim_token,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The `claimToken` of the sign-up.
+	ClaimToken    *string `protobuf:"bytes,1,opt,name=claim_token,json=claimToken" json:"claim_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -837,8 +848,10 @@ func (x *ClaimSignupRequest) GetClaimToken() string {
 type ClaimSignupResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `completed`, `pending`, `invalid_token`, `invalid_session` or `already_claimed`.
-	Status    string  `protobuf:"bytes,1,opt,name=status" json:"status,omitempty"`
-	ApiKey    *string `protobuf:"bytes,2,opt,name=api_key,json=apiKey" json:"api_key,omitempty"`
+	Status string `protobuf:"bytes,1,opt,name=status" json:"status,omitempty"`
+	// The key, shown once; only with `completed`.
+	ApiKey *string `protobuf:"bytes,2,opt,name=api_key,json=apiKey" json:"api_key,omitempty"`
+	// Id of the account that the key belongs to.
 	AccountId *string `protobuf:"bytes,3,opt,name=account_id,json=accountId" json:"account_id,omitempty"`
 	// Balance in US cents.
 	CreditsCents  *float64 `protobuf:"fixed64,4,opt,name=credits_cents,json=creditsCents" json:"credits_cents,omitempty"`
@@ -936,14 +949,17 @@ const file_scrollery_v1_billing_service_proto_rawDesc = "" +
 	"claimToken\"b\n" +
 	"\x18ClaimSubscriptionRequest\x12F\n" +
 	"\vclaim_token\x18\x01 \x01(\tB%\xbaH\"\xc8\x01\x01r\x1d2\x1b^claim_[A-Za-z0-9]{16,128}$R\n" +
-	"claimToken\"\xc4\x02\n" +
+	"claimToken\"\xfe\x03\n" +
 	"\x19ClaimSubscriptionResponse\x12g\n" +
 	"\x06status\x18\x01 \x01(\tBO\xbaHGrER\tcompletedR\apendingR\rinvalid_tokenR\x0finvalid_sessionR\x0falready_claimed\xaa\x01\x02\b\x02R\x06status\x12!\n" +
 	"\aapi_key\x18\x02 \x01(\tB\b\xd0\xda\x18\x01\xf0\xda\x18\x01R\x06apiKey\x12#\n" +
 	"\n" +
 	"account_id\x18\x03 \x01(\tB\x04\xd0\xda\x18\x01R\taccountId\x12/\n" +
 	"\x04plan\x18\x04 \x01(\tB\x1b\xbaH\x14r\x12R\x10research_library\xd0\xda\x18\x01R\x04plan\x12E\n" +
-	"\x10billing_interval\x18\x05 \x01(\tB\x1a\xbaH\x13r\x11R\amonthlyR\x06annual\xd0\xda\x18\x01R\x0fbillingInterval\"A\n" +
+	"\x10billing_interval\x18\x05 \x01(\tB\x1a\xbaH\x13r\x11R\amonthlyR\x06annual\xd0\xda\x18\x01R\x0fbillingInterval:\xb7\x01\xea\xdb\x18@\n" +
+	"\tCompleted\x12\tcompleted\x1a\x06apiKey\x1a\taccountId\x1a\x04plan\"\x0fbillingInterval\xea\xdb\x18/\n" +
+	"\x04Open\x12\apending\x12\rinvalid_token\x12\x0finvalid_session\xea\xdb\x18<\n" +
+	"\aClaimed\x12\x0falready_claimed\"\taccountId\"\x04plan\"\x0fbillingInterval\"A\n" +
 	"\fTopupRequest\x121\n" +
 	"\famount_cents\x18\x01 \x01(\x05B\x0e\xbaH\v\xc8\x01\x01\x1a\x06\x18\xc0\x84=(dR\vamountCents\"(\n" +
 	"\rTopupResponse\x12\x17\n" +
@@ -963,31 +979,34 @@ const file_scrollery_v1_billing_service_proto_rawDesc = "" +
 	"claimToken\"\\\n" +
 	"\x12ClaimSignupRequest\x12F\n" +
 	"\vclaim_token\x18\x01 \x01(\tB%\xbaH\"\xc8\x01\x01r\x1d2\x1b^claim_[A-Za-z0-9]{16,128}$R\n" +
-	"claimToken\"\xf1\x01\n" +
+	"claimToken\"\x99\x03\n" +
 	"\x13ClaimSignupResponse\x12g\n" +
 	"\x06status\x18\x01 \x01(\tBO\xbaHGrER\tcompletedR\apendingR\rinvalid_tokenR\x0finvalid_sessionR\x0falready_claimed\xaa\x01\x02\b\x02R\x06status\x12!\n" +
 	"\aapi_key\x18\x02 \x01(\tB\b\xd0\xda\x18\x01\xf0\xda\x18\x01R\x06apiKey\x12#\n" +
 	"\n" +
 	"account_id\x18\x03 \x01(\tB\x04\xd0\xda\x18\x01R\taccountId\x12)\n" +
-	"\rcredits_cents\x18\x04 \x01(\x01B\x04\xd0\xda\x18\x01R\fcreditsCents2\x80\b\n" +
+	"\rcredits_cents\x18\x04 \x01(\x01B\x04\xd0\xda\x18\x01R\fcreditsCents:\xa5\x01\xea\xdb\x187\n" +
+	"\tCompleted\x12\tcompleted\x1a\x06apiKey\x1a\taccountId\x1a\fcreditsCents\xea\xdb\x18/\n" +
+	"\x04Open\x12\apending\x12\rinvalid_token\x12\x0finvalid_session\xea\xdb\x183\n" +
+	"\aClaimed\x12\x0falready_claimed\"\taccountId\"\fcreditsCents2\xc7\t\n" +
 	"\x0eBillingService\x12x\n" +
 	"\n" +
 	"GetPricing\x12\x1f.scrollery.v1.GetPricingRequest\x1a .scrollery.v1.GetPricingResponse\"'\xca\xda\x18 \n" +
 	"\n" +
-	"getPricing\x12\x03GET\x1a\v/v1/pricing \x01\x90\x02\x01\x12\x8d\x01\n" +
-	"\tSubscribe\x12\x1e.scrollery.v1.SubscribeRequest\x1a\x1f.scrollery.v1.SubscribeResponse\"?\xca\xda\x18;\n" +
-	"\tsubscribe\x12\x04POST\x1a\r/v1/subscribe \x01B\x17temporary_service_error\x12\xb3\x01\n" +
-	"\x11ClaimSubscription\x12&.scrollery.v1.ClaimSubscriptionRequest\x1a'.scrollery.v1.ClaimSubscriptionResponse\"M\xca\xda\x18I\n" +
-	"\x11claimSubscription\x12\x04POST\x1a\x13/v1/subscribe/claim \x01B\x17temporary_service_error\x12\x7f\n" +
-	"\x05Topup\x12\x1a.scrollery.v1.TopupRequest\x1a\x1b.scrollery.v1.TopupResponse\"=\xca\xda\x189\n" +
-	"\x05topup\x12\x04POST\x1a\t/v1/topup \x03*\rbilling:writeB\x0eupstream_error\x12\xa3\x01\n" +
-	"\fConfirmTopup\x12!.scrollery.v1.ConfirmTopupRequest\x1a\".scrollery.v1.ConfirmTopupResponse\"L\xca\xda\x18H\n" +
-	"\fconfirmTopup\x12\x04POST\x1a\x11/v1/topup/confirm \x03*\rbilling:writeB\x0eupstream_error\x12u\n" +
-	"\x06Signup\x12\x1b.scrollery.v1.SignupRequest\x1a\x1c.scrollery.v1.SignupResponse\"0\xca\xda\x18,\n" +
+	"getPricing\x12\x03GET\x1a\v/v1/pricing \x01\x90\x02\x01\x12\xbe\x01\n" +
+	"\tSubscribe\x12\x1e.scrollery.v1.SubscribeRequest\x1a\x1f.scrollery.v1.SubscribeResponse\"p\xca\xda\x18l\n" +
+	"\tsubscribe\x12\x04POST\x1a\r/v1/subscribe \x01B\x17temporary_service_errorb/{\"billingInterval\":\"monthly\",\"plan\":\"standard\"}\x12\xdc\x01\n" +
+	"\x11ClaimSubscription\x12&.scrollery.v1.ClaimSubscriptionRequest\x1a'.scrollery.v1.ClaimSubscriptionResponse\"v\xca\xda\x18r\n" +
+	"\x11claimSubscription\x12\x04POST\x1a\x13/v1/subscribe/claim \x01B\x17temporary_service_errorb'{\"claimToken\":\"claim_0123456789abcdef\"}\x12\x95\x01\n" +
+	"\x05Topup\x12\x1a.scrollery.v1.TopupRequest\x1a\x1b.scrollery.v1.TopupResponse\"S\xca\xda\x18O\n" +
+	"\x05topup\x12\x04POST\x1a\t/v1/topup \x03*\rbilling:writeB\x0eupstream_errorb\x14{\"amountCents\":1000}\x12\xb9\x01\n" +
+	"\fConfirmTopup\x12!.scrollery.v1.ConfirmTopupRequest\x1a\".scrollery.v1.ConfirmTopupResponse\"b\xca\xda\x18^\n" +
+	"\fconfirmTopup\x12\x04POST\x1a\x11/v1/topup/confirm \x03*\rbilling:writeB\x0eupstream_errorb\x14{\"sessionId\":\"cs_1\"}\x12\x8b\x01\n" +
+	"\x06Signup\x12\x1b.scrollery.v1.SignupRequest\x1a\x1c.scrollery.v1.SignupResponse\"F\xca\xda\x18B\n" +
 	"\x06signup\x12\x04POST\x1a\n" +
-	"/v1/signup \x04B\x0eupstream_error\x12\x8f\x01\n" +
-	"\vClaimSignup\x12 .scrollery.v1.ClaimSignupRequest\x1a!.scrollery.v1.ClaimSignupResponse\";\xca\xda\x187\n" +
-	"\vclaimSignup\x12\x04POST\x1a\x10/v1/signup/claim \x04B\x0eupstream_errorBCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"/v1/signup \x04B\x0eupstream_errorb\x14{\"amountCents\":1000}\x12\xb8\x01\n" +
+	"\vClaimSignup\x12 .scrollery.v1.ClaimSignupRequest\x1a!.scrollery.v1.ClaimSignupResponse\"d\xca\xda\x18`\n" +
+	"\vclaimSignup\x12\x04POST\x1a\x10/v1/signup/claim \x04B\x0eupstream_errorb'{\"claimToken\":\"claim_0123456789abcdef\"}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_billing_service_proto_rawDescOnce sync.Once

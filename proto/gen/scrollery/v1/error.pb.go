@@ -252,7 +252,8 @@ func (x *Error) GetRequestId() string {
 type Issue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// JSON path of the property: `limit`, `competitors[3]`; empty for the body as a whole.
-	Path          string `protobuf:"bytes,1,opt,name=path" json:"path,omitempty"`
+	Path string `protobuf:"bytes,1,opt,name=path" json:"path,omitempty"`
+	// What is wrong with it.
 	Message       string `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

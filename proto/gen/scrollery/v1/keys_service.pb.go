@@ -23,8 +23,9 @@ const (
 )
 
 type RecoverRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Email         *string                `protobuf:"bytes,1,opt,name=email" json:"email,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Address of the account.
+	Email         *string `protobuf:"bytes,1,opt,name=email" json:"email,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -69,7 +70,8 @@ func (x *RecoverRequest) GetEmail() string {
 type RecoverResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always true, so that the answer does not reveal which addresses have an account.
-	Sent          bool   `protobuf:"varint,1,opt,name=sent" json:"sent,omitempty"`
+	Sent bool `protobuf:"varint,1,opt,name=sent" json:"sent,omitempty"`
+	// What to do next, for people.
 	Message       string `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -120,9 +122,11 @@ func (x *RecoverResponse) GetMessage() string {
 }
 
 type ReissueRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Email         *string                `protobuf:"bytes,1,opt,name=email" json:"email,omitempty"`
-	Code          *string                `protobuf:"bytes,2,opt,name=code" json:"code,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Address of the account.
+	Email *string `protobuf:"bytes,1,opt,name=email" json:"email,omitempty"`
+	// The code of the newest mail.
+	Code          *string `protobuf:"bytes,2,opt,name=code" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -282,8 +286,10 @@ func (x *CreateSessionKeyRequest) GetTtlSeconds() int32 {
 type CreateSessionKeyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session key, shown once.
-	ApiKey string   `protobuf:"bytes,1,opt,name=api_key,json=apiKey" json:"api_key,omitempty"`
-	KeyId  string   `protobuf:"bytes,2,opt,name=key_id,json=keyId" json:"key_id,omitempty"`
+	ApiKey string `protobuf:"bytes,1,opt,name=api_key,json=apiKey" json:"api_key,omitempty"`
+	// Id of the session key.
+	KeyId string `protobuf:"bytes,2,opt,name=key_id,json=keyId" json:"key_id,omitempty"`
+	// The scopes that it has.
 	Scopes []string `protobuf:"bytes,3,rep,name=scopes" json:"scopes,omitempty"`
 	// Unix milliseconds.
 	ExpiresAt     float64 `protobuf:"fixed64,4,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
@@ -405,7 +411,8 @@ func (x *ListKeysRequest) GetPageToken() string {
 
 type ListKeysResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Keys  []*Key                 `protobuf:"bytes,1,rep,name=keys" json:"keys,omitempty"`
+	// The keys of this page.
+	Keys []*Key `protobuf:"bytes,1,rep,name=keys" json:"keys,omitempty"`
 	// Null at the end.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -459,9 +466,11 @@ func (x *ListKeysResponse) GetNextPageToken() string {
 // Key describes an API key or a session key, without its secret.
 type Key struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Id of the key.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The last four characters of the secret.
-	Hint   string   `protobuf:"bytes,2,opt,name=hint" json:"hint,omitempty"`
+	Hint string `protobuf:"bytes,2,opt,name=hint" json:"hint,omitempty"`
+	// The scopes that it has.
 	Scopes []string `protobuf:"bytes,3,rep,name=scopes" json:"scopes,omitempty"`
 	// The key that created a session key; null for other keys.
 	ParentId *string `protobuf:"bytes,4,opt,name=parent_id,json=parentId" json:"parent_id,omitempty"`
@@ -574,8 +583,9 @@ func (x *Key) GetRevokedAt() float64 {
 }
 
 type RevokeKeyRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *string                `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the key to end.
+	Id            *string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -619,7 +629,8 @@ func (x *RevokeKeyRequest) GetId() string {
 
 type RevokeKeyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Found bool                   `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
+	// Whether the account has such a key.
+	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
 	// Null when not found.
 	Key           *Key `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -685,10 +696,12 @@ const file_scrollery_v1_keys_service_proto_rawDesc = "" +
 	"\x05email\x18\x01 \x01(\tB\r\xbaH\n" +
 	"\xc8\x01\x01r\x05\x18\xfe\x01`\x01R\x05email\x12 \n" +
 	"\x04code\x18\x02 \x01(\tB\f\xbaH\t\xc8\x01\x01r\x04\x10\x04\x18\n" +
-	"R\x04code\"\x7f\n" +
+	"R\x04code\"\xcc\x01\n" +
 	"\x0fReissueResponse\x12I\n" +
 	"\x06status\x18\x01 \x01(\tB1\xbaH)r'R\tcompletedR\finvalid_codeR\frate_limited\xaa\x01\x02\b\x02R\x06status\x12!\n" +
-	"\aapi_key\x18\x02 \x01(\tB\b\xd0\xda\x18\x01\xf0\xda\x18\x01R\x06apiKey\"s\n" +
+	"\aapi_key\x18\x02 \x01(\tB\b\xd0\xda\x18\x01\xf0\xda\x18\x01R\x06apiKey:K\xea\xdb\x18\x1e\n" +
+	"\tCompleted\x12\tcompleted\x1a\x06apiKey\xea\xdb\x18%\n" +
+	"\aRefused\x12\finvalid_code\x12\frate_limited\"s\n" +
 	"\x17CreateSessionKeyRequest\x12*\n" +
 	"\x06scopes\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\f\x10 \x18\x01\"\x06r\x04\x10\x01\x18@R\x06scopes\x12,\n" +
 	"\vttl_seconds\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\x80\xa3\x05(\x01R\n" +
@@ -725,19 +738,19 @@ const file_scrollery_v1_keys_service_proto_rawDesc = "" +
 	"\xbaH\a\xc8\x01\x01r\x02\x10\x01R\x02id\"U\n" +
 	"\x11RevokeKeyResponse\x12\x1b\n" +
 	"\x05found\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\x05found\x12#\n" +
-	"\x03key\x18\x02 \x01(\v2\x11.scrollery.v1.KeyR\x03key2\x9e\x05\n" +
-	"\vKeysService\x12u\n" +
-	"\aRecover\x12\x1c.scrollery.v1.RecoverRequest\x1a\x1d.scrollery.v1.RecoverResponse\"-\xca\xda\x18)\n" +
-	"\arecover\x12\x04POST\x1a\x14/v1/api_keys/recover \x01X\x05\x12u\n" +
-	"\aReissue\x12\x1c.scrollery.v1.ReissueRequest\x1a\x1d.scrollery.v1.ReissueResponse\"-\xca\xda\x18)\n" +
-	"\areissue\x12\x04POST\x1a\x14/v1/api_keys/reissue \x01X\x05\x12\xa6\x01\n" +
-	"\x10CreateSessionKey\x12%.scrollery.v1.CreateSessionKeyRequest\x1a&.scrollery.v1.CreateSessionKeyResponse\"C\xca\xda\x18?\n" +
+	"\x03key\x18\x02 \x01(\v2\x11.scrollery.v1.KeyR\x03key2\xa9\x06\n" +
+	"\vKeysService\x12\x92\x01\n" +
+	"\aRecover\x12\x1c.scrollery.v1.RecoverRequest\x1a\x1d.scrollery.v1.RecoverResponse\"J\xca\xda\x18F\n" +
+	"\arecover\x12\x04POST\x1a\x14/v1/api_keys/recover \x01X\x05b\x1b{\"email\":\"you@example.com\"}\x12\xa2\x01\n" +
+	"\aReissue\x12\x1c.scrollery.v1.ReissueRequest\x1a\x1d.scrollery.v1.ReissueResponse\"Z\xca\xda\x18V\n" +
+	"\areissue\x12\x04POST\x1a\x14/v1/api_keys/reissue \x01X\x05b+{\"email\":\"you@example.com\",\"code\":\"123456\"}\x12\xd4\x01\n" +
+	"\x10CreateSessionKey\x12%.scrollery.v1.CreateSessionKeyRequest\x1a&.scrollery.v1.CreateSessionKeyResponse\"q\xca\xda\x18m\n" +
 	"\x10createSessionKey\x12\x04POST\x1a\x15/v1/api_keys/sessions \x02*\n" +
-	"keys:write8\x02\x12|\n" +
+	"keys:write8\x02b,{\"scopes\":[\"library:read\"],\"ttlSeconds\":600}\x12|\n" +
 	"\bListKeys\x12\x1d.scrollery.v1.ListKeysRequest\x1a\x1e.scrollery.v1.ListKeysResponse\"1\xca\xda\x18*\n" +
-	"\blistKeys\x12\x03GET\x1a\f/v1/api_keys \x02*\tkeys:read\x90\x02\x01\x12z\n" +
-	"\tRevokeKey\x12\x1e.scrollery.v1.RevokeKeyRequest\x1a\x1f.scrollery.v1.RevokeKeyResponse\",\xca\xda\x18(\n" +
-	"\trevokeKey\x12\x04POST\x1a\x13/v1/api_keys/revoke \x02BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\blistKeys\x12\x03GET\x1a\f/v1/api_keys \x02*\tkeys:read\x90\x02\x01\x12\x8a\x01\n" +
+	"\tRevokeKey\x12\x1e.scrollery.v1.RevokeKeyRequest\x1a\x1f.scrollery.v1.RevokeKeyResponse\"<\xca\xda\x188\n" +
+	"\trevokeKey\x12\x04POST\x1a\x13/v1/api_keys/revoke \x02b\x0e{\"id\":\"key_1\"}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_keys_service_proto_rawDescOnce sync.Once

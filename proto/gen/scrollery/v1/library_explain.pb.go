@@ -23,8 +23,9 @@ const (
 )
 
 type ExplainOutlierRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	VideoId       *string                `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	VideoId       *string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -68,7 +69,8 @@ func (x *ExplainOutlierRequest) GetVideoId() string {
 
 type ExplainOutlierResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Found bool                   `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
+	// Whether the library has the video.
+	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
 	// Null when not found.
 	Explanation   *OutlierExplanation `protobuf:"bytes,2,opt,name=explanation" json:"explanation,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -123,8 +125,9 @@ func (x *ExplainOutlierResponse) GetExplanation() *OutlierExplanation {
 // doubled medians are whole numbers, so that the score can be worked out again from
 // this message alone.
 type OutlierExplanation struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	VideoId string                 `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	VideoId string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// The rules and the growth table, with their versions.
 	Method string `protobuf:"bytes,2,opt,name=method" json:"method,omitempty"`
 	// Why the video is an outlier or is none.
@@ -147,7 +150,8 @@ type OutlierExplanation struct {
 	// Twice the median of the niche's expected views; 0 on a baseline by the creator.
 	TwiceNicheMedian float64 `protobuf:"fixed64,11,opt,name=twice_niche_median,json=twiceNicheMedian" json:"twice_niche_median,omitempty"`
 	// Twice `baselineViews`, which is whole; 0 without a baseline.
-	TwiceBaseline float64  `protobuf:"fixed64,12,opt,name=twice_baseline,json=twiceBaseline" json:"twice_baseline,omitempty"`
+	TwiceBaseline float64 `protobuf:"fixed64,12,opt,name=twice_baseline,json=twiceBaseline" json:"twice_baseline,omitempty"`
+	// Median of the expected views; null without a score.
 	BaselineViews *float64 `protobuf:"fixed64,13,opt,name=baseline_views,json=baselineViews" json:"baseline_views,omitempty"`
 	// 2 x views / twiceBaseline, 4 decimals, rounded half up; 0 without a baseline.
 	Score float64 `protobuf:"fixed64,14,opt,name=score" json:"score,omitempty"`
@@ -412,8 +416,9 @@ func (x *ConsideredVideos) GetCounts() []*ReasonCount {
 
 // ConsideredVideo is a video that was looked at, by the reading that scoring uses, and what became of it.
 type ConsideredVideo struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	VideoId string                 `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	VideoId string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// `used`, or the rule that refused it: `other_kind`, `no_views`, `too_many_views`, `fewer_views_than_likes`,
 	// `over_a_year_apart`, `other_side_of_2025-03-31`, `too_young`, `beyond_nearest`, `likes_unknown`, `likes_hidden`.
 	Reason string `protobuf:"bytes,2,opt,name=reason" json:"reason,omitempty"`
@@ -423,8 +428,10 @@ type ConsideredVideo struct {
 	PostedAt *float64 `protobuf:"fixed64,4,opt,name=posted_at,json=postedAt" json:"posted_at,omitempty"`
 	// Unix milliseconds; null where it was never read.
 	ObservedAt *float64 `protobuf:"fixed64,5,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	Views      *float64 `protobuf:"fixed64,6,opt,name=views" json:"views,omitempty"`
-	Likes      *float64 `protobuf:"fixed64,7,opt,name=likes" json:"likes,omitempty"`
+	// Views of the reading; null where unknown.
+	Views *float64 `protobuf:"fixed64,6,opt,name=views" json:"views,omitempty"`
+	// Likes of the reading; null where unknown.
+	Likes *float64 `protobuf:"fixed64,7,opt,name=likes" json:"likes,omitempty"`
 	// Age of the reading in milliseconds; null where the posting time is unknown.
 	Age *float64 `protobuf:"fixed64,8,opt,name=age" json:"age,omitempty"`
 	// Thousandths of its 7-day views that a video has at that age.
@@ -545,9 +552,11 @@ func (x *ConsideredVideo) GetLikeRate() float64 {
 }
 
 type ReasonCount struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Reason        string                 `protobuf:"bytes,1,opt,name=reason" json:"reason,omitempty"`
-	Count         int32                  `protobuf:"varint,2,opt,name=count" json:"count,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule, as in the lists.
+	Reason string `protobuf:"bytes,1,opt,name=reason" json:"reason,omitempty"`
+	// How many it decided.
+	Count         int32 `protobuf:"varint,2,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -598,17 +607,25 @@ func (x *ReasonCount) GetCount() int32 {
 
 // OutlierFlag says that a scroll moved a video into or out of the outliers.
 type OutlierFlag struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	ScrollId string                 `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
-	Change   string                 `protobuf:"bytes,2,opt,name=change" json:"change,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the scroll.
+	ScrollId string `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
+	// `entered` or `left`.
+	Change string `protobuf:"bytes,2,opt,name=change" json:"change,omitempty"`
 	// Of the reading that was scored, Unix milliseconds.
-	ObservedAt    float64  `protobuf:"fixed64,3,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	Views         float64  `protobuf:"fixed64,4,opt,name=views" json:"views,omitempty"`
-	Score         float64  `protobuf:"fixed64,5,opt,name=score" json:"score,omitempty"`
+	ObservedAt float64 `protobuf:"fixed64,3,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
+	// Views of the reading.
+	Views float64 `protobuf:"fixed64,4,opt,name=views" json:"views,omitempty"`
+	// The score after the scroll.
+	Score float64 `protobuf:"fixed64,5,opt,name=score" json:"score,omitempty"`
+	// The baseline; null without a score.
 	BaselineViews *float64 `protobuf:"fixed64,6,opt,name=baseline_views,json=baselineViews" json:"baseline_views,omitempty"`
-	SampleCount   int32    `protobuf:"varint,7,opt,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
-	CreatorPeers  int32    `protobuf:"varint,8,opt,name=creator_peers,json=creatorPeers" json:"creator_peers,omitempty"`
-	Method        string   `protobuf:"bytes,9,opt,name=method" json:"method,omitempty"`
+	// Number of peers of the baseline.
+	SampleCount int32 `protobuf:"varint,7,opt,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
+	// Number of peers of the same creator.
+	CreatorPeers int32 `protobuf:"varint,8,opt,name=creator_peers,json=creatorPeers" json:"creator_peers,omitempty"`
+	// Version of the method that scored it.
+	Method        string `protobuf:"bytes,9,opt,name=method" json:"method,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -808,15 +825,18 @@ func (x *ExplainTrendResponse) GetExplanation() *TrendExplanation {
 // TrendExplanation is everything that went into a trend, without archived videos where not said otherwise.
 type TrendExplanation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Key   string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
-	Label string                 `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
+	// The trend key.
+	Key string `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
+	// The key for people.
+	Label string `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
 	// The rules, with their version.
 	Method string `protobuf:"bytes,3,opt,name=method" json:"method,omitempty"`
 	// `listed`, or the rule that leaves it out; `insufficient_history` before the second completed scroll.
 	Outcome string `protobuf:"bytes,4,opt,name=outcome" json:"outcome,omitempty"`
 	// Empty unless it overlaps: the listed key above it with half or more of the recent videos of both.
-	OverlapsKey string       `protobuf:"bytes,5,opt,name=overlaps_key,json=overlapsKey" json:"overlaps_key,omitempty"`
-	Window      *TrendWindow `protobuf:"bytes,6,opt,name=window" json:"window,omitempty"`
+	OverlapsKey string `protobuf:"bytes,5,opt,name=overlaps_key,json=overlapsKey" json:"overlaps_key,omitempty"`
+	// The window that was measured.
+	Window *TrendWindow `protobuf:"bytes,6,opt,name=window" json:"window,omitempty"`
 	// c: creators of its recent videos.
 	CreatorsNow int32 `protobuf:"varint,7,opt,name=creators_now,json=creatorsNow" json:"creators_now,omitempty"`
 	// p: creators of its earlier videos.
@@ -824,13 +844,16 @@ type TrendExplanation struct {
 	// e = p x C / P, 4 decimals; 0 where P is 0.
 	ExpectedCreators float64 `protobuf:"fixed64,9,opt,name=expected_creators,json=expectedCreators" json:"expected_creators,omitempty"`
 	// c x c x P / (p x C + 3 x P), or c x c / 3 where P is 0; 4 decimals, rounded half up.
-	Strength   float64 `protobuf:"fixed64,10,opt,name=strength" json:"strength,omitempty"`
-	VideoCount int32   `protobuf:"varint,11,opt,name=video_count,json=videoCount" json:"video_count,omitempty"`
+	Strength float64 `protobuf:"fixed64,10,opt,name=strength" json:"strength,omitempty"`
+	// Videos of the window that have the key.
+	VideoCount int32 `protobuf:"varint,11,opt,name=video_count,json=videoCount" json:"video_count,omitempty"`
 	// Videos with the key, archived ones too: the rule `too_common` counts them.
 	AllVideos int32 `protobuf:"varint,12,opt,name=all_videos,json=allVideos" json:"all_videos,omitempty"`
 	// Videos that have a growth multiple, and their creators.
-	GrownVideos          int32   `protobuf:"varint,13,opt,name=grown_videos,json=grownVideos" json:"grown_videos,omitempty"`
-	GrownCreators        int32   `protobuf:"varint,14,opt,name=grown_creators,json=grownCreators" json:"grown_creators,omitempty"`
+	GrownVideos int32 `protobuf:"varint,13,opt,name=grown_videos,json=grownVideos" json:"grown_videos,omitempty"`
+	// Creators of the videos with a growth multiple.
+	GrownCreators int32 `protobuf:"varint,14,opt,name=grown_creators,json=grownCreators" json:"grown_creators,omitempty"`
+	// Median of the growth multiples, 4 decimals.
 	MedianGrowthMultiple float64 `protobuf:"fixed64,15,opt,name=median_growth_multiple,json=medianGrowthMultiple" json:"median_growth_multiple,omitempty"`
 	// Ids of the examples.
 	Examples []string `protobuf:"bytes,16,rep,name=examples" json:"examples,omitempty"`
@@ -1019,7 +1042,8 @@ type TrendWindow struct {
 	// Videos with a reading in the window, archived ones too.
 	Videos int32 `protobuf:"varint,4,opt,name=videos" json:"videos,omitempty"`
 	// C and P: creators of all recent and of all earlier videos, archived ones too.
-	CreatorsNow    int32 `protobuf:"varint,5,opt,name=creators_now,json=creatorsNow" json:"creators_now,omitempty"`
+	CreatorsNow int32 `protobuf:"varint,5,opt,name=creators_now,json=creatorsNow" json:"creators_now,omitempty"`
+	// Creators of the videos posted in the older half.
 	CreatorsBefore int32 `protobuf:"varint,6,opt,name=creators_before,json=creatorsBefore" json:"creators_before,omitempty"`
 	// Completed scrolls of the subject.
 	CompletedScrolls int32 `protobuf:"varint,7,opt,name=completed_scrolls,json=completedScrolls" json:"completed_scrolls,omitempty"`
@@ -1108,21 +1132,25 @@ func (x *TrendWindow) GetCompletedScrolls() int32 {
 
 // TrendVideo is a video with the key.
 type TrendVideo struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	VideoId string                 `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	VideoId string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// Numbers the creators of this answer from 1; 0 stands for all that are unknown.
 	Creator int32 `protobuf:"varint,2,opt,name=creator" json:"creator,omitempty"`
 	// `recent`: posted in (T - W, T]; `earlier`: in (T - 2W, T - W]; else `neither`.
-	When     string   `protobuf:"bytes,3,opt,name=when" json:"when,omitempty"`
+	When string `protobuf:"bytes,3,opt,name=when" json:"when,omitempty"`
+	// When it was posted, Unix milliseconds; null where unknown.
 	PostedAt *float64 `protobuf:"fixed64,4,opt,name=posted_at,json=postedAt" json:"posted_at,omitempty"`
 	// Archived videos count in no number of the key but `allVideos`.
 	Archived bool `protobuf:"varint,5,opt,name=archived" json:"archived,omitempty"`
 	// Readings in the window, and those that can be used.
-	Readings       int32 `protobuf:"varint,6,opt,name=readings" json:"readings,omitempty"`
+	Readings int32 `protobuf:"varint,6,opt,name=readings" json:"readings,omitempty"`
+	// Readings that scoring can use.
 	UsableReadings int32 `protobuf:"varint,7,opt,name=usable_readings,json=usableReadings" json:"usable_readings,omitempty"`
 	// The first and the last usable reading; null where there is none.
 	First *TrendReading `protobuf:"bytes,8,opt,name=first" json:"first,omitempty"`
-	Last  *TrendReading `protobuf:"bytes,9,opt,name=last" json:"last,omitempty"`
+	// The last usable reading.
+	Last *TrendReading `protobuf:"bytes,9,opt,name=last" json:"last,omitempty"`
 	// `measured` where it has a multiple: last views / max(first views, 100); else why not.
 	Growth        string `protobuf:"bytes,10,opt,name=growth" json:"growth,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1230,10 +1258,13 @@ func (x *TrendVideo) GetGrowth() string {
 }
 
 type TrendReading struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ScrollId      string                 `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
-	ObservedAt    float64                `protobuf:"fixed64,2,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	Views         float64                `protobuf:"fixed64,3,opt,name=views" json:"views,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the scroll that read it.
+	ScrollId string `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
+	// When it was read, Unix milliseconds.
+	ObservedAt float64 `protobuf:"fixed64,2,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
+	// Views of the reading.
+	Views         float64 `protobuf:"fixed64,3,opt,name=views" json:"views,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1290,9 +1321,11 @@ func (x *TrendReading) GetViews() float64 {
 }
 
 type DroppedKey struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Key    string                 `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
-	Reason string                 `protobuf:"bytes,2,opt,name=reason" json:"reason,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The trend key.
+	Key string `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
+	// The rule that dropped it.
+	Reason string `protobuf:"bytes,2,opt,name=reason" json:"reason,omitempty"`
 	// The listed key above it; empty unless it overlaps.
 	OverlapsKey string `protobuf:"bytes,3,opt,name=overlaps_key,json=overlapsKey" json:"overlaps_key,omitempty"`
 	// Videos that carry both.

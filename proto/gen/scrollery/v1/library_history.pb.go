@@ -23,8 +23,9 @@ const (
 )
 
 type GetVideoRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *string                `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	Id            *string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -68,7 +69,8 @@ func (x *GetVideoRequest) GetId() string {
 
 type GetVideoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Found bool                   `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
+	// Whether the library has the video.
+	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
 	// Null when not found.
 	Video *Video `protobuf:"bytes,2,opt,name=video" json:"video,omitempty"`
 	// Null where the video is no outlier.
@@ -138,8 +140,9 @@ func (x *GetVideoResponse) GetHook() *Hook {
 }
 
 type ListObservationsRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	VideoId *string                `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	VideoId *string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// 25 when absent.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
 	// `nextCursor` of the page before.
@@ -200,8 +203,9 @@ func (x *ListObservationsRequest) GetPageToken() string {
 }
 
 type ListObservationsResponse struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	Observations []*Observation         `protobuf:"bytes,1,rep,name=observations" json:"observations,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The readings of this page, newest first.
+	Observations []*Observation `protobuf:"bytes,1,rep,name=observations" json:"observations,omitempty"`
 	// Null at the end.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -262,12 +266,17 @@ type Observation struct {
 	// The stage that it came from.
 	Source string `protobuf:"bytes,3,opt,name=source" json:"source,omitempty"`
 	// What the source says its counts are: `exact`, `rounded`, `lagged`, `paid_and_organic`; null if unknown.
-	Meaning  *string  `protobuf:"bytes,4,opt,name=meaning" json:"meaning,omitempty"`
-	Views    *float64 `protobuf:"fixed64,5,opt,name=views" json:"views,omitempty"`
-	Likes    *float64 `protobuf:"fixed64,6,opt,name=likes" json:"likes,omitempty"`
+	Meaning *string `protobuf:"bytes,4,opt,name=meaning" json:"meaning,omitempty"`
+	// Number of views; null where not given, as the four below.
+	Views *float64 `protobuf:"fixed64,5,opt,name=views" json:"views,omitempty"`
+	// Number of likes.
+	Likes *float64 `protobuf:"fixed64,6,opt,name=likes" json:"likes,omitempty"`
+	// Number of comments.
 	Comments *float64 `protobuf:"fixed64,7,opt,name=comments" json:"comments,omitempty"`
-	Shares   *float64 `protobuf:"fixed64,8,opt,name=shares" json:"shares,omitempty"`
-	Saves    *float64 `protobuf:"fixed64,9,opt,name=saves" json:"saves,omitempty"`
+	// Number of shares.
+	Shares *float64 `protobuf:"fixed64,8,opt,name=shares" json:"shares,omitempty"`
+	// Number of saves.
+	Saves *float64 `protobuf:"fixed64,9,opt,name=saves" json:"saves,omitempty"`
 	// Whether scoring can use it.
 	Usable bool `protobuf:"varint,10,opt,name=usable" json:"usable,omitempty"`
 	// Null where usable, else `no_views`, `too_many_views` or `fewer_views_than_likes`.
@@ -386,12 +395,15 @@ func (x *Observation) GetReason() string {
 type ListScoresRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 5,000 when absent.
-	Limit           *int32  `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
-	IncludeArchived *bool   `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
-	Kind            *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
-	Platform        *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	Limit *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
+	// Whether archived videos are in it too.
+	IncludeArchived *bool `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
+	// Only videos of this kind.
+	Kind *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
+	// Only videos of this platform.
+	Platform      *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListScoresRequest) Reset() {
@@ -458,13 +470,17 @@ type ListScoresResponse struct {
 	// Videos that were looked at: the newest of the library by when they were first seen.
 	Videos int32 `protobuf:"varint,1,opt,name=videos" json:"videos,omitempty"`
 	// The names that `kind` refers to.
-	Kinds   []string `protobuf:"bytes,2,rep,name=kinds" json:"kinds,omitempty"`
+	Kinds []string `protobuf:"bytes,2,rep,name=kinds" json:"kinds,omitempty"`
+	// Ids of the videos.
 	VideoId []string `protobuf:"bytes,3,rep,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// Position in `kinds`.
-	Kind          []int32   `protobuf:"varint,4,rep,packed,name=kind" json:"kind,omitempty"`
-	Views         []float64 `protobuf:"fixed64,5,rep,packed,name=views" json:"views,omitempty"`
+	Kind []int32 `protobuf:"varint,4,rep,packed,name=kind" json:"kind,omitempty"`
+	// Views of the readings that were scored.
+	Views []float64 `protobuf:"fixed64,5,rep,packed,name=views" json:"views,omitempty"`
+	// The baselines.
 	BaselineViews []float64 `protobuf:"fixed64,6,rep,packed,name=baseline_views,json=baselineViews" json:"baseline_views,omitempty"`
-	Score         []float64 `protobuf:"fixed64,7,rep,packed,name=score" json:"score,omitempty"`
+	// The scores.
+	Score []float64 `protobuf:"fixed64,7,rep,packed,name=score" json:"score,omitempty"`
 	// Peers in the median.
 	SampleCount []int32 `protobuf:"varint,8,rep,packed,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
 	// Peers by the creator; fewer than 3 on a baseline by the niche.
@@ -472,8 +488,9 @@ type ListScoresResponse struct {
 	// Unix milliseconds.
 	ObservedAt []float64 `protobuf:"fixed64,10,rep,packed,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
 	// Age at that reading in milliseconds; -1 where the posting time is unknown or the reading is before it.
-	Age           []float64 `protobuf:"fixed64,11,rep,packed,name=age" json:"age,omitempty"`
-	Doubtful      []bool    `protobuf:"varint,12,rep,packed,name=doubtful" json:"doubtful,omitempty"`
+	Age []float64 `protobuf:"fixed64,11,rep,packed,name=age" json:"age,omitempty"`
+	// Whether the views look bought.
+	Doubtful      []bool `protobuf:"varint,12,rep,packed,name=doubtful" json:"doubtful,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -642,14 +659,18 @@ func (x *GetTrendSeriesRequest) GetKey() string {
 type GetTrendSeriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// False where no video of the window carries the key.
-	Found    bool     `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
-	Key      string   `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
-	Label    string   `protobuf:"bytes,3,opt,name=label" json:"label,omitempty"`
+	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
+	// The trend key that was asked for.
+	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
+	// The key for people; empty where there is none.
+	Label string `protobuf:"bytes,3,opt,name=label" json:"label,omitempty"`
+	// Ids of the scrolls.
 	ScrollId []string `protobuf:"bytes,4,rep,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
 	// Time of the scroll's newest reading of the key, Unix milliseconds.
 	ObservedAt []float64 `protobuf:"fixed64,5,rep,packed,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
 	// Videos with the key that the scroll read, and their creators.
-	Videos   []int32 `protobuf:"varint,6,rep,packed,name=videos" json:"videos,omitempty"`
+	Videos []int32 `protobuf:"varint,6,rep,packed,name=videos" json:"videos,omitempty"`
+	// Creators of the videos with the key.
 	Creators []int32 `protobuf:"varint,7,rep,packed,name=creators" json:"creators,omitempty"`
 	// Sum of the usable views of these videos.
 	Views         []float64 `protobuf:"fixed64,8,rep,packed,name=views" json:"views,omitempty"`
@@ -844,15 +865,18 @@ func (x *BacktestOutliersResponse) GetRows() []*BacktestRow {
 
 // BacktestRun is a completed scroll of the current subject and what it scored.
 type BacktestRun struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	ScrollId string                 `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the scroll.
+	ScrollId string `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
 	// The newest reading that it scored, Unix milliseconds; 0 where it scored none.
 	ObservedAt float64 `protobuf:"fixed64,2,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
 	// Videos with a score, and the outliers among them that are not doubtful.
 	Scored int32 `protobuf:"varint,3,opt,name=scored" json:"scored,omitempty"`
+	// Videos that were outliers after it.
 	Listed int32 `protobuf:"varint,4,opt,name=listed" json:"listed,omitempty"`
 	// Videos that the scroll moved into and out of the outliers.
-	Entered       int32 `protobuf:"varint,5,opt,name=entered" json:"entered,omitempty"`
+	Entered int32 `protobuf:"varint,5,opt,name=entered" json:"entered,omitempty"`
+	// Videos that it moved out of the outliers.
 	Left          int32 `protobuf:"varint,6,opt,name=left" json:"left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -935,16 +959,19 @@ type BacktestRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What `value` is: `all`, `platform`, `kind`, `age_days` (at the flag, whole days, 7 for more, -1 for unknown) or
 	// `creator_peers` (0 for a baseline by the niche, else at least 3, 10 or 30).
-	By    string `protobuf:"bytes,1,opt,name=by" json:"by,omitempty"`
+	By string `protobuf:"bytes,1,opt,name=by" json:"by,omitempty"`
+	// The value of the group.
 	Value string `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
 	// How many scrolls lie between the two, 1 for the next one.
 	ScrollsLater int32 `protobuf:"varint,3,opt,name=scrolls_later,json=scrollsLater" json:"scrolls_later,omitempty"`
 	// Videos with a score at both; those above their baseline at the later one.
 	Scored int32 `protobuf:"varint,4,opt,name=scored" json:"scored,omitempty"`
-	Above  int32 `protobuf:"varint,5,opt,name=above" json:"above,omitempty"`
+	// Videos above their baseline at the later reading.
+	Above int32 `protobuf:"varint,5,opt,name=above" json:"above,omitempty"`
 	// Outliers at the earlier one that were not doubtful; those of them that were above at the later one.
 	Flagged int32 `protobuf:"varint,6,opt,name=flagged" json:"flagged,omitempty"`
-	Still   int32 `protobuf:"varint,7,opt,name=still" json:"still,omitempty"`
+	// Flagged videos above their baseline at the later reading.
+	Still int32 `protobuf:"varint,7,opt,name=still" json:"still,omitempty"`
 	// above / scored: what a blind guess would be right about. Null where scored is 0.
 	BaseRate *float64 `protobuf:"fixed64,8,opt,name=base_rate,json=baseRate" json:"base_rate,omitempty"`
 	// still / flagged. Null where flagged is 0.

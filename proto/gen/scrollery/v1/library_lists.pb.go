@@ -32,7 +32,8 @@ type ListOutliersRequest struct {
 	PageToken *string `protobuf:"bytes,3,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	// The platform, as `tiktok`.
 	Platform *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
-	Kind     *string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
+	// Only videos of this kind.
+	Kind *string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
 	// The creator's handle, with or without @, in any case.
 	Creator *string `protobuf:"bytes,6,opt,name=creator" json:"creator,omitempty"`
 	// Least views of the newest reading that scoring can use.
@@ -184,8 +185,9 @@ func (x *ListOutliersRequest) GetAnnotated() bool {
 }
 
 type ListOutliersResponse struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Outliers []*Outlier             `protobuf:"bytes,1,rep,name=outliers" json:"outliers,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The outliers of this page.
+	Outliers []*Outlier `protobuf:"bytes,1,rep,name=outliers" json:"outliers,omitempty"`
 	// Null at the end. A page may hold fewer items than `limit`, even none, before the end.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -246,7 +248,8 @@ type ListHooksRequest struct {
 	PageToken *string `protobuf:"bytes,3,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	// The platform, as `tiktok`.
 	Platform *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
-	Kind     *string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
+	// Only videos of this kind.
+	Kind *string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
 	// The creator's handle, with or without @, in any case.
 	Creator *string `protobuf:"bytes,6,opt,name=creator" json:"creator,omitempty"`
 	// Least views of the newest reading that scoring can use.
@@ -390,7 +393,8 @@ func (x *ListHooksRequest) GetAnnotated() bool {
 
 type ListHooksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Hooks []*Hook                `protobuf:"bytes,1,rep,name=hooks" json:"hooks,omitempty"`
+	// The hooks of this page.
+	Hooks []*Hook `protobuf:"bytes,1,rep,name=hooks" json:"hooks,omitempty"`
 	// Null at the end. A page may hold fewer items than `limit`, even none, before the end.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -509,8 +513,9 @@ type ListTrendsResponse struct {
 	// `ready` or `insufficient_history`.
 	Status string `protobuf:"bytes,1,opt,name=status" json:"status,omitempty"`
 	// Completed scrolls of the current subject.
-	CompletedScrolls int32    `protobuf:"varint,2,opt,name=completed_scrolls,json=completedScrolls" json:"completed_scrolls,omitempty"`
-	Trends           []*Trend `protobuf:"bytes,3,rep,name=trends" json:"trends,omitempty"`
+	CompletedScrolls int32 `protobuf:"varint,2,opt,name=completed_scrolls,json=completedScrolls" json:"completed_scrolls,omitempty"`
+	// The trends of this page.
+	Trends []*Trend `protobuf:"bytes,3,rep,name=trends" json:"trends,omitempty"`
 	// Null at the end.
 	NextPageToken *string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -26,7 +26,8 @@ const (
 type GetHooksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 25 when absent.
-	Limit           *int32  `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
+	Limit *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
+	// Whether archived hooks are listed too.
 	IncludeArchived *bool   `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
 	PageToken       *string `protobuf:"bytes,3,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -86,7 +87,8 @@ func (x *GetHooksRequest) GetPageToken() string {
 
 type GetHooksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Hooks []*Hook                `protobuf:"bytes,1,rep,name=hooks" json:"hooks,omitempty"`
+	// The first hooks.
+	Hooks []*Hook `protobuf:"bytes,1,rep,name=hooks" json:"hooks,omitempty"`
 	// Empty at the end.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -140,8 +142,9 @@ func (x *GetHooksResponse) GetNextPageToken() string {
 type GetOutliersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 25 when absent.
-	Limit           *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
-	IncludeArchived *bool  `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
+	Limit *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
+	// Whether archived videos are listed too.
+	IncludeArchived *bool `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
 	// Filters the list; scores do not change.
 	Kind          *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
 	PageToken     *string `protobuf:"bytes,4,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
@@ -208,8 +211,9 @@ func (x *GetOutliersRequest) GetPageToken() string {
 }
 
 type GetOutliersResponse struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Outliers []*Outlier             `protobuf:"bytes,1,rep,name=outliers" json:"outliers,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first outliers.
+	Outliers []*Outlier `protobuf:"bytes,1,rep,name=outliers" json:"outliers,omitempty"`
 	// Empty at the end.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -263,7 +267,8 @@ func (x *GetOutliersResponse) GetNextPageToken() string {
 type GetTrendsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 25 when absent.
-	Limit           *int32  `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
+	Limit *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
+	// Whether archived videos count too.
 	IncludeArchived *bool   `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
 	PageToken       *string `protobuf:"bytes,3,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -326,8 +331,9 @@ type GetTrendsResponse struct {
 	// `ready` or `insufficient_history`.
 	Status string `protobuf:"bytes,1,opt,name=status" json:"status,omitempty"`
 	// Completed scrolls of the current subject.
-	CompletedScrolls int32    `protobuf:"varint,2,opt,name=completed_scrolls,json=completedScrolls" json:"completed_scrolls,omitempty"`
-	Trends           []*Trend `protobuf:"bytes,3,rep,name=trends" json:"trends,omitempty"`
+	CompletedScrolls int32 `protobuf:"varint,2,opt,name=completed_scrolls,json=completedScrolls" json:"completed_scrolls,omitempty"`
+	// The first trends.
+	Trends []*Trend `protobuf:"bytes,3,rep,name=trends" json:"trends,omitempty"`
 	// Empty at the end.
 	NextPageToken string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -393,11 +399,13 @@ func (x *GetTrendsResponse) GetNextPageToken() string {
 }
 
 type ArchiveLibraryVideoRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	VideoId *string                `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	VideoId *string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// `video` when absent.
-	Scope         *string `protobuf:"bytes,2,opt,name=scope" json:"scope,omitempty"`
-	Archived      *bool   `protobuf:"varint,3,opt,name=archived" json:"archived,omitempty"`
+	Scope *string `protobuf:"bytes,2,opt,name=scope" json:"scope,omitempty"`
+	// True archives, false restores.
+	Archived      *bool `protobuf:"varint,3,opt,name=archived" json:"archived,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -456,8 +464,9 @@ func (x *ArchiveLibraryVideoRequest) GetArchived() bool {
 type ArchiveLibraryVideoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `updated`, `not_found` or `workspace_required`.
-	Outcome       string `protobuf:"bytes,1,opt,name=outcome" json:"outcome,omitempty"`
-	Archived      bool   `protobuf:"varint,2,opt,name=archived" json:"archived,omitempty"`
+	Outcome string `protobuf:"bytes,1,opt,name=outcome" json:"outcome,omitempty"`
+	// As in the request.
+	Archived      bool `protobuf:"varint,2,opt,name=archived" json:"archived,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -509,10 +518,13 @@ func (x *ArchiveLibraryVideoResponse) GetArchived() bool {
 type GetLibraryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 25 when absent.
-	Limit           *int32  `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
-	IncludeArchived *bool   `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
-	Kind            *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
-	Platform        *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
+	Limit *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
+	// Whether archived videos are listed too.
+	IncludeArchived *bool `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
+	// Only videos of this kind.
+	Kind *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
+	// Only videos of this platform, as `tiktok`.
+	Platform *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
 	// `nextCursor` of the page before.
 	PageToken *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	// The creator's handle, with or without @, in any case.
@@ -666,8 +678,9 @@ func (x *GetLibraryRequest) GetAnnotated() bool {
 }
 
 type GetLibraryResponse struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Videos []*Video               `protobuf:"bytes,1,rep,name=videos" json:"videos,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The videos of this page.
+	Videos []*Video `protobuf:"bytes,1,rep,name=videos" json:"videos,omitempty"`
 	// Null at the end.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -719,8 +732,9 @@ func (x *GetLibraryResponse) GetNextPageToken() string {
 }
 
 type AnnotateLibraryVideoRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	VideoId *string                `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	VideoId *string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// An object of at most 50 keys (1-100 characters), each value a string of at
 	// most 500 characters or a list of at most 20 such strings; null clears.
 	AgentMetadata *structpb.Value `protobuf:"bytes,2,opt,name=agent_metadata,json=agentMetadata" json:"agent_metadata,omitempty"`
@@ -897,7 +911,7 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x0eagent_metadata\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\ragentMetadata\"\x97\x01\n" +
 	"\x1cAnnotateLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12)\n" +
-	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xcd\x13\n" +
+	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xc3\x15\n" +
 	"\x0eLibraryService\x12\x80\x01\n" +
 	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"5\xca\xda\x18.\n" +
 	"\bgetHooks\x12\x03GET\x1a\t/v1/hooks \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x8f\x01\n" +
@@ -905,37 +919,37 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\vgetOutliers\x12\x03GET\x1a\f/v1/outliers \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x85\x01\n" +
 	"\tGetTrends\x12\x1e.scrollery.v1.GetTrendsRequest\x1a\x1f.scrollery.v1.GetTrendsResponse\"7\xca\xda\x180\n" +
 	"\tgetTrends\x12\x03GET\x1a\n" +
-	"/v1/trends \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xb5\x01\n" +
-	"\x13ArchiveLibraryVideo\x12(.scrollery.v1.ArchiveLibraryVideoRequest\x1a).scrollery.v1.ArchiveLibraryVideoResponse\"I\xca\xda\x18E\n" +
-	"\x13archiveLibraryVideo\x12\x04POST\x1a\x13/v1/library/archive \x02*\rlibrary:write0\x018\x02\x12\x8a\x01\n" +
+	"/v1/trends \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xda\x01\n" +
+	"\x13ArchiveLibraryVideo\x12(.scrollery.v1.ArchiveLibraryVideoRequest\x1a).scrollery.v1.ArchiveLibraryVideoResponse\"n\xca\xda\x18j\n" +
+	"\x13archiveLibraryVideo\x12\x04POST\x1a\x13/v1/library/archive \x02*\rlibrary:write0\x018\x02b#{\"videoId\":\"vid_1\",\"archived\":true}\x12\x8a\x01\n" +
 	"\n" +
 	"GetLibrary\x12\x1f.scrollery.v1.GetLibraryRequest\x1a .scrollery.v1.GetLibraryResponse\"9\xca\xda\x182\n" +
 	"\n" +
-	"getLibrary\x12\x03GET\x1a\v/v1/library \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xba\x01\n" +
-	"\x14AnnotateLibraryVideo\x12).scrollery.v1.AnnotateLibraryVideoRequest\x1a*.scrollery.v1.AnnotateLibraryVideoResponse\"K\xca\xda\x18G\n" +
-	"\x14annotateLibraryVideo\x12\x04POST\x1a\x14/v1/library/annotate \x02*\rlibrary:write0\x018\x02\x12\x88\x01\n" +
-	"\bGetVideo\x12\x1d.scrollery.v1.GetVideoRequest\x1a\x1e.scrollery.v1.GetVideoResponse\"=\xca\xda\x186\n" +
-	"\bgetVideo\x12\x03GET\x1a\x11/v1/library/video \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xaf\x01\n" +
-	"\x10ListObservations\x12%.scrollery.v1.ListObservationsRequest\x1a&.scrollery.v1.ListObservationsResponse\"L\xca\xda\x18E\n" +
-	"\x10listObservations\x12\x03GET\x1a\x18/v1/library/observations \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x98\x01\n" +
-	"\fListOutliers\x12!.scrollery.v1.ListOutliersRequest\x1a\".scrollery.v1.ListOutliersResponse\"A\xca\xda\x18:\n" +
-	"\flistOutliers\x12\x03GET\x1a\x11/v1/outliers/list \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x89\x01\n" +
-	"\tListHooks\x12\x1e.scrollery.v1.ListHooksRequest\x1a\x1f.scrollery.v1.ListHooksResponse\";\xca\xda\x184\n" +
-	"\tlistHooks\x12\x03GET\x1a\x0e/v1/hooks/list \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x8e\x01\n" +
+	"getLibrary\x12\x03GET\x1a\v/v1/library \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xf2\x01\n" +
+	"\x14AnnotateLibraryVideo\x12).scrollery.v1.AnnotateLibraryVideoRequest\x1a*.scrollery.v1.AnnotateLibraryVideoResponse\"\x82\x01\xca\xda\x18~\n" +
+	"\x14annotateLibraryVideo\x12\x04POST\x1a\x14/v1/library/annotate \x02*\rlibrary:write0\x018\x02b5{\"videoId\":\"vid_1\",\"agentMetadata\":{\"angle\":\"price\"}}\x12\x98\x01\n" +
+	"\bGetVideo\x12\x1d.scrollery.v1.GetVideoRequest\x1a\x1e.scrollery.v1.GetVideoResponse\"M\xca\xda\x18F\n" +
+	"\bgetVideo\x12\x03GET\x1a\x11/v1/library/video \x02*\flibrary:read0\x018\x01b\x0e{\"id\":\"vid_1\"}\x90\x02\x01\x12\xc4\x01\n" +
+	"\x10ListObservations\x12%.scrollery.v1.ListObservationsRequest\x1a&.scrollery.v1.ListObservationsResponse\"a\xca\xda\x18Z\n" +
+	"\x10listObservations\x12\x03GET\x1a\x18/v1/library/observations \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}\x90\x02\x01\x12\xa8\x01\n" +
+	"\fListOutliers\x12!.scrollery.v1.ListOutliersRequest\x1a\".scrollery.v1.ListOutliersResponse\"Q\xca\xda\x18J\n" +
+	"\flistOutliers\x12\x03GET\x1a\x11/v1/outliers/list \x02*\flibrary:read0\x018\x01b\x0e{\"minScore\":3}\x90\x02\x01\x12\xa0\x01\n" +
+	"\tListHooks\x12\x1e.scrollery.v1.ListHooksRequest\x1a\x1f.scrollery.v1.ListHooksResponse\"R\xca\xda\x18K\n" +
+	"\tlistHooks\x12\x03GET\x1a\x0e/v1/hooks/list \x02*\flibrary:read0\x018\x01b\x15{\"platform\":\"tiktok\"}\x90\x02\x01\x12\x8e\x01\n" +
 	"\n" +
 	"ListTrends\x12\x1f.scrollery.v1.ListTrendsRequest\x1a .scrollery.v1.ListTrendsResponse\"=\xca\xda\x186\n" +
 	"\n" +
-	"listTrends\x12\x03GET\x1a\x0f/v1/trends/list \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xa3\x01\n" +
-	"\x0eExplainOutlier\x12#.scrollery.v1.ExplainOutlierRequest\x1a$.scrollery.v1.ExplainOutlierResponse\"F\xca\xda\x18?\n" +
-	"\x0eexplainOutlier\x12\x03GET\x1a\x14/v1/outliers/explain \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x99\x01\n" +
-	"\fExplainTrend\x12!.scrollery.v1.ExplainTrendRequest\x1a\".scrollery.v1.ExplainTrendResponse\"B\xca\xda\x18;\n" +
-	"\fexplainTrend\x12\x03GET\x1a\x12/v1/trends/explain \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x92\x01\n" +
+	"listTrends\x12\x03GET\x1a\x0f/v1/trends/list \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xb8\x01\n" +
+	"\x0eExplainOutlier\x12#.scrollery.v1.ExplainOutlierRequest\x1a$.scrollery.v1.ExplainOutlierResponse\"[\xca\xda\x18T\n" +
+	"\x0eexplainOutlier\x12\x03GET\x1a\x14/v1/outliers/explain \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}\x90\x02\x01\x12\xb5\x01\n" +
+	"\fExplainTrend\x12!.scrollery.v1.ExplainTrendRequest\x1a\".scrollery.v1.ExplainTrendResponse\"^\xca\xda\x18W\n" +
+	"\fexplainTrend\x12\x03GET\x1a\x12/v1/trends/explain \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}\x90\x02\x01\x12\x92\x01\n" +
 	"\n" +
 	"ListScores\x12\x1f.scrollery.v1.ListScoresRequest\x1a .scrollery.v1.ListScoresResponse\"A\xca\xda\x18:\n" +
 	"\n" +
-	"listScores\x12\x03GET\x1a\x13/v1/outliers/scores \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xa0\x01\n" +
-	"\x0eGetTrendSeries\x12#.scrollery.v1.GetTrendSeriesRequest\x1a$.scrollery.v1.GetTrendSeriesResponse\"C\xca\xda\x18<\n" +
-	"\x0egetTrendSeries\x12\x03GET\x1a\x11/v1/trends/series \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xac\x01\n" +
+	"listScores\x12\x03GET\x1a\x13/v1/outliers/scores \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xbc\x01\n" +
+	"\x0eGetTrendSeries\x12#.scrollery.v1.GetTrendSeriesRequest\x1a$.scrollery.v1.GetTrendSeriesResponse\"_\xca\xda\x18X\n" +
+	"\x0egetTrendSeries\x12\x03GET\x1a\x11/v1/trends/series \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}\x90\x02\x01\x12\xac\x01\n" +
 	"\x10BacktestOutliers\x12%.scrollery.v1.BacktestOutliersRequest\x1a&.scrollery.v1.BacktestOutliersResponse\"I\xca\xda\x18B\n" +
 	"\x10backtestOutliers\x12\x03GET\x1a\x15/v1/outliers/backtest \x02*\flibrary:read0\x018\x01\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 

@@ -107,7 +107,9 @@ type Operation struct {
 	Statuses []int32 `protobuf:"varint,10,rep,packed,name=statuses" json:"statuses,omitempty"`
 	// Most requests a minute from one client address, in addition to the general rate;
 	// 0: no such limit.
-	PerMinute     int32 `protobuf:"varint,11,opt,name=per_minute,json=perMinute" json:"per_minute,omitempty"`
+	PerMinute int32 `protobuf:"varint,11,opt,name=per_minute,json=perMinute" json:"per_minute,omitempty"`
+	// An input in JSON, as the OpenAPI document shows it: the body, or the parameters by name.
+	Example       string `protobuf:"bytes,12,opt,name=example" json:"example,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -219,6 +221,84 @@ func (x *Operation) GetPerMinute() int32 {
 	return 0
 }
 
+func (x *Operation) GetExample() string {
+	if x != nil {
+		return x.Example
+	}
+	return ""
+}
+
+// Form is what a message holds while its field `status` has one of some values.
+type Form struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Part of the form's name in the OpenAPI document.
+	Name     string   `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Statuses []string `protobuf:"bytes,2,rep,name=statuses" json:"statuses,omitempty"`
+	// JSON names of the fields that it always has, and of those that it may have.
+	Always        []string `protobuf:"bytes,3,rep,name=always" json:"always,omitempty"`
+	Sometimes     []string `protobuf:"bytes,4,rep,name=sometimes" json:"sometimes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Form) Reset() {
+	*x = Form{}
+	mi := &file_scrollery_v1_operation_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Form) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Form) ProtoMessage() {}
+
+func (x *Form) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_operation_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Form.ProtoReflect.Descriptor instead.
+func (*Form) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_operation_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Form) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Form) GetStatuses() []string {
+	if x != nil {
+		return x.Statuses
+	}
+	return nil
+}
+
+func (x *Form) GetAlways() []string {
+	if x != nil {
+		return x.Always
+	}
+	return nil
+}
+
+func (x *Form) GetSometimes() []string {
+	if x != nil {
+		return x.Sometimes
+	}
+	return nil
+}
+
 var file_scrollery_v1_operation_proto_extTypes = []protoimpl.ExtensionInfo{
 	{
 		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
@@ -226,6 +306,14 @@ var file_scrollery_v1_operation_proto_extTypes = []protoimpl.ExtensionInfo{
 		Field:         50601,
 		Name:          "scrollery.v1.operation",
 		Tag:           "bytes,50601,opt,name=operation",
+		Filename:      "scrollery/v1/operation.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.MessageOptions)(nil),
+		ExtensionType: ([]*Form)(nil),
+		Field:         50621,
+		Name:          "scrollery.v1.form",
+		Tag:           "bytes,50621,rep,name=form",
 		Filename:      "scrollery/v1/operation.proto",
 	},
 	{
@@ -268,6 +356,22 @@ var file_scrollery_v1_operation_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50606,opt,name=secret",
 		Filename:      "scrollery/v1/operation.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: ([]string)(nil),
+		Field:         50607,
+		Name:          "scrollery.v1.known_value",
+		Tag:           "bytes,50607,rep,name=known_value",
+		Filename:      "scrollery/v1/operation.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*string)(nil),
+		Field:         50608,
+		Name:          "scrollery.v1.members",
+		Tag:           "bytes,50608,opt,name=members",
+		Filename:      "scrollery/v1/operation.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -276,37 +380,53 @@ var (
 	E_Operation = &file_scrollery_v1_operation_proto_extTypes[0]
 )
 
+// Extension fields to descriptorpb.MessageOptions.
+var (
+	// All forms of an answer, where they differ by `status`.
+	//
+	// repeated scrollery.v1.Form form = 50621;
+	E_Form = &file_scrollery_v1_operation_proto_extTypes[1]
+)
+
 // Extension fields to descriptorpb.FieldOptions.
 var (
 	// Leaves an unset response field out; without it an unset field is `null`.
 	//
 	// optional bool omit_unset = 50602;
-	E_OmitUnset = &file_scrollery_v1_operation_proto_extTypes[1]
+	E_OmitUnset = &file_scrollery_v1_operation_proto_extTypes[2]
 	// Exists on Connect, gRPC and gRPC-Web only: REST neither accepts nor returns it.
 	//
 	// optional bool rpc_only = 50603;
-	E_RpcOnly = &file_scrollery_v1_operation_proto_extTypes[2]
+	E_RpcOnly = &file_scrollery_v1_operation_proto_extTypes[3]
 	// On a list: the flag (an rpc_only bool of the same message) that REST sets
 	// when the list is sent empty, since a protobuf list does not distinguish `[]` from absent.
 	//
 	// optional string empty_sets = 50604;
-	E_EmptySets = &file_scrollery_v1_operation_proto_extTypes[3]
+	E_EmptySets = &file_scrollery_v1_operation_proto_extTypes[4]
 	// Name of the field on REST, where it differs from its JSON name: lists page by
 	// `cursor` on REST and by `pageToken` on the other protocols.
 	//
 	// optional string rest_name = 50605;
-	E_RestName = &file_scrollery_v1_operation_proto_extTypes[4]
+	E_RestName = &file_scrollery_v1_operation_proto_extTypes[5]
 	// Contains a secret that is shown once: no cache may store an answer of its operation.
 	//
 	// optional bool secret = 50606;
-	E_Secret = &file_scrollery_v1_operation_proto_extTypes[5]
+	E_Secret = &file_scrollery_v1_operation_proto_extTypes[6]
+	// Values of a text that clients may know; others may come later.
+	//
+	// repeated string known_value = 50607;
+	E_KnownValue = &file_scrollery_v1_operation_proto_extTypes[7]
+	// On a free-form field: the message that has its usual members.
+	//
+	// optional string members = 50608;
+	E_Members = &file_scrollery_v1_operation_proto_extTypes[8]
 )
 
 var File_scrollery_v1_operation_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cscrollery/v1/operation.proto\x12\fscrollery.v1\x1a google/protobuf/descriptor.proto\"\xb4\x02\n" +
+	"\x1cscrollery/v1/operation.proto\x12\fscrollery.v1\x1a google/protobuf/descriptor.proto\"\xce\x02\n" +
 	"\tOperation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06method\x18\x02 \x01(\tR\x06method\x12\x12\n" +
@@ -321,21 +441,31 @@ const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"\bstatuses\x18\n" +
 	" \x03(\x05R\bstatuses\x12\x1d\n" +
 	"\n" +
-	"per_minute\x18\v \x01(\x05R\tperMinute*f\n" +
+	"per_minute\x18\v \x01(\x05R\tperMinute\x12\x18\n" +
+	"\aexample\x18\f \x01(\tR\aexample\"l\n" +
+	"\x04Form\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bstatuses\x18\x02 \x03(\tR\bstatuses\x12\x16\n" +
+	"\x06always\x18\x03 \x03(\tR\x06always\x12\x1c\n" +
+	"\tsometimes\x18\x04 \x03(\tR\tsometimes*f\n" +
 	"\x04Auth\x12\x14\n" +
 	"\x10AUTH_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vAUTH_PUBLIC\x10\x01\x12\f\n" +
 	"\bAUTH_KEY\x10\x02\x12\x12\n" +
 	"\x0eAUTH_OLDER_KEY\x10\x03\x12\x15\n" +
 	"\x11AUTH_OLDER_PUBLIC\x10\x04:W\n" +
-	"\toperation\x12\x1e.google.protobuf.MethodOptions\x18\xa9\x8b\x03 \x01(\v2\x17.scrollery.v1.OperationR\toperation:>\n" +
+	"\toperation\x12\x1e.google.protobuf.MethodOptions\x18\xa9\x8b\x03 \x01(\v2\x17.scrollery.v1.OperationR\toperation:I\n" +
+	"\x04form\x12\x1f.google.protobuf.MessageOptions\x18\xbd\x8b\x03 \x03(\v2\x12.scrollery.v1.FormR\x04form:>\n" +
 	"\n" +
 	"omit_unset\x12\x1d.google.protobuf.FieldOptions\x18\xaa\x8b\x03 \x01(\bR\tomitUnset::\n" +
 	"\brpc_only\x12\x1d.google.protobuf.FieldOptions\x18\xab\x8b\x03 \x01(\bR\arpcOnly:>\n" +
 	"\n" +
 	"empty_sets\x12\x1d.google.protobuf.FieldOptions\x18\xac\x8b\x03 \x01(\tR\temptySets:<\n" +
 	"\trest_name\x12\x1d.google.protobuf.FieldOptions\x18\xad\x8b\x03 \x01(\tR\brestName:7\n" +
-	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18\xae\x8b\x03 \x01(\bR\x06secretBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18\xae\x8b\x03 \x01(\bR\x06secret:@\n" +
+	"\vknown_value\x12\x1d.google.protobuf.FieldOptions\x18\xaf\x8b\x03 \x03(\tR\n" +
+	"knownValue:9\n" +
+	"\amembers\x12\x1d.google.protobuf.FieldOptions\x18\xb0\x8b\x03 \x01(\tR\amembersBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_operation_proto_rawDescOnce sync.Once
@@ -350,27 +480,33 @@ func file_scrollery_v1_operation_proto_rawDescGZIP() []byte {
 }
 
 var file_scrollery_v1_operation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_scrollery_v1_operation_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_scrollery_v1_operation_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_scrollery_v1_operation_proto_goTypes = []any{
-	(Auth)(0),                          // 0: scrollery.v1.Auth
-	(*Operation)(nil),                  // 1: scrollery.v1.Operation
-	(*descriptorpb.MethodOptions)(nil), // 2: google.protobuf.MethodOptions
-	(*descriptorpb.FieldOptions)(nil),  // 3: google.protobuf.FieldOptions
+	(Auth)(0),                           // 0: scrollery.v1.Auth
+	(*Operation)(nil),                   // 1: scrollery.v1.Operation
+	(*Form)(nil),                        // 2: scrollery.v1.Form
+	(*descriptorpb.MethodOptions)(nil),  // 3: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil), // 4: google.protobuf.MessageOptions
+	(*descriptorpb.FieldOptions)(nil),   // 5: google.protobuf.FieldOptions
 }
 var file_scrollery_v1_operation_proto_depIdxs = []int32{
-	0, // 0: scrollery.v1.Operation.auth:type_name -> scrollery.v1.Auth
-	2, // 1: scrollery.v1.operation:extendee -> google.protobuf.MethodOptions
-	3, // 2: scrollery.v1.omit_unset:extendee -> google.protobuf.FieldOptions
-	3, // 3: scrollery.v1.rpc_only:extendee -> google.protobuf.FieldOptions
-	3, // 4: scrollery.v1.empty_sets:extendee -> google.protobuf.FieldOptions
-	3, // 5: scrollery.v1.rest_name:extendee -> google.protobuf.FieldOptions
-	3, // 6: scrollery.v1.secret:extendee -> google.protobuf.FieldOptions
-	1, // 7: scrollery.v1.operation:type_name -> scrollery.v1.Operation
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	7, // [7:8] is the sub-list for extension type_name
-	1, // [1:7] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	0,  // 0: scrollery.v1.Operation.auth:type_name -> scrollery.v1.Auth
+	3,  // 1: scrollery.v1.operation:extendee -> google.protobuf.MethodOptions
+	4,  // 2: scrollery.v1.form:extendee -> google.protobuf.MessageOptions
+	5,  // 3: scrollery.v1.omit_unset:extendee -> google.protobuf.FieldOptions
+	5,  // 4: scrollery.v1.rpc_only:extendee -> google.protobuf.FieldOptions
+	5,  // 5: scrollery.v1.empty_sets:extendee -> google.protobuf.FieldOptions
+	5,  // 6: scrollery.v1.rest_name:extendee -> google.protobuf.FieldOptions
+	5,  // 7: scrollery.v1.secret:extendee -> google.protobuf.FieldOptions
+	5,  // 8: scrollery.v1.known_value:extendee -> google.protobuf.FieldOptions
+	5,  // 9: scrollery.v1.members:extendee -> google.protobuf.FieldOptions
+	1,  // 10: scrollery.v1.operation:type_name -> scrollery.v1.Operation
+	2,  // 11: scrollery.v1.form:type_name -> scrollery.v1.Form
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	10, // [10:12] is the sub-list for extension type_name
+	1,  // [1:10] is the sub-list for extension extendee
+	0,  // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_operation_proto_init() }
@@ -384,8 +520,8 @@ func file_scrollery_v1_operation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_operation_proto_rawDesc), len(file_scrollery_v1_operation_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   1,
-			NumExtensions: 6,
+			NumMessages:   2,
+			NumExtensions: 9,
 			NumServices:   0,
 		},
 		GoTypes:           file_scrollery_v1_operation_proto_goTypes,

@@ -24,11 +24,13 @@ const (
 
 // Rules is one version of a tenant's whole ruleset.
 type Rules struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	WorkspaceId string                 `protobuf:"bytes,1,opt,name=workspace_id,json=workspaceId" json:"workspace_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the workspace.
+	WorkspaceId string `protobuf:"bytes,1,opt,name=workspace_id,json=workspaceId" json:"workspace_id,omitempty"`
 	// Starts at 1 and rises by 1 with each text that differs.
-	Version int32  `protobuf:"varint,2,opt,name=version" json:"version,omitempty"`
-	Text    string `protobuf:"bytes,3,opt,name=text" json:"text,omitempty"`
+	Version int32 `protobuf:"varint,2,opt,name=version" json:"version,omitempty"`
+	// The whole text, as it was sent.
+	Text string `protobuf:"bytes,3,opt,name=text" json:"text,omitempty"`
 	// Unix milliseconds.
 	CreatedAt     float64 `protobuf:"fixed64,4,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -96,8 +98,10 @@ func (x *Rules) GetCreatedAt() float64 {
 // RuleItem is one rule of the ruleset: a bullet, a line or a sentence.
 type RuleItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	Text  string                 `protobuf:"bytes,2,opt,name=text" json:"text,omitempty"`
+	// Id of the rule; it stays while the text does.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Text of the rule.
+	Text string `protobuf:"bytes,2,opt,name=text" json:"text,omitempty"`
 	// Whether the ruleset in force no longer has it.
 	Archived bool `protobuf:"varint,3,opt,name=archived" json:"archived,omitempty"`
 	// Unix milliseconds.

@@ -59,9 +59,11 @@ func (*GetRulesRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetRulesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Rules         *Rules                 `protobuf:"bytes,1,opt,name=rules" json:"rules,omitempty"`
-	Items         []*RuleItem            `protobuf:"bytes,2,rep,name=items" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ruleset in force; null before the first.
+	Rules *Rules `protobuf:"bytes,1,opt,name=rules" json:"rules,omitempty"`
+	// Its rules in order, then archived ones.
+	Items         []*RuleItem `protobuf:"bytes,2,rep,name=items" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -111,8 +113,9 @@ func (x *GetRulesResponse) GetItems() []*RuleItem {
 }
 
 type PutRulesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          *string                `protobuf:"bytes,1,opt,name=text" json:"text,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The whole ruleset.
+	Text          *string `protobuf:"bytes,1,opt,name=text" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -157,7 +160,8 @@ func (x *PutRulesRequest) GetText() string {
 type PutRulesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `created` or `unchanged`.
-	Outcome       string `protobuf:"bytes,1,opt,name=outcome" json:"outcome,omitempty"`
+	Outcome string `protobuf:"bytes,1,opt,name=outcome" json:"outcome,omitempty"`
+	// The ruleset in force.
 	Rules         *Rules `protobuf:"bytes,2,opt,name=rules" json:"rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -262,8 +266,9 @@ func (x *ListRuleVersionsRequest) GetPageToken() string {
 }
 
 type ListRuleVersionsResponse struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Versions []*Rules               `protobuf:"bytes,1,rep,name=versions" json:"versions,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rulesets of this page, newest first.
+	Versions []*Rules `protobuf:"bytes,1,rep,name=versions" json:"versions,omitempty"`
 	// Null at the end.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -371,12 +376,15 @@ func (x *PreviewRulesRequest) GetSample() int32 {
 type PreviewRulesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The videos that were judged: `kept` and `dropped` together.
-	Judged  int32 `protobuf:"varint,1,opt,name=judged" json:"judged,omitempty"`
-	Kept    int32 `protobuf:"varint,2,opt,name=kept" json:"kept,omitempty"`
+	Judged int32 `protobuf:"varint,1,opt,name=judged" json:"judged,omitempty"`
+	// Videos that the text keeps.
+	Kept int32 `protobuf:"varint,2,opt,name=kept" json:"kept,omitempty"`
+	// Videos that the text drops.
 	Dropped int32 `protobuf:"varint,3,opt,name=dropped" json:"dropped,omitempty"`
 	// By the rule that dropped them, most first.
-	DroppedByRule []*RuleDrops   `protobuf:"bytes,4,rep,name=dropped_by_rule,json=droppedByRule" json:"dropped_by_rule,omitempty"`
-	UnclearRules  []*UnclearRule `protobuf:"bytes,5,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
+	DroppedByRule []*RuleDrops `protobuf:"bytes,4,rep,name=dropped_by_rule,json=droppedByRule" json:"dropped_by_rule,omitempty"`
+	// Rules that no check could be made of.
+	UnclearRules []*UnclearRule `protobuf:"bytes,5,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
 	// Version of the ruleset in force that the result is compared with; 0 without one.
 	CurrentVersion int32 `protobuf:"varint,6,opt,name=current_version,json=currentVersion" json:"current_version,omitempty"`
 	// Videos that the text drops and the ruleset in force keeps.
@@ -493,9 +501,11 @@ func (x *PreviewRulesResponse) GetNotes() []string {
 
 // UnclearRule is a rule, or a part of one, that no check could be made of: it drops nothing.
 type UnclearRule struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Rule          string                 `protobuf:"bytes,1,opt,name=rule" json:"rule,omitempty"`
-	Why           string                 `protobuf:"bytes,2,opt,name=why" json:"why,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Text of the rule.
+	Rule string `protobuf:"bytes,1,opt,name=rule" json:"rule,omitempty"`
+	// What is unclear.
+	Why           string `protobuf:"bytes,2,opt,name=why" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -546,9 +556,11 @@ func (x *UnclearRule) GetWhy() string {
 
 // PreviewExample is one judged video.
 type PreviewExample struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	VideoId  string                 `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
-	Platform string                 `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	VideoId string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	// The platform, as `tiktok`.
+	Platform string `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
 	// The platform's own id of the video.
 	ExternalId string `protobuf:"bytes,3,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
 	// `newly_dropped`, `newly_kept` or `dropped`.
@@ -683,20 +695,20 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\x06change\x18\x04 \x01(\tB.\xbaH&r$R\rnewly_droppedR\n" +
 	"newly_keptR\adropped\xaa\x01\x02\b\x02R\x06change\x12\x19\n" +
 	"\x04rule\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04rule\x12\x1d\n" +
-	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06reason2\xf4\x04\n" +
+	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06reason2\xb7\x05\n" +
 	"\fRulesService\x12|\n" +
 	"\bGetRules\x12\x1d.scrollery.v1.GetRulesRequest\x1a\x1e.scrollery.v1.GetRulesResponse\"1\xca\xda\x18*\n" +
 	"\bgetRules\x12\x03GET\x1a\t/v1/rules \x02*\n" +
-	"rules:read8\x01\x90\x02\x01\x12\x90\x01\n" +
-	"\bPutRules\x12\x1d.scrollery.v1.PutRulesRequest\x1a\x1e.scrollery.v1.PutRulesResponse\"E\xca\xda\x18A\n" +
-	"\bputRules\x12\x03PUT\x1a\t/v1/rules \x02*\vrules:write0\x018\x02B\x12workspace_required\x12\xa7\x01\n" +
+	"rules:read8\x01\x90\x02\x01\x12\xab\x01\n" +
+	"\bPutRules\x12\x1d.scrollery.v1.PutRulesRequest\x1a\x1e.scrollery.v1.PutRulesResponse\"`\xca\xda\x18\\\n" +
+	"\bputRules\x12\x03PUT\x1a\t/v1/rules \x02*\vrules:write0\x018\x02B\x12workspace_requiredb\x19{\"text\":\"- no giveaways\"}\x12\xa7\x01\n" +
 	"\x10ListRuleVersions\x12%.scrollery.v1.ListRuleVersionsRequest\x1a&.scrollery.v1.ListRuleVersionsResponse\"D\xca\xda\x18=\n" +
 	"\x10listRuleVersions\x12\x03GET\x1a\x12/v1/rules/versions \x02*\n" +
-	"rules:read0\x018\x01\x90\x02\x01\x12\xa8\x01\n" +
-	"\fPreviewRules\x12!.scrollery.v1.PreviewRulesRequest\x1a\".scrollery.v1.PreviewRulesResponse\"Q\xca\xda\x18M\n" +
+	"rules:read0\x018\x01\x90\x02\x01\x12\xd0\x01\n" +
+	"\fPreviewRules\x12!.scrollery.v1.PreviewRulesRequest\x1a\".scrollery.v1.PreviewRulesResponse\"y\xca\xda\x18u\n" +
 	"\fpreviewRules\x12\x04POST\x1a\x11/v1/rules/preview \x02*\n" +
 	"rules:read0\x018\n" +
-	"B\x12workspace_requiredBCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"B\x12workspace_requiredb&{\"text\":\"- no giveaways\",\"sample\":200}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_rules_service_proto_rawDescOnce sync.Once

@@ -25,25 +25,32 @@ const (
 // Scroll is one research run.
 type Scroll struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Id of the scroll.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// `queued`, `running`, `completed`, `failed` or `cancelled`.
 	Status string `protobuf:"bytes,2,opt,name=status" json:"status,omitempty"`
 	// `plan`, `collect`, `observe`, `screen`, `evidence`, `archive` or `score`;
 	// null while queued and after the end.
-	Stage        *string       `protobuf:"bytes,3,opt,name=stage" json:"stage,omitempty"`
-	Progress     *Progress     `protobuf:"bytes,4,opt,name=progress" json:"progress,omitempty"`
+	Stage *string `protobuf:"bytes,3,opt,name=stage" json:"stage,omitempty"`
+	// How far it came.
+	Progress *Progress `protobuf:"bytes,4,opt,name=progress" json:"progress,omitempty"`
+	// What it added.
 	ResultCounts *ResultCounts `protobuf:"bytes,5,opt,name=result_counts,json=resultCounts" json:"result_counts,omitempty"`
 	// Why it failed: `no_sources`, `source_unavailable`, `source_quota_exceeded`,
 	// `source_unauthorized`, `stage_crashed`, `stage_timeout`,
 	// `stage_protocol_error`, `subscription_inactive` or `internal`.
 	FailureCode *string `protobuf:"bytes,6,opt,name=failure_code,json=failureCode" json:"failure_code,omitempty"`
 	// Days between repeats, where the scroll repeats.
-	Schedule *int32  `protobuf:"varint,7,opt,name=schedule" json:"schedule,omitempty"`
+	Schedule *int32 `protobuf:"varint,7,opt,name=schedule" json:"schedule,omitempty"`
+	// The named choice of stages, where one was asked for.
 	Template *string `protobuf:"bytes,8,opt,name=template" json:"template,omitempty"`
 	// Unix milliseconds, as the three below.
-	CreatedAt     float64  `protobuf:"fixed64,9,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	UpdatedAt     float64  `protobuf:"fixed64,10,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
-	StartedAt     *float64 `protobuf:"fixed64,11,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
+	CreatedAt float64 `protobuf:"fixed64,9,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// When it last changed.
+	UpdatedAt float64 `protobuf:"fixed64,10,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	// When a worker first started it; null before.
+	StartedAt *float64 `protobuf:"fixed64,11,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
+	// When it ended; null before.
 	CompletedAt   *float64 `protobuf:"fixed64,12,opt,name=completed_at,json=completedAt" json:"completed_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -387,8 +394,9 @@ func (x *ScrollFailure) GetTries() int32 {
 type ScrollPlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `keywords`, or the id of the plan stage that found the terms.
-	Method string  `protobuf:"bytes,1,opt,name=method" json:"method,omitempty"`
-	Seeds  []*Seed `protobuf:"bytes,2,rep,name=seeds" json:"seeds,omitempty"`
+	Method string `protobuf:"bytes,1,opt,name=method" json:"method,omitempty"`
+	// What the sources are asked for.
+	Seeds []*Seed `protobuf:"bytes,2,rep,name=seeds" json:"seeds,omitempty"`
 	// Addresses of the workspace whose text was searched for terms.
 	Pages []string `protobuf:"bytes,3,rep,name=pages" json:"pages,omitempty"`
 	// Attempts that failed.
@@ -463,7 +471,8 @@ type Seed struct {
 	// Empty for all platforms.
 	Platform string `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
 	// Either the handle or the term is empty.
-	Handle        string `protobuf:"bytes,3,opt,name=handle" json:"handle,omitempty"`
+	Handle string `protobuf:"bytes,3,opt,name=handle" json:"handle,omitempty"`
+	// The handle, address or search term.
 	Term          string `protobuf:"bytes,4,opt,name=term" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -613,16 +622,22 @@ func (x *Looked) GetRetryAt() float64 {
 type Coverage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A handle or a term; untrusted.
-	Seed     string `protobuf:"bytes,1,opt,name=seed" json:"seed,omitempty"`
+	Seed string `protobuf:"bytes,1,opt,name=seed" json:"seed,omitempty"`
+	// The platform, as `tiktok`.
 	Platform string `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
 	// `ok`, `partial`, `empty`, `blocked`, `quota`, `not_found`, `unsupported`,
 	// `changed` or `misconfigured`.
-	Outcome    string `protobuf:"bytes,3,opt,name=outcome" json:"outcome,omitempty"`
-	Asked      int32  `protobuf:"varint,4,opt,name=asked" json:"asked,omitempty"`
-	Returned   int32  `protobuf:"varint,5,opt,name=returned" json:"returned,omitempty"`
-	New        int32  `protobuf:"varint,6,opt,name=new" json:"new,omitempty"`
-	Reobserved int32  `protobuf:"varint,7,opt,name=reobserved" json:"reobserved,omitempty"`
-	Dropped    int32  `protobuf:"varint,8,opt,name=dropped" json:"dropped,omitempty"`
+	Outcome string `protobuf:"bytes,3,opt,name=outcome" json:"outcome,omitempty"`
+	// Videos that the source was asked for.
+	Asked int32 `protobuf:"varint,4,opt,name=asked" json:"asked,omitempty"`
+	// Videos that it returned.
+	Returned int32 `protobuf:"varint,5,opt,name=returned" json:"returned,omitempty"`
+	// Videos that the library did not have.
+	New int32 `protobuf:"varint,6,opt,name=new" json:"new,omitempty"`
+	// Videos that the library had.
+	Reobserved int32 `protobuf:"varint,7,opt,name=reobserved" json:"reobserved,omitempty"`
+	// Videos that the screens dropped.
+	Dropped int32 `protobuf:"varint,8,opt,name=dropped" json:"dropped,omitempty"`
 	// Earliest time of a useful retry, Unix milliseconds.
 	RetryAt *float64 `protobuf:"fixed64,9,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
 	// Records that were stored without a part: metadata beyond 256 KiB, or counts
@@ -734,9 +749,11 @@ func (x *Coverage) GetTrimmed() int32 {
 
 // RuleDrops counts the videos that one rule dropped.
 type RuleDrops struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Rule          string                 `protobuf:"bytes,1,opt,name=rule" json:"rule,omitempty"`
-	Videos        int32                  `protobuf:"varint,2,opt,name=videos" json:"videos,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Text of the rule.
+	Rule string `protobuf:"bytes,1,opt,name=rule" json:"rule,omitempty"`
+	// Videos that it dropped.
+	Videos        int32 `protobuf:"varint,2,opt,name=videos" json:"videos,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -787,10 +804,13 @@ func (x *RuleDrops) GetVideos() int32 {
 
 // Verdict is the decision of the screens on one video.
 type Verdict struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Platform   string                 `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
-	ExternalId string                 `protobuf:"bytes,2,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
-	Dropped    bool                   `protobuf:"varint,3,opt,name=dropped" json:"dropped,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The platform, as `tiktok`.
+	Platform string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
+	// Id of the video on its platform.
+	ExternalId string `protobuf:"bytes,2,opt,name=external_id,json=externalId" json:"external_id,omitempty"`
+	// Whether the video was dropped.
+	Dropped bool `protobuf:"varint,3,opt,name=dropped" json:"dropped,omitempty"`
 	// The text of the rule that dropped it, or `prompt`; empty if it was kept.
 	Rule string `protobuf:"bytes,4,opt,name=rule" json:"rule,omitempty"`
 	// That rule's id; empty for the prompt.
@@ -798,7 +818,8 @@ type Verdict struct {
 	// Order of kept videos, highest first.
 	Rank float64 `protobuf:"fixed64,6,opt,name=rank" json:"rank,omitempty"`
 	// Why, for people.
-	Reason   string `protobuf:"bytes,7,opt,name=reason" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,7,opt,name=reason" json:"reason,omitempty"`
+	// Id of the scroll.
 	ScrollId string `protobuf:"bytes,8,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
 	// Unix milliseconds.
 	JudgedAt      float64 `protobuf:"fixed64,9,opt,name=judged_at,json=judgedAt" json:"judged_at,omitempty"`
@@ -949,14 +970,15 @@ var File_scrollery_v1_scroll_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\n" +
-	"\x19scrollery/v1/scroll.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\x86\x04\n" +
+	"\x19scrollery/v1/scroll.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\x83\x06\n" +
 	"\x06Scroll\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12L\n" +
-	"\x06status\x18\x02 \x01(\tB4\xbaH1r/R\x06queuedR\arunningR\tcompletedR\x06failedR\tcancelledR\x06status\x12\x1b\n" +
-	"\x05stage\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x05stage\x12:\n" +
+	"\x06status\x18\x02 \x01(\tB4\xbaH1r/R\x06queuedR\arunningR\tcompletedR\x06failedR\tcancelledR\x06status\x12c\n" +
+	"\x05stage\x18\x03 \x01(\tBM\xfa\xda\x18\x04plan\xfa\xda\x18\acollect\xfa\xda\x18\aobserve\xfa\xda\x18\x06screen\xfa\xda\x18\bevidence\xfa\xda\x18\aarchive\xfa\xda\x18\x05score\xaa\x01\x02\b\x01R\x05stage\x12:\n" +
 	"\bprogress\x18\x04 \x01(\v2\x16.scrollery.v1.ProgressB\x06\xbaH\x03\xc8\x01\x01R\bprogress\x12G\n" +
-	"\rresult_counts\x18\x05 \x01(\v2\x1a.scrollery.v1.ResultCountsB\x06\xbaH\x03\xc8\x01\x01R\fresultCounts\x12(\n" +
-	"\ffailure_code\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\vfailureCode\x12!\n" +
+	"\rresult_counts\x18\x05 \x01(\v2\x1a.scrollery.v1.ResultCountsB\x06\xbaH\x03\xc8\x01\x01R\fresultCounts\x12\xdc\x01\n" +
+	"\ffailure_code\x18\x06 \x01(\tB\xb8\x01\xfa\xda\x18\n" +
+	"no_sources\xfa\xda\x18\x12source_unavailable\xfa\xda\x18\x15source_quota_exceeded\xfa\xda\x18\x13source_unauthorized\xfa\xda\x18\rstage_crashed\xfa\xda\x18\rstage_timeout\xfa\xda\x18\x14stage_protocol_error\xfa\xda\x18\x15subscription_inactive\xfa\xda\x18\binternal\xaa\x01\x02\b\x01R\vfailureCode\x12!\n" +
 	"\bschedule\x18\a \x01(\x05B\x05\xaa\x01\x02\b\x01R\bschedule\x12!\n" +
 	"\btemplate\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\btemplate\x12\x1d\n" +
 	"\n" +

@@ -97,7 +97,8 @@ func (x *CreateScrollRequest) GetIdempotencyKey() string {
 type CreateScrollResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `queued` or `existing`.
-	Outcome       string  `protobuf:"bytes,1,opt,name=outcome" json:"outcome,omitempty"`
+	Outcome string `protobuf:"bytes,1,opt,name=outcome" json:"outcome,omitempty"`
+	// The scroll.
 	Scroll        *Scroll `protobuf:"bytes,2,opt,name=scroll" json:"scroll,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -148,8 +149,9 @@ func (x *CreateScrollResponse) GetScroll() *Scroll {
 }
 
 type GetScrollRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *string                `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the scroll.
+	Id            *string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -193,7 +195,8 @@ func (x *GetScrollRequest) GetId() string {
 
 type GetScrollResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Found bool                   `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
+	// Whether the account has such a scroll.
+	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
 	// Null when not found.
 	Scroll        *Scroll `protobuf:"bytes,2,opt,name=scroll" json:"scroll,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -299,8 +302,9 @@ func (x *ListScrollsRequest) GetPageToken() string {
 }
 
 type ListScrollsResponse struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Scrolls []*Scroll              `protobuf:"bytes,1,rep,name=scrolls" json:"scrolls,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The scrolls of this page, newest first.
+	Scrolls []*Scroll `protobuf:"bytes,1,rep,name=scrolls" json:"scrolls,omitempty"`
 	// Null at the end.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -433,8 +437,9 @@ func (x *ListVerdictsRequest) GetPageToken() string {
 }
 
 type ListVerdictsResponse struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Verdicts []*Verdict             `protobuf:"bytes,1,rep,name=verdicts" json:"verdicts,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The verdicts of this page.
+	Verdicts []*Verdict `protobuf:"bytes,1,rep,name=verdicts" json:"verdicts,omitempty"`
 	// Null at the end.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -486,8 +491,9 @@ func (x *ListVerdictsResponse) GetNextPageToken() string {
 }
 
 type WatchScrollRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *string                `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the scroll.
+	Id            *string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -530,8 +536,9 @@ func (x *WatchScrollRequest) GetId() string {
 }
 
 type WatchScrollResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Scroll        *Scroll                `protobuf:"bytes,1,opt,name=scroll" json:"scroll,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The scroll as it is now.
+	Scroll        *Scroll `protobuf:"bytes,1,opt,name=scroll" json:"scroll,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -574,8 +581,9 @@ func (x *WatchScrollResponse) GetScroll() *Scroll {
 }
 
 type CancelScrollRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *string                `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the scroll.
+	Id            *string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -619,7 +627,8 @@ func (x *CancelScrollRequest) GetId() string {
 
 type CancelScrollResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Found bool                   `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
+	// Whether the account has such a scroll.
+	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
 	// Null when not found.
 	Scroll        *Scroll `protobuf:"bytes,2,opt,name=scroll" json:"scroll,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -838,7 +847,8 @@ type Schedule struct {
 	// Days between repeats.
 	EveryDays int32 `protobuf:"varint,1,opt,name=every_days,json=everyDays" json:"every_days,omitempty"`
 	// The prompt and the template of each run.
-	Prompt   *string `protobuf:"bytes,2,opt,name=prompt" json:"prompt,omitempty"`
+	Prompt *string `protobuf:"bytes,2,opt,name=prompt" json:"prompt,omitempty"`
+	// The template of each run; null for the default.
 	Template *string `protobuf:"bytes,3,opt,name=template" json:"template,omitempty"`
 	// When the next run is due, Unix milliseconds.
 	NextAt float64 `protobuf:"fixed64,4,opt,name=next_at,json=nextAt" json:"next_at,omitempty"`
@@ -968,8 +978,9 @@ func (x *ListTemplatesRequest) GetPageToken() string {
 }
 
 type ListTemplatesResponse struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Templates []*Template            `protobuf:"bytes,1,rep,name=templates" json:"templates,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The templates of this page.
+	Templates []*Template `protobuf:"bytes,1,rep,name=templates" json:"templates,omitempty"`
 	// Null at the end.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1023,7 +1034,8 @@ func (x *ListTemplatesResponse) GetNextPageToken() string {
 // Template is a named choice of stages.
 type Template struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// The value of `template`.
+	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// The kinds of seeds that it searches for and of videos that it adds: `own`,
 	// `competitor` and `niche`; empty for all.
 	Kinds []string `protobuf:"bytes,2,rep,name=kinds" json:"kinds,omitempty"`
@@ -1087,7 +1099,8 @@ func (x *Template) GetStages() []*TemplateStage {
 // TemplateStage is one stage of a template.
 type TemplateStage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Id of the stage.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// `plan`, `source`, `screen` or `evidence`.
 	Kind string `protobuf:"bytes,2,opt,name=kind" json:"kind,omitempty"`
 	// Whether this server can use it now. A scroll leaves out the others, except for
@@ -1239,26 +1252,26 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12>\n" +
 	"\x04kind\x18\x02 \x01(\tB*\xbaH\"r R\x04planR\x06sourceR\x06screenR\bevidence\xaa\x01\x02\b\x02R\x04kind\x12\x1d\n" +
 	"\x06usable\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x02R\x06usable\x12\x1c\n" +
-	"\tplatforms\x18\x04 \x03(\tR\tplatforms2\xab\v\n" +
-	"\x0eScrollsService\x12\xc0\x01\n" +
-	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"i\xca\xda\x18e\n" +
-	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01\x12\x86\x01\n" +
-	"\tGetScroll\x12\x1e.scrollery.v1.GetScrollRequest\x1a\x1f.scrollery.v1.GetScrollResponse\"8\xca\xda\x181\n" +
-	"\tgetScroll\x12\x03GET\x1a\v/v1/scrolls \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x93\x01\n" +
+	"\tplatforms\x18\x04 \x03(\tR\tplatforms2\xa7\f\n" +
+	"\x0eScrollsService\x12\xf6\x01\n" +
+	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"\x9e\x01\xca\xda\x18\x99\x01\n" +
+	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01b2{\"prompt\":\"latte art\",\"idempotencyKey\":\"monday-1\"}\x12\x96\x01\n" +
+	"\tGetScroll\x12\x1e.scrollery.v1.GetScrollRequest\x1a\x1f.scrollery.v1.GetScrollResponse\"H\xca\xda\x18A\n" +
+	"\tgetScroll\x12\x03GET\x1a\v/v1/scrolls \x02*\fscrolls:read0\x018\x01b\x0e{\"id\":\"scr_1\"}\x90\x02\x01\x12\x93\x01\n" +
 	"\vListScrolls\x12 .scrollery.v1.ListScrollsRequest\x1a!.scrollery.v1.ListScrollsResponse\"?\xca\xda\x188\n" +
-	"\vlistScrolls\x12\x03GET\x1a\x10/v1/scrolls/list \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x9b\x01\n" +
-	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\"D\xca\xda\x18=\n" +
-	"\flistVerdicts\x12\x03GET\x1a\x14/v1/scrolls/verdicts \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x9e\x01\n" +
-	"\vWatchScroll\x12 .scrollery.v1.WatchScrollRequest\x1a!.scrollery.v1.WatchScrollResponse\"H\xca\xda\x18D\n" +
-	"\vwatchScroll\x12\x03GET\x1a\x11/v1/scrolls/watch \x02*\fscrolls:read0\x018\x01B\tnot_found0\x01\x12\x98\x01\n" +
-	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"A\xca\xda\x18=\n" +
-	"\fcancelScroll\x12\x04POST\x1a\x12/v1/scrolls/cancel \x02*\rscrolls:write0\x018\x02\x12\x97\x01\n" +
+	"\vlistScrolls\x12\x03GET\x1a\x10/v1/scrolls/list \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\xad\x01\n" +
+	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\"V\xca\xda\x18O\n" +
+	"\flistVerdicts\x12\x03GET\x1a\x14/v1/scrolls/verdicts \x02*\fscrolls:read0\x018\x01b\x10{\"dropped\":true}\x90\x02\x01\x12\xae\x01\n" +
+	"\vWatchScroll\x12 .scrollery.v1.WatchScrollRequest\x1a!.scrollery.v1.WatchScrollResponse\"X\xca\xda\x18T\n" +
+	"\vwatchScroll\x12\x03GET\x1a\x11/v1/scrolls/watch \x02*\fscrolls:read0\x018\x01B\tnot_foundb\x0e{\"id\":\"scr_1\"}0\x01\x12\xa8\x01\n" +
+	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"Q\xca\xda\x18M\n" +
+	"\fcancelScroll\x12\x04POST\x1a\x12/v1/scrolls/cancel \x02*\rscrolls:write0\x018\x02b\x0e{\"id\":\"scr_1\"}\x12\x97\x01\n" +
 	"\vGetSchedule\x12 .scrollery.v1.GetScheduleRequest\x1a!.scrollery.v1.GetScheduleResponse\"C\xca\xda\x18<\n" +
 	"\vgetSchedule\x12\x03GET\x1a\x14/v1/scrolls/schedule \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\xa0\x01\n" +
 	"\rListTemplates\x12\".scrollery.v1.ListTemplatesRequest\x1a#.scrollery.v1.ListTemplatesResponse\"F\xca\xda\x18?\n" +
-	"\rlistTemplates\x12\x03GET\x1a\x15/v1/scrolls/templates \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\x9f\x01\n" +
-	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"H\xca\xda\x18D\n" +
-	"\fstopSchedule\x12\x04POST\x1a\x19/v1/scrolls/schedule/stop \x02*\rscrolls:write0\x018\x02BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\rlistTemplates\x12\x03GET\x1a\x15/v1/scrolls/templates \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\xa3\x01\n" +
+	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"L\xca\xda\x18H\n" +
+	"\fstopSchedule\x12\x04POST\x1a\x19/v1/scrolls/schedule/stop \x02*\rscrolls:write0\x018\x02b\x02{}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_scrolls_service_proto_rawDescOnce sync.Once

@@ -67,7 +67,8 @@ type GetUsageResponse struct {
 	// `active`, `none`, `cancelled` or `past_due`.
 	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
 	// True exactly when the status is `active`.
-	Active        bool   `protobuf:"varint,4,opt,name=active" json:"active,omitempty"`
+	Active bool `protobuf:"varint,4,opt,name=active" json:"active,omitempty"`
+	// What is spent of the budgets.
 	Usage         *Usage `protobuf:"bytes,5,opt,name=usage" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -139,9 +140,11 @@ func (x *GetUsageResponse) GetUsage() *Usage {
 }
 
 type Usage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Daily         *Budget                `protobuf:"bytes,1,opt,name=daily" json:"daily,omitempty"`
-	Monthly       *Budget                `protobuf:"bytes,2,opt,name=monthly" json:"monthly,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of the day, in UTC.
+	Daily *Budget `protobuf:"bytes,1,opt,name=daily" json:"daily,omitempty"`
+	// Of the calendar month, in UTC.
+	Monthly       *Budget `protobuf:"bytes,2,opt,name=monthly" json:"monthly,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -289,8 +292,9 @@ func (x *ListEventsRequest) GetPageToken() string {
 }
 
 type ListEventsResponse struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Events []*UsageEvent          `protobuf:"bytes,1,rep,name=events" json:"events,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The newest events.
+	Events []*UsageEvent `protobuf:"bytes,1,rep,name=events" json:"events,omitempty"`
 	// Empty at the end.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -25,10 +25,13 @@ const (
 // Workspace is the tenant's research brief. Every field is always present.
 type Workspace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Id of the workspace.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The tenant's product, in plain words.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	Website     *string `protobuf:"bytes,3,opt,name=website" json:"website,omitempty"`
+	// The tenant's website; null where none is set.
+	Website *string `protobuf:"bytes,3,opt,name=website" json:"website,omitempty"`
+	// The tenant's app in a store; null where none is set.
 	AppStoreUrl *string `protobuf:"bytes,4,opt,name=app_store_url,json=appStoreUrl" json:"app_store_url,omitempty"`
 	// Seeds: handles, profile addresses or names of competitors.
 	Competitors []string `protobuf:"bytes,5,rep,name=competitors" json:"competitors,omitempty"`
@@ -38,7 +41,8 @@ type Workspace struct {
 	SubjectUrl *string `protobuf:"bytes,7,opt,name=subject_url,json=subjectUrl" json:"subject_url,omitempty"`
 	// `app_store:<digits>` or `website:<host>`.
 	CanonicalId *string `protobuf:"bytes,8,opt,name=canonical_id,json=canonicalId" json:"canonical_id,omitempty"`
-	Name        *string `protobuf:"bytes,9,opt,name=name" json:"name,omitempty"`
+	// Name of the workspace.
+	Name *string `protobuf:"bytes,9,opt,name=name" json:"name,omitempty"`
 	// Always `active`.
 	Status string `protobuf:"bytes,10,opt,name=status" json:"status,omitempty"`
 	// Version of the ruleset in force; 0 before the first.

@@ -59,8 +59,9 @@ func (*GetWorkspaceRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetWorkspaceResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Workspace     *Workspace             `protobuf:"bytes,1,opt,name=workspace" json:"workspace,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The workspace; null where none is set.
+	Workspace     *Workspace `protobuf:"bytes,1,opt,name=workspace" json:"workspace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -103,15 +104,17 @@ func (x *GetWorkspaceResponse) GetWorkspace() *Workspace {
 }
 
 type SetWorkspaceRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Description *string                `protobuf:"bytes,1,opt,name=description" json:"description,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tenant's product, in plain words.
+	Description *string `protobuf:"bytes,1,opt,name=description" json:"description,omitempty"`
 	// A public HTTPS address.
 	Website *string `protobuf:"bytes,2,opt,name=website" json:"website,omitempty"`
 	// A public app-store HTTPS address with a numeric app id.
 	AppStoreUrl *string `protobuf:"bytes,3,opt,name=app_store_url,json=appStoreUrl" json:"app_store_url,omitempty"`
 	// Handles, profile addresses or names.
 	Competitors []string `protobuf:"bytes,4,rep,name=competitors" json:"competitors,omitempty"`
-	Name        *string  `protobuf:"bytes,5,opt,name=name" json:"name,omitempty"`
+	// Name of the workspace.
+	Name *string `protobuf:"bytes,5,opt,name=name" json:"name,omitempty"`
 	// Deprecated: use `website` or `appStoreUrl`.
 	//
 	// Deprecated: Marked as deprecated in scrollery/v1/workspace_service.proto.
@@ -205,7 +208,8 @@ func (x *SetWorkspaceRequest) GetClearCompetitors() bool {
 type SetWorkspaceResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `created` or `existing`.
-	Outcome       string     `protobuf:"bytes,1,opt,name=outcome" json:"outcome,omitempty"`
+	Outcome string `protobuf:"bytes,1,opt,name=outcome" json:"outcome,omitempty"`
+	// The workspace.
 	Workspace     *Workspace `protobuf:"bytes,2,opt,name=workspace" json:"workspace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -256,15 +260,17 @@ func (x *SetWorkspaceResponse) GetWorkspace() *Workspace {
 }
 
 type UpdateWorkspaceRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Description *string                `protobuf:"bytes,1,opt,name=description" json:"description,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tenant's product, in plain words.
+	Description *string `protobuf:"bytes,1,opt,name=description" json:"description,omitempty"`
 	// A public HTTPS address.
 	Website *string `protobuf:"bytes,2,opt,name=website" json:"website,omitempty"`
 	// A public app-store HTTPS address with a numeric app id.
 	AppStoreUrl *string `protobuf:"bytes,3,opt,name=app_store_url,json=appStoreUrl" json:"app_store_url,omitempty"`
 	// The whole list; `[]` empties it.
 	Competitors []string `protobuf:"bytes,4,rep,name=competitors" json:"competitors,omitempty"`
-	Name        *string  `protobuf:"bytes,5,opt,name=name" json:"name,omitempty"`
+	// Name of the workspace.
+	Name *string `protobuf:"bytes,5,opt,name=name" json:"name,omitempty"`
 	// Whether a changed subject archives the prior subject's videos.
 	ArchivePriorSubject *bool `protobuf:"varint,6,opt,name=archive_prior_subject,json=archivePriorSubject" json:"archive_prior_subject,omitempty"`
 	// True: an empty `competitors` replaces the list.
@@ -353,8 +359,9 @@ func (x *UpdateWorkspaceRequest) GetClearCompetitors() bool {
 }
 
 type UpdateWorkspaceResponse struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Workspace *Workspace             `protobuf:"bytes,1,opt,name=workspace" json:"workspace,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The workspace.
+	Workspace *Workspace `protobuf:"bytes,1,opt,name=workspace" json:"workspace,omitempty"`
 	// Videos of the prior subject that this call archived.
 	ArchivedVideos int32 `protobuf:"varint,2,opt,name=archived_videos,json=archivedVideos" json:"archived_videos,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -437,14 +444,14 @@ const file_scrollery_v1_workspace_service_proto_rawDesc = "" +
 	"\x11clear_competitors\x18\a \x01(\bB\x04\xd8\xda\x18\x01R\x10clearCompetitors\"\x88\x01\n" +
 	"\x17UpdateWorkspaceResponse\x12=\n" +
 	"\tworkspace\x18\x01 \x01(\v2\x17.scrollery.v1.WorkspaceB\x06\xbaH\x03\xc8\x01\x01R\tworkspace\x12.\n" +
-	"\x0farchived_videos\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x0earchivedVideos2\xa8\x04\n" +
+	"\x0farchived_videos\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x0earchivedVideos2\xaf\x05\n" +
 	"\x10WorkspaceService\x12\x94\x01\n" +
 	"\fGetWorkspace\x12!.scrollery.v1.GetWorkspaceRequest\x1a\".scrollery.v1.GetWorkspaceResponse\"=\xca\xda\x186\n" +
-	"\fgetWorkspace\x12\x03GET\x1a\r/v1/workspace \x02*\x0eworkspace:read8\x01\x90\x02\x01\x12\xc5\x01\n" +
-	"\fSetWorkspace\x12!.scrollery.v1.SetWorkspaceRequest\x1a\".scrollery.v1.SetWorkspaceResponse\"n\xca\xda\x18j\n" +
-	"\fsetWorkspace\x12\x04POST\x1a\r/v1/workspace \x02*\x0fworkspace:write0\x018\x02B\x17invalid_workspace_briefB\x15workspace_already_set\x12\xb4\x01\n" +
-	"\x0fUpdateWorkspace\x12$.scrollery.v1.UpdateWorkspaceRequest\x1a%.scrollery.v1.UpdateWorkspaceResponse\"T\xca\xda\x18P\n" +
-	"\x0fupdateWorkspace\x12\x03PUT\x1a\r/v1/workspace \x02*\x0fworkspace:write0\x018\x02B\x12workspace_requiredBCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\fgetWorkspace\x12\x03GET\x1a\r/v1/workspace \x02*\x0eworkspace:read8\x01\x90\x02\x01\x12\xa7\x02\n" +
+	"\fSetWorkspace\x12!.scrollery.v1.SetWorkspaceRequest\x1a\".scrollery.v1.SetWorkspaceResponse\"\xcf\x01\xca\xda\x18\xca\x01\n" +
+	"\fsetWorkspace\x12\x04POST\x1a\r/v1/workspace \x02*\x0fworkspace:write0\x018\x02B\x17invalid_workspace_briefB\x15workspace_already_setb^{\"description\":\"An espresso machine\",\"website\":\"https://example.com\",\"competitors\":[\"@rival\"]}\x12\xd9\x01\n" +
+	"\x0fUpdateWorkspace\x12$.scrollery.v1.UpdateWorkspaceRequest\x1a%.scrollery.v1.UpdateWorkspaceResponse\"y\xca\xda\x18u\n" +
+	"\x0fupdateWorkspace\x12\x03PUT\x1a\r/v1/workspace \x02*\x0fworkspace:write0\x018\x02B\x12workspace_requiredb#{\"competitors\":[\"@rival\",\"@other\"]}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_workspace_service_proto_rawDescOnce sync.Once
