@@ -59,6 +59,9 @@ func (r *run) archiveSome(ctx context.Context, ids []int64, reached float64) err
 		}
 		return nil
 	})
+	if err == nil {
+		r.recent.forget(items)
+	}
 	r.pause(ctx, Archive, "batch")
 	return err
 }

@@ -122,6 +122,14 @@ func BenchmarkHot(b *testing.B) {
 			func() error { return hot.counted.Each(ctx, ignore, w.subject) },
 			func() error { _, err := scrolls.Query().Where(done...).Count(ctx); return err },
 		},
+		"rewrite": {
+			func() error {
+				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.rewriteItems(ctx, tx, items) })
+			},
+			func() error {
+				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.writeItems(ctx, tx, items) })
+			},
+		},
 		"judge": {
 			func() error {
 				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {

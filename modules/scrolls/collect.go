@@ -44,6 +44,7 @@ func (r *run) collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.recent.clear()
 	last, err := r.coverageBefore(ctx, 1)
 	if err != nil {
 		return fmt.Errorf("last coverage: %w", err)
@@ -228,6 +229,9 @@ func (c *collector) write(ctx context.Context, items []item) error {
 		next.progress.raise(percent(Collect, n/(n+500))) // how much there is is not known
 		return c.r.writeItems(ctx, tx, kept)
 	})
+	if err == nil {
+		c.r.recent.keep(kept)
+	}
 	c.r.pause(ctx, Collect, "batch")
 	return err
 }

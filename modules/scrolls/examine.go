@@ -188,8 +188,11 @@ func (x *examination) write(ids []int64) error {
 			apply(&items[n].record, x.found[items[n].record.Ref])
 		}
 		err := r.commit(x.outer, false, func(ctx context.Context, tx *store.Tx, _ *state) error {
-			return r.writeItems(ctx, tx, items)
+			return r.rewriteItems(ctx, tx, items)
 		})
+		if err == nil {
+			r.recent.keep(items)
+		}
 		r.pause(x.outer, Evidence, "batch")
 		return true, err
 	})

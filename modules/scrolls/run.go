@@ -34,6 +34,8 @@ type run struct {
 	portions Progress
 	log      *slog.Logger
 
+	recent recent
+
 	mu      sync.Mutex // guards what follows
 	state   state
 	written time.Time

@@ -12,9 +12,11 @@ import (
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/scroll"
+	entverdict "github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // load reads one scroll of the tenant; nil where there is none.
@@ -248,4 +250,50 @@ func (s *Service) due(ctx context.Context, now int64, after dueRow) ([]dueRow, e
 func advance(ctx context.Context, tx *store.Tx, row dueRow, next int64) (mine bool, err error) {
 	n, err := tx.Ent().Recurrence.Update().Where(recurrence.NextAt(row.NextAt)).SetNextAt(next).Save(ctx)
 	return n == 1, err
+}
+
+// pageOfVerdicts reads at most limit verdicts below an id; 0 starts with the newest.
+func (s *Service) pageOfVerdicts(ctx context.Context, scroll int64, filter VerdictFilter, before int64, limit int) ([]Verdict, error) {
+	query := s.db.Ent().Verdict.Query()
+	if scroll != 0 {
+		query.Where(entverdict.ScrollID(scroll))
+	}
+	if filter.Dropped != nil {
+		query.Where(entverdict.Dropped(*filter.Dropped))
+	}
+	if filter.ExternalID != "" {
+		query.Where(entverdict.ExternalID(filter.ExternalID))
+	}
+	if before != 0 {
+		query.Where(entverdict.IDLT(before))
+	}
+	rows, err := query.Order(ent.Desc(entverdict.FieldID)).Limit(limit).All(ctx)
+	verdicts := make([]Verdict, len(rows))
+	for i, row := range rows {
+		verdicts[i] = Verdict{
+			ID: row.ID, ScrollID: row.ScrollID, JudgedAt: row.JudgedAt,
+			Verdict: stage.Verdict{
+				Ref:       stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID},
+				DroppedBy: row.DroppedBy, RuleID: row.RuleID, Rank: row.Rank, Reason: row.Reason,
+			},
+		}
+	}
+	return verdicts, err
+}
+
+// forgetDrops deletes at most limit old drops, of all tenants.
+func (s *Service) forgetDrops(ctx context.Context, below int64, limit int) (removed int, err error) {
+	ids, err := s.db.Ent().Verdict.Query().Where(entverdict.Dropped(true), entverdict.JudgedAtLT(below)).
+		Order(ent.Asc(entverdict.FieldJudgedAt, entverdict.FieldID)).Limit(limit).IDs(ctx)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+		removed, err = tx.Ent().Verdict.Delete().Where(entverdict.IDIn(ids...), entverdict.JudgedAtLT(below)).Exec(ctx)
+		return err
+	})
+	if err == nil && len(ids) == limit {
+		removed = limit // some may have been judged again meanwhile; more may be left
+	}
+	return removed, err
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"entgo.io/ent/dialect/sql"
 
@@ -58,29 +59,152 @@ func (r *run) itemIDs(ctx context.Context, which selection) ([]int64, error) {
 	return ids, nil
 }
 
-// items reads some of them, in the order of ids; missing ones are left out.
+// items reads some of them, in the order of ids; missing ones are left out. Those that
+// this start wrote are read from memory.
 func (r *run) items(ctx context.Context, ids []int64) ([]item, error) {
-	rows, err := r.s.db.Ent().ScrollRecord.Query().Where(scrollrecord.IDIn(ids...)).All(viewer.ByIDs(ctx))
-	if err != nil {
-		return nil, fmt.Errorf("read records: %w", err)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("read records: %w", context.Cause(ctx))
 	}
-	byID := make(map[int64]*ent.ScrollRecord, len(rows))
-	for _, row := range rows {
-		byID[row.ID] = row
+	found, missing := r.recent.find(ids)
+	if len(missing) > 0 {
+		rows, err := r.s.db.Ent().ScrollRecord.Query().Where(scrollrecord.IDIn(missing...)).All(viewer.ByIDs(ctx))
+		if err != nil {
+			return nil, fmt.Errorf("read records: %w", err)
+		}
+		for _, row := range rows {
+			next := item{id: row.ID, seed: row.Seed, known: row.Known}
+			if err := json.Unmarshal([]byte(row.Record), &next.record); err != nil {
+				return nil, fmt.Errorf("read record %d: %w", row.ID, err)
+			}
+			found[row.ID] = next
+		}
 	}
-	items := make([]item, 0, len(rows))
+	items := make([]item, 0, len(found))
 	for _, id := range ids {
-		row := byID[id]
-		if row == nil {
-			continue
+		if next, ok := found[id]; ok {
+			items = append(items, next)
 		}
-		next := item{id: id, seed: row.Seed, known: row.Known, refreshed: row.Refreshed}
-		if err := json.Unmarshal([]byte(row.Record), &next.record); err != nil {
-			return nil, fmt.Errorf("read record %d: %w", id, err)
-		}
-		items = append(items, next)
 	}
 	return items, nil
+}
+
+// recent are items as this start of the scroll committed them, so that the next steps
+// need not read and parse what it has just rendered and written. It holds at most
+// maxRecent; the database has all. It is safe for concurrent use.
+type recent struct {
+	mu    sync.Mutex
+	items map[int64]item
+	bytes int
+}
+
+// maxRecent bounds the texts of one scroll's items in memory, in bytes.
+const maxRecent = 16 << 20
+
+// find returns the items that it has, and the ids of the others.
+func (c *recent) find(ids []int64) (found map[int64]item, missing []int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found = make(map[int64]item, len(ids))
+	for _, id := range ids {
+		if one, ok := c.items[id]; ok {
+			found[id] = one
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	return found, missing
+}
+
+// keep holds items that were committed, or drops older copies that it has no room for.
+func (c *recent) keep(items []item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.items == nil {
+		c.items = map[int64]item{}
+	}
+	for _, one := range items {
+		c.drop(one.id)
+		asStored(&one.record)
+		if size := weight(&one.record); c.bytes+size <= maxRecent {
+			c.items[one.id] = one
+			c.bytes += size
+		}
+	}
+}
+
+// forget drops items that are no longer in the scroll.
+func (c *recent) forget(items []item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range items {
+		c.drop(one.id)
+	}
+}
+
+// asStored makes a record what the database would return.
+func asStored(rec *stage.Record) {
+	rec.Metadata = compact(rec.Metadata)
+	if rec.Evidence != nil {
+		e := *rec.Evidence
+		e.Visual = compact(e.Visual)
+		rec.Evidence = &e
+	}
+	if len(rec.Cues) == 0 {
+		rec.Cues = nil
+	}
+	if len(rec.Stickers) == 0 {
+		rec.Stickers = nil
+	}
+	if len(rec.Keys) == 0 {
+		rec.Keys = nil
+	}
+	rec.Media = ""
+}
+
+// compact returns valid JSON without insignificant spaces, nil for none.
+func compact(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	out := bytes.NewBuffer(make([]byte, 0, len(raw)))
+	if json.Compact(out, raw) != nil {
+		return raw
+	}
+	return out.Bytes()
+}
+
+// clear drops all.
+func (c *recent) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.items, c.bytes = nil, 0
+}
+
+func (c *recent) drop(id int64) {
+	if old, ok := c.items[id]; ok {
+		c.bytes -= weight(&old.record)
+		delete(c.items, id)
+	}
+}
+
+// weight is about what a record takes in memory, in bytes.
+func weight(rec *stage.Record) int {
+	size := 512 + len(rec.Metadata) + len(rec.SourceURL) + 64*len(rec.Keys)
+	for _, cue := range rec.Cues {
+		size += 40 + len(cue.Text)
+	}
+	for _, sticker := range rec.Stickers {
+		size += 32 + len(sticker.Text)
+	}
+	if e := rec.Evidence; e != nil {
+		size += len(e.Visual)
+		for _, text := range []*string{e.Spoken, e.OnScreenText} {
+			if text != nil {
+				size += len(*text)
+			}
+		}
+	}
+	return size
 }
 
 // writeItems writes items; one that the scroll already has gets the new record.
@@ -103,6 +227,25 @@ func (r *run) writeItems(ctx context.Context, tx *store.Tx, items []item) error 
 		Update(func(u *ent.ScrollRecordUpsert) { u.UpdateRecord() }).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("write records: %w", err)
+	}
+	return nil
+}
+
+// rewriteItems writes the records of items that the scroll has.
+func (r *run) rewriteItems(ctx context.Context, tx *store.Tx, items []item) error {
+	rows := make([][]any, len(items))
+	for n := range items {
+		text, err := render(items[n].record)
+		if err != nil {
+			return err
+		}
+		rows[n] = []any{items[n].id, text}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := r.s.hot.rewrite.ExecIn(ctx, tx, r.id, rows); err != nil {
+		return fmt.Errorf("write findings: %w", err)
 	}
 	return nil
 }
@@ -172,50 +315,4 @@ func (r *run) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []*verdi
 		return fmt.Errorf("keep verdicts: %w", err)
 	}
 	return nil
-}
-
-// pageOfVerdicts reads at most limit verdicts below an id; 0 starts with the newest.
-func (s *Service) pageOfVerdicts(ctx context.Context, scroll int64, filter VerdictFilter, before int64, limit int) ([]Verdict, error) {
-	query := s.db.Ent().Verdict.Query()
-	if scroll != 0 {
-		query.Where(entverdict.ScrollID(scroll))
-	}
-	if filter.Dropped != nil {
-		query.Where(entverdict.Dropped(*filter.Dropped))
-	}
-	if filter.ExternalID != "" {
-		query.Where(entverdict.ExternalID(filter.ExternalID))
-	}
-	if before != 0 {
-		query.Where(entverdict.IDLT(before))
-	}
-	rows, err := query.Order(ent.Desc(entverdict.FieldID)).Limit(limit).All(ctx)
-	verdicts := make([]Verdict, len(rows))
-	for i, row := range rows {
-		verdicts[i] = Verdict{
-			ID: row.ID, ScrollID: row.ScrollID, JudgedAt: row.JudgedAt,
-			Verdict: stage.Verdict{
-				Ref:       stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID},
-				DroppedBy: row.DroppedBy, RuleID: row.RuleID, Rank: row.Rank, Reason: row.Reason,
-			},
-		}
-	}
-	return verdicts, err
-}
-
-// forgetDrops deletes at most limit old drops, of all tenants.
-func (s *Service) forgetDrops(ctx context.Context, below int64, limit int) (removed int, err error) {
-	ids, err := s.db.Ent().Verdict.Query().Where(entverdict.Dropped(true), entverdict.JudgedAtLT(below)).
-		Order(ent.Asc(entverdict.FieldJudgedAt, entverdict.FieldID)).Limit(limit).IDs(ctx)
-	if err != nil || len(ids) == 0 {
-		return 0, err
-	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
-		removed, err = tx.Ent().Verdict.Delete().Where(entverdict.IDIn(ids...), entverdict.JudgedAtLT(below)).Exec(ctx)
-		return err
-	})
-	if err == nil && len(ids) == limit {
-		removed = limit // some may have been judged again meanwhile; more may be left
-	}
-	return removed, err
 }
