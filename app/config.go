@@ -240,7 +240,7 @@ func (c *Config) Complete() error {
 	c.Billing.Stripe.SecretKey, c.Billing.Stripe.WebhookSecret = c.StripeSecretKey, c.StripeWebhookSecret
 	c.Billing.Stripe.APIURL = strings.TrimRight(c.StripeAPIURL, "/")
 	c.Planner.URL, c.Planner.Model, c.Planner.Key = c.AgentURL, c.AgentModel, c.AgentKey
-	c.Plugins.Builtins, c.Plugins.Dir = Stages(), c.PluginDir
+	c.Plugins.Builtins, c.Plugins.Together, c.Plugins.Dir = Stages(), together(), c.PluginDir
 	c.giveStages()
 	// The file changes only the templates and deadlines that it names.
 	known := scrolls.Defaults()

@@ -41,7 +41,7 @@ var rules = []rule{
 	{"modules/library/score", nil, "definitions are pure: they know no database and nothing else of the tree"},
 	{"modules", []string{"modules/kernel", "plugins/stage", "ent", "proto/gen"}, "modules never import each other: a need is an interface that app answers"},
 	{"plugins/stage", []string{"proto/gen"}, "authors import it from other repositories: it must not bring the server along"},
-	{"plugins/programs", []string{"plugins/internal", "modules/kernel/files", "proto/gen"}, "a program knows an account's files or an endpoint, and nothing of the server"},
+	{"plugins/programs", []string{"plugins/stage/peer", "plugins/internal", "modules/kernel/files", "proto/gen"}, "a program knows an account's files or an endpoint, its host, and nothing of the server"},
 	{"plugins/internal", []string{"plugins/stage", "plugins/internal", "plugins/plugintest"}, "helpers know the SDK alone"},
 	{"plugins", []string{"plugins/stage", "plugins/internal", "plugins/plugintest", "plugins/feed/formats", "modules/kernel/weburl"}, "a stage knows the SDK, its helpers and the formats of files, and nothing of the server"},
 	{"ent", []string{"ent", "modules/kernel/viewer"}, "the schema's tenant rule reads the caller"},

@@ -63,12 +63,6 @@ func becomes(t *testing.T, running *apptest.Running, status int, words string) {
 	}
 }
 
-func http2Alone() *http.Protocols {
-	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true)
-	return protocols
-}
-
 func TestEveryRoleHasAnOperationsPort(t *testing.T) {
 	t.Parallel()
 	for _, roles := range [][]string{{"api"}, {"worker"}, {"api", "worker"}} {
@@ -95,12 +89,6 @@ func TestEveryRoleHasAnOperationsPort(t *testing.T) {
 				if answer := get(t, service.BaseURL()+path); answer.status != http.StatusNotFound || !strings.Contains(answer.text, `"not_found"`) {
 					t.Errorf("the public port answers %s with %d, want 404 not_found: %s", path, answer.status, answer.text)
 				}
-			}
-			probe := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{Protocols: http2Alone()}}
-			if answer, err := probe.Get(service.OpsURL() + "/readyz"); err != nil || answer.StatusCode != http.StatusOK || answer.ProtoMajor != 2 {
-				t.Errorf("a proxy's probe in HTTP/2 got %+v, %v; want 200", answer, err)
-			} else {
-				_ = answer.Body.Close()
 			}
 			if err := service.Stop(); err != nil {
 				t.Error(err)

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -22,6 +24,29 @@ func (s scrollStages) List() (all []scrolls.Stage) {
 }
 
 func (s scrollStages) Folder() (scrolls.MediaFolder, error) { return s.MediaFolder() }
+
+func (s scrollStages) Session() (stages scrolls.Stages, end func()) {
+	session := s.Host.Session()
+	return sessionStages{s, session}, session.Close
+}
+
+// sessionStages are the stages of one start of a scroll.
+type sessionStages struct {
+	scrollStages
+	calls *pluginhost.Session
+}
+
+func (s sessionStages) Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error) {
+	return s.calls.Plan(ctx, id, run, seeds)
+}
+
+func (s sessionStages) Screen(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Verdict) error) (stage.Summary, error) {
+	return s.calls.Screen(ctx, id, run, next, emit)
+}
+
+func (s sessionStages) Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
+	return s.calls.Evidence(ctx, id, run, next, emit)
+}
 
 // installed describes a plugin. A refused or resting screen is not off: it fails the
 // scroll, because the operator did not turn it off.

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/scrollery/scrollery/app/pluginhost/confine"
+	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -38,8 +38,8 @@ type verb struct {
 	take func(*stagev1.CallResponse) (tally, error)
 }
 
-// call runs one verb in a process of its own.
-func (h *Host) call(ctx context.Context, id string, run stage.Run, v verb) (*stagev1.Done, error) {
+// call runs one verb, in a process of its own unless the session has one for it.
+func (h *Host) call(ctx context.Context, s *Session, id string, run stage.Run, v verb) (*stagev1.Done, error) {
 	e := h.entries[id]
 	if e == nil {
 		return nil, &stage.CallError{Stage: id, Failure: stage.StageProtocol, Cause: errors.New("no such plugin")}
@@ -56,7 +56,7 @@ func (h *Host) call(ctx context.Context, id string, run stage.Run, v verb) (*sta
 		return nil, fmt.Errorf("stage %s: %w", id, err)
 	}
 	defer leave()
-	done, err := h.work(ctx, e, run, v)
+	done, err := h.work(ctx, s, e, run, v)
 	if h.config.Observe != nil {
 		h.config.Observe(id, ending(ctx, err))
 	}
@@ -96,7 +96,7 @@ func (h *Host) notReady(ctx context.Context, e *entry, err error) error {
 }
 
 // work starts the process, talks to it and ends it.
-func (h *Host) work(ctx context.Context, e *entry, run stage.Run, v verb) (*stagev1.Done, error) {
+func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v verb) (*stagev1.Done, error) {
 	if !e.has(v) {
 		return nil, &stage.CallError{Stage: e.id, Failure: stage.StageProtocol, Cause: fmt.Errorf("has no %s", v.name)}
 	}
@@ -109,11 +109,16 @@ func (h *Host) work(ctx context.Context, e *entry, run stage.Run, v verb) (*stag
 	defer cancelLimit()
 	inner, cancel := context.WithCancelCause(limit)
 	defer cancel(nil)
-	p, err := h.start(inner, e, e.spec, given)
+	p, leave, err := s.engage(inner, e, run, given)
+	if errors.Is(err, errAlone) {
+		p, err = h.start(inner, e, e.spec, given)
+		leave = func(bool) { p.stop() }
+	}
 	if err != nil {
 		return nil, h.notStarted(ctx, e, err)
 	}
-	defer p.stop()
+	clean := false
+	defer func() { leave(clean) }()
 	if v.begun != nil {
 		v.begun(p)
 	}
@@ -129,7 +134,7 @@ func (h *Host) work(ctx context.Context, e *entry, run stage.Run, v verb) (*stag
 	if !e.builtin {
 		t.flow = newFlow(h.config.Bytes, h.config.Rate, time.Now())
 	}
-	done, err := t.run(inner, run, given)
+	done, err := t.run(addressed(inner, e.id), run, given)
 	t.report(e.id)
 	if err != nil {
 		if status.Code(err) == codes.DeadlineExceeded {
@@ -147,6 +152,7 @@ func (h *Host) work(ctx context.Context, e *entry, run stage.Run, v verb) (*stag
 	if fault := done.GetError(); fault != nil {
 		return done, reported(e.id, p.output, fault, time.Now())
 	}
+	clean = true
 	return done, nil
 }
 
@@ -167,8 +173,8 @@ func (e *entry) has(v verb) bool {
 // notStarted names the error, and refuses a binary that changed since it was pinned.
 func (h *Host) notStarted(ctx context.Context, e *entry, err error) error {
 	failure := h.failure(ctx, e, failedProcess(err), err)
-	if errors.Is(failure, confine.ErrHash) {
-		e.refuse(confine.ErrHash)
+	if errors.Is(failure, launch.ErrHash) {
+		e.refuse(launch.ErrHash)
 	}
 	return failure
 }

@@ -17,6 +17,9 @@ type Config struct {
 	Self []string `yaml:"-"`
 	// Builtins are the stages that are compiled in.
 	Builtins []stage.Spec `yaml:"-"`
+	// Together are the built-ins that share a process in a Session: those that only
+	// compute, and trust each other.
+	Together []string `yaml:"-"`
 	// Dir holds the manifests and binaries of other stages; empty is none.
 	Dir string `yaml:"dir"`
 	// Settings and Secrets by plugin, then by name. A plugin gets those that its

@@ -3,8 +3,8 @@ package pluginhost
 import (
 	"fmt"
 	"os"
+	"slices"
 
-	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -17,31 +17,39 @@ type Main struct {
 	Serve func()
 }
 
-// Dispatch answers the verbs that the host starts this program with: the launcher's
-// and PluginVerb. args are as in os.Args. For these verbs it serves and exits; for
-// others it does nothing and returns false.
+// Dispatch answers PluginVerb, by which the host starts this program; the launcher's verb
+// is answered before, see the package launch. args are as in os.Args. For PluginVerb it
+// serves and exits; else it does nothing and returns false.
 func Dispatch(args []string, builtins []stage.Spec, mains ...Main) bool {
 	if len(args) < 2 {
 		return false
 	}
-	switch args[1] {
-	case confine.LaunchVerb:
-		os.Exit(confine.Launch(args[2:]))
-	case PluginVerb:
-		for _, spec := range builtins {
-			if len(args) == 3 && spec.ID == args[2] {
-				stage.Main(spec)
-				os.Exit(0)
-			}
-		}
-		for _, main := range mains {
-			if len(args) == 3 && main.ID == args[2] {
-				main.Serve()
-				os.Exit(0)
-			}
-		}
-		fmt.Fprintln(os.Stderr, "plugin: no such built-in; this verb is for the host alone")
-		os.Exit(2)
+	if args[1] != PluginVerb {
+		return false
 	}
+	for _, main := range mains {
+		if len(args) == 3 && main.ID == args[2] {
+			main.Serve()
+			os.Exit(0)
+		}
+	}
+	if specs := named(builtins, args[2:]); len(specs) > 0 {
+		stage.Main(specs[0], specs[1:]...)
+		os.Exit(0)
+	}
+	fmt.Fprintln(os.Stderr, "plugin: no such built-in; this verb is for the host alone")
+	os.Exit(2)
 	return false
+}
+
+// named are the specs of some ids, or none if one of them is of no spec.
+func named(builtins []stage.Spec, ids []string) (specs []stage.Spec) {
+	for _, id := range ids {
+		at := slices.IndexFunc(builtins, func(s stage.Spec) bool { return s.ID == id })
+		if at < 0 {
+			return nil
+		}
+		specs = append(specs, builtins[at])
+	}
+	return specs
 }

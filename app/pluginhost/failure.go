@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/scrollery/scrollery/app/pluginhost/confine"
+	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -115,7 +116,7 @@ func (h *Host) handshakeFailure(e *handshakeError) (stage.Failure, error) {
 		return stage.StageProtocol, fmt.Errorf("handshake: %s", firstLine(e.cause))
 	}
 	if p.refusedByLauncher() {
-		return stage.StageProtocol, confine.ErrHash
+		return stage.StageProtocol, launch.ErrHash
 	}
 	if bound := p.runner.command.Exceeded(); bound != nil {
 		return stage.StageCrashed, p.exit(bound)
@@ -128,7 +129,7 @@ func (h *Host) handshakeFailure(e *handshakeError) (stage.Failure, error) {
 
 func (p *process) refusedByLauncher() bool {
 	var exit *exec.ExitError
-	return errors.As(p.runner.exit, &exit) && exit.ExitCode() == confine.ExitRefused
+	return errors.As(p.runner.exit, &exit) && exit.ExitCode() == launch.ExitRefused
 }
 
 // exit is how the process ended, with its last words.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/peer"
 )
 
 // Host keeps the plugins. It is safe for concurrent use.
@@ -33,6 +34,7 @@ type Host struct {
 	self     []string
 	scratch  string
 	confiner *confine.Confiner
+	peer     *peer.Host
 	entries  map[string]*entry
 	order    []string
 	strays   []Plugin // manifests that could not even be read
@@ -68,6 +70,9 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 		h.self = []string{path}
 	}
 	var err error
+	if h.peer, err = peer.NewHost(); err != nil {
+		return nil, fmt.Errorf("make the host's key: %w", err)
+	}
 	if h.scratch, err = scratchRoot(config.ScratchDir, log); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/scrollery/scrollery/app/pluginhost/confine"
+	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
 )
 
 // manifest is what the operator says about an external plugin, in YAML or JSON:
@@ -109,7 +109,7 @@ func (h *Host) read(path string) (*entry, error) {
 		e.refused = "sha256: want 64 hexadecimal digits"
 	default:
 		e.path = filepath.Join(filepath.Dir(path), m.File)
-		if err := confine.Pinned(e.path, m.SHA256); err != nil {
+		if err := launch.Pinned(e.path, m.SHA256); err != nil {
 			e.refused = err.Error()
 		}
 	}

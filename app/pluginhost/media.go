@@ -45,7 +45,7 @@ func (f *Folder) Path() string { return f.path }
 // Evidence is the host's, for a stage that may read the folder: the records name
 // files of it.
 func (f *Folder) Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
-	return f.host.evidence(ctx, id, run, []string{f.path}, next, emit)
+	return f.host.evidence(ctx, nil, id, run, []string{f.path}, next, emit)
 }
 
 // Fetch has a source fetch videos, or their first seconds. emit gets each file with

@@ -29,7 +29,7 @@ func (h *Host) network(out *output, declared, endpoints []string, total time.Dur
 	}
 	var inside netip.AddrPort
 	if h.confiner.Missing() == nil {
-		inside = confine.Inside
+		inside = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), confine.Inside)
 	}
 	proxy, err := egress.Open(egress.Config{
 		Hosts: declared, Endpoints: endpoints, Connections: h.config.Connections, Bytes: h.config.Traffic,
@@ -63,11 +63,12 @@ func (n *network) url() string {
 	return n.proxy.URL()
 }
 
-func (n *network) address() netip.AddrPort {
+// port is the one of this machine, or of the box, where the proxy listens.
+func (n *network) port() uint16 {
 	if n == nil {
-		return netip.AddrPort{}
+		return 0
 	}
-	return n.proxy.Address()
+	return n.proxy.Address().Port()
 }
 
 // environment names the proxy to stages in other languages and to programs that a

@@ -317,7 +317,14 @@ func refresh(_ context.Context, _ *stage.Call, refs []stage.Ref, emit func(stage
 }
 
 // judge reads all before it judges, last first, as a ranking screen does.
+// calls counts those of this process.
+var calls int
+
 func judge(_ context.Context, call *stage.Call, next func() (stage.Record, error), emit func(stage.Verdict) error) (stage.Summary, error) {
+	calls++
+	if call.Prompt == "die" {
+		os.Exit(3)
+	}
 	var all []stage.Record
 	for {
 		r, err := next()
@@ -341,10 +348,11 @@ func judge(_ context.Context, call *stage.Call, next func() (stage.Record, error
 	if call.Prompt == "stranger" {
 		_ = emit(stage.Verdict{Ref: stage.Ref{Platform: "tiktok", ExternalID: "not asked"}})
 	}
-	return stage.Summary{Unclear: []string{"rule_2"}}, nil
+	return stage.Summary{Unclear: []string{"rule_2"}, Notes: []string{fmt.Sprint("call ", calls)}}, nil
 }
 
 func listen(_ context.Context, _ *stage.Call, next func() (stage.Record, error), emit func(stage.Finding) error) error {
+	calls++
 	for {
 		r, err := next()
 		if errors.Is(err, io.EOF) {

@@ -2,6 +2,7 @@ package pluginhost
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -102,7 +103,12 @@ func (h *Host) launch(ctx context.Context, id string, memory int64, terms contra
 		p.stop()
 		return nil, err
 	}
-	p.client = plugin.NewClient(h.clientConfig(p, memory, terms))
+	trust, key, err := h.peer.Plugin()
+	if err != nil {
+		p.stop()
+		return nil, fmt.Errorf("make the plugin's key: %w", err)
+	}
+	p.client = plugin.NewClient(h.clientConfig(p, memory, terms, trust, key))
 	if err := p.connect(ctx, terms.service); err != nil {
 		p.stop()
 		return nil, err
@@ -110,12 +116,12 @@ func (h *Host) launch(ctx context.Context, id string, memory int64, terms contra
 	return p, nil
 }
 
-func (h *Host) clientConfig(p *process, memory int64, terms contract) *plugin.ClientConfig {
+func (h *Host) clientConfig(p *process, memory int64, terms contract, trust *tls.Config, key []string) *plugin.ClientConfig {
 	return &plugin.ClientConfig{
 		HandshakeConfig:  terms.handshake,
 		Plugins:          plugin.PluginSet{terms.service: &dispensed{}},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		AutoMTLS:         true,
+		TLSConfig:        trust,
 		SkipHostEnv:      true,
 		StartTimeout:     h.config.Start,
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder},
@@ -128,7 +134,7 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract) *plugin.Cl
 		},
 		RunnerFunc: func(_ hclog.Logger, command *exec.Cmd, _ string) (goplugin.Runner, error) {
 			// In a box the host's folder for sockets does not exist.
-			p.runner.command.Env = slices.Concat(environment(p.work(), memory), p.net.environment(), command.Env,
+			p.runner.command.Env = slices.Concat(environment(p.work(), memory), p.net.environment(), command.Env, key,
 				[]string{plugin.EnvUnixSocketDir + "=" + p.folder})
 			p.runner.sockets = p.folder
 			return p.runner, nil
@@ -182,7 +188,7 @@ func (p *process) connect(ctx context.Context, service string) error {
 // policy is what a stage may do in a call.
 func (h *Host) policy(e *entry, spec stage.Spec, given given, net *network) (confine.Policy, error) {
 	rules := confine.Policy{
-		Path: e.path, SHA256: e.manifest.SHA256, Memory: h.memory(spec), Reads: given.reads, Proxy: net.address(), Programs: len(spec.Programs) > 0,
+		Path: e.path, SHA256: e.manifest.SHA256, Memory: h.memory(spec), Reads: given.reads, Proxy: net.port(), Programs: len(spec.Programs) > 0,
 	}
 	if e.builtin {
 		if err := h.again(&rules, e.id); err != nil {
@@ -215,7 +221,7 @@ func (h *Host) again(rules *confine.Policy, id string) error {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	rules.Path = path
-	rules.Args = append(append([]string{}, h.self[1:]...), PluginVerb, id)
+	rules.Args = append(append(slices.Clone(h.self[1:]), PluginVerb), strings.Fields(id)...)
 	return nil
 }
 

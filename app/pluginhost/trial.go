@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/scrollery/scrollery/app/pluginhost/confine"
+	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -46,7 +47,7 @@ func (h *Host) Trial(id string) *Trial {
 // hash that it has now. The caller closes the host.
 func TrialOf(path string, log *slog.Logger) (h *Host, t *Trial, sha256 string, err error) {
 	const id = "checked"
-	sha256, err = confine.Hash(path)
+	sha256, err = launch.Hash(path)
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -13,9 +13,9 @@ import (
 const maxSeeds = 200
 
 // Plan asks a plan stage where to look, given the seeds that are known already.
-func (h *Host) Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error) {
+func (s *Session) Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error) {
 	var found []stage.Seed
-	_, err := h.call(ctx, id, run, verb{
+	_, err := s.host.call(ctx, s, id, run, verb{
 		kind: stage.PlanKind, name: "Plan", most: maxSeeds,
 		open:    stagev1.StageServiceClient.Plan,
 		unasked: seedInput(seeds),
@@ -69,7 +69,7 @@ func (h *Host) Refresh(ctx context.Context, id string, run stage.Run, refs []sta
 }
 
 func (h *Host) source(ctx context.Context, id string, run stage.Run, v verb) ([]stage.Outcome, error) {
-	done, err := h.call(ctx, id, run, v)
+	done, err := h.call(ctx, nil, id, run, v)
 	outcomes := stage.DecodeOutcomes(done.GetOutcomes())
 	for i := range outcomes {
 		outcomes[i].Clean()
@@ -80,9 +80,9 @@ func (h *Host) source(ctx context.Context, id string, run stage.Run, v verb) ([]
 // Screen has a stage judge records. Next and emit are called from this goroutine,
 // never at once; next answers io.EOF after the last batch. A verdict on a video
 // that was not asked about, or a second one, is refused.
-func (h *Host) Screen(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Verdict) error) (stage.Summary, error) {
+func (s *Session) Screen(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Verdict) error) (stage.Summary, error) {
 	asked := newAsked()
-	done, err := h.call(ctx, id, run, verb{
+	done, err := s.host.call(ctx, s, id, run, verb{
 		kind: stage.ScreenKind, name: "Screen",
 		open: stagev1.StageServiceClient.Screen,
 		next: asked.batches(next),
@@ -92,13 +92,13 @@ func (h *Host) Screen(ctx context.Context, id string, run stage.Run, next func()
 }
 
 // Evidence has a stage look for what the first seconds of videos show and say.
-func (h *Host) Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
-	return h.evidence(ctx, id, run, nil, next, emit)
+func (s *Session) Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
+	return s.host.evidence(ctx, s, id, run, nil, next, emit)
 }
 
-func (h *Host) evidence(ctx context.Context, id string, run stage.Run, reads []string, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
+func (h *Host) evidence(ctx context.Context, s *Session, id string, run stage.Run, reads []string, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
 	asked := newAsked()
-	_, err := h.call(ctx, id, run, verb{
+	_, err := h.call(ctx, s, id, run, verb{
 		kind: stage.EvidenceKind, name: "Evidence", reads: reads,
 		open: stagev1.StageServiceClient.Evidence,
 		next: asked.batches(next),

@@ -76,6 +76,12 @@ func (in *intake) Find(id string) Stage {
 	return Stage{ID: id, Kind: stage.SourceKind, Usable: true}
 }
 
+// Session begins one of the installed stages.
+func (in *intake) Session() (stages Stages, end func()) {
+	in.Stages, end = in.Stages.Session()
+	return in, end
+}
+
 // Collect delivers a portion. A newer reading of a video follows an older one.
 func (in *intake) Collect(ctx context.Context, _ string, _ stage.Run, _ []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	if in.next == nil {

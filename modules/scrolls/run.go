@@ -56,6 +56,9 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 	}()
 	stop := r.beat(ctx, cancel)
 	defer stop()
+	stages, end := r.stages.Session()
+	defer end()
+	r.stages = stages
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}

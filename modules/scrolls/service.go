@@ -108,6 +108,9 @@ type Stages interface {
 	Examiner
 	// Folder makes an empty folder for media.
 	Folder() (MediaFolder, error)
+	// Session is for one start of a scroll, whose stages may share what no other scroll
+	// reaches. The caller ends it.
+	Session() (stages Stages, end func())
 }
 
 // Stage describes an installed stage.

@@ -8,7 +8,7 @@ type hot struct {
 	get     *store.Hot // 3.6: a poll of one scroll
 	counted *store.Hot // 2.7: how many scrolls a subject completed, for lists
 	judge   *store.Hot // 4.0: the verdicts of a batch of records, in one statement
-	rewrite *store.Hot // REWRITE: the records of a batch with their findings
+	rewrite *store.Hot // 4.6: the records of a batch with their findings
 }
 
 // columns are what a Scroll is read from.

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
@@ -15,12 +16,67 @@ import (
 
 type stream = grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse]
 
+// IDKey names the stage that a call is for, in the call's metadata. It is needed only
+// where a process serves several; without it, the first one is meant.
+const IDKey = "scrollery-stage"
+
 // service answers the host in the author's name.
 type service struct {
 	stagev1.UnimplementedStageServiceServer
 	spec Spec
 	log  *slog.Logger
 }
+
+// several directs each call to the stage that it is for.
+type several struct {
+	stagev1.UnimplementedStageServiceServer
+	first  *service
+	stages map[string]*service
+}
+
+func newService(specs []Spec, log *slog.Logger) stagev1.StageServiceServer {
+	all := &several{stages: map[string]*service{}}
+	for _, spec := range specs {
+		all.stages[spec.ID] = &service{spec: spec, log: log}
+	}
+	all.first = all.stages[specs[0].ID]
+	return all
+}
+
+func (s *several) of(ctx context.Context) (*service, error) {
+	ids := metadata.ValueFromIncomingContext(ctx, IDKey)
+	if len(ids) == 0 {
+		return s.first, nil
+	}
+	if one := s.stages[ids[0]]; one != nil {
+		return one, nil
+	}
+	return nil, status.Errorf(codes.NotFound, "this process has no stage %.40q", ids[0])
+}
+
+func (s *several) Describe(ctx context.Context, r *stagev1.DescribeRequest) (*stagev1.DescribeResponse, error) {
+	one, err := s.of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return one.Describe(ctx, r)
+}
+
+// pass hands a call to one of the stages.
+func (s *several) pass(call stream, verb func(*service, stream) error) error {
+	one, err := s.of(call.Context())
+	if err != nil {
+		return err
+	}
+	return verb(one, call)
+}
+
+func (s *several) Plan(stream stream) error     { return s.pass(stream, (*service).Plan) }
+func (s *several) Collect(stream stream) error  { return s.pass(stream, (*service).Collect) }
+func (s *several) Refresh(stream stream) error  { return s.pass(stream, (*service).Refresh) }
+func (s *several) Media(stream stream) error    { return s.pass(stream, (*service).Media) }
+func (s *several) Screen(stream stream) error   { return s.pass(stream, (*service).Screen) }
+func (s *several) Evidence(stream stream) error { return s.pass(stream, (*service).Evidence) }
 
 func (s *service) Describe(context.Context, *stagev1.DescribeRequest) (*stagev1.DescribeResponse, error) {
 	return &stagev1.DescribeResponse{Description: describe(s.spec)}, nil

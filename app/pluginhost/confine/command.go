@@ -6,14 +6,18 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
 )
+
+// Policy is what a process and all that it starts may do and use.
+type Policy = launch.Policy
 
 var (
 	// ErrClosed is the error of a start after [Confiner.Close].
@@ -22,8 +26,8 @@ var (
 	ErrNoBox = errors.New("no box for plugins on this system")
 )
 
-// Inside is the address of the proxy in every box that has network.
-var Inside = netip.MustParseAddrPort("127.0.0.1:3128")
+// Inside is the port of the proxy in every box that has network, at its own loopback.
+const Inside = 3128
 
 // Confiner starts confined processes. It is safe for concurrent use.
 type Confiner struct {
@@ -33,7 +37,7 @@ type Confiner struct {
 }
 
 // New takes the command line that starts this program again, so that it answers
-// [LaunchVerb]. With without, it builds no boxes. The caller closes the Confiner.
+// [launch.Verb]. With without, it builds no boxes. The caller closes the Confiner.
 func New(self []string, without bool) *Confiner {
 	c := &Confiner{self: self, starter: newStarter()}
 	c.missing = sync.OnceValue(c.try)
@@ -68,7 +72,7 @@ func (c *Confiner) try() error {
 	}
 	defer os.Remove(dir)
 	one, err := c.command(Policy{
-		Path: path, Args: append(append([]string{}, c.self[1:]...), LaunchVerb, trial), Memory: 1 << 30, Files: 64, Disk: 1 << 20, Tasks: 256,
+		Path: path, Args: append(append([]string{}, c.self[1:]...), launch.Verb, launch.Trial), Memory: 1 << 30, Files: 64, Disk: 1 << 20, Tasks: 256,
 		Scratch: dir, Dir: filepath.Join(dir, "work"), Proxy: Inside,
 	}, true)
 	if err != nil {
@@ -89,7 +93,7 @@ func (c *Confiner) try() error {
 	defer time.AfterFunc(trialTime, one.Kill).Stop()
 	said, _ := io.ReadAll(io.LimitReader(words, 4<<10))
 	if err := one.AwaitExit()(); err != nil {
-		return errors.New(strings.TrimSpace(strings.TrimPrefix(string(said), LaunchVerb+":")) + " (" + err.Error() + ")")
+		return errors.New(strings.TrimSpace(strings.TrimPrefix(string(said), launch.Verb+":")) + " (" + err.Error() + ")")
 	}
 	if _, err := one.Scratch(); err != nil {
 		return err
@@ -129,11 +133,11 @@ func (c *Confiner) Command(policy Policy) (*Command, error) {
 }
 
 func (c *Confiner) command(policy Policy, inBox bool) (*Command, error) {
-	text, err := json.Marshal(order{Policy: policy, Boxed: inBox, Parent: os.Getpid()})
+	text, err := json.Marshal(launch.Order{Policy: policy, Boxed: inBox, Parent: os.Getpid()})
 	if err != nil {
 		return nil, fmt.Errorf("encode the policy: %w", err)
 	}
-	argv := append(append([]string{}, c.self...), LaunchVerb, string(text))
+	argv := append(append([]string{}, c.self...), launch.Verb, string(text))
 	one := &Command{
 		policy: policy, starter: c.starter, command: exec.Command(argv[0], argv[1:]...),
 		ready: make(chan struct{}), ended: make(chan struct{}),

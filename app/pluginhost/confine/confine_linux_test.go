@@ -19,14 +19,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
 )
 
 // TestMain makes the test binary its own launcher, and the process that it confines.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case LaunchVerb:
-			os.Exit(Launch(os.Args[2:]))
 		case "attempt":
 			var all []string
 			for _, term := range os.Args[2:] {
@@ -184,7 +184,7 @@ func TestProxyIsReached(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	visits := make(chan struct{}, 1)
-	p := policy(t, "attempt", "dial:tcp,"+Inside.String())
+	p := policy(t, "attempt", fmt.Sprintf("dial:tcp,127.0.0.1:%d", Inside))
 	e := b.run(t, p, func(listener net.Listener) {
 		go func() {
 			defer listener.Close()
@@ -205,17 +205,17 @@ func TestPinned(t *testing.T) {
 	if err := os.WriteFile(path, []byte("a binary"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	hash, err := Hash(path)
+	hash, err := launch.Hash(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Pinned(path, hash); err != nil {
+	if err := launch.Pinned(path, hash); err != nil {
 		t.Errorf("got %v for the pinned binary", err)
 	}
-	if err := Pinned(path, strings.Repeat("f", 64)); err != ErrHash {
-		t.Errorf("got %v for another hash, want %v", err, ErrHash)
+	if err := launch.Pinned(path, strings.Repeat("f", 64)); err != launch.ErrHash {
+		t.Errorf("got %v for another hash, want %v", err, launch.ErrHash)
 	}
-	if err := Pinned(filepath.Dir(path), hash); err == nil {
+	if err := launch.Pinned(filepath.Dir(path), hash); err == nil {
 		t.Error("got no error for a folder")
 	}
 }

@@ -10,27 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
-)
 
-// become only checks the hash: this system has nothing to confine with.
-func become(o order) (int, error) {
-	if o.Boxed {
-		return 0, errNoLinux
-	}
-	if o.SHA256 != "" {
-		if err := Pinned(o.Path, o.SHA256); err != nil {
-			return 0, err
-		}
-	}
-	command := exec.Command(o.Path, o.Args...)
-	command.Stdout, command.Stderr = os.Stdout, os.Stderr
-	err := command.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = nil
-	}
-	return command.ProcessState.ExitCode(), err
-}
+	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
+)
 
 var errNoLinux = errors.New("only Linux has namespaces")
 
@@ -53,7 +35,7 @@ func (*link) receive() (*os.File, net.Listener, error) { return nil, nil, errNoL
 
 func (*link) close() {}
 
-func meter(int, *os.File, Policy, <-chan struct{}) error { return nil }
+func meter(int, *os.File, launch.Policy, <-chan struct{}) error { return nil }
 
 // openSocket only looks whether there is a socket.
 func openSocket(folder, name string) (io.Closer, string, error) {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
 )
 
 // TestHostileGo has a plugin in Go try to get out of its box, or to change what is not
@@ -197,7 +199,7 @@ func TestHostilePython(t *testing.T) {
 	if err := os.WriteFile(script, hostilePython, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	hash, err := Hash(script)
+	hash, err := launch.Hash(script)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,32 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// theirs is the file by which the launcher reaches the host.
-const theirs = 3
-
-// report gives the host the scratch folder and the listening socket, if there is one,
-// and waits for its answer: without one, the host is gone.
-func report(p Policy, listener int) error {
-	defer unix.Close(theirs)
-	scratch, err := unix.Open(p.Scratch, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(scratch)
-	rights := unix.UnixRights(scratch)
-	if listener > 0 {
-		defer unix.Close(listener)
-		rights = unix.UnixRights(scratch, listener)
-	}
-	if err := unix.Sendmsg(theirs, []byte{0}, rights, nil, 0); err != nil {
-		return err
-	}
-	if n, err := unix.Read(theirs, make([]byte, 1)); err != nil || n != 1 {
-		return errors.Join(errors.New("the host is gone"), err)
-	}
-	return nil
-}
-
 // link is the host's end.
 type link struct {
 	ours, theirs *os.File

@@ -1,15 +1,26 @@
 package confine
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
 )
 
 // group gives the command a process group of its own, which dies with the host.
 func group(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// boxed has a process begin in namespaces of its own. It is root of them, which is no
+// one outside, and gives that up before it runs anything.
+func boxed(attr *syscall.SysProcAttr) {
+	attr.Cloneflags = launch.Namespaces
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
 }
 
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/scrollery/scrollery/plugins/stage/peer"
 	agentv1 "github.com/scrollery/scrollery/proto/gen/scrollery/agent/v1"
 )
 
@@ -37,8 +38,8 @@ func Main() { Serve(service{}) }
 // Serve is Main with another planner.
 func Serve(planner agentv1.AgentServiceServer) {
 	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig: Handshake(),
-		Plugins:         plugin.PluginSet{Name: &served{planner: planner}},
+		HandshakeConfig: Handshake(), TLSProvider: peer.Provide,
+		Plugins: plugin.PluginSet{Name: &served{planner: planner}},
 		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(options, grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage))...)
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/scrollery/scrollery/plugins/stage/peer"
 	sandboxv1 "github.com/scrollery/scrollery/proto/gen/scrollery/sandbox/v1"
 )
 
@@ -37,8 +38,8 @@ func Handshake() plugin.HandshakeConfig {
 // Main serves until the host ends the process.
 func Main() {
 	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig: Handshake(),
-		Plugins:         plugin.PluginSet{Name: &served{}},
+		HandshakeConfig: Handshake(), TLSProvider: peer.Provide,
+		Plugins: plugin.PluginSet{Name: &served{}},
 		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(options, grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage))...)
 		},

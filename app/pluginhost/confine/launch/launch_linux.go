@@ -1,4 +1,4 @@
-package confine
+package launch
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ const niceness = 5
 
 // become runs the binary. It returns the exit code of a boxed one; another takes the
 // place of this process.
-func become(o order) (int, error) {
+func become(o Order) (int, error) {
 	// The parent-death signal, rights and the system call filter belong to the thread
 	// that calls exec or fork.
 	runtime.LockOSThread()
@@ -38,7 +38,7 @@ func become(o order) (int, error) {
 		}
 	}
 	// What the host's parent left open is for no plugin.
-	if err := unix.CloseRange(theirs+1, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+	if err := unix.CloseRange(Link+1, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return 0, fmt.Errorf("close files: %w", err)
 	}
 	// Memory that runs out ends plugins first. This cannot fail where it matters.
@@ -103,7 +103,7 @@ func attend(argv []string) (int, error) {
 	}
 }
 
-func limit(o order) error {
+func limit(o Order) error {
 	limits := []struct {
 		resource int
 		value    uint64

@@ -1,4 +1,4 @@
-package confine
+package launch
 
 import (
 	"crypto/sha256"

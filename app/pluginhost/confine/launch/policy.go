@@ -1,6 +1,4 @@
-package confine
-
-import "net/netip"
+package launch
 
 // Policy is what a process and all that it starts may do and use. A zero field allows
 // nothing.
@@ -22,21 +20,21 @@ type Policy struct {
 	Tasks int   `json:"tasks"`
 	// Scratch and Writes are folders that may be read and written; Reads are files and
 	// folders that may be read. A missing one of Reads is ignored. In a box, Scratch is
-	// empty memory at this path, see [Command.Scratch].
+	// empty memory at this path.
 	Scratch string   `json:"scratch"`
 	Writes  []string `json:"writes,omitempty"`
 	Reads   []string `json:"reads,omitempty"`
 	// Dir is the working folder, below Scratch.
 	Dir string `json:"dir"`
-	// Proxy is the only address that the process may connect to; the zero value is no
-	// network. In a box it is of the box's own loopback, see [Command.Listener].
-	Proxy netip.AddrPort `json:"proxy,omitzero"`
+	// Proxy is the only port that the process may connect to, of its loopback, which in a
+	// box is its own; 0 is no network.
+	Proxy uint16 `json:"proxy,omitempty"`
 	// Programs allows to run programs of the system.
 	Programs bool `json:"programs,omitempty"`
 }
 
-// order is a policy on its way to the launcher, as one argument.
-type order struct {
+// Order is a policy on its way to the launcher, as one argument.
+type Order struct {
 	Policy
 	Boxed bool `json:"boxed,omitempty"`
 	// Parent is the host's process id: a launcher whose parent has ended must not go on.

@@ -1,4 +1,4 @@
-package confine
+package launch
 
 import (
 	"errors"
@@ -8,22 +8,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// namespaces are those of a box. The filter of system calls forbids more of them.
-const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS |
+// Namespaces are those of a box, flags of clone. The filter of system calls forbids more
+// of them.
+const Namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS |
 	unix.CLONE_NEWNET | unix.CLONE_NEWCGROUP
 
-// boxed has a process begin in namespaces of its own. It is root of them, which is no
-// one outside, and gives that up before it runs anything.
-func boxed(attr *syscall.SysProcAttr) {
-	attr.Cloneflags = namespaces
-	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
-	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
-}
+// Link is the file by which the launcher of a box reaches the host.
+const Link = 3
 
 const (
 	scratchFiles = 64 << 10
@@ -43,7 +38,7 @@ func enter(p Policy, file *os.File) error {
 		return fmt.Errorf("make a root: %w", err)
 	}
 	var listener int
-	if p.Proxy.IsValid() {
+	if p.Proxy != 0 {
 		var err error
 		if listener, err = loopback(p); err != nil {
 			return fmt.Errorf("make a loopback: %w", err)
@@ -239,6 +234,29 @@ func loopback(p Policy) (int, error) {
 	request.SetUint16(unix.IFF_UP)
 	return fd, errors.Join(
 		unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request),
-		unix.Bind(fd, &unix.SockaddrInet4{Port: int(p.Proxy.Port()), Addr: p.Proxy.Addr().As4()}),
+		unix.Bind(fd, &unix.SockaddrInet4{Port: int(p.Proxy), Addr: [4]byte{127, 0, 0, 1}}),
 		unix.Listen(fd, 128))
+}
+
+// report gives the host the scratch folder and the listening socket, if there is one,
+// and waits for its answer: without one, the host is gone.
+func report(p Policy, listener int) error {
+	defer unix.Close(Link)
+	scratch, err := unix.Open(p.Scratch, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(scratch)
+	rights := unix.UnixRights(scratch)
+	if listener > 0 {
+		defer unix.Close(listener)
+		rights = unix.UnixRights(scratch, listener)
+	}
+	if err := unix.Sendmsg(Link, []byte{0}, rights, nil, 0); err != nil {
+		return err
+	}
+	if n, err := unix.Read(Link, make([]byte, 1)); err != nil || n != 1 {
+		return errors.Join(errors.New("the host is gone"), err)
+	}
+	return nil
 }

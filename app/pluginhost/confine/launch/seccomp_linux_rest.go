@@ -1,11 +1,11 @@
 //go:build linux && !amd64 && !arm64
 
-package confine
+package launch
 
 import "errors"
 
 // filterCalls has no list for this architecture, so there is no box.
-func filterCalls(o order) error {
+func filterCalls(o Order) error {
 	if !o.Boxed {
 		return nil
 	}

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package confine
+package launch
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 // filterCalls leaves the process the system calls of allowedCalls, which is Docker's
 // profile without what no plugin needs, and some others by their arguments.
-func filterCalls(o order) error {
+func filterCalls(o Order) error {
 	program := callFilter(o)
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&filter)), 0, 0)
@@ -33,7 +33,7 @@ const (
 	socketTypes = 0xf
 )
 
-func callFilter(o order) []unix.SockFilter {
+func callFilter(o Order) []unix.SockFilter {
 	deny := func(errno unix.Errno) unix.SockFilter { return answer(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
 	allow := answer(unix.SECCOMP_RET_ALLOW)
 	program := []unix.SockFilter{
@@ -43,7 +43,7 @@ func callFilter(o order) []unix.SockFilter {
 		unlessEqual(unix.SYS_CLONE3, 1), deny(unix.ENOSYS),
 	}
 	program = append(program, when(unix.SYS_CLONE, []unix.SockFilter{
-		load(callFirst), unlessAny(namespaces, 1), deny(unix.EPERM), allow,
+		load(callFirst), unlessAny(Namespaces, 1), deny(unix.EPERM), allow,
 	})...)
 	// The usual personality, or only asking for it.
 	program = append(program, when(unix.SYS_PERSONALITY, []unix.SockFilter{
@@ -53,7 +53,7 @@ func callFilter(o order) []unix.SockFilter {
 	program = append(program, when(unix.SYS_PRCTL, []unix.SockFilter{
 		load(callFirst), unlessEqual(unix.PR_SET_PDEATHSIG, 4), load(callSecond), unlessEqual(uint32(unix.SIGKILL), 1), allow, deny(unix.EPERM), allow,
 	})...)
-	program = append(program, when(unix.SYS_SOCKET, sockets(o.Proxy.IsValid(), allow, deny))...)
+	program = append(program, when(unix.SYS_SOCKET, sockets(o.Proxy != 0, allow, deny))...)
 	calls := allowedCalls()
 	slices.Sort(calls)
 	for first := 0; first < len(calls); {
