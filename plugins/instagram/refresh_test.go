@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollery/scrollery/plugins/instagram/instagramtest"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site/sitetest"
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )
 
@@ -42,7 +43,7 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("asked %d times for one that is on the first page; %v", len(b.Asked())-asked, err)
 	}
 	want(t, outcomes[0], stage.OK, 1)
-	b.Intercept = times(forever, failing(400, 190, "expired"))
+	b.Intercept = sitetest.Times(sitetest.Always, failing(400, 190, "expired"))
 	_, outcomes, err = stagetest.Refresh(t, b.spec, b.call, []stage.Ref{ref("Cdouble0")})
 	if err != nil {
 		t.Fatal(err)

@@ -6,59 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/instagram/instagramtest"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site/sitetest"
 )
-
-// times lets a fault happen so often, then steps aside.
-func times(n int, fault http.HandlerFunc) func(http.ResponseWriter, *http.Request) bool {
-	// A request that the client gave up may still be there when the next one comes.
-	var asked atomic.Int64
-	return func(w http.ResponseWriter, r *http.Request) bool {
-		if asked.Add(1) > int64(n) {
-			return false
-		}
-		fault(w, r)
-		return true
-	}
-}
-
-const forever = 1 << 30
 
 func failing(status, code int, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { instagramtest.Fail(w, status, code, message) }
-}
-
-func text(status int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
-	}
-}
-
-func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-func drip(w http.ResponseWriter, r *http.Request) {
-	for r.Context().Err() == nil {
-		_, _ = w.Write([]byte(" "))
-		w.(http.Flusher).Flush()
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-func cutShort(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Length", "1000")
-	_, _ = w.Write([]byte(`{"business_discovery":{"media":{"data":[{"id":"1`))
-}
-
-func huge(w http.ResponseWriter, _ *http.Request) {
-	for range 9 {
-		_, _ = w.Write([]byte(strings.Repeat(" ", 1<<20)))
-	}
 }
 
 // TestFaultsThatPass: the seed ends as if nothing had happened.
@@ -71,19 +28,19 @@ func TestFaultsThatPass(t *testing.T) {
 	}{
 		"unknown":        {1, failing(500, 1, "An unknown error occurred"), 5 * time.Second},
 		"service":        {3, failing(500, 2, "Service temporarily unavailable"), 35 * time.Second},
-		"transient":      {1, text(400, `{"error":{"message":"x","code":"5","is_transient":true}}`), 5 * time.Second},
-		"bad gateway":    {2, text(502, "<html>502</html>"), 15 * time.Second},
-		"cut JSON":       {2, text(200, `{"business_discovery":{"med`), 15 * time.Second},
-		"cut connection": {1, cutShort, 5 * time.Second},
-		"no answer":      {1, hang, 5 * time.Second},
-		"slow answer":    {1, drip, 5 * time.Second},
-		"huge answer":    {1, huge, 5 * time.Second},
+		"transient":      {1, sitetest.Text(400, `{"error":{"message":"x","code":"5","is_transient":true}}`), 5 * time.Second},
+		"bad gateway":    {2, sitetest.Text(502, "<html>502</html>"), 15 * time.Second},
+		"cut JSON":       {2, sitetest.Text(200, `{"business_discovery":{"med`), 15 * time.Second},
+		"cut connection": {1, sitetest.CutShort(`{"business_discovery":{"media":{"data":[{"id":"1`), 5 * time.Second},
+		"no answer":      {1, sitetest.Hang, 5 * time.Second},
+		"slow answer":    {1, sitetest.Drip, 5 * time.Second},
+		"huge answer":    {1, sitetest.Huge, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			b.Accounts["kettle"] = instagramtest.Account{ID: "1", Posts: feed(9)}
-			b.Intercept = times(c.n, c.fault)
+			b.Intercept = sitetest.Times(c.n, c.fault)
 			if strings.HasSuffix(name, "answer") {
 				b.timeout(time.Second)
 			}
@@ -113,12 +70,12 @@ func TestFaultsThatStay(t *testing.T) {
 		"parameter":  {failing(400, 100, "(#100) Tried accessing nonexisting field (view_count)"), stage.Changed, 4, false},
 		"feature":    {failing(400, 100, "(#100) requires the 'Instagram Public Content Access' feature"), stage.Misconfigured, 2, false},
 		"service":    {failing(500, 2, "Service temporarily unavailable"), stage.Blocked, 6, true},
-		"no answer":  {hang, stage.Blocked, 6, true},
-		"cut JSON":   {text(200, `{"business_`), stage.Blocked, 6, true},
-		"429":        {text(429, `slow down`), stage.Quota, 1, true},
-		"moved":      {text(404, `<html>gone</html>`), stage.Changed, 4, false},
+		"no answer":  {sitetest.Hang, stage.Blocked, 6, true},
+		"cut JSON":   {sitetest.Text(200, `{"business_`), stage.Blocked, 6, true},
+		"429":        {sitetest.Text(429, `slow down`), stage.Quota, 1, true},
+		"moved":      {sitetest.Text(404, `<html>gone</html>`), stage.Changed, 4, false},
 		"redirect":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, stage.Changed, 4, false},
-		"shape":      {text(200, `{"id":"1"}`), stage.Changed, 4, false},
+		"shape":      {sitetest.Text(200, `{"id":"1"}`), stage.Changed, 4, false},
 		"new code":   {failing(400, 999999, "?"), stage.Changed, 4, false},
 	}
 	for _, code := range []int{4, 17, 32, 613, 80002} {
@@ -131,7 +88,7 @@ func TestFaultsThatStay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.Intercept = times(forever, c.fault)
+			b.Intercept = sitetest.Times(sitetest.Always, c.fault)
 			if name == "no answer" {
 				b.timeout(200 * time.Millisecond)
 			}
@@ -165,7 +122,7 @@ func TestRecordedErrors(t *testing.T) {
 				t.Skipf("no recorded answers (SCROLLERY_TEST_DATA): %v", err)
 			}
 			b := setup(t)
-			b.Intercept = times(forever, text(400, string(raw)))
+			b.Intercept = sitetest.Times(sitetest.Always, sitetest.Text(400, string(raw)))
 			_, outcomes := b.collect(t, handle("kettle", 0))
 			want(t, outcomes[0], status, 0)
 		})
@@ -176,7 +133,7 @@ func TestRecordedErrors(t *testing.T) {
 func TestPartial(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]http.HandlerFunc{
-		"limit": failing(400, 4, "x"), "token": failing(400, 190, "x"), "down": failing(500, 2, "x"), "shape": text(200, `{}`),
+		"limit": failing(400, 4, "x"), "token": failing(400, 190, "x"), "down": failing(500, 2, "x"), "shape": sitetest.Text(200, `{}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,7 +198,7 @@ func TestCursorsThatLeadNowhere(t *testing.T) {
 	for cursor, asked := range map[string]int{"x).limit(1){id},name": 1, "same": 2} {
 		t.Run(cursor, func(t *testing.T) {
 			b := setup(t)
-			b.Intercept = times(forever, text(200, `{"business_discovery":{"id":"1","username":"kettle","media":{"data":[{"shortcode":"Cgood1","media_product_type":"REELS"}],"paging":{"cursors":{"after":"`+cursor+`"}}}}}`))
+			b.Intercept = sitetest.Times(sitetest.Always, sitetest.Text(200, `{"business_discovery":{"id":"1","username":"kettle","media":{"data":[{"shortcode":"Cgood1","media_product_type":"REELS"}],"paging":{"cursors":{"after":"`+cursor+`"}}}}}`))
 			records, outcomes := b.collect(t, handle("kettle", 0))
 			want(t, outcomes[0], stage.Partial, 1)
 			if len(records) != 1 || len(b.Asked()) != asked {
@@ -277,7 +234,7 @@ func TestPatience(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.call.Settings["patience"] = "0s"
-	b.Intercept = times(forever, failing(500, 2, "x"))
+	b.Intercept = sitetest.Times(sitetest.Always, failing(500, 2, "x"))
 	_, outcomes := b.collect(t, handle("one", 0), handle("two", 0))
 	want(t, outcomes[0], stage.Blocked, 0)
 	want(t, outcomes[1], stage.Blocked, 0)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site/sitetest"
 	"github.com/scrollery/scrollery/plugins/tiktok/tiktoktest"
 )
 
@@ -23,50 +24,12 @@ func (b *bundle) grant(_ context.Context, quota string, units int64, _ string) e
 
 // times lets a fault happen so often, then steps aside.
 func times(n int, fault http.HandlerFunc) func(http.ResponseWriter, *http.Request, tiktoktest.Query) bool {
-	// A request that the client gave up may still be there when the next one comes.
-	var asked atomic.Int64
-	return func(w http.ResponseWriter, r *http.Request, _ tiktoktest.Query) bool {
-		if asked.Add(1) > int64(n) {
-			return false
-		}
-		fault(w, r)
-		return true
-	}
+	fails := sitetest.Times(n, fault)
+	return func(w http.ResponseWriter, r *http.Request, _ tiktoktest.Query) bool { return fails(w, r) }
 }
-
-const forever = 1 << 30
 
 func failing(status int, code, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { tiktoktest.Fail(w, status, code, message) }
-}
-
-func text(status int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
-	}
-}
-
-func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-// drip sends a byte now and then.
-func drip(w http.ResponseWriter, r *http.Request) {
-	for r.Context().Err() == nil {
-		_, _ = w.Write([]byte(" "))
-		w.(http.Flusher).Flush()
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-func cutShort(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Length", "1000")
-	_, _ = w.Write([]byte(`{"data":{"videos":[{"id":73`))
-}
-
-func huge(w http.ResponseWriter, _ *http.Request) {
-	for range 9 {
-		_, _ = w.Write([]byte(strings.Repeat(" ", 1<<20)))
-	}
 }
 
 // TestFaultsThatPass: the seed ends as if nothing had happened.
@@ -79,15 +42,15 @@ func TestFaultsThatPass(t *testing.T) {
 	}{
 		"internal error":       {1, failing(500, "internal_error", "Something went wrong"), 30 * time.Second},
 		"internal error, long": {4, failing(500, "internal_error", "Something went wrong"), (30 + 60 + 120 + 120) * time.Second},
-		"bad gateway":          {2, text(502, "<html>502</html>"), 90 * time.Second},
+		"bad gateway":          {2, sitetest.Text(502, "<html>502</html>"), 90 * time.Second},
 		"rate":                 {2, failing(400, "rate_limit_exceeded", "slow down"), 2 * time.Minute},
 		"search id":            {3, failing(400, "invalid_params", "Search Id 7 is invalid or expired"), 30 * time.Second},
 		"search id for good":   {6, failing(400, "invalid_params", "Invalid count or cursor"), 75 * time.Second},
-		"cut JSON":             {2, text(200, `{"data":{"videos":[{"id":732`), 15 * time.Second},
-		"cut connection":       {1, cutShort, 30 * time.Second},
-		"no answer":            {1, hang, 30 * time.Second},
-		"slow answer":          {1, drip, 30 * time.Second},
-		"huge answer":          {1, huge, 30 * time.Second},
+		"cut JSON":             {2, sitetest.Text(200, `{"data":{"videos":[{"id":732`), 15 * time.Second},
+		"cut connection":       {1, sitetest.CutShort(`{"data":{"videos":[{"id":73`), 30 * time.Second},
+		"no answer":            {1, sitetest.Hang, 30 * time.Second},
+		"slow answer":          {1, sitetest.Drip, 30 * time.Second},
+		"huge answer":          {1, sitetest.Huge, 30 * time.Second},
 		"token":                {1, failing(401, "access_token_invalid", "The access token is invalid"), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,26 +82,26 @@ func TestFaultsThatStay(t *testing.T) {
 		retry  bool
 	}{
 		"internal error": {failing(500, "internal_error", "Something went wrong"), stage.Blocked, 7, true},
-		"no answer":      {hang, stage.Blocked, 7, true},
-		"cut JSON":       {text(200, `{"data":`), stage.Blocked, 7, true},
+		"no answer":      {sitetest.Hang, stage.Blocked, 7, true},
+		"cut JSON":       {sitetest.Text(200, `{"data":`), stage.Blocked, 7, true},
 		"rate":           {failing(429, "rate_limit_exceeded", "slow down"), stage.Quota, 5, true},
 		"day":            {failing(429, "daily_quota_limit_exceeded", "The daily quota is exceeded"), stage.Quota, 1, true},
 		"token":          {failing(401, "access_token_invalid", "The access token is invalid"), stage.Misconfigured, 2, false},
 		"scope":          {failing(401, "scope_not_authorized", "research.data.basic"), stage.Misconfigured, 1, false},
 		"permission":     {failing(403, "scope_permission_missed", "no"), stage.Misconfigured, 1, false},
-		"forbidden":      {text(403, "<html>no</html>"), stage.Misconfigured, 1, false},
+		"forbidden":      {sitetest.Text(403, "<html>no</html>"), stage.Misconfigured, 1, false},
 		"parameters":     {failing(400, "invalid_params", "Invalid fields"), stage.Changed, 3, false},
 		"stale":          {failing(400, "invalid_params", "Search Id 7 is invalid or expired"), stage.Changed, 36, false},
-		"moved":          {text(404, "<html>gone</html>"), stage.Changed, 3, false},
+		"moved":          {sitetest.Text(404, "<html>gone</html>"), stage.Changed, 3, false},
 		"redirect":       {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, stage.Changed, 3, false},
-		"other shape":    {text(200, `{"data":{"items":[]},"error":{"code":"ok"}}`), stage.Changed, 3, false},
-		"no object":      {text(200, `[]`), stage.Blocked, 7, true},
+		"other shape":    {sitetest.Text(200, `{"data":{"items":[]},"error":{"code":"ok"}}`), stage.Changed, 3, false},
+		"no object":      {sitetest.Text(200, `[]`), stage.Blocked, 7, true},
 		"new code":       {failing(200, "brand_new", "?"), stage.Changed, 3, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, clips("kettle.co", 7)...)
-			b.Intercept = times(forever, c.fault)
+			b.Intercept = times(sitetest.Always, c.fault)
 			if name == "no answer" {
 				b.timeout(200 * time.Millisecond)
 			}
@@ -162,7 +125,7 @@ func TestPartial(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]http.HandlerFunc{
 		"day": failing(429, "daily_quota_limit_exceeded", "x"), "down": failing(500, "internal_error", "x"),
-		"scope": failing(401, "scope_not_authorized", "x"), "shape": text(200, `{"data":{},"error":{"code":"ok"}}`),
+		"scope": failing(401, "scope_not_authorized", "x"), "shape": sitetest.Text(200, `{"data":{},"error":{"code":"ok"}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +170,7 @@ func TestShorterWindows(t *testing.T) {
 func TestMoreThatNeverComes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Intercept = times(forever, text(200, `{"data":{"videos":[{"id":1}],"cursor":100,"has_more":true,"search_id":"1"},"error":{"code":"ok"}}`))
+	b.Intercept = times(sitetest.Always, sitetest.Text(200, `{"data":{"videos":[{"id":1}],"cursor":100,"has_more":true,"search_id":"1"},"error":{"code":"ok"}}`))
 	records, outcomes := b.collect(t, handle("kettle.co", 0))
 	want(t, outcomes[0], stage.Partial, 1)
 	if len(records) != 1 || len(b.Asked()) > 10 {
@@ -231,7 +194,7 @@ func TestHouseQuota(t *testing.T) {
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Intercept = times(forever, failing(500, "internal_error", "x"))
+	b.Intercept = times(sitetest.Always, failing(500, "internal_error", "x"))
 	b.call.Settings["patience"] = "40s"
 	_, outcomes := b.collect(t, handle("one", 0), handle("two", 0))
 	want(t, outcomes[0], stage.Blocked, 0)

@@ -1,4 +1,4 @@
-// Package sitetest has a clock that tests advance without waiting.
+// Package sitetest has a clock that tests advance without waiting, and faults of a site.
 package sitetest
 
 import (
