@@ -45,14 +45,18 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(50 * time.Millisecond)
+	await(t, func() bool { // one has its turn, and the others wait
+		mu.Lock()
+		defer mu.Unlock()
+		return most > 0
+	})
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := collect(short); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("who gives up: %v", err)
+		t.Errorf("a call that gives up: got %v, want %v", err, context.DeadlineExceeded)
 	}
 	all.Wait()
 	if most != 1 || done != 4 {
-		t.Errorf("%d at once, %d done", most, done)
+		t.Errorf("got %d at once, %d done, want 1 and 4", most, done)
 	}
 }

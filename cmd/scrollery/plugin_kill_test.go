@@ -37,7 +37,7 @@ func TestPluginKilledWhileItCollects(t *testing.T) {
 			chaos.mustCall(t, "POST", "/v1/scrolls", `{}`, &started)
 			killed := map[int]bool{}
 			deadline := time.Now().Add(time.Minute)
-			for len(killed) < c.kills && time.Now().Before(deadline) {
+			for ; len(killed) < c.kills && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 				for _, pid := range pluginsOf(t, chaos.server.Process.Pid, "feed") {
 					if !killed[pid] && syscall.Kill(pid, syscall.SIGKILL) == nil {
 						killed[pid] = true
