@@ -21,6 +21,7 @@ import (
 	"github.com/scrollery/scrollery/docs"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -78,6 +79,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 		usage.Module,
 		sandbox.Module,
 		site.Module,
+		changes.Module,
 	)
 }
 

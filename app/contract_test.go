@@ -174,6 +174,11 @@ func contractCases() []contractCase {
 		after(contractCase{name: "update", call: `PUT /v1/workspace {"name":"N","competitors":[]}`, want: 200, has: map[string]any{"archivedVideos": 0.0}}, setBrief),
 		after(bad("update to loopback", `PUT /v1/workspace {"website":"https://localhost"}`, "website"), setBrief),
 
+		// Changes.
+		{name: "changes", call: "GET /v1/changes", want: 200, has: map[string]any{"more": false}},
+		{name: "changes from now on", call: "GET /v1/changes?cursor=now&types=video.added,rules.changed&wait=0&limit=500", want: 200, has: map[string]any{"more": false}},
+		bad("changes out of bounds", "GET /v1/changes?limit=501&cursor=x&types=video.lost&wait=26", "limit", "cursor", "types", "wait"),
+
 		// Rules.
 		{name: "no rules", call: "GET /v1/rules", want: 200, has: map[string]any{"rules": nil}},
 		code("rules without workspace", setRules, 409, "workspace_required"),

@@ -114,7 +114,7 @@ func TestTenantsAreStrangers(t *testing.T) {
 				strangerRPC(t, stranger, path, id)
 			}
 		}
-		for _, view := range append(views, "GET /v1/workspace", "GET /v1/events?limit=100") {
+		for _, view := range append(views, "GET /v1/workspace", "GET /v1/events?limit=100", "GET /v1/changes?limit=500") {
 			seen := stranger.Read(t, view)
 			for _, kind := range ids {
 				for _, id := range kind {

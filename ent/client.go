@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/feed"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
@@ -43,6 +44,8 @@ import (
 	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
+	"github.com/scrollery/scrollery/ent/webhook"
+	"github.com/scrollery/scrollery/ent/webhookdelivery"
 	"github.com/scrollery/scrollery/ent/workspace"
 
 	stdsql "database/sql"
@@ -65,6 +68,8 @@ type Client struct {
 	CreditBalance *CreditBalanceClient
 	// CreditEntry is the client for interacting with the CreditEntry builders.
 	CreditEntry *CreditEntryClient
+	// Feed is the client for interacting with the Feed builders.
+	Feed *FeedClient
 	// Job is the client for interacting with the Job builders.
 	Job *JobClient
 	// Key is the client for interacting with the Key builders.
@@ -113,6 +118,10 @@ type Client struct {
 	Video *VideoClient
 	// VideoDoc is the client for interacting with the VideoDoc builders.
 	VideoDoc *VideoDocClient
+	// Webhook is the client for interacting with the Webhook builders.
+	Webhook *WebhookClient
+	// WebhookDelivery is the client for interacting with the WebhookDelivery builders.
+	WebhookDelivery *WebhookDeliveryClient
 	// Workspace is the client for interacting with the Workspace builders.
 	Workspace *WorkspaceClient
 }
@@ -132,6 +141,7 @@ func (c *Client) init() {
 	c.Creator = NewCreatorClient(c.config)
 	c.CreditBalance = NewCreditBalanceClient(c.config)
 	c.CreditEntry = NewCreditEntryClient(c.config)
+	c.Feed = NewFeedClient(c.config)
 	c.Job = NewJobClient(c.config)
 	c.Key = NewKeyClient(c.config)
 	c.Library = NewLibraryClient(c.config)
@@ -156,6 +166,8 @@ func (c *Client) init() {
 	c.Verdict = NewVerdictClient(c.config)
 	c.Video = NewVideoClient(c.config)
 	c.VideoDoc = NewVideoDocClient(c.config)
+	c.Webhook = NewWebhookClient(c.config)
+	c.WebhookDelivery = NewWebhookDeliveryClient(c.config)
 	c.Workspace = NewWorkspaceClient(c.config)
 }
 
@@ -247,40 +259,43 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:           ctx,
-		config:        cfg,
-		Account:       NewAccountClient(cfg),
-		AuditEntry:    NewAuditEntryClient(cfg),
-		Checkout:      NewCheckoutClient(cfg),
-		Code:          NewCodeClient(cfg),
-		Creator:       NewCreatorClient(cfg),
-		CreditBalance: NewCreditBalanceClient(cfg),
-		CreditEntry:   NewCreditEntryClient(cfg),
-		Job:           NewJobClient(cfg),
-		Key:           NewKeyClient(cfg),
-		Library:       NewLibraryClient(cfg),
-		LibraryRun:    NewLibraryRunClient(cfg),
-		Niche:         NewNicheClient(cfg),
-		Observation:   NewObservationClient(cfg),
-		PaymentEvent:  NewPaymentEventClient(cfg),
-		QuotaEntry:    NewQuotaEntryClient(cfg),
-		Recurrence:    NewRecurrenceClient(cfg),
-		RuleItem:      NewRuleItemClient(cfg),
-		Ruleset:       NewRulesetClient(cfg),
-		SandboxCall:   NewSandboxCallClient(cfg),
-		SandboxFile:   NewSandboxFileClient(cfg),
-		ScorePoint:    NewScorePointClient(cfg),
-		Scroll:        NewScrollClient(cfg),
-		ScrollRecord:  NewScrollRecordClient(cfg),
-		Subscription:  NewSubscriptionClient(cfg),
-		Trend:         NewTrendClient(cfg),
-		TrendWindow:   NewTrendWindowClient(cfg),
-		UsageCounter:  NewUsageCounterClient(cfg),
-		UsageEvent:    NewUsageEventClient(cfg),
-		Verdict:       NewVerdictClient(cfg),
-		Video:         NewVideoClient(cfg),
-		VideoDoc:      NewVideoDocClient(cfg),
-		Workspace:     NewWorkspaceClient(cfg),
+		ctx:             ctx,
+		config:          cfg,
+		Account:         NewAccountClient(cfg),
+		AuditEntry:      NewAuditEntryClient(cfg),
+		Checkout:        NewCheckoutClient(cfg),
+		Code:            NewCodeClient(cfg),
+		Creator:         NewCreatorClient(cfg),
+		CreditBalance:   NewCreditBalanceClient(cfg),
+		CreditEntry:     NewCreditEntryClient(cfg),
+		Feed:            NewFeedClient(cfg),
+		Job:             NewJobClient(cfg),
+		Key:             NewKeyClient(cfg),
+		Library:         NewLibraryClient(cfg),
+		LibraryRun:      NewLibraryRunClient(cfg),
+		Niche:           NewNicheClient(cfg),
+		Observation:     NewObservationClient(cfg),
+		PaymentEvent:    NewPaymentEventClient(cfg),
+		QuotaEntry:      NewQuotaEntryClient(cfg),
+		Recurrence:      NewRecurrenceClient(cfg),
+		RuleItem:        NewRuleItemClient(cfg),
+		Ruleset:         NewRulesetClient(cfg),
+		SandboxCall:     NewSandboxCallClient(cfg),
+		SandboxFile:     NewSandboxFileClient(cfg),
+		ScorePoint:      NewScorePointClient(cfg),
+		Scroll:          NewScrollClient(cfg),
+		ScrollRecord:    NewScrollRecordClient(cfg),
+		Subscription:    NewSubscriptionClient(cfg),
+		Trend:           NewTrendClient(cfg),
+		TrendWindow:     NewTrendWindowClient(cfg),
+		UsageCounter:    NewUsageCounterClient(cfg),
+		UsageEvent:      NewUsageEventClient(cfg),
+		Verdict:         NewVerdictClient(cfg),
+		Video:           NewVideoClient(cfg),
+		VideoDoc:        NewVideoDocClient(cfg),
+		Webhook:         NewWebhookClient(cfg),
+		WebhookDelivery: NewWebhookDeliveryClient(cfg),
+		Workspace:       NewWorkspaceClient(cfg),
 	}, nil
 }
 
@@ -298,40 +313,43 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:           ctx,
-		config:        cfg,
-		Account:       NewAccountClient(cfg),
-		AuditEntry:    NewAuditEntryClient(cfg),
-		Checkout:      NewCheckoutClient(cfg),
-		Code:          NewCodeClient(cfg),
-		Creator:       NewCreatorClient(cfg),
-		CreditBalance: NewCreditBalanceClient(cfg),
-		CreditEntry:   NewCreditEntryClient(cfg),
-		Job:           NewJobClient(cfg),
-		Key:           NewKeyClient(cfg),
-		Library:       NewLibraryClient(cfg),
-		LibraryRun:    NewLibraryRunClient(cfg),
-		Niche:         NewNicheClient(cfg),
-		Observation:   NewObservationClient(cfg),
-		PaymentEvent:  NewPaymentEventClient(cfg),
-		QuotaEntry:    NewQuotaEntryClient(cfg),
-		Recurrence:    NewRecurrenceClient(cfg),
-		RuleItem:      NewRuleItemClient(cfg),
-		Ruleset:       NewRulesetClient(cfg),
-		SandboxCall:   NewSandboxCallClient(cfg),
-		SandboxFile:   NewSandboxFileClient(cfg),
-		ScorePoint:    NewScorePointClient(cfg),
-		Scroll:        NewScrollClient(cfg),
-		ScrollRecord:  NewScrollRecordClient(cfg),
-		Subscription:  NewSubscriptionClient(cfg),
-		Trend:         NewTrendClient(cfg),
-		TrendWindow:   NewTrendWindowClient(cfg),
-		UsageCounter:  NewUsageCounterClient(cfg),
-		UsageEvent:    NewUsageEventClient(cfg),
-		Verdict:       NewVerdictClient(cfg),
-		Video:         NewVideoClient(cfg),
-		VideoDoc:      NewVideoDocClient(cfg),
-		Workspace:     NewWorkspaceClient(cfg),
+		ctx:             ctx,
+		config:          cfg,
+		Account:         NewAccountClient(cfg),
+		AuditEntry:      NewAuditEntryClient(cfg),
+		Checkout:        NewCheckoutClient(cfg),
+		Code:            NewCodeClient(cfg),
+		Creator:         NewCreatorClient(cfg),
+		CreditBalance:   NewCreditBalanceClient(cfg),
+		CreditEntry:     NewCreditEntryClient(cfg),
+		Feed:            NewFeedClient(cfg),
+		Job:             NewJobClient(cfg),
+		Key:             NewKeyClient(cfg),
+		Library:         NewLibraryClient(cfg),
+		LibraryRun:      NewLibraryRunClient(cfg),
+		Niche:           NewNicheClient(cfg),
+		Observation:     NewObservationClient(cfg),
+		PaymentEvent:    NewPaymentEventClient(cfg),
+		QuotaEntry:      NewQuotaEntryClient(cfg),
+		Recurrence:      NewRecurrenceClient(cfg),
+		RuleItem:        NewRuleItemClient(cfg),
+		Ruleset:         NewRulesetClient(cfg),
+		SandboxCall:     NewSandboxCallClient(cfg),
+		SandboxFile:     NewSandboxFileClient(cfg),
+		ScorePoint:      NewScorePointClient(cfg),
+		Scroll:          NewScrollClient(cfg),
+		ScrollRecord:    NewScrollRecordClient(cfg),
+		Subscription:    NewSubscriptionClient(cfg),
+		Trend:           NewTrendClient(cfg),
+		TrendWindow:     NewTrendWindowClient(cfg),
+		UsageCounter:    NewUsageCounterClient(cfg),
+		UsageEvent:      NewUsageEventClient(cfg),
+		Verdict:         NewVerdictClient(cfg),
+		Video:           NewVideoClient(cfg),
+		VideoDoc:        NewVideoDocClient(cfg),
+		Webhook:         NewWebhookClient(cfg),
+		WebhookDelivery: NewWebhookDeliveryClient(cfg),
+		Workspace:       NewWorkspaceClient(cfg),
 	}, nil
 }
 
@@ -362,11 +380,12 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
-		c.CreditEntry, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
-		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
-		c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent,
-		c.Verdict, c.Video, c.VideoDoc, c.Workspace,
+		c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche,
+		c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
+		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll,
+		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
+		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
+		c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -377,11 +396,12 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
-		c.CreditEntry, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
-		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
-		c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollRecord,
-		c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter, c.UsageEvent,
-		c.Verdict, c.Video, c.VideoDoc, c.Workspace,
+		c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche,
+		c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
+		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll,
+		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
+		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
+		c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -404,6 +424,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.CreditBalance.mutate(ctx, m)
 	case *CreditEntryMutation:
 		return c.CreditEntry.mutate(ctx, m)
+	case *FeedMutation:
+		return c.Feed.mutate(ctx, m)
 	case *JobMutation:
 		return c.Job.mutate(ctx, m)
 	case *KeyMutation:
@@ -452,6 +474,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Video.mutate(ctx, m)
 	case *VideoDocMutation:
 		return c.VideoDoc.mutate(ctx, m)
+	case *WebhookMutation:
+		return c.Webhook.mutate(ctx, m)
+	case *WebhookDeliveryMutation:
+		return c.WebhookDelivery.mutate(ctx, m)
 	case *WorkspaceMutation:
 		return c.Workspace.mutate(ctx, m)
 	default:
@@ -1395,6 +1421,141 @@ func (c *CreditEntryClient) mutate(ctx context.Context, m *CreditEntryMutation) 
 		return (&CreditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown CreditEntry mutation op: %q", m.Op())
+	}
+}
+
+// FeedClient is a client for the Feed schema.
+type FeedClient struct {
+	config
+}
+
+// NewFeedClient returns a client for the Feed from the given config.
+func NewFeedClient(c config) *FeedClient {
+	return &FeedClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `feed.Hooks(f(g(h())))`.
+func (c *FeedClient) Use(hooks ...Hook) {
+	c.hooks.Feed = append(c.hooks.Feed, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `feed.Intercept(f(g(h())))`.
+func (c *FeedClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Feed = append(c.inters.Feed, interceptors...)
+}
+
+// Create returns a builder for creating a Feed entity.
+func (c *FeedClient) Create() *FeedCreate {
+	mutation := newFeedMutation(c.config, OpCreate)
+	return &FeedCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Feed entities.
+func (c *FeedClient) CreateBulk(builders ...*FeedCreate) *FeedCreateBulk {
+	return &FeedCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *FeedClient) MapCreateBulk(slice any, setFunc func(*FeedCreate, int)) *FeedCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &FeedCreateBulk{err: fmt.Errorf("calling to FeedClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*FeedCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &FeedCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Feed.
+func (c *FeedClient) Update() *FeedUpdate {
+	mutation := newFeedMutation(c.config, OpUpdate)
+	return &FeedUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *FeedClient) UpdateOne(_m *Feed) *FeedUpdateOne {
+	mutation := newFeedMutation(c.config, OpUpdateOne, withFeed(_m))
+	return &FeedUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *FeedClient) UpdateOneID(id int64) *FeedUpdateOne {
+	mutation := newFeedMutation(c.config, OpUpdateOne, withFeedID(id))
+	return &FeedUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Feed.
+func (c *FeedClient) Delete() *FeedDelete {
+	mutation := newFeedMutation(c.config, OpDelete)
+	return &FeedDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *FeedClient) DeleteOne(_m *Feed) *FeedDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *FeedClient) DeleteOneID(id int64) *FeedDeleteOne {
+	builder := c.Delete().Where(feed.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &FeedDeleteOne{builder}
+}
+
+// Query returns a query builder for Feed.
+func (c *FeedClient) Query() *FeedQuery {
+	return &FeedQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeFeed},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Feed entity by its id.
+func (c *FeedClient) Get(ctx context.Context, id int64) (*Feed, error) {
+	return c.Query().Where(feed.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *FeedClient) GetX(ctx context.Context, id int64) *Feed {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *FeedClient) Hooks() []Hook {
+	hooks := c.hooks.Feed
+	return append(hooks[:len(hooks):len(hooks)], feed.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *FeedClient) Interceptors() []Interceptor {
+	inters := c.inters.Feed
+	return append(inters[:len(inters):len(inters)], feed.Interceptors[:]...)
+}
+
+func (c *FeedClient) mutate(ctx context.Context, m *FeedMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&FeedCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&FeedUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&FeedUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&FeedDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Feed mutation op: %q", m.Op())
 	}
 }
 
@@ -4630,6 +4791,276 @@ func (c *VideoDocClient) mutate(ctx context.Context, m *VideoDocMutation) (Value
 	}
 }
 
+// WebhookClient is a client for the Webhook schema.
+type WebhookClient struct {
+	config
+}
+
+// NewWebhookClient returns a client for the Webhook from the given config.
+func NewWebhookClient(c config) *WebhookClient {
+	return &WebhookClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `webhook.Hooks(f(g(h())))`.
+func (c *WebhookClient) Use(hooks ...Hook) {
+	c.hooks.Webhook = append(c.hooks.Webhook, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `webhook.Intercept(f(g(h())))`.
+func (c *WebhookClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Webhook = append(c.inters.Webhook, interceptors...)
+}
+
+// Create returns a builder for creating a Webhook entity.
+func (c *WebhookClient) Create() *WebhookCreate {
+	mutation := newWebhookMutation(c.config, OpCreate)
+	return &WebhookCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Webhook entities.
+func (c *WebhookClient) CreateBulk(builders ...*WebhookCreate) *WebhookCreateBulk {
+	return &WebhookCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WebhookClient) MapCreateBulk(slice any, setFunc func(*WebhookCreate, int)) *WebhookCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WebhookCreateBulk{err: fmt.Errorf("calling to WebhookClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WebhookCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WebhookCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Webhook.
+func (c *WebhookClient) Update() *WebhookUpdate {
+	mutation := newWebhookMutation(c.config, OpUpdate)
+	return &WebhookUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WebhookClient) UpdateOne(_m *Webhook) *WebhookUpdateOne {
+	mutation := newWebhookMutation(c.config, OpUpdateOne, withWebhook(_m))
+	return &WebhookUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WebhookClient) UpdateOneID(id int64) *WebhookUpdateOne {
+	mutation := newWebhookMutation(c.config, OpUpdateOne, withWebhookID(id))
+	return &WebhookUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Webhook.
+func (c *WebhookClient) Delete() *WebhookDelete {
+	mutation := newWebhookMutation(c.config, OpDelete)
+	return &WebhookDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WebhookClient) DeleteOne(_m *Webhook) *WebhookDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WebhookClient) DeleteOneID(id int64) *WebhookDeleteOne {
+	builder := c.Delete().Where(webhook.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WebhookDeleteOne{builder}
+}
+
+// Query returns a query builder for Webhook.
+func (c *WebhookClient) Query() *WebhookQuery {
+	return &WebhookQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWebhook},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Webhook entity by its id.
+func (c *WebhookClient) Get(ctx context.Context, id int64) (*Webhook, error) {
+	return c.Query().Where(webhook.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WebhookClient) GetX(ctx context.Context, id int64) *Webhook {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *WebhookClient) Hooks() []Hook {
+	hooks := c.hooks.Webhook
+	return append(hooks[:len(hooks):len(hooks)], webhook.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *WebhookClient) Interceptors() []Interceptor {
+	inters := c.inters.Webhook
+	return append(inters[:len(inters):len(inters)], webhook.Interceptors[:]...)
+}
+
+func (c *WebhookClient) mutate(ctx context.Context, m *WebhookMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WebhookCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WebhookUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WebhookUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WebhookDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Webhook mutation op: %q", m.Op())
+	}
+}
+
+// WebhookDeliveryClient is a client for the WebhookDelivery schema.
+type WebhookDeliveryClient struct {
+	config
+}
+
+// NewWebhookDeliveryClient returns a client for the WebhookDelivery from the given config.
+func NewWebhookDeliveryClient(c config) *WebhookDeliveryClient {
+	return &WebhookDeliveryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `webhookdelivery.Hooks(f(g(h())))`.
+func (c *WebhookDeliveryClient) Use(hooks ...Hook) {
+	c.hooks.WebhookDelivery = append(c.hooks.WebhookDelivery, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `webhookdelivery.Intercept(f(g(h())))`.
+func (c *WebhookDeliveryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.WebhookDelivery = append(c.inters.WebhookDelivery, interceptors...)
+}
+
+// Create returns a builder for creating a WebhookDelivery entity.
+func (c *WebhookDeliveryClient) Create() *WebhookDeliveryCreate {
+	mutation := newWebhookDeliveryMutation(c.config, OpCreate)
+	return &WebhookDeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of WebhookDelivery entities.
+func (c *WebhookDeliveryClient) CreateBulk(builders ...*WebhookDeliveryCreate) *WebhookDeliveryCreateBulk {
+	return &WebhookDeliveryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WebhookDeliveryClient) MapCreateBulk(slice any, setFunc func(*WebhookDeliveryCreate, int)) *WebhookDeliveryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WebhookDeliveryCreateBulk{err: fmt.Errorf("calling to WebhookDeliveryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WebhookDeliveryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WebhookDeliveryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for WebhookDelivery.
+func (c *WebhookDeliveryClient) Update() *WebhookDeliveryUpdate {
+	mutation := newWebhookDeliveryMutation(c.config, OpUpdate)
+	return &WebhookDeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WebhookDeliveryClient) UpdateOne(_m *WebhookDelivery) *WebhookDeliveryUpdateOne {
+	mutation := newWebhookDeliveryMutation(c.config, OpUpdateOne, withWebhookDelivery(_m))
+	return &WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WebhookDeliveryClient) UpdateOneID(id int64) *WebhookDeliveryUpdateOne {
+	mutation := newWebhookDeliveryMutation(c.config, OpUpdateOne, withWebhookDeliveryID(id))
+	return &WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for WebhookDelivery.
+func (c *WebhookDeliveryClient) Delete() *WebhookDeliveryDelete {
+	mutation := newWebhookDeliveryMutation(c.config, OpDelete)
+	return &WebhookDeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WebhookDeliveryClient) DeleteOne(_m *WebhookDelivery) *WebhookDeliveryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WebhookDeliveryClient) DeleteOneID(id int64) *WebhookDeliveryDeleteOne {
+	builder := c.Delete().Where(webhookdelivery.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WebhookDeliveryDeleteOne{builder}
+}
+
+// Query returns a query builder for WebhookDelivery.
+func (c *WebhookDeliveryClient) Query() *WebhookDeliveryQuery {
+	return &WebhookDeliveryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWebhookDelivery},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a WebhookDelivery entity by its id.
+func (c *WebhookDeliveryClient) Get(ctx context.Context, id int64) (*WebhookDelivery, error) {
+	return c.Query().Where(webhookdelivery.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WebhookDeliveryClient) GetX(ctx context.Context, id int64) *WebhookDelivery {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *WebhookDeliveryClient) Hooks() []Hook {
+	hooks := c.hooks.WebhookDelivery
+	return append(hooks[:len(hooks):len(hooks)], webhookdelivery.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *WebhookDeliveryClient) Interceptors() []Interceptor {
+	inters := c.inters.WebhookDelivery
+	return append(inters[:len(inters):len(inters)], webhookdelivery.Interceptors[:]...)
+}
+
+func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WebhookDeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WebhookDeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WebhookDeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown WebhookDelivery mutation op: %q", m.Op())
+	}
+}
+
 // WorkspaceClient is a client for the Workspace schema.
 type WorkspaceClient struct {
 	config
@@ -4768,18 +5199,18 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
-		Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
+		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Feed,
+		Job, Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
 		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, ScorePoint, Scroll,
 		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
-		Verdict, Video, VideoDoc, Workspace []ent.Hook
+		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
-		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Job,
-		Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
+		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Feed,
+		Job, Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
 		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, ScorePoint, Scroll,
 		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
-		Verdict, Video, VideoDoc, Workspace []ent.Interceptor
+		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
 	}
 )
 

@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/feed"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
@@ -43,6 +44,8 @@ import (
 	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
+	"github.com/scrollery/scrollery/ent/webhook"
+	"github.com/scrollery/scrollery/ent/webhookdelivery"
 	"github.com/scrollery/scrollery/ent/workspace"
 )
 
@@ -104,38 +107,41 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			account.Table:       account.ValidColumn,
-			auditentry.Table:    auditentry.ValidColumn,
-			checkout.Table:      checkout.ValidColumn,
-			code.Table:          code.ValidColumn,
-			creator.Table:       creator.ValidColumn,
-			creditbalance.Table: creditbalance.ValidColumn,
-			creditentry.Table:   creditentry.ValidColumn,
-			job.Table:           job.ValidColumn,
-			key.Table:           key.ValidColumn,
-			library.Table:       library.ValidColumn,
-			libraryrun.Table:    libraryrun.ValidColumn,
-			niche.Table:         niche.ValidColumn,
-			observation.Table:   observation.ValidColumn,
-			paymentevent.Table:  paymentevent.ValidColumn,
-			quotaentry.Table:    quotaentry.ValidColumn,
-			recurrence.Table:    recurrence.ValidColumn,
-			ruleitem.Table:      ruleitem.ValidColumn,
-			ruleset.Table:       ruleset.ValidColumn,
-			sandboxcall.Table:   sandboxcall.ValidColumn,
-			sandboxfile.Table:   sandboxfile.ValidColumn,
-			scorepoint.Table:    scorepoint.ValidColumn,
-			scroll.Table:        scroll.ValidColumn,
-			scrollrecord.Table:  scrollrecord.ValidColumn,
-			subscription.Table:  subscription.ValidColumn,
-			trend.Table:         trend.ValidColumn,
-			trendwindow.Table:   trendwindow.ValidColumn,
-			usagecounter.Table:  usagecounter.ValidColumn,
-			usageevent.Table:    usageevent.ValidColumn,
-			verdict.Table:       verdict.ValidColumn,
-			video.Table:         video.ValidColumn,
-			videodoc.Table:      videodoc.ValidColumn,
-			workspace.Table:     workspace.ValidColumn,
+			account.Table:         account.ValidColumn,
+			auditentry.Table:      auditentry.ValidColumn,
+			checkout.Table:        checkout.ValidColumn,
+			code.Table:            code.ValidColumn,
+			creator.Table:         creator.ValidColumn,
+			creditbalance.Table:   creditbalance.ValidColumn,
+			creditentry.Table:     creditentry.ValidColumn,
+			feed.Table:            feed.ValidColumn,
+			job.Table:             job.ValidColumn,
+			key.Table:             key.ValidColumn,
+			library.Table:         library.ValidColumn,
+			libraryrun.Table:      libraryrun.ValidColumn,
+			niche.Table:           niche.ValidColumn,
+			observation.Table:     observation.ValidColumn,
+			paymentevent.Table:    paymentevent.ValidColumn,
+			quotaentry.Table:      quotaentry.ValidColumn,
+			recurrence.Table:      recurrence.ValidColumn,
+			ruleitem.Table:        ruleitem.ValidColumn,
+			ruleset.Table:         ruleset.ValidColumn,
+			sandboxcall.Table:     sandboxcall.ValidColumn,
+			sandboxfile.Table:     sandboxfile.ValidColumn,
+			scorepoint.Table:      scorepoint.ValidColumn,
+			scroll.Table:          scroll.ValidColumn,
+			scrollrecord.Table:    scrollrecord.ValidColumn,
+			subscription.Table:    subscription.ValidColumn,
+			trend.Table:           trend.ValidColumn,
+			trendwindow.Table:     trendwindow.ValidColumn,
+			usagecounter.Table:    usagecounter.ValidColumn,
+			usageevent.Table:      usageevent.ValidColumn,
+			verdict.Table:         verdict.ValidColumn,
+			video.Table:           video.ValidColumn,
+			videodoc.Table:        videodoc.ValidColumn,
+			webhook.Table:         webhook.ValidColumn,
+			webhookdelivery.Table: webhookdelivery.ValidColumn,
+			workspace.Table:       workspace.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

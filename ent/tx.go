@@ -28,6 +28,8 @@ type Tx struct {
 	CreditBalance *CreditBalanceClient
 	// CreditEntry is the client for interacting with the CreditEntry builders.
 	CreditEntry *CreditEntryClient
+	// Feed is the client for interacting with the Feed builders.
+	Feed *FeedClient
 	// Job is the client for interacting with the Job builders.
 	Job *JobClient
 	// Key is the client for interacting with the Key builders.
@@ -76,6 +78,10 @@ type Tx struct {
 	Video *VideoClient
 	// VideoDoc is the client for interacting with the VideoDoc builders.
 	VideoDoc *VideoDocClient
+	// Webhook is the client for interacting with the Webhook builders.
+	Webhook *WebhookClient
+	// WebhookDelivery is the client for interacting with the WebhookDelivery builders.
+	WebhookDelivery *WebhookDeliveryClient
 	// Workspace is the client for interacting with the Workspace builders.
 	Workspace *WorkspaceClient
 
@@ -216,6 +222,7 @@ func (tx *Tx) init() {
 	tx.Creator = NewCreatorClient(tx.config)
 	tx.CreditBalance = NewCreditBalanceClient(tx.config)
 	tx.CreditEntry = NewCreditEntryClient(tx.config)
+	tx.Feed = NewFeedClient(tx.config)
 	tx.Job = NewJobClient(tx.config)
 	tx.Key = NewKeyClient(tx.config)
 	tx.Library = NewLibraryClient(tx.config)
@@ -240,6 +247,8 @@ func (tx *Tx) init() {
 	tx.Verdict = NewVerdictClient(tx.config)
 	tx.Video = NewVideoClient(tx.config)
 	tx.VideoDoc = NewVideoDocClient(tx.config)
+	tx.Webhook = NewWebhookClient(tx.config)
+	tx.WebhookDelivery = NewWebhookDeliveryClient(tx.config)
 	tx.Workspace = NewWorkspaceClient(tx.config)
 }
 

@@ -217,6 +217,32 @@ var (
 			},
 		},
 	}
+	// FeedsColumns holds the columns for the "feeds" table.
+	FeedsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "seq", Type: field.TypeInt64},
+		{Name: "floor", Type: field.TypeInt64, Default: 0},
+		{Name: "trim_at", Type: field.TypeInt64},
+	}
+	// FeedsTable holds the schema information for the "feeds" table.
+	FeedsTable = &schema.Table{
+		Name:       "feeds",
+		Columns:    FeedsColumns,
+		PrimaryKey: []*schema.Column{FeedsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "feed_account_id",
+				Unique:  true,
+				Columns: []*schema.Column{FeedsColumns[1]},
+			},
+			{
+				Name:    "feed_trim_at",
+				Unique:  false,
+				Columns: []*schema.Column{FeedsColumns[4]},
+			},
+		},
+	}
 	// JobsColumns holds the columns for the "jobs" table.
 	JobsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -972,6 +998,68 @@ var (
 		Columns:    VideoDocsColumns,
 		PrimaryKey: []*schema.Column{VideoDocsColumns[0]},
 	}
+	// WebhooksColumns holds the columns for the "webhooks" table.
+	WebhooksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "url", Type: field.TypeString, Size: 2147483647},
+		{Name: "types", Type: field.TypeString, Size: 2147483647},
+		{Name: "secret", Type: field.TypeBytes},
+		{Name: "prior_secret", Type: field.TypeBytes, Nullable: true},
+		{Name: "prior_until", Type: field.TypeInt64, Default: 0},
+		{Name: "status", Type: field.TypeString, Size: 2147483647},
+		{Name: "cursor", Type: field.TypeInt64},
+		{Name: "failures", Type: field.TypeInt, Default: 0},
+		{Name: "next_at", Type: field.TypeInt64},
+		{Name: "turn", Type: field.TypeInt64, Default: 0},
+		{Name: "lease_until", Type: field.TypeInt64, Default: 0},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "updated_at", Type: field.TypeInt64},
+	}
+	// WebhooksTable holds the schema information for the "webhooks" table.
+	WebhooksTable = &schema.Table{
+		Name:       "webhooks",
+		Columns:    WebhooksColumns,
+		PrimaryKey: []*schema.Column{WebhooksColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhook_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[1], WebhooksColumns[0]},
+			},
+			{
+				Name:    "webhook_status_next_at",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[7], WebhooksColumns[10]},
+			},
+		},
+	}
+	// WebhookDeliveriesColumns holds the columns for the "webhook_deliveries" table.
+	WebhookDeliveriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "webhook_id", Type: field.TypeInt64},
+		{Name: "message_id", Type: field.TypeString, Size: 2147483647},
+		{Name: "kind", Type: field.TypeString, Size: 2147483647},
+		{Name: "attempt", Type: field.TypeInt},
+		{Name: "outcome", Type: field.TypeString, Size: 2147483647},
+		{Name: "status_code", Type: field.TypeInt, Default: 0},
+		{Name: "took", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// WebhookDeliveriesTable holds the schema information for the "webhook_deliveries" table.
+	WebhookDeliveriesTable = &schema.Table{
+		Name:       "webhook_deliveries",
+		Columns:    WebhookDeliveriesColumns,
+		PrimaryKey: []*schema.Column{WebhookDeliveriesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhookdelivery_account_id_webhook_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[1], WebhookDeliveriesColumns[2], WebhookDeliveriesColumns[0]},
+			},
+		},
+	}
 	// WorkspacesColumns holds the columns for the "workspaces" table.
 	WorkspacesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1009,6 +1097,7 @@ var (
 		CreatorsTable,
 		CreditBalancesTable,
 		CreditEntriesTable,
+		FeedsTable,
 		JobsTable,
 		KeysTable,
 		LibrariesTable,
@@ -1033,6 +1122,8 @@ var (
 		VerdictsTable,
 		VideosTable,
 		VideoDocsTable,
+		WebhooksTable,
+		WebhookDeliveriesTable,
 		WorkspacesTable,
 	}
 )

@@ -27,6 +27,9 @@ type CreditBalance func(*sql.Selector)
 // CreditEntry is the predicate function for creditentry builders.
 type CreditEntry func(*sql.Selector)
 
+// Feed is the predicate function for feed builders.
+type Feed func(*sql.Selector)
+
 // Job is the predicate function for job builders.
 type Job func(*sql.Selector)
 
@@ -98,6 +101,12 @@ type Video func(*sql.Selector)
 
 // VideoDoc is the predicate function for videodoc builders.
 type VideoDoc func(*sql.Selector)
+
+// Webhook is the predicate function for webhook builders.
+type Webhook func(*sql.Selector)
+
+// WebhookDelivery is the predicate function for webhookdelivery builders.
+type WebhookDelivery func(*sql.Selector)
 
 // Workspace is the predicate function for workspace builders.
 type Workspace func(*sql.Selector)

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/feed"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
@@ -31,6 +32,8 @@ import (
 	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
+	"github.com/scrollery/scrollery/ent/webhook"
+	"github.com/scrollery/scrollery/ent/webhookdelivery"
 	"github.com/scrollery/scrollery/ent/workspace"
 )
 
@@ -90,6 +93,17 @@ func init() {
 	creditentry.Hooks[0] = creditentryMixinHooks0[0]
 	creditentryMixinInters0 := creditentryMixin[0].Interceptors()
 	creditentry.Interceptors[0] = creditentryMixinInters0[0]
+	feedMixin := schema.Feed{}.Mixin()
+	feedMixinHooks0 := feedMixin[0].Hooks()
+	feed.Hooks[0] = feedMixinHooks0[0]
+	feedMixinInters0 := feedMixin[0].Interceptors()
+	feed.Interceptors[0] = feedMixinInters0[0]
+	feedFields := schema.Feed{}.Fields()
+	_ = feedFields
+	// feedDescFloor is the schema descriptor for floor field.
+	feedDescFloor := feedFields[1].Descriptor()
+	// feed.DefaultFloor holds the default value on creation for the floor field.
+	feed.DefaultFloor = feedDescFloor.Default.(int64)
 	jobFields := schema.Job{}.Fields()
 	_ = jobFields
 	// jobDescAttempt is the schema descriptor for attempt field.
@@ -432,6 +446,40 @@ func init() {
 	videodocDescKeys := videodocFields[2].Descriptor()
 	// videodoc.DefaultKeys holds the default value on creation for the keys field.
 	videodoc.DefaultKeys = videodocDescKeys.Default.(string)
+	webhookMixin := schema.Webhook{}.Mixin()
+	webhookMixinHooks0 := webhookMixin[0].Hooks()
+	webhook.Hooks[0] = webhookMixinHooks0[0]
+	webhookMixinInters0 := webhookMixin[0].Interceptors()
+	webhook.Interceptors[0] = webhookMixinInters0[0]
+	webhookFields := schema.Webhook{}.Fields()
+	_ = webhookFields
+	// webhookDescPriorUntil is the schema descriptor for prior_until field.
+	webhookDescPriorUntil := webhookFields[4].Descriptor()
+	// webhook.DefaultPriorUntil holds the default value on creation for the prior_until field.
+	webhook.DefaultPriorUntil = webhookDescPriorUntil.Default.(int64)
+	// webhookDescFailures is the schema descriptor for failures field.
+	webhookDescFailures := webhookFields[7].Descriptor()
+	// webhook.DefaultFailures holds the default value on creation for the failures field.
+	webhook.DefaultFailures = webhookDescFailures.Default.(int)
+	// webhookDescTurn is the schema descriptor for turn field.
+	webhookDescTurn := webhookFields[9].Descriptor()
+	// webhook.DefaultTurn holds the default value on creation for the turn field.
+	webhook.DefaultTurn = webhookDescTurn.Default.(int64)
+	// webhookDescLeaseUntil is the schema descriptor for lease_until field.
+	webhookDescLeaseUntil := webhookFields[10].Descriptor()
+	// webhook.DefaultLeaseUntil holds the default value on creation for the lease_until field.
+	webhook.DefaultLeaseUntil = webhookDescLeaseUntil.Default.(int64)
+	webhookdeliveryMixin := schema.WebhookDelivery{}.Mixin()
+	webhookdeliveryMixinHooks0 := webhookdeliveryMixin[0].Hooks()
+	webhookdelivery.Hooks[0] = webhookdeliveryMixinHooks0[0]
+	webhookdeliveryMixinInters0 := webhookdeliveryMixin[0].Interceptors()
+	webhookdelivery.Interceptors[0] = webhookdeliveryMixinInters0[0]
+	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()
+	_ = webhookdeliveryFields
+	// webhookdeliveryDescStatusCode is the schema descriptor for status_code field.
+	webhookdeliveryDescStatusCode := webhookdeliveryFields[5].Descriptor()
+	// webhookdelivery.DefaultStatusCode holds the default value on creation for the status_code field.
+	webhookdelivery.DefaultStatusCode = webhookdeliveryDescStatusCode.Default.(int)
 	workspaceMixin := schema.Workspace{}.Mixin()
 	workspaceMixinHooks0 := workspaceMixin[0].Hooks()
 	workspace.Hooks[0] = workspaceMixinHooks0[0]

@@ -8,6 +8,7 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -75,8 +76,9 @@ func (s *Subscriptions) seen(ctx context.Context, tx *store.Tx, external string,
 		SetSynced(asked).Exec(viewer.System(ctx))
 }
 
-// note audits a change of a subscription.
+// note audits a change of a subscription, and adds it to the account's feed.
 func (s *Subscriptions) note(ctx context.Context, tx *store.Tx, accountID int64, status, detail string) error {
+	feed.AppendTo(tx, accountID, feed.Change{Kind: feed.Subscription, Word: status})
 	return audit.Write(ctx, tx, s.db.NewID(), audit.Entry{
 		AccountID: accountID, Action: "subscription." + status, Subject: "subscription", Detail: detail,
 	})

@@ -13,6 +13,7 @@ import (
 	entaccount "github.com/scrollery/scrollery/ent/account"
 	entkey "github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -32,6 +33,7 @@ func (r rows) addAccount(ctx context.Context, tx *store.Tx, id int64, address st
 
 func (r rows) addKey(ctx context.Context, tx *store.Tx, made minted, order mintOrder, at time.Time) error {
 	sum := sha256.Sum256([]byte(made.secret))
+	feed.AppendTo(tx, order.accountID, feed.Change{Kind: feed.KeyCreated, Subject: made.id})
 	row := tx.Ent().Key.Create().
 		SetID(made.id).SetAccountID(order.accountID).
 		SetHash(sum[:]).SetHint(made.secret[len(made.secret)-4:]).
@@ -142,6 +144,7 @@ func (r rows) revoke(ctx context.Context, id int64, at time.Time) (found bool, e
 		if err != nil || ended == 0 {
 			return err
 		}
+		feed.AppendTo(tx, row.AccountID, feed.Change{Kind: feed.KeyRevoked, Subject: id})
 		return audit.Write(ctx, tx, r.db.NewID(), audit.Entry{
 			AccountID: row.AccountID, Action: "key.revoke", Subject: publicid.Format(publicid.Key, id),
 		})
@@ -154,12 +157,19 @@ func (r rows) revoke(ctx context.Context, id int64, at time.Time) (found bool, e
 
 // revokeAll ends every key and session of an account.
 func (r rows) revokeAll(ctx context.Context, tx *store.Tx, accountID int64, at time.Time) error {
+	ids, err := tx.Ent().Key.Query().Where(entkey.AccountID(accountID), entkey.RevokedAtIsNil()).Order(entkey.ByID()).IDs(viewer.As(ctx, accountID))
+	if err != nil {
+		return err
+	}
 	ended, err := tx.Ent().Key.Update().
 		Where(entkey.AccountID(accountID), entkey.RevokedAtIsNil()).
 		SetRevokedAt(at.UnixMilli()).
 		Save(viewer.As(ctx, accountID))
 	if err != nil {
 		return err
+	}
+	for _, id := range ids {
+		feed.AppendTo(tx, accountID, feed.Change{Kind: feed.KeyRevoked, Subject: id})
 	}
 	return audit.Write(ctx, tx, r.db.NewID(), audit.Entry{
 		AccountID: accountID, Action: "key.revoke", Subject: "all", Detail: fmt.Sprintf("%d keys", ended),

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	entkey "github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
@@ -95,5 +96,6 @@ func (r rows) revokeOwn(ctx context.Context, tx *store.Tx, row *ownRow, at time.
 		return err
 	}
 	row.state.RevokedAt, row.RevokedAt = &now, time.UnixMilli(now)
+	feed.AppendTo(tx, row.accountID, feed.Change{Kind: feed.KeyRevoked, Subject: row.id})
 	return audit.Write(ctx, tx, r.db.NewID(), audit.Entry{AccountID: row.accountID, Action: "key.revoke", Subject: row.ID})
 }

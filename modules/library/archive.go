@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -119,11 +120,16 @@ func (s *Service) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at i
 			return 0, err
 		}
 		var gone []*Video
+		var changes []feed.Change
 		for _, ref := range part {
 			if v := known[cleanRef(ref)]; v != nil && v.goneAt == nil {
 				v.markGone(at)
 				gone = append(gone, v)
+				changes = append(changes, feed.Change{Kind: feed.VideoGone, Video: v.id})
 			}
+		}
+		if err := feed.Append(ctx, tx, changes...); err != nil {
+			return 0, err
 		}
 		if err := s.save(ctx, tx, Batch{}, gone); err != nil {
 			return 0, fmt.Errorf("mark %d videos as gone: %w", len(part), err)

@@ -1,11 +1,14 @@
 package library
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -177,4 +180,20 @@ func unpackKeys(text string) []stage.Key {
 		keys = append(keys, stage.Key{Key: key, Label: label})
 	}
 	return keys
+}
+
+// trendsOf are the entries in the feed between two lists of keys. A key is a creator's
+// text: the feed has its hash.
+func trendsOf(before, now []string, scroll int64) (entries []feed.Change) {
+	add := func(kind feed.Kind, keys, others []string) {
+		for _, key := range slices.Sorted(slices.Values(keys)) {
+			if !slices.Contains(others, key) {
+				hash := sha256.Sum256([]byte(key))
+				entries = append(entries, feed.Change{Kind: kind, Scroll: scroll, Word: hex.EncodeToString(hash[:16])})
+			}
+		}
+	}
+	add(feed.TrendEntered, now, before)
+	add(feed.TrendLeft, before, now)
+	return entries
 }

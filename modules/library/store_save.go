@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/modules/library/search"
@@ -21,11 +22,13 @@ type standing struct {
 	growthKind    score.Kind
 	hookChangedAt int64
 	opening       string
+	hookVersion   int
+	views         *int64
 }
 
 func (v *Video) standing() standing {
 	return standing{
-		v.creator(), v.identity.handle, v.identity.handleOnly, v.posted(), v.growthKind, v.hookChangedAt, v.opening,
+		v.creator(), v.identity.handle, v.identity.handleOnly, v.posted(), v.growthKind, v.hookChangedAt, v.opening, v.Hook.Version, v.Metrics.Views,
 	}
 }
 
@@ -61,6 +64,9 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if len(changed) == 0 {
 		return nil
 	}
+	if err := feed.Append(ctx, tx, changesOf(changed, batch.ScrollID)...); err != nil {
+		return err
+	}
 	unsettled, err := s.saveCreators(ctx, tx, changed)
 	if err != nil {
 		return err
@@ -86,6 +92,34 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 		return err
 	}
 	return s.markNiches(ctx, tx, niches)
+}
+
+// changesOf are the entries in the account's feed: new videos, with or without evidence, new
+// readings, and new evidence of known videos.
+func changesOf(videos []*Video, scroll int64) []feed.Change {
+	changes := make([]feed.Change, 0, 2*len(videos))
+	for _, v := range videos {
+		switch {
+		case v.isNew:
+			changes = append(changes, feed.Change{Kind: feed.VideoAdded, Video: v.id, Scroll: scroll, New: views(v.Metrics.Views)})
+		case len(v.readings) > 0:
+			changes = append(changes, feed.Change{Kind: feed.VideoReobserved, Video: v.id, Scroll: scroll, Old: views(v.before.views), New: views(v.Metrics.Views)})
+		}
+		if !v.isNew && v.Hook.Version != v.before.hookVersion {
+			changes = append(changes, feed.Change{
+				Kind: feed.HookChanged, Video: v.id, Scroll: scroll, Old: feed.Number(v.before.hookVersion), New: feed.Number(v.Hook.Version),
+			})
+		}
+	}
+	return changes
+}
+
+// views is a count as the feed has it.
+func views(n *int64) sql.NullFloat64 {
+	if n == nil {
+		return sql.NullFloat64{}
+	}
+	return feed.Number(*n)
 }
 
 // saveRows writes the rows of videos.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/insight"
@@ -152,7 +153,7 @@ func (v *standingScore) put(row scoreRow, value float64, order []byte) []change 
 	if row == v.row && value == v.value && bytes.Equal(order, v.order) {
 		return nil
 	}
-	return []change{{v.ID, row, v.row, value, order, v.order}}
+	return []change{{v.ID, row, v.row, value, v.value, order, v.order}}
 }
 
 // eachScored hands out the videos that a statement returned.
@@ -193,6 +194,9 @@ func readingTargets(r *score.Reading) (targets []any, finish func()) {
 // sets, so rows whose place in no index changes have statements of their own.
 func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes []change) error {
 	var numbers, orders, all [][]any
+	if err := feed.Append(ctx, tx, outliersOf(changes, scrollOf(ctx))...); err != nil {
+		return err
+	}
 	for i := range changes {
 		switch c := &changes[i]; {
 		case c.row.byNiche != c.was.byNiche:
@@ -225,11 +229,27 @@ func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes []change
 	return nil
 }
 
+// outliersOf are the entries in the feed of the videos that become outliers, or are none any more.
+func outliersOf(changes []change, scroll int64) (entries []feed.Change) {
+	for i := range changes {
+		c := &changes[i]
+		entry := feed.Change{Kind: feed.OutlierEntered, Video: c.id, Scroll: scroll, Old: feed.Number(c.wasValue), New: feed.Number(c.value)}
+		switch {
+		case c.wasOrder == nil && c.order != nil:
+			entries = append(entries, entry)
+		case c.wasOrder != nil && c.order == nil:
+			entry.Kind = feed.OutlierLeft
+			entries = append(entries, entry)
+		}
+	}
+	return entries
+}
+
 // change is a score that a row does not show yet, and what it shows.
 type change struct {
 	id              int64
 	row, was        scoreRow
-	value           float64
+	value, wasValue float64
 	order, wasOrder []byte
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/ent/libraryrun"
 	enttrend "github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/score"
@@ -117,10 +118,29 @@ func (s *Service) saveTrends(ctx context.Context, tx *store.Tx, subject string, 
 	if err != nil {
 		return fmt.Errorf("save trend window: %w", err)
 	}
+	var now []string
+	for i := range rows {
+		if !rows[i].withArchived && rows[i].Drop == score.Kept {
+			now = append(now, rows[i].Key)
+		}
+	}
+	if err := relisted(ctx, tx, subject, now); err != nil {
+		return err
+	}
 	if _, err := tx.Ent().Trend.Delete().Where(enttrend.Subject(subject)).Exec(ctx); err != nil {
 		return fmt.Errorf("delete trends: %w", err)
 	}
 	return s.addTrends(ctx, tx, account, subject, rows)
+}
+
+// relisted adds the trends to the feed that enter or leave a list, which is still as it was.
+func relisted(ctx context.Context, tx *store.Tx, subject string, now []string) error {
+	before, err := tx.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.Listed(1)).
+		Select(enttrend.FieldKey).Strings(ctx)
+	if err != nil {
+		return fmt.Errorf("read listed trends: %w", err)
+	}
+	return feed.Append(ctx, tx, trendsOf(before, now, scrollOf(ctx))...)
 }
 
 func (s *Service) addTrends(ctx context.Context, tx *store.Tx, account int64, subject string, rows []trendRow) error {
@@ -277,11 +297,7 @@ func (s *Service) relist(ctx context.Context, tx *store.Tx, subject string, chan
 			fit = append(fit, t)
 		}
 	}
-	_, err = tx.Ent().Trend.Delete().Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.KeyIn(texts...)).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("delete trends: %w", err)
-	}
-	others, err := tx.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0)).
+	others, err := tx.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.KeyNotIn(texts...)).
 		Select(enttrend.FieldKey, enttrend.FieldPlace, enttrend.FieldListed, enttrend.FieldRecent).All(ctx)
 	if err != nil {
 		return fmt.Errorf("read trends: %w", err)
@@ -296,6 +312,17 @@ func (s *Service) relist(ctx context.Context, tx *store.Tx, subject string, chan
 		fit, ids[row.Key], wasListed[row.Key] = append(fit, t), row.ID, row.Listed
 	}
 	listed, dropped := score.Distinct(fit)
+	now := make([]string, len(listed))
+	for i := range listed {
+		now[i] = listed[i].Key
+	}
+	if err := relisted(ctx, tx, subject, now); err != nil {
+		return err
+	}
+	_, err = tx.Ent().Trend.Delete().Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.KeyIn(texts...)).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("delete trends: %w", err)
+	}
 	var added []trendRow
 	change := map[int][]int64{}
 	for _, t := range slices.Concat(listed, dropped) {

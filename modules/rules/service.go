@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -139,6 +140,10 @@ func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bo
 			return err
 		}
 		if err := insert(ctx, tx.Ent(), s.db.NewID(), rules); err != nil {
+			return err
+		}
+		err = feed.Append(ctx, tx, feed.Change{Kind: feed.RulesChanged, Old: feed.Number(rules.Version - 1), New: feed.Number(rules.Version)})
+		if err != nil {
 			return err
 		}
 		return saveItems(ctx, tx.Ent(), replace(active, back, texts, rules.Version, rules.CreatedAt, s.db.NewID))

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	changefeed "github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -296,6 +297,9 @@ func (r *run) finish(ctx context.Context, step string, do func(ctx context.Conte
 			}
 		}
 		next.checkpoint, next.step = step, nextStep(step)
+		if err := changefeed.Append(ctx, tx, changefeed.Change{Kind: changefeed.ScrollStage, Scroll: r.id, Word: next.step}); err != nil {
+			return err
+		}
 		next.progress.raise(percent(step, 1))
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/scroll"
+	changefeed "github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
@@ -80,7 +81,10 @@ func startRow(ctx context.Context, tx *store.Tx, row *claimRow, step string, now
 	if row.StartedAt == nil {
 		update.SetStartedAt(now)
 	}
-	return one(update.Save(ctx))
+	if err := one(update.Save(ctx)); err != nil || row.StartedAt != nil {
+		return err
+	}
+	return changefeed.Append(ctx, tx, changefeed.Change{Kind: changefeed.ScrollStarted, Scroll: row.ID})
 }
 
 // endRow ends a scroll of an attempt that has not ended, and deletes its records.
@@ -93,7 +97,22 @@ func endRow(ctx context.Context, tx *store.Tx, id int64, attempt int, status, fa
 	if err := one(update.Save(ctx)); err != nil {
 		return err
 	}
+	if err := changefeed.Append(ctx, tx, ending(id, status, failure)); err != nil {
+		return err
+	}
 	return deleteRecords(ctx, tx, id)
+}
+
+// ending is the entry in the feed of a scroll that has ended.
+func ending(id int64, status, failure string) changefeed.Change {
+	kind := changefeed.ScrollFailed
+	switch status {
+	case Completed:
+		kind = changefeed.ScrollCompleted
+	case Cancelled:
+		kind = changefeed.ScrollCancelled
+	}
+	return changefeed.Change{Kind: kind, Scroll: id, Word: failure}
 }
 
 // failRow fails a scroll that has no worker.
@@ -198,6 +217,9 @@ func (r *run) putDown(ctx context.Context, tx *store.Tx, attempt int) error {
 // runs it.
 func (r *run) insertImport(ctx context.Context, tx *store.Tx) error {
 	now := r.s.now().UnixMilli()
+	if err := changefeed.Append(ctx, tx, changefeed.Change{Kind: changefeed.ScrollStarted, Scroll: r.id}); err != nil {
+		return err
+	}
 	return tx.Ent().Scroll.Create().SetID(r.id).SetAccountID(r.account).SetStatus(Running).SetStage(r.state.step).
 		SetProgress(noProgress).SetTemplate(importTemplate).SetSubject(r.state.subject).SetRulesVersion(r.state.rulesVersion).
 		SetAttempt(r.attempt).SetHeartbeatAt(now).SetCheckpoint(r.state.checkpoint).
@@ -272,6 +294,9 @@ func cancelRow(ctx context.Context, tx *store.Tx, id, now int64) (done bool, err
 	n, err := tx.Ent().Scroll.Update().Where(scroll.ID(id), active()).
 		SetStatus(Cancelled).ClearStage().SetUpdatedAt(now).SetCompletedAt(now).Save(ctx)
 	if err != nil || n == 0 {
+		return false, err
+	}
+	if err := changefeed.Append(ctx, tx, ending(id, Cancelled, "")); err != nil {
 		return false, err
 	}
 	return true, deleteRecords(ctx, tx, id)

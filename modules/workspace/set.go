@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -33,6 +34,9 @@ func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bo
 			now := s.now().UnixMilli()
 			w = Workspace{ID: s.db.NewID(), Competitors: []string{}, CreatedAt: now, UpdatedAt: now}.apply(change)
 			created = true
+			if err := changed(ctx, tx, w.ID); err != nil {
+				return err
+			}
 			return insert(ctx, tx.Ent(), w)
 		case change.matches(*current):
 			w = *current
@@ -51,6 +55,11 @@ func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bo
 		return w, false, fmt.Errorf("set workspace: %w", err)
 	}
 	return w, created, s.addRules(ctx, &w)
+}
+
+// changed adds an entry to the account's feed.
+func changed(ctx context.Context, tx *store.Tx, id int64) error {
+	return feed.Append(ctx, tx, feed.Change{Kind: feed.WorkspaceChange, Subject: id})
 }
 
 // brief is check for a new brief. Its error is InvalidWorkspaceBrief with the issues.

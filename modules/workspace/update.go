@@ -42,6 +42,9 @@ func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w
 		if err := update(ctx, tx.Ent(), w); err != nil {
 			return err
 		}
+		if err := changed(ctx, tx, w.ID); err != nil {
+			return err
+		}
 		prior := current.Subject.CanonicalID
 		if prior == w.Subject.CanonicalID {
 			return nil

@@ -138,6 +138,24 @@ func RetryAfter(ctx context.Context, wait time.Duration) {
 	}
 }
 
+// Waiting runs do, which waits for something to happen, within the bounds of a stream: it
+// counts among the streams of the call's key, and not among the calls in flight, and its
+// context ends with the key, and when the process stops.
+func Waiting(ctx context.Context, do func(ctx context.Context) error) error {
+	c := callFrom(ctx)
+	if c == nil {
+		return do(ctx)
+	}
+	leave, err := c.mux.enterStream(c)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	c.leave()
+	c.counted = false
+	return c.bounded(ctx, nil, do)
+}
+
 // RawField returns the JSON text of a free-form property (`agentMetadata`) as
 // the caller sent it, without insignificant white space; over the other protocols
 // it is rendered from the value. It is nil when the property was not sent.

@@ -34,6 +34,8 @@ func formOf(kind apierr.Kind) answerForm {
 		return answerForm{http.StatusForbidden, connect.CodePermissionDenied}
 	case apierr.NotFound:
 		return answerForm{http.StatusNotFound, connect.CodeNotFound}
+	case apierr.CursorExpired:
+		return answerForm{http.StatusGone, connect.CodeOutOfRange}
 	case apierr.MethodNotAllowed:
 		return answerForm{http.StatusMethodNotAllowed, connect.CodeUnimplemented}
 	case apierr.WorkspaceRequired, apierr.ScrollActiveLimit:

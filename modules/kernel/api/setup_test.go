@@ -219,6 +219,10 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.PreviewRulesRequest, scrolleryv1.PreviewRulesResponse](b, "PreviewRules")
 	unary[scrolleryv1.GetScheduleRequest, scrolleryv1.GetScheduleResponse](b, "GetSchedule")
 	unary[scrolleryv1.ListTemplatesRequest, scrolleryv1.ListTemplatesResponse](b, "ListTemplates")
+	unary[scrolleryv1.ListChangesRequest, scrolleryv1.ListChangesResponse](b, "ListChanges")
+	api.Stream(b.mux, "WatchChanges", func(context.Context, *scrolleryv1.WatchChangesRequest, func(*scrolleryv1.WatchChangesResponse) error) error {
+		return nil
+	})
 	page[scrolleryv1.GetHooksRequest](b, "GetHooks")
 	page[scrolleryv1.GetOutliersRequest](b, "GetOutliers")
 	page[scrolleryv1.GetTrendsRequest](b, "GetTrends")

@@ -113,6 +113,32 @@ func (c *call) mayRest() {
 	}
 }
 
+// bounded runs do with a context that ends with the key, and when the process stops.
+// beside, if it is not nil, starts what runs as long as do.
+func (c *call) bounded(ctx context.Context, beside func(context.Context, context.CancelCauseFunc) (stop func()), do func(ctx context.Context) error) (err error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer context.AfterFunc(c.mux.streams, func() { end(errStreamEnded) })()
+	defer c.keepAdmitted(ctx, end)()
+	if beside != nil {
+		defer beside(ctx, end)()
+	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	err = do(ctx)
+	var refused *refusedError
+	switch {
+	case err != nil && errors.Is(context.Cause(ctx), errStreamEnded):
+		return apierr.New(apierr.TemporaryServiceError, "The server is stopping. Call again: another one goes on.")
+	case err != nil && errors.As(context.Cause(ctx), &refused):
+		return refused.why
+	}
+	return err
+}
+
 // errStreamEnded is why the context of a stream ended that [Mux.EndStreams] ended.
 var errStreamEnded = errors.New("the process is stopping")
 
@@ -126,27 +152,9 @@ func (m *Mux) runStream(ctx context.Context, c *call, b *binding, request proto.
 		return err
 	}
 	defer leave()
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	defer context.AfterFunc(m.streams, func() { end(errStreamEnded) })()
-	defer c.keepAdmitted(ctx, end)()
-	if beside != nil {
-		defer beside(ctx, end)()
-	}
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	err = b.stream(ctx, request, func(message proto.Message) error { return send(ctx, message) })
-	var refused *refusedError
-	switch {
-	case err != nil && errors.Is(context.Cause(ctx), errStreamEnded):
-		return apierr.New(apierr.TemporaryServiceError, "The server is stopping. Call again: another one goes on.")
-	case err != nil && errors.As(context.Cause(ctx), &refused):
-		return refused.why
-	}
-	return err
+	return c.bounded(ctx, beside, func(ctx context.Context) error {
+		return b.stream(ctx, request, func(message proto.Message) error { return send(ctx, message) })
+	})
 }
 
 const (

@@ -26,6 +26,7 @@ const (
 	Forbidden             Kind = "forbidden"
 	TierRequired          Kind = "tier_required"
 	NotFound              Kind = "not_found"
+	CursorExpired         Kind = "cursor_expired"
 	MethodNotAllowed      Kind = "method_not_allowed"
 	WorkspaceRequired     Kind = "workspace_required"
 	WorkspaceAlreadySet   Kind = "workspace_already_set"

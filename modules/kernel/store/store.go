@@ -118,6 +118,7 @@ type DB struct {
 	// wake signals the runner in this process that a job was committed.
 	wake   chan struct{}
 	health health
+	hints  hints
 }
 
 // Open opens the database that cfg names, and holds a node number of it until it is

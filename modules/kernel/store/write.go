@@ -43,6 +43,9 @@ type Tx struct {
 	after  []func()
 	wake   bool
 
+	tailKeys []any
+	tails    []Tail
+
 	unchanged bool
 	number    string // of the transaction at the server; known where something rides
 }
@@ -97,6 +100,9 @@ func (db *DB) writeOnce(ctx context.Context, do func(ctx context.Context, tx *Tx
 	ended, err := tx.ride(ctx)
 	if ended != nil {
 		defer func() { ended(committed) }()
+	}
+	if err == nil {
+		err = tx.writeTails(ctx)
 	}
 	if err := errors.Join(err, ctx.Err(), db.ids.Err()); err != nil {
 		return err

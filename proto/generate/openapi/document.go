@@ -93,7 +93,11 @@ func (d *document) service(service protoreflect.ServiceDescriptor) {
 				item = object{}
 				d.paths[op.Path] = item
 			}
-			item[strings.ToLower(op.Method)] = d.operation(tag, method, op)
+			name, made := strings.ToLower(op.Method), d.operation(tag, method, op)
+			if other, shared := item[name].(object); shared {
+				made = share(other, made, method.IsStreamingServer())
+			}
+			item[name] = made
 			used = true
 		}
 	}
@@ -132,6 +136,30 @@ func (d *document) operation(tag string, method protoreflect.MethodDescriptor, o
 	}
 	o["requestBody"] = object{"required": true, "content": object{"application/json": content}}
 	return o
+}
+
+// share describes a stream and a unary operation of one path, of which the header Accept
+// chooses: it is the unary one, with the answers and the parameters of the stream.
+func share(known, made object, isStream bool) object {
+	unary, stream := known, made
+	if !isStream {
+		unary, stream = made, known
+	}
+	ours, theirs := unary["responses"].(object), stream["responses"].(object)
+	events := theirs["200"].(object)
+	answer := ours["200"].(object)
+	answer["description"] = "Success; with `Accept: text/event-stream` " + events["description"].(string)
+	answer["content"].(object)["text/event-stream"] = events["content"].(object)["text/event-stream"]
+	ours["204"] = theirs["204"]
+	parameters, _ := unary["parameters"].([]any)
+	for _, p := range stream["parameters"].([]any) {
+		has := slices.ContainsFunc(parameters, func(other any) bool { return other.(object)["name"] == p.(object)["name"] })
+		if !has {
+			parameters = append(parameters, p)
+		}
+	}
+	unary["parameters"] = parameters
+	return unary
 }
 
 func public(op *scrolleryv1.Operation) bool {

@@ -40,6 +40,7 @@ func errorForms() []errorForm {
 		{"ForbiddenError", "forbidden", 403, []string{"requiredScope", "grantedScopes"}, "The key lacks a scope.", keyed},
 		{"TierRequiredError", "tier_required", 403, []string{"requiredTier", "currentTier", "subscribeUrl"}, "The plan is too small.", keyed},
 		{"NotFoundError", "not_found", 404, nil, "There is nothing of this id.", listed("not_found")},
+		{"CursorExpiredError", "cursor_expired", 410, nil, "The changes after the cursor are not kept any more.", listed("cursor_expired")},
 		{"WorkspaceRequiredError", "workspace_required", 409, nil, "There is no workspace.", listed("workspace_required")},
 		{"WorkspaceAlreadySetError", "workspace_already_set", 409, []string{"workspace"}, "There is another workspace.", listed("workspace_already_set")},
 		{"ScrollActiveLimitError", "scroll_active_limit", 409, nil, "Too many scrolls are active.", listed("scroll_active_limit")},
@@ -62,6 +63,8 @@ func reason(status int) string {
 		return "Not allowed."
 	case 404:
 		return "There is nothing of this id."
+	case 410:
+		return "What the cursor names is not kept any more."
 	case 409:
 		return "The state does not allow it, or the operation failed."
 	case 429:
