@@ -6,8 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
 
@@ -40,22 +44,39 @@ func travel(t *testing.T, running *apptest.Running) *apptest.Caller {
 	return account
 }
 
-// TestDatabasesAgree makes the same journey on both databases: every view shows
-// the same, ids and times aside.
+// TestDatabasesAgree makes the same journey on each database, and by a PgBouncer in
+// transaction mode with the smallest pool of all defaults: every view shows the same, ids and
+// times aside.
 func TestDatabasesAgree(t *testing.T) {
 	t.Parallel()
-	sqlite := apptest.Start(t, sampleFeed)
-	address := apptest.ScratchPostgres(t)
-	postgres := apptest.Start(t, sampleFeed, func(cfg *app.Config) { cfg.DatabaseURL = address })
-	one, other := travel(t, sqlite), travel(t, postgres)
+	sqlite, want := travel(t, apptest.Start(t, sampleFeed)), map[string]string{}
 	for _, view := range views {
-		a, b := timeless(t, one.Do(t, view, "")), timeless(t, other.Do(t, view, ""))
-		if a != b {
-			t.Errorf("%s differs:\nsqlite   %s\npostgres %s", view, a, b)
+		want[view] = timeless(t, sqlite.Do(t, view, ""))
+		if len(want[view]) < 100 {
+			t.Errorf("%s shows next to nothing: %s", view, want[view])
 		}
-		if len(a) < 100 {
-			t.Errorf("%s shows next to nothing: %s", view, a)
-		}
+	}
+	for name, database := range map[string]func(t *testing.T) store.Config{
+		"postgres": func(t *testing.T) store.Config { return store.Config{DatabaseURL: apptest.ScratchPostgres(t)} },
+		"postgres behind PgBouncer": func(t *testing.T) store.Config {
+			return storetest.PgBouncer(t, store.Config{DatabaseURL: apptest.EmptyPostgres(t)}, 3)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := database(t)
+			account := travel(t, apptest.Start(t, sampleFeed, func(cfg *app.Config) {
+				cfg.DatabaseURL, cfg.DatabaseDirectURL = at.DatabaseURL, at.DirectURL
+				if at.DirectURL != "" {
+					cfg.DatabasePool = 3
+				}
+			}))
+			for _, view := range views {
+				if diff := cmp.Diff(want[view], timeless(t, account.Do(t, view, ""))); diff != "" {
+					t.Errorf("%s differs (-sqlite +%s):\n%s", view, name, diff)
+				}
+			}
+		})
 	}
 }
 
