@@ -89,17 +89,34 @@ func (s *Hot) Tenantless() string { return s.reason }
 
 // Expand returns the SQL and the values that a run sends to the database.
 func (s *Hot) Expand(ctx context.Context, args ...any) (query string, values []any, err error) {
+	account, err := s.account(ctx, args)
+	if err != nil {
+		return "", nil, err
+	}
+	return s.expand(account, args)
+}
+
+// account is the tenant that a run is for, 0 where it is for none.
+func (s *Hot) account(ctx context.Context, args []any) (int64, error) {
 	if trace := s.db.trace.Load(); trace != nil && *trace != nil {
 		(*trace)(ctx, s, args)
 	}
-	var account int64
-	if s.reason == "" {
-		var all, ok bool
-		if account, all, ok = viewer.Tenant(ctx); !ok || all {
-			return "", nil, errNoAccount
-		}
+	if s.reason != "" {
+		return 0, nil
 	}
-	return s.expand(account, args)
+	account, all, ok := viewer.Tenant(ctx)
+	if !ok || all {
+		return 0, errNoAccount
+	}
+	return account, nil
+}
+
+// byRows returns the rows of a run that changes them one by one, on SQLite.
+func (s *Hot) byRows(tx *Tx, args []any) (rows [][]any) {
+	if s.byRow >= 0 && tx.pgx == nil && len(args) == s.args {
+		rows, _ = args[s.byRow].([][]any)
+	}
+	return rows
 }
 
 var errNoAccount = errors.New("no account in the context: a tenant's statement needs one")
@@ -135,12 +152,33 @@ func (s *Hot) Each(ctx context.Context, do func(row Row) (more bool, err error),
 		return err
 	}
 	defer conn.Close() //nolint:errcheck // gives the connection back
-	return conn.Raw(func(raw any) error { return raw.(*hotConn).each(query, values, do) })
+	return conn.Raw(func(raw any) error { return raw.(*hotConn).each(query, values, true, do) })
+}
+
+// EachIn is Each in a transaction. do may not use the transaction.
+func (s *Hot) EachIn(ctx context.Context, tx *Tx, do func(row Row) (more bool, err error), args ...any) error {
+	if tx.pgx != nil {
+		rows, err := s.QueryIn(ctx, tx, args...)
+		return eachRow(rows, err, do)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	query, values, err := s.Expand(ctx, args...)
+	if err != nil {
+		return err
+	}
+	return tx.pinned.Raw(func(raw any) error { return raw.(*hotConn).each(query, values, s.fixed, do) })
 }
 
 // eachPooled is Each by way of database/sql.
 func (s *Hot) eachPooled(ctx context.Context, do func(row Row) (more bool, err error), args []any) error {
 	rows, err := s.Query(ctx, args...)
+	return eachRow(rows, err, do)
+}
+
+// eachRow hands out the rows of a query of database/sql.
+func eachRow(rows *sql.Rows, err error, do func(row Row) (more bool, err error)) error {
 	if err != nil {
 		return err
 	}
@@ -202,6 +240,17 @@ func (s *Hot) QueryIn(ctx context.Context, tx *Tx, args ...any) (*sql.Rows, erro
 
 // ExecIn runs the statement in a transaction and returns how many rows it changed.
 func (s *Hot) ExecIn(ctx context.Context, tx *Tx, args ...any) (changed int64, err error) {
+	if rows := s.byRows(tx, args); len(rows) > 0 {
+		account, err := s.account(ctx, args)
+		if err != nil {
+			return 0, err
+		}
+		err = tx.pinned.Raw(func(raw any) error {
+			changed, err = raw.(*hotConn).changeRows(&s.template, account, args, rows)
+			return err
+		})
+		return changed, err
+	}
 	query, values, err := s.Expand(ctx, args...)
 	if err != nil {
 		return 0, err

@@ -6,17 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"modernc.org/sqlite"
 )
 
 // connector makes SQLite's connections, by their address.
-type connector string
+type connector struct {
+	address string
+	watch   *watch
+}
 
 func (c connector) Driver() driver.Driver { return &sqlite.Driver{} }
 
 func (c connector) Connect(context.Context) (driver.Conn, error) {
-	raw, err := c.Driver().Open(string(c))
+	raw, err := c.Driver().Open(c.address)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +28,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("sqlite's connection, a %T, lacks a method", raw), raw.Close())
 	}
-	return &hotConn{sqliteConn: conn, hot: map[string]hotStmt{}}, nil
+	return &hotConn{sqliteConn: conn, watch: c.watch, hot: map[string]hotStmt{}}, nil
 }
 
 // sqliteConn is what database/sql looks for in a connection of the driver.
@@ -50,9 +54,31 @@ type hotStmt interface {
 // database/sql, which would lock, copy and watch at every step.
 type hotConn struct {
 	sqliteConn
-	hot  map[string]hotStmt
-	args []driver.NamedValue
-	row  Row
+	watch *watch
+	hot   map[string]hotStmt
+	args  []driver.NamedValue
+	row   Row
+}
+
+// Prepare, PrepareContext, ExecContext and QueryContext are the connection's own, watched.
+func (c *hotConn) Prepare(query string) (driver.Stmt, error) {
+	c.watch.see(query)
+	return c.sqliteConn.Prepare(query)
+}
+
+func (c *hotConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.watch.see(query)
+	return c.sqliteConn.PrepareContext(ctx, query)
+}
+
+func (c *hotConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.watch.see(query)
+	return c.sqliteConn.ExecContext(ctx, query, args)
+}
+
+func (c *hotConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.watch.see(query)
+	return c.sqliteConn.QueryContext(ctx, query, args)
 }
 
 // Close finalizes the statements, without which the file would stay open.
@@ -66,7 +92,7 @@ func (c *hotConn) Close() error {
 }
 
 // bind returns a statement, prepared, and its arguments.
-func (c *hotConn) bind(query string, values []any) (hotStmt, []driver.NamedValue, error) {
+func (c *hotConn) bind(query string, values []any) (_ hotStmt, _ []driver.NamedValue, err error) {
 	stmt := c.hot[query]
 	if stmt == nil {
 		raw, err := c.Prepare(query)
@@ -78,12 +104,57 @@ func (c *hotConn) bind(query string, values []any) (hotStmt, []driver.NamedValue
 	}
 	c.args = c.args[:0]
 	for i, value := range values {
-		if n, is := value.(int); is {
-			value = int64(n)
+		if value, err = plain(value); err != nil {
+			return nil, nil, fmt.Errorf("argument %d: %w", i+1, err)
 		}
 		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
 	return stmt, c.args, nil
+}
+
+// plain is a value as a driver takes it. The usual types need no reflection.
+func plain(value any) (driver.Value, error) {
+	switch v := value.(type) {
+	case nil, int64, string, float64, []byte:
+		return v, nil
+	case int:
+		return int64(v), nil
+	case *int64:
+		if v == nil {
+			return nil, nil
+		}
+		return *v, nil
+	case *string:
+		if v == nil {
+			return nil, nil
+		}
+		return *v, nil
+	}
+	return driver.DefaultParameterConverter.ConvertValue(value)
+}
+
+// changeRows runs an INSERT or UPDATE once a row, prepared once: SQLite's parser takes
+// longer over a statement of many rows than their writing does.
+func (c *hotConn) changeRows(t *template, account int64, args []any, rows [][]any) (changed int64, err error) {
+	first := slices.Clone(args)
+	first[t.byRow] = rows[:1]
+	query, _, err := t.render(account, first)
+	if err != nil {
+		return 0, err
+	}
+	var values []any
+	for _, row := range rows {
+		values = t.bindRow(values[:0], account, args, row)
+		result, err := c.exec(query, values...)
+		if err != nil {
+			return 0, err
+		}
+		n, err := result.RowsAffected()
+		if changed += n; err != nil {
+			return 0, err
+		}
+	}
+	return changed, nil
 }
 
 // transact begins, does and commits.
@@ -129,11 +200,16 @@ func (c *hotConn) exec(query string, values ...any) (driver.Result, error) {
 	return stmt.ExecContext(context.Background(), args)
 }
 
-// each hands out the rows of a query until more is false.
-func (c *hotConn) each(query string, values []any, do func(row Row) (more bool, err error)) (err error) {
+// each hands out the rows of a query until more is false. The query stays prepared where
+// keep is true.
+func (c *hotConn) each(query string, values []any, keep bool, do func(row Row) (more bool, err error)) (err error) {
 	stmt, args, err := c.bind(query, values)
 	if err != nil {
 		return err
+	}
+	if !keep {
+		delete(c.hot, query)
+		defer func() { err = errors.Join(err, stmt.Close()) }()
 	}
 	rows, err := stmt.QueryContext(context.Background(), args)
 	if err != nil {

@@ -32,10 +32,13 @@ type template struct {
 	fixed bool
 	query string
 	order []any
+	// byRow is the argument with the rows of an INSERT or UPDATE that may run once a row;
+	// -1 where there is none.
+	byRow int
 }
 
 func parse(text string, tenant, numbered bool) (template, error) {
-	t := template{numbered: numbered, fixed: true}
+	t := template{numbered: numbered, fixed: true, byRow: -1}
 	owned, at := false, 0
 	plain := ""
 	for _, m := range mark.FindAllStringSubmatchIndex(text, -1) {
@@ -89,6 +92,8 @@ func parse(text string, tenant, numbered bool) (template, error) {
 		return t, errors.New("has an unknown mark")
 	case tenant && !owned:
 		return t, errors.New("lacks the mark of the tenant")
+	case !t.fixed:
+		t.byRow = runsByRow(text, t.parts)
 	case t.fixed:
 		indexes := make([]any, t.args)
 		for i := range indexes {
@@ -150,6 +155,45 @@ func (t *template) render(account int64, args []any) (string, []any, error) {
 		}
 	}
 	return w.sql.String(), w.values, nil
+}
+
+// runsByRow returns the one argument with rows of a change that returns nothing; -1 where
+// there is another list, or none.
+func runsByRow(text string, parts []part) int {
+	text = strings.ToUpper(strings.TrimSpace(text))
+	if !isInsert(text) && !strings.HasPrefix(text, "UPDATE") || strings.Contains(text, "RETURNING") {
+		return -1
+	}
+	found := -1
+	for _, p := range parts {
+		switch p.kind {
+		case "rows", "values":
+			if found >= 0 {
+				return -1
+			}
+			found = p.arg
+		case "list":
+			return -1
+		}
+	}
+	return found
+}
+
+// bindRow appends what one row of the argument byRow binds.
+func (t *template) bindRow(values []any, account int64, args []any, row []any) []any {
+	for _, p := range t.parts {
+		switch p.kind {
+		case "account":
+			values = append(values, account)
+		case "value":
+			values = append(values, args[p.arg])
+		case "rows":
+			values = append(append(values, account), row...)
+		case "values":
+			values = append(values, row...)
+		}
+	}
+	return values
 }
 
 // writer writes SQL together with its values.

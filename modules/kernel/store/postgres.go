@@ -49,6 +49,7 @@ func (db *DB) openPostgres(ctx context.Context) error {
 	}
 	db.own = own
 	db.limit(cfg)
+	cfg.ConnConfig.Tracer = &db.watch
 	if cfg.MaxConns = int32(db.cfg.MaxConns); cfg.MaxConns == 0 {
 		cfg.MaxConns, err = db.share(ctx)
 	}

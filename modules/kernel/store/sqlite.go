@@ -39,13 +39,13 @@ func (db *DB) openSQLite(ctx context.Context) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("make database file: %w", err)
 	}
-	db.writer = sql.OpenDB(connector(sqliteDSN(path, writerCache, "_txlock=immediate")))
+	db.writer = sql.OpenDB(connector{sqliteDSN(path, writerCache, "_txlock=immediate"), &db.watch})
 	db.writer.SetMaxOpenConns(1)
 	// The writer connects first, since it alone may turn the file to WAL.
 	if err := db.writer.PingContext(ctx); err != nil {
 		return errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.Close())
 	}
-	db.reader = sql.OpenDB(connector(sqliteDSN(path, readerCache, "_pragma=query_only(1)")))
+	db.reader = sql.OpenDB(connector{sqliteDSN(path, readerCache, "_pragma=query_only(1)"), &db.watch})
 	readers := max(4, runtime.GOMAXPROCS(0))
 	db.reader.SetMaxOpenConns(readers)
 	db.reader.SetMaxIdleConns(readers)

@@ -115,6 +115,7 @@ type DB struct {
 	// hots are the hot statements by their texts.
 	hots  sync.Map
 	trace atomic.Pointer[Trace]
+	watch watch
 	// wake signals the runner in this process that a job was committed.
 	wake   chan struct{}
 	health health

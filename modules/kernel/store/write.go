@@ -37,8 +37,8 @@ type session interface {
 type Tx struct {
 	db     *DB
 	conn   session
-	pinned *sql.Conn // PostgreSQL only
-	pgx    pgx.Tx    // PostgreSQL only
+	pinned *sql.Conn
+	pgx    pgx.Tx // PostgreSQL only
 	client *ent.Client
 	after  []func()
 	wake   bool
@@ -169,11 +169,13 @@ func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, e
 		if err != nil {
 			return nil, nil, err
 		}
-		raw, err := conn.BeginTx(ctx, nil)
+		// Without the caller's end, or database/sql would roll back by itself, and what
+		// runs below it, see Hot.ExecIn, would run outside of any transaction.
+		raw, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
 		if err != nil {
 			return nil, nil, errors.Join(err, conn.Close())
 		}
-		return &Tx{db: db, conn: raw}, func(commit bool) error {
+		return &Tx{db: db, conn: raw, pinned: conn}, func(commit bool) error {
 			defer conn.Close() //nolint:errcheck // gives the connection back
 			if commit {
 				return raw.Commit()
