@@ -59,8 +59,9 @@ handle = CASE WHEN excluded.handle = '' THEN creators.handle ELSE excluded.handl
 (SELECT MAX(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 1)
 FROM (VALUES {values:2 TEXT}) AS h
 WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1)`),
-		groups: db.Hot(`SELECT id, creator_id, opening, hook_changed_at, hook_order FROM videos
-WHERE {tenant} AND creator_id IN ({list:1}) AND opening IN ({list:2})`),
+		// Pairs: two lists would be looked up each with each.
+		groups: db.Hot(`SELECT v.id, v.creator_id, v.opening, v.hook_changed_at, v.hook_order
+FROM (VALUES {values:1 BIGINT,TEXT}) AS n CROSS JOIN videos v WHERE {tenant:v} AND v.creator_id = n.column1 AND v.opening = n.column2`),
 		markNiches: db.Hot(`INSERT INTO niches ({owner}, id, kind, dirty, dirty_from) VALUES {rows:1}
 ON CONFLICT ({owner}, kind) DO UPDATE SET dirty = niches.dirty + 1, dirty_from = CASE
 WHEN niches.dirty > 0 AND niches.dirty_from < excluded.dirty_from THEN niches.dirty_from ELSE excluded.dirty_from END`),

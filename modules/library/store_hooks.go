@@ -3,7 +3,6 @@ package library
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 
@@ -28,31 +27,27 @@ func (v *Video) hookGroups() (groups []hookGroup) {
 // rankHooks finds out which hooks of the groups repeat another one. Of each group the
 // rows that change are the one that stood for it and the one that does now.
 func (s *Service) rankHooks(ctx context.Context, tx *store.Tx, groups []hookGroup) error {
+	var pairs [][]any
 	wanted := map[hookGroup]bool{}
-	creators, openings := map[int64]bool{}, map[string]bool{}
 	for _, g := range groups {
-		if g.creator != 0 && g.opening != "" {
-			wanted[g], creators[g.creator], openings[g.opening] = true, true, true
+		if g.creator != 0 && g.opening != "" && !wanted[g] {
+			wanted[g], pairs = true, append(pairs, []any{g.creator, g.opening})
 		}
-	}
-	if len(wanted) == 0 {
-		return nil
 	}
 	found, orders := map[hookGroup][]score.Hook{}, map[int64][]byte{}
-	rows, err := s.hot.groups.QueryIn(ctx, tx, sortedKeys(creators), sortedKeys(openings))
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var h score.Hook
-		var order []byte
-		if err := rows.Scan(&h.ID, &h.Creator, &h.Opening, &h.ChangedAt, &order); err != nil {
-			return err
+	for part := range slices.Chunk(pairs, videosAtOnce) {
+		err := s.hot.groups.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+			h := score.Hook{ID: intOf(row[0], 0), Creator: intOf(row[1], 0), ChangedAt: intOf(row[3], 0)}
+			h.Opening, _ = row[2].(string)
+			if order, _ := row[4].([]byte); order != nil {
+				g := hookGroup{h.Creator, h.Opening}
+				found[g], orders[h.ID] = append(found[g], h), order
+			}
+			return true, nil
+		}, part)
+		if err != nil {
+			return fmt.Errorf("read hooks of one opening: %w", err)
 		}
-		if g := (hookGroup{h.Creator, h.Opening}); wanted[g] && order != nil {
-			found[g], orders[h.ID] = append(found[g], h), order
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("read hooks of one opening: %w", err)
 	}
 	var changes [][]any
 	for _, hooks := range found {
