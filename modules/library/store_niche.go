@@ -2,7 +2,6 @@ package library
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -22,6 +21,8 @@ const (
 	// nicheInScroll bounds the videos of a kind that a scroll waits for, beside those
 	// that it touched; the queue scores the others after it.
 	nicheInScroll = 20_000
+	// scoresAtOnce bounds the scores of one transaction, some 20 ms.
+	scoresAtOnce = 1000
 
 	endOfTime, startOfTime = int64(math.MaxInt64), int64(math.MinInt64)
 )
@@ -175,13 +176,12 @@ func (s *Service) scorePart(ctx context.Context, part *nichePart) (more bool, er
 }
 
 func (s *Service) nicheTargets(ctx context.Context, read reader, part *nichePart) (targets []*standingScore, err error) {
-	var rows *sql.Rows
+	take := eachScored(func(v *standingScore) { targets = append(targets, v) })
 	if part.isUndated {
-		rows, err = read.hot(ctx, s.undatedByNiche(), string(part.kind), part.state, part.after)
+		err = read.each(ctx, s.undatedByNiche(), take, string(part.kind), part.state, part.after)
 	} else {
-		rows, err = read.hot(ctx, s.hot.byNiche, string(part.kind), part.state, max(part.from, startOfTime+1), part.before, part.after)
+		err = read.each(ctx, s.hot.byNiche, take, string(part.kind), part.state, max(part.from, startOfTime+1), part.before, part.after)
 	}
-	err = eachScored(rows, err, func(v *standingScore) { targets = append(targets, v) })
 	if err != nil {
 		return nil, fmt.Errorf("read videos of a niche: %w", err)
 	}
@@ -214,14 +214,16 @@ func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, t
 
 // scoreWrites are the writes of changes, each with the flags of its videos.
 func (s *Service) scoreWrites(changes []change, flags []insight.Point) (found writes) {
-	for part := range slices.Chunk(changes, videosAtOnce) {
+	for part := range slices.Chunk(changes, scoresAtOnce) {
 		found = append(found, func(ctx context.Context, tx *store.Tx) error {
 			if err := s.saveScores(ctx, tx, part); err != nil {
 				return err
 			}
-			return s.saveFlags(ctx, tx, slices.DeleteFunc(slices.Clone(flags), func(p insight.Point) bool {
-				return !slices.ContainsFunc(part, func(c change) bool { return c.id == p.Video })
-			}))
+			changed := make(map[int64]bool, len(part))
+			for i := range part {
+				changed[part[i].id] = true
+			}
+			return s.saveFlags(ctx, tx, slices.DeleteFunc(slices.Clone(flags), func(p insight.Point) bool { return !changed[p.Video] }))
 		})
 	}
 	return found
@@ -239,25 +241,20 @@ type nicheReader struct {
 }
 
 func (r *nicheReader) load(ctx context.Context, undated bool, last *score.Reading) (found []score.Reading, err error) {
-	var rows *sql.Rows
+	take := func(row store.Row) (bool, error) {
+		found = append(found, readingOf(row))
+		return true, nil
+	}
 	switch {
 	case undated && last == nil:
-		rows, err = r.read.hot(ctx, r.s.undatedPeers(), string(r.kind), startOfTime)
+		err = r.read.each(ctx, r.s.undatedPeers(), take, string(r.kind), startOfTime)
 	case undated:
-		rows, err = r.read.hot(ctx, r.s.undatedPeers(), string(r.kind), last.ID)
+		err = r.read.each(ctx, r.s.undatedPeers(), take, string(r.kind), last.ID)
 	case last == nil:
-		rows, err = r.read.hot(ctx, r.s.hot.nichePeers, string(r.kind), r.latest, startOfTime)
+		err = r.read.each(ctx, r.s.hot.nichePeers, take, string(r.kind), r.latest, startOfTime)
 	default:
-		rows, err = r.read.hot(ctx, r.s.hot.nichePeers, string(r.kind), last.PostedAt, last.ID)
+		err = r.read.each(ctx, r.s.hot.nichePeers, take, string(r.kind), last.PostedAt, last.ID)
 	}
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var one score.Reading
-		targets, finish := readingTargets(&one)
-		err := rows.Scan(targets...)
-		finish()
-		found = append(found, one)
-		return err
-	})
 	if err != nil {
 		return nil, fmt.Errorf("read peers of a niche: %w", err)
 	}

@@ -35,17 +35,26 @@ func withTenant(ctx context.Context, account int64) context.Context { return vie
 type reader struct {
 	*ent.Client
 	hot func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error)
+	// each hands out rows without the cost of database/sql.
+	each func(ctx context.Context, query *store.Hot, do eachRow, args ...any) error
 }
+
+// eachRow takes a row, until it returns false.
+type eachRow = func(row store.Row) (more bool, err error)
 
 func (s *Service) outside() reader {
 	return reader{s.db.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
 		return query.Query(ctx, args...)
+	}, func(ctx context.Context, query *store.Hot, do eachRow, args ...any) error {
+		return query.Each(ctx, do, args...)
 	}}
 }
 
 func within(tx *store.Tx) reader {
 	return reader{tx.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
 		return query.QueryIn(ctx, tx, args...)
+	}, func(ctx context.Context, query *store.Hot, do eachRow, args ...any) error {
+		return query.EachIn(ctx, tx, do, args...)
 	}}
 }
 

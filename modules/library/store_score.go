@@ -3,7 +3,6 @@ package library
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 
@@ -70,8 +69,7 @@ func (s *Service) scoreCreators(ctx context.Context, tx *store.Tx) (done bool, e
 // wait for their niche, which is marked.
 func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64) error {
 	videos := map[int64][]*standingScore{}
-	rows, err := s.hot.byCreators.QueryIn(ctx, tx, creators)
-	err = eachScored(rows, err, func(v *standingScore) { videos[v.creator] = append(videos[v.creator], v) })
+	err := s.hot.byCreators.EachIn(ctx, tx, eachScored(func(v *standingScore) { videos[v.creator] = append(videos[v.creator], v) }), creators)
 	if err != nil {
 		return err
 	}
@@ -156,38 +154,39 @@ func (v *standingScore) put(row scoreRow, value float64, order []byte) []change 
 	return []change{{v.ID, row, v.row, value, v.value, order, v.order}}
 }
 
-// eachScored hands out the videos that a statement returned.
-func eachScored(rows *sql.Rows, err error, do func(v *standingScore)) error {
-	return store.Scan(rows, err)(func(rows *sql.Rows) error {
-		v := &standingScore{}
-		var who sql.NullInt64
-		targets, finish := readingTargets(&v.Reading)
-		targets = append(targets, &who, &v.row.peers, &v.row.ownViews, &v.row.byNiche, &v.row.twiceBaseline, &v.row.samples, &v.row.doubtful, &v.value, &v.order)
-		if err := rows.Scan(targets...); err != nil {
-			return err
+// eachScored hands out the videos of a statement with the id, readingColumns, the creator
+// and scoreColumns.
+func eachScored(do func(v *standingScore)) eachRow {
+	const reading = 6
+	return func(row store.Row) (bool, error) {
+		v := &standingScore{Reading: readingOf(row), creator: intOf(row[reading], 0)}
+		c := row[reading+1:]
+		v.row = scoreRow{
+			peers: int(intOf(c[0], 0)), ownViews: intOf(c[1], 0), byNiche: int(intOf(c[2], 0)), twiceBaseline: intOf(c[3], 0),
+			samples: int(intOf(c[4], 0)), doubtful: int(intOf(c[5], 0)),
 		}
-		finish()
-		v.creator = who.Int64
+		v.value, _ = c[6].(float64)
+		v.order, _ = c[7].([]byte)
 		do(v)
-		return nil
-	})
+		return true, nil
+	}
 }
 
-// readingTargets are where the id and readingColumns go; finish is called after the scan.
-func readingTargets(r *score.Reading) (targets []any, finish func()) {
-	var posted, at, views, likes sql.NullInt64
-	return []any{&r.ID, &r.Kind, &posted, &at, &views, &likes}, func() {
-		r.PostedAt, r.ObservedAt, r.Views, r.Likes = score.Undated, at.Int64, score.Unknown, score.Unknown
-		if posted.Valid {
-			r.PostedAt = posted.Int64
-		}
-		if views.Valid {
-			r.Views = views.Int64
-		}
-		if likes.Valid {
-			r.Likes = likes.Int64
-		}
+// readingOf is the reading of a row that begins with the id and readingColumns.
+func readingOf(row store.Row) score.Reading {
+	kind, _ := row[1].(string)
+	return score.Reading{
+		ID: intOf(row[0], 0), Kind: score.Kind(kind), PostedAt: intOf(row[2], score.Undated), ObservedAt: intOf(row[3], 0),
+		Views: intOf(row[4], score.Unknown), Likes: intOf(row[5], score.Unknown),
 	}
+}
+
+// intOf is a whole number of a row, or what stands for none.
+func intOf(value any, none int64) int64 {
+	if n, ok := value.(int64); ok {
+		return n
+	}
+	return none
 }
 
 // saveScores writes changes. SQLite rewrites every index with a column that a statement
@@ -289,11 +288,7 @@ func (s *Service) saveFlags(ctx context.Context, tx *store.Tx, flags []insight.P
 	if len(flags) == 0 {
 		return nil
 	}
-	account, err := tenant(ctx)
-	if err != nil {
-		return err
-	}
-	return s.insight.SavePoints(ctx, tx, account, flags)
+	return s.insight.SavePoints(ctx, tx, flags)
 }
 
 // pointsInScroll bounds the videos of a scroll whose scores are kept for a backtest.
@@ -303,10 +298,10 @@ const pointsInScroll = 20_000
 // for a large niche are left out.
 func (s *Service) savePoints(ctx context.Context, scrollID int64) error {
 	var points []insight.Point
-	rows, err := s.db.Hot(`SELECT id, `+readingColumns+`, creator_id, `+scoreColumns+` FROM videos
-WHERE {tenant} AND id IN (SELECT o.video_id FROM observations o WHERE {tenant:o} AND o.scroll_id = $1)
-AND usable_views IS NOT NULL AND by_niche <> 2 ORDER BY id LIMIT `+fmt.Sprint(pointsInScroll)).Query(ctx, scrollID)
-	err = eachScored(rows, err, func(v *standingScore) {
+	observed := s.db.Hot(`SELECT id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM videos
+WHERE +{tenant} AND id IN (SELECT o.video_id FROM observations o WHERE {tenant:o} AND o.scroll_id = $1)
+AND usable_views IS NOT NULL AND by_niche <> 2 ORDER BY id LIMIT ` + fmt.Sprint(pointsInScroll))
+	err := observed.Each(ctx, eachScored(func(v *standingScore) {
 		o := score.Outlier{
 			ID: v.ID, Kind: v.Kind, Views: v.Views, ObservedAt: v.ObservedAt, TwiceBaseline: v.row.twiceBaseline, SampleCount: v.row.samples,
 			CreatorPeers: v.row.peers, Doubtful: v.row.doubtful == 1, Listed: v.order != nil,
@@ -315,7 +310,7 @@ AND usable_views IS NOT NULL AND by_niche <> 2 ORDER BY id LIMIT `+fmt.Sprint(po
 			o.Basis = score.NicheBasis
 		}
 		points = append(points, insight.Point{Scroll: scrollID, Video: v.ID, Method: s.cfg.Growth.Method(), Outlier: o, PostedAt: v.PostedAt})
-	})
+	}), scrollID)
 	if err != nil {
 		return fmt.Errorf("read the scores of a scroll: %w", err)
 	}

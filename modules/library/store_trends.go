@@ -89,8 +89,11 @@ type trendRow struct {
 // trendRows are the keys of a window that are trends but for those above them: of the list
 // with archived videos all that archiving can ever list, since it only takes away.
 func (s *Service) trendRows(w *score.Window, subject string) (rows []trendRow, err error) {
+	var listed, dropped []score.Trend
 	for _, withArchived := range []bool{true, false} {
-		listed, dropped := w.Rank(withArchived)
+		if withArchived || w.Archived() { // without archived videos both lists are the same
+			listed, dropped = w.Rank(withArchived)
+		}
 		dropped = slices.DeleteFunc(dropped, func(t score.Trend) bool { return t.Drop != score.Overlaps })
 		for _, t := range slices.Concat(listed, dropped) {
 			row := trendRow{Trend: t, withArchived: withArchived}

@@ -35,10 +35,12 @@ func (s *Service) window(ctx context.Context, read reader, subject string, endin
 	}
 	var observations []score.Observation
 	span := score.ShortestSpan
-	for ; ; span *= 2 {
-		if observations, err = s.observations(ctx, read, runs, newest-2*span, newest); err != nil {
+	for until := newest; ; span *= 2 { // what a shorter span read is not read again
+		older, err := s.observations(ctx, read, runs, newest-2*span, until)
+		if err != nil {
 			return nil, err
 		}
+		observations, until = append(observations, older...), newest-2*span
 		if score.Multiples(observations, newest, span) >= 2 {
 			break
 		}
@@ -95,20 +97,13 @@ func (s *Service) observations(ctx context.Context, read reader, runs []scrollRu
 		}
 	}
 	for part := range slices.Chunk(ids, videosAtOnce) {
-		rows, err := read.hot(ctx, s.hot.observed, part, after, until)
-		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-			var o score.Observation
-			var views, likes sql.NullInt64
-			err := rows.Scan(&o.Video, &o.Scroll, &o.At, &views, &likes)
-			if o.Views, o.Likes = score.Unknown, score.Unknown; views.Valid {
-				o.Views = views.Int64
-			}
-			if likes.Valid {
-				o.Likes = likes.Int64
-			}
-			found = append(found, o)
-			return err
-		})
+		err := read.each(ctx, s.hot.observed, func(row store.Row) (bool, error) {
+			found = append(found, score.Observation{
+				Video: intOf(row[0], 0), Scroll: intOf(row[1], 0), At: intOf(row[2], 0),
+				Views: intOf(row[3], score.Unknown), Likes: intOf(row[4], score.Unknown),
+			})
+			return true, nil
+		}, part, after, until)
 		if err != nil {
 			return nil, fmt.Errorf("read observations: %w", err)
 		}

@@ -39,39 +39,41 @@ const pointsAtOnce = 500
 
 // SavePoints stores points of a scroll, in the caller's transaction. A point that is
 // there already is replaced, but keeps its flag where the new one has none.
-func (s *Service) SavePoints(ctx context.Context, tx *store.Tx, account int64, points []Point) error {
+func (s *Service) SavePoints(ctx context.Context, tx *store.Tx, points []Point) error {
 	for _, flagged := range []bool{false, true} {
-		var creates []*ent.ScorePointCreate
+		var rows [][]any
 		for i := range points {
 			p := &points[i]
 			if o := &p.Outlier; (p.Flag != Same) == flagged {
-				create := tx.Ent().ScorePoint.Create().SetID(s.DB.NewID()).SetAccountID(account).SetScrollID(p.Scroll).SetVideoID(p.Video).
-					SetMethod(p.Method).SetGrowthKind(string(o.Kind)).SetObservedAt(o.ObservedAt).SetViews(o.Views).
-					SetTwiceBaseline(o.TwiceBaseline).SetSampleCount(o.SampleCount).SetPeers(o.CreatorPeers).
-					SetByNiche(bit(o.Basis == score.NicheBasis)).SetDoubtful(bit(o.Doubtful)).SetListed(bit(o.Listed)).SetFlag(int(p.Flag))
+				var posted any
 				if p.PostedAt != score.Undated {
-					create.SetPostedAt(p.PostedAt)
+					posted = p.PostedAt
 				}
-				creates = append(creates, create)
+				rows = append(rows, []any{
+					s.DB.NewID(), p.Scroll, p.Video, p.Method, string(o.Kind), posted, o.ObservedAt, o.Views, o.TwiceBaseline, o.SampleCount,
+					o.CreatorPeers, bit(o.Basis == score.NicheBasis), bit(o.Doubtful), bit(o.Listed), int(p.Flag),
+				})
 			}
 		}
-		for part := range slices.Chunk(creates, pointsAtOnce) {
-			err := tx.Ent().ScorePoint.CreateBulk(part...).
-				OnConflictColumns(scorepoint.FieldAccountID, scorepoint.FieldScrollID, scorepoint.FieldVideoID).
-				Update(func(u *ent.ScorePointUpsert) {
-					u.UpdateMethod().UpdateGrowthKind().UpdatePostedAt().UpdateObservedAt().UpdateViews().UpdateTwiceBaseline().
-						UpdateSampleCount().UpdatePeers().UpdateByNiche().UpdateDoubtful().UpdateListed()
-					if flagged {
-						u.UpdateFlag()
-					}
-				}).Exec(ctx)
-			if err != nil {
+		save := pointsText
+		if flagged {
+			save += ", flag = excluded.flag"
+		}
+		for part := range slices.Chunk(rows, pointsAtOnce) {
+			if _, err := s.DB.Hot(save).ExecIn(ctx, tx, part); err != nil {
 				return fmt.Errorf("save scores of a scroll: %w", err)
 			}
 		}
 	}
 	return nil
 }
+
+// pointsText is hot: 3 times as fast as Ent.
+const pointsText = `INSERT INTO score_points ({owner}, id, scroll_id, video_id, method, growth_kind, posted_at, observed_at, views, twice_baseline,
+sample_count, peers, by_niche, doubtful, listed, flag) VALUES {rows:1}
+ON CONFLICT ({owner}, scroll_id, video_id) DO UPDATE SET method = excluded.method, growth_kind = excluded.growth_kind,
+posted_at = excluded.posted_at, observed_at = excluded.observed_at, views = excluded.views, twice_baseline = excluded.twice_baseline,
+sample_count = excluded.sample_count, peers = excluded.peers, by_niche = excluded.by_niche, doubtful = excluded.doubtful, listed = excluded.listed`
 
 func bit(yes bool) int {
 	if yes {

@@ -223,6 +223,11 @@ func (w *Window) when(postedAt int64) When {
 // Videos is the number of videos in the window, archived ones too.
 func (w *Window) Videos() int { return len(w.members) }
 
+// Archived reports whether a video of the window is archived.
+func (w *Window) Archived() bool {
+	return slices.ContainsFunc(w.members, func(m Member) bool { return m.Archived })
+}
+
 // Members are the videos with the key, by id, archived ones too.
 func (w *Window) Members(key string) []Member {
 	members := make([]Member, 0, len(w.keys[key]))
