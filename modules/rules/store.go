@@ -95,7 +95,7 @@ func insert(ctx context.Context, client *ent.Client, id int64, rules Rules) erro
 // MaxArchived.
 func saveItems(ctx context.Context, client *ent.Client, diff change) error {
 	account, _, _ := viewer.Tenant(ctx)
-	if _, err := client.RuleItem.Delete().Where(ruleitem.AccountID(account), ruleitem.IDIn(diff.Removed...)).Exec(ctx); err != nil {
+	if _, err := client.RuleItem.Delete().Where(ruleitem.IDIn(diff.Removed...)).Exec(viewer.ByIDs(ctx)); err != nil {
 		return fmt.Errorf("delete rule items: %w", err)
 	}
 	creates := make([]*ent.RuleItemCreate, len(diff.Saved))
@@ -113,7 +113,7 @@ func saveItems(ctx context.Context, client *ent.Client, diff change) error {
 	if err != nil || len(oldest) == 0 {
 		return err
 	}
-	if _, err := client.RuleItem.Delete().Where(ruleitem.AccountID(account), ruleitem.IDIn(oldest...)).Exec(ctx); err != nil {
+	if _, err := client.RuleItem.Delete().Where(ruleitem.IDIn(oldest...)).Exec(viewer.ByIDs(ctx)); err != nil {
 		return fmt.Errorf("delete archived rule items: %w", err)
 	}
 	return nil
