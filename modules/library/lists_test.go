@@ -237,13 +237,17 @@ func TestSearchesCost(t *testing.T) {
 			cost := func(f search.Filter) (p50, p99 time.Duration, items int) {
 				p := page{list: l, limit: 25, filter: f, paged: true}
 				var took []time.Duration
+				clock := time.Now
+				if b.db.Dialect() == store.SQLite { // processor time, as others share the machine
+					clock = func() time.Time { return time.Unix(0, 0).Add(used()) }
+				}
 				for range 200 {
-					began := time.Now()
+					began := clock()
 					made, err := uncached.read(b.ctx, p)
 					if err != nil {
 						t.Fatal(err)
 					}
-					took = append(took, time.Since(began))
+					took = append(took, clock().Sub(began))
 					items += strings.Count(string(made.Body), `"firstSeenAt"`)
 					if made.Done != nil {
 						made.Done()

@@ -107,8 +107,10 @@ func (l List) walk(d dialect, f Filter, terms int) string {
 // rare looks at the videos that have the first term.
 func (l List) rare(d dialect, f Filter, terms int) string {
 	from, where := d.conditions(f, terms)
-	return l.documents(fmt.Sprintf("SELECT v.id, v.%[1]s AS place FROM (%[2]s) w CROSS JOIN videos v%[3]s WHERE v.id = w.id AND {tenant:v} AND (%[4]s) AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[5]s",
-		l.Order, d.having("$11"), from, strings.Join(l.Ranges, " OR "), where))
+	// The inner limit cuts nothing off. Without it PostgreSQL would read the whole list in
+	// order until it met the few videos.
+	return l.documents(fmt.Sprintf("SELECT id, place FROM (SELECT v.id, v.%[1]s AS place FROM (%[2]s) w CROSS JOIN videos v%[3]s WHERE v.id = w.id AND {tenant:v} AND (%[4]s) AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[5]s LIMIT %[6]d) m",
+		l.Order, d.having("$11"), from, strings.Join(l.Ranges, " OR "), where, examined+1))
 }
 
 // documents reads the documents of the first of the chosen videos.
