@@ -19,8 +19,13 @@ import (
 // across modules: five reads for each call would cost more than the call. Lists use
 // the subject and the revision that it returns. The same through Ent takes 13 times the
 // CPU time (BenchmarkAdmission).
-const admissionQuery = `SELECT k.id, {owner:k}, k.scopes, k.expires_at, k.revoked_at, p.id, p.expires_at, p.revoked_at,
-	s.plan, s."interval", s.status, d.units, m.units, w.id, w.canonical_id, l.revision
+const admissionColumns = `SELECT k.id, {owner:k}, k.scopes, k.expires_at, k.revoked_at, p.id, p.expires_at, p.revoked_at,
+	s.plan, s."interval", s.status, d.units, m.units, w.id, w.canonical_id, l.revision`
+
+// admissionMark tells which events the counters include: see usage.Pending.
+const admissionMark = `, (SELECT 1 FROM usage_events WHERE id = $4)`
+
+const admissionTables = `
 	FROM keys k
 	LEFT JOIN keys p ON p.id = k.parent_id
 	LEFT JOIN subscriptions s ON {owner:s} = {owner:k}
@@ -32,13 +37,20 @@ const admissionQuery = `SELECT k.id, {owner:k}, k.scopes, k.expires_at, k.revoke
 
 // admission looks up the account of a key and its remaining budget.
 type admission struct {
-	find  *store.Hot
-	plans billing.Config
-	now   func() time.Time
+	find    *store.Hot
+	pending *usage.Pending
+	marks   bool // the statement has admissionMark
+	plans   billing.Config
+	now     func() time.Time
 }
 
-func newAdmission(db *store.DB, plans billing.Config) *admission {
-	return &admission{find: db.HotTenantless(admissionQuery, "the tenant is known by its result"), plans: plans, now: time.Now}
+func newAdmission(db *store.DB, pending *usage.Pending, plans billing.Config) *admission {
+	query, marks := admissionColumns+admissionTables, db.Dialect() == store.SQLite
+	if marks {
+		query = admissionColumns + admissionMark + admissionTables
+	}
+	find := db.HotTenantless(query, "the tenant is known by its result")
+	return &admission{find: find, pending: pending, marks: marks, plans: plans, now: time.Now}
 }
 
 // Admit implements api.Admitter.
@@ -48,24 +60,39 @@ func (a *admission) Admit(ctx context.Context, secret string) (*api.Caller, erro
 		return nil, keys.Refused()
 	}
 	now := a.now()
-	row := admitted{state: keys.State{Session: session}}
-	err := a.find.Each(ctx, row.read, hash, usage.Day(now), usage.Month(now))
+	row, err := a.lookUp(ctx, hash, now)
 	if err != nil {
 		return nil, fmt.Errorf("look up a key: %w", err)
 	}
+	row.state.Session = session
 	if err := row.state.Check(now); err != nil {
 		return nil, err
 	}
 	return row.caller(now, a.plans), nil
 }
 
-// admitted is a row of admissionQuery.
+// lookUp returns the row of a key, with the units of all events until now.
+func (a *admission) lookUp(ctx context.Context, hash []byte, now time.Time) (row admitted, err error) {
+	row.spent, err = a.pending.Read(now, func(mark int64) (usage.Counters, error) {
+		args := []any{hash, usage.Day(now), usage.Month(now), mark}
+		if !a.marks {
+			args = args[:3]
+		}
+		row = admitted{}
+		err := a.find.Each(ctx, row.read, args...)
+		return usage.Counters{AccountID: row.account, Spent: row.spent, Marked: row.marked}, err
+	})
+	return row, err
+}
+
+// admitted is a row of admission's statement.
 type admitted struct {
 	state                  keys.State
 	key, account           int64
 	scopes                 string
 	plan, interval, status string
-	day, month             int64
+	spent                  usage.Spent
+	marked                 bool
 	at                     viewer.AtAdmission
 }
 
@@ -76,8 +103,9 @@ func (r *admitted) read(row store.Row) (more bool, err error) {
 	r.state.ExpiresAt, r.state.RevokedAt = optional(row[3]), optional(row[4])
 	r.state.ParentExpiresAt, r.state.ParentRevokedAt = optional(row[6]), optional(row[7])
 	r.plan, r.interval, r.status = text(row[8]), text(row[9]), text(row[10])
-	r.day, r.month = number(row[11]), number(row[12])
+	r.spent = usage.Spent{Daily: number(row[11]), Monthly: number(row[12])}
 	r.at = viewer.AtAdmission{Workspace: row[13] != nil, Subject: text(row[14]), LibraryRevision: number(row[15])}
+	r.marked = len(row) > 16 && row[16] != nil
 	return false, nil
 }
 
@@ -88,7 +116,7 @@ func (r *admitted) caller(now time.Time, plans billing.Config) *api.Caller {
 	}
 	daily, monthly := plans.Budget(who.Plan)
 	budget := usage.Budget{Daily: daily, Monthly: monthly}
-	return &api.Caller{Viewer: who, BudgetWait: budget.Wait(usage.Spent{Daily: r.day, Monthly: r.month}, now)}
+	return &api.Caller{Viewer: who, BudgetWait: budget.Wait(r.spent, now)}
 }
 
 func number(value any) int64 { n, _ := value.(int64); return n }

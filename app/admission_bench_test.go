@@ -42,10 +42,9 @@ func admissible(t testing.TB, db *store.DB) (byStatement, byEnt func(context.Con
 		t.Fatal(err)
 	}
 	plans := billing.Defaults()
-	find := newAdmission(db, plans).find
+	admission := newAdmission(db, usage.NewPending(), plans)
 	byStatement = func(ctx context.Context) (*api.Caller, error) {
-		var row admitted
-		err := find.Each(ctx, row.read, hash, usage.Day(now), usage.Month(now))
+		row, err := admission.lookUp(ctx, hash, now)
 		return row.caller(now, plans), errors.Join(err, row.state.Check(now))
 	}
 	byEnt = func(ctx context.Context) (*api.Caller, error) {
@@ -66,9 +65,9 @@ func admissible(t testing.TB, db *store.DB) (byStatement, byEnt func(context.Con
 		}
 		for _, c := range counters {
 			if c.Day == usage.Day(now) {
-				row.day = c.Units
+				row.spent.Daily = c.Units
 			} else {
-				row.month = c.Units
+				row.spent.Monthly = c.Units
 			}
 		}
 		workspace, err := db.Ent().Workspace.Query().Only(ctx)

@@ -155,7 +155,7 @@ func learnStages(lifecycle fx.Lifecycle, host *pluginhost.Host) {
 
 // runRoles starts the roles of this process. Both stop at the same time: neither waits
 // for the work of the other.
-func runRoles(lifecycle fx.Lifecycle, cfg Config, db *store.DB, host *pluginhost.Host, queue *store.Queue, server *Server, mux *api.Mux, ready *ops.Readiness, drain *drain) {
+func runRoles(lifecycle fx.Lifecycle, cfg Config, db *store.DB, host *pluginhost.Host, queue *store.Queue, recorder *usage.Recorder, server *Server, mux *api.Mux, ready *ops.Readiness, drain *drain) {
 	start := func(ctx context.Context) error {
 		if cfg.Worker() {
 			if err := queue.Start(ctx); err != nil {
@@ -165,7 +165,7 @@ func runRoles(lifecycle fx.Lifecycle, cfg Config, db *store.DB, host *pluginhost
 		if cfg.API() {
 			server.Start()
 		}
-		ready.Opened(db, readyFolders(cfg), readyNotes(host))
+		ready.Opened(probed{db, recorder}, readyFolders(cfg), readyNotes(host))
 		return nil
 	}
 	stop := func(ctx context.Context) error {

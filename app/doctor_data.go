@@ -14,6 +14,7 @@ import (
 	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
 
@@ -78,7 +79,9 @@ func checkDatabase(ctx context.Context, cfg Config) []finding {
 	}
 	all := []finding{found("schema", schema.String(), errors.Join(err, schema.Err())), found("database", db.Dialect()+" takes writes", db.Probe(asking))}
 	if db.Dialect() == store.SQLite {
-		return append(all, found("integrity", "quick_check finds nothing", db.QuickCheck(ctx)))
+		waiting, err := usage.CheckJournal(cfg.DataDir)
+		journal := found("journal", fmt.Sprintf("%d usage events are not in the tables yet", waiting), err)
+		return append(all, found("integrity", "quick_check finds nothing", db.QuickCheck(ctx)), journal)
 	}
 	server, _, err := db.Server(asking)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/usage"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -39,6 +41,16 @@ func readyNotes(host *pluginhost.Host) func() []string {
 		}
 		return notes
 	}
+}
+
+// probed is what readiness asks: the database, and the journal of usage events.
+type probed struct {
+	*store.DB
+	recorder *usage.Recorder
+}
+
+func (p probed) Probe(ctx context.Context) error {
+	return errors.Join(p.DB.Probe(ctx), p.recorder.Check())
 }
 
 // readyTimeout bounds what Ready waits for.

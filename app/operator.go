@@ -15,6 +15,7 @@ import (
 	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -46,10 +47,10 @@ func (o *Operator) Close() error {
 
 // operatorNeeds implements the needs of the module operator. Its types have the same
 // fields as the types of the other modules, and are converted.
-func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, q *quota.Service, h *pluginhost.Host) (operator.Config, operator.Needs) {
+func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, q *quota.Service, u *usage.Service, h *pluginhost.Host) (operator.Config, operator.Needs) {
 	return operator.Config{SandboxDir: cfg.Sandbox.Dir}, operator.Needs{
 		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},
-		Scrolls: scrollLists{s}, Importer: importer{s}, Quotas: quotaLists{q, h},
+		Scrolls: scrollLists{s}, Importer: importer{s}, Quotas: quotaLists{q, h}, Journal: u,
 	}
 }
 

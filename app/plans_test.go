@@ -17,7 +17,7 @@ func TestBudgetSpentIsOfThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		cfg := billing.Defaults()
-		p := plans{billing.NewSubscriptions(db, cfg), usage.New(db, usage.Defaults(), cfg)}
+		p := plans{billing.NewSubscriptions(db, cfg), usage.New(db, usage.Defaults(), usage.NewPending(), cfg)}
 		const poor, rich = 1, 2
 		change := func(do func(ctx context.Context, tx *store.Tx) error) {
 			t.Helper()

@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/operator"
+	"github.com/scrollery/scrollery/modules/usage"
 )
 
 // A refusalCase is a call that is refused, and with what.
@@ -103,8 +104,9 @@ func lapse(t *testing.T, running *apptest.Running, account *apptest.Caller) *app
 // spend leaves an account without budget.
 func spend(t *testing.T, running *apptest.Running, account *apptest.Caller) *apptest.Caller {
 	t.Helper()
-	account.Get(t, "GET /v1/rules", &struct{}{}) // there is a counter now
-	running.Exec(t, "UPDATE usage_counters SET units = 100000000 WHERE account_id = (SELECT id FROM accounts WHERE email = $1)", account.Email)
+	for _, day := range []int{usage.Day(time.Now()), usage.Month(time.Now())} {
+		running.Exec(t, "INSERT INTO usage_counters (id, account_id, day, units) SELECT -a.id - $2, a.id, $2, 100000000 FROM accounts AS a WHERE a.email = $1 ON CONFLICT (account_id, day) DO UPDATE SET units = excluded.units", account.Email, day)
+	}
 	return account
 }
 

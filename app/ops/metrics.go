@@ -49,7 +49,7 @@ func NewMetrics() *Metrics {
 			Name: "scrollery_webhook_failures_total", Help: "Events of the payment provider that were refused or could not be applied.",
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "scrollery_group_commit_events", Help: "Usage events that one transaction wrote.",
+			Name: "scrollery_group_commit_events", Help: "Usage events that were written together.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 11),
 		}),
 	}

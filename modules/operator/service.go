@@ -66,6 +66,12 @@ type Quotas interface {
 	Quotas(ctx context.Context) ([]Quota, error)
 }
 
+// Journal has the usage events that are not in the database yet.
+type Journal interface {
+	// CopyJournal copies them into another data folder.
+	CopyJournal(dataDir string) error
+}
+
 // Needs are what the module asks of others.
 type Needs struct {
 	Keys          Keys
@@ -75,6 +81,7 @@ type Needs struct {
 	Scrolls       Scrolls
 	Importer      Importer
 	Quotas        Quotas
+	Journal       Journal
 }
 
 // Config is the module's part of the configuration.

@@ -8,18 +8,16 @@ import (
 )
 
 // hot are the statements that run at every call of the API. BenchmarkHot measures
-// groups of events against the same rows by Ent, commit included, on 2 cores: on
-// SQLite 1.6 times as fast for one event and 2.3 for 64, on PostgreSQL 1.4 and 2.6.
+// groups of events against the same rows by Ent, commit included.
 type hot struct {
-	// On SQLite: one event, both counters of a call where they exist, the opening of
-	// a missing counter, and one counter either way.
-	event, both, first, counter *store.Hot
-	// On PostgreSQL: columns of any length, so that the text never changes and each
-	// connection plans it once.
-	events, counters *store.Hot
-	// On both, within a write: one event, units of one counter, and another status of
-	// an event.
-	one, add, amend *store.Hot
+	// On SQLite: one event of the journal, unless it is stored already.
+	event *store.Hot
+	// On PostgreSQL: events and counters, as columns of any length, so that the text
+	// never changes and each connection plans it once.
+	group *store.Hot
+	// On both: one event, units of one counter, another status of an event, and the
+	// counters of an account.
+	one, add, amend, spent *store.Hot
 }
 
 const (
@@ -33,47 +31,35 @@ func newHot(db *store.DB) (h hot) {
 	h.one = db.HotTenantless(insertEvents+"VALUES ($1, $2, $3, $4, $5, 0, $6)", manyTenants)
 	h.add = db.HotTenantless(insertCounters+"VALUES ($1, $2, $3, $4)"+addToCounters, manyTenants)
 	h.amend = db.HotTenantless("UPDATE usage_events SET status = $2 WHERE id = $1", manyTenants)
+	h.spent = db.HotTenantless("SELECT (SELECT units FROM usage_counters WHERE {owner} = $1 AND day = $2), "+
+		"(SELECT units FROM usage_counters WHERE {owner} = $1 AND day = $3), (SELECT 1 FROM usage_events WHERE id = $4)",
+		"the mark is an event of any tenant")
 	if db.Dialect() == store.Postgres {
-		h.events = db.HotTenantless(insertEvents+"SELECT e.id, e.account, e.key_id, e.op, e.status, 0, e.ts FROM "+
+		h.group = db.HotTenantless("WITH events AS ("+insertEvents+"SELECT e.id, e.account, e.key_id, e.op, e.status, 0, e.ts FROM "+
 			"unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) "+
-			"AS e (id, account, key_id, op, status, ts)", manyTenants)
-		h.counters = db.HotTenantless(insertCounters+"SELECT c.id, c.account, c.day, c.units FROM "+
-			"unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS c (id, account, day, units)"+addToCounters, manyTenants)
+			"AS e (id, account, key_id, op, status, ts)) "+
+			insertCounters+"SELECT c.id, c.account, c.day, c.units FROM "+
+			"unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS c (id, account, day, units)"+addToCounters, manyTenants)
 		return h
 	}
-	h.event = db.HotTenantless(insertEvents+"VALUES ($1, $2, $3, $4, $5, 0, $6)", manyTenants)
-	h.both = db.HotTenantless("UPDATE usage_counters SET units = units + $1 WHERE {owner} = $2 AND day IN ($3, $4)", manyTenants)
-	h.first = db.HotTenantless(insertCounters+"VALUES ($1, $2, $3, $4) ON CONFLICT ({owner}, day) DO NOTHING", manyTenants)
-	h.counter = db.HotTenantless(insertCounters+"VALUES ($1, $2, $3, $4)"+addToCounters, manyTenants)
+	h.event = db.HotTenantless(insertEvents+"VALUES ($1, $2, $3, $4, $5, 0, $6) ON CONFLICT (id) DO NOTHING", manyTenants)
 	return h
 }
 
-// apply writes a group on SQLite.
+// apply writes events on SQLite that are not stored yet.
 func (r rows) apply(run store.Run, events []event) error {
+	added := make([]event, 0, len(events))
 	for _, e := range events {
-		_, err := run(r.hot.event, r.db.NewID(), orNull(e.accountID), orNull(e.keyID), e.op, e.status, e.at.UnixMilli())
+		n, err := run(r.hot.event, e.id, orNull(e.accountID), orNull(e.keyID), e.op, e.status, e.at.UnixMilli())
 		if err != nil {
 			return fmt.Errorf("insert event: %w", err)
 		}
+		if n > 0 {
+			added = append(added, e)
+		}
 	}
-	counters := countersOf(events)
-	if len(counters) == 2 && counters[0].accountID == counters[1].accountID && counters[0].units == counters[1].units {
-		changed, err := run(r.hot.both, counters[0].units, counters[0].accountID, counters[0].day, counters[1].day)
-		if err != nil {
-			return fmt.Errorf("add to counters: %w", err)
-		}
-		if changed == 2 {
-			return nil
-		}
-		for _, c := range counters { // one that exists has its units already
-			if _, err := run(r.hot.first, r.db.NewID(), c.accountID, c.day, c.units); err != nil {
-				return fmt.Errorf("open counter: %w", err)
-			}
-		}
-		return nil
-	}
-	for _, c := range counters {
-		if _, err := run(r.hot.counter, r.db.NewID(), c.accountID, c.day, c.units); err != nil {
+	for _, c := range countersOf(added) {
+		if _, err := run(r.hot.add, r.db.NewID(), c.accountID, c.day, c.units); err != nil {
 			return fmt.Errorf("add to counters: %w", err)
 		}
 	}
@@ -87,8 +73,8 @@ func orNull(id int64) any {
 	return id
 }
 
-// insertColumns writes a group on PostgreSQL.
-func (r rows) insertColumns(ctx context.Context, tx *store.Tx, events []event) error {
+// insert writes a group and what it costs on PostgreSQL, in one statement.
+func (r rows) insert(ctx context.Context, events []event) error {
 	ids, accounts, keys := make([]int64, len(events)), make([]*int64, len(events)), make([]*int64, len(events))
 	ops, statuses, times := make([]string, len(events)), make([]string, len(events)), make([]int64, len(events))
 	for i, e := range events {
@@ -100,17 +86,17 @@ func (r rows) insertColumns(ctx context.Context, tx *store.Tx, events []event) e
 			keys[i] = &e.keyID
 		}
 	}
-	if _, err := r.hot.events.ExecIn(ctx, tx, ids, accounts, keys, ops, statuses, times); err != nil {
-		return fmt.Errorf("insert events: %w", err)
-	}
 	counters := countersOf(events)
-	ids, owners := make([]int64, len(counters)), make([]int64, len(counters))
+	numbers, owners := make([]int64, len(counters)), make([]int64, len(counters))
 	days, units := make([]int64, len(counters)), make([]int64, len(counters))
 	for i, c := range counters {
-		ids[i], owners[i], days[i], units[i] = r.db.NewID(), c.accountID, int64(c.day), c.units
+		numbers[i], owners[i], days[i], units[i] = r.db.NewID(), c.accountID, int64(c.day), c.units
 	}
-	if _, err := r.hot.counters.ExecIn(ctx, tx, ids, owners, days, units); err != nil {
-		return fmt.Errorf("add to counters: %w", err)
+	if err := r.db.IDs(); err != nil {
+		return err
+	}
+	if _, err := r.hot.group.Exec(ctx, ids, accounts, keys, ops, statuses, times, numbers, owners, days, units); err != nil {
+		return fmt.Errorf("insert events: %w", err)
 	}
 	return nil
 }

@@ -18,10 +18,11 @@ import (
 // recorder runs from the app's start to its stop.
 var Module = fx.Module("usage", fx.Provide(
 	New,
+	NewPending,
 	NewRecorder,
 	func(r *Recorder, life fx.Lifecycle) api.Recorder {
 		life.Append(fx.Hook{
-			OnStart: func(context.Context) error { r.Start(); return nil },
+			OnStart: func(context.Context) error { return r.Start() },
 			OnStop:  r.Stop,
 		})
 		return r

@@ -16,14 +16,15 @@ var errStopped = errors.New("the usage recorder has stopped")
 
 // Recorder writes usage events by group commit. One at a time writes: a caller
 // who finds no write under way writes itself, at no cost of a handover; those who
-// come meanwhile gather, and the recorder's own goroutine writes them in one
-// transaction while the next group gathers. There is no timer: a lone event is
-// written at once, and under load the groups grow by themselves. Nothing that
-// Record has returned nil for is lost.
+// come meanwhile gather, and the recorder's own goroutine writes them together while the
+// next group gathers. There is no timer: a lone event is written at once, and under load
+// the groups grow by themselves. Nothing that Record has returned nil for is lost. A group
+// is one statement on PostgreSQL, and an entry of the journal on SQLite.
 type Recorder struct {
-	rows rows
-	cfg  Config
-	log  *slog.Logger
+	rows   rows
+	folder *folder // nil on PostgreSQL
+	cfg    Config
+	log    *slog.Logger
 
 	mu        sync.Mutex
 	gathering *group
@@ -48,10 +49,10 @@ type group struct {
 
 // event is a row of the usage events; accountID and keyID are 0 without a key.
 type event struct {
-	accountID, keyID int64
-	op, status       string
-	units            int64
-	at               time.Time
+	id, accountID, keyID int64
+	op, status           string
+	units                int64
+	at                   time.Time
 }
 
 func newGroup(room int) *group {
@@ -59,24 +60,44 @@ func newGroup(room int) *group {
 }
 
 // NewRecorder returns a recorder that writes once it is started.
-func NewRecorder(db *store.DB, cfg Config, log *slog.Logger) *Recorder {
-	return &Recorder{
+func NewRecorder(db *store.DB, cfg Config, pending *Pending, log *slog.Logger) *Recorder {
+	r := &Recorder{
 		rows: newRows(db), cfg: cfg, log: log, gathering: newGroup(8),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 		sums: sums{counts: map[sumKey]int64{}}, halt: make(chan struct{}), summed: make(chan struct{}),
 	}
+	if db.Dialect() == store.SQLite {
+		r.folder = newFolder(r.rows, cfg, pending, log)
+	}
+	return r
 }
 
-// Start starts the writer. It is called once.
-func (r *Recorder) Start() {
+// Start stores what a killed process left in its journal, and starts the writer. It is
+// called once.
+func (r *Recorder) Start() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.started || r.stopped {
-		return
+		return nil
+	}
+	if r.folder != nil {
+		if err := r.folder.start(); err != nil {
+			return fmt.Errorf("start the usage recorder: %w", err)
+		}
 	}
 	r.started = true
 	go r.run()
 	go r.sum()
+	return nil
+}
+
+// Check returns why no event can be written, nil where it can. PostgreSQL is checked by
+// others.
+func (r *Recorder) Check() error {
+	if r.folder == nil {
+		return nil
+	}
+	return r.folder.check()
 }
 
 // Stop refuses new events and returns once the waiting ones are written, or when
@@ -99,6 +120,11 @@ func (r *Recorder) Stop(ctx context.Context) error {
 		case <-ended:
 		case <-ctx.Done():
 			return fmt.Errorf("stop the usage recorder: %w", ctx.Err())
+		}
+	}
+	if first && r.folder != nil {
+		if err := r.folder.stop(ctx); err != nil {
+			return fmt.Errorf("stop the usage recorder: %w", err)
 		}
 	}
 	return nil
@@ -220,8 +246,11 @@ func (r *Recorder) take() (taken *group, stopped bool) {
 func (r *Recorder) write(events []event) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)
 	defer cancel()
-	err := r.rows.add(ctx, events)
-	if err != nil {
+	add := r.rows.insert
+	if r.folder != nil {
+		add = r.folder.add
+	}
+	if err := add(ctx, events); err != nil {
 		r.log.Error("write usage events", "count", len(events), "error", err)
 		return fmt.Errorf("write %d usage events: %w", len(events), err)
 	}

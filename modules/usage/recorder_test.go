@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/usage/journal"
 )
 
 func TestRecordIsDurableWhenItReturns(t *testing.T) {
@@ -31,7 +33,7 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events WHERE key_id = $1", who.KeyID); got != int64(i+1) {
+					if got := onDisk(t, db, who.KeyID); got != i+1 {
 						t.Errorf("after %d calls there are %d events", i+1, got)
 						return
 					}
@@ -39,6 +41,7 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 			})
 		}
 		group.Wait()
+		b.tables(t)
 		var want [2]int64 // units of one caller on either day
 		for i := range calls {
 			want[i%2] += int64(i % 3)
@@ -52,6 +55,36 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// onDisk counts the events of a key in the journal's files and in the table.
+func onDisk(t *testing.T, db *store.DB, key int64) int {
+	t.Helper()
+	ids := map[int64]bool{}
+	if db.Dialect() == store.SQLite {
+		entries, err := journal.Read(JournalDir(db.Dir()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			events, err := readEntry(entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range events {
+				if e.keyID == key {
+					ids[e.id] = true
+				}
+			}
+		}
+	}
+	storetest.Rows(t, db, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids[id] = true
+		return err
+	}, "SELECT id FROM usage_events WHERE key_id = $1", key)
+	return len(ids)
 }
 
 func TestRecordOfNobodyCountsForNobody(t *testing.T) {
@@ -83,7 +116,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 	db := storetest.SQLite(t)
 	cfg := Defaults()
 	cfg.GroupSize = 3
-	recorder := NewRecorder(db, cfg, slog.New(slog.DiscardHandler))
+	recorder := NewRecorder(db, cfg, NewPending(), slog.New(slog.DiscardHandler))
 
 	// Before the start nothing is written: 3 callers fill the group, 2 wait for room.
 	var ready, group sync.WaitGroup
@@ -112,7 +145,9 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 	if err := recorder.Record(ctx, api.Event{Op: "x", Status: "ok", Viewer: caller(1, 1), At: time.Now()}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that leaves a full queue gets %v", err)
 	}
-	recorder.Start()
+	if err := recorder.Start(); err != nil {
+		t.Fatal(err)
+	}
 	if err := recorder.Stop(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +165,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 
 func TestStopOfARecorderThatNeverRan(t *testing.T) {
 	t.Parallel()
-	recorder := NewRecorder(storetest.SQLite(t), Defaults(), slog.New(slog.DiscardHandler))
+	recorder := NewRecorder(storetest.SQLite(t), Defaults(), NewPending(), slog.New(slog.DiscardHandler))
 	if err := recorder.Stop(context.Background()); err != nil {
 		t.Error(err)
 	}
@@ -140,12 +175,26 @@ func TestAFailedWriteIsToldToItsCallers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
-		storetest.Exec(t, db, "ALTER TABLE usage_events RENAME TO gone")
 		e := api.Event{Op: "getHealth", Status: "ok", Viewer: caller(1, 1), At: time.Now()}
-		if err := b.recorder.Record(context.Background(), e); err == nil {
-			t.Error("an event without a table was recorded")
+		mend := func() { storetest.Exec(t, db, "ALTER TABLE gone RENAME TO usage_events") }
+		if f := b.recorder.folder; f != nil {
+			if err := f.journal.Close(); err != nil {
+				t.Fatal(err)
+			}
+			mend = func() { b.tables(t) }
+		} else {
+			storetest.Exec(t, db, "ALTER TABLE usage_events RENAME TO gone")
 		}
-		storetest.Exec(t, db, "ALTER TABLE gone RENAME TO usage_events")
+		if err := b.recorder.Record(context.Background(), e); err == nil {
+			t.Error("an event that cannot be written was recorded")
+		}
+		if err := b.recorder.Check(); (err == nil) != (b.recorder.folder == nil) {
+			t.Errorf("the check of a journal that fails: %v", err)
+		}
+		mend()
+		if err := b.recorder.Check(); err != nil {
+			t.Errorf("the check after the repair: %v", err)
+		}
 		if err := b.recorder.Record(context.Background(), e); err != nil {
 			t.Errorf("the recorder did not recover: %v", err)
 		}
@@ -162,7 +211,7 @@ func BenchmarkRecord(b *testing.B) {
 		b.Run(fmt.Sprintf("one-by-one/%d", callers), func(b *testing.B) {
 			rows := newRows(storetest.SQLite(b))
 			hammer(b, callers, func(e api.Event) error {
-				return rows.add(context.Background(), []event{{e.Viewer.AccountID, e.Viewer.KeyID, e.Op, e.Status, int64(e.Units), e.At}})
+				return rows.add(context.Background(), []event{{rows.db.NewID(), e.Viewer.AccountID, e.Viewer.KeyID, e.Op, e.Status, int64(e.Units), e.At}})
 			})
 		})
 	}
@@ -201,6 +250,7 @@ func TestLoneCallsOpenTheCountersTheyMiss(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		b.tables(t)
 		for day, want := range map[int]int64{20260130: 4, 20260131: 6, 20260100: 10} {
 			if got := storetest.Count(t, db, "SELECT units FROM usage_counters WHERE account_id = 7 AND day = $1", day); got != want {
 				t.Errorf("day %d: %d units, want %d", day, got, want)

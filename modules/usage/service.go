@@ -60,16 +60,17 @@ const maxEvents = 100
 
 // Service reports usage.
 type Service struct {
-	rows  rows
-	cfg   Config
-	plans Plans
-	rates *Rates // nil on SQLite
-	now   func() time.Time
+	rows    rows
+	pending *Pending
+	cfg     Config
+	plans   Plans
+	rates   *Rates // nil on SQLite
+	now     func() time.Time
 }
 
 // New returns the service.
-func New(db *store.DB, cfg Config, plans Plans) *Service {
-	return &Service{rows: newRows(db), cfg: cfg, plans: plans, rates: NewRates(db), now: time.Now}
+func New(db *store.DB, cfg Config, pending *Pending, plans Plans) *Service {
+	return &Service{rows: newRows(db), pending: pending, cfg: cfg, plans: plans, rates: NewRates(db), now: time.Now}
 }
 
 // Report is how much of the budgets is used, in whole per cent.
@@ -83,7 +84,7 @@ func (s *Service) Report(ctx context.Context) (Report, error) {
 	if caller == nil {
 		return Report{}, errors.New("report usage: no viewer in the context")
 	}
-	spent, err := s.rows.spentAt(ctx, s.now())
+	spent, err := s.rows.spentAt(ctx, s.pending, caller.AccountID, s.now())
 	if err != nil {
 		return Report{}, err
 	}
@@ -95,7 +96,11 @@ func (s *Service) Report(ctx context.Context) (Report, error) {
 // units again, as [Budget.Wait] does.
 func (s *Service) Wait(ctx context.Context, budget Budget) (time.Duration, error) {
 	now := s.now()
-	spent, err := s.rows.spentAt(ctx, now)
+	account, all, ok := viewer.Tenant(ctx)
+	if !ok || all {
+		return 0, errors.New("wait for a budget: no account in the context")
+	}
+	spent, err := s.rows.spentAt(ctx, s.pending, account, now)
 	if err != nil {
 		return 0, err
 	}
@@ -123,7 +128,7 @@ func (s *Service) Events(ctx context.Context, limit int, pageToken string) ([]Ev
 	if !ok {
 		return nil, "", apierr.Invalid("pageToken", "is not a token of this list")
 	}
-	return s.rows.eventsOf(ctx, caller.AccountID, caller.KeyID, before, limit)
+	return s.rows.eventsOf(ctx, s.pending, caller.AccountID, caller.KeyID, before, limit)
 }
 
 // token is where the next page begins. It cannot name another key's events: the

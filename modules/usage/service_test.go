@@ -68,7 +68,7 @@ func TestEventsComeInPages(t *testing.T) {
 		for i := range rows {
 			rows[i] = event{accountID: 1, keyID: 11, op: "getHooks", status: "ok", at: time.UnixMilli(int64(i))}
 		}
-		if err := b.service.rows.add(context.Background(), rows); err != nil {
+		if err := b.recorder.write(rows); err != nil {
 			t.Fatal(err)
 		}
 		for _, limit := range []int{1, 41, 100} {
@@ -193,9 +193,10 @@ func TestSweepForgetsOldEventsOnly(t *testing.T) {
 		for i := range rows {
 			rows[i] = event{op: "getHealth", status: "ok", at: time.Now()}
 		}
-		if err := b.service.rows.add(context.Background(), rows); err != nil {
+		if err := b.recorder.write(rows); err != nil {
 			t.Fatal(err)
 		}
+		b.tables(t)
 		sweep := func(want int64) {
 			t.Helper()
 			if err := b.service.Sweep(context.Background()); err != nil {

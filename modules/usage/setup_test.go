@@ -29,8 +29,14 @@ type bundle struct {
 func setup(t testing.TB, db *store.DB) *bundle {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	b := &bundle{db: db, service: New(db, Defaults(), plans{}), recorder: NewRecorder(db, Defaults(), log)}
-	b.recorder.Start()
+	pending := NewPending()
+	b := &bundle{db: db, service: New(db, Defaults(), pending, plans{}), recorder: NewRecorder(db, Defaults(), pending, log)}
+	if b.recorder.folder != nil {
+		b.recorder.folder.every = time.Hour // tests store events themselves: see tables
+	}
+	if err := b.recorder.Start(); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -39,6 +45,17 @@ func setup(t testing.TB, db *store.DB) *bundle {
 		}
 	})
 	return b
+}
+
+// tables has the tables include every event that was recorded.
+func (b *bundle) tables(t testing.TB) {
+	t.Helper()
+	if b.recorder.folder == nil {
+		return
+	}
+	if err := b.recorder.folder.store(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // caller is a viewer with a key; two with the same account are one tenant.

@@ -24,12 +24,10 @@ type rows struct {
 
 func newRows(db *store.DB) rows { return rows{db, newHot(db)} }
 
-// add writes events and what they cost in one transaction.
+// add writes events that have ids, and what they cost, in one transaction on SQLite. It
+// leaves out those that are stored already.
 func (r rows) add(ctx context.Context, events []event) error {
-	if r.db.Dialect() == store.SQLite {
-		return r.db.Apply(ctx, func(run store.Run) error { return r.apply(run, events) })
-	}
-	return r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.insertColumns(ctx, tx, events) })
+	return r.db.Apply(ctx, func(run store.Run) error { return r.apply(run, events) })
 }
 
 // counter is units to be added to an account's day or month.
@@ -79,13 +77,19 @@ func (r rows) charge(ctx context.Context, tx *store.Tx, accountID, units int64, 
 
 // eventsOf returns the newest events of a key below an id, and the token of the
 // next page.
-func (r rows) eventsOf(ctx context.Context, accountID, keyID, before int64, limit int) ([]Event, string, error) {
+func (r rows) eventsOf(ctx context.Context, pending *Pending, accountID, keyID, before int64, limit int) ([]Event, string, error) {
+	recent := pending.of(accountID, keyID, before, limit+1) // before the tables: what is stored meanwhile is in both
 	found, err := r.db.Ent().UsageEvent.Query().
 		Where(usageevent.AccountID(accountID), usageevent.KeyID(keyID), usageevent.IDLT(before)).
 		Order(usageevent.ByID(sql.OrderDesc())).Limit(limit + 1).All(ctx)
 	if err != nil {
 		return nil, "", fmt.Errorf("list events: %w", err)
 	}
+	for _, e := range recent {
+		found = append(found, &ent.UsageEvent{ID: e.id, Op: e.op, Status: e.status, Ts: e.at.UnixMilli()})
+	}
+	slices.SortFunc(found, func(a, b *ent.UsageEvent) int { return cmp.Compare(b.ID, a.ID) })
+	found = slices.CompactFunc(found, func(a, b *ent.UsageEvent) bool { return a.ID == b.ID })
 	next := ""
 	if len(found) > limit {
 		found = found[:limit]
@@ -98,20 +102,21 @@ func (r rows) eventsOf(ctx context.Context, accountID, keyID, before int64, limi
 	return events, next, nil
 }
 
-// spentAt returns what the viewer's account has spent on a moment's day and month.
-func (r rows) spentAt(ctx context.Context, at time.Time) (spent Spent, err error) {
-	found, err := r.db.Ent().UsageCounter.Query().Where(usagecounter.DayIn(Month(at), Day(at))).All(ctx)
-	if err != nil {
-		return Spent{}, fmt.Errorf("load counters: %w", err)
-	}
-	for _, row := range found {
-		if row.Day == Month(at) {
-			spent.Monthly = row.Units
-		} else {
-			spent.Daily = row.Units
+// spentAt returns what an account has spent on a moment's day and month.
+func (r rows) spentAt(ctx context.Context, pending *Pending, accountID int64, at time.Time) (Spent, error) {
+	return pending.Read(at, func(mark int64) (Counters, error) {
+		found := Counters{AccountID: accountID}
+		err := r.hot.spent.Each(ctx, func(row store.Row) (bool, error) {
+			found.Spent.Daily, _ = row[0].(int64)
+			found.Spent.Monthly, _ = row[1].(int64)
+			found.Marked = row[2] != nil
+			return false, nil
+		}, accountID, Day(at), Month(at), mark)
+		if err != nil {
+			return found, fmt.Errorf("load counters: %w", err)
 		}
-	}
-	return spent, nil
+		return found, nil
+	})
 }
 
 // sweep removes at most limit events with an id below one.

@@ -36,6 +36,7 @@ func TestEventsThatAnyNumberComesOfAreSums(t *testing.T) {
 		mine := caller(1, 11)
 		record(500, api.Event{Op: "getHooks", Status: "rate_limited", Viewer: mine, OverRate: true})
 		record(3, api.Event{Op: "getHooks", Status: "rate_limited", Viewer: mine}) // for its budget
+		b.tables(t)
 
 		if diff := cmp.Diff([2]int64{4, 4}, rows("account_id = $1", 1)); diff != "" {
 			t.Error("rows and calls at once (-want +got):\n" + diff)
@@ -56,6 +57,7 @@ func TestEventsThatAnyNumberComesOfAreSums(t *testing.T) {
 			}
 		}
 		record(1, api.Event{Op: "getHooks", Status: "rate_limited", Viewer: mine, OverRate: true})
+		b.tables(t)
 		if diff := cmp.Diff([2]int64{6, 504}, rows("account_id = $1", 1)); diff != "" {
 			t.Error("the first of the next minute (-want +got):\n" + diff)
 		}

@@ -139,15 +139,9 @@ func (s *Hot) Each(ctx context.Context, do func(row Row) (more bool, err error),
 	if err != nil {
 		return err
 	}
-	// Every commit empties the readers' page caches, as they cannot know what it
-	// changed. The writer knows; it reads while it has nothing to write.
-	pool := s.db.reader
-	if s.db.writer.Stats().InUse == 0 {
-		pool = s.db.writer
-	}
 	// Without the caller's end: a hot read is over before it could be cut short, and
 	// a context that can end costs a goroutine or two a read.
-	conn, err := pool.Conn(context.WithoutCancel(ctx))
+	conn, err := s.db.reader.Conn(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
@@ -236,6 +230,28 @@ func (s *Hot) QueryIn(ctx context.Context, tx *Tx, args ...any) (*sql.Rows, erro
 		return nil, err
 	}
 	return tx.conn.QueryContext(ctx, query, values...)
+}
+
+// Exec runs the statement by itself, and commits it, on PostgreSQL; again where another
+// transaction stands in its way, as [DB.Write] does. It returns how many rows it changed.
+// On SQLite there is [DB.Apply].
+func (s *Hot) Exec(ctx context.Context, args ...any) (changed int64, err error) {
+	if inWrite(ctx) {
+		return 0, errNested
+	}
+	err = s.db.tries(ctx, func() error {
+		query, values, err := s.Expand(ctx, args...)
+		if err != nil {
+			return err
+		}
+		result, err := s.db.writer.ExecContext(ctx, query, values...)
+		if err != nil {
+			return err
+		}
+		changed, err = result.RowsAffected()
+		return err
+	})
+	return changed, err
 }
 
 // ExecIn runs the statement in a transaction and returns how many rows it changed.

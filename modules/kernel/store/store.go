@@ -176,6 +176,13 @@ func (db *DB) Dialect() string {
 // NewID returns an id that no process ever made, greater than this one's last.
 func (db *DB) NewID() int64 { return db.ids.New() }
 
+// IDs returns why the ids of [DB.NewID] may repeat, nil while they do not. A write by
+// [DB.Write] fails with it; who stores ids in another way asks before.
+func (db *DB) IDs() error { return db.ids.Err() }
+
+// Dir is the data folder.
+func (db *DB) Dir() string { return db.cfg.DataDir }
+
 // Ent returns the client for reads, and for single writes that need no
 // transaction. Inside a Write use the transaction's own: on SQLite this one
 // refuses to write there, as it would wait for itself.
