@@ -40,6 +40,7 @@ type admission struct {
 	find    *store.Hot
 	pending *usage.Pending
 	marks   bool // the statement has admissionMark
+	rows    *admittedRows
 	plans   billing.Config
 	now     func() time.Time
 }
@@ -50,7 +51,7 @@ func newAdmission(db *store.DB, pending *usage.Pending, plans billing.Config) *a
 		query = admissionColumns + admissionMark + admissionTables
 	}
 	find := db.HotTenantless(query, "the tenant is known by its result")
-	return &admission{find: find, pending: pending, marks: marks, plans: plans, now: time.Now}
+	return &admission{find: find, pending: pending, marks: marks, rows: &admittedRows{db: db}, plans: plans, now: time.Now}
 }
 
 // Admit implements api.Admitter.
@@ -74,15 +75,38 @@ func (a *admission) Admit(ctx context.Context, secret string) (*api.Caller, erro
 // lookUp returns the row of a key, with the units of all events until now.
 func (a *admission) lookUp(ctx context.Context, hash []byte, now time.Time) (row admitted, err error) {
 	row.spent, err = a.pending.Read(now, func(mark int64) (usage.Counters, error) {
-		args := []any{hash, usage.Day(now), usage.Month(now), mark}
-		if !a.marks {
-			args = args[:3]
-		}
-		row = admitted{}
-		err := a.find.Each(ctx, row.read, args...)
+		var err error
+		row, err = a.inTables(ctx, hash, now, mark)
 		return usage.Counters{AccountID: row.account, Spent: row.spent, Marked: row.marked}, err
 	})
 	return row, err
+}
+
+// inTables returns the row of a key as the tables have it.
+func (a *admission) inTables(ctx context.Context, hash []byte, now time.Time, mark int64) (admitted, error) {
+	day := usage.Day(now)
+	var row admitted
+	var version int64
+	// While events are stored, whether the counters have them is known of one read alone.
+	keep := mark == 0
+	if keep {
+		var err error
+		var known bool
+		if row, known, version, keep, err = a.rows.get(ctx, hash, day); err != nil || known {
+			return row, err
+		}
+	}
+	args := []any{hash, day, usage.Month(now), mark}
+	if !a.marks {
+		args = args[:3]
+	}
+	if err := a.find.Each(ctx, row.read, args...); err != nil {
+		return row, err
+	}
+	if keep && row.state.Found {
+		a.rows.keep(hash, row, version, day)
+	}
+	return row, nil
 }
 
 // admitted is a row of admission's statement.

@@ -44,7 +44,8 @@ func admissible(t testing.TB, db *store.DB) (byStatement, byEnt func(context.Con
 	plans := billing.Defaults()
 	admission := newAdmission(db, usage.NewPending(), plans)
 	byStatement = func(ctx context.Context) (*api.Caller, error) {
-		row, err := admission.lookUp(ctx, hash, now)
+		const reads = -1 // of an event that there is not: no row is kept
+		row, err := admission.inTables(ctx, hash, now, reads)
 		return row.caller(now, plans), errors.Join(err, row.state.Check(now))
 	}
 	byEnt = func(ctx context.Context) (*api.Caller, error) {

@@ -117,9 +117,10 @@ type DB struct {
 	trace atomic.Pointer[Trace]
 	watch watch
 	// wake signals the runner in this process that a job was committed.
-	wake   chan struct{}
-	health health
-	hints  hints
+	wake    chan struct{}
+	health  health
+	hints   hints
+	version version
 }
 
 // Open opens the database that cfg names, and holds a node number of it until it is
@@ -150,7 +151,7 @@ func openAt(ctx context.Context, cfg Config, log *slog.Logger, now func() time.T
 
 // Close closes every connection and gives the node number back. Stop the queue first.
 func (db *DB) Close() error {
-	return errors.Join(db.nodes.close(db.ids.Last()), db.closeHealth(), db.closePools())
+	return errors.Join(db.nodes.close(db.ids.Last()), db.closeHealth(), db.version.close(), db.closePools())
 }
 
 func (db *DB) closePools() error {
