@@ -22,8 +22,10 @@ type examination struct {
 	// plain stages read the records, viewers read media.
 	plain, viewers []string
 	found          map[stage.Ref]*stage.Finding
-	results        []Looked
-	faults         map[string]int
+	// asked are the ids of the videos that a stage was asked about.
+	asked   map[int64]stage.Ref
+	results []Looked
+	faults  map[string]int
 }
 
 // Looked is the result of one evidence stage, or of a source that was asked for media.
@@ -40,7 +42,7 @@ type Looked struct {
 const shareOfTime = 0.9
 
 func newExamination(r *run, ctx context.Context, ids []int64) *examination {
-	x := &examination{r: r, outer: ctx, ctx: ctx, cancel: func() {}, ids: ids, found: map[stage.Ref]*stage.Finding{}, faults: map[string]int{}}
+	x := &examination{r: r, outer: ctx, ctx: ctx, cancel: func() {}, ids: ids, found: map[stage.Ref]*stage.Finding{}, asked: map[int64]stage.Ref{}, faults: map[string]int{}}
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Duration(shareOfTime * float64(time.Until(end)))
 		x.ctx, x.cancel = context.WithTimeoutCause(ctx, left, errDeadline)
@@ -80,7 +82,7 @@ func (x *examination) pass(id string, ids []int64, has *media, from, share float
 					continue
 				}
 			}
-			asked[i.record.Ref] = true
+			asked[i.record.Ref], x.asked[i.id] = true, i.record.Ref
 			records = append(records, i.record)
 		}
 		return records, x.progress(from + share*done)
@@ -182,6 +184,7 @@ func retryAt(fault *stage.CallError) *int64 {
 // write commits the findings for items, in batches; doing it twice changes nothing.
 func (x *examination) write(ids []int64) error {
 	r := x.r
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return x.found[x.asked[id]] == nil })
 	return r.batches(x.outer, ids, func(items []item) (bool, error) {
 		items = slices.DeleteFunc(items, func(i item) bool { return x.found[i.record.Ref] == nil })
 		for n := range items {
