@@ -21,8 +21,8 @@ func newHot(db *store.DB) hot {
 		counted: db.Hot("SELECT count(*) FROM scrolls WHERE {tenant} AND status = 'completed' AND subject = $1"),
 		judge: db.Hot(`UPDATE scroll_records
 			SET dropped_by = v.column2, rank = v.column3 FROM (VALUES {values:2 BIGINT,TEXT,FLOAT8}) AS v
-			WHERE scroll_records.id = v.column1 AND scroll_id = $1 AND {tenant:scroll_records}`),
+			WHERE scroll_records.id = v.column1 AND +scroll_id = $1 AND +{tenant:scroll_records}`),
 		rewrite: db.Hot(`UPDATE scroll_records SET record = v.column2 FROM (VALUES {values:2 BIGINT,TEXT}) AS v
-			WHERE scroll_records.id = v.column1 AND scroll_id = $1 AND {tenant:scroll_records}`),
+			WHERE scroll_records.id = v.column1 AND +scroll_id = $1 AND +{tenant:scroll_records}`),
 	}
 }
