@@ -24,6 +24,9 @@ func StartWithParts(parts ...any) func(context.Context, Config, *slog.Logger) (*
 	}
 }
 
+// StoreOf returns the database of the commands.
+func StoreOf(o *Operator) *store.DB { return o.db }
+
 // StartWithProvider starts the app with another payment provider.
 func StartWithProvider(provider billing.Provider) func(context.Context, Config, *slog.Logger) (*Service, error) {
 	return func(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {

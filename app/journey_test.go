@@ -110,54 +110,6 @@ func timeless(t *testing.T, answer *apptest.Answer) string {
 	return string(text)
 }
 
-// TestTenantsAreStrangers gives one tenant every id of another: it reads, changes
-// and counts nothing of it.
-func TestTenantsAreStrangers(t *testing.T) {
-	t.Parallel()
-	apptest.Each(t, func(t *testing.T, running *apptest.Running) {
-		owner, stranger := travel(t, running), running.Account(t, "pro")
-		before := everything(t, owner)
-		stranger.Get(t, setBrief, &struct{}{})
-		ids := idsIn(t, owner, before)
-		if len(ids["vid_"]) < 10 || len(ids["rule_"]) == 0 || len(ids["scr_"]) == 0 {
-			t.Fatalf("the owner has too little: %v", ids)
-		}
-		for _, id := range ids["vid_"] {
-			wantOutcome(t, stranger, fmt.Sprintf(`POST /v1/library/archive {"videoId":%q,"archived":true}`, id), "not_found")
-			wantOutcome(t, stranger, fmt.Sprintf(`POST /v1/library/archive {"videoId":%q,"scope":"hook","archived":true}`, id), "not_found")
-			wantOutcome(t, stranger, fmt.Sprintf(`POST /v1/library/annotate {"videoId":%q,"agentMetadata":{"mine":"yes"}}`, id), "not_found")
-		}
-		for _, id := range ids["scr_"] {
-			if found := stranger.Do(t, "GET /v1/scrolls?id="+id, "").JSON(t)["found"]; found != false {
-				t.Errorf("the stranger sees scroll %s", id)
-			}
-			for _, path := range []string{"CancelScroll", "WatchScroll"} {
-				strangerRPC(t, stranger, path, id)
-			}
-		}
-		for _, view := range append(views, "GET /v1/workspace", "GET /v1/events?limit=100", "GET /v1/changes?limit=500") {
-			seen := stranger.Read(t, view)
-			for _, kind := range ids {
-				for _, id := range kind {
-					if strings.Contains(seen, id) {
-						t.Errorf("%s shows the stranger %s", view, id)
-					}
-				}
-			}
-		}
-		cursor, _ := owner.Do(t, "GET /v1/library?limit=5", "").JSON(t)["nextCursor"].(string)
-		if cursor == "" {
-			t.Fatal("the owner's library has no second page")
-		}
-		if seen := stranger.Read(t, "GET /v1/library?cursor="+cursor); strings.Contains(seen, "vid_") {
-			t.Errorf("the owner's cursor shows the stranger %s", seen)
-		}
-		if after := everything(t, owner); after != before {
-			t.Errorf("the owner's library has changed:\n%s\n%s", before, after)
-		}
-	}, sampleFeed)
-}
-
 func wantOutcome(t *testing.T, caller *apptest.Caller, call, want string) {
 	t.Helper()
 	if answer := caller.Do(t, call, ""); answer.JSON(t)["outcome"] != want {

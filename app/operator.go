@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/store"
+
 	"go.uber.org/fx"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
@@ -25,13 +27,14 @@ type Operator struct {
 	*operator.Service
 	Billing *billing.Service
 	graph   *fx.App
+	db      *store.DB
 }
 
 // NewOperator opens the database. It never migrates: it fails if the schema is not
 // this version's.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	o := &Operator{}
-	o.graph = fx.New(modules(cfg, log), operator.Module, fx.Provide(operatorNeeds), fx.Populate(&o.Service, &o.Billing))
+	o.graph = fx.New(modules(cfg, log), operator.Module, fx.Provide(operatorNeeds), fx.Populate(&o.Service, &o.Billing, &o.db))
 	if err := o.graph.Err(); err != nil {
 		return nil, cause(err)
 	}

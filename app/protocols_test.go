@@ -100,6 +100,8 @@ func connectCode(c contractCase) connect.Code {
 		return connect.CodeAlreadyExists
 	case "workspace_required", "scroll_active_limit":
 		return connect.CodeFailedPrecondition
+	case "rate_limited":
+		return connect.CodeResourceExhausted
 	}
 	return connect.CodeUnknown
 }
@@ -144,7 +146,11 @@ func restMethods() map[string]protoreflect.MethodDescriptor {
 			service := file.Services().Get(i).Methods()
 			for j := range service.Len() {
 				row := proto.GetExtension(service.Get(j).Options(), scrolleryv1.E_Operation).(*scrolleryv1.Operation)
-				methods[row.GetMethod()+" "+row.GetPath()] = service.Get(j)
+				call := row.GetMethod() + " " + row.GetPath()
+				if methods[call] != nil && service.Get(j).IsStreamingServer() {
+					continue // the path's stream, which Accept asks for
+				}
+				methods[call] = service.Get(j)
 			}
 		}
 		return true

@@ -312,24 +312,3 @@ func idsIn(t *testing.T, owner *apptest.Caller, text string) map[string][]string
 	}
 	return ids
 }
-
-// strangerRPC calls a method of scrolls with an id of somebody else's.
-func strangerRPC(t *testing.T, stranger *apptest.Caller, method, id string) {
-	t.Helper()
-	scrolls := stranger.RPC(apptest.Protocols()[0]).Scrolls
-	if method == "CancelScroll" {
-		if got, err := scrolls.CancelScroll(t.Context(), &pb.CancelScrollRequest{Id: &id}); err != nil || got.GetFound() || got.GetScroll() != nil {
-			t.Errorf("the stranger cancels %s: %v %v", id, got, err)
-		}
-		return
-	}
-	stream, err := scrolls.WatchScroll(t.Context(), &pb.WatchScrollRequest{Id: &id})
-	if err == nil {
-		defer stream.Close()
-		for stream.Receive() {
-			t.Errorf("the stranger watches %s", id)
-		}
-		err = stream.Err()
-	}
-	wantRefusal(t, err, connect.CodeNotFound, "not_found")
-}

@@ -42,11 +42,16 @@ func TestHotStatementsKeepToTheirTenant(t *testing.T) {
 			}
 			var db *store.DB
 			running := apptest.StartBy(t, app.StartWithStore(&db), configure...)
+			all := &statements{seen: map[string]string{}}
+			commands := app.StoreOf(running.Operator())
+			db.Watch(all.add)
+			commands.Watch(all.add)
 			seen := runs{last: map[*store.Hot]run{}}
 			db.Trace(seen.add)
 			owner := travel(t, running)
 			liveWith(t, owner)
 			db.Trace(nil)
+			db.Watch(nil)
 			found := seen.all()
 			addImport(t, db, found)
 			others := viewer.As(t.Context(), db.NewID()) // an account without rows: every other has a feed of its own
@@ -76,6 +81,14 @@ func TestHotStatementsKeepToTheirTenant(t *testing.T) {
 			if returned < 5 || changed < 2 { // or the replay itself is at fault
 				t.Errorf("got rows for the owner from %d statements and changes by %d, want at least 5 and 2", returned, changed)
 			}
+			db.Watch(all.add)
+			importSome(t, running, owner)
+			leave(t, owner)
+			db.Watch(nil)
+			commands.Watch(nil)
+			t.Run("every statement binds its tenant and reads the rows that it names", func(t *testing.T) {
+				checkStatements(t, dialect, all.all())
+			})
 		})
 	}
 }
@@ -89,8 +102,29 @@ func liveWith(t *testing.T, owner *apptest.Caller) {
 		fmt.Sprintf(`POST /v1/library/annotate {"videoId":%q,"agentMetadata":{"mine":"yes"}}`, ids["vid_"][1]),
 		"GET /v1/usage", "GET /v1/events", "GET /v1/hooks/list?q=a&language=en&annotated=true", `POST /v1/rules/preview {"text":"- skip giveaways"}`,
 		"GET /v1/changes", "GET /v1/changes?cursor=now",
+		"GET /v1/library/video?id=" + ids["vid_"][2], "GET /v1/library/observations?videoId=" + ids["vid_"][2],
+		"GET /v1/outliers/explain?videoId=" + ids["vid_"][2], "GET /v1/trends/explain?key=hashtag:espresso", "GET /v1/outliers/scores",
+		"GET /v1/trends/series?key=hashtag:espresso", "GET /v1/outliers/backtest", "GET /v1/api_keys", "GET /v1/rules/versions",
+		"GET /v1/scrolls/list", "GET /v1/scrolls/verdicts", "GET /v1/scrolls/schedule", "GET /v1/scrolls/templates",
 	} {
 		owner.Get(t, call, &struct{}{})
+	}
+}
+
+// leave makes the calls that change what the other tests look at.
+func leave(t *testing.T, owner *apptest.Caller) {
+	t.Helper()
+	ids := idsIn(t, owner, everything(t, owner))
+	for _, call := range []string{
+		fmt.Sprintf(`POST /v1/library/archive {"videoId":%q,"archived":true}`, ids["vid_"][3]),
+		fmt.Sprintf(`POST /v1/scrolls/cancel {"id":%q}`, ids["scr_"][0]), `POST /v1/scrolls/schedule/stop {}`,
+		`PUT /v1/rules {"text":"- no ads"}`, `POST /v1/api_keys/sessions {"scopes":["library:read"]}`,
+		`PUT /v1/workspace {"website":"https://beans.example.org","archivePriorSubject":true}`,
+		`PUT /v1/workspace {"website":"https://cups.example.org","archivePriorSubject":true}`,
+	} {
+		if answer := owner.Do(t, call, ""); answer.Status >= 500 || answer.Status == 400 || answer.Status == 404 {
+			t.Errorf("%s: status %d: %s", call, answer.Status, answer.Body)
+		}
 	}
 }
 
