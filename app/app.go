@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/docs"
+	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/changes"
@@ -63,6 +64,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 			func(c Config) library.Config { return c.Library },
 			func(c Config) sandbox.Config { return c.Sandbox },
 			func() fs.FS { return docs.Pages },
+			func(c Config) account.Config { return account.Config{BaseURL: c.BaseURL} },
 		),
 		bindings,
 		fx.Provide(openHost),
@@ -80,6 +82,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 		sandbox.Module,
 		site.Module,
 		changes.Module,
+		account.Module,
 	)
 }
 

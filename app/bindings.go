@@ -8,6 +8,7 @@ import (
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/app/pluginhost/programs/agenthost"
 	"github.com/scrollery/scrollery/app/pluginhost/programs/sandboxhost"
+	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/kernel/api"
@@ -42,9 +43,15 @@ var bindings = fx.Options(
 		scrollNeeds,
 		sandboxNeeds,
 		func(s *quota.Service) pluginhost.Quotas { return siteQuotas{s} },
+		accountNeeds,
 		func(a *admission) api.Admitter { return a },
 	),
 )
+
+// accountNeeds are the needs of the module account.
+func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service) account.Needs {
+	return account.Needs{Mailer: m, Accounts: k, Billing: b, Files: s}
+}
 
 // scrollNeeds are the needs of the module scrolls.
 func scrollNeeds(cfg Config, w *workspace.Reader, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {

@@ -227,6 +227,13 @@ func contractCases() []contractCase {
 		bad("preview out of bounds", `POST /v1/rules/preview {"sample":2001,"rules":[]}`, "text", "sample", "rules"),
 		after(bad("preview of too many rules", `POST /v1/rules/preview {"text":"`+manyRules(501)+`"}`, "text"), setBrief),
 
+		// Account.
+		bad("export of an unknown file", "GET /v1/account/export?from=secrets&limit=1", "from", "limit"),
+		{name: "no deletion to call off", call: `POST /v1/account/erase {"cancel":true}`, want: 200, has: map[string]any{"status": "none", "eraseAt": nil}},
+		{name: "deletion", call: `POST /v1/account/erase {}`, want: 200, has: map[string]any{"status": "confirmation_sent", "eraseAt": nil}},
+		after(code("deletion again", `POST /v1/account/erase {}`, 429, "rate_limited"), `POST /v1/account/erase {}`),
+		bad("deletion with a property", `POST /v1/account/erase {"email":"a@example.com","cancel":1}`, "email", "cancel"),
+
 		// Keys.
 		{name: "keys", call: "GET /v1/api_keys?limit=100", want: 200, has: map[string]any{"nextCursor": nil}},
 		bad("keys with a broken cursor", "GET /v1/api_keys?limit=101&cursor=x", "limit", "cursor"),

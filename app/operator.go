@@ -14,10 +14,13 @@ import (
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/keys"
+	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/modules/quota"
+	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/usage"
+	"github.com/scrollery/scrollery/modules/workspace"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -50,10 +53,10 @@ func (o *Operator) Close() error {
 
 // operatorNeeds implements the needs of the module operator. Its types have the same
 // fields as the types of the other modules, and are converted.
-func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, q *quota.Service, u *usage.Service, h *pluginhost.Host) (operator.Config, operator.Needs) {
+func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, q *quota.Service, u *usage.Service, h *pluginhost.Host, w *workspace.Service, r *rules.Service, l *library.Service) (operator.Config, operator.Needs) {
 	return operator.Config{SandboxDir: cfg.Sandbox.Dir}, operator.Needs{
 		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},
-		Scrolls: scrollLists{s}, Importer: importer{s}, Quotas: quotaLists{q, h}, Journal: u,
+		Scrolls: scrollLists{s}, Importer: importer{s}, Quotas: quotaLists{q, h}, Journal: u, Restorer: restorer{w, r, l},
 	}
 }
 
@@ -159,4 +162,49 @@ func (q quotaLists) Quotas(ctx context.Context) (all []operator.Quota, err error
 		})
 	}
 	return all, nil
+}
+
+// restorer implements the operator's need of what an export has.
+type restorer struct {
+	workspace *workspace.Service
+	rules     *rules.Service
+	library   *library.Service
+}
+
+func (r restorer) Brief(ctx context.Context, brief operator.ExportedBrief) error {
+	if set, err := r.workspace.Get(ctx); err != nil || set != nil {
+		return err
+	}
+	_, _, err := r.workspace.Set(ctx, workspace.Change{
+		Description: brief.Description, Website: brief.Website, AppStoreURL: brief.AppStoreURL, Name: brief.Name, Competitors: &brief.Competitors,
+	})
+	return err
+}
+
+func (r restorer) Rules(ctx context.Context, text string) error {
+	if version, err := r.rules.Version(ctx); err != nil || version > 0 {
+		return err
+	}
+	_, _, err := r.rules.Put(ctx, text)
+	return err
+}
+
+func (r restorer) Mark(ctx context.Context, ref stage.Ref, marks operator.Marks) error {
+	id, found, err := r.library.IDOf(ctx, ref)
+	if err != nil || !found {
+		return err
+	}
+	if len(marks.Annotations) > 0 && string(marks.Annotations) != "null" {
+		if _, _, err := r.library.Annotate(ctx, id, marks.Annotations); err != nil {
+			return err
+		}
+	}
+	for _, one := range []struct{ archived, hookOnly bool }{{marks.HookArchived, true}, {marks.Archived, false}} {
+		if one.archived {
+			if _, err := r.library.ArchiveVideo(ctx, id, one.hookOnly, true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/app/ops"
+	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -18,20 +19,23 @@ type Routes struct {
 	checkout http.Handler
 	webhook  http.Handler
 	recovery http.Handler
+	deletion http.Handler
 	site     *site.Site
 	tracing  tracing
 	log      *slog.Logger
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, site *site.Site, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
-	return &Routes{mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, site: site, tracing: tracing, log: log}
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, site *site.Site, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
+	return &Routes{
+		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, site: site, tracing: tracing, log: log,
+	}
 }
 
 // Handler serves the API on every path that own does not report.
 func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for path, handler := range map[string]http.Handler{"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery} {
+	for path, handler := range map[string]http.Handler{"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery, account.LinkPath: r.deletion} {
 		mux.Handle(path, logged(path, handler, r.log))
 	}
 	pages := logged(site.DocsPath, r.site, r.log)
@@ -54,5 +58,5 @@ func (r *Routes) Handler() http.Handler {
 
 // own reports whether the path is not part of the API.
 func own(path string) bool {
-	return path == billing.WebhookPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath)
+	return path == billing.WebhookPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath)
 }

@@ -52,3 +52,19 @@ func Sweeper(s *Service) store.Periodic {
 func Reconciler(s *Service) store.Periodic {
 	return store.Periodic{Kind: "billing.reconcile", Every: s.cfg.ReconcileEvery, Run: s.Reconcile}
 }
+
+// Close ends what an account pays for, at the provider too: the account is to be deleted.
+// Closing it again changes nothing.
+func (s *Service) Close(ctx context.Context, accountID int64) error {
+	sub, err := s.subscriptions.Of(ctx, accountID)
+	if err != nil || !sub.renewing() {
+		return err
+	}
+	if s.remote == nil {
+		return fmt.Errorf("subscription %s cannot be ended without the provider's key", sub.External)
+	}
+	if err := s.remote.End(ctx, sub.External); err != nil {
+		return fmt.Errorf("end subscription %s: %w", sub.External, err)
+	}
+	return nil
+}

@@ -118,3 +118,12 @@ func (r *ownRow) shown(caller int64, at time.Time) OwnKey {
 	}
 	return k
 }
+
+// EmailOf returns the address of an account; ok is false for one without an address.
+func (s *Service) EmailOf(ctx context.Context, accountID int64) (email string, ok bool, err error) {
+	found, err := s.rows.emailOf(ctx, accountID)
+	if err != nil || found == nil {
+		return "", false, err
+	}
+	return *found, true, nil
+}

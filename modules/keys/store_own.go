@@ -99,3 +99,15 @@ func (r rows) revokeOwn(ctx context.Context, tx *store.Tx, row *ownRow, at time.
 	feed.AppendTo(tx, row.accountID, feed.Change{Kind: feed.KeyRevoked, Subject: row.id})
 	return audit.Write(ctx, tx, r.db.NewID(), audit.Entry{AccountID: row.accountID, Action: "key.revoke", Subject: row.ID})
 }
+
+// emailOf returns the address of an account; nil where it has none.
+func (r rows) emailOf(ctx context.Context, account int64) (*string, error) {
+	row, err := r.db.Ent().Account.Get(ctx, account)
+	if ent.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load account %d: %w", account, err)
+	}
+	return row.Email, nil
+}

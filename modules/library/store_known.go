@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -151,6 +152,18 @@ func (s *Service) Tracked(ctx context.Context, platform string, after int64, lim
 		next = 0
 	}
 	return refs, next, nil
+}
+
+// IDOf returns the public id of a video; ok is false where the library does not have it.
+func (s *Service) IDOf(ctx context.Context, ref stage.Ref) (id string, ok bool, err error) {
+	found, err := s.db.Ent().Video.Query().Where(video.Platform(ref.Platform), video.ExternalID(ref.ExternalID)).OnlyID(ctx)
+	if ent.IsNotFound(err) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("find a video: %w", err)
+	}
+	return publicid.Format(publicid.Video, found), true, nil
 }
 
 // MaxNewest is the most videos that Newest returns.

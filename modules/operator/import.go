@@ -85,6 +85,9 @@ func (s *Service) Import(ctx context.Context, order ImportOrder) (ImportReport, 
 	if order.Begin != nil {
 		order.Begin(sizeOf(files))
 	}
+	if err := s.restoreBriefs(ctx, files); err != nil {
+		return ImportReport{}, err
+	}
 	reading := readFiles(ctx, order.InputFiles, files)
 	defer reading.stop()
 	done, err := s.needs.Importer.Import(ctx, reading.next)
@@ -92,6 +95,9 @@ func (s *Service) Import(ctx context.Context, order ImportOrder) (ImportReport, 
 		var more Imported
 		more, err = s.needs.Importer.Import(ctx, reading.nextRun())
 		done.add(more)
+	}
+	if err == nil {
+		err = s.restoreMarks(ctx, files)
 	}
 	return reading.report(done), err
 }
@@ -166,6 +172,9 @@ func (r *fileReading) read(ctx context.Context, file importFile, part int, yield
 			return context.Canceled
 		}
 		return nil
+	}
+	if file.dir != nil && isExport(file.name) {
+		return r.readExport(ctx, file, emit)
 	}
 	if file.dir == nil {
 		return formats.ReadStream(ctx, r.order.Input, file.shown, options, emit)

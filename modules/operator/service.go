@@ -82,6 +82,7 @@ type Needs struct {
 	Importer      Importer
 	Quotas        Quotas
 	Journal       Journal
+	Restorer      Restorer
 }
 
 // Config is the module's part of the configuration.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/scrollery/scrollery/modules/kernel/files"
@@ -17,6 +18,8 @@ type fileStore interface {
 	write(ctx context.Context, name, data string) error
 	read(ctx context.Context, name string) (string, error)
 	list(ctx context.Context) ([]files.File, error)
+	// erase deletes every file of the account.
+	erase(ctx context.Context) error
 	// lend returns a folder with the account's files, for one program.
 	lend(ctx context.Context) (loan, error)
 }
@@ -63,6 +66,17 @@ func (f folders) lend(ctx context.Context) (lent loan, err error) {
 		return nil
 	})
 	return lent, err
+}
+
+func (f folders) erase(ctx context.Context) error {
+	account, err := accountOf(ctx)
+	if err != nil {
+		return err
+	}
+	if f.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(filepath.Join(f.dir, publicid.Format(publicid.Account, account)))
 }
 
 // open opens the folder of the account for do. It creates the folder if it is missing.

@@ -111,3 +111,25 @@ func invalid(faults ...error) error {
 	}
 	return apierr.InvalidIssues(issues...)
 }
+
+// Paths returns the paths of all files of the caller, in order.
+func (s *Service) Paths(ctx context.Context) ([]string, error) {
+	list, err := s.files.list(ctx)
+	if err != nil {
+		return nil, usage(err)
+	}
+	paths := make([]string, len(list))
+	for i, file := range list {
+		paths[i] = file.Path
+	}
+	return paths, nil
+}
+
+// ReadFile returns the content of a file of the caller.
+func (s *Service) ReadFile(ctx context.Context, path string) (string, error) {
+	text, err := s.files.read(ctx, path)
+	return text, usage(err)
+}
+
+// EraseFiles deletes every file of the caller.
+func (s *Service) EraseFiles(ctx context.Context) error { return s.files.erase(ctx) }

@@ -62,6 +62,9 @@ func (r rows) list(ctx context.Context) ([]files.File, error) {
 	return index.List(), nil
 }
 
+// erase has nothing to do: the rows of an account are deleted with all others.
+func (r rows) erase(context.Context) error { return nil }
+
 // change runs do in one transaction, which no other change of the account's files
 // overlaps. index has the files before the change.
 func (r rows) change(ctx context.Context, do func(ctx context.Context, tx *store.Tx, index *files.Index) error) error {

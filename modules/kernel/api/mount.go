@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // Rendered is an answer that is already JSON text.
@@ -105,6 +107,37 @@ func Stream[Req, Resp any](m *Mux, method string, fn func(ctx context.Context, r
 	}
 	m.add(b)
 }
+
+// Download mounts an operation that writes one file. REST sends it as one body of the
+// operation's media type, the other protocols as a stream of its parts. What fails after
+// the first byte ends the connection, so that the client does not take a part for all.
+func Download[Req any](m *Mux, method string, fn func(ctx context.Context, req *Req, out io.Writer) error, checks ...Check[Req]) {
+	b := bind(m, method, true, checks)
+	if b == nil {
+		return
+	}
+	if b.op.MediaType == "" {
+		m.fail("mount %s: it has no media type", method)
+		return
+	}
+	part := bytesOf(b.op.desc.Output())
+	b.stream = func(ctx context.Context, request proto.Message, send func(proto.Message) error) error {
+		return fn(ctx, any(request).(*Req), writerFunc(func(p []byte) (int, error) {
+			message := b.op.newOutput()
+			message.ProtoReflect().Set(part, protoreflect.ValueOfBytes(p))
+			if err := send(message); err != nil {
+				return 0, err
+			}
+			return len(p), nil
+		}))
+	}
+	m.add(b)
+}
+
+// writerFunc is an io.Writer. What it is called with is not kept.
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // bind finds the operation of a mount and checks the mount against it.
 func bind[Req any](m *Mux, method string, stream bool, checks []Check[Req]) *binding {

@@ -55,6 +55,14 @@ func (o *operation) success() int {
 	return 200
 }
 
+// bytesOf is the only field of a message, if it is of bytes; else nil.
+func bytesOf(message protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	if fields := message.Fields(); fields.Len() == 1 && fields.Get(0).Kind() == protoreflect.BytesKind && !fields.Get(0).IsList() {
+		return fields.Get(0)
+	}
+	return nil
+}
+
 // readOperations reads the table from the linked descriptors, by rpc name.
 func readOperations() (map[string]*operation, error) {
 	operations := map[string]*operation{}
@@ -92,6 +100,8 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 		return nil, fmt.Errorf("operation %s has no path on REST", row.Id)
 	case method.IsStreamingServer() && row.Method != "GET":
 		return nil, fmt.Errorf("operation %s is a stream, which REST serves with GET", row.Id)
+	case row.MediaType != "" && (!method.IsStreamingServer() || bytesOf(method.Output()) == nil):
+		return nil, fmt.Errorf("operation %s has a media type and is no stream of bytes", row.Id)
 	case row.Auth == scrolleryv1.Auth_AUTH_UNSPECIFIED:
 		return nil, fmt.Errorf("operation %s has no auth", row.Id)
 	}

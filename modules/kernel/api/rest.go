@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -41,6 +42,48 @@ func (m *Mux) serveREST(ctx context.Context, w http.ResponseWriter, c *call, b *
 		c.send(w, c.status, body)
 		buffer.Write(body) // keeps the grown buffer in the pool
 	})
+}
+
+// serveDownload sends the bytes of a stream as one body. Until the first byte, an error is
+// answered as on every path of REST; after it, the connection ends.
+func (m *Mux) serveDownload(ctx context.Context, w http.ResponseWriter, c *call, b *binding) {
+	control, part, begun := http.NewResponseController(w), bytesOf(b.op.desc.Output()), false
+	send := func(ctx context.Context, message proto.Message) error {
+		if !begun {
+			if err := c.settle(ctx, nil); err != nil {
+				return err
+			}
+			begun = true
+			c.set("Content-Type", b.op.MediaType)
+			c.set("Content-Disposition", "attachment")
+			c.set("X-Content-Type-Options", "nosniff")
+			c.sent = http.StatusOK
+			w.WriteHeader(http.StatusOK)
+		}
+		c.mustBeRead()
+		defer c.mayRest()
+		if _, err := w.Write(message.ProtoReflect().Get(part).Bytes()); err != nil {
+			return err
+		}
+		return control.Flush()
+	}
+	err := c.admit(ctx)
+	if err == nil {
+		ctx = c.withViewer(ctx)
+		request := b.op.newInput()
+		if err = m.readREST(ctx, w, c, b, request); err == nil {
+			// The server's read timeout is for requests; it would end the download.
+			_ = control.SetReadDeadline(time.Time{})
+			err = m.runStream(ctx, c, b, request, send, nil)
+		}
+	}
+	switch {
+	case err != nil && begun:
+		c.refuse(err) // too late to answer; the log line has the cause
+		panic(http.ErrAbortHandler)
+	case err != nil || !begun:
+		m.refuseREST(w, c, c.settle(ctx, err))
+	}
 }
 
 // answerREST runs all steps before the answer.

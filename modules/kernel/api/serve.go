@@ -63,6 +63,10 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 		b := at.byMethod[r.Method]
 		if at.events != nil && r.Method == http.MethodGet && (b == nil || wantsEvents(r)) {
 			c.open(at.events.op)
+			if at.events.op.MediaType != "" {
+				m.serveDownload(ctx, w, c, at.events)
+				return
+			}
 			m.serveEvents(ctx, w, c, at.events)
 			return
 		}

@@ -243,6 +243,21 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.ListEventsRequest, scrolleryv1.ListEventsResponse](b, "ListEvents")
 	unary[scrolleryv1.WriteSandboxFileRequest, scrolleryv1.WriteSandboxFileResponse](b, "WriteSandboxFile")
 	unary[scrolleryv1.RunAgentRequest, scrolleryv1.RunAgentResponse](b, "RunAgent")
+	unary[scrolleryv1.EraseAccountRequest, scrolleryv1.EraseAccountResponse](b, "EraseAccount")
+	api.Download(b.mux, "ExportAccount", func(_ context.Context, req *scrolleryv1.ExportAccountRequest, out io.Writer) error {
+		if req.GetFrom() == "nothing" {
+			return apierr.New(apierr.RateLimited, "Another export is running.")
+		}
+		for _, part := range []string{"one,", "two"} {
+			if _, err := io.WriteString(out, part); err != nil {
+				return err
+			}
+		}
+		if req.GetFrom() == "half" {
+			return errors.New("the rest is lost")
+		}
+		return nil
+	})
 	api.Stream(b.mux, "WatchScroll", func(ctx context.Context, req *scrolleryv1.WatchScrollRequest, send func(*scrolleryv1.WatchScrollResponse) error) error {
 		if b.fake.stream != nil {
 			return b.fake.stream(ctx, send)

@@ -1,5 +1,6 @@
 // Package audit keeps who changed money or keys, what, and when. Entries are
-// written in the transaction of the change, and never changed or removed.
+// written in the transaction of the change, and never changed; they are removed with
+// their account alone.
 package audit
 
 import (

@@ -119,7 +119,7 @@ func (d *document) operation(tag string, method protoreflect.MethodDescriptor, o
 	}
 	if op.Method == "GET" {
 		parameters := d.parameters(method.Input(), exampleOf(op))
-		if method.IsStreamingServer() {
+		if method.IsStreamingServer() && op.MediaType == "" {
 			parameters = append(parameters, object{
 				"name": "Last-Event-ID", "in": "header", "schema": object{"type": "string", "maxLength": 200},
 				"description": "The `id` of the last event that the client has; the stream goes on after it.",
@@ -247,7 +247,14 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 	if len(statuses) == 0 {
 		statuses = []int32{200}
 	}
-	if method.IsStreamingServer() {
+	switch {
+	case op.MediaType != "":
+		statuses = nil
+		out["200"] = object{
+			"description": "The file. A connection that ends early has sent only a part.", "headers": headerRefs(false, false),
+			"content": object{op.MediaType: object{"schema": object{"type": "string", "format": "binary"}}},
+		}
+	case method.IsStreamingServer():
 		statuses = nil
 		d.events(out, method.Output())
 	}

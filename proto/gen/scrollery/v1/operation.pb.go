@@ -109,7 +109,10 @@ type Operation struct {
 	// 0: no such limit.
 	PerMinute int32 `protobuf:"varint,11,opt,name=per_minute,json=perMinute" json:"per_minute,omitempty"`
 	// An input in JSON, as the OpenAPI document shows it: the body, or the parameters by name.
-	Example       string `protobuf:"bytes,12,opt,name=example" json:"example,omitempty"`
+	Example string `protobuf:"bytes,12,opt,name=example" json:"example,omitempty"`
+	// On a stream whose message has one field of bytes: REST answers all bytes as one body
+	// of this type, and not with Server-Sent Events.
+	MediaType     string `protobuf:"bytes,14,opt,name=media_type,json=mediaType" json:"media_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -224,6 +227,13 @@ func (x *Operation) GetPerMinute() int32 {
 func (x *Operation) GetExample() string {
 	if x != nil {
 		return x.Example
+	}
+	return ""
+}
+
+func (x *Operation) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
 	}
 	return ""
 }
@@ -426,7 +436,7 @@ var File_scrollery_v1_operation_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cscrollery/v1/operation.proto\x12\fscrollery.v1\x1a google/protobuf/descriptor.proto\"\xce\x02\n" +
+	"\x1cscrollery/v1/operation.proto\x12\fscrollery.v1\x1a google/protobuf/descriptor.proto\"\xed\x02\n" +
 	"\tOperation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06method\x18\x02 \x01(\tR\x06method\x12\x12\n" +
@@ -442,7 +452,9 @@ const file_scrollery_v1_operation_proto_rawDesc = "" +
 	" \x03(\x05R\bstatuses\x12\x1d\n" +
 	"\n" +
 	"per_minute\x18\v \x01(\x05R\tperMinute\x12\x18\n" +
-	"\aexample\x18\f \x01(\tR\aexample\"l\n" +
+	"\aexample\x18\f \x01(\tR\aexample\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x0e \x01(\tR\tmediaType\"l\n" +
 	"\x04Form\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bstatuses\x18\x02 \x03(\tR\bstatuses\x12\x16\n" +

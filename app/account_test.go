@@ -1,0 +1,232 @@
+package app_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/operator"
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+	"github.com/scrollery/scrollery/proto/gen/scrollery/v1/scrolleryv1connect"
+)
+
+// TestExportComesBack exports an account, imports it into an empty one and compares both.
+func TestExportComesBack(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, running *apptest.Running) {
+		owner := travel(t, running)
+		videos := idsIn(t, owner, everything(t, owner))["vid_"]
+		for _, call := range []string{
+			fmt.Sprintf(`POST /v1/library/annotate {"videoId":%q,"agentMetadata":{"note":"=mine"}}`, videos[0]),
+			fmt.Sprintf(`POST /v1/library/archive {"videoId":%q,"archived":true}`, videos[1]),
+			fmt.Sprintf(`POST /v1/library/archive {"videoId":%q,"scope":"hook","archived":true}`, videos[2]),
+			`PUT /v1/sandbox/files {"path":"notes/a.js","data":"print(1)"}`,
+		} {
+			owner.Get(t, call, &struct{}{})
+		}
+		answer := owner.Do(t, "GET /v1/account/export", "")
+		if answer.Status != http.StatusOK || answer.Header.Get("Content-Type") != "application/zip" {
+			t.Fatalf("export: status %d, %s", answer.Status, answer.Header.Get("Content-Type"))
+		}
+		files := unzipped(t, answer.Body)
+		if got := files["files/notes/a.js"]; got != "print(1)" {
+			t.Errorf("sandbox file: got %q", got)
+		}
+		for name, content := range files {
+			if strings.Contains(content, owner.Key) || strings.Contains(content, "\"hash\"") {
+				t.Errorf("%s has a secret", name)
+			}
+		}
+		for _, name := range []string{"workspace", "rules", "scrolls", "verdicts", "trends", "keys", "subscription", "usage", "events", "scores/first", "hooks/first"} {
+			if files[name+".ndjson"] == "" || strings.Count(files[name+".csv"], "\n") < 2 {
+				t.Errorf("%s is empty", name)
+			}
+		}
+		compareStream(t, running, owner, files)
+
+		path := filepath.Join(t.TempDir(), "export.zip")
+		if err := os.WriteFile(path, answer.Body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		heir := running.Account(t, "pro")
+		order := operator.ImportOrder{Email: heir.Email, InputFiles: operator.InputFiles{Paths: []string{path}}}
+		report, err := running.Operator().Import(t.Context(), order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Total.New < 50 || report.Total.Read == 0 || len(report.Total.Skipped) > 0 {
+			t.Errorf("import: got %+v", report.Total)
+		}
+		for _, view := range []string{"workspace", "rules"} {
+			if !strings.Contains(heir.Read(t, "GET /v1/"+view), "\"createdAt\"") {
+				t.Errorf("the %s did not come back", view)
+			}
+		}
+		for _, what := range []struct {
+			name string
+			of   func(*testing.T, *apptest.Caller) map[string]string
+		}{{"outliers", scoresOf}, {"videos", videosOf}, {"readings", readingsOf}, {"hooks", hooksOf}} {
+			want, got := what.of(t, owner), what.of(t, heir)
+			if len(want) < 3 {
+				t.Errorf("%s: %d are nothing to compare", what.name, len(want))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s of the owner - and of the import +:\n%s", what.name, diff)
+			}
+		}
+		again, err := running.Operator().Import(t.Context(), order)
+		if err != nil || again.Total.New+again.Total.SeenAgain > 0 {
+			t.Errorf("the same import again: got %+v, %v, want nothing new", again.Total, err)
+		}
+	}, sampleFeed)
+}
+
+func unzipped(t *testing.T, text []byte) map[string]string {
+	t.Helper()
+	reader, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, file := range reader.File {
+		in, err := file.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatalf("%s: %v", file.Name, err)
+		}
+		files[file.Name] = string(content)
+	}
+	return files
+}
+
+// compareStream fetches the videos over every other protocol.
+func compareStream(t *testing.T, running *apptest.Running, owner *apptest.Caller, want map[string]string) {
+	t.Helper()
+	for _, protocol := range apptest.Protocols() {
+		client := scrolleryv1connect.NewAccountServiceClient(protocol.Client(), running.BaseURL, owner.Options(protocol)...)
+		from := "videos/first"
+		stream, err := client.ExportAccount(t.Context(), &pb.ExportAccountRequest{From: &from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		for stream.Receive() {
+			text.Write(stream.Msg().GetChunk())
+		}
+		if err := stream.Err(); err != nil {
+			t.Fatal(err)
+		}
+		_ = stream.Close()
+		for name, content := range unzipped(t, text.Bytes()) {
+			if name != "manifest.json" && content != want[name] {
+				t.Errorf("%s over another protocol differs", name)
+			}
+		}
+	}
+}
+
+// scoresOf are the outliers of an account, by the platform's id.
+func scoresOf(t *testing.T, account *apptest.Caller) map[string]string {
+	t.Helper()
+	var list struct {
+		Outliers []struct {
+			Video                                         struct{ Platform, ExternalID string }
+			Score, BaselineViews, SampleCount, ObservedAt float64
+		}
+	}
+	account.Get(t, "GET /v1/outliers?limit=25&includeArchived=true", &list)
+	all := map[string]string{}
+	for place, o := range list.Outliers {
+		all[o.Video.Platform+"/"+o.Video.ExternalID] = fmt.Sprint(place, o.Score, o.BaselineViews, o.SampleCount, o.ObservedAt)
+	}
+	return all
+}
+
+// videosOf are the videos of an account without what is its own: ids and times.
+func videosOf(t *testing.T, account *apptest.Caller) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, archived := range []bool{false, true} {
+		for cursor := ""; ; {
+			var page struct {
+				Videos     []map[string]json.RawMessage
+				NextCursor *string
+			}
+			account.Get(t, fmt.Sprintf("GET /v1/library?limit=25&includeArchived=%v%s", archived, cursor), &page)
+			for _, video := range page.Videos {
+				name := string(video["platform"]) + string(video["externalId"])
+				for _, own := range []string{"id", "firstSeenAt", "lastSeenAt"} {
+					delete(video, own)
+				}
+				text, err := json.Marshal(video)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all[fmt.Sprint(name, archived)] = string(text)
+			}
+			if page.NextCursor == nil {
+				break
+			}
+			cursor = "&cursor=" + *page.NextCursor
+		}
+	}
+	return all
+}
+
+// readingsOf are the observations of an account, from its export.
+func readingsOf(t *testing.T, account *apptest.Caller) map[string]string {
+	t.Helper()
+	all := map[string][]string{}
+	for line := range strings.Lines(unzipped(t, account.Do(t, "GET /v1/account/export?from=videos", "").Body)["observations/first.ndjson"]) {
+		var o struct {
+			Platform, ExternalID                              string
+			ObservedAt, Views, Likes, Comments, Shares, Saves *int64
+			Semantics                                         string
+		}
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := json.Marshal(o)
+		all[o.Platform+"/"+o.ExternalID] = append(all[o.Platform+"/"+o.ExternalID], string(text))
+	}
+	flat := map[string]string{}
+	for name, readings := range all {
+		slices.Sort(readings)
+		flat[name] = strings.Join(slices.Compact(readings), "\n")
+	}
+	return flat
+}
+
+// hooksOf are the evidence of an account, without versions, from its export.
+func hooksOf(t *testing.T, account *apptest.Caller) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for line := range strings.Lines(unzipped(t, account.Do(t, "GET /v1/account/export?from=videos", "").Body)["hooks/first.ndjson"]) {
+		var o struct {
+			Platform, ExternalID string
+			Archived             bool
+			Hook                 map[string]json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatal(err)
+		}
+		delete(o.Hook, "version")
+		text, _ := json.Marshal(o)
+		all[o.Platform+"/"+o.ExternalID] = string(text)
+	}
+	return all
+}

@@ -1,0 +1,237 @@
+package account
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// LinkPath is where the app mounts the page of mailed links.
+const LinkPath = "/erase/"
+
+// The steps of a deletion are audit entries: the newest one of an account is its state.
+const (
+	// asked: a mail was asked for.
+	asked = "account.erase_asked"
+	// mailed: the subject is the hash of the link's token.
+	mailed = "account.erase_mailed"
+	// confirmed: the same subject; grace runs from here.
+	confirmed = "account.erase_confirmed"
+	// calledOff: nothing is deleted.
+	calledOff = "account.erase_called_off"
+)
+
+// Statuses of a deletion, as the API shows them.
+const (
+	statusSent      = "confirmation_sent"
+	statusScheduled = "scheduled"
+	statusCancelled = "cancelled"
+	statusNone      = "none"
+)
+
+// step is the newest step of a deletion; action is empty where there is none.
+type step struct {
+	action, subject string
+	at              time.Time
+}
+
+// eraseAt is when a confirmed deletion begins.
+func (s step) eraseAt() time.Time { return s.at.Add(grace) }
+
+// pending reports a deletion that can be called off.
+func (s step) pending() bool { return s.action != "" && s.action != calledOff }
+
+var errLinkEnded = errors.New("the link is unknown, used or expired")
+
+func hashToken(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// Request has a mail sent with the link that confirms the deletion of the account of the
+// context. It changes nothing where the deletion is confirmed already.
+func (s *Service) Request(ctx context.Context) (status string, at time.Time, err error) {
+	account, _, _ := viewer.Tenant(ctx)
+	_, known, err := s.needs.Accounts.EmailOf(ctx, account)
+	if err != nil {
+		return "", at, fmt.Errorf("erase: %w", err)
+	}
+	if !known {
+		return "", at, apierr.New(apierr.OperationError, "The account has no mail address to which the confirmation could be sent. Write to the operator.")
+	}
+	err = s.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
+		switch {
+		case now.action == confirmed:
+			status, at = statusScheduled, now.eraseAt()
+			return nil
+		case now.pending() && s.now().Sub(now.at) < mailEvery:
+			return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: mailEvery, Message: "A mail was sent less than a minute ago."}
+		}
+		status, at = statusSent, time.Time{}
+		if err := s.note(ctx, tx, account, asked, publicid.Format(publicid.Account, account)); err != nil {
+			return err
+		}
+		return tx.Enqueue(ctx, store.Job{Kind: mailKind, Args: order{account, asked}})
+	})
+	return status, at, err
+}
+
+// CallOff ends a deletion that has not begun.
+func (s *Service) CallOff(ctx context.Context) (status string, at time.Time, err error) {
+	account, _, _ := viewer.Tenant(ctx)
+	err = s.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
+		if status = statusNone; !now.pending() {
+			return nil
+		}
+		status = statusCancelled
+		return s.note(ctx, tx, account, calledOff, now.subject)
+	})
+	return status, at, err
+}
+
+// change runs do in a transaction, alone among the changes of the account's deletion.
+func (s *Service) change(ctx context.Context, account int64, do func(ctx context.Context, tx *store.Tx, now step) error) error {
+	err := s.db.Write(viewer.As(ctx, account), func(_ context.Context, tx *store.Tx) error {
+		if err := tx.Lock(ctx, "erase", account); err != nil {
+			return err
+		}
+		now, err := newest(viewer.As(ctx, account), tx.Ent())
+		if err != nil {
+			return err
+		}
+		return do(ctx, tx, now)
+	})
+	if err != nil {
+		return fmt.Errorf("erase: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) note(ctx context.Context, tx *store.Tx, account int64, action, subject string) error {
+	return audit.Write(ctx, tx, s.db.NewID(), audit.Entry{AccountID: account, Action: action, Subject: subject})
+}
+
+// sendLink makes a link and mails it. The newest link is the valid one; none is stored.
+func (s *Service) sendLink(ctx context.Context, account int64) error {
+	email, ok, err := s.needs.Accounts.EmailOf(viewer.As(ctx, account), account)
+	if err != nil || !ok {
+		return err
+	}
+	token := secret.New()
+	err = s.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
+		if now.action != asked && now.action != mailed {
+			return errLinkEnded // called off meanwhile
+		}
+		return s.note(ctx, tx, account, mailed, hashToken(token))
+	})
+	if errors.Is(err, errLinkEnded) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.needs.Mailer.Send(ctx, mail.Message{
+		To: email, Subject: "Delete your Scrollery account?",
+		Text: "A key of your Scrollery account asked to delete the account and everything in it:\n" +
+			publicid.Format(publicid.Account, account) + "\n\n" +
+			"Nothing happens unless you confirm it on this page within a day:\n\n" +
+			s.link(account, token) + "\n\n" +
+			"After that you have 7 days to call it off, on the same page or with\n" +
+			"POST /v1/account/erase {\"cancel\": true}. To keep a copy: GET /v1/account/export.\n\n" +
+			"If you did not ask, do nothing, and replace your keys.\n",
+	})
+}
+
+// link is the address of the page of a token.
+func (s *Service) link(account int64, token string) string {
+	return s.cfg.BaseURL + LinkPath + publicid.Format(publicid.Account, account) + "." + token
+}
+
+// look returns the step that a link belongs to, or errLinkEnded.
+func (s *Service) look(ctx context.Context, account int64, token string) (step, error) {
+	now, err := newest(viewer.As(ctx, account), s.db.Ent())
+	if err != nil {
+		return step{}, err
+	}
+	return now, s.opens(now, token)
+}
+
+// opens reports whether the token is that of the step, and still of use.
+func (s *Service) opens(now step, token string) error {
+	if now.subject != hashToken(token) || now.action != confirmed && (now.action != mailed || s.now().Sub(now.at) >= linkTTL) {
+		return errLinkEnded
+	}
+	return nil
+}
+
+// decide confirms the deletion, once, or calls it off, for the reader of a mailed link.
+func (s *Service) decide(ctx context.Context, account int64, token string, erase bool) (at time.Time, err error) {
+	err = s.change(audit.AsCustomer(ctx), account, func(ctx context.Context, tx *store.Tx, now step) error {
+		if err := s.opens(now, token); err != nil {
+			return err
+		}
+		if !erase {
+			return s.note(ctx, tx, account, calledOff, now.subject)
+		}
+		if now.action == confirmed {
+			at = now.eraseAt()
+			return nil
+		}
+		at = s.now().Add(grace)
+		if err := s.note(ctx, tx, account, confirmed, now.subject); err != nil {
+			return err
+		}
+		return tx.Enqueue(ctx, store.Job{
+			Kind: eraseKind, Args: order{account, now.subject}, RunAt: at.Add(time.Second), MaxAttempts: store.AttemptsOver(eraseWithin),
+		})
+	})
+	return at, err
+}
+
+// erase deletes an account whose deletion is confirmed and due. What is confirmed stays
+// stored until all else is gone, so that an erasure that was cut off goes on.
+func (s *Service) erase(ctx context.Context, account int64, subject string) error {
+	ctx = viewer.As(ctx, account)
+	now, err := newest(ctx, s.db.Ent())
+	if err != nil {
+		return err
+	}
+	if now.action != confirmed || now.subject != subject {
+		return nil // called off, or done
+	}
+	if wait := now.eraseAt().Sub(s.now()); wait > 0 {
+		return store.Snooze(wait)
+	}
+	if err := s.needs.Billing.Close(ctx, account); err != nil {
+		return fmt.Errorf("erase: end the subscription: %w", err)
+	}
+	if err := s.needs.Files.EraseFiles(ctx); err != nil {
+		return fmt.Errorf("erase: %w", err)
+	}
+	// Again until nothing is left: work that ran meanwhile may have written.
+	for range 5 {
+		deleted, err := s.eraseRows(ctx, account)
+		if err != nil {
+			return fmt.Errorf("erase: %w", err)
+		}
+		if deleted == 0 {
+			break
+		}
+	}
+	if err := s.eraseLast(ctx, account); err != nil {
+		return fmt.Errorf("erase: %w", err)
+	}
+	s.log.InfoContext(ctx, "an account was deleted", "account", publicid.Format(publicid.Account, account))
+	return nil
+}

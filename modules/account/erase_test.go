@@ -1,0 +1,367 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"entgo.io/ent/schema/field"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// world answers the module's needs.
+type world struct {
+	letters []mail.Message
+	closed  []int64
+	files   map[string]string
+	erased  int
+	failing error
+}
+
+func (w *world) Send(_ context.Context, m mail.Message) error {
+	w.letters = append(w.letters, m)
+	return nil
+}
+
+func (w *world) EmailOf(_ context.Context, account int64) (string, bool, error) {
+	return fmt.Sprintf("a%d@example.com", account), account != 99, nil
+}
+
+func (w *world) Close(_ context.Context, account int64) error {
+	w.closed = append(w.closed, account)
+	return w.failing
+}
+
+func (w *world) Paths(context.Context) ([]string, error) { return []string{"notes/a.txt"}, nil }
+
+func (w *world) ReadFile(context.Context, string) (string, error) { return "hello", nil }
+
+func (w *world) EraseFiles(context.Context) error {
+	w.erased++
+	return nil
+}
+
+func setup(db *store.DB) (*world, *Service) {
+	w := &world{}
+	s := New(db, Config{BaseURL: "https://scrollery.example"}, Needs{Mailer: w, Accounts: w, Billing: w, Files: w}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	return w, s
+}
+
+// fill adds rows of an account to every table that has rows of accounts.
+func fill(t *testing.T, db *store.DB, account int64, rows int) {
+	t.Helper()
+	err := db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.Ent().Account.Create().SetID(account).SetCreatedAt(1).Exec(ctx); err != nil {
+			return err
+		}
+		for _, table := range owned() {
+			for range rows {
+				if oneRow[table.Name] && countRows(t, ctx, tx, table.Name, account) > 0 {
+					break
+				}
+				id := db.NewID()
+				var names, marks []string
+				var values []any
+				for _, column := range table.Columns {
+					value := any(int64(1))
+					switch {
+					case column.Name == ownerColumn:
+						value = account
+					case column.Name == "id":
+						value = id
+					case column.Nullable:
+						continue
+					case column.Type == field.TypeString:
+						value = fmt.Sprintf("x%d", id)
+					case column.Type == field.TypeBytes && column.Name == "data":
+						value = []byte("x")
+					case column.Type == field.TypeBytes:
+						value = fmt.Appendf(nil, "x%d", id)
+					case column.Type == field.TypeBool:
+						value = true
+					case column.Unique || strings.HasSuffix(column.Name, "_id") || column.Name == "day" || column.Name == "version":
+						value = id % (1 << 31)
+					}
+					names, values = append(names, column.Name), append(values, value)
+					marks = append(marks, fmt.Sprintf("$%d", len(values)))
+				}
+				_, err := tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table.Name, strings.Join(names, ", "), strings.Join(marks, ", ")), values...)
+				if err != nil {
+					return fmt.Errorf("fill %s: %w", table.Name, err)
+				}
+			}
+		}
+		for _, statement := range []string{
+			"INSERT INTO changes (account_id, seq, at, kind) VALUES ($1, 1, 1, 'x'), ($1, 2, 1, 'x'), ($1, 3, 1, 'x'), ($1, 4, 1, 'x')",
+			"INSERT INTO unindexed_libraries (account_id, platform, external_id) VALUES ($1, 'x', 'x')",
+			"INSERT INTO video_terms (id, account_id, terms) SELECT id, account_id, 'x' FROM video_docs WHERE account_id = $1",
+		} {
+			if _, err := tx.Exec(ctx, statement, account); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// catalogue are the tables of the database itself that have a column of the account.
+func catalogue(t *testing.T, ctx context.Context, db *store.DB, tx *store.Tx) (tables []string) {
+	t.Helper()
+	query := "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'account_id' WHERE m.type = 'table'"
+	if db.Dialect() == store.Postgres {
+		query = "SELECT c.table_name FROM information_schema.columns c WHERE c.column_name = 'account_id' AND c.table_schema = current_schema()"
+	}
+	rows, err := tx.Query(ctx, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // a test
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, name)
+	}
+	return tables
+}
+
+// oneRow are the tables of which an account has one row.
+var oneRow = map[string]bool{"workspaces": true, "subscriptions": true, "credit_balances": true, "libraries": true, "recurrences": true, "feeds": true}
+
+func countRows(t *testing.T, ctx context.Context, tx *store.Tx, table string, account int64) (n int) {
+	t.Helper()
+	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT count(*) FROM %s WHERE %s = $1", table, ownerColumn), account)
+	if err != nil {
+		t.Fatalf("count %s: %v", table, err)
+	}
+	defer rows.Close() //nolint:errcheck // a test
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// left counts the rows of an account, by table; tables without any are left out.
+func left(t *testing.T, db *store.DB, account int64) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	err := db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error {
+		for _, table := range catalogue(t, ctx, db, tx) {
+			found[table] = countRows(t, ctx, tx, table, account)
+		}
+		if known, err := tx.Ent().Account.Get(ctx, account); err == nil && known != nil {
+			found["accounts"] = 1
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// confirm brings a deletion to the state in which it is only due later.
+func confirm(t *testing.T, w *world, s *Service, account int64) (subject string) {
+	t.Helper()
+	ctx := viewer.As(t.Context(), account)
+	if status, _, err := s.Request(ctx); err != nil || status != statusSent {
+		t.Fatalf("request: got %q, %v", status, err)
+	}
+	if err := s.sendLink(t.Context(), account); err != nil {
+		t.Fatal(err)
+	}
+	token := tokenOf(t, w)
+	if _, err := s.decide(t.Context(), account, token, true); err != nil {
+		t.Fatal(err)
+	}
+	return hashToken(token)
+}
+
+// tokenOf is the token in the last letter.
+func tokenOf(t *testing.T, w *world) string {
+	t.Helper()
+	_, link, _ := strings.Cut(w.letters[len(w.letters)-1].Text, LinkPath)
+	_, token, ok := strings.Cut(strings.Fields(link)[0], ".")
+	if !ok {
+		t.Fatalf("no link in %q", w.letters[len(w.letters)-1].Text)
+	}
+	return token
+}
+
+func TestErasureLeavesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w, s := setup(db)
+		s.batch = 3
+		mine, other := db.NewID(), db.NewID()
+		fill(t, db, mine, 10)
+		fill(t, db, other, 4)
+		kept := left(t, db, other)
+		for table, rows := range kept {
+			if rows == 0 || left(t, db, mine)[table] == 0 {
+				t.Fatalf("%s has no rows that could be deleted: fill it", table)
+			}
+		}
+		nothing := map[string]int{}
+		for table := range kept {
+			if table != "accounts" {
+				nothing[table] = 0
+			}
+		}
+		subject := confirm(t, w, s, mine)
+		if err := s.erase(t.Context(), mine, subject); err == nil || left(t, db, mine)["videos"] != 10 {
+			t.Fatalf("before the end of the 7 days: got %v, want the job to wait and nothing deleted", err)
+		}
+		s.now = func() time.Time { return time.Now().Add(grace + time.Minute) }
+		w.failing = errors.New("the provider is away")
+		if err := s.erase(t.Context(), mine, subject); !errors.Is(err, w.failing) || left(t, db, mine)["videos"] != 10 {
+			t.Fatalf("without the provider: got %v, want its error and nothing deleted", err)
+		}
+		w.failing = nil
+		// Cut off after some statements, again and again.
+		for cut := int64(5); ; cut += 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			var ran atomic.Int64
+			db.Trace(func(context.Context, *store.Hot, []any) {
+				if ran.Add(1) == cut {
+					cancel()
+				}
+			})
+			err := s.erase(ctx, mine, subject)
+			db.Trace(nil)
+			cancel()
+			if err == nil {
+				break
+			}
+			if ran.Load() < cut {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(nothing, left(t, db, mine)); diff != "" {
+			t.Errorf("rows of the deleted account, want none - got +:\n%s", diff)
+		}
+		if diff := cmp.Diff(kept, left(t, db, other)); diff != "" {
+			t.Errorf("rows of another account, want - got +:\n%s", diff)
+		}
+		if len(w.closed) < 2 || w.closed[0] != mine || w.erased == 0 {
+			t.Errorf("subscriptions ended of %v, files deleted %d times", w.closed, w.erased)
+		}
+		if err := s.erase(t.Context(), mine, subject); err != nil {
+			t.Errorf("once more: %v", err)
+		}
+	})
+}
+
+func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w, s := setup(db)
+		account := int64(7)
+		ctx := viewer.As(t.Context(), account)
+		site, err := NewPage(s, s.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit := func(method, token, action string) (int, string) {
+			body := strings.NewReader(url.Values{"action": {action}}.Encode())
+			r := httptest.NewRequestWithContext(t.Context(), method, strings.TrimPrefix(s.link(account, token), s.cfg.BaseURL), body)
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			answer := httptest.NewRecorder()
+			site.ServeHTTP(answer, r)
+			return answer.Code, answer.Body.String()
+		}
+		state := func(want string) {
+			t.Helper()
+			now, err := newest(ctx, db.Ent())
+			if err != nil || now.action != want {
+				t.Fatalf("state: got %q, %v, want %q", now.action, err, want)
+			}
+		}
+		if status, _, err := s.CallOff(ctx); err != nil || status != statusNone {
+			t.Errorf("call off nothing: got %q, %v", status, err)
+		}
+		if _, _, err := s.Request(viewer.As(t.Context(), 99)); !apierr.Is(err, apierr.OperationError) {
+			t.Errorf("an account without an address: got %v, want operation_error", err)
+		}
+		if status, _, err := s.Request(ctx); err != nil || status != statusSent {
+			t.Fatalf("request: got %q, %v", status, err)
+		}
+		if _, _, err := s.Request(ctx); !apierr.Is(err, apierr.RateLimited) {
+			t.Errorf("request again at once: got %v, want rate_limited", err)
+		}
+		if err := s.sendLink(t.Context(), account); err != nil {
+			t.Fatal(err)
+		}
+		first := tokenOf(t, w)
+		if err := s.sendLink(t.Context(), account); err != nil { // as a job does that runs twice
+			t.Fatal(err)
+		}
+		token := tokenOf(t, w)
+		if code, _ := visit(http.MethodGet, first, ""); code != http.StatusNotFound {
+			t.Errorf("an older link: got %d, want 404", code)
+		}
+		if code, text := visit(http.MethodGet, token, ""); code != http.StatusOK || !strings.Contains(text, `value="erase"`) {
+			t.Errorf("the page: got %d: %s", code, text)
+		}
+		state(mailed)
+		if code, _ := visit(http.MethodPost, token, "sell"); code != http.StatusBadRequest {
+			t.Errorf("an unknown action: got %d, want 400", code)
+		}
+		if code, text := visit(http.MethodPost, token, "erase"); code != http.StatusOK || !strings.Contains(text, "will be deleted") {
+			t.Fatalf("confirm: got %d: %s", code, text)
+		}
+		state(confirmed)
+		status, at, err := s.Request(ctx)
+		if err != nil || status != statusScheduled || at.Sub(time.Now()) < grace-time.Minute || at.Sub(time.Now()) > grace+time.Minute {
+			t.Errorf("while it is scheduled: got %q at %v, %v", status, at, err)
+		}
+		if status, _, err := s.CallOff(ctx); err != nil || status != statusCancelled {
+			t.Errorf("call off: got %q, %v", status, err)
+		}
+		if code, _ := visit(http.MethodPost, token, "erase"); code != http.StatusNotFound {
+			t.Errorf("the link after that: got %d, want 404", code)
+		}
+		s.now = func() time.Time { return time.Now().Add(grace + time.Minute) }
+		if err := s.erase(t.Context(), account, hashToken(token)); err != nil || w.erased > 0 || len(w.closed) > 0 {
+			t.Errorf("the job after that: got %v, deleted %d, want nothing done", err, w.erased)
+		}
+		if status, _, err := s.Request(ctx); err != nil || status != statusSent {
+			t.Fatalf("request anew: got %q, %v", status, err)
+		}
+		s.now = time.Now
+		if err := s.sendLink(t.Context(), account); err != nil {
+			t.Fatal(err)
+		}
+		token = tokenOf(t, w)
+		s.now = func() time.Time { return time.Now().Add(linkTTL + time.Minute) }
+		if code, _ := visit(http.MethodPost, token, "erase"); code != http.StatusNotFound {
+			t.Errorf("a link after a day: got %d, want 404", code)
+		}
+		s.now = time.Now
+		if code, _ := visit(http.MethodPost, token, "keep"); code != http.StatusOK {
+			t.Errorf("keep the account: got %d", code)
+		}
+		state(calledOff)
+	})
+}

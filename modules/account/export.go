@@ -1,0 +1,156 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// column is a member of a line, and a column of the CSV twin.
+type column = string
+
+// entity is one kind of rows of an account.
+type entity struct {
+	// name is that of its file, without the extension.
+	name    string
+	columns []column
+	// rows calls do with the values of each row, in the order of the columns. A value is
+	// nil, a bool, an int, an int64, a float64, a string, jsontext.Value, or a pointer
+	// to one of these.
+	rows func(ctx context.Context, do func(values ...any) error) error
+}
+
+const (
+	videosName = "videos"
+	filesName  = "files"
+	// waitForPlace is how long an export waits for the end of another one.
+	waitForPlace = time.Second
+)
+
+// start is where an export begins.
+type start struct {
+	// name of the first file; empty for all.
+	name string
+	// after is the video that the first part of the videos follows; 0 for the first one.
+	after int64
+}
+
+// startOf reads what a caller asks to begin with: the name of a file of an earlier export.
+func startOf(from string) (start, error) {
+	from = strings.TrimSuffix(strings.TrimSuffix(from, ".ndjson"), ".csv")
+	name, part, parted := strings.Cut(from, "/")
+	switch {
+	case from == "", from == filesName:
+		return start{name: from}, nil
+	case parted && slices.Contains([]string{videosName, "hooks", "observations", "scores"}, name):
+		if part == firstPart {
+			return start{name: videosName}, nil
+		}
+		if id, ok := publicid.Parse(publicid.Video, part); ok {
+			return start{videosName, id}, nil
+		}
+	case from == videosName, slices.Contains(smallNames, from):
+		return start{name: from}, nil
+	}
+	return start{}, apierr.Invalid("from", "is not the name of a file of an export")
+}
+
+// firstPart is the name of the first part of the videos; the others have the id of the
+// video that they follow.
+const firstPart = "first"
+
+// Export writes everything of the account of the context as a zip, beginning with a file.
+// Rows are read page by page: those that change meanwhile are as they were when their
+// page was read. An account runs one export at a time in a process; another one fails
+// with RateLimited.
+func (s *Service) Export(ctx context.Context, from string, out io.Writer) error {
+	begin, err := startOf(from)
+	if err != nil {
+		return err
+	}
+	account, all, ok := viewer.Tenant(ctx)
+	if !ok || all {
+		return fmt.Errorf("export: no account in the context")
+	}
+	waiting, cancel := context.WithTimeout(ctx, waitForPlace)
+	leave, err := s.places.Enter(waiting, account)
+	cancel()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: 10 * time.Second, Message: "Another export is running. An account has one at a time: try again when it has ended."}
+	}
+	defer leave()
+	a := newArchive(out, account, from, s.now())
+	if err := s.export(ctx, begin, a); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	if err := a.close(); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) export(ctx context.Context, begin start, a *archive) error {
+	begun := begin.name == ""
+	for _, e := range s.small() {
+		if begun = begun || e.name == begin.name; !begun {
+			continue
+		}
+		if err := a.add(ctx, e.name, e); err != nil {
+			return err
+		}
+	}
+	if begun = begun || begin.name == videosName; begun {
+		if err := s.exportVideos(ctx, begin.after, a); err != nil {
+			return err
+		}
+	}
+	return s.exportFiles(ctx, a)
+}
+
+// exportVideos writes the videos in parts, each with what belongs to its videos.
+func (s *Service) exportVideos(ctx context.Context, after int64, a *archive) error {
+	name := firstPart
+	for {
+		part, err := s.videoPart(ctx, after)
+		if err != nil || len(part.rows) == 0 {
+			return err
+		}
+		if after != 0 {
+			name = publicid.Format(publicid.Video, after)
+		}
+		for _, e := range part.entities() {
+			if err := a.add(ctx, e.name+"/"+name, e); err != nil {
+				return err
+			}
+		}
+		after = part.rows[len(part.rows)-1].ID
+	}
+}
+
+// exportFiles writes the sandbox files as they are.
+func (s *Service) exportFiles(ctx context.Context, a *archive) error {
+	paths, err := s.needs.Files.Paths(ctx)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		text, err := s.needs.Files.ReadFile(ctx, path)
+		if err != nil {
+			return err
+		}
+		if err := a.addFile(filesName+"/"+path, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package account
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// library stores so many videos of an account, each with two readings.
+func library(t testing.TB, db *store.DB, account int64, videos int, caption string) {
+	t.Helper()
+	ctx := viewer.As(t.Context(), account)
+	for from := 0; from < videos; from += 500 {
+		numbers := make([]int, min(500, videos-from))
+		err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+			var docs []*ent.VideoDocCreate
+			var rows []*ent.VideoCreate
+			var readings []*ent.ObservationCreate
+			for i := range numbers {
+				n, id := from+i, db.NewID()
+				external := fmt.Sprintf("v%07d", n)
+				order := []byte(strconv.Itoa(n))
+				rows = append(rows, tx.Ent().Video.Create().SetID(id).SetAccountID(account).SetPlatform([]string{"tiktok", "youtube"}[n%2]).SetExternalID(external).
+					SetSubject("").SetScrollID(1).SetFirstSeenAt(1).SetObservedAt(2).SetDigest(3).SetSeenOrder(order))
+				doc := fmt.Sprintf(`{"id":%q,"metadata":{"caption":%q,`+"\n"+`"n":%d}}`, publicid.Format(publicid.Video, id), caption, n)
+				docs = append(docs, tx.Ent().VideoDoc.Create().SetID(id).SetAccountID(account).SetDoc(doc).
+					SetHook(`,"visual":null,"spoken":"hi","onScreenText":null,"version":1`).SetKeys("hashtag:a\t#a\n"))
+				for at := range int64(2) {
+					readings = append(readings, tx.Ent().Observation.Create().SetID(db.NewID()).SetAccountID(account).SetVideoID(id).SetScrollID(at+1).
+						SetStage("archive").SetObservedAt(at).SetViews(100+at))
+				}
+			}
+			if err := tx.Ent().Video.CreateBulk(rows...).Exec(ctx); err != nil {
+				return err
+			}
+			if err := tx.Ent().VideoDoc.CreateBulk(docs...).Exec(ctx); err != nil {
+				return err
+			}
+			for some := range slices.Chunk(readings, 500) {
+				if err := tx.Ent().Observation.CreateBulk(some...).Exec(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// opened reads an export and checks it against its manifest.
+func opened(t *testing.T, text []byte) (Manifest, map[string]string) {
+	t.Helper()
+	reader, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, file := range reader.File {
+		in, err := file.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatalf("%s: %v", file.Name, err)
+		}
+		files[file.Name] = string(content)
+	}
+	var manifest Manifest
+	if err := json.Unmarshal([]byte(files[ManifestName]), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	for _, listed := range manifest.Files {
+		content := files[listed.Name]
+		sum := sha256.Sum256([]byte(content))
+		if got := hex.EncodeToString(sum[:]); got != listed.SHA256 || int64(len(content)) != listed.Bytes {
+			t.Errorf("%s: got %d bytes, %s; the manifest has %+v", listed.Name, len(content), got, listed)
+		}
+		if lines := int64(strings.Count(content, "\n")); strings.HasSuffix(listed.Name, ".ndjson") && lines != listed.Rows {
+			t.Errorf("%s: got %d lines, the manifest has %d", listed.Name, lines, listed.Rows)
+		}
+	}
+	if len(files) != len(manifest.Files)+1 {
+		t.Errorf("got %d files, the manifest lists %d", len(files)-1, len(manifest.Files))
+	}
+	return manifest, files
+}
+
+func TestExportHasEverythingAndContinues(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		_, s := setup(db)
+		s.part = 10
+		library(t, db, 7, 25, "=1+1")
+		library(t, db, 8, 5, "another account")
+		ctx := viewer.As(t.Context(), 7)
+		var whole bytes.Buffer
+		if err := s.Export(ctx, "", &whole); err != nil {
+			t.Fatal(err)
+		}
+		manifest, files := opened(t, whole.Bytes())
+		want := map[string]int64{videosName: 25, "hooks": 25, "observations": 50, "scores": 0, filesName: 1}
+		for _, name := range smallNames {
+			want[name] = 0
+		}
+		if diff := cmp.Diff(want, manifest.Counts); diff != "" {
+			t.Errorf("counts, want - got +:\n%s", diff)
+		}
+		if got := files["files/notes/a.txt"]; got != "hello" {
+			t.Errorf("sandbox file: got %q", got)
+		}
+		var parts []string
+		seen := map[string]bool{}
+		for _, file := range manifest.Files {
+			if part, ok := strings.CutPrefix(file.Name, "videos/"); ok && strings.HasSuffix(part, ".ndjson") {
+				parts = append(parts, strings.TrimSuffix(part, ".ndjson"))
+				for line := range strings.Lines(files[file.Name]) {
+					var video struct {
+						ExternalID string
+						Video      struct{ Metadata struct{ Caption string } }
+						Keys       []struct{ Key, Label string }
+					}
+					if err := json.Unmarshal([]byte(line), &video); err != nil || seen[video.ExternalID] {
+						t.Fatalf("line %q: %v, or a second time", line, err)
+					}
+					seen[video.ExternalID] = true
+					if video.Video.Metadata.Caption != "=1+1" || len(video.Keys) != 1 || video.Keys[0].Label != "#a" {
+						t.Errorf("video: got %+v", video)
+					}
+				}
+			}
+		}
+		if len(parts) != 3 || parts[0] != firstPart || len(seen) != 25 {
+			t.Fatalf("parts %q with %d videos, want 3 with 25", parts, len(seen))
+		}
+		if strings.Contains(whole.String(), "another account") {
+			t.Error("it has rows of another account")
+		}
+		for _, from := range []string{"videos/" + parts[1], "observations/" + parts[1] + ".csv"} {
+			var rest bytes.Buffer
+			if err := s.Export(ctx, from, &rest); err != nil {
+				t.Fatal(err)
+			}
+			after, again := opened(t, rest.Bytes())
+			if after.Counts[videosName] != 15 || after.From != from {
+				t.Errorf("from %s: got %d videos from %q, want 15", from, after.Counts[videosName], after.From)
+			}
+			for name, content := range again {
+				if name != ManifestName && files[name] != content {
+					t.Errorf("from %s: %s differs from the whole export", from, name)
+				}
+			}
+		}
+		for _, from := range []string{"secrets", "videos/vid_x", "scrolls/first"} {
+			if err := s.Export(ctx, from, io.Discard); !apierr.Is(err, apierr.InvalidRequest) {
+				t.Errorf("from %q: got %v, want invalid_request", from, err)
+			}
+		}
+	})
+}
+
+func TestCellsAreNoFormulas(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\t=1": "'\t=1", "\r=1": "'\r=1", "a=1": "a=1", "": "",
+	} {
+		if got := cell(text); got != want {
+			t.Errorf("cell of %q: got %q, want %q", text, got, want)
+		}
+	}
+	if got := cell(int64(-1)); got != "-1" {
+		t.Errorf("cell of a number: got %q, want -1", got)
+	}
+}
+
+// slow is a reader of an export that takes no more until it may.
+type slow struct{ begun, may chan struct{} }
+
+func (w slow) Write(p []byte) (int, error) {
+	select {
+	case w.begun <- struct{}{}:
+	default:
+	}
+	<-w.may
+	return len(p), nil
+}
+
+func TestAnAccountRunsOneExportAtATime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		_, s := setup(db)
+		ctx := viewer.As(t.Context(), 7)
+		out, ended := slow{make(chan struct{}, 1), make(chan struct{})}, make(chan error, 1)
+		go func() { ended <- s.Export(ctx, "", out) }()
+		<-out.begun
+		if err := s.Export(ctx, "", io.Discard); !apierr.Is(err, apierr.RateLimited) {
+			t.Errorf("a second one: got %v, want rate_limited", err)
+		}
+		if err := s.Export(viewer.As(t.Context(), 8), "", io.Discard); err != nil {
+			t.Errorf("one of another account: %v", err)
+		}
+		close(out.may)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestExportOfMany measures by hand: SCROLLERY_TEST_EXPORT is the number of videos.
+func TestExportOfMany(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("SCROLLERY_TEST_EXPORT"))
+	if err != nil {
+		t.Skip("SCROLLERY_TEST_EXPORT names no number of videos")
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		_, s := setup(db)
+		library(t, db, 7, n, strings.Repeat("a caption of some words ", 40))
+		runtime.GC()
+		var before runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var most uint64
+		stop := make(chan struct{})
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(20 * time.Millisecond):
+					var now runtime.MemStats
+					runtime.ReadMemStats(&now)
+					most = max(most, now.HeapInuse)
+				}
+			}
+		}()
+		began := time.Now()
+		size := &counted{to: io.Discard, sum: sha256.New()}
+		if err := s.Export(viewer.As(t.Context(), 7), "", size); err != nil {
+			t.Fatal(err)
+		}
+		close(stop)
+		took := time.Since(began)
+		t.Logf("%d videos: %v, %.0f a second, %d MB written; heap in use %d MB before, at most %d MB", n, took.Round(time.Millisecond),
+			float64(n)/took.Seconds(), size.size>>20, before.HeapInuse>>20, most>>20)
+	})
+}

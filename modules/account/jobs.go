@@ -1,0 +1,63 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+)
+
+// The jobs of a deletion.
+const (
+	mailKind  = "account.mail"
+	eraseKind = "account.erase"
+)
+
+const (
+	// eraseWithin is how long the payment provider may be away.
+	eraseWithin = 30 * 24 * time.Hour
+	// eraseSlice is how long one run of an erasure takes; the next one goes on.
+	eraseSlice = 5 * time.Minute
+)
+
+// order is the argument of both jobs: the subject is that of the confirmation.
+type order struct {
+	Account int64  `json:"account"`
+	Subject string `json:"subject"`
+}
+
+// Workers returns the workers that mail links and delete accounts.
+func Workers(s *Service) []store.Worker {
+	return []store.Worker{
+		{Kind: mailKind, Timeout: time.Minute, Concurrency: 2, Work: work(func(ctx context.Context, o order) error {
+			err := s.sendLink(ctx, o.Account)
+			if errors.Is(err, mail.ErrRefused) {
+				return store.Cancel(err)
+			}
+			return err
+		})},
+		{Kind: eraseKind, Timeout: 2 * eraseSlice, Concurrency: 1, Work: work(func(ctx context.Context, o order) error {
+			slice, cancel := context.WithTimeout(ctx, eraseSlice)
+			defer cancel()
+			err := s.erase(slice, o.Account, o.Subject)
+			if err != nil && slice.Err() != nil && ctx.Err() == nil {
+				return store.Snooze(time.Second)
+			}
+			return err
+		})},
+	}
+}
+
+func work(do func(context.Context, order) error) func(context.Context, json.RawMessage) error {
+	return func(ctx context.Context, args json.RawMessage) error {
+		var o order
+		if err := json.Unmarshal(args, &o); err != nil {
+			return store.Cancel(fmt.Errorf("read the arguments: %w", err))
+		}
+		return do(ctx, o)
+	}
+}

@@ -1,0 +1,37 @@
+package account
+
+import (
+	"context"
+	"io"
+
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// Mount mounts the operations on every protocol.
+func (s *Service) Mount(m *api.Mux) {
+	api.Download(m, "ExportAccount", func(ctx context.Context, req *scrolleryv1.ExportAccountRequest, out io.Writer) error {
+		return s.Export(ctx, req.GetFrom(), out)
+	}, func(_ context.Context, req *scrolleryv1.ExportAccountRequest) error {
+		_, err := startOf(req.GetFrom())
+		return err
+	})
+	api.Unary(m, "EraseAccount", s.eraseAccount)
+}
+
+func (s *Service) eraseAccount(ctx context.Context, req *scrolleryv1.EraseAccountRequest) (*scrolleryv1.EraseAccountResponse, error) {
+	do := s.Request
+	if req.GetCancel() {
+		do = s.CallOff
+	}
+	status, at, err := do(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer := &scrolleryv1.EraseAccountResponse{Status: status}
+	if !at.IsZero() {
+		ms := float64(at.UnixMilli())
+		answer.EraseAt = &ms
+	}
+	return answer, nil
+}

@@ -1,0 +1,83 @@
+package account
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/fair"
+	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+)
+
+// Mailer delivers the links that confirm a deletion.
+type Mailer interface {
+	Send(ctx context.Context, message mail.Message) error
+}
+
+// Accounts knows the address of an account.
+type Accounts interface {
+	// EmailOf returns the address; ok is false for an account without one.
+	EmailOf(ctx context.Context, accountID int64) (email string, ok bool, err error)
+}
+
+// Billing ends what an account pays for.
+type Billing interface {
+	// Close ends the subscription, at the provider too. Closing it again changes nothing.
+	Close(ctx context.Context, accountID int64) error
+}
+
+// Files are the sandbox files of the account of the context.
+type Files interface {
+	// Paths returns the paths of all files, in order.
+	Paths(ctx context.Context) ([]string, error)
+	ReadFile(ctx context.Context, path string) (string, error)
+	// EraseFiles deletes all files.
+	EraseFiles(ctx context.Context) error
+}
+
+// Needs are what the module asks of others.
+type Needs struct {
+	Mailer   Mailer
+	Accounts Accounts
+	Billing  Billing
+	Files    Files
+}
+
+// Config is the module's part of the configuration.
+type Config struct {
+	// BaseURL is the service's public address, without a slash at the end: mailed links
+	// begin with it.
+	BaseURL string
+}
+
+const (
+	// exports is how many exports one process runs at once. Of two, an account gets one.
+	exports = 2
+	// grace is the time between the confirmation of a deletion and the deletion.
+	grace = 7 * 24 * time.Hour
+	// linkTTL is how long a mailed link can be confirmed.
+	linkTTL = 24 * time.Hour
+	// mailEvery is the least time between two mails to an account.
+	mailEvery = time.Minute
+)
+
+// Service exports and deletes accounts.
+type Service struct {
+	db     *store.DB
+	cfg    Config
+	needs  Needs
+	places *fair.Places
+	log    *slog.Logger
+	now    func() time.Time
+	// part is how many videos a file of an export has; batch is how many rows one
+	// transaction of a deletion deletes.
+	part, batch int
+}
+
+// New returns the service.
+func New(db *store.DB, cfg Config, needs Needs, log *slog.Logger) *Service {
+	return &Service{
+		db: db, cfg: cfg, needs: needs, places: fair.New(exports), log: log, now: time.Now, part: 2000, batch: 500,
+	}
+}

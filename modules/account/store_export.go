@@ -1,0 +1,298 @@
+package account
+
+import (
+	"context"
+	"fmt"
+
+	"entgo.io/ent/dialect/sql"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/auditentry"
+	"github.com/scrollery/scrollery/ent/checkout"
+	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/key"
+	"github.com/scrollery/scrollery/ent/ruleitem"
+	"github.com/scrollery/scrollery/ent/ruleset"
+	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/usagecounter"
+	"github.com/scrollery/scrollery/ent/usageevent"
+	"github.com/scrollery/scrollery/ent/verdict"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// rowsAtOnce is how many narrow rows are read at once.
+const rowsAtOnce = 500
+
+// eachByID calls do with each row that fetch returns, page by page. fetch returns the
+// rows of ids above one, by id.
+func eachByID[T any](ctx context.Context, fetch func(after int64) ([]T, error), id func(T) int64, do func(T) error) error {
+	for after := int64(0); ; {
+		rows, err := fetch(after)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := do(row); err != nil {
+				return err
+			}
+			after = id(row)
+		}
+		if len(rows) < rowsAtOnce || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// smallNames are the files of an account without its videos, in their order.
+var smallNames = []string{
+	"workspace", "rules", "ruleItems", "schedule", "scrolls", "verdicts", "trends", "keys", "subscription",
+	"payments", "ledger", "usage", "audit", "events",
+}
+
+// small are the entities of these files.
+func (s *Service) small() []entity {
+	rows := map[string]func() entity{
+		"workspace": s.workspace, "rules": s.rulesets, "ruleItems": s.ruleItems, "schedule": s.schedule,
+		"scrolls": s.scrolls, "verdicts": s.verdicts, "trends": s.trends, "keys": s.keys,
+		"subscription": s.subscription, "payments": s.payments, "ledger": s.ledger, "usage": s.usage,
+		"audit": s.audit, "events": s.events,
+	}
+	all := make([]entity, len(smallNames))
+	for i, name := range smallNames {
+		all[i] = rows[name]()
+		all[i].name = name
+	}
+	return all
+}
+
+func (s *Service) workspace() entity {
+	return entity{
+		columns: []column{"id", "description", "website", "appStoreUrl", "competitors", "subjectType", "subjectUrl", "canonicalId", "name", "createdAt", "updatedAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			w, err := s.db.Ent().Workspace.Query().First(ctx)
+			if err != nil {
+				return noneIsFine(err)
+			}
+			return do(publicid.Format(publicid.Workspace, w.ID), w.Description, w.Website, w.AppStoreURL, jsontext.Value(w.Competitors),
+				w.SubjectType, w.SubjectURL, w.CanonicalID, w.Name, w.CreatedAt, w.UpdatedAt)
+		},
+	}
+}
+
+func noneIsFine(err error) error {
+	if ent.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func (s *Service) rulesets() entity {
+	return entity{
+		columns: []column{"version", "text", "createdAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return eachByID(ctx, func(after int64) ([]*ent.Ruleset, error) {
+				return s.db.Ent().Ruleset.Query().Where(ruleset.VersionGT(int(after))).Order(ruleset.ByVersion()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.Ruleset) int64 { return int64(r.Version) }, func(r *ent.Ruleset) error {
+				return do(r.Version, r.Text, r.CreatedAt)
+			})
+		},
+	}
+}
+
+func (s *Service) ruleItems() entity {
+	return entity{
+		columns: []column{"id", "text", "position", "archived", "archivedAt", "createdAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return eachByID(ctx, func(after int64) ([]*ent.RuleItem, error) {
+				return s.db.Ent().RuleItem.Query().Where(ruleitem.IDGT(after)).Order(ruleitem.ByID()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.RuleItem) int64 { return r.ID }, func(r *ent.RuleItem) error {
+				return do(publicid.Format(publicid.Rule, r.ID), r.Text, r.Position, r.Archived, r.ArchivedAt, r.CreatedAt)
+			})
+		},
+	}
+}
+
+func (s *Service) schedule() entity {
+	return entity{
+		columns: []column{"everyDays", "prompt", "template", "nextAt", "createdAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			r, err := s.db.Ent().Recurrence.Query().First(ctx)
+			if err != nil {
+				return noneIsFine(err)
+			}
+			return do(r.EveryDays, r.Prompt, r.Template, r.NextAt, r.CreatedAt)
+		},
+	}
+}
+
+func (s *Service) scrolls() entity {
+	return entity{
+		columns: []column{
+			"id", "status", "stage", "progress", "newVideos", "failureCode", "schedule", "template", "prompt", "rulesVersion", "subject",
+			"idempotencyKey", "createdAt", "updatedAt", "startedAt", "completedAt",
+		},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return eachByID(ctx, func(after int64) ([]*ent.Scroll, error) {
+				return s.db.Ent().Scroll.Query().Where(scroll.IDGT(after)).Order(scroll.ByID()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.Scroll) int64 { return r.ID }, func(r *ent.Scroll) error {
+				return do(publicid.Format(publicid.Scroll, r.ID), r.Status, r.Stage, jsontext.Value(r.Progress), r.NewVideos, r.FailureCode,
+					r.Schedule, r.Template, r.Prompt, r.RulesVersion, r.Subject, r.IdempotencyKey, r.CreatedAt, r.UpdatedAt, r.StartedAt, r.CompletedAt)
+			})
+		},
+	}
+}
+
+func (s *Service) verdicts() entity {
+	return entity{
+		columns: []column{"platform", "externalId", "scrollId", "dropped", "rule", "ruleId", "rank", "reason", "judgedAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return eachByID(ctx, func(after int64) ([]*ent.Verdict, error) {
+				return s.db.Ent().Verdict.Query().Where(verdict.IDGT(after)).Order(verdict.ByID()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.Verdict) int64 { return r.ID }, func(r *ent.Verdict) error {
+				return do(r.Platform, r.ExternalID, publicid.Format(publicid.Scroll, r.ScrollID), r.Dropped, r.DroppedBy, r.RuleID, r.Rank, r.Reason, r.JudgedAt)
+			})
+		},
+	}
+}
+
+func (s *Service) trends() entity {
+	return entity{
+		columns: []column{"subject", "key", "label", "includeArchived", "listed", "videoCount", "trend", "exampleIds"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return eachByID(ctx, func(after int64) ([]*ent.Trend, error) {
+				return s.db.Ent().Trend.Query().Where(trend.IDGT(after)).Order(trend.ByID()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.Trend) int64 { return r.ID }, func(r *ent.Trend) error {
+				examples := []byte{'['}
+				for _, id := range []*int64{r.Example1, r.Example2, r.Example3} {
+					if id == nil {
+						continue
+					}
+					if len(examples) > 1 {
+						examples = append(examples, ',')
+					}
+					examples = appendValue(examples, publicid.Format(publicid.Video, *id))
+				}
+				return do(r.Subject, r.Key, r.Label, r.WithArchived == 1, r.Listed == 1, r.VideoCount,
+					jsontext.Value(r.Head+"]}"), jsontext.Value(append(examples, ']')))
+			})
+		},
+	}
+}
+
+func (s *Service) keys() entity {
+	return entity{
+		columns: []column{"id", "parentId", "scopes", "hint", "createdAt", "expiresAt", "revokedAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return s.eachKey(ctx, func(r *ent.Key) error {
+				var parent *string
+				if r.ParentID != nil {
+					id := publicid.Format(publicid.Key, *r.ParentID)
+					parent = &id
+				}
+				return do(publicid.Format(publicid.Key, r.ID), parent, r.Scopes, r.Hint, r.CreatedAt, r.ExpiresAt, r.RevokedAt)
+			})
+		},
+	}
+}
+
+func (s *Service) eachKey(ctx context.Context, do func(*ent.Key) error) error {
+	return eachByID(ctx, func(after int64) ([]*ent.Key, error) {
+		return s.db.Ent().Key.Query().Where(key.IDGT(after)).Order(key.ByID()).Limit(rowsAtOnce).All(ctx)
+	}, func(r *ent.Key) int64 { return r.ID }, do)
+}
+
+func (s *Service) subscription() entity {
+	return entity{
+		columns: []column{"plan", "interval", "status", "periodEnd", "createdAt", "updatedAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			r, err := s.db.Ent().Subscription.Query().First(ctx)
+			if err != nil {
+				return noneIsFine(err)
+			}
+			return do(r.Plan, r.Interval, r.Status, r.PeriodEnd, r.CreatedAt, r.UpdatedAt)
+		},
+	}
+}
+
+// payments are the checkouts of the account, without what opens or claims them.
+func (s *Service) payments() entity {
+	return entity{
+		columns: []column{"purpose", "plan", "interval", "amountCents", "refundedCents", "disputedCents", "status", "email", "createdAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			account, _, _ := viewer.Tenant(ctx)
+			return eachByID(ctx, func(after int64) ([]*ent.Checkout, error) {
+				return s.db.Ent().Checkout.Query().Where(checkout.AccountID(account), checkout.IDGT(after)).Order(checkout.ByID()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.Checkout) int64 { return r.ID }, func(r *ent.Checkout) error {
+				return do(r.Purpose, r.Plan, r.Interval, r.AmountCents, r.RefundedCents, r.DisputedCents, r.Status, r.Email, r.CreatedAt)
+			})
+		},
+	}
+}
+
+func (s *Service) ledger() entity {
+	return entity{
+		columns: []column{"amount", "owed", "balance", "reason", "reference", "createdAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return eachByID(ctx, func(after int64) ([]*ent.CreditEntry, error) {
+				return s.db.Ent().CreditEntry.Query().Where(creditentry.IDGT(after)).Order(creditentry.ByID()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.CreditEntry) int64 { return r.ID }, func(r *ent.CreditEntry) error {
+				return do(r.Amount, r.Owed, r.Balance, r.Reason, r.Reference, r.CreatedAt)
+			})
+		},
+	}
+}
+
+func (s *Service) usage() entity {
+	return entity{
+		columns: []column{"day", "units"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return eachByID(ctx, func(after int64) ([]*ent.UsageCounter, error) {
+				return s.db.Ent().UsageCounter.Query().Where(usagecounter.DayGT(int(after))).Order(usagecounter.ByDay()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.UsageCounter) int64 { return int64(r.Day) }, func(r *ent.UsageCounter) error { return do(r.Day, r.Units) })
+		},
+	}
+}
+
+func (s *Service) audit() entity {
+	return entity{
+		columns: []column{"actor", "action", "subject", "detail", "createdAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return eachByID(ctx, func(after int64) ([]*ent.AuditEntry, error) {
+				return s.db.Ent().AuditEntry.Query().Where(auditentry.IDGT(after)).Order(auditentry.ByID()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.AuditEntry) int64 { return r.ID }, func(r *ent.AuditEntry) error {
+				return do(r.Actor, r.Action, r.Subject, r.Detail, r.CreatedAt)
+			})
+		},
+	}
+}
+
+// events are those of the keys that the account still has, key by key: events have no
+// index by account.
+func (s *Service) events() entity {
+	return entity{
+		columns: []column{"keyId", "op", "status", "ts", "count"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return s.eachKey(ctx, func(k *ent.Key) error {
+				shown := publicid.Format(publicid.Key, k.ID)
+				return eachByID(ctx, func(after int64) ([]*ent.UsageEvent, error) {
+					return s.db.Ent().UsageEvent.Query().Where(usageevent.KeyID(k.ID), usageevent.IDGT(after)).Order(usageevent.ByID()).Limit(rowsAtOnce).All(ctx)
+				}, func(r *ent.UsageEvent) int64 { return r.ID }, func(r *ent.UsageEvent) error {
+					return do(shown, r.Op, r.Status, r.Ts, r.Count)
+				})
+			})
+		},
+	}
+}
+
+// afterRef selects the videos behind one in the order of platform and external id, as one
+// range of the unique index.
+func afterRef(platform, externalID string) func(*sql.Selector) {
+	return func(q *sql.Selector) {
+		q.Where(sql.P(func(b *sql.Builder) {
+			b.WriteString(fmt.Sprintf("(%s, %s) > (", q.C("platform"), q.C("external_id"))).Arg(platform).Comma().Arg(externalID).WriteString(")")
+		}))
+	}
+}
