@@ -56,6 +56,8 @@ require (
 
 require github.com/yuin/goldmark v1.8.7
 
+require github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+
 require (
 	cel.dev/cel-go v0.32.0 // indirect
 	cel.dev/expr v0.25.3 // indirect

@@ -23,6 +23,7 @@ import (
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/changes"
+	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -65,6 +66,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 			func(c Config) sandbox.Config { return c.Sandbox },
 			func() fs.FS { return docs.Pages },
 			func(c Config) account.Config { return account.Config{BaseURL: c.BaseURL} },
+			func(c Config) webhooks.Config { return c.Webhooks },
 		),
 		bindings,
 		fx.Provide(openHost),
@@ -83,6 +85,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 		site.Module,
 		changes.Module,
 		account.Module,
+		webhooks.Module,
 	)
 }
 

@@ -2,6 +2,8 @@ package app
 
 import (
 	"log/slog"
+	"path/filepath"
+	"sync"
 
 	"go.uber.org/fx"
 
@@ -11,7 +13,9 @@ import (
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/quota"
@@ -42,6 +46,7 @@ var bindings = fx.Options(
 		func(h *scrolls.History) library.Scrolls { return h },
 		scrollNeeds,
 		sandboxNeeds,
+		webhookNeeds,
 		func(s *quota.Service) pluginhost.Quotas { return siteQuotas{s} },
 		accountNeeds,
 		func(a *admission) api.Admitter { return a },
@@ -60,6 +65,24 @@ func scrollNeeds(cfg Config, w *workspace.Reader, r *rules.Service, l *library.S
 		Library: l, Archiver: archiver{l}, Stages: scrollStages{h}, Pages: pages(cfg),
 	}
 }
+
+// webhookNeeds are the needs of the module webhooks. Its secrets are sealed with the key of
+// the configuration, or of a file in the data folder, which is made when it is first needed.
+func webhookNeeds(cfg Config, k *keys.Service, m keys.Mailer) webhooks.Needs {
+	return webhooks.Needs{Owners: k, Mailer: m, Sealer: sync.OnceValues(func() (*secret.Sealer, error) {
+		key := cfg.SecretKey
+		if key == "" {
+			var err error
+			if key, err = secret.KeyFile(filepath.Join(cfg.DataDir, secretKeyFile)); err != nil {
+				return nil, err
+			}
+		}
+		return secret.NewSealer(key)
+	})}
+}
+
+// secretKeyFile has the key of sealed secrets where the configuration has none.
+const secretKeyFile = "secret.key"
 
 // sandboxNeeds are the needs of the module sandbox.
 func sandboxNeeds(cfg Config, c *credits.Service, l *library.Service, h *pluginhost.Host, log *slog.Logger) sandbox.Needs {

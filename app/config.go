@@ -16,8 +16,10 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -90,6 +92,10 @@ type Config struct {
 	AgentModel string `yaml:"agent_model"`
 	AgentKey   string `yaml:"agent_key"`
 
+	// SecretKey seals the secrets of webhooks in the database: an unguessable text of at
+	// least 32 bytes, the same on every process. Empty: a file in the data folder has it.
+	SecretKey string `yaml:"secret_key"`
+
 	// StageValues are settings and secrets of the built-in stages, by the names of
 	// their variables without Prefix. In the file they are top-level keys in lower case.
 	StageValues map[string]string `yaml:"-"`
@@ -107,6 +113,7 @@ type Config struct {
 	Planner     agent.Config      `yaml:"planner"`
 	Plugins     pluginhost.Config `yaml:"plugins"`
 	Pages       webpage.Config    `yaml:"pages"`
+	Webhooks    webhooks.Config   `yaml:"webhooks"`
 }
 
 // Defaults returns the configuration without file, environment and flags.
@@ -135,6 +142,7 @@ func Defaults() Config {
 		Planner:     agent.Defaults(),
 		Plugins:     pluginhost.Defaults(),
 		Pages:       webpage.Defaults(),
+		Webhooks:    webhooks.Defaults(),
 	}
 }
 
@@ -195,6 +203,7 @@ func Settings() []Setting {
 		{Name: "STRIPE_API_URL", Default: "Stripe's public address", Usage: "address of the Stripe API", set: text(func(c *Config) *string { return &c.StripeAPIURL })},
 		{Name: "SMTP_URL", Secret: true, Default: "the outbox folder", Usage: "smtps:// or smtp:// address of the mail server", set: text(func(c *Config) *string { return &c.SMTPURL })},
 		{Name: "MAIL_FROM", Default: "Scrollery <no-reply@localhost>", Usage: "sender of mail", set: text(func(c *Config) *string { return &c.MailFrom })},
+		{Name: "SECRET_KEY", Secret: true, Default: "secret.key in the data folder", Usage: "key that seals the secrets of webhooks in the database, 32 bytes or more", set: text(func(c *Config) *string { return &c.SecretKey })},
 		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
 		{Name: "AGENT_MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.AgentModel })},
 		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
@@ -292,6 +301,9 @@ func (c *Config) Validate() error {
 			fault("SMTP_URL", "%v", err)
 		}
 	}
+	if c.SecretKey != "" && len(c.SecretKey) < secret.MinKey {
+		fault("SECRET_KEY", "shorter than %d bytes", secret.MinKey)
+	}
 	if len(c.Roles) == 0 {
 		fault("ROLES", "name api, worker or both")
 	}
@@ -308,7 +320,7 @@ func (c *Config) Validate() error {
 	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"protocols": c.Protocols, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
-		"database": c.store(), "scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages,
+		"database": c.store(), "scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages, "webhooks": c.Webhooks,
 	} {
 		if err := part.Validate(); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", name, err))

@@ -179,6 +179,19 @@ func contractCases() []contractCase {
 		{name: "changes from now on", call: "GET /v1/changes?cursor=now&types=video.added,rules.changed&wait=0&limit=500", want: 200, has: map[string]any{"more": false}},
 		bad("changes out of bounds", "GET /v1/changes?limit=501&cursor=x&types=video.lost&wait=26", "limit", "cursor", "types", "wait"),
 
+		// Webhooks.
+		ok("no webhooks", "GET /v1/webhooks"),
+		ok("webhook", `POST /v1/webhooks/create {"url":"https://hooks.customer.com/in","types":["rules.changed"]}`),
+		bad("webhook out of bounds", `POST /v1/webhooks/create {"url":"http://127.0.0.1/","types":["video.lost"],"cursor":"x"}`, "url", "types[0]", "cursor"),
+		{name: "update of an unknown webhook", call: `POST /v1/webhooks/update {"id":"whk_unknown","paused":true}`, want: 200, has: map[string]any{"found": false, "webhook": nil}},
+		{name: "rotation of an unknown webhook", call: `POST /v1/webhooks/rotate {"id":"whk_unknown"}`, want: 200, has: map[string]any{"found": false, "webhook": nil}},
+		{name: "test of an unknown webhook", call: `POST /v1/webhooks/test {"id":"whk_unknown"}`, want: 200, has: map[string]any{"found": false, "delivery": nil}},
+		{name: "deletion of an unknown webhook", call: `POST /v1/webhooks/delete {"id":"whk_unknown"}`, want: 200, has: map[string]any{"found": false}},
+		{name: "deliveries of an unknown webhook", call: "GET /v1/webhooks/deliveries?id=whk_unknown", want: 200, has: map[string]any{"nextCursor": nil}},
+		bad("deliveries without a webhook", "GET /v1/webhooks/deliveries?limit=101&cursor=x", "id", "limit", "cursor"),
+		{name: "redelivery by an unknown webhook", call: `POST /v1/webhooks/redeliver {"id":"whk_unknown","cursor":"now"}`, want: 200, has: map[string]any{"found": false}},
+		bad("redelivery of nothing", `POST /v1/webhooks/redeliver {"id":"whk_unknown"}`, "changeId"),
+
 		// Rules.
 		{name: "no rules", call: "GET /v1/rules", want: 200, has: map[string]any{"rules": nil}},
 		code("rules without workspace", setRules, 409, "workspace_required"),

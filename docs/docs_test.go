@@ -187,7 +187,7 @@ func operations() string {
 	var rows []string
 	files := []protoreflect.FileDescriptor{
 		scrolleryv1.File_scrollery_v1_system_service_proto, scrolleryv1.File_scrollery_v1_billing_service_proto,
-		scrolleryv1.File_scrollery_v1_keys_service_proto, scrolleryv1.File_scrollery_v1_changes_service_proto,
+		scrolleryv1.File_scrollery_v1_keys_service_proto, scrolleryv1.File_scrollery_v1_changes_service_proto, scrolleryv1.File_scrollery_v1_webhooks_service_proto,
 		scrolleryv1.File_scrollery_v1_workspace_service_proto,
 		scrolleryv1.File_scrollery_v1_rules_service_proto, scrolleryv1.File_scrollery_v1_scrolls_service_proto,
 		scrolleryv1.File_scrollery_v1_library_service_proto, scrolleryv1.File_scrollery_v1_usage_service_proto,

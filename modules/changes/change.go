@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"database/sql"
 	"slices"
 	"strings"
 
@@ -29,6 +30,60 @@ func (c *Change) ID() string { return publicid.Format(idPrefix, c.Seq) }
 
 // Seq returns the number of a change by its public id.
 func Seq(id string) (seq int64, ok bool) { return publicid.Parse(idPrefix, id) }
+
+// Shown is a change as callers see it: in an answer, and in the message of a webhook.
+type Shown struct {
+	ID          string   `json:"id"`
+	Type        string   `json:"type"`
+	At          int64    `json:"at"`
+	VideoID     string   `json:"videoId,omitempty"`
+	ScrollID    string   `json:"scrollId,omitempty"`
+	KeyID       string   `json:"keyId,omitempty"`
+	WorkspaceID string   `json:"workspaceId,omitempty"`
+	KeyHash     string   `json:"keyHash,omitempty"`
+	Stage       string   `json:"stage,omitempty"`
+	FailureCode string   `json:"failureCode,omitempty"`
+	Status      string   `json:"status,omitempty"`
+	Old         *float64 `json:"old,omitempty"`
+	New         *float64 `json:"new,omitempty"`
+}
+
+// Show returns the change as callers see it.
+func (c *Change) Show() Shown {
+	v := Shown{
+		ID: c.ID(), Type: string(c.Kind), At: c.At, VideoID: public(publicid.Video, c.Video), ScrollID: public(publicid.Scroll, c.Scroll),
+		Old: float(c.Old), New: float(c.New),
+	}
+	switch c.Kind {
+	case feed.TrendEntered, feed.TrendLeft:
+		v.KeyHash = c.Word
+	case feed.ScrollStage:
+		v.Stage = c.Word
+	case feed.ScrollFailed:
+		v.FailureCode = c.Word
+	case feed.Subscription:
+		v.Status = c.Word
+	case feed.KeyCreated, feed.KeyRevoked:
+		v.KeyID = public(publicid.Key, c.Subject)
+	case feed.WorkspaceChange:
+		v.WorkspaceID = public(publicid.Workspace, c.Subject)
+	}
+	return v
+}
+
+func public(prefix string, id int64) string {
+	if id == 0 {
+		return ""
+	}
+	return publicid.Format(prefix, id)
+}
+
+func float(n sql.NullFloat64) *float64 {
+	if !n.Valid {
+		return nil
+	}
+	return &n.Float64
+}
 
 // Cursor is the public form of "after this number".
 func Cursor(seq int64) string { return publicid.Format(cursorPrefix, seq+1) }

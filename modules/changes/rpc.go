@@ -2,13 +2,10 @@ package changes
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
-	"github.com/scrollery/scrollery/modules/kernel/feed"
-	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -103,44 +100,19 @@ func (r *rpc) watch(ctx context.Context, req *pb.WatchChangesRequest, send func(
 	})
 }
 
-// message shows a change.
+// message is a change as the API has it.
 func message(c *Change) *pb.Change {
-	out := &pb.Change{
-		Id: c.ID(), Type: string(c.Kind), At: float64(c.At), VideoId: public(publicid.Video, c.Video), ScrollId: public(publicid.Scroll, c.Scroll),
-		Old: float(c.Old), New: float(c.New),
+	v := c.Show()
+	return &pb.Change{
+		Id: v.ID, Type: v.Type, At: float64(v.At), VideoId: text(v.VideoID), ScrollId: text(v.ScrollID), KeyId: text(v.KeyID), WorkspaceId: text(v.WorkspaceID),
+		KeyHash: text(v.KeyHash), Stage: text(v.Stage), FailureCode: text(v.FailureCode), Status: text(v.Status), Old: v.Old, New: v.New,
 	}
-	if c.Word != "" {
-		switch c.Kind {
-		case feed.TrendEntered, feed.TrendLeft:
-			out.KeyHash = &c.Word
-		case feed.ScrollStage:
-			out.Stage = &c.Word
-		case feed.ScrollFailed:
-			out.FailureCode = &c.Word
-		case feed.Subscription:
-			out.Status = &c.Word
-		}
-	}
-	switch c.Kind {
-	case feed.KeyCreated, feed.KeyRevoked:
-		out.KeyId = public(publicid.Key, c.Subject)
-	case feed.WorkspaceChange:
-		out.WorkspaceId = public(publicid.Workspace, c.Subject)
-	}
-	return out
 }
 
-func public(prefix string, id int64) *string {
-	if id == 0 {
+// text is nil for an empty one.
+func text(s string) *string {
+	if s == "" {
 		return nil
 	}
-	text := publicid.Format(prefix, id)
-	return &text
-}
-
-func float(n sql.NullFloat64) *float64 {
-	if !n.Valid {
-		return nil
-	}
-	return &n.Float64
+	return &s
 }

@@ -176,6 +176,18 @@ func (r rows) revokeAll(ctx context.Context, tx *store.Tx, accountID int64, at t
 	})
 }
 
+// Address returns the mail address of an account; empty where no checkout gave one.
+func (s *Service) Address(ctx context.Context, accountID int64) (string, error) {
+	row, err := s.db.Ent().Account.Get(viewer.System(ctx), accountID)
+	if err != nil {
+		return "", fmt.Errorf("load account %d: %w", accountID, err)
+	}
+	if row.Email == nil {
+		return "", nil
+	}
+	return *row.Email, nil
+}
+
 // AccountRow is an account as it is stored.
 type AccountRow struct {
 	ID int64

@@ -223,6 +223,14 @@ func (b *bundle) mount() {
 	api.Stream(b.mux, "WatchChanges", func(context.Context, *scrolleryv1.WatchChangesRequest, func(*scrolleryv1.WatchChangesResponse) error) error {
 		return nil
 	})
+	unary[scrolleryv1.ListWebhooksRequest, scrolleryv1.ListWebhooksResponse](b, "ListWebhooks")
+	unary[scrolleryv1.CreateWebhookRequest, scrolleryv1.CreateWebhookResponse](b, "CreateWebhook")
+	unary[scrolleryv1.UpdateWebhookRequest, scrolleryv1.UpdateWebhookResponse](b, "UpdateWebhook")
+	unary[scrolleryv1.RotateWebhookSecretRequest, scrolleryv1.RotateWebhookSecretResponse](b, "RotateWebhookSecret")
+	unary[scrolleryv1.TestWebhookRequest, scrolleryv1.TestWebhookResponse](b, "TestWebhook")
+	unary[scrolleryv1.DeleteWebhookRequest, scrolleryv1.DeleteWebhookResponse](b, "DeleteWebhook")
+	unary[scrolleryv1.ListDeliveriesRequest, scrolleryv1.ListDeliveriesResponse](b, "ListDeliveries")
+	unary[scrolleryv1.RedeliverRequest, scrolleryv1.RedeliverResponse](b, "Redeliver")
 	page[scrolleryv1.GetHooksRequest](b, "GetHooks")
 	page[scrolleryv1.GetOutliersRequest](b, "GetOutliers")
 	page[scrolleryv1.GetTrendsRequest](b, "GetTrends")

@@ -1,0 +1,158 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/changes"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// The environment of a process that delivers until it is killed.
+const (
+	childDir  = "SCROLLERY_WEBHOOKS_TEST_DIR"
+	childURL  = "SCROLLERY_WEBHOOKS_TEST_URL"
+	childPeer = "SCROLLERY_WEBHOOKS_TEST_PEER"
+	// killsSetting is how many processes are killed on each database.
+	killsSetting = "SCROLLERY_KILLS"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childDir) == "" {
+		os.Exit(m.Run())
+	}
+	if err := child(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// killConfig lets a lost worker's lease end soon.
+func killConfig(peer string) Config {
+	cfg := Defaults()
+	cfg.Timeout, cfg.Transport = 100*time.Millisecond, toReceiver(peer)
+	for i := range cfg.Retries {
+		cfg.Retries[i] = 5 * time.Millisecond
+	}
+	return cfg
+}
+
+// child delivers, and adds changes, until it is killed.
+func child() error {
+	ctx := viewer.As(context.Background(), account)
+	db, err := store.Open(ctx, store.Config{DataDir: os.Getenv(childDir), DatabaseURL: os.Getenv(childURL), MaxConns: 8}, storetest.Log(nil))
+	if err != nil {
+		return err
+	}
+	s, err := New(db, changes.New(db), killConfig(os.Getenv(childPeer)), Needs{Owners: owners{}, Mailer: make(mailbox, 100), Sealer: sealer})
+	if err != nil {
+		return err
+	}
+	s.graceOfLease, s.lookEvery = 100*time.Millisecond, 100*time.Millisecond
+	queue, err := store.NewQueue(db, s.Workers(), s.Periodics(), storetest.Log(nil))
+	if err != nil {
+		return err
+	}
+	if err := queue.Start(ctx); err != nil {
+		return err
+	}
+	for n := int64(1); ; n++ {
+		err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+			return feed.Append(ctx, tx, feed.Change{Kind: feed.VideoAdded, Video: n})
+		})
+		if err != nil {
+			return err
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// TestKilledServersLoseNothing kills a server again and again while it delivers, and has
+// the receiver fail at times. SCROLLERY_KILLS sets how often.
+func TestKilledServersLoseNothing(t *testing.T) {
+	t.Parallel()
+	kills := 3
+	if text := os.Getenv(killsSetting); text != "" {
+		kills, _ = strconv.Atoi(text)
+	}
+	for name, where := range map[string]func(testing.TB) store.Config{store.SQLite: storetest.SQLiteConfig, store.Postgres: storetest.PostgresConfig} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := where(t)
+			r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+				if rand.N(20) == 0 {
+					w.WriteHeader(500)
+				}
+			})
+			ctx := viewer.As(t.Context(), account)
+			db := storetest.Open(t, cfg)
+			b := &bundle{ctx: ctx, db: db, receiver: r, mails: make(mailbox, 100)}
+			made, err := New(db, changes.New(db), killConfig(r.address()), Needs{Owners: owners{}, Mailer: b.mails, Sealer: sealer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hook, _, err := made.Create(ctx, hookURL, nil, changes.From{Oldest: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			made.Close()
+			for range kills {
+				killWhileItDelivers(t, cfg, r)
+			}
+			b.Service = start(t, db, killConfig(r.address()), b.mails)
+			head, err := b.feed.Start(ctx, changes.From{Now: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.until(t, hook.ID, "at the end of the feed", func(w *Webhook) bool { return w.Cursor == head })
+			next, again := int64(1), 0
+			for _, got := range r.all() {
+				seq, ok := changes.Seq(got.id)
+				switch {
+				case ok && seq == next:
+					next++
+				case ok && seq < next:
+					again++
+				default:
+					t.Fatalf("after change %d came %s (%d)", next-1, got.id, seq)
+				}
+			}
+			if next != head+1 {
+				t.Errorf("%d changes came, want %d", next-1, head)
+			}
+			t.Logf("%d kills, %d changes in order, %d repetitions", kills, head, again)
+		})
+	}
+}
+
+// killWhileItDelivers runs a server and kills it a moment after a request of its came.
+func killWhileItDelivers(t *testing.T, cfg store.Config, r *receiver) {
+	t.Helper()
+	for len(r.came) > 0 {
+		<-r.came
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+cfg.DataDir, childURL+"="+cfg.DatabaseURL, childPeer+"="+r.address())
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-r.came:
+	case <-time.After(30 * time.Second):
+		t.Error("a server delivers nothing")
+	}
+	time.Sleep(rand.N(150 * time.Millisecond)) // any moment of its work
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed
+}
