@@ -13,8 +13,8 @@ import (
 	"os"
 )
 
-// Verb is the first argument of this program when it must launch a plugin and do nothing
-// else.
+// Verb is the last argument but one of this program when it must launch a plugin and do
+// nothing else.
 const Verb = "plugin-launch"
 
 // Trial is the launcher's argument that does nothing, for a box that is only tried.
@@ -28,20 +28,20 @@ const (
 )
 
 func init() {
-	if len(os.Args) > 1 && os.Args[1] == Verb {
-		os.Exit(run(os.Args[2:]))
+	if last := len(os.Args) - 1; last > 1 && os.Args[last-1] == Verb {
+		os.Exit(run(os.Args[last]))
 	}
 }
 
 // run checks the binary's hash, takes rights and resources away from this process,
 // and runs the binary: in a box as its only child, else in its own place. It returns an
-// exit code. args are the arguments after [Verb].
-func run(args []string) int {
-	if len(args) == 1 && args[0] == Trial {
+// exit code.
+func run(order string) int {
+	if order == Trial {
 		return 0
 	}
 	var o Order
-	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &o) != nil || o.Path == "" {
+	if json.Unmarshal([]byte(order), &o) != nil || o.Path == "" {
 		fmt.Fprintln(os.Stderr, Verb+": this verb is for the host alone")
 		return 2
 	}
