@@ -110,13 +110,6 @@ func timeless(t *testing.T, answer *apptest.Answer) string {
 	return string(text)
 }
 
-func wantOutcome(t *testing.T, caller *apptest.Caller, call, want string) {
-	t.Helper()
-	if answer := caller.Do(t, call, ""); answer.JSON(t)["outcome"] != want {
-		t.Errorf("%s answered %s", call, answer.Body)
-	}
-}
-
 func everything(t *testing.T, owner *apptest.Caller) string {
 	t.Helper()
 	var all strings.Builder

@@ -28,7 +28,6 @@ import (
 type world struct {
 	letters []mail.Message
 	closed  []int64
-	files   map[string]string
 	erased  int
 	failing error
 }
@@ -333,7 +332,7 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 		}
 		state(confirmed)
 		status, at, err := s.Request(ctx)
-		if err != nil || status != statusScheduled || at.Sub(time.Now()) < grace-time.Minute || at.Sub(time.Now()) > grace+time.Minute {
+		if err != nil || status != statusScheduled || time.Until(at) < grace-time.Minute || time.Until(at) > grace+time.Minute {
 			t.Errorf("while it is scheduled: got %q at %v, %v", status, at, err)
 		}
 		if status, _, err := s.CallOff(ctx); err != nil || status != statusCancelled {
