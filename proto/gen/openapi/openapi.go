@@ -9,3 +9,9 @@ import _ "embed"
 //
 //go:embed openapi.json
 var Document string
+
+// Tools has the description and the input schema of each operation that is a tool, by
+// operation id, as JSON text.
+//
+//go:embed tools.json
+var Tools string

@@ -1,4 +1,5 @@
-// Command openapi writes the OpenAPI 3.1 document of the REST operations.
+// Command openapi writes the OpenAPI 3.1 document of the REST operations, and the input
+// schemas of those that are tools of agents.
 //
 // It reads the same descriptors as the server: the operation option, the bounds and the
 // field options, and in addition the comments of the .proto files.
@@ -37,6 +38,12 @@ import _ "embed"
 //
 //go:embed openapi.json
 var Document string
+
+// Tools has the description and the input schema of each operation that is a tool, by
+// operation id, as JSON text.
+//
+//go:embed tools.json
+var Tools string
 `
 
 func main() {
@@ -85,6 +92,13 @@ func run() error {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(output, "openapi.json"), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	offered, err := tools(services)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(output, "tools.json"), append(offered, '\n'), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(output, "openapi.go"), []byte(embedding), 0o644)

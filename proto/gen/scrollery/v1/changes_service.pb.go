@@ -466,10 +466,12 @@ const file_scrollery_v1_changes_service_proto_rawDesc = "" +
 	" \x01(\tB\x04\xd0\xda\x18\x01R\vfailureCode\x12\x1c\n" +
 	"\x06status\x18\v \x01(\tB\x04\xd0\xda\x18\x01R\x06status\x12\x16\n" +
 	"\x03old\x18\f \x01(\x01B\x04\xd0\xda\x18\x01R\x03old\x12\x16\n" +
-	"\x03new\x18\r \x01(\x01B\x04\xd0\xda\x18\x01R\x03new2\xcd\x02\n" +
-	"\x0eChangesService\x12\x9a\x01\n" +
-	"\vListChanges\x12 .scrollery.v1.ListChangesRequest\x1a!.scrollery.v1.ListChangesResponse\"F\xca\xda\x18?\n" +
-	"\vlistChanges\x12\x03GET\x1a\v/v1/changes \x02*\faccount:readB\x0ecursor_expired\x90\x02\x01\x12\x9d\x01\n" +
+	"\x03new\x18\r \x01(\x01B\x04\xd0\xda\x18\x01R\x03new2\xe8\x02\n" +
+	"\x0eChangesService\x12\xb5\x01\n" +
+	"\vListChanges\x12 .scrollery.v1.ListChangesRequest\x1a!.scrollery.v1.ListChangesResponse\"a\xca\xda\x18Z\n" +
+	"\vlistChanges\x12\x03GET\x1a\v/v1/changes \x02*\faccount:readB\x0ecursor_expiredz\x19\n" +
+	"\fList changes\x12\aaccount(\n" +
+	"\x90\x02\x01\x12\x9d\x01\n" +
 	"\fWatchChanges\x12!.scrollery.v1.WatchChangesRequest\x1a\".scrollery.v1.WatchChangesResponse\"D\xca\xda\x18@\n" +
 	"\fwatchChanges\x12\x03GET\x1a\v/v1/changes \x02*\faccount:readB\x0ecursor_expired0\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 

@@ -911,47 +911,72 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x0eagent_metadata\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\ragentMetadata\"\x97\x01\n" +
 	"\x1cAnnotateLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12)\n" +
-	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xc3\x15\n" +
-	"\x0eLibraryService\x12\x80\x01\n" +
-	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"5\xca\xda\x18.\n" +
-	"\bgetHooks\x12\x03GET\x1a\t/v1/hooks \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x8f\x01\n" +
-	"\vGetOutliers\x12 .scrollery.v1.GetOutliersRequest\x1a!.scrollery.v1.GetOutliersResponse\";\xca\xda\x184\n" +
-	"\vgetOutliers\x12\x03GET\x1a\f/v1/outliers \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\x85\x01\n" +
-	"\tGetTrends\x12\x1e.scrollery.v1.GetTrendsRequest\x1a\x1f.scrollery.v1.GetTrendsResponse\"7\xca\xda\x180\n" +
+	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xa7\x19\n" +
+	"\x0eLibraryService\x12\x99\x01\n" +
+	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"N\xca\xda\x18G\n" +
+	"\bgetHooks\x12\x03GET\x1a\t/v1/hooks \x02*\flibrary:read0\x018\x01z\x17\n" +
+	"\n" +
+	"List hooks\x12\adefault(\n" +
+	"\x90\x02\x01\x12\xab\x01\n" +
+	"\vGetOutliers\x12 .scrollery.v1.GetOutliersRequest\x1a!.scrollery.v1.GetOutliersResponse\"W\xca\xda\x18P\n" +
+	"\vgetOutliers\x12\x03GET\x1a\f/v1/outliers \x02*\flibrary:read0\x018\x01z\x1a\n" +
+	"\rList outliers\x12\adefault(\n" +
+	"\x90\x02\x01\x12\x9f\x01\n" +
+	"\tGetTrends\x12\x1e.scrollery.v1.GetTrendsRequest\x1a\x1f.scrollery.v1.GetTrendsResponse\"Q\xca\xda\x18J\n" +
 	"\tgetTrends\x12\x03GET\x1a\n" +
-	"/v1/trends \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xda\x01\n" +
-	"\x13ArchiveLibraryVideo\x12(.scrollery.v1.ArchiveLibraryVideoRequest\x1a).scrollery.v1.ArchiveLibraryVideoResponse\"n\xca\xda\x18j\n" +
-	"\x13archiveLibraryVideo\x12\x04POST\x1a\x13/v1/library/archive \x02*\rlibrary:write0\x018\x02b#{\"videoId\":\"vid_1\",\"archived\":true}\x12\x8a\x01\n" +
+	"/v1/trends \x02*\flibrary:read0\x018\x01z\x18\n" +
+	"\vList trends\x12\adefault(\n" +
+	"\x90\x02\x01\x12\xfa\x01\n" +
+	"\x13ArchiveLibraryVideo\x12(.scrollery.v1.ArchiveLibraryVideoRequest\x1a).scrollery.v1.ArchiveLibraryVideoResponse\"\x8d\x01\xca\xda\x18\x88\x01\n" +
+	"\x13archiveLibraryVideo\x12\x04POST\x1a\x13/v1/library/archive \x02*\rlibrary:write0\x018\x02b#{\"videoId\":\"vid_1\",\"archived\":true}z\x1c\n" +
+	"\x0fArchive a video\x12\alibrary \x01\x12\xab\x01\n" +
 	"\n" +
-	"GetLibrary\x12\x1f.scrollery.v1.GetLibraryRequest\x1a .scrollery.v1.GetLibraryResponse\"9\xca\xda\x182\n" +
+	"GetLibrary\x12\x1f.scrollery.v1.GetLibraryRequest\x1a .scrollery.v1.GetLibraryResponse\"Z\xca\xda\x18S\n" +
 	"\n" +
-	"getLibrary\x12\x03GET\x1a\v/v1/library \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xf2\x01\n" +
-	"\x14AnnotateLibraryVideo\x12).scrollery.v1.AnnotateLibraryVideoRequest\x1a*.scrollery.v1.AnnotateLibraryVideoResponse\"\x82\x01\xca\xda\x18~\n" +
-	"\x14annotateLibraryVideo\x12\x04POST\x1a\x14/v1/library/annotate \x02*\rlibrary:write0\x018\x02b5{\"videoId\":\"vid_1\",\"agentMetadata\":{\"angle\":\"price\"}}\x12\x98\x01\n" +
-	"\bGetVideo\x12\x1d.scrollery.v1.GetVideoRequest\x1a\x1e.scrollery.v1.GetVideoResponse\"M\xca\xda\x18F\n" +
-	"\bgetVideo\x12\x03GET\x1a\x11/v1/library/video \x02*\flibrary:read0\x018\x01b\x0e{\"id\":\"vid_1\"}\x90\x02\x01\x12\xc4\x01\n" +
-	"\x10ListObservations\x12%.scrollery.v1.ListObservationsRequest\x1a&.scrollery.v1.ListObservationsResponse\"a\xca\xda\x18Z\n" +
-	"\x10listObservations\x12\x03GET\x1a\x18/v1/library/observations \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}\x90\x02\x01\x12\xa8\x01\n" +
-	"\fListOutliers\x12!.scrollery.v1.ListOutliersRequest\x1a\".scrollery.v1.ListOutliersResponse\"Q\xca\xda\x18J\n" +
-	"\flistOutliers\x12\x03GET\x1a\x11/v1/outliers/list \x02*\flibrary:read0\x018\x01b\x0e{\"minScore\":3}\x90\x02\x01\x12\xa0\x01\n" +
-	"\tListHooks\x12\x1e.scrollery.v1.ListHooksRequest\x1a\x1f.scrollery.v1.ListHooksResponse\"R\xca\xda\x18K\n" +
-	"\tlistHooks\x12\x03GET\x1a\x0e/v1/hooks/list \x02*\flibrary:read0\x018\x01b\x15{\"platform\":\"tiktok\"}\x90\x02\x01\x12\x8e\x01\n" +
+	"getLibrary\x12\x03GET\x1a\v/v1/library \x02*\flibrary:read0\x018\x01z\x1f\n" +
+	"\x12Search the library\x12\adefault(\n" +
+	"\x90\x02\x01\x12\x94\x02\n" +
+	"\x14AnnotateLibraryVideo\x12).scrollery.v1.AnnotateLibraryVideoRequest\x1a*.scrollery.v1.AnnotateLibraryVideoResponse\"\xa4\x01\xca\xda\x18\x9f\x01\n" +
+	"\x14annotateLibraryVideo\x12\x04POST\x1a\x14/v1/library/annotate \x02*\rlibrary:write0\x018\x02b5{\"videoId\":\"vid_1\",\"agentMetadata\":{\"angle\":\"price\"}}z\x1f\n" +
+	"\x10Annotate a video\x12\adefault\x18\x01 \x01\x12\xb1\x01\n" +
+	"\bGetVideo\x12\x1d.scrollery.v1.GetVideoRequest\x1a\x1e.scrollery.v1.GetVideoResponse\"f\xca\xda\x18_\n" +
+	"\bgetVideo\x12\x03GET\x1a\x11/v1/library/video \x02*\flibrary:read0\x018\x01b\x0e{\"id\":\"vid_1\"}z\x17\n" +
+	"\fRead a video\x12\alibrary\x90\x02\x01\x12\xed\x01\n" +
+	"\x10ListObservations\x12%.scrollery.v1.ListObservationsRequest\x1a&.scrollery.v1.ListObservationsResponse\"\x89\x01\xca\xda\x18\x81\x01\n" +
+	"\x10listObservations\x12\x03GET\x1a\x18/v1/library/observations \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}z%\n" +
+	"\x18List readings of a video\x12\alibrary(\n" +
+	"\x90\x02\x01\x12\xc6\x01\n" +
+	"\fListOutliers\x12!.scrollery.v1.ListOutliersRequest\x1a\".scrollery.v1.ListOutliersResponse\"o\xca\xda\x18h\n" +
+	"\flistOutliers\x12\x03GET\x1a\x11/v1/outliers/list \x02*\flibrary:read0\x018\x01b\x0e{\"minScore\":3}z\x1c\n" +
+	"\x0fSearch outliers\x12\alibrary(\n" +
+	"\x90\x02\x01\x12\xbb\x01\n" +
+	"\tListHooks\x12\x1e.scrollery.v1.ListHooksRequest\x1a\x1f.scrollery.v1.ListHooksResponse\"m\xca\xda\x18f\n" +
+	"\tlistHooks\x12\x03GET\x1a\x0e/v1/hooks/list \x02*\flibrary:read0\x018\x01b\x15{\"platform\":\"tiktok\"}z\x19\n" +
+	"\fSearch hooks\x12\alibrary(\n" +
+	"\x90\x02\x01\x12\xac\x01\n" +
 	"\n" +
-	"ListTrends\x12\x1f.scrollery.v1.ListTrendsRequest\x1a .scrollery.v1.ListTrendsResponse\"=\xca\xda\x186\n" +
+	"ListTrends\x12\x1f.scrollery.v1.ListTrendsRequest\x1a .scrollery.v1.ListTrendsResponse\"[\xca\xda\x18T\n" +
 	"\n" +
-	"listTrends\x12\x03GET\x1a\x0f/v1/trends/list \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xb8\x01\n" +
-	"\x0eExplainOutlier\x12#.scrollery.v1.ExplainOutlierRequest\x1a$.scrollery.v1.ExplainOutlierResponse\"[\xca\xda\x18T\n" +
-	"\x0eexplainOutlier\x12\x03GET\x1a\x14/v1/outliers/explain \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}\x90\x02\x01\x12\xb5\x01\n" +
-	"\fExplainTrend\x12!.scrollery.v1.ExplainTrendRequest\x1a\".scrollery.v1.ExplainTrendResponse\"^\xca\xda\x18W\n" +
-	"\fexplainTrend\x12\x03GET\x1a\x12/v1/trends/explain \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}\x90\x02\x01\x12\x92\x01\n" +
+	"listTrends\x12\x03GET\x1a\x0f/v1/trends/list \x02*\flibrary:read0\x018\x01z\x1c\n" +
+	"\x0fList all trends\x12\alibrary(\n" +
+	"\x90\x02\x01\x12\xd7\x01\n" +
+	"\x0eExplainOutlier\x12#.scrollery.v1.ExplainOutlierRequest\x1a$.scrollery.v1.ExplainOutlierResponse\"z\xca\xda\x18s\n" +
+	"\x0eexplainOutlier\x12\x03GET\x1a\x14/v1/outliers/explain \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}z\x1d\n" +
+	"\x12Explain an outlier\x12\adefault\x90\x02\x01\x12\xd1\x01\n" +
+	"\fExplainTrend\x12!.scrollery.v1.ExplainTrendRequest\x1a\".scrollery.v1.ExplainTrendResponse\"z\xca\xda\x18s\n" +
+	"\fexplainTrend\x12\x03GET\x1a\x12/v1/trends/explain \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}z\x1a\n" +
+	"\x0fExplain a trend\x12\alibrary\x90\x02\x01\x12\xb3\x01\n" +
 	"\n" +
-	"ListScores\x12\x1f.scrollery.v1.ListScoresRequest\x1a .scrollery.v1.ListScoresResponse\"A\xca\xda\x18:\n" +
+	"ListScores\x12\x1f.scrollery.v1.ListScoresRequest\x1a .scrollery.v1.ListScoresResponse\"b\xca\xda\x18[\n" +
 	"\n" +
-	"listScores\x12\x03GET\x1a\x13/v1/outliers/scores \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xbc\x01\n" +
-	"\x0eGetTrendSeries\x12#.scrollery.v1.GetTrendSeriesRequest\x1a$.scrollery.v1.GetTrendSeriesResponse\"_\xca\xda\x18X\n" +
-	"\x0egetTrendSeries\x12\x03GET\x1a\x11/v1/trends/series \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}\x90\x02\x01\x12\xac\x01\n" +
-	"\x10BacktestOutliers\x12%.scrollery.v1.BacktestOutliersRequest\x1a&.scrollery.v1.BacktestOutliersResponse\"I\xca\xda\x18B\n" +
-	"\x10backtestOutliers\x12\x03GET\x1a\x15/v1/outliers/backtest \x02*\flibrary:read0\x018\x01\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"listScores\x12\x03GET\x1a\x13/v1/outliers/scores \x02*\flibrary:read0\x018\x01z\x1f\n" +
+	"\x16Read scores for a plot\x12\x05plots\x90\x02\x01\x12\xdf\x01\n" +
+	"\x0eGetTrendSeries\x12#.scrollery.v1.GetTrendSeriesRequest\x1a$.scrollery.v1.GetTrendSeriesResponse\"\x81\x01\xca\xda\x18z\n" +
+	"\x0egetTrendSeries\x12\x03GET\x1a\x11/v1/trends/series \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}z \n" +
+	"\x17Read a trend for a plot\x12\x05plots\x90\x02\x01\x12\xc6\x01\n" +
+	"\x10BacktestOutliers\x12%.scrollery.v1.BacktestOutliersRequest\x1a&.scrollery.v1.BacktestOutliersResponse\"c\xca\xda\x18\\\n" +
+	"\x10backtestOutliers\x12\x03GET\x1a\x15/v1/outliers/backtest \x02*\flibrary:read0\x018\x01z\x18\n" +
+	"\x0fTest the scores\x12\x05plots\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_library_service_proto_rawDescOnce sync.Once

@@ -112,7 +112,10 @@ type Operation struct {
 	Example string `protobuf:"bytes,12,opt,name=example" json:"example,omitempty"`
 	// On a stream whose message has one field of bytes: REST answers all bytes as one body
 	// of this type, and not with Server-Sent Events.
-	MediaType     string `protobuf:"bytes,14,opt,name=media_type,json=mediaType" json:"media_type,omitempty"`
+	MediaType string `protobuf:"bytes,14,opt,name=media_type,json=mediaType" json:"media_type,omitempty"`
+	// Unset: the operation is no tool of agents. Operations of billing, keys, sandboxes and
+	// secrets, streams, and those that export or delete accounts are never one.
+	Tool          *Tool `protobuf:"bytes,15,opt,name=tool" json:"tool,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -238,6 +241,96 @@ func (x *Operation) GetMediaType() string {
 	return ""
 }
 
+func (x *Operation) GetTool() *Tool {
+	if x != nil {
+		return x.Tool
+	}
+	return nil
+}
+
+// Tool is how the Model Context Protocol offers an operation: the name of the tool is the
+// operation's id, its description the comment of the rpc (at most 300 characters).
+type Tool struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the tool for people.
+	Title string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
+	// A tool of the set `default` is offered unless the client chooses other sets.
+	Toolset string `protobuf:"bytes,2,opt,name=toolset" json:"toolset,omitempty"`
+	// Whether a call may replace or remove what is there; not for reads.
+	Destructive bool `protobuf:"varint,3,opt,name=destructive" json:"destructive,omitempty"`
+	// Whether the same call a second time changes nothing more; not for reads.
+	Idempotent bool `protobuf:"varint,4,opt,name=idempotent" json:"idempotent,omitempty"`
+	// The field `limit` of a call without one; 0: as on REST.
+	DefaultLimit  int32 `protobuf:"varint,5,opt,name=default_limit,json=defaultLimit" json:"default_limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tool) Reset() {
+	*x = Tool{}
+	mi := &file_scrollery_v1_operation_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tool) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tool) ProtoMessage() {}
+
+func (x *Tool) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_operation_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tool.ProtoReflect.Descriptor instead.
+func (*Tool) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_operation_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Tool) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Tool) GetToolset() string {
+	if x != nil {
+		return x.Toolset
+	}
+	return ""
+}
+
+func (x *Tool) GetDestructive() bool {
+	if x != nil {
+		return x.Destructive
+	}
+	return false
+}
+
+func (x *Tool) GetIdempotent() bool {
+	if x != nil {
+		return x.Idempotent
+	}
+	return false
+}
+
+func (x *Tool) GetDefaultLimit() int32 {
+	if x != nil {
+		return x.DefaultLimit
+	}
+	return 0
+}
+
 // Form is what a message holds while its field `status` has one of some values.
 type Form struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -253,7 +346,7 @@ type Form struct {
 
 func (x *Form) Reset() {
 	*x = Form{}
-	mi := &file_scrollery_v1_operation_proto_msgTypes[1]
+	mi := &file_scrollery_v1_operation_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -265,7 +358,7 @@ func (x *Form) String() string {
 func (*Form) ProtoMessage() {}
 
 func (x *Form) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_operation_proto_msgTypes[1]
+	mi := &file_scrollery_v1_operation_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -278,7 +371,7 @@ func (x *Form) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Form.ProtoReflect.Descriptor instead.
 func (*Form) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_operation_proto_rawDescGZIP(), []int{1}
+	return file_scrollery_v1_operation_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Form) GetName() string {
@@ -436,7 +529,7 @@ var File_scrollery_v1_operation_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cscrollery/v1/operation.proto\x12\fscrollery.v1\x1a google/protobuf/descriptor.proto\"\xed\x02\n" +
+	"\x1cscrollery/v1/operation.proto\x12\fscrollery.v1\x1a google/protobuf/descriptor.proto\"\x95\x03\n" +
 	"\tOperation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06method\x18\x02 \x01(\tR\x06method\x12\x12\n" +
@@ -454,7 +547,16 @@ const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"per_minute\x18\v \x01(\x05R\tperMinute\x12\x18\n" +
 	"\aexample\x18\f \x01(\tR\aexample\x12\x1d\n" +
 	"\n" +
-	"media_type\x18\x0e \x01(\tR\tmediaType\"l\n" +
+	"media_type\x18\x0e \x01(\tR\tmediaType\x12&\n" +
+	"\x04tool\x18\x0f \x01(\v2\x12.scrollery.v1.ToolR\x04tool\"\x9d\x01\n" +
+	"\x04Tool\x12\x14\n" +
+	"\x05title\x18\x01 \x01(\tR\x05title\x12\x18\n" +
+	"\atoolset\x18\x02 \x01(\tR\atoolset\x12 \n" +
+	"\vdestructive\x18\x03 \x01(\bR\vdestructive\x12\x1e\n" +
+	"\n" +
+	"idempotent\x18\x04 \x01(\bR\n" +
+	"idempotent\x12#\n" +
+	"\rdefault_limit\x18\x05 \x01(\x05R\fdefaultLimit\"l\n" +
 	"\x04Form\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bstatuses\x18\x02 \x03(\tR\bstatuses\x12\x16\n" +
@@ -492,33 +594,35 @@ func file_scrollery_v1_operation_proto_rawDescGZIP() []byte {
 }
 
 var file_scrollery_v1_operation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_scrollery_v1_operation_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_scrollery_v1_operation_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_scrollery_v1_operation_proto_goTypes = []any{
 	(Auth)(0),                           // 0: scrollery.v1.Auth
 	(*Operation)(nil),                   // 1: scrollery.v1.Operation
-	(*Form)(nil),                        // 2: scrollery.v1.Form
-	(*descriptorpb.MethodOptions)(nil),  // 3: google.protobuf.MethodOptions
-	(*descriptorpb.MessageOptions)(nil), // 4: google.protobuf.MessageOptions
-	(*descriptorpb.FieldOptions)(nil),   // 5: google.protobuf.FieldOptions
+	(*Tool)(nil),                        // 2: scrollery.v1.Tool
+	(*Form)(nil),                        // 3: scrollery.v1.Form
+	(*descriptorpb.MethodOptions)(nil),  // 4: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil), // 5: google.protobuf.MessageOptions
+	(*descriptorpb.FieldOptions)(nil),   // 6: google.protobuf.FieldOptions
 }
 var file_scrollery_v1_operation_proto_depIdxs = []int32{
 	0,  // 0: scrollery.v1.Operation.auth:type_name -> scrollery.v1.Auth
-	3,  // 1: scrollery.v1.operation:extendee -> google.protobuf.MethodOptions
-	4,  // 2: scrollery.v1.form:extendee -> google.protobuf.MessageOptions
-	5,  // 3: scrollery.v1.omit_unset:extendee -> google.protobuf.FieldOptions
-	5,  // 4: scrollery.v1.rpc_only:extendee -> google.protobuf.FieldOptions
-	5,  // 5: scrollery.v1.empty_sets:extendee -> google.protobuf.FieldOptions
-	5,  // 6: scrollery.v1.rest_name:extendee -> google.protobuf.FieldOptions
-	5,  // 7: scrollery.v1.secret:extendee -> google.protobuf.FieldOptions
-	5,  // 8: scrollery.v1.known_value:extendee -> google.protobuf.FieldOptions
-	5,  // 9: scrollery.v1.members:extendee -> google.protobuf.FieldOptions
-	1,  // 10: scrollery.v1.operation:type_name -> scrollery.v1.Operation
-	2,  // 11: scrollery.v1.form:type_name -> scrollery.v1.Form
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	10, // [10:12] is the sub-list for extension type_name
-	1,  // [1:10] is the sub-list for extension extendee
-	0,  // [0:1] is the sub-list for field type_name
+	2,  // 1: scrollery.v1.Operation.tool:type_name -> scrollery.v1.Tool
+	4,  // 2: scrollery.v1.operation:extendee -> google.protobuf.MethodOptions
+	5,  // 3: scrollery.v1.form:extendee -> google.protobuf.MessageOptions
+	6,  // 4: scrollery.v1.omit_unset:extendee -> google.protobuf.FieldOptions
+	6,  // 5: scrollery.v1.rpc_only:extendee -> google.protobuf.FieldOptions
+	6,  // 6: scrollery.v1.empty_sets:extendee -> google.protobuf.FieldOptions
+	6,  // 7: scrollery.v1.rest_name:extendee -> google.protobuf.FieldOptions
+	6,  // 8: scrollery.v1.secret:extendee -> google.protobuf.FieldOptions
+	6,  // 9: scrollery.v1.known_value:extendee -> google.protobuf.FieldOptions
+	6,  // 10: scrollery.v1.members:extendee -> google.protobuf.FieldOptions
+	1,  // 11: scrollery.v1.operation:type_name -> scrollery.v1.Operation
+	3,  // 12: scrollery.v1.form:type_name -> scrollery.v1.Form
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	11, // [11:13] is the sub-list for extension type_name
+	2,  // [2:11] is the sub-list for extension extendee
+	0,  // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_operation_proto_init() }
@@ -532,7 +636,7 @@ func file_scrollery_v1_operation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_operation_proto_rawDesc), len(file_scrollery_v1_operation_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 9,
 			NumServices:   0,
 		},

@@ -695,20 +695,25 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\x06change\x18\x04 \x01(\tB.\xbaH&r$R\rnewly_droppedR\n" +
 	"newly_keptR\adropped\xaa\x01\x02\b\x02R\x06change\x12\x19\n" +
 	"\x04rule\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04rule\x12\x1d\n" +
-	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06reason2\xb7\x05\n" +
-	"\fRulesService\x12|\n" +
-	"\bGetRules\x12\x1d.scrollery.v1.GetRulesRequest\x1a\x1e.scrollery.v1.GetRulesResponse\"1\xca\xda\x18*\n" +
+	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06reason2\xb5\x06\n" +
+	"\fRulesService\x12\x97\x01\n" +
+	"\bGetRules\x12\x1d.scrollery.v1.GetRulesRequest\x1a\x1e.scrollery.v1.GetRulesResponse\"L\xca\xda\x18E\n" +
 	"\bgetRules\x12\x03GET\x1a\t/v1/rules \x02*\n" +
-	"rules:read8\x01\x90\x02\x01\x12\xab\x01\n" +
-	"\bPutRules\x12\x1d.scrollery.v1.PutRulesRequest\x1a\x1e.scrollery.v1.PutRulesResponse\"`\xca\xda\x18\\\n" +
-	"\bputRules\x12\x03PUT\x1a\t/v1/rules \x02*\vrules:write0\x018\x02B\x12workspace_requiredb\x19{\"text\":\"- no giveaways\"}\x12\xa7\x01\n" +
-	"\x10ListRuleVersions\x12%.scrollery.v1.ListRuleVersionsRequest\x1a&.scrollery.v1.ListRuleVersionsResponse\"D\xca\xda\x18=\n" +
+	"rules:read8\x01z\x19\n" +
+	"\x0eRead the rules\x12\adefault\x90\x02\x01\x12\xce\x01\n" +
+	"\bPutRules\x12\x1d.scrollery.v1.PutRulesRequest\x1a\x1e.scrollery.v1.PutRulesResponse\"\x82\x01\xca\xda\x18~\n" +
+	"\bputRules\x12\x03PUT\x1a\t/v1/rules \x02*\vrules:write0\x018\x02B\x12workspace_requiredb\x19{\"text\":\"- no giveaways\"}z \n" +
+	"\x11Replace the rules\x12\adefault\x18\x01 \x01\x12\xce\x01\n" +
+	"\x10ListRuleVersions\x12%.scrollery.v1.ListRuleVersionsRequest\x1a&.scrollery.v1.ListRuleVersionsResponse\"k\xca\xda\x18d\n" +
 	"\x10listRuleVersions\x12\x03GET\x1a\x12/v1/rules/versions \x02*\n" +
-	"rules:read0\x018\x01\x90\x02\x01\x12\xd0\x01\n" +
-	"\fPreviewRules\x12!.scrollery.v1.PreviewRulesRequest\x1a\".scrollery.v1.PreviewRulesResponse\"y\xca\xda\x18u\n" +
+	"rules:read0\x018\x01z%\n" +
+	"\x1aList versions of the rules\x12\x05rules(\n" +
+	"\x90\x02\x01\x12\xe8\x01\n" +
+	"\fPreviewRules\x12!.scrollery.v1.PreviewRulesRequest\x1a\".scrollery.v1.PreviewRulesResponse\"\x90\x01\xca\xda\x18\x8b\x01\n" +
 	"\fpreviewRules\x12\x04POST\x1a\x11/v1/rules/preview \x02*\n" +
 	"rules:read0\x018\n" +
-	"B\x12workspace_requiredb&{\"text\":\"- no giveaways\",\"sample\":200}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"B\x12workspace_requiredb&{\"text\":\"- no giveaways\",\"sample\":200}z\x14\n" +
+	"\tTry rules\x12\adefaultBCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_rules_service_proto_rawDescOnce sync.Once

@@ -1252,26 +1252,37 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12>\n" +
 	"\x04kind\x18\x02 \x01(\tB*\xbaH\"r R\x04planR\x06sourceR\x06screenR\bevidence\xaa\x01\x02\b\x02R\x04kind\x12\x1d\n" +
 	"\x06usable\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x02R\x06usable\x12\x1c\n" +
-	"\tplatforms\x18\x04 \x03(\tR\tplatforms2\xa7\f\n" +
-	"\x0eScrollsService\x12\xf6\x01\n" +
-	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"\x9e\x01\xca\xda\x18\x99\x01\n" +
-	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01b2{\"prompt\":\"latte art\",\"idempotencyKey\":\"monday-1\"}\x12\x96\x01\n" +
-	"\tGetScroll\x12\x1e.scrollery.v1.GetScrollRequest\x1a\x1f.scrollery.v1.GetScrollResponse\"H\xca\xda\x18A\n" +
-	"\tgetScroll\x12\x03GET\x1a\v/v1/scrolls \x02*\fscrolls:read0\x018\x01b\x0e{\"id\":\"scr_1\"}\x90\x02\x01\x12\x93\x01\n" +
-	"\vListScrolls\x12 .scrollery.v1.ListScrollsRequest\x1a!.scrollery.v1.ListScrollsResponse\"?\xca\xda\x188\n" +
-	"\vlistScrolls\x12\x03GET\x1a\x10/v1/scrolls/list \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\xad\x01\n" +
-	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\"V\xca\xda\x18O\n" +
-	"\flistVerdicts\x12\x03GET\x1a\x14/v1/scrolls/verdicts \x02*\fscrolls:read0\x018\x01b\x10{\"dropped\":true}\x90\x02\x01\x12\xae\x01\n" +
+	"\tplatforms\x18\x04 \x03(\tR\tplatforms2\x8f\x0e\n" +
+	"\x0eScrollsService\x12\x91\x02\n" +
+	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"\xb9\x01\xca\xda\x18\xb4\x01\n" +
+	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01b2{\"prompt\":\"latte art\",\"idempotencyKey\":\"monday-1\"}z\x19\n" +
+	"\x0eStart a scroll\x12\adefault\x12\xb0\x01\n" +
+	"\tGetScroll\x12\x1e.scrollery.v1.GetScrollRequest\x1a\x1f.scrollery.v1.GetScrollResponse\"b\xca\xda\x18[\n" +
+	"\tgetScroll\x12\x03GET\x1a\v/v1/scrolls \x02*\fscrolls:read0\x018\x01b\x0e{\"id\":\"scr_1\"}z\x18\n" +
+	"\rRead a scroll\x12\adefault\x90\x02\x01\x12\xae\x01\n" +
+	"\vListScrolls\x12 .scrollery.v1.ListScrollsRequest\x1a!.scrollery.v1.ListScrollsResponse\"Z\xca\xda\x18S\n" +
+	"\vlistScrolls\x12\x03GET\x1a\x10/v1/scrolls/list \x02*\fscrolls:read0\x018\x01z\x19\n" +
+	"\fList scrolls\x12\ascrolls(\n" +
+	"\x90\x02\x01\x12\xc9\x01\n" +
+	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\"r\xca\xda\x18k\n" +
+	"\flistVerdicts\x12\x03GET\x1a\x14/v1/scrolls/verdicts \x02*\fscrolls:read0\x018\x01b\x10{\"dropped\":true}z\x1a\n" +
+	"\rList verdicts\x12\ascrolls(\n" +
+	"\x90\x02\x01\x12\xae\x01\n" +
 	"\vWatchScroll\x12 .scrollery.v1.WatchScrollRequest\x1a!.scrollery.v1.WatchScrollResponse\"X\xca\xda\x18T\n" +
-	"\vwatchScroll\x12\x03GET\x1a\x11/v1/scrolls/watch \x02*\fscrolls:read0\x018\x01B\tnot_foundb\x0e{\"id\":\"scr_1\"}0\x01\x12\xa8\x01\n" +
-	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"Q\xca\xda\x18M\n" +
-	"\fcancelScroll\x12\x04POST\x1a\x12/v1/scrolls/cancel \x02*\rscrolls:write0\x018\x02b\x0e{\"id\":\"scr_1\"}\x12\x97\x01\n" +
-	"\vGetSchedule\x12 .scrollery.v1.GetScheduleRequest\x1a!.scrollery.v1.GetScheduleResponse\"C\xca\xda\x18<\n" +
-	"\vgetSchedule\x12\x03GET\x1a\x14/v1/scrolls/schedule \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\xa0\x01\n" +
-	"\rListTemplates\x12\".scrollery.v1.ListTemplatesRequest\x1a#.scrollery.v1.ListTemplatesResponse\"F\xca\xda\x18?\n" +
-	"\rlistTemplates\x12\x03GET\x1a\x15/v1/scrolls/templates \x02*\fscrolls:read0\x018\x01\x90\x02\x01\x12\xa3\x01\n" +
-	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"L\xca\xda\x18H\n" +
-	"\fstopSchedule\x12\x04POST\x1a\x19/v1/scrolls/schedule/stop \x02*\rscrolls:write0\x018\x02b\x02{}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\vwatchScroll\x12\x03GET\x1a\x11/v1/scrolls/watch \x02*\fscrolls:read0\x018\x01B\tnot_foundb\x0e{\"id\":\"scr_1\"}0\x01\x12\xc8\x01\n" +
+	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"q\xca\xda\x18m\n" +
+	"\fcancelScroll\x12\x04POST\x1a\x12/v1/scrolls/cancel \x02*\rscrolls:write0\x018\x02b\x0e{\"id\":\"scr_1\"}z\x1e\n" +
+	"\x0fCancel a scroll\x12\ascrolls\x18\x01 \x01\x12\xb5\x01\n" +
+	"\vGetSchedule\x12 .scrollery.v1.GetScheduleRequest\x1a!.scrollery.v1.GetScheduleResponse\"a\xca\xda\x18Z\n" +
+	"\vgetSchedule\x12\x03GET\x1a\x14/v1/scrolls/schedule \x02*\fscrolls:read0\x018\x01z\x1c\n" +
+	"\x11Read the schedule\x12\ascrolls\x90\x02\x01\x12\xbd\x01\n" +
+	"\rListTemplates\x12\".scrollery.v1.ListTemplatesRequest\x1a#.scrollery.v1.ListTemplatesResponse\"c\xca\xda\x18\\\n" +
+	"\rlistTemplates\x12\x03GET\x1a\x15/v1/scrolls/templates \x02*\fscrolls:read0\x018\x01z\x1b\n" +
+	"\x0eList templates\x12\ascrolls(\n" +
+	"\x90\x02\x01\x12\xc4\x01\n" +
+	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"m\xca\xda\x18i\n" +
+	"\fstopSchedule\x12\x04POST\x1a\x19/v1/scrolls/schedule/stop \x02*\rscrolls:write0\x018\x02b\x02{}z\x1f\n" +
+	"\x10End the schedule\x12\ascrolls\x18\x01 \x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_scrolls_service_proto_rawDescOnce sync.Once

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// longestDescription is the most characters of a tool's description: every client sends
+// all of them to its model, in every conversation.
+const longestDescription = 300
+
+// tools describes the operations that are tools. A schema stands alone, without references.
+func tools(services []protoreflect.ServiceDescriptor) ([]byte, error) {
+	offered := object{}
+	for _, service := range services {
+		for i := range service.Methods().Len() {
+			method := service.Methods().Get(i)
+			op := operationOf(method)
+			if op.GetTool() == nil {
+				continue
+			}
+			text := comment(method)
+			switch length := utf8.RuneCountInString(text); {
+			case length == 0 || length > longestDescription:
+				return nil, fmt.Errorf("tool %s: its comment has %d characters, want 1 to %d", op.Id, length, longestDescription)
+			case op.Tool.Title == "" || op.Tool.Toolset == "":
+				return nil, fmt.Errorf("tool %s: it needs a title and a toolset", op.Id)
+			case method.IsStreamingServer():
+				return nil, fmt.Errorf("tool %s: a stream is no tool", op.Id)
+			}
+			offered[op.Id] = object{"description": text, "inputSchema": toolInput(method.Input())}
+		}
+	}
+	return json.MarshalIndent(offered, "", "  ")
+}
+
+// toolInput is the schema of a tool's arguments: the parameters or the body of the
+// operation on REST, without what is deprecated.
+func toolInput(desc protoreflect.MessageDescriptor) object {
+	d := &document{schemas: object{}}
+	schema := d.body(desc)
+	properties := schema["properties"].(object)
+	for i := range desc.Fields().Len() {
+		field := desc.Fields().Get(i)
+		if options, ok := field.Options().(*descriptorpb.FieldOptions); ok && options.GetDeprecated() {
+			delete(properties, restName(field))
+		}
+	}
+	for name, property := range properties {
+		text := property.(object)["description"]
+		if property.(object)["$ref"] == nil {
+			continue
+		}
+		free := d.annotations() // the only reference that an input has
+		if free["$ref"] != property.(object)["$ref"] {
+			panic(fmt.Sprintf("%s.%s: a tool's input has no references", desc.FullName(), name))
+		}
+		whole := d.schemas["AgentMetadata"].(object)
+		whole["description"] = text
+		properties[name] = whole
+	}
+	return schema
+}
