@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/keys"
+	"github.com/scrollery/scrollery/modules/keys/form"
 	"github.com/scrollery/scrollery/modules/usage"
 )
 
@@ -56,7 +57,7 @@ func newAdmission(db *store.DB, pending *usage.Pending, plans billing.Config) *a
 
 // Admit implements api.Admitter.
 func (a *admission) Admit(ctx context.Context, secret string) (*api.Caller, error) {
-	hash, session, ok := keys.Digest(secret)
+	hash, session, ok := form.Digest(secret)
 	if !ok {
 		return nil, keys.Refused()
 	}

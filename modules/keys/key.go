@@ -1,21 +1,9 @@
 package keys
 
 import (
-	"crypto/sha256"
-	"hash/crc32"
-	"strings"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
-	"github.com/scrollery/scrollery/modules/kernel/secret"
-)
-
-// The two forms of a key: prefix, 43 digits of 32 random bytes, 6 of checksum.
-const (
-	livePrefix     = "scr_live_"
-	sessionPrefix  = "scr_sess_"
-	checksumLength = 6
-	keyLength      = len(livePrefix) + secret.Length + checksumLength
 )
 
 // Key is what an operator may know about a key. The secret is in no list.
@@ -33,40 +21,10 @@ type Key struct {
 	RevokedAt time.Time
 }
 
-// newKey returns a key that is not stored yet.
-func newKey(prefix string) string {
-	text := prefix + secret.New()
-	return text + checksum(text)
-}
-
-// checksum lets a typo and a random string be told from a key without a look
-// into the database; it protects nothing.
-func checksum(text string) string {
-	return secret.Encode(uint64(crc32.ChecksumIEEE([]byte(text))), checksumLength)
-}
-
-// Digest returns what is stored of a key. session is true for a session key, false for a
-// lasting one; ok is false for text that cannot be a key, a typo included.
-func Digest(text string) (hash []byte, session, ok bool) {
-	if len(text) != keyLength {
-		return nil, false, false
-	}
-	session = strings.HasPrefix(text, sessionPrefix)
-	if !session && !strings.HasPrefix(text, livePrefix) {
-		return nil, false, false
-	}
-	body := len(text) - checksumLength
-	if !secret.Clean(text[len(livePrefix):]) || checksum(text[:body]) != text[body:] {
-		return nil, false, false
-	}
-	sum := sha256.Sum256([]byte(text))
-	return sum[:], session, true
-}
-
 // State is what the database says about a key that was shown; see Admission.
 // Times are Unix milliseconds, nil where the column is null.
 type State struct {
-	// Session is Digest's word, so that it is known of a missing row too.
+	// Session is the word of form.Digest, so that it is known of a missing row too.
 	Session bool
 	// Found is false where no row has the hash.
 	Found                bool

@@ -1,63 +1,11 @@
 package keys
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
-
-func TestDigestKnowsItsOwnKeys(t *testing.T) {
-	t.Parallel()
-	for prefix, wantSession := range map[string]bool{livePrefix: false, sessionPrefix: true} {
-		text := newKey(prefix)
-		if !regexp.MustCompile(`^scr_(live|sess)_[0-9A-Za-z]{49}$`).MatchString(text) {
-			t.Errorf("key %q", text)
-		}
-		hash, session, ok := Digest(text)
-		want := sha256.Sum256([]byte(text))
-		if !ok || session != wantSession || !bytes.Equal(hash, want[:]) {
-			t.Errorf("Digest(%q) = %x, %v, %v; want %x, %v, true", text, hash, session, ok, want, wantSession)
-		}
-	}
-}
-
-func TestDigestRefusesTypos(t *testing.T) {
-	t.Parallel()
-	text := newKey(livePrefix)
-	for i := range text {
-		typo := text[:i] + string(other(text[i])) + text[i+1:]
-		if _, _, ok := Digest(typo); ok {
-			t.Errorf("a typo at %d was taken", i)
-		}
-		if i > 0 && text[i] != text[i-1] {
-			swapped := text[:i-1] + string(text[i]) + string(text[i-1]) + text[i+1:]
-			if _, _, ok := Digest(swapped); ok {
-				t.Errorf("a swap at %d was taken", i)
-			}
-		}
-	}
-	body := livePrefix + strings.Repeat("-", 43)
-	for _, text := range []string{
-		"", "scr_live_", text[1:], text + "0", " " + text[1:], strings.ToLower(text), strings.Repeat("0", len(text)),
-		sessionPrefix + text[len(livePrefix):], body + checksum(body),
-	} {
-		if _, _, ok := Digest(text); ok {
-			t.Errorf("%q was taken", text)
-		}
-	}
-}
-
-func other(digit byte) byte {
-	if digit == 'x' {
-		return 'y'
-	}
-	return 'x'
-}
 
 func TestStateOfKeys(t *testing.T) {
 	t.Parallel()
@@ -91,13 +39,5 @@ func TestStateOfKeys(t *testing.T) {
 				t.Errorf("error %v, want kind %q", err, c.want)
 			}
 		})
-	}
-}
-
-func BenchmarkDigest(b *testing.B) {
-	text := newKey(livePrefix)
-	b.ReportAllocs()
-	for b.Loop() {
-		Digest(text)
 	}
 }

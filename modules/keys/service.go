@@ -16,6 +16,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/keys/form"
 )
 
 // Mailer delivers the one-time codes.
@@ -153,14 +154,14 @@ type minted struct {
 }
 
 func (s *Service) mint(ctx context.Context, tx *store.Tx, order mintOrder) (minted, error) {
-	prefix := sessionPrefix
+	prefix := form.Session
 	if order.parentID == 0 {
-		prefix = livePrefix
+		prefix = form.Live
 		if err := s.hold(ctx, tx, order.accountID); err != nil {
 			return minted{}, err
 		}
 	}
-	made := minted{id: s.db.NewID(), secret: newKey(prefix)}
+	made := minted{id: s.db.NewID(), secret: form.New(prefix)}
 	if err := s.rows.addKey(ctx, tx, made, order, s.now()); err != nil {
 		return minted{}, fmt.Errorf("mint key for %d: %w", order.accountID, err)
 	}

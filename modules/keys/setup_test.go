@@ -14,6 +14,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/keys/form"
 )
 
 // postbox takes the mail of a test.
@@ -111,7 +112,7 @@ func (b *bundle) open(t testing.TB, email string) (account int64, key string) {
 // state reads a key as admission does.
 func (b *bundle) state(t testing.TB, text string) (state State, who *viewer.Viewer) {
 	t.Helper()
-	digest, session, ok := Digest(text)
+	digest, session, ok := form.Digest(text)
 	if !ok {
 		t.Fatalf("%q is no key", text)
 	}

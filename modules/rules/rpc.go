@@ -36,7 +36,7 @@ func (s *Service) getRules(ctx context.Context, _ *scrolleryv1.GetRulesRequest) 
 }
 
 func checkPut(_ context.Context, req *scrolleryv1.PutRulesRequest) error {
-	_, err := split(req.GetText())
+	_, err := itemsOf(req.GetText())
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/rules/split"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -71,9 +72,9 @@ func (s *Service) read(ctx context.Context, archived bool) (*Rules, []Item, erro
 // maxItems bounds the rules of one ruleset: screens compare every video with each.
 const maxItems = 500
 
-// split is Split for a text of a caller.
-func split(text string) ([]string, error) {
-	items := Split(text)
+// itemsOf returns the rules of a text that a caller sent.
+func itemsOf(text string) ([]string, error) {
+	items := split.Rules(text)
 	if len(items) > maxItems {
 		return nil, apierr.Invalid("text", "must be at most %d rules; it splits into %d", maxItems, len(items))
 	}
@@ -83,7 +84,7 @@ func split(text string) ([]string, error) {
 // Candidate returns the rules that a text would bring into force, as stages see them. A
 // rule of the ruleset in force keeps its id; a new one has a number instead.
 func Candidate(text string, inForce []stage.Rule) ([]stage.Rule, error) {
-	texts, err := split(text)
+	texts, err := itemsOf(text)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bo
 		return rules, false, apierr.New(apierr.WorkspaceRequired, "Set the workspace first: POST /v1/workspace.")
 	}
 	account, _, _ := viewer.Tenant(ctx)
-	texts, err := split(text)
+	texts, err := itemsOf(text)
 	if err != nil {
 		return rules, false, err
 	}

@@ -1,4 +1,5 @@
-package rules
+// Package split finds the single rules in a text that people wrote.
+package split
 
 import (
 	"strings"
@@ -7,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Split returns the rules of a text, in order, each once: one per bullet,
+// Rules returns the rules of a text, in order, each once: one per bullet,
 // numbered line or line. A paragraph that is a single unmarked line is prose and
 // splits at its sentences. Marks and the white space around a rule are dropped,
 // and so are lines without a letter, a digit or a symbol, such as `---`.
-func Split(text string) []string {
+func Rules(text string) []string {
 	items := []string{}
 	seen := map[string]bool{}
 	add := func(item string) {

@@ -1,11 +1,11 @@
-package keys
+package form
 
 import "testing"
 
 // FuzzDigest: whatever a stranger sends as a key, it is refused or has the one
 // form that the service mints, so that nothing else ever reaches the database.
 func FuzzDigest(f *testing.F) {
-	for _, text := range []string{"", livePrefix, newKey(livePrefix), newKey(sessionPrefix), newKey(livePrefix) + "\x00"} {
+	for _, text := range []string{"", Live, New(Live), New(Session), New(Live) + "\x00"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -16,11 +16,11 @@ func FuzzDigest(f *testing.F) {
 			}
 			return
 		}
-		prefix := livePrefix
+		prefix := Live
 		if session {
-			prefix = sessionPrefix
+			prefix = Session
 		}
-		if len(text) != keyLength || text[:len(prefix)] != prefix || len(hash) != 32 {
+		if len(text) != length || text[:len(prefix)] != prefix || len(hash) != 32 {
 			t.Errorf("%q was taken", text)
 		}
 	})

@@ -1,4 +1,4 @@
-package rules_test
+package split_test
 
 import (
 	"strings"
@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/scrollery/scrollery/modules/rules"
+	"github.com/scrollery/scrollery/modules/rules/split"
 )
 
-func TestSplit(t *testing.T) {
+func TestRules(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
@@ -60,8 +60,8 @@ func TestSplit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, rules.Split(c.text), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("Split(%q), want - got +:\n%s", c.text, diff)
+			if diff := cmp.Diff(c.want, split.Rules(c.text), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("Rules(%q), want - got +:\n%s", c.text, diff)
 			}
 		})
 	}
@@ -77,12 +77,12 @@ func FuzzSplit(f *testing.F) {
 		if !utf8.ValidString(text) {
 			t.Skip() // the API refuses it
 		}
-		items := rules.Split(text)
+		items := split.Rules(text)
 		seen, had, rest := map[string]bool{}, map[string]bool{}, text
 		for _, item := range items {
 			_, after, found := strings.Cut(rest, item)
 			if item == "" || item != strings.TrimSpace(item) || strings.ContainsAny(item, "\n\r") || !found || seen[item] {
-				t.Fatalf("Split(%q): item %q", text, item)
+				t.Fatalf("Rules(%q): item %q", text, item)
 			}
 			seen[item], rest = true, after
 			for _, word := range words(item) {
@@ -91,7 +91,7 @@ func FuzzSplit(f *testing.F) {
 		}
 		for _, word := range words(text) {
 			if len(word) > 1 && !had[word] {
-				t.Fatalf("Split(%q) = %q loses %q", text, items, word)
+				t.Fatalf("Rules(%q) = %q loses %q", text, items, word)
 			}
 		}
 	})
@@ -110,7 +110,7 @@ func TestSplitIsLinear(t *testing.T) {
 	for _, piece := range []string{"a ", "a. ", "e.g. ", "1.1.", "- ", "x.\n", "! ", "(", "。", "A\n\n", "…a ", ".\" ", "[ ] ", "\u3000", "a"} {
 		text := strings.Repeat(piece, 4<<20/len(piece))
 		start := time.Now()
-		rules.Split(text)
+		split.Rules(text)
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("4 MiB of %q took %v", piece, took)
 		}
