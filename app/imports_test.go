@@ -24,6 +24,7 @@ type rule struct {
 
 // The first rule with a matching folder applies.
 var rules = []rule{
+	{"cmd/scrollery/customer", []string{"proto/gen"}, "a customer's command is a client, and knows nothing of the server"},
 	{"cmd", []string{"app", "modules", "plugins", "proto/gen"}, "cmd starts what app composes, and its tests call it as clients do"},
 	{"app/demo", nil, "the demonstration is a client: it speaks HTTP only"},
 	{"app/pluginhost/confine", nil, "confinement knows processes, and nothing of stages"},
