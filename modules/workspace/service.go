@@ -46,20 +46,27 @@ func (s *Service) Get(ctx context.Context) (*Workspace, error) {
 	if err != nil || w == nil {
 		return nil, err
 	}
-	return w, s.addRules(ctx, w)
+	w.RulesVersion, err = s.rulesVersion(ctx)
+	return w, err
 }
 
-func (s *Service) addRules(ctx context.Context, w *Workspace) (err error) {
-	if w.RulesVersion, err = s.rules.Version(ctx); err != nil {
-		return fmt.Errorf("rules version of workspace %d: %w", w.ID, err)
+func (s *Service) rulesVersion(ctx context.Context) (int, error) {
+	version, err := s.rules.Version(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("rules version of the workspace: %w", err)
 	}
-	return nil
+	return version, nil
 }
 
-// write runs do alone among the writers of this tenant's workspace.
-func (s *Service) write(ctx context.Context, do func(context.Context, *store.Tx) error) error {
+// write runs do alone among the writers of this tenant's workspace, and returns the
+// version of the rules. It reads the version first: a read that fails after a commit
+// would leave the call without an answer.
+func (s *Service) write(ctx context.Context, do func(context.Context, *store.Tx) error) (rulesVersion int, err error) {
+	if rulesVersion, err = s.rulesVersion(ctx); err != nil {
+		return 0, err
+	}
 	account, _, _ := viewer.Tenant(ctx)
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	return rulesVersion, s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.Lock(ctx, "workspace", account); err != nil {
 			return err
 		}

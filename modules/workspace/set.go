@@ -24,7 +24,7 @@ func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bo
 	if err != nil {
 		return w, false, err
 	}
-	err = s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	version, err := s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		created = false
 		current, err := load(ctx, tx.Ent())
 		switch {
@@ -46,15 +46,14 @@ func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bo
 		}
 	})
 	if already := (*AlreadySet)(nil); errors.As(err, &already) {
-		if err := s.addRules(ctx, &already.Current); err != nil {
-			return w, false, err
-		}
+		already.Current.RulesVersion = version
 		return w, false, already
 	}
 	if err != nil {
 		return w, false, fmt.Errorf("set workspace: %w", err)
 	}
-	return w, created, s.addRules(ctx, &w)
+	w.RulesVersion = version
+	return w, created, nil
 }
 
 // changed adds an entry to the account's feed.

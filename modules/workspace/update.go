@@ -25,7 +25,7 @@ func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w
 	if err != nil {
 		return w, 0, err
 	}
-	err = s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	version, err := s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		archived = 0
 		current, err := load(ctx, tx.Ent())
 		if err != nil {
@@ -63,5 +63,6 @@ func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w
 	if err != nil {
 		return w, 0, fmt.Errorf("update workspace: %w", err)
 	}
-	return w, archived, s.addRules(ctx, &w)
+	w.RulesVersion = version
+	return w, archived, nil
 }
