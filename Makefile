@@ -32,8 +32,16 @@ help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## Build bin/scrollery, one static binary
-	$(GO) build -ldflags '-s -w' -o $(BIN)/scrollery ./cmd/scrollery
+build: console ## Build bin/scrollery, one static binary with the console
+	$(GO) build $(if $(NPM),-tags console) -ldflags '-s -w' -o $(BIN)/scrollery ./cmd/scrollery
+	@$(if $(NPM),:,echo 'Built without the console: install npm (Debian: nodejs npm) and run make build again.')
+
+# The console's packages come with npm. Without npm, everything else is built.
+NPM    := $(shell command -v npm 2>/dev/null)
+
+.PHONY: console
+console: ## Bundle the console, if npm is there and its sources changed
+	@$(if $(NPM),$(GO) run ./modules/console/bundle,:)
 
 .PHONY: run
 run: build ## Serve with the sample library; prints the address, a key and three curl lines
@@ -108,5 +116,5 @@ release: ## Build dist/ from the committed tree: four platforms, checksums, list
 	.ci/release dist
 
 .PHONY: clean
-clean: ## Remove bin and dist
-	rm -rf $(BIN) dist
+clean: ## Remove bin, dist and what the console was bundled from
+	rm -rf $(BIN) dist modules/console/dist modules/console/gen modules/console/node_modules

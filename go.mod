@@ -66,6 +66,8 @@ require (
 	github.com/godbus/dbus/v5 v5.2.2 // indirect
 )
 
+require github.com/evanw/esbuild v0.28.2
+
 require (
 	cel.dev/cel-go v0.32.0 // indirect
 	cel.dev/expr v0.25.3 // indirect

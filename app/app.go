@@ -24,6 +24,7 @@ import (
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
+	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -83,6 +84,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 		usage.Module,
 		sandbox.Module,
 		site.Module,
+		console.Module,
 		changes.Module,
 		account.Module,
 		webhooks.Module,
@@ -192,6 +194,8 @@ type Service struct {
 	server  *Server
 	routes  *Routes
 	keys    *keys.Service
+	console *console.Console
+	codes   *console.Codes
 	drain   *drain
 	baseURL string
 }
@@ -220,7 +224,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	}
 	s.baseURL = cfg.BaseURL
 	s.graph = fx.New(graph(cfg, log), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
-		fx.Populate(&s.server, &s.routes, &s.keys, &s.drain))
+		fx.Populate(&s.server, &s.routes, &s.keys, &s.console, &s.codes, &s.drain))
 	if err = cause(s.graph.Err()); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, startTimeout)
 		defer cancel()

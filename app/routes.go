@@ -8,6 +8,7 @@ import (
 	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/site"
@@ -21,14 +22,15 @@ type Routes struct {
 	recovery http.Handler
 	deletion http.Handler
 	site     *site.Site
+	console  *console.Console
 	tracing  tracing
 	log      *slog.Logger
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, site *site.Site, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, site *site.Site, console *console.Console, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
 	return &Routes{
-		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, site: site, tracing: tracing, log: log,
+		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, site: site, console: console, tracing: tracing, log: log,
 	}
 }
 
@@ -38,7 +40,7 @@ func (r *Routes) Handler() http.Handler {
 	for path, handler := range map[string]http.Handler{"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery, account.LinkPath: r.deletion} {
 		mux.Handle(path, logged(path, handler, r.log))
 	}
-	pages := logged(site.DocsPath, r.site, r.log)
+	pages, app := logged(site.DocsPath, r.site, r.log), logged(console.Path, r.console, r.log)
 	operations := r.mux.Handler()
 	if r.tracing != nil {
 		operations = r.tracing(operations)
@@ -50,6 +52,10 @@ func (r *Routes) Handler() http.Handler {
 		}
 		if site.Owns(request.URL.Path) {
 			pages.ServeHTTP(w, request)
+			return
+		}
+		if console.Owns(request.URL.Path) {
+			app.ServeHTTP(w, request)
 			return
 		}
 		operations.ServeHTTP(w, request) // not within ServeMux, which would redirect unclean paths

@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/scrollery/scrollery/app/demo"
+	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
@@ -59,14 +61,30 @@ func (s *Service) showSample(ctx context.Context, out, progress io.Writer) error
 	fmt.Fprintf(out, `Scrollery serves at %[1]s, with a sample library of invented videos.
 A key for it: %[2]s
 
+%[3]s
+
 Try:
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/hooks?limit=3"
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/outliers?limit=3"
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/trends?limit=3"
 
 The service description is at %[1]s/openapi.json. Stop with Ctrl-C.
-`, s.baseURL, key)
+`, s.baseURL, key, s.openConsole())
 	return nil
+}
+
+// consoleLife is how long the key of the sample's one-time code lives.
+const consoleLife = time.Hour
+
+// openConsole returns the line that opens the console, signed in.
+func (s *Service) openConsole() string {
+	if !s.console.Present() {
+		return "This binary was built without the console: install npm and run `make build` again."
+	}
+	code := s.codes.Issue(func(ctx context.Context) (string, error) {
+		return s.keys.CreateForEmail(viewer.System(ctx), sampleEmail, "pro", nil, consoleLife)
+	})
+	return "Open the console, signed in (works once, within ten minutes):\n  " + s.baseURL + console.Path + "#code=" + code
 }
 
 func sampleJourney(baseURL string, out, progress io.Writer) demo.Journey {

@@ -23,6 +23,7 @@ type page struct {
 	Message, Detail string
 	Form            bool
 	Live            bool // money moves: no word of a test
+	Claim           bool // the console may claim what was paid
 }
 
 func newPageWriter(log *slog.Logger) (*htmlpage.Writer, error) {

@@ -29,7 +29,7 @@ func (p *Returned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.URL.Path {
 	case CheckoutPath + "paid":
-		p.page.Write(w, r, http.StatusOK, page{Live: true, Title: "Thank you", Detail: "Go back to where you started: the claim token opens your API key once the payment has arrived. " +
+		p.page.Write(w, r, http.StatusOK, page{Live: true, Claim: true, Title: "Thank you", Detail: "Go back to where you started: the claim token opens your API key once the payment has arrived. " +
 			"A top-up is confirmed with its session, the last part of this page's address."})
 	case CheckoutPath + "left":
 		p.page.Write(w, r, http.StatusOK, page{Live: true, Title: "Not paid", Detail: "You left the checkout. Its address works until it expires."})

@@ -148,6 +148,7 @@ func (t *TestCheckout) show(w http.ResponseWriter, r *http.Request, found checko
 	case Paid:
 		content.Title, content.Message = "Paid", "The test payment is done."
 		content.Detail = "Go back to where you started: " + next
+		content.Claim = found.purpose == purposeSubscription
 	case Cancelled:
 		content.Title, content.Message = "Cancelled", "The checkout was cancelled; nothing was paid."
 	case Expired:

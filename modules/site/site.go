@@ -82,7 +82,7 @@ var readers = []reader{
 	{"Use the API", []string{"api", "changes", "numbers", "sandbox", "glossary"}},
 	{"Run a server", []string{"operations", "deploy/README", "sources", "evidence", "import"}},
 	{"Write a plugin", []string{"extenders", "extenders-reference"}},
-	{"Change Scrollery", []string{"contributors", "layout", "CONTRIBUTING", "SECURITY", "CHANGELOG"}},
+	{"Change Scrollery", []string{"contributors", "layout", "console", "CONTRIBUTING", "SECURITY", "CHANGELOG"}},
 }
 
 // New returns the site of the Markdown files and the llms.txt of pages.

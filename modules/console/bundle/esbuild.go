@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// bundle returns the files of dist by name.
+func bundle() (map[string][]byte, error) {
+	folder, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir:       folder,
+		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "console"}, {InputPath: "src/console.css", OutputPath: "console"}},
+		Outdir:              "dist",
+		Bundle:              true,
+		Format:              api.FormatIIFE,
+		Target:              api.ES2022,
+		Charset:             api.CharsetUTF8,
+		JSX:                 api.JSXAutomatic,
+		JSXImportSource:     "preact",
+		MinifyWhitespace:    true,
+		MinifyIdentifiers:   true,
+		MinifySyntax:        true,
+		LegalComments:       api.LegalCommentsNone, // licenses.txt has them
+		Metafile:            true,
+		LogLevel:            api.LogLevelWarning,
+	})
+	if len(result.Errors) > 0 {
+		return nil, errors.New("esbuild reported errors")
+	}
+	files := map[string][]byte{}
+	for _, output := range result.OutputFiles {
+		files[filepath.Base(output.Path)] = output.Contents
+	}
+	if files["licenses.txt"], err = licences(folder, result.Metafile); err != nil {
+		return nil, err
+	}
+	files["index.html"], err = os.ReadFile(filepath.Join(folder, "src", "index.html"))
+	return files, err
+}
+
+// apacheText is a package with the text of the Apache licence, which the packages of
+// Buf do not repeat.
+const apacheText = "typescript/LICENSE"
+
+// licences returns the licence of every package with a file in the bundle, and the
+// copyright notices of the files.
+func licences(folder, metafile string) ([]byte, error) {
+	var meta struct {
+		Outputs map[string]struct {
+			Inputs map[string]struct{ BytesInOutput int }
+		}
+	}
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return nil, err
+	}
+	packages, notices := map[string]bool{}, map[string]bool{}
+	for _, output := range meta.Outputs {
+		for input, part := range output.Inputs {
+			name, ok := packageOf(input)
+			if !ok || part.BytesInOutput == 0 {
+				continue
+			}
+			packages[name] = true
+			notice, err := noticeOf(filepath.Join(folder, filepath.FromSlash(input)))
+			if err != nil {
+				return nil, err
+			}
+			if strings.Contains(notice, "Copyright") {
+				notices[notice] = true
+			}
+		}
+	}
+	var text strings.Builder
+	text.WriteString("The console contains these packages.\n")
+	for _, name := range sortedKeys(packages) {
+		if err := licence(&text, filepath.Join(folder, "node_modules", filepath.FromSlash(name))); err != nil {
+			return nil, fmt.Errorf("licence of %s: %w", name, err)
+		}
+	}
+	text.WriteString("\nNotices of single files:\n")
+	for _, notice := range sortedKeys(notices) {
+		fmt.Fprintf(&text, "\n%s\n", notice)
+	}
+	apache, err := os.ReadFile(filepath.Join(folder, "node_modules", filepath.FromSlash(apacheText)))
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(&text, "\n%s\n", strings.TrimSpace(string(apache)))
+	return []byte(text.String()), nil
+}
+
+// noticeOf returns the comments at the head of a file.
+func noticeOf(file string) (string, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for line := range strings.Lines(string(content)) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "//") {
+			break
+		}
+		lines = append(lines, strings.TrimSpace(strings.TrimPrefix(line, "//")))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n")), nil
+}
+
+// packageOf returns the package of a bundled file: `@scope/name` or `name`.
+func packageOf(input string) (string, bool) {
+	_, inside, ok := strings.Cut(input, "node_modules/")
+	if !ok {
+		return "", false
+	}
+	parts := strings.Split(inside, "/")
+	if strings.HasPrefix(inside, "@") && len(parts) > 1 {
+		return path.Join(parts[0], parts[1]), true
+	}
+	return parts[0], true
+}
+
+func licence(text *strings.Builder, folder string) error {
+	raw, err := os.ReadFile(filepath.Join(folder, "package.json"))
+	if err != nil {
+		return err
+	}
+	var manifest struct{ Name, Version, License string }
+	if err := json.Unmarshal(raw, &manifest); err != nil {
+		return err
+	}
+	if manifest.License == "" {
+		return errors.New("package.json names none")
+	}
+	fmt.Fprintf(text, "\n%s %s (%s)\n", manifest.Name, manifest.Version, manifest.License)
+	found, err := filepath.Glob(filepath.Join(folder, "LICENSE*"))
+	if err != nil {
+		return err
+	}
+	for _, file := range found {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(text, "\n%s\n", strings.TrimSpace(string(body)))
+	}
+	return nil
+}

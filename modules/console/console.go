@@ -1,0 +1,162 @@
+// Package console serves the page in which people use the API: one document, one script
+// and one style sheet. It has no data of its own; the page is a client of the same API as
+// every other.
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/page"
+)
+
+// Path is where the console is served. The addresses of its pages are below it: they
+// all answer the same document, and its script shows what they name.
+const Path = "/console/"
+
+// Policy is the console's Content-Security-Policy: its own script and style sheet, its
+// own origin, and no way to turn text into markup.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+	"form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+const document = "index.html"
+
+// types are the files of the console and their media types. Nothing else is served.
+var types = map[string]string{
+	document:       "text/html; charset=utf-8",
+	"console.js":   "text/javascript; charset=utf-8",
+	"console.css":  "text/css; charset=utf-8",
+	"licenses.txt": "text/plain; charset=utf-8",
+}
+
+//go:embed absent.html
+var absent string
+
+// Owns reports whether the console answers this path.
+func Owns(path string) bool { return path == "/console" || strings.HasPrefix(path, Path) }
+
+// Console is the handler of everything below Path.
+type Console struct {
+	files  map[string]file
+	absent *page.Writer
+	codes  *Codes
+}
+
+// file is one asset as it is sent.
+type file struct {
+	media, tag    string
+	plain, packed []byte
+}
+
+// Assets are the files of the console; nil where they were not built.
+type Assets fs.FS
+
+// New returns the console of the assets. Without assets it serves a page that says so.
+func New(assets Assets, codes *Codes, log *slog.Logger) (*Console, error) {
+	writer, err := page.New("console", absent, log)
+	if err != nil {
+		return nil, err
+	}
+	c := &Console{absent: writer, codes: codes}
+	if assets == nil {
+		return c, nil
+	}
+	c.files = map[string]file{}
+	for name, media := range types {
+		if c.files[name], err = load(assets, name, media); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func load(assets fs.FS, name, media string) (file, error) {
+	plain, err := fs.ReadFile(assets, name)
+	if err != nil {
+		return file{}, fmt.Errorf("read the console: %w", err)
+	}
+	var packed bytes.Buffer
+	writer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return file{}, err
+	}
+	_, err = writer.Write(plain)
+	if err = errors.Join(err, writer.Close()); err != nil {
+		return file{}, err
+	}
+	sum := sha256.Sum256(plain)
+	return file{media: media, tag: hex.EncodeToString(sum[:12]), plain: plain, packed: packed.Bytes()}, nil
+}
+
+// Present reports whether this binary has the console.
+func (c *Console) Present() bool { return c.files != nil }
+
+// ServeHTTP answers GET and HEAD, and the exchange of one-time codes.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == ExchangePath {
+		c.codes.ServeHTTP(w, r)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "The console is only read.", http.StatusMethodNotAllowed)
+		return
+	}
+	if !c.Present() {
+		c.absent.Write(w, r, http.StatusOK, nil)
+		return
+	}
+	name, below := strings.CutPrefix(r.URL.Path, Path)
+	if !below {
+		http.Redirect(w, r, Path, http.StatusMovedPermanently)
+		return
+	}
+	found, ok := c.files[name]
+	if !ok {
+		if path.Ext(name) != "" { // the addresses of pages have no extension
+			http.NotFound(w, r)
+			return
+		}
+		found = c.files[document]
+	}
+	found.serve(w, r)
+}
+
+func (f file) serve(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Type", f.media)
+	header.Set("Content-Security-Policy", Policy)
+	header.Set("Cache-Control", "no-cache")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Vary", "Accept-Encoding")
+	body, tag := f.plain, f.tag
+	if acceptsGzip(r) {
+		body, tag = f.packed, f.tag+"-gzip"
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("ETag", `"`+tag+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+// acceptsGzip reports whether the client can read gzip.
+func acceptsGzip(r *http.Request) bool {
+	for accepted := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, quality, _ := strings.Cut(accepted, ";")
+		if strings.TrimSpace(name) == "gzip" {
+			return strings.Trim(strings.TrimPrefix(strings.TrimSpace(quality), "q="), "0.") != "" || quality == ""
+		}
+	}
+	return false
+}

@@ -1,0 +1,164 @@
+package console_test
+
+import (
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/modules/console"
+)
+
+// firstPage is the bound of what the first page transfers, in bytes.
+const firstPage = 100 << 10
+
+func assets() fs.FS {
+	return fstest.MapFS{
+		"index.html":   {Data: []byte("<!doctype html><title>Scrollery</title>")},
+		"console.js":   {Data: []byte(strings.Repeat("render();", 500))},
+		"console.css":  {Data: []byte("body{}")},
+		"licenses.txt": {Data: []byte("MIT")},
+	}
+}
+
+func open(t *testing.T, files fs.FS) (*console.Console, *console.Codes) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	codes := console.NewCodes(log)
+	handler, err := console.New(files, codes, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler, codes
+}
+
+func get(handler http.Handler, address string, header ...string) *httptest.ResponseRecorder {
+	request := httptest.NewRequest(http.MethodGet, address, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, request)
+	return answer
+}
+
+func TestFilesAndPages(t *testing.T) {
+	t.Parallel()
+	handler, _ := open(t, assets())
+	for address, want := range map[string]struct {
+		status int
+		media  string
+	}{
+		"/console":                {http.StatusMovedPermanently, "text/html; charset=utf-8"},
+		"/console/":               {http.StatusOK, "text/html; charset=utf-8"},
+		"/console/scroll/scr_1":   {http.StatusOK, "text/html; charset=utf-8"},
+		"/console/console.js":     {http.StatusOK, "text/javascript; charset=utf-8"},
+		"/console/console.css":    {http.StatusOK, "text/css; charset=utf-8"},
+		"/console/licenses.txt":   {http.StatusOK, "text/plain; charset=utf-8"},
+		"/console/other.js":       {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/a/console.js":   {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/.inputs":        {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/../secret.key":  {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/%2e%2e/app.css": {http.StatusNotFound, "text/plain; charset=utf-8"},
+	} {
+		answer := get(handler, address)
+		if answer.Code != want.status || answer.Header().Get("Content-Type") != want.media {
+			t.Errorf("%s: got %d %q, want %d %q", address, answer.Code, answer.Header().Get("Content-Type"), want.status, want.media)
+		}
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	handler, _ := open(t, assets())
+	header := get(handler, "/console/").Header()
+	got := map[string]string{}
+	for _, name := range []string{"Content-Security-Policy", "Cache-Control", "Referrer-Policy", "X-Content-Type-Options", "Vary", "Set-Cookie"} {
+		got[name] = header.Get(name)
+	}
+	want := map[string]string{
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+		"Cache-Control":           "no-cache", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding", "Set-Cookie": "",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+}
+
+func TestGzipAndETag(t *testing.T) {
+	t.Parallel()
+	handler, _ := open(t, assets())
+	plain := get(handler, "/console/console.js", "Accept-Encoding", "br, gzip;q=0")
+	if got := plain.Header().Get("Content-Encoding"); got != "" {
+		t.Errorf("a client without gzip got %q", got)
+	}
+	packed := get(handler, "/console/console.js", "Accept-Encoding", "br, gzip")
+	reader, err := gzip.NewReader(packed.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(reader)
+	if err != nil || string(body) != plain.Body.String() {
+		t.Errorf("gzip has %d bytes (%v), plain %d", len(body), err, plain.Body.Len())
+	}
+	tag := packed.Header().Get("ETag")
+	if tag == "" || tag == plain.Header().Get("ETag") {
+		t.Errorf("ETags %q and %q: want two", tag, plain.Header().Get("ETag"))
+	}
+	if again := get(handler, "/console/console.js", "Accept-Encoding", "gzip", "If-None-Match", tag); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
+		t.Errorf("with its ETag: got %d with %d bytes, want 304 without", again.Code, again.Body.Len())
+	}
+	if other := get(handler, "/console/console.js", "Accept-Encoding", "gzip", "If-None-Match", `"other"`); other.Code != http.StatusOK {
+		t.Errorf("with another ETag: got %d, want 200", other.Code)
+	}
+}
+
+func TestOnlyRead(t *testing.T) {
+	t.Parallel()
+	handler, _ := open(t, assets())
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/console/", nil))
+	if answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("got %d, Allow %q", answer.Code, answer.Header().Get("Allow"))
+	}
+}
+
+func TestABinaryWithoutTheConsoleSaysSo(t *testing.T) {
+	t.Parallel()
+	handler, _ := open(t, nil)
+	if handler.Present() {
+		t.Error("it is present without assets")
+	}
+	answer := get(handler, "/console/")
+	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), "make build") {
+		t.Errorf("got %d %q, want 200 with how to build it", answer.Code, answer.Body.String())
+	}
+}
+
+// TestTransferOfTheFirstPage measures the bundle that `make build` left here.
+func TestTransferOfTheFirstPage(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("dist/console.js"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("run make build first: %v", err)
+		}
+		t.Skip("the console was not built")
+	}
+	handler, _ := open(t, os.DirFS("dist"))
+	sum := 0
+	for _, name := range []string{"", "console.js", "console.css"} {
+		sum += get(handler, console.Path+name, "Accept-Encoding", "gzip").Body.Len()
+	}
+	t.Logf("the first page transfers %d bytes", sum)
+	if sum > firstPage {
+		t.Errorf("the first page transfers %d bytes, at most %d are allowed", sum, firstPage)
+	}
+}

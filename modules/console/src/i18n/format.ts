@@ -1,0 +1,40 @@
+// Numbers and times in the person's language.
+import { language } from "../shell/preferences";
+
+const locale = () => (language.value === navigator.language.slice(0, 2) ? navigator.language : language.value);
+
+export const number = (value: number, digits = 0) => new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(value);
+
+export const compact = (value: number) => new Intl.NumberFormat(locale(), { notation: "compact", maximumFractionDigits: 1 }).format(value);
+
+export const percent = (part: number) => new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 0 }).format(part);
+
+export const money = (dollars: number) =>
+  new Intl.NumberFormat(locale(), { style: "currency", currency: "USD", minimumFractionDigits: 0, maximumFractionDigits: 2 }).format(dollars);
+
+export const date = (at: number) => new Intl.DateTimeFormat(locale(), { dateStyle: "medium" }).format(at);
+
+export const dateTime = (at: number) => new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(at);
+
+export const time = (at: number) => new Intl.DateTimeFormat(locale(), { timeStyle: "short" }).format(at);
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_536_000_000], ["month", 2_592_000_000], ["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000],
+];
+
+/** "3 minutes ago", "in 2 days". */
+export function relative(at: number, now = Date.now()): string {
+  const distance = at - now;
+  const [unit, size] = units.find(([, size]) => Math.abs(distance) >= size) ?? ["second", 1000];
+  return new Intl.RelativeTimeFormat(locale(), { numeric: "auto" }).format(Math.round(distance / size), unit);
+}
+
+/** "2 min", "1 h 5 min" of milliseconds. */
+export function duration(milliseconds: number): string {
+  const part = (value: number, unit: string) => new Intl.NumberFormat(locale(), { style: "unit", unit, unitDisplay: "short" }).format(value);
+  const seconds = Math.max(1, Math.round(milliseconds / 1000));
+  if (seconds < 60) return part(seconds, "second");
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return part(minutes, "minute");
+  return `${part(Math.floor(minutes / 60), "hour")} ${part(minutes % 60, "minute")}`;
+}

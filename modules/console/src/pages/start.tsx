@@ -1,0 +1,29 @@
+// The first page: three steps until the first scroll, then what changed since the last visit.
+import { api } from "../api/client";
+import { useQuery } from "../api/query";
+import { t } from "../i18n/t";
+import { PageHead } from "../ui/parts";
+import { Show } from "../ui/states";
+import { Since } from "./start-since";
+import { Steps } from "./start-steps";
+
+export function Start() {
+  const state = useQuery(async (signal) => {
+    const [{ workspace }, { rules }, { scrolls }] = await Promise.all([
+      api.workspace.getWorkspace({}, { signal }),
+      api.rules.getRules({}, { signal }),
+      api.scrolls.listScrolls({ pageSize: 1 }, { signal }),
+    ]);
+    return { workspace, rules, scroll: scrolls[0] };
+  }, []);
+  return (
+    <>
+      <PageHead title={state.data?.workspace?.name || t("nav.start")} lead={state.data?.scroll ? undefined : t("start.lead")} />
+      <Show of={state}>
+        {({ workspace, rules, scroll }) => workspace && rules && scroll
+          ? <Since workspace={workspace.id} newest={scroll} />
+          : <Steps workspace={workspace} rules={rules} done={state.reload} />}
+      </Show>
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+// The navigation beside the page; above it on narrow screens.
+import { signOut } from "../api/signin";
+import { has, researchScopes, session, signedIn } from "../api/session";
+import { time } from "../i18n/format";
+import { t } from "../i18n/t";
+import { pages } from "../pages/index";
+import { Button, Link } from "../ui/parts";
+import { language, theme, type Language, type Theme } from "./preferences";
+import { navigate, segments, to } from "./router";
+
+const themes: Theme[] = ["auto", "light", "dark"];
+const languages: Record<Language, string> = { en: "English", de: "Deutsch" };
+
+export function Navigation() {
+  return (
+    <div class="side">
+      <Link class="brand" href={to()}>
+        <svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" class="mark" /><path d="M7 22l6-6 4 4 8-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" /></svg>
+        Scrollery
+      </Link>
+      {signedIn.value && <Pages />}
+      <div class="side-foot">
+        {signedIn.value && <SessionState />}
+        <Preferences />
+      </div>
+    </div>
+  );
+}
+
+function Pages() {
+  const current = segments.value[0] ?? "";
+  return (
+    <nav aria-label={t("nav.label")}>
+      <ul>
+        {pages.map((page) => (
+          <li key={page.path}>
+            <Link href={page.path ? to(page.path) : to()} aria-current={page.path === current ? "page" : undefined}>
+              <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path d={page.icon} fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" /></svg>
+              {t(page.title)}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function SessionState() {
+  const end = () => void signOut().then(() => navigate(to()));
+  return (
+    <div class="session">
+      <p>{t(has(researchScopes) ? "session.writes" : "session.reads", { until: time(session.value?.expiresAt ?? 0) })}</p>
+      <Button kind="quiet" onClick={end}>{t("session.end")}</Button>
+    </div>
+  );
+}
+
+function Preferences() {
+  return (
+    <div class="preferences">
+      <label>
+        <span class="hidden">{t("preferences.theme")}</span>
+        <select value={theme.value} onChange={(event) => { theme.value = event.currentTarget.value as Theme; }}>
+          {themes.map((one) => <option key={one} value={one}>{t(`preferences.${one}`)}</option>)}
+        </select>
+      </label>
+      <label>
+        <span class="hidden">{t("preferences.language")}</span>
+        <select value={language.value} onChange={(event) => { language.value = event.currentTarget.value as Language; }}>
+          {Object.entries(languages).map(([code, name]) => <option key={code} value={code} lang={code}>{name}</option>)}
+        </select>
+      </label>
+    </div>
+  );
+}
