@@ -193,7 +193,7 @@ func TestStageSettings(t *testing.T) {
 		}
 		slices.Sort(got)
 		want(t, got, []string{
-			"FEED_DIR false", "INSTAGRAM_TOKEN true", "INSTAGRAM_USER_ID false", "MODEL false", "MODEL_KEY true", "MODEL_URL false",
+			"FEED_DIR false", "INSTAGRAM_TOKEN true", "INSTAGRAM_USER_ID false", "MODEL false", "MODEL_KEY true", "MODEL_TOKENS_PER_DAY false", "MODEL_URL false",
 			"SPEECH_KEY true", "SPEECH_MODEL false", "SPEECH_URL false", "TIKTOK_CLIENT_KEY true", "TIKTOK_CLIENT_SECRET true", "TIKTOK_ELIGIBLE false",
 			"YOUTUBE_API_KEY true", "YOUTUBE_DERIVED_METRICS_ACCEPTED false", "YTDLP false",
 		})

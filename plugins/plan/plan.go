@@ -31,15 +31,14 @@ Give up to 20 search terms that people in this field put into captions and hasht
 
 // Spec is the plan stage.
 func Spec() stage.Spec {
-	settings := model.Settings()
-	settings[0].Required = true
-	return stage.Spec{
+	spec := model.Chat(stage.Spec{
 		ID: "plan", Version: "1.0.0", Kind: stage.PlanKind,
-		Summary:  "Asks a chat endpoint for search terms.",
-		Settings: settings, Secrets: []string{model.KeySecret}, Env: model.Env(),
-		Limits: stage.Limits{Call: 4 * time.Minute, Stall: 4 * time.Minute},
-		Plan:   find,
-	}
+		Summary: "Asks a chat endpoint for search terms.",
+		Limits:  stage.Limits{Call: 4 * time.Minute, Stall: 4 * time.Minute},
+		Plan:    find,
+	})
+	spec.Settings[0].Required = true
+	return spec
 }
 
 func find(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(stage.Seed) error) error {

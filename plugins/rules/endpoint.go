@@ -12,6 +12,7 @@ import (
 	"github.com/openai/openai-go/shared"
 
 	reach "github.com/scrollery/scrollery/plugins/internal/endpoint"
+	"github.com/scrollery/scrollery/plugins/internal/model"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -40,13 +41,14 @@ const (
 // what a scroll may spend, the answer's text is judged before it is read, and an
 // error says whether a video can have brought it about.
 type endpoint struct {
-	chat  openai.ChatCompletionService
-	model string
+	chat   openai.ChatCompletionService
+	model  string
+	budget *model.Budget
 }
 
 // newEndpoint is nil where none is set.
 func newEndpoint(call *stage.Call) (*endpoint, error) {
-	address, model, key := call.Settings[endpointSetting], call.Settings[modelSetting], call.Secrets[keySecret]
+	address, name, key := call.Settings[endpointSetting], call.Settings[modelSetting], call.Secrets[keySecret]
 	if address == "" {
 		return nil, nil
 	}
@@ -54,11 +56,11 @@ func newEndpoint(call *stage.Call) (*endpoint, error) {
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Scheme != "https" && parsed.Scheme != "http" {
 		return nil, errors.New("endpoint: want an http or https address without credentials")
 	}
-	if model == "" {
+	if name == "" {
 		return nil, errors.New("model: needed with an endpoint")
 	}
 	options := append(reach.Options(call.HTTP(), address, key, longestAnswer), option.WithMaxRetries(tries-1), option.WithRequestTimeout(longestTry))
-	return &endpoint{chat: openai.NewChatCompletionService(options...), model: model}, nil
+	return &endpoint{chat: openai.NewChatCompletionService(options...), model: name, budget: model.NewBudget(call)}, nil
 }
 
 // ask puts one question; tokens are what it cost, known or estimated.
@@ -66,6 +68,9 @@ func (e *endpoint) ask(ctx context.Context, q *question) (answer string, tokens 
 	text, err := q.text()
 	if err != nil {
 		return "", 0, err
+	}
+	if err := e.budget.Take(ctx, len(instructions)+len(text), q.answerTokens(), 0); err != nil {
+		return "", 0, unusable{"this account's share of the tokens of the day is used up"}
 	}
 	tokens = int64(len(instructions)+len(text)) / bytesToken
 	got, err := e.chat.New(ctx, openai.ChatCompletionNewParams{

@@ -305,6 +305,25 @@ func TestModelIsAskedAgainWhenItIsBusy(t *testing.T) {
 	}
 }
 
+func TestModelIsNotAskedBeyondTheShareOfTheAccount(t *testing.T) {
+	t.Parallel()
+	o := &oracle{answer: honest}
+	call := withModel(t, o, map[string]string{"parallel": "1"})
+	granted := 0
+	call.Grant = func(_ context.Context, quota string, units int64, _ string) error {
+		if quota != "tokens" || units < 1 || granted == 1 {
+			return stage.Quotaf(time.Time{}, "quota %s is used up", quota)
+		}
+		granted++
+		return nil
+	}
+	_, summary, err := stagetest.Screen(t, Spec(), call, judged)
+	const want = "The model judged 1 of 5 videos. The compiled rules decided on the others: this account's share of the tokens of the day is used up (4)."
+	if err != nil || o.calls != 1 || strings.Join(summary.Notes, "") != want {
+		t.Errorf("got %d calls, notes %q, %v; want 1, %q", o.calls, summary.Notes, err, want)
+	}
+}
+
 func TestModelHasItsLimits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -34,20 +34,18 @@ const (
 
 // Spec is the rules stage.
 func Spec() stage.Spec {
-	return stage.Spec{
+	return model.Chat(stage.Spec{
 		ID: "rules", Version: "1.1.0", Kind: stage.ScreenKind,
 		Summary: "Drops what the ruleset does not want and ranks the rest by relevance.",
-		Settings: append(model.Settings(), []stage.Setting{
+		Settings: []stage.Setting{
 			{Name: batchSetting, Default: "1", Help: "Videos a request, 1 to 20. Above 1 is cheaper, but a text may then sway the verdicts of those asked about with it."},
 			{Name: parallelSetting, Default: "8", Help: "Requests at a time, 1 to 32."},
 			{Name: requestsSetting, Default: "5000", Help: "Requests a scroll."},
 			{Name: tokensSetting, Default: "2000000", Help: "Tokens a scroll."},
 			{Name: minutesSetting, Default: "10", Help: "Minutes a scroll, 1 to 25; fewer than the deadline of the stage screen."},
-		}...),
-		Secrets: []string{keySecret},
-		Env:     model.Env(),
-		Screen:  screen,
-	}
+		},
+		Screen: screen,
+	})
 }
 
 func screen(ctx context.Context, call *stage.Call, next func() (stage.Record, error), emit func(stage.Verdict) error) (stage.Summary, error) {

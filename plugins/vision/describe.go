@@ -76,6 +76,9 @@ func (a *asker) describe(ctx context.Context, rec stage.Record, visual *Visual) 
 		if a.busy++; a.busy >= patience {
 			a.stop(visual.Note, err)
 		}
+	case errors.As(err, &fault) && fault.Fault == stage.FaultQuota:
+		visual.Note = "this account's share of the day's tokens is used up"
+		a.stop(visual.Note, err)
 	case errors.As(err, &fault):
 		visual.Note = "the model turned the question down"
 		a.stop(visual.Note, err)

@@ -19,16 +19,13 @@ import (
 
 // Spec is the vision stage.
 func Spec() stage.Spec {
-	return stage.Spec{
+	return model.Chat(stage.Spec{
 		ID: "vision", Version: "1.0.0", Kind: stage.EvidenceKind, NeedsMedia: true,
 		Summary:  "Measures shots, motion, light and colours of the first seconds; describes them where a model is set.",
 		Programs: []string{"ffmpeg"},
-		Settings: model.Settings(),
-		Secrets:  []string{model.KeySecret},
-		Env:      model.Env(),
 		Limits:   stage.Limits{Call: 10 * time.Minute},
 		Evidence: evidence,
-	}
+	})
 }
 
 // Visual is what is kept of a video.

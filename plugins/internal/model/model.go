@@ -71,6 +71,7 @@ type Endpoint struct {
 	audio    openai.AudioTranscriptionService
 	model    string
 	progress func(note string)
+	budget   *Budget
 	// turnedDown counts the questions that it did not take since it took one.
 	turnedDown atomic.Int32
 }
@@ -88,7 +89,7 @@ func Of(call *stage.Call) (*Endpoint, error) {
 		option.WithMaxRetries(maxRetries), option.WithRequestTimeout(timeout))
 	return &Endpoint{
 		chat: openai.NewChatCompletionService(options...), audio: openai.NewAudioTranscriptionService(options...),
-		model: call.Settings[ModelSetting], progress: call.Progress,
+		model: call.Settings[ModelSetting], progress: call.Progress, budget: NewBudget(call),
 	}, nil
 }
 
@@ -117,7 +118,8 @@ var (
 	ErrQuestion = errors.New("the endpoint does not take this question")
 )
 
-// Ask puts a question and reads the answer into answer. Errors name whose fault it
+// Ask takes the tokens of a question from the tenant's budget, puts the question and
+// reads the answer into answer. Errors name whose fault it
 // is as a stage's do, but for ErrAnswer and ErrQuestion.
 func (e *Endpoint) Ask(ctx context.Context, q Question, answer any) error {
 	data, err := json.Marshal(map[string]any{"untrusted": q.Data})
@@ -127,6 +129,9 @@ func (e *Endpoint) Ask(ctx context.Context, q Question, answer any) error {
 	parts := []openai.ChatCompletionContentPartUnionParam{openai.TextContentPart(Visible(data))}
 	for _, jpeg := range q.JPEGs {
 		parts = append(parts, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: dataURL(jpeg), Detail: "low"}))
+	}
+	if err := e.budget.Take(ctx, len(rule)+len(q.Instructions)+len(data), q.Tokens, len(q.JPEGs)); err != nil {
+		return err
 	}
 	defer e.waiting()()
 	said, err := e.chat.New(ctx, openai.ChatCompletionNewParams{
