@@ -6,8 +6,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -76,14 +79,52 @@ func (p plans) Limits(ctx context.Context) (scrolls.Limits, error) {
 	return scrolls.Limits{Active: limits.Active, MaxFeedSize: limits.MaxFeedSize, ActiveScrolls: limits.ActiveScrolls}, err
 }
 
-func (p plans) BudgetSpent(ctx context.Context) (bool, error) {
+func (p plans) BudgetLeft(ctx context.Context) (scrolls.Budget, error) {
 	account, _, _ := viewer.Tenant(ctx)
 	limits, err := p.subscriptions.Limits(ctx, account)
 	if err != nil {
-		return false, err
+		return scrolls.Budget{}, err
 	}
-	wait, err := p.usage.Wait(ctx, usage.Budget{Daily: limits.DailyUnits, Monthly: limits.MonthlyUnits})
-	return wait > 0, err
+	left, wait, err := p.usage.Left(ctx, usage.Budget{Daily: limits.DailyUnits, Monthly: limits.MonthlyUnits})
+	return scrolls.Budget{Daily: left.Daily, Monthly: left.Monthly, Wait: wait}, err
+}
+
+// sourceQuotas implements the scrolls' need of quotas.
+type sourceQuotas struct {
+	ledger *quota.Service
+	host   *pluginhost.Host
+}
+
+func (q sourceQuotas) Left(ctx context.Context, source string, handles, terms int) (all []scrolls.QuotaLeft, err error) {
+	for _, known := range q.host.Quotas() {
+		if known.Plugin != source {
+			continue
+		}
+		one := scrolls.QuotaLeft{Name: known.Name, Limit: known.Limit, Needed: known.Cost.Handle*int64(handles) + known.Cost.Term*int64(terms)}
+		left, answer, err := q.ledger.Left(ctx, quotaOf(source, known.Allowance), one.Needed)
+		if err != nil {
+			return nil, err
+		}
+		if one.Left = left; !answer.RetryAt.IsZero() {
+			at := answer.RetryAt.UnixMilli()
+			one.RetryAt = &at
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// kept is how long this configuration keeps what it stores for an account.
+func kept(cfg Config) []account.Kept {
+	return []account.Kept{
+		{Data: "library", Description: "Videos with their observations, scores, hooks and annotations."},
+		{Data: "dropped_verdicts", For: cfg.Scrolls.KeepDrops, Description: "Verdicts on videos that were dropped."},
+		{Data: "changes", For: feed.Keep, Description: "The change feed."},
+		{Data: "webhook_deliveries", For: feed.Keep, Description: "Attempts to deliver to webhooks."},
+		{Data: "usage_events", For: cfg.Usage.KeepEvents, Description: "Calls that were made with the keys of the account."},
+		{Data: "recovery_codes", For: 24 * time.Hour, Description: "Codes and links for lost keys, after they have ended."},
+		{Data: "account", Description: "Everything else: workspace, rules, scrolls, keys, payments, credits and sandbox files."},
+	}
 }
 
 // archiver stores the batches of a scroll in the library.

@@ -66,7 +66,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 			func(c Config) library.Config { return c.Library },
 			func(c Config) sandbox.Config { return c.Sandbox },
 			func() fs.FS { return docs.Pages },
-			func(c Config) account.Config { return account.Config{BaseURL: c.BaseURL} },
+			func(c Config) account.Config { return account.Config{BaseURL: c.BaseURL, Kept: kept(c)} },
 			func(c Config) webhooks.Config { return c.Webhooks },
 		),
 		bindings,

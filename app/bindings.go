@@ -59,10 +59,10 @@ func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox
 }
 
 // scrollNeeds are the needs of the module scrolls.
-func scrollNeeds(cfg Config, w *workspace.Reader, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
+func scrollNeeds(cfg Config, q *quota.Service, w *workspace.Reader, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
 	return scrolls.Needs{
 		Workspaces: w, Rules: r, Plans: plans{s, u}, Charger: u,
-		Library: l, Archiver: archiver{l}, Stages: scrollStages{h}, Pages: pages(cfg),
+		Library: l, Archiver: archiver{l}, Stages: scrollStages{h}, Pages: pages(cfg), Quotas: sourceQuotas{q, h},
 	}
 }
 

@@ -231,6 +231,9 @@ func contractCases() []contractCase {
 		after(contractCase{name: "stop of the schedule", call: `POST /v1/scrolls/schedule/stop {}`, want: 200, has: map[string]any{"stopped": true}}, setBrief, `POST /v1/scrolls {"schedule":2}`),
 		bad("stop with a property", `POST /v1/scrolls/schedule/stop {"id":"a"}`, "id"),
 		{name: "templates", call: "GET /v1/scrolls/templates", want: 200, has: map[string]any{"nextCursor": nil}},
+		code("estimate without workspace", `POST /v1/scrolls/estimate {}`, 409, "workspace_required"),
+		after(contractCase{name: "estimate", call: `POST /v1/scrolls/estimate {"prompt":"latte art"}`, want: 200, has: map[string]any{"minUnits": 100.0, "maxUnits": 1100.0, "activeScrolls": 0.0, "maxActiveScrolls": 3.0}}, setBrief),
+		bad("estimate of an unknown template", `POST /v1/scrolls/estimate {"template":"x","schedule":2}`, "template", "schedule"),
 		bad("templates with a broken cursor", "GET /v1/scrolls/templates?limit=0&cursor=x", "limit", "cursor"),
 		{name: "no versions of rules", call: "GET /v1/rules/versions", want: 200, has: map[string]any{"nextCursor": nil}},
 		after(ok("versions of rules", "GET /v1/rules/versions?limit=25"), setBrief, setRules),
@@ -241,6 +244,8 @@ func contractCases() []contractCase {
 		after(bad("preview of too many rules", `POST /v1/rules/preview {"text":"`+manyRules(501)+`"}`, "text"), setBrief),
 
 		// Account.
+		{name: "policy", call: "GET /v1/policy", want: 200, has: map[string]any{"eraseAfterDays": 7.0}},
+		bad("policy with a parameter", "GET /v1/policy?days=1", "days"),
 		bad("export of an unknown file", "GET /v1/account/export?from=secrets&limit=1", "from", "limit"),
 		{name: "no deletion to call off", call: `POST /v1/account/erase {"cancel":true}`, want: 200, has: map[string]any{"status": "none", "eraseAt": nil}},
 		{name: "deletion", call: `POST /v1/account/erase {}`, want: 200, has: map[string]any{"status": "confirmation_sent", "eraseAt": nil}},

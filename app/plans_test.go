@@ -11,9 +11,9 @@ import (
 	"github.com/scrollery/scrollery/modules/usage"
 )
 
-// TestBudgetSpentIsOfThePlan: a scheduled start is held against the budget of the
+// TestBudgetIsOfThePlan: a scheduled start is held against the budget of the
 // tenant's own plan, daily and monthly.
-func TestBudgetSpentIsOfThePlan(t *testing.T) {
+func TestBudgetIsOfThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		cfg := billing.Defaults()
@@ -39,8 +39,9 @@ func TestBudgetSpentIsOfThePlan(t *testing.T) {
 		}
 		want := func(account int64, spent bool) {
 			t.Helper()
-			if got, err := p.BudgetSpent(viewer.As(context.Background(), account)); err != nil || got != spent {
-				t.Errorf("account %d: spent %v, %v, want %v", account, got, err, spent)
+			got, err := p.BudgetLeft(viewer.As(context.Background(), account))
+			if err != nil || (got.Wait > 0) != spent || (got.Daily == 0) != spent {
+				t.Errorf("account %d: left %+v, %v, want it spent: %v", account, got, err, spent)
 			}
 		}
 		spend(cfg.Standard.DailyUnits - 1)

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,7 +39,9 @@ func TestTenantsShareWhatASiteAllows(t *testing.T) {
 		outcome string
 		used    int64
 		tenants int
-	}{{first, "ok", 3, 1}, {first, "ok", 6, 1}, {second, "ok", 9, 2}, {second, "quota", 10, 2}} {
+		left    int64
+	}{{first, "ok", 3, 1, 10}, {first, "ok", 6, 1, 7}, {second, "ok", 9, 2, 4}, {second, "quota", 10, 2, 1}} {
+		estimated := estimatedUnits(t, turn.account)
 		scroll := turn.account.Scroll(t, `{"template":"competitors"}`)
 		var got struct {
 			Scroll struct{ Progress struct{ Coverage []told } }
@@ -51,6 +54,9 @@ func TestTenantsShareWhatASiteAllows(t *testing.T) {
 		}
 		if turn.outcome == "quota" && (c.RetryAt == nil || *c.RetryAt != units.RenewsAt.UnixMilli() || time.Until(units.RenewsAt) > 25*time.Hour) {
 			t.Errorf("scroll %d: another try at %v, renewed at %v", i, c.RetryAt, units.RenewsAt)
+		}
+		if want := []int64{3, turn.left}; !slices.Equal(estimated, want) {
+			t.Errorf("scroll %d: estimated to need and left: %v, want %v", i, estimated, want)
 		}
 		if units.Used != turn.used || units.Limit != limit || units.Tenants != turn.tenants {
 			t.Errorf("scroll %d: %+v, want %d used by %d", i, units, turn.used, turn.tenants)
@@ -78,4 +84,27 @@ func quotaNamed(t *testing.T, running *apptest.Running, name string) operator.Qu
 	}
 	t.Fatalf("there is no quota %s among %+v", name, all)
 	return operator.Quota{}
+}
+
+// estimatedUnits is what the next scroll would need of YouTube's units, and what is left.
+func estimatedUnits(t *testing.T, account *apptest.Caller) (found []int64) {
+	t.Helper()
+	var got struct {
+		Sources []struct {
+			Source string
+			Quotas []struct {
+				Name         string
+				Needed, Left int64
+			}
+		}
+	}
+	account.Get(t, `POST /v1/scrolls/estimate {"template":"competitors"}`, &got)
+	for _, source := range got.Sources {
+		for _, q := range source.Quotas {
+			if source.Source == "youtube" && q.Name == "units" {
+				found = append(found, q.Needed, q.Left)
+			}
+		}
+	}
+	return found
 }

@@ -54,7 +54,7 @@ func installed(p pluginhost.Plugin) scrolls.Stage {
 	found := scrolls.Stage{
 		ID: p.ID, Kind: p.Kind, Usable: p.State == pluginhost.Ready, Resting: p.State == pluginhost.Resting,
 		Platforms: p.Platforms, Searches: p.Kind == stage.SourceKind && p.Online, Refreshes: p.Refreshes,
-		FetchesMedia: p.FetchesMedia, NeedsMedia: p.NeedsMedia,
+		FetchesMedia: p.FetchesMedia, NeedsMedia: p.NeedsMedia, Requests: p.Requests,
 	}
 	if p.State == pluginhost.Disabled || p.State == pluginhost.Unset {
 		found.Off = p.Reason

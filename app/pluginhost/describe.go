@@ -99,11 +99,15 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 	for _, q := range m.GetQuotas() {
 		spec.Quotas = append(spec.Quotas, stage.Allowance{
 			Name: Printable(q.GetName()), Limit: q.GetLimit(), Window: stage.Window(Printable(q.GetWindow())), Setting: Printable(q.GetSetting()),
+			Cost: costOf(q.GetCost()),
 		})
 	}
+	spec.Requests = costOf(m.GetRequests())
 	source := spec.Kind == stage.SourceKind
 	return spec, extras{refreshes: source && m.GetRefreshes(), fetches: source && m.GetFetchesMedia()}
 }
+
+func costOf(m *stagev1.Cost) stage.Cost { return stage.Cost{Handle: m.GetHandle(), Term: m.GetTerm()} }
 
 func millis(n int64) time.Duration {
 	return time.Duration(min(n, int64(24*time.Hour/time.Millisecond))) * time.Millisecond

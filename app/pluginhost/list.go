@@ -41,6 +41,8 @@ type Plugin struct {
 	// FetchesMedia reports whether a source can fetch videos themselves, NeedsMedia
 	// whether an evidence stage looks at them.
 	FetchesMedia, NeedsMedia bool
+	// Requests are the requests that a seed of a source usually takes.
+	Requests stage.Cost
 	// Online reports whether it talks to any host.
 	Online  bool
 	Builtin bool
@@ -153,7 +155,7 @@ func (h *Host) plugin(e *entry, err error) Plugin {
 		ID: e.id, Kind: e.spec.Kind, Version: e.spec.Version, Summary: e.spec.Summary,
 		Platforms: slices.Clone(e.spec.Platforms), Builtin: e.builtin, State: Ready,
 		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
-		NeedsMedia: e.spec.NeedsMedia,
+		NeedsMedia: e.spec.NeedsMedia, Requests: e.spec.Requests,
 	}
 	given, unset := h.give(e, e.spec, stage.Run{})
 	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {

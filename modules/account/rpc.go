@@ -17,6 +17,7 @@ func (s *Service) Mount(m *api.Mux) {
 		return err
 	})
 	api.Unary(m, "EraseAccount", s.eraseAccount)
+	api.Unary(m, "GetPolicy", s.getPolicy)
 }
 
 func (s *Service) eraseAccount(ctx context.Context, req *scrolleryv1.EraseAccountRequest) (*scrolleryv1.EraseAccountResponse, error) {

@@ -49,6 +49,18 @@ type Config struct {
 	// BaseURL is the service's public address, without a slash at the end: mailed links
 	// begin with it.
 	BaseURL string
+	// Kept is how long the server keeps what it stores.
+	Kept []Kept
+}
+
+// Kept is one kind of data and how long the server keeps it.
+type Kept struct {
+	// Data is the name that callers see.
+	Data string
+	// For is 0 for as long as the account exists.
+	For time.Duration
+	// Description says what belongs to it.
+	Description string
 }
 
 const (

@@ -159,6 +159,31 @@ func (s *Service) Status(ctx context.Context, a Allowance) (Status, error) {
 	return status, nil
 }
 
+// Left is what of an allowance the context's tenant would be granted now, and when it
+// would be granted units in all: zero where that is now, and never where units are more
+// than the limit. It spends nothing and asks for nothing.
+func (s *Service) Left(ctx context.Context, a Allowance, units int64) (left int64, answer Answer, err error) {
+	account, _, ok := viewer.Tenant(ctx)
+	if !ok {
+		return 0, Answer{}, fmt.Errorf("what is left of %s of %s: %w", a.Name, a.Plugin, errNoViewer)
+	}
+	p, err := a.Window.at(s.now(), s.pacific)
+	if err != nil {
+		return 0, Answer{}, err
+	}
+	r := request{Allowance: a, period: p, account: account, units: units}
+	tenants, err := s.entries.tenants(ctx, nil, r)
+	if err != nil {
+		return 0, Answer{}, err
+	}
+	left = r.left(tenants)
+	if units <= left {
+		return left, Answer{Granted: true}, nil
+	}
+	answer.RetryAt, err = s.retryAt(ctx, nil, r, r.decide(tenants), tenants)
+	return left, answer, err
+}
+
 const (
 	// kept is how long an entry stays after it has ended; claims need a week.
 	kept = 30 * 24 * time.Hour

@@ -40,6 +40,20 @@ const (
 	never
 )
 
+// left is the most units that decide grants.
+func (r request) left(tenants map[int64]tenant) int64 {
+	low, high := int64(0), r.Limit // granted, and at most that
+	for low < high {
+		r.units = low + (high-low+1)/2
+		if r.decide(tenants) == granted {
+			low = r.units
+		} else {
+			high = r.units - 1
+		}
+	}
+	return low
+}
+
 // decide applies the rule of the package comment.
 func (r request) decide(tenants map[int64]tenant) decision {
 	count := int64(len(tenants))

@@ -16,6 +16,14 @@ import (
 // entries stores the rows of the ledger.
 type entries struct{ db *store.DB }
 
+// rows are read in a transaction; outside of any for nil.
+func (e entries) rows(tx *store.Tx) *ent.Client {
+	if tx == nil {
+		return e.db.Ent()
+	}
+	return tx.Ent()
+}
+
 // of selects an allowance's entries that end after a moment.
 func of(a Allowance, after time.Time) predicate.QuotaEntry {
 	return quotaentry.And(quotaentry.Plugin(a.Plugin), quotaentry.Quota(a.Name), quotaentry.EndsAtGT(after.UnixMilli()))
@@ -40,7 +48,7 @@ func (e entries) tenants(ctx context.Context, tx *store.Tx, r request) (map[int6
 			return sql.As(text, as)
 		}
 	}
-	err := tx.Ent().QuotaEntry.Query().Where(of(r.Allowance, r.since)).GroupBy(quotaentry.FieldAccountID).Aggregate(
+	err := e.rows(tx).QuotaEntry.Query().Where(of(r.Allowance, r.since)).GroupBy(quotaentry.FieldAccountID).Aggregate(
 		sum("units", "0", "used"), sum("0", "asked", "asked_before"), ent.As(ent.Max(quotaentry.FieldAskedAt), "last_asked"),
 	).Scan(ctx, &sums)
 	if err != nil {
@@ -77,7 +85,7 @@ func (e entries) freed(ctx context.Context, tx *store.Tx, r request, units int64
 		EndsAt int64 `sql:"ends_at"`
 		Units  int64 `sql:"sum"`
 	}
-	err := tx.Ent().QuotaEntry.Query().Where(of(r.Allowance, r.now)).Order(quotaentry.ByEndsAt()).
+	err := e.rows(tx).QuotaEntry.Query().Where(of(r.Allowance, r.now)).Order(quotaentry.ByEndsAt()).
 		GroupBy(quotaentry.FieldEndsAt).Aggregate(ent.Sum(quotaentry.FieldUnits)).Scan(ctx, &sums)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read quota entries: %w", err)

@@ -128,7 +128,7 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 	if err != nil {
 		return fmt.Errorf("workspace: %w", err)
 	}
-	spent, err := s.needs.Plans.BudgetSpent(ctx)
+	budget, err := s.needs.Plans.BudgetLeft(ctx)
 	if err != nil {
 		return fmt.Errorf("budget: %w", err)
 	}
@@ -145,9 +145,9 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 		if err != nil {
 			return err
 		}
-		if !limits.Active || spent || !briefed || !known || active > 0 {
+		if !limits.Active || budget.Wait > 0 || !briefed || !known || active > 0 {
 			s.log.Info("scheduled scroll skipped", "account", publicid.Format(publicid.Account, row.AccountID),
-				"subscription", limits.Active, "spent", spent, "workspace", briefed, "template", known, "active", active)
+				"subscription", limits.Active, "spent", budget.Wait > 0, "workspace", briefed, "template", known, "active", active)
 			return nil
 		}
 		if _, err := s.insert(ctx, tx, row.AccountID, subject, start); err != nil {

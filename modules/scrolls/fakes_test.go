@@ -52,6 +52,7 @@ type world struct {
 	serves   map[string][]string // platforms of a source; missing: any
 	scores   []int64
 	scoreErr error
+	quotas   map[string]QuotaLeft // of a source
 }
 
 // quick makes a configuration without waits.
@@ -85,7 +86,7 @@ func setup(t testing.TB, db *store.DB, cfg Config) *world {
 
 // another is the service of another process: it shares only the database.
 func (w *world) another(cfg Config) *Service {
-	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
+	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -184,10 +185,24 @@ func (w *world) Limits(context.Context) (Limits, error) {
 	return w.limits, nil
 }
 
-func (w *world) BudgetSpent(context.Context) (bool, error) {
+func (w *world) BudgetLeft(context.Context) (Budget, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.spent, nil
+	if w.spent {
+		return Budget{Monthly: 500, Wait: time.Hour}, nil
+	}
+	return Budget{Daily: 400, Monthly: 900}, nil
+}
+
+func (w *world) Left(_ context.Context, source string, handles, terms int) ([]QuotaLeft, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	q, known := w.quotas[source]
+	if !known {
+		return nil, nil
+	}
+	q.Needed = int64(handles + 10*terms)
+	return []QuotaLeft{q}, nil
 }
 
 func (w *world) setSpent(spent bool) {

@@ -2,10 +2,12 @@ package scrolls
 
 import (
 	"context"
+	"math"
 	"net/http"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/plugins/stage"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -28,6 +30,7 @@ func Operations(s *Service) api.Operations {
 		api.Unary(mux, "StopSchedule", rpc.stopSchedule)
 		api.Unary(mux, "GetSchedule", rpc.schedule)
 		api.Unary(mux, "ListTemplates", rpc.templates, rpc.checkTemplates)
+		api.Unary(mux, "EstimateScroll", rpc.estimate, rpc.checkEstimate)
 	}
 }
 
@@ -167,6 +170,47 @@ func (r *rpc) templates(_ context.Context, req *scrolleryv1.ListTemplatesRequest
 	return resp, nil
 }
 
+func (r *rpc) checkEstimate(_ context.Context, req *scrolleryv1.EstimateScrollRequest) error {
+	return r.service.checkTemplate(req.Template)
+}
+
+func (r *rpc) estimate(ctx context.Context, req *scrolleryv1.EstimateScrollRequest) (*scrolleryv1.EstimateScrollResponse, error) {
+	e, err := r.service.Estimate(ctx, req.Prompt, req.Template)
+	if err != nil {
+		return nil, err
+	}
+	resp := &scrolleryv1.EstimateScrollResponse{
+		Seeds: seeds(e.Seeds), MinUnits: int32(e.MinUnits), MaxUnits: int32(e.MaxUnits),
+		DailyUnitsLeft: count(e.Budget.Daily), MonthlyUnitsLeft: count(e.Budget.Monthly),
+		ActiveScrolls: int32(e.Active), MaxActiveScrolls: int32(e.MaxActive), Obstacles: e.Obstacles,
+		NextEligibleAt: number(e.NextAt), Notes: e.Notes,
+	}
+	for _, one := range e.Sources {
+		shown := &scrolleryv1.SourceEstimate{
+			Source: one.Source, Usable: one.Usable, Seeds: int32(one.Seeds), Waiting: int32(one.Waiting), RetryAt: number(one.RetryAt),
+		}
+		if one.Requests != nil {
+			requests := count(*one.Requests)
+			shown.Requests = &requests
+		}
+		for _, q := range one.Quotas {
+			shown.Quotas = append(shown.Quotas, &scrolleryv1.QuotaEstimate{Name: q.Name, Needed: count(q.Needed), Left: count(q.Left), Limit: count(q.Limit)})
+		}
+		resp.Sources = append(resp.Sources, shown)
+	}
+	return resp, nil
+}
+
+// count is a number of the wire, cut to what it can hold.
+func count(n int64) int32 { return int32(min(n, math.MaxInt32)) }
+
+func seeds(all []stage.Seed) (shown []*scrolleryv1.Seed) {
+	for _, seed := range all {
+		shown = append(shown, &scrolleryv1.Seed{Kind: seed.Kind, Platform: seed.Platform, Handle: seed.Handle, Term: seed.Term})
+	}
+	return shown
+}
+
 // message is the scroll as the API shows it; nil for nil.
 func message(s *Scroll) *scrolleryv1.Scroll {
 	if s == nil {
@@ -193,12 +237,7 @@ func progress(s *Scroll) *scrolleryv1.Progress {
 		ScreenNotes: s.Progress.ScreenNotes,
 	}
 	if plan := s.Progress.Plan; plan != nil {
-		p.Plan = &scrolleryv1.ScrollPlan{Method: plan.Method, Pages: plan.Pages, Notes: plan.Notes}
-		for _, seed := range plan.Seeds {
-			p.Plan.Seeds = append(p.Plan.Seeds, &scrolleryv1.Seed{
-				Kind: seed.Kind, Platform: seed.Platform, Handle: seed.Handle, Term: seed.Term,
-			})
-		}
+		p.Plan = &scrolleryv1.ScrollPlan{Method: plan.Method, Pages: plan.Pages, Notes: plan.Notes, Seeds: seeds(plan.Seeds)}
 	}
 	if f := s.failure(); f != nil {
 		tries := int32(f.Tries)

@@ -31,8 +31,16 @@ type Rules interface {
 // Plans is the need of what the tenant of the context has paid for.
 type Plans interface {
 	Limits(ctx context.Context) (Limits, error)
-	// BudgetSpent reports whether the budget of the day or of the month is used up.
-	BudgetSpent(ctx context.Context) (bool, error)
+	// BudgetLeft returns what is left of the budgets of the day and of the month.
+	BudgetLeft(ctx context.Context) (Budget, error)
+}
+
+// Budget is what is left of the budgets, in units.
+type Budget struct {
+	Daily, Monthly int64
+	// Wait is how long the tenant has to wait until it can spend again; 0 while both
+	// budgets have units.
+	Wait time.Duration
 }
 
 // Limits of a plan. All are 0 without a subscription.
@@ -128,6 +136,8 @@ type Stage struct {
 	Searches bool
 	// Refreshes: a source that reads known videos again.
 	Refreshes bool
+	// Requests are the requests to its site that a seed usually takes.
+	Requests stage.Cost
 	// FetchesMedia: a source that fetches videos. NeedsMedia: an evidence stage that
 	// reads them.
 	FetchesMedia, NeedsMedia bool
@@ -152,6 +162,24 @@ type Pages interface {
 	Read(ctx context.Context, address string) (stage.Page, error)
 }
 
+// Quotas is the need of what sites still grant the tenant of the context; nil knows of
+// no quotas.
+type Quotas interface {
+	// Left returns the quotas of a source, for a tenant that needs what so many seeds
+	// usually take. It spends nothing.
+	Left(ctx context.Context, source string, handles, terms int) ([]QuotaLeft, error)
+}
+
+// QuotaLeft is what is left of one quota.
+type QuotaLeft struct {
+	Name string
+	// Needed, Limit and Left are units; Left is what this tenant would be granted now.
+	Needed, Limit, Left int64
+	// RetryAt is when Needed is granted, Unix milliseconds; nil where that is now, or
+	// where Needed is more than Limit.
+	RetryAt *int64
+}
+
 // Needs is everything that this module needs of others.
 type Needs struct {
 	Workspaces Workspaces
@@ -162,6 +190,7 @@ type Needs struct {
 	Archiver   Archiver
 	Stages     Stages
 	Pages      Pages
+	Quotas     Quotas
 }
 
 // Service starts scrolls, follows them and runs them.

@@ -258,8 +258,12 @@ func (r *run) coverageBefore(ctx context.Context, scrolls int) ([]coverage.Entry
 	if r.name == importTemplate {
 		return nil, nil
 	}
-	rows, err := r.s.db.Ent().Scroll.Query().
-		Where(scroll.Status(Completed), scroll.Subject(r.snapshot().subject), ofTemplate(r.name)).
+	return r.s.coverageOf(ctx, r.snapshot().subject, r.name, scrolls)
+}
+
+func (s *Service) coverageOf(ctx context.Context, subject, template string, scrolls int) ([]coverage.Entry, error) {
+	rows, err := s.db.Ent().Scroll.Query().
+		Where(scroll.Status(Completed), scroll.Subject(subject), ofTemplate(template)).
 		Order(ent.Desc(scroll.FieldID)).Limit(scrolls).
 		Select(scroll.FieldProgress).All(ctx)
 	if err != nil {

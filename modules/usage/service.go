@@ -95,16 +95,24 @@ func (s *Service) Report(ctx context.Context) (Report, error) {
 // Wait returns how long the tenant of the context has to wait until a budget has
 // units again, as [Budget.Wait] does.
 func (s *Service) Wait(ctx context.Context, budget Budget) (time.Duration, error) {
+	_, wait, err := s.Left(ctx, budget)
+	return wait, err
+}
+
+// Left returns what the tenant of the context has left of a budget, never below 0, and
+// how long it has to wait until it can spend, as Wait does.
+func (s *Service) Left(ctx context.Context, budget Budget) (left Budget, wait time.Duration, err error) {
 	now := s.now()
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all {
-		return 0, errors.New("wait for a budget: no account in the context")
+		return Budget{}, 0, errors.New("what is left of a budget: no account in the context")
 	}
 	spent, err := s.rows.spentAt(ctx, s.pending, account, now)
 	if err != nil {
-		return 0, err
+		return Budget{}, 0, err
 	}
-	return budget.Wait(spent, now), nil
+	left = Budget{Daily: max(budget.Daily-spent.Daily, 0), Monthly: max(budget.Monthly-spent.Monthly, 0)}
+	return left, budget.Wait(spent, now), nil
 }
 
 // Event is one recorded call.

@@ -37,12 +37,13 @@ func (s source) spec() stage.Spec {
 			{Name: "hashtags_per_week", Help: "How many different hashtags Instagram grants you, where it is not 30."},
 		},
 		Secrets: []string{"access_token"}, RequiredSecrets: []string{"access_token"},
-		Env:     map[string]string{"access_token": "INSTAGRAM_TOKEN"},
-		Hosts:   []string{"graph.facebook.com:443"},
-		Quotas:  []stage.Allowance{{Name: "hashtags", Limit: 30, Setting: "hashtags_per_week", Window: stage.Week}},
-		Limits:  stage.Limits{Calls: 2},
-		Collect: s.collect,
-		Refresh: s.refresh,
+		Env:      map[string]string{"access_token": "INSTAGRAM_TOKEN"},
+		Hosts:    []string{"graph.facebook.com:443"},
+		Quotas:   []stage.Allowance{{Name: "hashtags", Limit: 30, Setting: "hashtags_per_week", Window: stage.Week, Cost: stage.Cost{Term: 1}}},
+		Requests: stage.Cost{Handle: 1, Term: 3}, // a page; the hashtag's id, its top and its recent videos
+		Limits:   stage.Limits{Calls: 2},
+		Collect:  s.collect,
+		Refresh:  s.refresh,
 	}
 }
 

@@ -7,7 +7,7 @@ func describe(s Spec) *stagev1.Description {
 	description := &stagev1.Description{
 		Id: s.ID, Version: s.Version, Summary: s.Summary, Kind: string(s.Kind),
 		Platforms: s.Platforms, Secrets: s.Secrets, Hosts: s.Hosts, Refreshes: s.Refresh != nil,
-		FetchesMedia: s.Media != nil, NeedsMedia: s.NeedsMedia, Programs: s.Programs, RequiredSecrets: s.RequiredSecrets,
+		FetchesMedia: s.Media != nil, NeedsMedia: s.NeedsMedia, Programs: s.Programs, RequiredSecrets: s.RequiredSecrets, Requests: encodeCost(s.Requests),
 		Limits: &stagev1.Limits{
 			MemoryBytes: s.Limits.Memory, CallMillis: s.Limits.Call.Milliseconds(),
 			StallMillis: s.Limits.Stall.Milliseconds(), Records: int64(s.Limits.Records),
@@ -22,10 +22,17 @@ func describe(s Spec) *stagev1.Description {
 	}
 	for _, quota := range s.Quotas {
 		description.Quotas = append(description.Quotas, &stagev1.Quota{
-			Name: quota.Name, Limit: quota.Limit, Window: string(quota.Window), Setting: quota.Setting,
+			Name: quota.Name, Limit: quota.Limit, Window: string(quota.Window), Setting: quota.Setting, Cost: encodeCost(quota.Cost),
 		})
 	}
 	return description
+}
+
+func encodeCost(c Cost) *stagev1.Cost {
+	if c == (Cost{}) {
+		return nil
+	}
+	return &stagev1.Cost{Handle: c.Handle, Term: c.Term}
 }
 
 func encodeError(e *Error) *stagev1.Error {

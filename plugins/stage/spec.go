@@ -48,6 +48,8 @@ type Spec struct {
 	Hosts []string
 	// Quotas are the allowances of the sites that the stage asks; see Call.Spend.
 	Quotas []Allowance
+	// Requests are the requests to a site that one seed usually takes, for estimates.
+	Requests Cost
 	// Programs of the system that the stage runs, by name, such as `ffmpeg`. Without one
 	// of them the stage is not ready.
 	Programs []string
@@ -117,7 +119,13 @@ type Allowance struct {
 	Setting string
 	// Window is the time after which the units are granted anew.
 	Window Window
+	// Cost is the units that one seed usually takes, for estimates.
+	Cost Cost
 }
+
+// Cost is what one seed of a source usually takes, by what the seed has. Zero is
+// nothing, or not known. It binds nobody: an estimate shows it before a scroll.
+type Cost struct{ Handle, Term int64 }
 
 // Window is how long an allowance lasts, and when it is renewed.
 type Window string

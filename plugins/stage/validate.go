@@ -71,9 +71,11 @@ func (s Spec) Validate() error {
 		add(quotas[quota.Name], "quota %q: twice", quota.Name)
 		quotas[quota.Name] = true
 		add(quota.Limit < 1, "quota %q: a limit below 1", quota.Name)
+		add(quota.Cost.Handle < 0 || quota.Cost.Term < 0, "quota %q: a negative cost", quota.Name)
 		add(quota.Window != UTCDay && quota.Window != PacificDay && quota.Window != Week, "quota %q: window %q: want %s, %s or %s", quota.Name, quota.Window, UTCDay, PacificDay, Week)
 		add(quota.Setting != "" && !seen[quota.Setting], "quota %q: there is no setting %q", quota.Name, quota.Setting)
 	}
+	add(s.Requests.Handle < 0 || s.Requests.Term < 0, "requests: a negative cost")
 	for _, program := range s.Programs {
 		add(!programForm().MatchString(program), "program %q: want %s", program, programForm())
 	}

@@ -45,12 +45,13 @@ func (s source) spec() stage.Spec {
 		Secrets: []string{"client_key", "client_secret"}, RequiredSecrets: []string{"client_key", "client_secret"},
 		Hosts: []string{"open.tiktokapis.com:443"},
 		Quotas: []stage.Allowance{
-			{Name: "requests", Limit: 1000, Setting: "requests_per_day", Window: stage.UTCDay},
-			{Name: "records", Limit: 100_000, Setting: "records_per_day", Window: stage.UTCDay},
+			{Name: "requests", Limit: 1000, Setting: "requests_per_day", Window: stage.UTCDay, Cost: stage.Cost{Handle: 1, Term: 1}},
+			{Name: "records", Limit: 100_000, Setting: "records_per_day", Window: stage.UTCDay, Cost: stage.Cost{Handle: perPage, Term: perPage}},
 		},
-		Limits:  stage.Limits{Calls: 2},
-		Collect: s.collect,
-		Refresh: s.refresh,
+		Requests: stage.Cost{Handle: 1, Term: 1}, // one page
+		Limits:   stage.Limits{Calls: 2},
+		Collect:  s.collect,
+		Refresh:  s.refresh,
 	}
 }
 

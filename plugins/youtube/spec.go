@@ -56,12 +56,13 @@ func (s source) spec() stage.Spec {
 		Secrets: []string{"api_key"}, RequiredSecrets: []string{"api_key"},
 		Hosts: []string{"youtube.googleapis.com:443"},
 		Quotas: []stage.Allowance{
-			{Name: searchQuota, Limit: 100, Setting: "searches_per_day", Window: stage.PacificDay},
-			{Name: unitQuota, Limit: 10_000, Setting: "units_per_day", Window: stage.PacificDay},
+			{Name: searchQuota, Limit: 100, Setting: "searches_per_day", Window: stage.PacificDay, Cost: stage.Cost{Term: 1}},
+			{Name: unitQuota, Limit: 10_000, Setting: "units_per_day", Window: stage.PacificDay, Cost: stage.Cost{Handle: 3, Term: 1}},
 		},
-		Limits:  stage.Limits{Calls: 2},
-		Collect: s.collect,
-		Refresh: s.refresh,
+		Requests: stage.Cost{Handle: 3, Term: 2}, // channel, playlist and videos; search and videos
+		Limits:   stage.Limits{Calls: 2},
+		Collect:  s.collect,
+		Refresh:  s.refresh,
 	}
 }
 

@@ -219,6 +219,7 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.PreviewRulesRequest, scrolleryv1.PreviewRulesResponse](b, "PreviewRules")
 	unary[scrolleryv1.GetScheduleRequest, scrolleryv1.GetScheduleResponse](b, "GetSchedule")
 	unary[scrolleryv1.ListTemplatesRequest, scrolleryv1.ListTemplatesResponse](b, "ListTemplates")
+	unary[scrolleryv1.EstimateScrollRequest, scrolleryv1.EstimateScrollResponse](b, "EstimateScroll")
 	unary[scrolleryv1.ListChangesRequest, scrolleryv1.ListChangesResponse](b, "ListChanges")
 	api.Stream(b.mux, "WatchChanges", func(context.Context, *scrolleryv1.WatchChangesRequest, func(*scrolleryv1.WatchChangesResponse) error) error {
 		return nil
@@ -251,6 +252,7 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.ListEventsRequest, scrolleryv1.ListEventsResponse](b, "ListEvents")
 	unary[scrolleryv1.WriteSandboxFileRequest, scrolleryv1.WriteSandboxFileResponse](b, "WriteSandboxFile")
 	unary[scrolleryv1.RunAgentRequest, scrolleryv1.RunAgentResponse](b, "RunAgent")
+	unary[scrolleryv1.GetPolicyRequest, scrolleryv1.GetPolicyResponse](b, "GetPolicy")
 	unary[scrolleryv1.EraseAccountRequest, scrolleryv1.EraseAccountResponse](b, "EraseAccount")
 	api.Download(b.mux, "ExportAccount", func(_ context.Context, req *scrolleryv1.ExportAccountRequest, out io.Writer) error {
 		if req.GetFrom() == "nothing" {

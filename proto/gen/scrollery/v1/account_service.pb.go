@@ -213,6 +213,160 @@ func (x *EraseAccountResponse) GetEraseAt() float64 {
 	return 0
 }
 
+type GetPolicyRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPolicyRequest) Reset() {
+	*x = GetPolicyRequest{}
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPolicyRequest) ProtoMessage() {}
+
+func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
+func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{4}
+}
+
+type GetPolicyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the server keeps, and how long.
+	Kept []*KeptData `protobuf:"bytes,1,rep,name=kept" json:"kept,omitempty"`
+	// Days from the confirmation of a deletion to the deletion of the account and everything of it.
+	EraseAfterDays int32 `protobuf:"varint,2,opt,name=erase_after_days,json=eraseAfterDays" json:"erase_after_days,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *GetPolicyResponse) Reset() {
+	*x = GetPolicyResponse{}
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPolicyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPolicyResponse) ProtoMessage() {}
+
+func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
+func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetPolicyResponse) GetKept() []*KeptData {
+	if x != nil {
+		return x.Kept
+	}
+	return nil
+}
+
+func (x *GetPolicyResponse) GetEraseAfterDays() int32 {
+	if x != nil {
+		return x.EraseAfterDays
+	}
+	return 0
+}
+
+// KeptData is one kind of data and how long it is kept.
+type KeptData struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `library`, `dropped_verdicts`, `changes`, `webhook_deliveries`, `usage_events`, `recovery_codes` or `account`.
+	Data string `protobuf:"bytes,1,opt,name=data" json:"data,omitempty"`
+	// Days; null for as long as the account exists.
+	Days *float64 `protobuf:"fixed64,2,opt,name=days" json:"days,omitempty"`
+	// What belongs to it.
+	Description   string `protobuf:"bytes,3,opt,name=description" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeptData) Reset() {
+	*x = KeptData{}
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeptData) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeptData) ProtoMessage() {}
+
+func (x *KeptData) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeptData.ProtoReflect.Descriptor instead.
+func (*KeptData) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *KeptData) GetData() string {
+	if x != nil {
+		return x.Data
+	}
+	return ""
+}
+
+func (x *KeptData) GetDays() float64 {
+	if x != nil && x.Days != nil {
+		return *x.Days
+	}
+	return 0
+}
+
+func (x *KeptData) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
 var File_scrollery_v1_account_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_account_service_proto_rawDesc = "" +
@@ -226,10 +380,21 @@ const file_scrollery_v1_account_service_proto_rawDesc = "" +
 	"\x06cancel\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x01R\x06cancel\"\x86\x01\n" +
 	"\x14EraseAccountResponse\x12L\n" +
 	"\x06status\x18\x01 \x01(\tB4\xbaH1r/R\x11confirmation_sentR\tscheduledR\tcancelledR\x04noneR\x06status\x12 \n" +
-	"\berase_at\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\aeraseAt2\xea\x02\n" +
+	"\berase_at\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\aeraseAt\"\x12\n" +
+	"\x10GetPolicyRequest\"i\n" +
+	"\x11GetPolicyResponse\x12*\n" +
+	"\x04kept\x18\x01 \x03(\v2\x16.scrollery.v1.KeptDataR\x04kept\x12(\n" +
+	"\x10erase_after_days\x18\x02 \x01(\x05R\x0eeraseAfterDays\"[\n" +
+	"\bKeptData\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\tR\x04data\x12\x19\n" +
+	"\x04days\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x04days\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription2\xee\x03\n" +
 	"\x0eAccountService\x12\xbd\x01\n" +
 	"\rExportAccount\x12\".scrollery.v1.ExportAccountRequest\x1a#.scrollery.v1.ExportAccountResponse\"a\xca\xda\x18]\n" +
-	"\rexportAccount\x12\x03GET\x1a\x12/v1/account/export \x02*\faccount:readb\x12{\"from\":\"scrolls\"}r\x0fapplication/zip0\x01\x12\x97\x01\n" +
+	"\rexportAccount\x12\x03GET\x1a\x12/v1/account/export \x02*\faccount:readb\x12{\"from\":\"scrolls\"}r\x0fapplication/zip0\x01\x12\x81\x01\n" +
+	"\tGetPolicy\x12\x1e.scrollery.v1.GetPolicyRequest\x1a\x1f.scrollery.v1.GetPolicyResponse\"3\xca\xda\x18,\n" +
+	"\tgetPolicy\x12\x03GET\x1a\n" +
+	"/v1/policy \x02*\flibrary:read\x90\x02\x01\x12\x97\x01\n" +
 	"\fEraseAccount\x12!.scrollery.v1.EraseAccountRequest\x1a\".scrollery.v1.EraseAccountResponse\"@\xca\xda\x18<\n" +
 	"\feraseAccount\x12\x04POST\x1a\x11/v1/account/erase \x02*\raccount:writeb\x02{}BHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -245,23 +410,29 @@ func file_scrollery_v1_account_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_account_service_proto_rawDescData
 }
 
-var file_scrollery_v1_account_service_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_scrollery_v1_account_service_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_scrollery_v1_account_service_proto_goTypes = []any{
 	(*ExportAccountRequest)(nil),  // 0: scrollery.v1.ExportAccountRequest
 	(*ExportAccountResponse)(nil), // 1: scrollery.v1.ExportAccountResponse
 	(*EraseAccountRequest)(nil),   // 2: scrollery.v1.EraseAccountRequest
 	(*EraseAccountResponse)(nil),  // 3: scrollery.v1.EraseAccountResponse
+	(*GetPolicyRequest)(nil),      // 4: scrollery.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),     // 5: scrollery.v1.GetPolicyResponse
+	(*KeptData)(nil),              // 6: scrollery.v1.KeptData
 }
 var file_scrollery_v1_account_service_proto_depIdxs = []int32{
-	0, // 0: scrollery.v1.AccountService.ExportAccount:input_type -> scrollery.v1.ExportAccountRequest
-	2, // 1: scrollery.v1.AccountService.EraseAccount:input_type -> scrollery.v1.EraseAccountRequest
-	1, // 2: scrollery.v1.AccountService.ExportAccount:output_type -> scrollery.v1.ExportAccountResponse
-	3, // 3: scrollery.v1.AccountService.EraseAccount:output_type -> scrollery.v1.EraseAccountResponse
-	2, // [2:4] is the sub-list for method output_type
-	0, // [0:2] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	6, // 0: scrollery.v1.GetPolicyResponse.kept:type_name -> scrollery.v1.KeptData
+	0, // 1: scrollery.v1.AccountService.ExportAccount:input_type -> scrollery.v1.ExportAccountRequest
+	4, // 2: scrollery.v1.AccountService.GetPolicy:input_type -> scrollery.v1.GetPolicyRequest
+	2, // 3: scrollery.v1.AccountService.EraseAccount:input_type -> scrollery.v1.EraseAccountRequest
+	1, // 4: scrollery.v1.AccountService.ExportAccount:output_type -> scrollery.v1.ExportAccountResponse
+	5, // 5: scrollery.v1.AccountService.GetPolicy:output_type -> scrollery.v1.GetPolicyResponse
+	3, // 6: scrollery.v1.AccountService.EraseAccount:output_type -> scrollery.v1.EraseAccountResponse
+	4, // [4:7] is the sub-list for method output_type
+	1, // [1:4] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_account_service_proto_init() }
@@ -276,7 +447,7 @@ func file_scrollery_v1_account_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_account_service_proto_rawDesc), len(file_scrollery_v1_account_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1170,6 +1170,371 @@ func (x *TemplateStage) GetPlatforms() []string {
 	return nil
 }
 
+type EstimateScrollRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As for createScroll.
+	Prompt *string `protobuf:"bytes,1,opt,name=prompt" json:"prompt,omitempty"`
+	// As for createScroll.
+	Template      *string `protobuf:"bytes,2,opt,name=template" json:"template,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EstimateScrollRequest) Reset() {
+	*x = EstimateScrollRequest{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EstimateScrollRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EstimateScrollRequest) ProtoMessage() {}
+
+func (x *EstimateScrollRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EstimateScrollRequest.ProtoReflect.Descriptor instead.
+func (*EstimateScrollRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *EstimateScrollRequest) GetPrompt() string {
+	if x != nil && x.Prompt != nil {
+		return *x.Prompt
+	}
+	return ""
+}
+
+func (x *EstimateScrollRequest) GetTemplate() string {
+	if x != nil && x.Template != nil {
+		return *x.Template
+	}
+	return ""
+}
+
+type EstimateScrollResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The seeds that a scroll would search for.
+	Seeds []*Seed `protobuf:"bytes,1,rep,name=seeds" json:"seeds,omitempty"`
+	// The sources of the template, in its order.
+	Sources []*SourceEstimate `protobuf:"bytes,2,rep,name=sources" json:"sources,omitempty"`
+	// Units of the start.
+	MinUnits int32 `protobuf:"varint,3,opt,name=min_units,json=minUnits" json:"min_units,omitempty"`
+	// Units of the start and of as many new videos as the plan allows one scroll.
+	MaxUnits int32 `protobuf:"varint,4,opt,name=max_units,json=maxUnits" json:"max_units,omitempty"`
+	// Units that are left of today's budget.
+	DailyUnitsLeft int32 `protobuf:"varint,5,opt,name=daily_units_left,json=dailyUnitsLeft" json:"daily_units_left,omitempty"`
+	// Units that are left of this month's budget.
+	MonthlyUnitsLeft int32 `protobuf:"varint,6,opt,name=monthly_units_left,json=monthlyUnitsLeft" json:"monthly_units_left,omitempty"`
+	// Scrolls that are queued or running.
+	ActiveScrolls int32 `protobuf:"varint,7,opt,name=active_scrolls,json=activeScrolls" json:"active_scrolls,omitempty"`
+	// How many may be queued or running at once.
+	MaxActiveScrolls int32 `protobuf:"varint,8,opt,name=max_active_scrolls,json=maxActiveScrolls" json:"max_active_scrolls,omitempty"`
+	// What holds a scroll back now: `budget_spent`, `scroll_active_limit`, `no_sources`
+	// or `source_quota_exceeded`, which says that no source has the units that it needs.
+	Obstacles []string `protobuf:"bytes,9,rep,name=obstacles" json:"obstacles,omitempty"`
+	// When a scroll can start and a source has what it needs, Unix milliseconds: now where nothing
+	// holds it back; null where no time is known.
+	NextEligibleAt *float64 `protobuf:"fixed64,10,opt,name=next_eligible_at,json=nextEligibleAt" json:"next_eligible_at,omitempty"`
+	// What may differ in the scroll.
+	Notes         []string `protobuf:"bytes,11,rep,name=notes" json:"notes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EstimateScrollResponse) Reset() {
+	*x = EstimateScrollResponse{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EstimateScrollResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EstimateScrollResponse) ProtoMessage() {}
+
+func (x *EstimateScrollResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EstimateScrollResponse.ProtoReflect.Descriptor instead.
+func (*EstimateScrollResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *EstimateScrollResponse) GetSeeds() []*Seed {
+	if x != nil {
+		return x.Seeds
+	}
+	return nil
+}
+
+func (x *EstimateScrollResponse) GetSources() []*SourceEstimate {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *EstimateScrollResponse) GetMinUnits() int32 {
+	if x != nil {
+		return x.MinUnits
+	}
+	return 0
+}
+
+func (x *EstimateScrollResponse) GetMaxUnits() int32 {
+	if x != nil {
+		return x.MaxUnits
+	}
+	return 0
+}
+
+func (x *EstimateScrollResponse) GetDailyUnitsLeft() int32 {
+	if x != nil {
+		return x.DailyUnitsLeft
+	}
+	return 0
+}
+
+func (x *EstimateScrollResponse) GetMonthlyUnitsLeft() int32 {
+	if x != nil {
+		return x.MonthlyUnitsLeft
+	}
+	return 0
+}
+
+func (x *EstimateScrollResponse) GetActiveScrolls() int32 {
+	if x != nil {
+		return x.ActiveScrolls
+	}
+	return 0
+}
+
+func (x *EstimateScrollResponse) GetMaxActiveScrolls() int32 {
+	if x != nil {
+		return x.MaxActiveScrolls
+	}
+	return 0
+}
+
+func (x *EstimateScrollResponse) GetObstacles() []string {
+	if x != nil {
+		return x.Obstacles
+	}
+	return nil
+}
+
+func (x *EstimateScrollResponse) GetNextEligibleAt() float64 {
+	if x != nil && x.NextEligibleAt != nil {
+		return *x.NextEligibleAt
+	}
+	return 0
+}
+
+func (x *EstimateScrollResponse) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
+// SourceEstimate is what a scroll would ask of one source.
+type SourceEstimate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the source.
+	Source string `protobuf:"bytes,1,opt,name=source" json:"source,omitempty"`
+	// Whether this server can ask it now.
+	Usable bool `protobuf:"varint,2,opt,name=usable" json:"usable,omitempty"`
+	// Seeds that it would be asked for.
+	Seeds int32 `protobuf:"varint,3,opt,name=seeds" json:"seeds,omitempty"`
+	// Seeds that it would not be asked for yet, as its site said.
+	Waiting int32 `protobuf:"varint,4,opt,name=waiting" json:"waiting,omitempty"`
+	// Requests that this usually takes; null where it is not known. Pages beyond the first, repeats and
+	// readings of known videos come on top.
+	Requests *int32 `protobuf:"varint,5,opt,name=requests" json:"requests,omitempty"`
+	// Quotas of its site.
+	Quotas []*QuotaEstimate `protobuf:"bytes,6,rep,name=quotas" json:"quotas,omitempty"`
+	// When it can next be asked for all of it, Unix milliseconds; null where that is now or never.
+	RetryAt       *float64 `protobuf:"fixed64,7,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SourceEstimate) Reset() {
+	*x = SourceEstimate{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SourceEstimate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SourceEstimate) ProtoMessage() {}
+
+func (x *SourceEstimate) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SourceEstimate.ProtoReflect.Descriptor instead.
+func (*SourceEstimate) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *SourceEstimate) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *SourceEstimate) GetUsable() bool {
+	if x != nil {
+		return x.Usable
+	}
+	return false
+}
+
+func (x *SourceEstimate) GetSeeds() int32 {
+	if x != nil {
+		return x.Seeds
+	}
+	return 0
+}
+
+func (x *SourceEstimate) GetWaiting() int32 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *SourceEstimate) GetRequests() int32 {
+	if x != nil && x.Requests != nil {
+		return *x.Requests
+	}
+	return 0
+}
+
+func (x *SourceEstimate) GetQuotas() []*QuotaEstimate {
+	if x != nil {
+		return x.Quotas
+	}
+	return nil
+}
+
+func (x *SourceEstimate) GetRetryAt() float64 {
+	if x != nil && x.RetryAt != nil {
+		return *x.RetryAt
+	}
+	return 0
+}
+
+// QuotaEstimate is one quota that a site sets for the whole server, as far as the account may use it.
+type QuotaEstimate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name at the source.
+	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// Units that the seeds usually take.
+	Needed int32 `protobuf:"varint,2,opt,name=needed" json:"needed,omitempty"`
+	// Units that the account would be granted now.
+	Left int32 `protobuf:"varint,3,opt,name=left" json:"left,omitempty"`
+	// Units of the quota as a whole, for all accounts of the server.
+	Limit         int32 `protobuf:"varint,4,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuotaEstimate) Reset() {
+	*x = QuotaEstimate{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuotaEstimate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuotaEstimate) ProtoMessage() {}
+
+func (x *QuotaEstimate) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuotaEstimate.ProtoReflect.Descriptor instead.
+func (*QuotaEstimate) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *QuotaEstimate) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *QuotaEstimate) GetNeeded() int32 {
+	if x != nil {
+		return x.Needed
+	}
+	return 0
+}
+
+func (x *QuotaEstimate) GetLeft() int32 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *QuotaEstimate) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 var File_scrollery_v1_scrolls_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
@@ -1252,7 +1617,36 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12>\n" +
 	"\x04kind\x18\x02 \x01(\tB*\xbaH\"r R\x04planR\x06sourceR\x06screenR\bevidence\xaa\x01\x02\b\x02R\x04kind\x12\x1d\n" +
 	"\x06usable\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x02R\x06usable\x12\x1c\n" +
-	"\tplatforms\x18\x04 \x03(\tR\tplatforms2\x8f\x0e\n" +
+	"\tplatforms\x18\x04 \x03(\tR\tplatforms\"c\n" +
+	"\x15EstimateScrollRequest\x12#\n" +
+	"\x06prompt\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x9c\x01R\x06prompt\x12%\n" +
+	"\btemplate\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\btemplate\"\xe9\x03\n" +
+	"\x16EstimateScrollResponse\x12(\n" +
+	"\x05seeds\x18\x01 \x03(\v2\x12.scrollery.v1.SeedR\x05seeds\x126\n" +
+	"\asources\x18\x02 \x03(\v2\x1c.scrollery.v1.SourceEstimateR\asources\x12\"\n" +
+	"\tmin_units\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x02R\bminUnits\x12\"\n" +
+	"\tmax_units\x18\x04 \x01(\x05B\x05\xaa\x01\x02\b\x02R\bmaxUnits\x12/\n" +
+	"\x10daily_units_left\x18\x05 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x0edailyUnitsLeft\x123\n" +
+	"\x12monthly_units_left\x18\x06 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x10monthlyUnitsLeft\x12,\n" +
+	"\x0eactive_scrolls\x18\a \x01(\x05B\x05\xaa\x01\x02\b\x02R\ractiveScrolls\x123\n" +
+	"\x12max_active_scrolls\x18\b \x01(\x05B\x05\xaa\x01\x02\b\x02R\x10maxActiveScrolls\x12\x1c\n" +
+	"\tobstacles\x18\t \x03(\tR\tobstacles\x12(\n" +
+	"\x10next_eligible_at\x18\n" +
+	" \x01(\x01R\x0enextEligibleAt\x12\x14\n" +
+	"\x05notes\x18\v \x03(\tR\x05notes\"\xf8\x01\n" +
+	"\x0eSourceEstimate\x12\x1d\n" +
+	"\x06source\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06source\x12\x1d\n" +
+	"\x06usable\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\x06usable\x12\x1b\n" +
+	"\x05seeds\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05seeds\x12\x1f\n" +
+	"\awaiting\x18\x04 \x01(\x05B\x05\xaa\x01\x02\b\x02R\awaiting\x12\x1a\n" +
+	"\brequests\x18\x05 \x01(\x05R\brequests\x123\n" +
+	"\x06quotas\x18\x06 \x03(\v2\x1b.scrollery.v1.QuotaEstimateR\x06quotas\x12\x19\n" +
+	"\bretry_at\x18\a \x01(\x01R\aretryAt\"\x81\x01\n" +
+	"\rQuotaEstimate\x12\x19\n" +
+	"\x04name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04name\x12\x1d\n" +
+	"\x06needed\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06needed\x12\x19\n" +
+	"\x04left\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x04left\x12\x1b\n" +
+	"\x05limit\x18\x04 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05limit2\xdf\x0f\n" +
 	"\x0eScrollsService\x12\x91\x02\n" +
 	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"\xb9\x01\xca\xda\x18\xb4\x01\n" +
 	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01b2{\"prompt\":\"latte art\",\"idempotencyKey\":\"monday-1\"}z\x19\n" +
@@ -1279,7 +1673,9 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\rListTemplates\x12\".scrollery.v1.ListTemplatesRequest\x1a#.scrollery.v1.ListTemplatesResponse\"c\xca\xda\x18\\\n" +
 	"\rlistTemplates\x12\x03GET\x1a\x15/v1/scrolls/templates \x02*\fscrolls:read0\x018\x01z\x1b\n" +
 	"\x0eList templates\x12\ascrolls(\n" +
-	"\x90\x02\x01\x12\xc4\x01\n" +
+	"\x90\x02\x01\x12\xcd\x01\n" +
+	"\x0eEstimateScroll\x12#.scrollery.v1.EstimateScrollRequest\x1a$.scrollery.v1.EstimateScrollResponse\"p\xca\xda\x18l\n" +
+	"\x0eestimateScroll\x12\x04POST\x1a\x14/v1/scrolls/estimate \x02*\fscrolls:read0\x018\x01B\x12workspace_requiredb\x16{\"prompt\":\"latte art\"}\x12\xc4\x01\n" +
 	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"m\xca\xda\x18i\n" +
 	"\fstopSchedule\x12\x04POST\x1a\x19/v1/scrolls/schedule/stop \x02*\rscrolls:write0\x018\x02b\x02{}z\x1f\n" +
 	"\x10End the schedule\x12\ascrolls\x18\x01 \x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
@@ -1296,65 +1692,75 @@ func file_scrollery_v1_scrolls_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_scrolls_service_proto_rawDescData
 }
 
-var file_scrollery_v1_scrolls_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_scrollery_v1_scrolls_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_scrollery_v1_scrolls_service_proto_goTypes = []any{
-	(*CreateScrollRequest)(nil),   // 0: scrollery.v1.CreateScrollRequest
-	(*CreateScrollResponse)(nil),  // 1: scrollery.v1.CreateScrollResponse
-	(*GetScrollRequest)(nil),      // 2: scrollery.v1.GetScrollRequest
-	(*GetScrollResponse)(nil),     // 3: scrollery.v1.GetScrollResponse
-	(*ListScrollsRequest)(nil),    // 4: scrollery.v1.ListScrollsRequest
-	(*ListScrollsResponse)(nil),   // 5: scrollery.v1.ListScrollsResponse
-	(*ListVerdictsRequest)(nil),   // 6: scrollery.v1.ListVerdictsRequest
-	(*ListVerdictsResponse)(nil),  // 7: scrollery.v1.ListVerdictsResponse
-	(*WatchScrollRequest)(nil),    // 8: scrollery.v1.WatchScrollRequest
-	(*WatchScrollResponse)(nil),   // 9: scrollery.v1.WatchScrollResponse
-	(*CancelScrollRequest)(nil),   // 10: scrollery.v1.CancelScrollRequest
-	(*CancelScrollResponse)(nil),  // 11: scrollery.v1.CancelScrollResponse
-	(*StopScheduleRequest)(nil),   // 12: scrollery.v1.StopScheduleRequest
-	(*StopScheduleResponse)(nil),  // 13: scrollery.v1.StopScheduleResponse
-	(*GetScheduleRequest)(nil),    // 14: scrollery.v1.GetScheduleRequest
-	(*GetScheduleResponse)(nil),   // 15: scrollery.v1.GetScheduleResponse
-	(*Schedule)(nil),              // 16: scrollery.v1.Schedule
-	(*ListTemplatesRequest)(nil),  // 17: scrollery.v1.ListTemplatesRequest
-	(*ListTemplatesResponse)(nil), // 18: scrollery.v1.ListTemplatesResponse
-	(*Template)(nil),              // 19: scrollery.v1.Template
-	(*TemplateStage)(nil),         // 20: scrollery.v1.TemplateStage
-	(*Scroll)(nil),                // 21: scrollery.v1.Scroll
-	(*Verdict)(nil),               // 22: scrollery.v1.Verdict
+	(*CreateScrollRequest)(nil),    // 0: scrollery.v1.CreateScrollRequest
+	(*CreateScrollResponse)(nil),   // 1: scrollery.v1.CreateScrollResponse
+	(*GetScrollRequest)(nil),       // 2: scrollery.v1.GetScrollRequest
+	(*GetScrollResponse)(nil),      // 3: scrollery.v1.GetScrollResponse
+	(*ListScrollsRequest)(nil),     // 4: scrollery.v1.ListScrollsRequest
+	(*ListScrollsResponse)(nil),    // 5: scrollery.v1.ListScrollsResponse
+	(*ListVerdictsRequest)(nil),    // 6: scrollery.v1.ListVerdictsRequest
+	(*ListVerdictsResponse)(nil),   // 7: scrollery.v1.ListVerdictsResponse
+	(*WatchScrollRequest)(nil),     // 8: scrollery.v1.WatchScrollRequest
+	(*WatchScrollResponse)(nil),    // 9: scrollery.v1.WatchScrollResponse
+	(*CancelScrollRequest)(nil),    // 10: scrollery.v1.CancelScrollRequest
+	(*CancelScrollResponse)(nil),   // 11: scrollery.v1.CancelScrollResponse
+	(*StopScheduleRequest)(nil),    // 12: scrollery.v1.StopScheduleRequest
+	(*StopScheduleResponse)(nil),   // 13: scrollery.v1.StopScheduleResponse
+	(*GetScheduleRequest)(nil),     // 14: scrollery.v1.GetScheduleRequest
+	(*GetScheduleResponse)(nil),    // 15: scrollery.v1.GetScheduleResponse
+	(*Schedule)(nil),               // 16: scrollery.v1.Schedule
+	(*ListTemplatesRequest)(nil),   // 17: scrollery.v1.ListTemplatesRequest
+	(*ListTemplatesResponse)(nil),  // 18: scrollery.v1.ListTemplatesResponse
+	(*Template)(nil),               // 19: scrollery.v1.Template
+	(*TemplateStage)(nil),          // 20: scrollery.v1.TemplateStage
+	(*EstimateScrollRequest)(nil),  // 21: scrollery.v1.EstimateScrollRequest
+	(*EstimateScrollResponse)(nil), // 22: scrollery.v1.EstimateScrollResponse
+	(*SourceEstimate)(nil),         // 23: scrollery.v1.SourceEstimate
+	(*QuotaEstimate)(nil),          // 24: scrollery.v1.QuotaEstimate
+	(*Scroll)(nil),                 // 25: scrollery.v1.Scroll
+	(*Verdict)(nil),                // 26: scrollery.v1.Verdict
+	(*Seed)(nil),                   // 27: scrollery.v1.Seed
 }
 var file_scrollery_v1_scrolls_service_proto_depIdxs = []int32{
-	21, // 0: scrollery.v1.CreateScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	21, // 1: scrollery.v1.GetScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	21, // 2: scrollery.v1.ListScrollsResponse.scrolls:type_name -> scrollery.v1.Scroll
-	22, // 3: scrollery.v1.ListVerdictsResponse.verdicts:type_name -> scrollery.v1.Verdict
-	21, // 4: scrollery.v1.WatchScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	21, // 5: scrollery.v1.CancelScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	25, // 0: scrollery.v1.CreateScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	25, // 1: scrollery.v1.GetScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	25, // 2: scrollery.v1.ListScrollsResponse.scrolls:type_name -> scrollery.v1.Scroll
+	26, // 3: scrollery.v1.ListVerdictsResponse.verdicts:type_name -> scrollery.v1.Verdict
+	25, // 4: scrollery.v1.WatchScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	25, // 5: scrollery.v1.CancelScrollResponse.scroll:type_name -> scrollery.v1.Scroll
 	16, // 6: scrollery.v1.GetScheduleResponse.schedule:type_name -> scrollery.v1.Schedule
 	19, // 7: scrollery.v1.ListTemplatesResponse.templates:type_name -> scrollery.v1.Template
 	20, // 8: scrollery.v1.Template.stages:type_name -> scrollery.v1.TemplateStage
-	0,  // 9: scrollery.v1.ScrollsService.CreateScroll:input_type -> scrollery.v1.CreateScrollRequest
-	2,  // 10: scrollery.v1.ScrollsService.GetScroll:input_type -> scrollery.v1.GetScrollRequest
-	4,  // 11: scrollery.v1.ScrollsService.ListScrolls:input_type -> scrollery.v1.ListScrollsRequest
-	6,  // 12: scrollery.v1.ScrollsService.ListVerdicts:input_type -> scrollery.v1.ListVerdictsRequest
-	8,  // 13: scrollery.v1.ScrollsService.WatchScroll:input_type -> scrollery.v1.WatchScrollRequest
-	10, // 14: scrollery.v1.ScrollsService.CancelScroll:input_type -> scrollery.v1.CancelScrollRequest
-	14, // 15: scrollery.v1.ScrollsService.GetSchedule:input_type -> scrollery.v1.GetScheduleRequest
-	17, // 16: scrollery.v1.ScrollsService.ListTemplates:input_type -> scrollery.v1.ListTemplatesRequest
-	12, // 17: scrollery.v1.ScrollsService.StopSchedule:input_type -> scrollery.v1.StopScheduleRequest
-	1,  // 18: scrollery.v1.ScrollsService.CreateScroll:output_type -> scrollery.v1.CreateScrollResponse
-	3,  // 19: scrollery.v1.ScrollsService.GetScroll:output_type -> scrollery.v1.GetScrollResponse
-	5,  // 20: scrollery.v1.ScrollsService.ListScrolls:output_type -> scrollery.v1.ListScrollsResponse
-	7,  // 21: scrollery.v1.ScrollsService.ListVerdicts:output_type -> scrollery.v1.ListVerdictsResponse
-	9,  // 22: scrollery.v1.ScrollsService.WatchScroll:output_type -> scrollery.v1.WatchScrollResponse
-	11, // 23: scrollery.v1.ScrollsService.CancelScroll:output_type -> scrollery.v1.CancelScrollResponse
-	15, // 24: scrollery.v1.ScrollsService.GetSchedule:output_type -> scrollery.v1.GetScheduleResponse
-	18, // 25: scrollery.v1.ScrollsService.ListTemplates:output_type -> scrollery.v1.ListTemplatesResponse
-	13, // 26: scrollery.v1.ScrollsService.StopSchedule:output_type -> scrollery.v1.StopScheduleResponse
-	18, // [18:27] is the sub-list for method output_type
-	9,  // [9:18] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	27, // 9: scrollery.v1.EstimateScrollResponse.seeds:type_name -> scrollery.v1.Seed
+	23, // 10: scrollery.v1.EstimateScrollResponse.sources:type_name -> scrollery.v1.SourceEstimate
+	24, // 11: scrollery.v1.SourceEstimate.quotas:type_name -> scrollery.v1.QuotaEstimate
+	0,  // 12: scrollery.v1.ScrollsService.CreateScroll:input_type -> scrollery.v1.CreateScrollRequest
+	2,  // 13: scrollery.v1.ScrollsService.GetScroll:input_type -> scrollery.v1.GetScrollRequest
+	4,  // 14: scrollery.v1.ScrollsService.ListScrolls:input_type -> scrollery.v1.ListScrollsRequest
+	6,  // 15: scrollery.v1.ScrollsService.ListVerdicts:input_type -> scrollery.v1.ListVerdictsRequest
+	8,  // 16: scrollery.v1.ScrollsService.WatchScroll:input_type -> scrollery.v1.WatchScrollRequest
+	10, // 17: scrollery.v1.ScrollsService.CancelScroll:input_type -> scrollery.v1.CancelScrollRequest
+	14, // 18: scrollery.v1.ScrollsService.GetSchedule:input_type -> scrollery.v1.GetScheduleRequest
+	17, // 19: scrollery.v1.ScrollsService.ListTemplates:input_type -> scrollery.v1.ListTemplatesRequest
+	21, // 20: scrollery.v1.ScrollsService.EstimateScroll:input_type -> scrollery.v1.EstimateScrollRequest
+	12, // 21: scrollery.v1.ScrollsService.StopSchedule:input_type -> scrollery.v1.StopScheduleRequest
+	1,  // 22: scrollery.v1.ScrollsService.CreateScroll:output_type -> scrollery.v1.CreateScrollResponse
+	3,  // 23: scrollery.v1.ScrollsService.GetScroll:output_type -> scrollery.v1.GetScrollResponse
+	5,  // 24: scrollery.v1.ScrollsService.ListScrolls:output_type -> scrollery.v1.ListScrollsResponse
+	7,  // 25: scrollery.v1.ScrollsService.ListVerdicts:output_type -> scrollery.v1.ListVerdictsResponse
+	9,  // 26: scrollery.v1.ScrollsService.WatchScroll:output_type -> scrollery.v1.WatchScrollResponse
+	11, // 27: scrollery.v1.ScrollsService.CancelScroll:output_type -> scrollery.v1.CancelScrollResponse
+	15, // 28: scrollery.v1.ScrollsService.GetSchedule:output_type -> scrollery.v1.GetScheduleResponse
+	18, // 29: scrollery.v1.ScrollsService.ListTemplates:output_type -> scrollery.v1.ListTemplatesResponse
+	22, // 30: scrollery.v1.ScrollsService.EstimateScroll:output_type -> scrollery.v1.EstimateScrollResponse
+	13, // 31: scrollery.v1.ScrollsService.StopSchedule:output_type -> scrollery.v1.StopScheduleResponse
+	22, // [22:32] is the sub-list for method output_type
+	12, // [12:22] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_scrolls_service_proto_init() }
@@ -1370,7 +1776,7 @@ func file_scrollery_v1_scrolls_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_scrolls_service_proto_rawDesc), len(file_scrollery_v1_scrolls_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -51,8 +51,10 @@ type Description struct {
 	Programs []string `protobuf:"bytes,14,rep,name=programs" json:"programs,omitempty"`
 	// The secrets that it requires.
 	RequiredSecrets []string `protobuf:"bytes,15,rep,name=required_secrets,json=requiredSecrets" json:"required_secrets,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Requests to a site that one seed usually takes, for estimates.
+	Requests      *Cost `protobuf:"bytes,16,opt,name=requests" json:"requests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Description) Reset() {
@@ -190,6 +192,13 @@ func (x *Description) GetRequiredSecrets() []string {
 	return nil
 }
 
+func (x *Description) GetRequests() *Cost {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
 // Quota is a limit of calls that a site sets for the operator as a whole.
 type Quota struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -199,7 +208,9 @@ type Quota struct {
 	// `utc_day`, `pacific_day` (both from midnight) or `week` (the last 7 days).
 	Window string `protobuf:"bytes,3,opt,name=window" json:"window,omitempty"`
 	// The name of the setting with the operator's own limit, if there is one.
-	Setting       string `protobuf:"bytes,4,opt,name=setting" json:"setting,omitempty"`
+	Setting string `protobuf:"bytes,4,opt,name=setting" json:"setting,omitempty"`
+	// Units that one seed usually takes, for estimates.
+	Cost          *Cost `protobuf:"bytes,5,opt,name=cost" json:"cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -262,6 +273,67 @@ func (x *Quota) GetSetting() string {
 	return ""
 }
 
+func (x *Quota) GetCost() *Cost {
+	if x != nil {
+		return x.Cost
+	}
+	return nil
+}
+
+// Cost is what one seed of a source usually takes, by what the seed has; 0 is nothing, or
+// not known.
+type Cost struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Handle        int64                  `protobuf:"varint,1,opt,name=handle" json:"handle,omitempty"`
+	Term          int64                  `protobuf:"varint,2,opt,name=term" json:"term,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cost) Reset() {
+	*x = Cost{}
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cost) ProtoMessage() {}
+
+func (x *Cost) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cost.ProtoReflect.Descriptor instead.
+func (*Cost) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Cost) GetHandle() int64 {
+	if x != nil {
+		return x.Handle
+	}
+	return 0
+}
+
+func (x *Cost) GetTerm() int64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
 // Setting is a value that the operator sets.
 type Setting struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -279,7 +351,7 @@ type Setting struct {
 
 func (x *Setting) Reset() {
 	*x = Setting{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -291,7 +363,7 @@ func (x *Setting) String() string {
 func (*Setting) ProtoMessage() {}
 
 func (x *Setting) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -304,7 +376,7 @@ func (x *Setting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setting.ProtoReflect.Descriptor instead.
 func (*Setting) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{2}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Setting) GetName() string {
@@ -365,7 +437,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +449,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +462,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{3}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Limits) GetMemoryBytes() int64 {
@@ -444,7 +516,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -456,7 +528,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -469,7 +541,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Error) GetFault() string {
@@ -513,7 +585,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -525,7 +597,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -538,7 +610,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Run) GetScrollId() string {
@@ -601,7 +673,7 @@ type Page struct {
 
 func (x *Page) Reset() {
 	*x = Page{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -613,7 +685,7 @@ func (x *Page) String() string {
 func (*Page) ProtoMessage() {}
 
 func (x *Page) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -626,7 +698,7 @@ func (x *Page) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Page.ProtoReflect.Descriptor instead.
 func (*Page) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Page) GetUrl() string {
@@ -663,7 +735,7 @@ type Brief struct {
 
 func (x *Brief) Reset() {
 	*x = Brief{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -675,7 +747,7 @@ func (x *Brief) String() string {
 func (*Brief) ProtoMessage() {}
 
 func (x *Brief) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -688,7 +760,7 @@ func (x *Brief) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Brief.ProtoReflect.Descriptor instead.
 func (*Brief) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Brief) GetName() string {
@@ -736,7 +808,7 @@ type Rule struct {
 
 func (x *Rule) Reset() {
 	*x = Rule{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -748,7 +820,7 @@ func (x *Rule) String() string {
 func (*Rule) ProtoMessage() {}
 
 func (x *Rule) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -761,7 +833,7 @@ func (x *Rule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rule.ProtoReflect.Descriptor instead.
 func (*Rule) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Rule) GetId() string {
@@ -796,7 +868,7 @@ type Seed struct {
 
 func (x *Seed) Reset() {
 	*x = Seed{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -808,7 +880,7 @@ func (x *Seed) String() string {
 func (*Seed) ProtoMessage() {}
 
 func (x *Seed) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -821,7 +893,7 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seed.ProtoReflect.Descriptor instead.
 func (*Seed) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Seed) GetKind() string {
@@ -879,7 +951,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +963,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +976,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Outcome) GetSeed() string {
@@ -960,7 +1032,7 @@ var File_scrollery_stage_v1_stage_proto protoreflect.FileDescriptor
 
 const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\n" +
-	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xfe\x03\n" +
+	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xb4\x04\n" +
 	"\vDescription\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -978,12 +1050,17 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\vneeds_media\x18\r \x01(\bR\n" +
 	"needsMedia\x12\x1a\n" +
 	"\bprograms\x18\x0e \x03(\tR\bprograms\x12)\n" +
-	"\x10required_secrets\x18\x0f \x03(\tR\x0frequiredSecrets\"c\n" +
+	"\x10required_secrets\x18\x0f \x03(\tR\x0frequiredSecrets\x124\n" +
+	"\brequests\x18\x10 \x01(\v2\x18.scrollery.stage.v1.CostR\brequests\"\x91\x01\n" +
 	"\x05Quota\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x03R\x05limit\x12\x16\n" +
 	"\x06window\x18\x03 \x01(\tR\x06window\x12\x18\n" +
-	"\asetting\x18\x04 \x01(\tR\asetting\"\x97\x01\n" +
+	"\asetting\x18\x04 \x01(\tR\asetting\x12,\n" +
+	"\x04cost\x18\x05 \x01(\v2\x18.scrollery.stage.v1.CostR\x04cost\"2\n" +
+	"\x04Cost\x12\x16\n" +
+	"\x06handle\x18\x01 \x01(\x03R\x06handle\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x03R\x04term\"\x97\x01\n" +
 	"\aSetting\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\adefault\x18\x02 \x01(\tR\adefault\x12\x1a\n" +
@@ -1050,32 +1127,35 @@ func file_scrollery_stage_v1_stage_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_scrollery_stage_v1_stage_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_scrollery_stage_v1_stage_proto_goTypes = []any{
 	(*Description)(nil), // 0: scrollery.stage.v1.Description
 	(*Quota)(nil),       // 1: scrollery.stage.v1.Quota
-	(*Setting)(nil),     // 2: scrollery.stage.v1.Setting
-	(*Limits)(nil),      // 3: scrollery.stage.v1.Limits
-	(*Error)(nil),       // 4: scrollery.stage.v1.Error
-	(*Run)(nil),         // 5: scrollery.stage.v1.Run
-	(*Page)(nil),        // 6: scrollery.stage.v1.Page
-	(*Brief)(nil),       // 7: scrollery.stage.v1.Brief
-	(*Rule)(nil),        // 8: scrollery.stage.v1.Rule
-	(*Seed)(nil),        // 9: scrollery.stage.v1.Seed
-	(*Outcome)(nil),     // 10: scrollery.stage.v1.Outcome
+	(*Cost)(nil),        // 2: scrollery.stage.v1.Cost
+	(*Setting)(nil),     // 3: scrollery.stage.v1.Setting
+	(*Limits)(nil),      // 4: scrollery.stage.v1.Limits
+	(*Error)(nil),       // 5: scrollery.stage.v1.Error
+	(*Run)(nil),         // 6: scrollery.stage.v1.Run
+	(*Page)(nil),        // 7: scrollery.stage.v1.Page
+	(*Brief)(nil),       // 8: scrollery.stage.v1.Brief
+	(*Rule)(nil),        // 9: scrollery.stage.v1.Rule
+	(*Seed)(nil),        // 10: scrollery.stage.v1.Seed
+	(*Outcome)(nil),     // 11: scrollery.stage.v1.Outcome
 }
 var file_scrollery_stage_v1_stage_proto_depIdxs = []int32{
-	2, // 0: scrollery.stage.v1.Description.settings:type_name -> scrollery.stage.v1.Setting
-	3, // 1: scrollery.stage.v1.Description.limits:type_name -> scrollery.stage.v1.Limits
+	3, // 0: scrollery.stage.v1.Description.settings:type_name -> scrollery.stage.v1.Setting
+	4, // 1: scrollery.stage.v1.Description.limits:type_name -> scrollery.stage.v1.Limits
 	1, // 2: scrollery.stage.v1.Description.quotas:type_name -> scrollery.stage.v1.Quota
-	7, // 3: scrollery.stage.v1.Run.brief:type_name -> scrollery.stage.v1.Brief
-	8, // 4: scrollery.stage.v1.Run.rules:type_name -> scrollery.stage.v1.Rule
-	6, // 5: scrollery.stage.v1.Run.pages:type_name -> scrollery.stage.v1.Page
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	2, // 3: scrollery.stage.v1.Description.requests:type_name -> scrollery.stage.v1.Cost
+	2, // 4: scrollery.stage.v1.Quota.cost:type_name -> scrollery.stage.v1.Cost
+	8, // 5: scrollery.stage.v1.Run.brief:type_name -> scrollery.stage.v1.Brief
+	9, // 6: scrollery.stage.v1.Run.rules:type_name -> scrollery.stage.v1.Rule
+	7, // 7: scrollery.stage.v1.Run.pages:type_name -> scrollery.stage.v1.Page
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_proto_init() }
@@ -1089,7 +1169,7 @@ func file_scrollery_stage_v1_stage_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_proto_rawDesc), len(file_scrollery_stage_v1_stage_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

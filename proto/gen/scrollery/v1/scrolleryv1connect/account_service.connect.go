@@ -36,6 +36,9 @@ const (
 	// AccountServiceExportAccountProcedure is the fully-qualified name of the AccountService's
 	// ExportAccount RPC.
 	AccountServiceExportAccountProcedure = "/scrollery.v1.AccountService/ExportAccount"
+	// AccountServiceGetPolicyProcedure is the fully-qualified name of the AccountService's GetPolicy
+	// RPC.
+	AccountServiceGetPolicyProcedure = "/scrollery.v1.AccountService/GetPolicy"
 	// AccountServiceEraseAccountProcedure is the fully-qualified name of the AccountService's
 	// EraseAccount RPC.
 	AccountServiceEraseAccountProcedure = "/scrollery.v1.AccountService/EraseAccount"
@@ -45,6 +48,8 @@ const (
 type AccountServiceClient interface {
 	// Streams everything of the account as one zip file.
 	ExportAccount(context.Context, *v1.ExportAccountRequest) (*connect.ServerStreamForClient[v1.ExportAccountResponse], error)
+	// Returns how long the server keeps what it stores for an account.
+	GetPolicy(context.Context, *v1.GetPolicyRequest) (*v1.GetPolicyResponse, error)
 	// Deletes the account and everything of it, seven days after the owner confirmed it by a mailed link.
 	EraseAccount(context.Context, *v1.EraseAccountRequest) (*v1.EraseAccountResponse, error)
 }
@@ -66,6 +71,13 @@ func NewAccountServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(accountServiceMethods.ByName("ExportAccount")),
 			connect.WithClientOptions(opts...),
 		),
+		getPolicy: connect.NewClient[v1.GetPolicyRequest, v1.GetPolicyResponse](
+			httpClient,
+			baseURL+AccountServiceGetPolicyProcedure,
+			connect.WithSchema(accountServiceMethods.ByName("GetPolicy")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		eraseAccount: connect.NewClient[v1.EraseAccountRequest, v1.EraseAccountResponse](
 			httpClient,
 			baseURL+AccountServiceEraseAccountProcedure,
@@ -78,12 +90,22 @@ func NewAccountServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 // accountServiceClient implements AccountServiceClient.
 type accountServiceClient struct {
 	exportAccount *connect.Client[v1.ExportAccountRequest, v1.ExportAccountResponse]
+	getPolicy     *connect.Client[v1.GetPolicyRequest, v1.GetPolicyResponse]
 	eraseAccount  *connect.Client[v1.EraseAccountRequest, v1.EraseAccountResponse]
 }
 
 // ExportAccount calls scrollery.v1.AccountService.ExportAccount.
 func (c *accountServiceClient) ExportAccount(ctx context.Context, req *v1.ExportAccountRequest) (*connect.ServerStreamForClient[v1.ExportAccountResponse], error) {
 	return c.exportAccount.CallServerStream(ctx, connect.NewRequest(req))
+}
+
+// GetPolicy calls scrollery.v1.AccountService.GetPolicy.
+func (c *accountServiceClient) GetPolicy(ctx context.Context, req *v1.GetPolicyRequest) (*v1.GetPolicyResponse, error) {
+	response, err := c.getPolicy.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // EraseAccount calls scrollery.v1.AccountService.EraseAccount.
@@ -99,6 +121,8 @@ func (c *accountServiceClient) EraseAccount(ctx context.Context, req *v1.EraseAc
 type AccountServiceHandler interface {
 	// Streams everything of the account as one zip file.
 	ExportAccount(context.Context, *v1.ExportAccountRequest, *connect.ServerStream[v1.ExportAccountResponse]) error
+	// Returns how long the server keeps what it stores for an account.
+	GetPolicy(context.Context, *v1.GetPolicyRequest) (*v1.GetPolicyResponse, error)
 	// Deletes the account and everything of it, seven days after the owner confirmed it by a mailed link.
 	EraseAccount(context.Context, *v1.EraseAccountRequest) (*v1.EraseAccountResponse, error)
 }
@@ -116,6 +140,13 @@ func NewAccountServiceHandler(svc AccountServiceHandler, opts ...connect.Handler
 		connect.WithSchema(accountServiceMethods.ByName("ExportAccount")),
 		connect.WithHandlerOptions(opts...),
 	)
+	accountServiceGetPolicyHandler := connect.NewUnaryHandlerSimple(
+		AccountServiceGetPolicyProcedure,
+		svc.GetPolicy,
+		connect.WithSchema(accountServiceMethods.ByName("GetPolicy")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	accountServiceEraseAccountHandler := connect.NewUnaryHandlerSimple(
 		AccountServiceEraseAccountProcedure,
 		svc.EraseAccount,
@@ -126,6 +157,8 @@ func NewAccountServiceHandler(svc AccountServiceHandler, opts ...connect.Handler
 		switch r.URL.Path {
 		case AccountServiceExportAccountProcedure:
 			accountServiceExportAccountHandler.ServeHTTP(w, r)
+		case AccountServiceGetPolicyProcedure:
+			accountServiceGetPolicyHandler.ServeHTTP(w, r)
 		case AccountServiceEraseAccountProcedure:
 			accountServiceEraseAccountHandler.ServeHTTP(w, r)
 		default:
@@ -139,6 +172,10 @@ type UnimplementedAccountServiceHandler struct{}
 
 func (UnimplementedAccountServiceHandler) ExportAccount(context.Context, *v1.ExportAccountRequest, *connect.ServerStream[v1.ExportAccountResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.AccountService.ExportAccount is not implemented"))
+}
+
+func (UnimplementedAccountServiceHandler) GetPolicy(context.Context, *v1.GetPolicyRequest) (*v1.GetPolicyResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.AccountService.GetPolicy is not implemented"))
 }
 
 func (UnimplementedAccountServiceHandler) EraseAccount(context.Context, *v1.EraseAccountRequest) (*v1.EraseAccountResponse, error) {

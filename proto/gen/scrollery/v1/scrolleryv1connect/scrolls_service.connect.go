@@ -57,6 +57,9 @@ const (
 	// ScrollsServiceListTemplatesProcedure is the fully-qualified name of the ScrollsService's
 	// ListTemplates RPC.
 	ScrollsServiceListTemplatesProcedure = "/scrollery.v1.ScrollsService/ListTemplates"
+	// ScrollsServiceEstimateScrollProcedure is the fully-qualified name of the ScrollsService's
+	// EstimateScroll RPC.
+	ScrollsServiceEstimateScrollProcedure = "/scrollery.v1.ScrollsService/EstimateScroll"
 	// ScrollsServiceStopScheduleProcedure is the fully-qualified name of the ScrollsService's
 	// StopSchedule RPC.
 	ScrollsServiceStopScheduleProcedure = "/scrollery.v1.ScrollsService/StopSchedule"
@@ -81,6 +84,8 @@ type ScrollsServiceClient interface {
 	GetSchedule(context.Context, *v1.GetScheduleRequest) (*v1.GetScheduleResponse, error)
 	// Lists the templates that a scroll can name, by name, with their stages.
 	ListTemplates(context.Context, *v1.ListTemplatesRequest) (*v1.ListTemplatesResponse, error)
+	// Estimates what a scroll started now would search for and take. Starts nothing, asks no site and spends no quota.
+	EstimateScroll(context.Context, *v1.EstimateScrollRequest) (*v1.EstimateScrollResponse, error)
 	// Ends the workspace's recurrence.
 	StopSchedule(context.Context, *v1.StopScheduleRequest) (*v1.StopScheduleResponse, error)
 }
@@ -149,6 +154,12 @@ func NewScrollsServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		estimateScroll: connect.NewClient[v1.EstimateScrollRequest, v1.EstimateScrollResponse](
+			httpClient,
+			baseURL+ScrollsServiceEstimateScrollProcedure,
+			connect.WithSchema(scrollsServiceMethods.ByName("EstimateScroll")),
+			connect.WithClientOptions(opts...),
+		),
 		stopSchedule: connect.NewClient[v1.StopScheduleRequest, v1.StopScheduleResponse](
 			httpClient,
 			baseURL+ScrollsServiceStopScheduleProcedure,
@@ -160,15 +171,16 @@ func NewScrollsServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 
 // scrollsServiceClient implements ScrollsServiceClient.
 type scrollsServiceClient struct {
-	createScroll  *connect.Client[v1.CreateScrollRequest, v1.CreateScrollResponse]
-	getScroll     *connect.Client[v1.GetScrollRequest, v1.GetScrollResponse]
-	listScrolls   *connect.Client[v1.ListScrollsRequest, v1.ListScrollsResponse]
-	listVerdicts  *connect.Client[v1.ListVerdictsRequest, v1.ListVerdictsResponse]
-	watchScroll   *connect.Client[v1.WatchScrollRequest, v1.WatchScrollResponse]
-	cancelScroll  *connect.Client[v1.CancelScrollRequest, v1.CancelScrollResponse]
-	getSchedule   *connect.Client[v1.GetScheduleRequest, v1.GetScheduleResponse]
-	listTemplates *connect.Client[v1.ListTemplatesRequest, v1.ListTemplatesResponse]
-	stopSchedule  *connect.Client[v1.StopScheduleRequest, v1.StopScheduleResponse]
+	createScroll   *connect.Client[v1.CreateScrollRequest, v1.CreateScrollResponse]
+	getScroll      *connect.Client[v1.GetScrollRequest, v1.GetScrollResponse]
+	listScrolls    *connect.Client[v1.ListScrollsRequest, v1.ListScrollsResponse]
+	listVerdicts   *connect.Client[v1.ListVerdictsRequest, v1.ListVerdictsResponse]
+	watchScroll    *connect.Client[v1.WatchScrollRequest, v1.WatchScrollResponse]
+	cancelScroll   *connect.Client[v1.CancelScrollRequest, v1.CancelScrollResponse]
+	getSchedule    *connect.Client[v1.GetScheduleRequest, v1.GetScheduleResponse]
+	listTemplates  *connect.Client[v1.ListTemplatesRequest, v1.ListTemplatesResponse]
+	estimateScroll *connect.Client[v1.EstimateScrollRequest, v1.EstimateScrollResponse]
+	stopSchedule   *connect.Client[v1.StopScheduleRequest, v1.StopScheduleResponse]
 }
 
 // CreateScroll calls scrollery.v1.ScrollsService.CreateScroll.
@@ -239,6 +251,15 @@ func (c *scrollsServiceClient) ListTemplates(ctx context.Context, req *v1.ListTe
 	return nil, err
 }
 
+// EstimateScroll calls scrollery.v1.ScrollsService.EstimateScroll.
+func (c *scrollsServiceClient) EstimateScroll(ctx context.Context, req *v1.EstimateScrollRequest) (*v1.EstimateScrollResponse, error) {
+	response, err := c.estimateScroll.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // StopSchedule calls scrollery.v1.ScrollsService.StopSchedule.
 func (c *scrollsServiceClient) StopSchedule(ctx context.Context, req *v1.StopScheduleRequest) (*v1.StopScheduleResponse, error) {
 	response, err := c.stopSchedule.CallUnary(ctx, connect.NewRequest(req))
@@ -267,6 +288,8 @@ type ScrollsServiceHandler interface {
 	GetSchedule(context.Context, *v1.GetScheduleRequest) (*v1.GetScheduleResponse, error)
 	// Lists the templates that a scroll can name, by name, with their stages.
 	ListTemplates(context.Context, *v1.ListTemplatesRequest) (*v1.ListTemplatesResponse, error)
+	// Estimates what a scroll started now would search for and take. Starts nothing, asks no site and spends no quota.
+	EstimateScroll(context.Context, *v1.EstimateScrollRequest) (*v1.EstimateScrollResponse, error)
 	// Ends the workspace's recurrence.
 	StopSchedule(context.Context, *v1.StopScheduleRequest) (*v1.StopScheduleResponse, error)
 }
@@ -331,6 +354,12 @@ func NewScrollsServiceHandler(svc ScrollsServiceHandler, opts ...connect.Handler
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	scrollsServiceEstimateScrollHandler := connect.NewUnaryHandlerSimple(
+		ScrollsServiceEstimateScrollProcedure,
+		svc.EstimateScroll,
+		connect.WithSchema(scrollsServiceMethods.ByName("EstimateScroll")),
+		connect.WithHandlerOptions(opts...),
+	)
 	scrollsServiceStopScheduleHandler := connect.NewUnaryHandlerSimple(
 		ScrollsServiceStopScheduleProcedure,
 		svc.StopSchedule,
@@ -355,6 +384,8 @@ func NewScrollsServiceHandler(svc ScrollsServiceHandler, opts ...connect.Handler
 			scrollsServiceGetScheduleHandler.ServeHTTP(w, r)
 		case ScrollsServiceListTemplatesProcedure:
 			scrollsServiceListTemplatesHandler.ServeHTTP(w, r)
+		case ScrollsServiceEstimateScrollProcedure:
+			scrollsServiceEstimateScrollHandler.ServeHTTP(w, r)
 		case ScrollsServiceStopScheduleProcedure:
 			scrollsServiceStopScheduleHandler.ServeHTTP(w, r)
 		default:
@@ -396,6 +427,10 @@ func (UnimplementedScrollsServiceHandler) GetSchedule(context.Context, *v1.GetSc
 
 func (UnimplementedScrollsServiceHandler) ListTemplates(context.Context, *v1.ListTemplatesRequest) (*v1.ListTemplatesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.ScrollsService.ListTemplates is not implemented"))
+}
+
+func (UnimplementedScrollsServiceHandler) EstimateScroll(context.Context, *v1.EstimateScrollRequest) (*v1.EstimateScrollResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.ScrollsService.EstimateScroll is not implemented"))
 }
 
 func (UnimplementedScrollsServiceHandler) StopSchedule(context.Context, *v1.StopScheduleRequest) (*v1.StopScheduleResponse, error) {
