@@ -1646,7 +1646,7 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04name\x12\x1d\n" +
 	"\x06needed\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06needed\x12\x19\n" +
 	"\x04left\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x04left\x12\x1b\n" +
-	"\x05limit\x18\x04 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05limit2\xdf\x0f\n" +
+	"\x05limit\x18\x04 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05limit2\xff\x0f\n" +
 	"\x0eScrollsService\x12\x91\x02\n" +
 	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"\xb9\x01\xca\xda\x18\xb4\x01\n" +
 	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01b2{\"prompt\":\"latte art\",\"idempotencyKey\":\"monday-1\"}z\x19\n" +
@@ -1673,9 +1673,10 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\rListTemplates\x12\".scrollery.v1.ListTemplatesRequest\x1a#.scrollery.v1.ListTemplatesResponse\"c\xca\xda\x18\\\n" +
 	"\rlistTemplates\x12\x03GET\x1a\x15/v1/scrolls/templates \x02*\fscrolls:read0\x018\x01z\x1b\n" +
 	"\x0eList templates\x12\ascrolls(\n" +
-	"\x90\x02\x01\x12\xcd\x01\n" +
-	"\x0eEstimateScroll\x12#.scrollery.v1.EstimateScrollRequest\x1a$.scrollery.v1.EstimateScrollResponse\"p\xca\xda\x18l\n" +
-	"\x0eestimateScroll\x12\x04POST\x1a\x14/v1/scrolls/estimate \x02*\fscrolls:read0\x018\x01B\x12workspace_requiredb\x16{\"prompt\":\"latte art\"}\x12\xc4\x01\n" +
+	"\x90\x02\x01\x12\xed\x01\n" +
+	"\x0eEstimateScroll\x12#.scrollery.v1.EstimateScrollRequest\x1a$.scrollery.v1.EstimateScrollResponse\"\x8f\x01\xca\xda\x18\x8a\x01\n" +
+	"\x0eestimateScroll\x12\x04POST\x1a\x14/v1/scrolls/estimate \x02*\fscrolls:read0\x018\x01B\x12workspace_requiredb\x16{\"prompt\":\"latte art\"}z\x1c\n" +
+	"\x11Estimate a scroll\x12\ascrolls\x12\xc4\x01\n" +
 	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"m\xca\xda\x18i\n" +
 	"\fstopSchedule\x12\x04POST\x1a\x19/v1/scrolls/schedule/stop \x02*\rscrolls:write0\x018\x02b\x02{}z\x1f\n" +
 	"\x10End the schedule\x12\ascrolls\x18\x01 \x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
