@@ -55,6 +55,10 @@ demo: build ## Run the whole journey over HTTP, from checkout to trends
 test: ## Run the tests, on PostgreSQL too if there is one
 	$(GO) test $(PKG)
 
+.PHONY: browser
+browser: console ## Make the journey in a real browser; SCROLLERY_SCREENSHOTS names a folder for pictures
+	$(GO) test -count 1 ./app/browser
+
 .PHONY: race
 race: ## Run the race detector where goroutines share data (needs a C compiler)
 	# The stacks of threads count as memory of a confined process. A process of the race detector sleeps before it ends.

@@ -66,7 +66,11 @@ require (
 	github.com/godbus/dbus/v5 v5.2.2 // indirect
 )
 
-require github.com/evanw/esbuild v0.28.2
+require (
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+	github.com/evanw/esbuild v0.28.2
+)
 
 require (
 	cel.dev/cel-go v0.32.0 // indirect

@@ -68,6 +68,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 			func() fs.FS { return docs.Pages },
 			func(c Config) account.Config { return account.Config{BaseURL: c.BaseURL, Kept: kept(c)} },
 			func(c Config) webhooks.Config { return c.Webhooks },
+			consoleFiles,
 		),
 		bindings,
 		fx.Provide(openHost),
@@ -100,6 +101,14 @@ func graph(cfg Config, log *slog.Logger) fx.Option {
 		fx.Provide(newTracing, newAdmission, newMux, newDrain, NewRoutes, NewServer),
 		fx.Invoke(learnStages, runRoles),
 	)
+}
+
+// consoleFiles are nil in a binary without the console.
+func consoleFiles(c Config) (console.Assets, error) {
+	if c.Console != nil {
+		return c.Console, nil
+	}
+	return console.Built()
 }
 
 func openHost(lifecycle fx.Lifecycle, cfg Config, quotas pluginhost.Quotas, log *slog.Logger) (*pluginhost.Host, error) {

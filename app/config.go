@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"net"
@@ -99,6 +100,9 @@ type Config struct {
 	// StageValues are settings and secrets of the built-in stages, by the names of
 	// their variables without Prefix. In the file they are top-level keys in lower case.
 	StageValues map[string]string `yaml:"-"`
+
+	// Console has the files of the console; nil for those in the binary.
+	Console fs.FS `yaml:"-"`
 
 	// The parts of the modules. The values above take precedence over the same values
 	// in a part.

@@ -2,5 +2,5 @@ package console
 
 import "go.uber.org/fx"
 
-// Module provides the module.
-var Module = fx.Module("console", fx.Provide(Built, NewCodes, New))
+// Module provides the module. The app provides the files.
+var Module = fx.Module("console", fx.Provide(NewCodes, New))

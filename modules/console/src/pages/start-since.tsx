@@ -75,7 +75,7 @@ export function Since({ workspace, newest }: { workspace: string; newest: Scroll
 function Changes({ changes, cut, first }: News) {
   const [all, setAll] = useState(false);
   const count = (type: string) => changes.filter((change) => change.type === type).length;
-  const listed = changes.filter((change) => !countedOnly.includes(change.type));
+  const listed = grouped(changes.filter((change) => !countedOnly.includes(change.type)));
   const shown = all ? listed : listed.slice(0, shownAtFirst);
   return (
     <Card title={t(first ? "start.sinceFirst" : "start.since")}>
@@ -87,7 +87,7 @@ function Changes({ changes, cut, first }: News) {
             ))}
           </dl>
           <ol class="timeline">
-            {shown.map((change) => <li key={change.id}><ChangeLine change={change} /></li>)}
+            {shown.map(({ change, times }) => <li key={change.id}><ChangeLine change={change} times={times} /></li>)}
           </ol>
           {!all && listed.length > shownAtFirst && <Button onClick={() => setAll(true)}>{t("start.all", { n: listed.length })}</Button>}
         </>
@@ -96,7 +96,18 @@ function Changes({ changes, cut, first }: News) {
   );
 }
 
-function ChangeLine({ change }: { change: Change }) {
+/** Changes of one kind in a row are one line, but for outliers, which have a score. */
+function grouped(changes: Change[]): { change: Change; times: number }[] {
+  const lines: { change: Change; times: number }[] = [];
+  for (const change of changes) {
+    const last = lines.at(-1);
+    if (last && last.change.type === change.type && change.type !== "outlier.entered") last.times++;
+    else lines.push({ change, times: 1 });
+  }
+  return lines;
+}
+
+function ChangeLine({ change, times }: { change: Change; times: number }) {
   const name = word("change", change.type);
   const address = change.type.startsWith("outlier.") && change.videoId ? to("outliers", change.videoId)
     : change.videoId ? to("library", change.videoId)
@@ -107,7 +118,7 @@ function ChangeLine({ change }: { change: Change }) {
     : "";
   return (
     <>
-      <span>{address ? <Link href={address}>{name}</Link> : name} {change.type === "outlier.entered" && change.new !== undefined && <Badge tone="info">{t("start.score", { score: number(change.new, 1) })}</Badge>}</span>
+      <span>{address ? <Link href={address}>{name}</Link> : name} {change.type === "outlier.entered" && change.new !== undefined && <Badge tone="info">{t("start.score", { score: number(change.new, 1) })}</Badge>}{times > 1 && <Badge>{t("start.times", { n: times })}</Badge>}</span>
       <time dateTime={new Date(change.at).toISOString()} title={dateTime(change.at)}>{relative(change.at)}</time>
     </>
   );

@@ -15,11 +15,12 @@ export function Welcome() {
       <PageHead title={t("welcome.title")} lead={t("welcome.lead")} />
       {codeProblem.value && <p class="notice warn" role="alert">{t(codeProblem.value === "used" ? "welcome.codeUsed" : "problem.offline")}</p>}
       <Card title={t("welcome.signIn")}>
-        <KeyForm submit={t("welcome.go")} use={(key) => signIn(key, scopes)} />
-        <label class="choice">
-          <input type="checkbox" checked={changes} onChange={(event) => setChanges(event.currentTarget.checked)} />
-          <span>{t("welcome.changes")}</span>
-        </label>
+        <KeyForm submit={t("welcome.go")} use={(key) => signIn(key, scopes)} choice={
+          <label class="choice">
+            <input type="checkbox" checked={changes} onChange={(event) => setChanges(event.currentTarget.checked)} />
+            <span>{t("welcome.changes")}</span>
+          </label>
+        } />
         <p class="hint">{t("welcome.forgotten")}</p>
       </Card>
       <p><Link href={to("subscribe")}>{t("welcome.subscribe")}</Link> · <a href="/docs/api">{t("welcome.docs")}</a></p>

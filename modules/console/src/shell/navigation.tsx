@@ -13,7 +13,7 @@ const languages: Record<Language, string> = { en: "English", de: "Deutsch" };
 
 export function Navigation() {
   return (
-    <div class="side">
+    <header class="side">
       <Link class="brand" href={to()}>
         <svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" class="mark" /><path d="M7 22l6-6 4 4 8-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" /></svg>
         Scrollery
@@ -23,7 +23,7 @@ export function Navigation() {
         {signedIn.value && <SessionState />}
         <Preferences />
       </div>
-    </div>
+    </header>
   );
 }
 
