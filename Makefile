@@ -43,6 +43,10 @@ NPM    := $(shell command -v npm 2>/dev/null)
 console: ## Bundle the console, if npm is there and its sources changed
 	@$(if $(NPM),$(GO) run ./modules/console/bundle,:)
 
+.PHONY: man
+man: build ## Write the manual pages into bin/man1
+	$(BIN)/scrollery man $(BIN)/man1
+
 .PHONY: run
 run: build ## Serve with the sample library; prints the address, a key and three curl lines
 	$(BIN)/scrollery serve --sample

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/pluginhost"
+	customers "github.com/scrollery/scrollery/cmd/scrollery/customer"
 )
 
 // Exit codes.
@@ -23,7 +26,7 @@ const (
 )
 
 // errUse marks wrong use of a command, not a failure of its work.
-var errUse = errors.New("wrong use")
+var errUse = customers.ErrUse
 
 func main() {
 	app.RunPlugin(os.Args) // does not return in the process of a plugin
@@ -33,43 +36,53 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) int {
-	root := newRoot()
+	root := newRoot(customers.System(pluginhost.Printable))
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	switch {
-	case err == nil:
-		return exitDone
-	case errors.Is(err, errUse):
-		fmt.Fprintf(os.Stderr, "scrollery: %v\nSee `scrollery --help`.\n", err)
-		return exitWrongUse
-	default:
-		fmt.Fprintf(os.Stderr, "scrollery: %v\n", err)
-		return exitFailed
-	}
+	return execute(ctx, root, args, os.Stderr)
 }
 
-// newRoot returns the command tree. Every setting is a flag of every command.
-func newRoot() *cobra.Command {
+// execute runs a command and prints its error.
+func execute(ctx context.Context, root *cobra.Command, args []string, stderr io.Writer) int {
+	executed, err := root.ExecuteContextC(ctx)
+	if code, ok := customers.Report(executed, args, err, stderr, pluginhost.Printable); ok {
+		return code
+	}
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(stderr, "scrollery: %s\n", customers.Mask(err.Error())) // a key may have been given as an argument
+	if errors.Is(err, errUse) {
+		fmt.Fprintf(stderr, "See `scrollery --help`.\n")
+		return exitWrongUse
+	}
+	return exitFailed
+}
+
+// newRoot returns the command tree: the customers' commands, which call a server, and the
+// operators', which run one.
+func newRoot(env customers.Environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "scrollery",
 		Short:         "A private research library of short-form videos",
+		Version:       app.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUse, err) })
-	flags := root.PersistentFlags()
-	flags.String("config", "", "YAML file with settings (SCROLLERY_CONFIG)")
-	for _, setting := range app.Settings() {
-		if !setting.Secret {
-			flags.String(setting.Flag(), "", fmt.Sprintf("%s (%s%s, default %q)", setting.Usage, app.Prefix, setting.Name, setting.Default))
-		}
+	root.AddGroup(&cobra.Group{ID: customers.Group, Title: "Research:"}, &cobra.Group{ID: operateGroup, Title: "Operate:"})
+	root.AddCommand(customers.Commands(env)...)
+	for _, command := range []*cobra.Command{
+		serveCommand(), demoCommand(), migrateCommand(), doctorCommand(), readyCommand(), pluginsCommand(), adminCommand(),
+	} {
+		root.AddCommand(withSettings(command))
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(serveCommand(), demoCommand(), migrateCommand(), doctorCommand(), readyCommand(), versionCommand(),
-		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), pluginsCommand(), backupCommand(),
-		accountsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand())
+	for _, command := range moved() {
+		root.AddCommand(withSettings(command))
+	}
+	root.AddCommand(versionCommand(), manCommand())
 	return root
 }
 

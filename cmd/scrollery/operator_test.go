@@ -110,8 +110,8 @@ func TestCommandsLogNoMigrations(t *testing.T) {
 	check := func(t *testing.T, databaseURL string) {
 		s := newServed(t, t.TempDir(), databaseURL, "", "SCROLLERY_LOG_LEVEL=info")
 		s.mustRun(t, exitDone, "migrate") // other commands never do
-		if got := s.mustRun(t, exitDone, "keys", "create", "--email", "a@example.com", "--plan", "pro"); got.stderr != "" {
-			t.Errorf("keys create wrote %q to stderr", got.stderr)
+		if got := s.mustRun(t, exitDone, "admin", "keys", "create", "--email", "a@example.com", "--plan", "pro"); got.stderr != "" {
+			t.Errorf("admin keys create wrote %q to stderr", got.stderr)
 		}
 	}
 	t.Run("sqlite", func(t *testing.T) { check(t, "") })

@@ -46,7 +46,7 @@ export SCROLLERY_CONFIG="$PWD/scrollery.yaml"
 scrollery plugins list
 scrollery serve &
 for i in $(seq 100); do curl -sf "$BASE/v1/health" > /dev/null && break; sleep 0.2; done
-KEY="$(scrollery keys create --email ada@example.com --plan pro)"
+KEY="$(scrollery admin keys create --email ada@example.com --plan pro)"
 ask() { curl -sf -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" "$@"; }
 ask -d '{"description":"Filter coffee"}' "$BASE/v1/workspace"
 SCROLL="$(ask -d '{}' "$BASE/v1/scrolls" | grep -o 'scr_[0-9a-z]*')"

@@ -81,7 +81,7 @@ func (s *Stripe) priceOf(ctx context.Context, planKey, interval string) (string,
 	plan, _ := s.cfg.Plan(planKey)
 	found, err := s.lookUp(ctx, plan.Lookup(interval))
 	if err == nil && found == nil {
-		err = fmt.Errorf("stripe: no active price has the lookup key %q: run `scrollery billing setup`", plan.Lookup(interval))
+		err = fmt.Errorf("stripe: no active price has the lookup key %q: run `scrollery admin billing setup`", plan.Lookup(interval))
 	}
 	if err != nil {
 		return "", err

@@ -42,10 +42,10 @@ func (s *Stripe) Check(ctx context.Context, url string) error {
 				return err
 			}
 			if found == nil {
-				return fmt.Errorf("stripe has no price %s: run `scrollery billing setup`", key)
+				return fmt.Errorf("stripe has no price %s: run `scrollery admin billing setup`", key)
 			}
 			if found.UnitAmount != plan.Cents(interval) {
-				return fmt.Errorf("stripe has another amount for price %s: run `scrollery billing setup`", key)
+				return fmt.Errorf("stripe has another amount for price %s: run `scrollery admin billing setup`", key)
 			}
 		}
 	}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scrollery/scrollery/app"
+)
+
+// operateGroup is the id of the operators' group in the help.
+const operateGroup = "operate"
+
+// adminCommands are the operators' commands for accounts and data. They work on the
+// database, beside a running server.
+func adminCommands() []*cobra.Command {
+	return []*cobra.Command{
+		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), backupCommand(),
+		accountsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand(),
+	}
+}
+
+func adminCommand() *cobra.Command {
+	return group("admin", "Manage accounts, keys, imports, money and backups of a server", adminCommands()...)
+}
+
+// moved returns the admin commands at their place of before. They are hidden and say on
+// stderr where they are now; stdout is the same.
+func moved() []*cobra.Command {
+	all := adminCommands()
+	for _, command := range all {
+		command.Hidden = true
+		hint(command)
+	}
+	return all
+}
+
+func hint(command *cobra.Command) {
+	for _, child := range command.Commands() {
+		hint(child)
+	}
+	if command.HasSubCommands() {
+		return
+	}
+	run := command.RunE
+	command.RunE = func(cmd *cobra.Command, args []string) error {
+		path := strings.TrimPrefix(cmd.CommandPath(), "scrollery ")
+		fmt.Fprintf(os.Stderr, "scrollery: `scrollery %[1]s` is now `scrollery admin %[1]s`; the old form works until the next release.\n", path)
+		return run(cmd, args)
+	}
+}
+
+// withSettings makes every setting of the server a flag of a command and of those below it.
+func withSettings(command *cobra.Command) *cobra.Command {
+	command.GroupID = operateGroup
+	flags := command.PersistentFlags()
+	flags.String("config", "", "YAML file with settings (SCROLLERY_CONFIG)")
+	for _, setting := range app.Settings() {
+		if !setting.Secret {
+			flags.String(setting.Flag(), "", fmt.Sprintf("%s (%s%s, default %q)", setting.Usage, app.Prefix, setting.Name, setting.Default))
+		}
+	}
+	return command
+}

@@ -1,0 +1,117 @@
+package customer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scrollery/scrollery/cmd/scrollery/customer/login"
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+const (
+	// claimEvery is the time between two claims, and claimFor that until a payment is
+	// given up; the claim stays, and the next run of the command goes on.
+	claimEvery = 2 * time.Second
+	claimFor   = 30 * time.Minute
+)
+
+// subscription is what is bought.
+type subscription struct {
+	plan, interval string
+	noBrowser      bool
+}
+
+func (s *subscription) flags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&s.plan, "plan", "standard", "`PLAN` to subscribe to: standard or pro")
+	flags.StringVar(&s.interval, "interval", "monthly", "how `OFTEN` it is paid: monthly or annual")
+	flags.BoolVar(&s.noBrowser, "no-browser", false, "print the address of the payment page, and open no browser")
+}
+
+func (p *program) subscribe() *cobra.Command {
+	var server string
+	var inFile bool
+	var order subscription
+	command := p.command(spec{
+		use:   "subscribe [--plan standard|pro] [--interval monthly|annual]",
+		short: "Subscribe, pay in the browser, and store the new key",
+		long: "Prints the address of the payment page, opens it, waits for the payment and stores the key. If the command is\n" +
+			"interrupted, running it again continues with the same payment. It is the same as `login --subscribe`.",
+		example: "  scrollery subscribe --server https://scrollery.example.com\n  scrollery subscribe --plan pro --interval annual --no-browser",
+		run: func(c *call, _ []string) error {
+			store, origin, err := c.serverOf(server)
+			if err != nil {
+				return err
+			}
+			return c.buy(store, origin, order, inFile)
+		},
+	})
+	command.Flags().StringVar(&server, "server", "", "`URL` of the server (default: SCROLLERY_SERVER, the last one, or "+login.DefaultServer+")")
+	command.Flags().BoolVar(&inFile, "in-file", false, "store the key in a file also where there is a keyring")
+	order.flags(command)
+	return command
+}
+
+// buy subscribes, waits for the payment, and stores the key. The claim is stored before
+// the address is shown: what was paid can always be claimed.
+func (c *call) buy(store *login.Store, server string, order subscription, inFile bool) error {
+	client := newClient(login.Login{Server: server})
+	claim, err := store.Pending()
+	if err != nil {
+		return err
+	}
+	if claim.Server != server || claim.Token == "" {
+		checkout, err := client.billing.Subscribe(c.ctx, &pb.SubscribeRequest{BillingInterval: &order.interval, Plan: &order.plan})
+		if err != nil {
+			return err
+		}
+		claim = login.Claim{Server: server, Token: checkout.GetClaimToken(), URL: checkout.GetUrl()}
+		if err := store.SavePending(claim); err != nil {
+			return fmt.Errorf("store the claim: %w", err)
+		}
+	}
+	c.note("Pay here: %s", claim.URL)
+	if c.err.Terminal && !order.noBrowser {
+		if address, err := login.Safe(claim.URL); err == nil {
+			_ = c.Browse(c.ctx, address.String()) // the address is on the screen
+		}
+	}
+	key, err := c.claim(client, claim.Token)
+	if err != nil {
+		return err
+	}
+	if err := c.keep(store, login.Login{Server: server, Key: key}, inFile); err != nil {
+		return err
+	}
+	return store.SavePending(login.Claim{})
+}
+
+// claim asks until the checkout is paid.
+func (c *call) claim(client *client, token string) (string, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, claimFor)
+	defer cancel()
+	for {
+		var claimed *pb.ClaimSubscriptionResponse
+		err := patient(ctx, func() (err error) {
+			claimed, err = client.billing.ClaimSubscription(ctx, &pb.ClaimSubscriptionRequest{ClaimToken: &token})
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return "", fmt.Errorf("the payment was not seen: run the command again to go on with it: %w", ctx.Err())
+		case err != nil:
+			return "", err
+		case claimed.GetStatus() == "completed":
+			return claimed.GetApiKey(), nil
+		case claimed.GetStatus() != "pending":
+			if store, err := c.Store(); err == nil {
+				_ = store.SavePending(login.Claim{}) // it never becomes valid again
+			}
+			return "", fmt.Errorf("the checkout cannot be claimed: %s", claimed.GetStatus())
+		}
+		_ = pause(ctx, claimEvery)
+	}
+}
