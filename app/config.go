@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/api/tools"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -118,6 +119,7 @@ type Config struct {
 	Plugins     pluginhost.Config `yaml:"plugins"`
 	Pages       webpage.Config    `yaml:"pages"`
 	Webhooks    webhooks.Config   `yaml:"webhooks"`
+	Agents      tools.Config      `yaml:"mcp"`
 }
 
 // Defaults returns the configuration without file, environment and flags.
@@ -147,6 +149,7 @@ func Defaults() Config {
 		Plugins:     pluginhost.Defaults(),
 		Pages:       webpage.Defaults(),
 		Webhooks:    webhooks.Defaults(),
+		Agents:      tools.Defaults(),
 	}
 }
 
@@ -211,6 +214,10 @@ func Settings() []Setting {
 		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
 		{Name: "AGENT_MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.AgentModel })},
 		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
+		{Name: "MCP_BUDGET", Default: "16384", Usage: "most bytes of an answer to an agent", set: func(c *Config, value string) (err error) {
+			c.Agents.Budget, err = strconv.Atoi(value)
+			return err
+		}},
 		{Name: "LAME_DUCK", Default: "3s", Usage: "how long a stopping server still accepts requests", set: func(c *Config, value string) (err error) {
 			c.LameDuck, err = time.ParseDuration(value)
 			return err
@@ -324,7 +331,7 @@ func (c *Config) Validate() error {
 	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"protocols": c.Protocols, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
-		"database": c.store(), "scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages, "webhooks": c.Webhooks,
+		"database": c.store(), "scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages, "webhooks": c.Webhooks, "mcp": c.Agents,
 	} {
 		if err := part.Validate(); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", name, err))

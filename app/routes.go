@@ -10,6 +10,7 @@ import (
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/api/tools"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/site"
 )
@@ -23,21 +24,22 @@ type Routes struct {
 	deletion http.Handler
 	site     *site.Site
 	console  *console.Console
+	agents   *tools.Server
 	tracing  tracing
 	log      *slog.Logger
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, site *site.Site, console *console.Console, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, site *site.Site, console *console.Console, agents *tools.Server, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
 	return &Routes{
-		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, site: site, console: console, tracing: tracing, log: log,
+		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, site: site, console: console, agents: agents, tracing: tracing, log: log,
 	}
 }
 
 // Handler serves the API on every path that own does not report.
 func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for path, handler := range map[string]http.Handler{"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery, account.LinkPath: r.deletion} {
+	for path, handler := range map[string]http.Handler{"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery, account.LinkPath: r.deletion, tools.CardPath: http.HandlerFunc(r.agents.ServeCard)} {
 		mux.Handle(path, logged(path, handler, r.log))
 	}
 	pages, app := logged(site.DocsPath, r.site, r.log), logged(console.Path, r.console, r.log)
@@ -64,5 +66,5 @@ func (r *Routes) Handler() http.Handler {
 
 // own reports whether the path is not part of the API.
 func own(path string) bool {
-	return path == billing.WebhookPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath)
+	return path == billing.WebhookPath || path == tools.CardPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath)
 }

@@ -51,7 +51,7 @@ var errInFlight = errors.New("as many calls are served as may be at once")
 // enter counts the call among those that are served. It refuses it where there are as
 // many as may be: a queue would only move the wait from the caller to the server.
 func (c *call) enter() error {
-	if c.op.desc.IsStreamingServer() {
+	if c.op != nil && c.op.desc.IsStreamingServer() {
 		return nil
 	}
 	c.counted = true
@@ -72,7 +72,7 @@ func (c *call) leave() {
 func (c *call) identify(ctx context.Context) (*Caller, error) {
 	secret, sent := bearer(c.request.Header["Authorization"])
 	if secret == "" {
-		if c.op.public() {
+		if c.public() {
 			return nil, nil
 		}
 		if sent {
@@ -85,7 +85,7 @@ func (c *call) identify(ctx context.Context) (*Caller, error) {
 		err = apierr.New(apierr.Unauthorized, "The API key is not valid.")
 	}
 	if err != nil {
-		if !c.op.public() {
+		if !c.public() {
 			return nil, err
 		}
 		if apierr.As(err) == nil {
@@ -96,6 +96,9 @@ func (c *call) identify(ctx context.Context) (*Caller, error) {
 	c.viewer = caller.Viewer
 	return caller, nil
 }
+
+// public reports whether the call needs no key.
+func (c *call) public() bool { return c.op != nil && c.op.public() }
 
 // withViewer adds the caller to the context. A public operation sees the caller but
 // does not act for them.
@@ -126,7 +129,7 @@ func bearer(headers []string) (secret string, sent bool) {
 func (c *call) spendRate(ctx context.Context) error {
 	l, now := c.mux.limiter, c.start
 	var wait time.Duration
-	if c.op.public() {
+	if c.public() {
 		client := c.client()
 		left := l.client.burst
 		if l.on {

@@ -88,6 +88,8 @@ type call struct {
 	code      string      // of the answer: `ok` or an error code
 	cause     error       // for the log only
 	notes     []slog.Attr // further members of the log line
+	asked     string      // what an agent asked for that is no operation
+	quiet     bool        // the calls that it carried have lines of their own
 	sent      int         // HTTP status of the answer; 0: not sent yet
 	// values holds the header values that the kernel itself sets.
 	values [8]string

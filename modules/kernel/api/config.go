@@ -68,7 +68,7 @@ type Config struct {
 type Observation struct {
 	// Op is the operation id, empty for a request without one.
 	Op string
-	// Protocol is `rest`, `connect`, `grpc`, `grpc-web` or `other`.
+	// Protocol is `rest`, `connect`, `grpc`, `grpc-web`, `mcp` or `other`.
 	Protocol string
 	// Code is the error code of the answer, `ok` for a success.
 	Code string

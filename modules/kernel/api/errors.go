@@ -107,7 +107,9 @@ func (m *Mux) describe(r *refusal, f *apierr.Error, kind apierr.Kind, c *call) {
 	case apierr.SubscriptionRequired:
 		body.SubscribeUrl = proto.String(m.config.BaseURL + "/v1/subscribe")
 	case apierr.Forbidden:
-		body.RequiredScope, body.GrantedScopes = proto.String(f.RequiredScope), f.GrantedScopes
+		if f.RequiredScope != "" {
+			body.RequiredScope, body.GrantedScopes = proto.String(f.RequiredScope), f.GrantedScopes
+		}
 	case apierr.TierRequired:
 		body.RequiredTier, body.CurrentTier = proto.String(f.RequiredTier), proto.String(f.CurrentTier)
 		body.SubscribeUrl = proto.String(m.config.BaseURL + "/v1/subscribe")

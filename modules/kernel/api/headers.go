@@ -20,7 +20,7 @@ var (
 		"Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin"}
 	// accepted are the headers that a browser's script may send.
 	accepted = []string{"Authorization, Content-Type, If-None-Match, Last-Event-ID, X-Request-Id, Connect-Protocol-Version, " +
-		"Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent"}
+		"Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent, Mcp-Protocol-Version, Mcp-Method, Mcp-Name"}
 	// preflightAge is how many seconds a browser may remember a preflight's answer.
 	preflightAge = []string{"600"}
 )
@@ -76,6 +76,8 @@ func (m *Mux) methods(path string) string {
 	case m.rpc[path] != nil && m.rpc[path].readOnly():
 		return "GET, POST"
 	case m.rpc[path] != nil:
+		return "POST"
+	case path == AgentsPath && m.agents != nil:
 		return "POST"
 	case path == "/openapi.json":
 		return "GET, HEAD"

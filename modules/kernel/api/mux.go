@@ -38,7 +38,9 @@ type Mux struct {
 	rest       map[string]*route   // by path
 	rpc        map[string]*binding // by procedure
 	reflection map[string]http.Handler
-	mistakes   []error // of mounts
+	agents     func(w http.ResponseWriter, r *http.Request) error // nil: none
+	protection *http.CrossOriginProtection                        // of agents
+	mistakes   []error                                            // of mounts
 	buffers    sync.Pool
 	decoders   sync.Pool
 	inFlight   atomic.Int64 // calls that are served now, without streams

@@ -83,6 +83,11 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 		m.serveRPC(ctx, w, c, b)
 		return
 	}
+	if path == AgentsPath && m.agents != nil {
+		c.protocol = agentProtocol
+		m.serveAgents(ctx, w, c)
+		return
+	}
 	if path == "/openapi.json" {
 		m.serveOpenAPI(w, c)
 		return
@@ -116,6 +121,9 @@ func (c *call) rescue(ctx context.Context, w http.ResponseWriter, cause any) {
 
 // report writes the request's log line and calls the observer.
 func (c *call) report(ctx context.Context) {
+	if c.quiet && c.cause == nil {
+		return
+	}
 	took, op := time.Since(c.start), ""
 	if c.op != nil {
 		op = c.op.Id
@@ -141,6 +149,9 @@ func (c *call) report(ctx context.Context) {
 		slog.String("took", took.Round(time.Microsecond).String()), slog.String("request_id", c.requestID))
 	if c.op == nil {
 		attrs = append(attrs, slog.String("method", c.request.Method), slog.String("path", shorten(c.request.URL.Path)))
+	}
+	if c.asked != "" {
+		attrs = append(attrs, slog.String("asked", c.asked))
 	}
 	if c.viewer != nil {
 		attrs = append(attrs, slog.String("account", publicid.Format(publicid.Account, c.viewer.AccountID)))

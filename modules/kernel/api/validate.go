@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"buf.build/go/protovalidate"
@@ -45,7 +47,7 @@ func (m *Mux) validate(s *issues, op *operation, request proto.Message) error {
 // runs: the bounds of the proto file and the operation's own Check. found has the faults
 // of decoding; the error lists all.
 func (m *Mux) judge(ctx context.Context, c *call, b *binding, found *issues, request proto.Message) error {
-	if c.protocol == "rest" {
+	if c.protocol == "rest" || c.protocol == agentProtocol {
 		found.names = b.op.input.restNames
 	}
 	if err := m.validate(found, b.op, request); err != nil {
@@ -135,4 +137,77 @@ func jsonPath(desc protoreflect.MessageDescriptor, path *validate.FieldPath) str
 		}
 	}
 	return text.String()
+}
+
+const (
+	// shownIssues is the most issues in one answer; the others are counted.
+	shownIssues = 100
+	// shownName is the most code points of an unknown name in an answer.
+	shownName = 256
+)
+
+// issues collects the faults of one input, at most one for each path.
+type issues struct {
+	list []apierr.Issue
+	more int
+	// names are the names that properties have on the caller's protocol, by their JSON
+	// name, where they differ.
+	names map[string]string
+}
+
+func (s *issues) empty() bool { return len(s.list) == 0 }
+
+func (s *issues) add(path, format string, args ...any) {
+	if name, other := s.names[path]; other {
+		path = name
+	}
+	if s.has(path) {
+		return
+	}
+	if len(s.list) == shownIssues {
+		s.more++
+		return
+	}
+	message := format
+	if len(args) > 0 {
+		message = fmt.Sprintf(format, args...)
+	}
+	s.list = append(s.list, apierr.Issue{Path: clip(path), Message: message})
+}
+
+func (s *issues) has(path string) bool {
+	path = clip(path)
+	return slices.ContainsFunc(s.list, func(issue apierr.Issue) bool { return issue.Path == path })
+}
+
+// within reports whether there is an issue of the property or inside of it.
+func (s *issues) within(name string) bool {
+	return slices.ContainsFunc(s.list, func(issue apierr.Issue) bool {
+		rest, inside := strings.CutPrefix(issue.Path, name)
+		return inside && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
+
+// err returns all issues as one error.
+func (s *issues) err() error {
+	list := append([]apierr.Issue(nil), s.list...)
+	if s.more > 0 {
+		list = append(list, apierr.Issue{Message: strconv.Itoa(s.more) + " more faults are not listed"})
+	}
+	return apierr.InvalidIssues(list...)
+}
+
+// clip shortens a long name, so that an answer does not repeat all of it.
+func clip(path string) string {
+	if len(path) <= shownName || utf8.RuneCountInString(path) <= shownName {
+		return path
+	}
+	runes := 0
+	for at := range path {
+		if runes == shownName {
+			return path[:at] + "…"
+		}
+		runes++
+	}
+	return path
 }

@@ -911,7 +911,7 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x0eagent_metadata\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\ragentMetadata\"\x97\x01\n" +
 	"\x1cAnnotateLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12)\n" +
-	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xa7\x19\n" +
+	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\x86\x19\n" +
 	"\x0eLibraryService\x12\x99\x01\n" +
 	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"N\xca\xda\x18G\n" +
 	"\bgetHooks\x12\x03GET\x1a\t/v1/hooks \x02*\flibrary:read0\x018\x01z\x17\n" +
@@ -965,12 +965,11 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x12Explain an outlier\x12\adefault\x90\x02\x01\x12\xd1\x01\n" +
 	"\fExplainTrend\x12!.scrollery.v1.ExplainTrendRequest\x1a\".scrollery.v1.ExplainTrendResponse\"z\xca\xda\x18s\n" +
 	"\fexplainTrend\x12\x03GET\x1a\x12/v1/trends/explain \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}z\x1a\n" +
-	"\x0fExplain a trend\x12\alibrary\x90\x02\x01\x12\xb3\x01\n" +
+	"\x0fExplain a trend\x12\alibrary\x90\x02\x01\x12\x92\x01\n" +
 	"\n" +
-	"ListScores\x12\x1f.scrollery.v1.ListScoresRequest\x1a .scrollery.v1.ListScoresResponse\"b\xca\xda\x18[\n" +
+	"ListScores\x12\x1f.scrollery.v1.ListScoresRequest\x1a .scrollery.v1.ListScoresResponse\"A\xca\xda\x18:\n" +
 	"\n" +
-	"listScores\x12\x03GET\x1a\x13/v1/outliers/scores \x02*\flibrary:read0\x018\x01z\x1f\n" +
-	"\x16Read scores for a plot\x12\x05plots\x90\x02\x01\x12\xdf\x01\n" +
+	"listScores\x12\x03GET\x1a\x13/v1/outliers/scores \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xdf\x01\n" +
 	"\x0eGetTrendSeries\x12#.scrollery.v1.GetTrendSeriesRequest\x1a$.scrollery.v1.GetTrendSeriesResponse\"\x81\x01\xca\xda\x18z\n" +
 	"\x0egetTrendSeries\x12\x03GET\x1a\x11/v1/trends/series \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}z \n" +
 	"\x17Read a trend for a plot\x12\x05plots\x90\x02\x01\x12\xc6\x01\n" +

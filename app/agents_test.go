@@ -1,0 +1,197 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/plugins/feed"
+)
+
+// bearing adds a key to the requests of a client.
+type bearing struct{ key string }
+
+func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.key)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// toolClient is a client of the protocol that counts what it reads.
+type toolClient struct {
+	*mcp.ClientSession
+	calls, bytes int
+}
+
+// newAgent connects by a version of the protocol; empty for the newest.
+func newAgent(t *testing.T, running *apptest.Running, key, query, version string) *toolClient {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{
+		Endpoint: running.BaseURL + "/mcp" + query, HTTPClient: &http.Client{Transport: bearing{key}}, MaxRetries: -1, DisableStandaloneSSE: true,
+	}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return &toolClient{ClientSession: session}
+}
+
+// try calls a tool and returns its text.
+func (a *toolClient) try(t *testing.T, tool, arguments string) (text string, refused bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	result, err := a.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
+	if err != nil {
+		t.Fatalf("%s %s: %v", tool, arguments, err)
+	}
+	if len(result.Content) != 1 || result.StructuredContent != nil {
+		t.Fatalf("%s: got %d contents and structured content %v, want one copy", tool, len(result.Content), result.StructuredContent)
+	}
+	text = result.Content[0].(*mcp.TextContent).Text
+	a.calls, a.bytes = a.calls+1, a.bytes+len(text)
+	return text, result.IsError
+}
+
+// get decodes the answer of a call that must succeed.
+func (a *toolClient) get(t *testing.T, tool, arguments string, out any) {
+	t.Helper()
+	text, refused := a.try(t, tool, arguments)
+	if refused {
+		t.Fatalf("%s %s is refused: %s", tool, arguments, text)
+	}
+	if err := json.Unmarshal([]byte(text), out); err != nil {
+		t.Fatalf("%s: %v: %s", tool, err, text)
+	}
+}
+
+// TestAgentsJourney: a first journey takes at most 12 calls and 25 KB, by the newest
+// version of the protocol and by the oldest.
+func TestAgentsJourney(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t, sampleFeed)
+	for _, version := range []string{"", "2025-06-18", "2024-11-05"} {
+		t.Run("version "+version, func(t *testing.T) {
+			t.Parallel()
+			a := newAgent(t, running, running.Account(t, "pro").Key, "", version)
+			tour := feed.SampleBrief()
+			brief, _ := json.Marshal(map[string]any{"description": tour.Description, "website": tour.Website, "competitors": tour.Competitors})
+			rules, _ := json.Marshal(map[string]any{"text": tour.Rules})
+			a.get(t, "setWorkspace", string(brief), &struct{}{})
+			a.get(t, "putRules", string(rules), &struct{}{})
+			var started struct{ Scroll struct{ ID, Status string } }
+			a.get(t, "createScroll", `{"prompt":"cold brew","idempotencyKey":"journey-1"}`, &started)
+			for started.Scroll.Status != "completed" {
+				a.get(t, "getScroll", fmt.Sprintf(`{"id":%q,"waitSeconds":25}`, started.Scroll.ID), &started)
+				if s := started.Scroll.Status; a.calls > 12 || s == "failed" || s == "cancelled" {
+					t.Fatalf("after %d calls the scroll is %s", a.calls, s)
+				}
+			}
+			var outliers struct {
+				Outliers []struct {
+					ID, Kind, Platform          string
+					Score, Views, BaselineViews float64
+					SampleCount                 int
+					Untrusted                   struct{ Handle, Caption string }
+				}
+			}
+			a.get(t, "getOutliers", `{}`, &outliers)
+			if n := len(outliers.Outliers); n < 2 || n > 10 {
+				t.Fatalf("got %d outliers, want 2 to 10", n)
+			}
+			for _, o := range outliers.Outliers[:2] {
+				if o.ID == "" || o.Score <= 1 || o.Views == 0 || o.BaselineViews == 0 || o.SampleCount == 0 || o.Untrusted.Handle == "" || o.Untrusted.Caption == "" {
+					t.Errorf("got outlier %+v, want every member", o)
+				}
+				var why struct {
+					Found       bool
+					Explanation struct {
+						Outcome string
+						Peers   struct{ Videos []struct{ VideoID string } }
+					}
+				}
+				a.get(t, "explainOutlier", fmt.Sprintf(`{"videoId":%q}`, o.ID), &why)
+				if !why.Found || why.Explanation.Outcome != "listed" || len(why.Explanation.Peers.Videos) == 0 {
+					t.Errorf("got %+v, want why it is listed", why)
+				}
+			}
+			var hooks struct{ Hooks []struct{ ID string } }
+			a.get(t, "getHooks", `{}`, &hooks)
+			a.get(t, "getTrends", `{}`, &struct{}{})
+			if len(hooks.Hooks) == 0 || hooks.Hooks[0].ID == "" {
+				t.Errorf("got %d hooks, want some with ids", len(hooks.Hooks))
+			}
+			t.Logf("%d calls, %d bytes", a.calls, a.bytes)
+			if a.calls > 12 || a.bytes > 25_000 {
+				t.Errorf("got %d calls and %d bytes, want at most 12 and 25,000", a.calls, a.bytes)
+			}
+		})
+	}
+}
+
+// TestAgentsTools: what a key may not do is not offered, and the list is short.
+func TestAgentsTools(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t)
+	account := running.Account(t, "pro")
+	names := func(t *testing.T, key, query string) (names []string, size int) {
+		t.Helper()
+		list, err := newAgent(t, running, key, query, "").ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list.CacheScope != "private" || list.TTLMs != 300_000 {
+			t.Errorf("got cache scope %q for %d ms, want private for 300000", list.CacheScope, list.TTLMs)
+		}
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+		}
+		text, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSorted(names) {
+			t.Errorf("got %v, want them sorted", names)
+		}
+		return names, len(text)
+	}
+	all, size := names(t, account.Key, "")
+	t.Logf("%d tools, %d bytes", len(all), size)
+	if len(all) < 14 || size > 12<<10 {
+		t.Errorf("got %d tools in %d bytes, want at least 14 in at most 12288", len(all), size)
+	}
+	t.Run("read only", func(t *testing.T) {
+		reads, _ := names(t, account.Key, "?read_only=true")
+		if slices.Contains(reads, "putRules") || !slices.Contains(reads, "previewRules") || !slices.Contains(reads, "getOutliers") {
+			t.Errorf("got %v, want reads alone", reads)
+		}
+	})
+	t.Run("other toolsets", func(t *testing.T) {
+		every, _ := names(t, account.Key, "?toolsets=all")
+		if more, _ := names(t, account.Key, "?toolsets=default,scrolls"); len(more) <= len(all) || len(every) <= len(more) || !slices.Contains(more, "listVerdicts") {
+			t.Errorf("got %v of %v", more, every)
+		}
+		for _, name := range every {
+			if strings.Contains(strings.ToLower(name), "key") || strings.Contains(name, "ebhook") || strings.Contains(name, "andbox") {
+				t.Errorf("%s is offered", name)
+			}
+		}
+	})
+	t.Run("the scopes of a session key", func(t *testing.T) {
+		var session struct{ APIKey string }
+		account.Get(t, `POST /v1/api_keys/sessions {"scopes":["library:read"],"ttlSeconds":600}`, &session)
+		few, _ := names(t, session.APIKey, "?toolsets=all")
+		if slices.Contains(few, "getWorkspace") || slices.Contains(few, "archiveLibraryVideo") || !slices.Contains(few, "getLibrary") {
+			t.Errorf("got %v, want what library:read allows", few)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/proto/gen/openapi"
+)
+
+// Toolsets that are no names of operations' own.
+const (
+	defaultSet = "default"
+	allSets    = "all"
+)
+
+// streams are, by tool, the streams of the same message that a call with `waitSeconds`
+// waits on.
+var streams = map[string]string{"getScroll": "watchScroll"}
+
+// longestWait is the most seconds of `waitSeconds`.
+const longestWait = 25
+
+// tool is an operation as agents see it.
+type tool struct {
+	api.Tool
+	known *mcp.Tool
+	// list is the field with the items of an answer; empty: the answer is no list.
+	list string
+	// hasCursor and hasLimit are about the operation's own input.
+	hasCursor, hasLimit bool
+}
+
+// described is the generated part of a tool.
+type described struct {
+	Description string
+	InputSchema *struct {
+		Type                 string                     `json:"type"`
+		Properties           map[string]json.RawMessage `json:"properties"`
+		Required             []string                   `json:"required,omitempty"`
+		AdditionalProperties bool                       `json:"additionalProperties"`
+	}
+}
+
+// catalog describes all tools, by id.
+func catalog(all []api.Tool) ([]*tool, error) {
+	var known map[string]described
+	if err := json.Unmarshal([]byte(openapi.Tools), &known); err != nil {
+		return nil, fmt.Errorf("read the tools: %w", err)
+	}
+	tools := make([]*tool, 0, len(all))
+	for _, operation := range all {
+		text, ok := known[operation.Id]
+		if !ok {
+			return nil, fmt.Errorf("tool %s is not described", operation.Id)
+		}
+		t := &tool{Tool: operation, list: listOf(operation.Output)}
+		properties := text.InputSchema.Properties
+		_, t.hasCursor = properties["cursor"]
+		_, t.hasLimit = properties["limit"]
+		if t.ReadOnly() {
+			properties["detail"] = json.RawMessage(`{"enum":["compact","full"]}`)
+		}
+		if streams[operation.Id] != "" {
+			properties["waitSeconds"] = json.RawMessage(`{"type":"integer","minimum":0,"maximum":25,"description":"Waits so long for its end."}`)
+		}
+		if t.list != "" {
+			properties["cursor"] = json.RawMessage(`{"type":"string","maxLength":300,"description":"` + "`next` of the answer before." + `"}`)
+		}
+		if t.GetTool().DefaultLimit > 0 {
+			properties["limit"] = limited(properties["limit"], t.GetTool().DefaultLimit)
+		}
+		schema, err := json.Marshal(text.InputSchema)
+		if err != nil {
+			return nil, fmt.Errorf("describe tool %s: %w", operation.Id, err)
+		}
+		t.known = &mcp.Tool{
+			Name: operation.Id, Title: operation.Tool.Title, Description: text.Description, InputSchema: json.RawMessage(schema),
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly(), IdempotentHint: t.ReadOnly() || operation.Tool.Idempotent},
+		}
+		if !t.ReadOnly() {
+			t.known.Annotations.DestructiveHint = &operation.Tool.Destructive
+		}
+		tools = append(tools, t)
+	}
+	return tools, nil
+}
+
+// limited is the property `limit` with the default of the tool.
+func limited(property json.RawMessage, standard int32) json.RawMessage {
+	var of struct {
+		Type    string `json:"type"`
+		Minimum int32  `json:"minimum"`
+		Maximum int32  `json:"maximum"`
+		Default int32  `json:"default"`
+	}
+	_ = json.Unmarshal(property, &of) // generated
+	of.Default = standard
+	out, _ := json.Marshal(of)
+	return out
+}
+
+// listOf is the name of the list that an answer is about: its only list of messages.
+func listOf(output protoreflect.MessageDescriptor) string {
+	name := ""
+	for i := range output.Fields().Len() {
+		field := output.Fields().Get(i)
+		if field.IsList() && field.Message() != nil {
+			if name != "" {
+				return ""
+			}
+			name = nameOf(field)
+		}
+	}
+	return name
+}
+
+// choice is what a client asked for in the address.
+type choice struct {
+	sets     []string
+	readOnly bool
+}
+
+func chosen(query map[string][]string) choice {
+	c := choice{sets: []string{defaultSet}}
+	if asked := strings.Join(query["toolsets"], ","); asked != "" {
+		c.sets = strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	c.readOnly = slices.Contains(query["read_only"], "true")
+	return c
+}
+
+// offers reports whether a client sees a tool.
+func (c choice) offers(t *tool, has func(scope string) bool) bool {
+	set := t.GetTool().Toolset
+	return (slices.Contains(c.sets, set) || slices.Contains(c.sets, allSets)) && has(t.Scope) && (t.ReadOnly() || !c.readOnly)
+}
