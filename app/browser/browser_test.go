@@ -4,9 +4,12 @@ package browser_test
 
 import (
 	"io"
+	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
@@ -71,8 +74,53 @@ func TestJourney(t *testing.T) {
 	b.check("start-rules")
 	b.press("Save the rules")
 	b.sees("What to look for this time")
-	if key == "" {
-		t.Error("no key was shown")
+	b.press("Start a scroll")
+	b.until(`document.querySelectorAll('.stepper .done').length > 0`)
+	b.sees("Completed")
+	b.sees("What every source brought")
+	b.check("scroll")
+	b.press("Examples")
+	b.until(`document.querySelector('.examples li')`)
+	b.check("scroll-examples")
+	b.press("All scrolls")
+	b.sees("Nothing repeats.")
+	b.check("scrolls")
+
+	b.press("Account")
+	b.sees("Today")
+	b.check("usage")
+	b.press("Keys")
+	b.sees("this session")
+	b.check("keys")
+	b.press("Webhooks")
+	b.sees("No webhooks")
+	b.fill("Address", "https://hooks.example.com/scrollery")
+	b.press("Make the webhook")
+	b.sees("Signing secret")
+	b.check("webhooks")
+	b.press("https://hooks.example.com/scrollery")
+	b.sees("Nothing was sent yet")
+	b.check("webhook")
+
+	session := eval[string](b, `JSON.parse(sessionStorage.getItem('scrollery.session')).token`)
+	caller := running.Anonymous().WithKey(session)
+	if got := caller.Do(t, "GET /v1/usage", "").Status; got != http.StatusOK {
+		t.Errorf("before signing out the session answers %d, want 200", got)
+	}
+	b.press("Sign out")
+	b.sees("Sign in with a key")
+	b.clean("signed out")
+	deadline := time.Now().Add(patience)
+	for caller.Do(t, "GET /v1/usage", "").Status != http.StatusUnauthorized {
+		if time.Now().After(deadline) {
+			t.Fatal("the session outlives signing out")
+		}
+	}
+	if kept := eval[[]string](b, `[...Object.keys(sessionStorage), document.cookie].filter(Boolean)`); slices.ContainsFunc(kept, func(name string) bool { return !strings.HasPrefix(name, "scrollery.since.") }) {
+		t.Errorf("after signing out the browser keeps %q", kept)
+	}
+	if stored := eval[string](b, `JSON.stringify({...localStorage, ...sessionStorage}) + document.documentElement.innerHTML`); strings.Contains(stored, "scr_") && strings.Contains(stored, key) {
+		t.Error("the key is still in the browser")
 	}
 }
 

@@ -21,6 +21,8 @@ const (
 	chromium = "/usr/bin/chromium"
 	bundle   = "../../modules/console/dist"
 	axe      = "../../modules/console/node_modules/axe-core/axe.min.js"
+	// The window, in pixels.
+	width, height = 1360, 900
 	// patience is how long one step of a page may take.
 	patience = 20 * time.Second
 	// screensVariable names the folder for the pictures; without it none are taken.
@@ -65,7 +67,7 @@ type chrome struct{ ctx context.Context }
 func launch(t *testing.T) *chrome {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.WindowSize(1360, 900), chromedp.Flag("lang", "en-GB"), chromedp.UserDataDir(t.TempDir()))
+		chromedp.Flag("lang", "en-GB"), chromedp.UserDataDir(t.TempDir()))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewContext(ctx)
@@ -99,6 +101,7 @@ func (c *chrome) tab(t *testing.T, base string) *tab {
 		t.Fatal(err)
 	}
 	tab.scheme("light")
+	tab.do("size", chromedp.EmulateViewport(width, height))
 	return tab
 }
 
@@ -228,7 +231,7 @@ func (b *tab) check(name string) {
 		b.t.Errorf("%s: the page is %d pixels wide on a screen of 320: %s", name, wide, eval[string](b, `[...document.querySelectorAll('main *, .side *')].filter((e) => e.getBoundingClientRect().right > 321 && !e.closest('.scroller')).slice(0, 5).map((e) => e.outerHTML.slice(0, 120)).join('\n')`))
 	}
 	b.shot(name + "-narrow")
-	b.do("wide", chromedp.ResetViewport())
+	b.do("wide", chromedp.EmulateViewport(width, height))
 }
 
 // accessible runs axe-core. What it does to the page itself is not the page's fault.

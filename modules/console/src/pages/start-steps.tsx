@@ -1,5 +1,5 @@
 // Brief, rules and first scroll. Each step opens when the one before it is done.
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { Rules } from "../../gen/scrollery/v1/rules_pb";
 import type { Workspace } from "../../gen/scrollery/v1/workspace_pb";
@@ -8,9 +8,9 @@ import { useAction } from "../api/query";
 import { researchScopes } from "../api/session";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
-import { navigate, to } from "../shell/router";
 import { Button, Field } from "../ui/parts";
 import { ProblemView } from "../ui/states";
+import { ScrollForm } from "./scroll-form";
 
 type Props = { workspace: Workspace | undefined; rules: Rules | undefined; done: () => void };
 
@@ -24,7 +24,7 @@ export function Steps({ workspace, rules, done }: Props) {
     <ol class="steps-cards">
       <Step number={1} current={current} title={t("start.brief")} text={t("start.briefText")}><BriefForm done={() => next(t("start.briefDone"))} /></Step>
       <Step number={2} current={current} title={t("start.rules")} text={t("start.rulesText")}><RulesForm done={() => next(t("start.rulesDone"))} /></Step>
-      <Step number={3} current={current} title={t("start.scroll")} text={t("start.scrollText")}><ScrollForm /></Step>
+      <Step number={3} current={current} title={t("start.scroll")} text={t("start.scrollText")}><ScrollForm first /></Step>
     </ol>
   );
 }
@@ -88,27 +88,6 @@ function RulesForm({ done }: { done: () => void }) {
       </Field>
       {save.problem && <ProblemView problem={save.problem} />}
       <Button type="submit" kind="primary" busy={save.busy}>{t("rules.save")}</Button>
-    </form>
-  );
-}
-
-/** Starts a scroll and opens it. A repeated press, after a lost network too, starts the same one. */
-export function ScrollForm() {
-  const [prompt, setPrompt] = useState("");
-  const once = useRef(crypto.randomUUID());
-  const start = useAction(async () => {
-    if (!(await allow(researchScopes))) return;
-    const { scroll } = await api.scrolls.createScroll({ prompt: prompt.trim() || undefined, idempotencyKey: once.current });
-    once.current = crypto.randomUUID();
-    if (scroll) navigate(to("scroll", scroll.id));
-  });
-  return (
-    <form onSubmit={(event) => { event.preventDefault(); void start.run(); }}>
-      <Field label={t("scroll.prompt")} hint={t("scroll.promptHint")}>
-        {(ids) => <textarea rows={2} value={prompt} onInput={(event) => setPrompt(event.currentTarget.value)} maxLength={20000} {...ids} />}
-      </Field>
-      {start.problem && <ProblemView problem={start.problem} />}
-      <Button type="submit" kind="primary" busy={start.busy}>{t("scroll.start")}</Button>
     </form>
   );
 }

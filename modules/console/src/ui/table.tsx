@@ -21,7 +21,7 @@ type Props<T> = {
 
 export function Table<T>({ caption, captioned, columns, rows, id }: Props<T>) {
   return (
-    <div class="scroller" role="region" aria-label={caption} tabIndex={0}>
+    <div class="scroller" role="group" aria-label={caption} tabIndex={0}>
       <table>
         <caption class={captioned ? undefined : "hidden"}>{caption}</caption>
         <thead>

@@ -1,0 +1,26 @@
+// The account: what was used, its keys and its webhooks, a page each.
+import { t } from "../i18n/t";
+import { to } from "../shell/router";
+import { Link, PageHead } from "../ui/parts";
+import { Keys } from "./account-keys";
+import { Usage } from "./account-usage";
+import { OneWebhook } from "./account-webhook";
+import { Webhooks } from "./account-webhooks";
+import type { PageProps } from "./index";
+
+const parts = ["usage", "keys", "webhooks"] as const;
+
+export function Account({ rest }: PageProps) {
+  const part = parts.find((one) => one === rest[0]) ?? "usage";
+  return (
+    <>
+      <PageHead title={t(`account.${part}`)} />
+      <nav class="parts" aria-label={t("nav.account")}>
+        {parts.map((one) => <Link key={one} href={to("account", one)} aria-current={one === part ? "page" : undefined}>{t(`account.${one}`)}</Link>)}
+      </nav>
+      {part === "usage" && <Usage />}
+      {part === "keys" && <Keys />}
+      {part === "webhooks" && (rest[1] ? <OneWebhook key={rest[1]} id={rest[1]} /> : <Webhooks />)}
+    </>
+  );
+}
