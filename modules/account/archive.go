@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/table"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 )
 
@@ -253,23 +254,12 @@ func plain(value any) any {
 func cell(value any) string {
 	switch v := plain(value).(type) {
 	case string:
-		return guarded(v)
+		return table.Guard(v)
 	case jsontext.Value:
-		return guarded(string(oneLine(v)))
+		return table.Guard(string(oneLine(v)))
 	case nil:
 		return ""
 	default:
 		return string(appendValue(nil, v))
 	}
-}
-
-func guarded(text string) string {
-	if text == "" {
-		return ""
-	}
-	switch text[0] {
-	case '=', '+', '-', '@', '\t', '\r', '\n':
-		return "'" + text
-	}
-	return text
 }

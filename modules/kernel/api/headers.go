@@ -15,6 +15,8 @@ var (
 	serviceDescription = []string{`</openapi.json>; rel="service-desc"`}
 
 	varyOrigin = []string{"Origin"}
+	varyAccept = []string{"Accept"}
+	varyBoth   = []string{"Origin, Accept"}
 	// exposed are the headers that a browser's script may read.
 	exposed = []string{"RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, ETag, Link, WWW-Authenticate, Allow, " +
 		"Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin"}

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/table"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -25,6 +26,7 @@ type operation struct {
 	caching   []string // header Cache-Control of every answer
 	input     *shape
 	output    *shape
+	list      *table.List // nil where the answer is no list
 	newInput  func() proto.Message
 	newOutput func() proto.Message
 }
@@ -132,6 +134,7 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 	default:
 		op.caching = cachePrivate
 	}
+	op.list = listOf(op)
 	if row.Path != "" {
 		if err := op.input.readable(); err != nil {
 			return nil, fmt.Errorf("operation %s: %w", row.Id, err)

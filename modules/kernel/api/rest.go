@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/table"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
@@ -23,6 +26,12 @@ func (m *Mux) serveREST(ctx context.Context, w http.ResponseWriter, c *call, b *
 	if err != nil {
 		m.refuseREST(w, c, c.settle(ctx, err))
 		return
+	}
+	if b.op.list != nil {
+		if format := table.Chosen(c.request.Header["Accept"]); format != nil {
+			m.serveTable(ctx, w, c, b, result, format)
+			return
+		}
 	}
 	if result.page != nil {
 		defer result.page.release()
@@ -42,6 +51,46 @@ func (m *Mux) serveREST(ctx context.Context, w http.ResponseWriter, c *call, b *
 		c.send(w, c.status, body)
 		buffer.Write(body) // keeps the grown buffer in the pool
 	})
+}
+
+// serveTable sends a list in a format beside JSON. The cursor of the next page is in a Link.
+func (m *Mux) serveTable(ctx context.Context, w http.ResponseWriter, c *call, b *binding, result answer, format *table.Format) {
+	var body []byte
+	var err error
+	tag := ""
+	if result.page != nil {
+		defer result.page.release()
+		if body = result.page.Body; result.page.ETag != "" {
+			tag = result.page.ETag + "-" + format.Name
+		}
+	} else {
+		body, err = appendMessage(nil, result.message.ProtoReflect(), b.op.output)
+	}
+	m.withBuffer(func(out *bytes.Buffer) {
+		next := ""
+		if err == nil {
+			next, err = b.op.list.Write(out, format, body)
+		}
+		if err = c.settle(ctx, err); err != nil {
+			m.refuseREST(w, c, err)
+			return
+		}
+		if next != "" {
+			c.header["Link"] = append(slices.Clone(c.header["Link"]), linkTo(c.request.URL, next))
+		}
+		if m.unchanged(w, c, tag) {
+			return
+		}
+		c.set("X-Content-Type-Options", "nosniff")
+		c.sendAs(w, c.status, format.ContentType, out.Bytes())
+	})
+}
+
+// linkTo is the same address with another cursor, for the header Link.
+func linkTo(address *url.URL, cursor string) string {
+	query := address.Query()
+	query.Set("cursor", cursor)
+	return "<" + address.EscapedPath() + "?" + query.Encode() + `>; rel="next"`
 }
 
 // serveDownload sends the bytes of a stream as one body. Until the first byte, an error is
@@ -128,16 +177,25 @@ func (m *Mux) readREST(ctx context.Context, w http.ResponseWriter, c *call, b *b
 
 // sendPage sends rendered text, or 304 when the caller already has it.
 func (m *Mux) sendPage(w http.ResponseWriter, c *call, page *Rendered) {
-	if page.ETag != "" {
-		tag := `"` + page.ETag + `"`
-		c.set("Etag", tag)
-		if matches(c.request.Header["If-None-Match"], tag) {
-			c.sent = http.StatusNotModified
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
+	if !m.unchanged(w, c, page.ETag) {
+		c.send(w, c.status, page.Body)
 	}
-	c.send(w, c.status, page.Body)
+}
+
+// unchanged sets the entity tag, if there is one, and answers a caller who already has
+// what it names.
+func (m *Mux) unchanged(w http.ResponseWriter, c *call, tag string) bool {
+	if tag == "" {
+		return false
+	}
+	tag = `"` + tag + `"`
+	c.set("Etag", tag)
+	if !matches(c.request.Header["If-None-Match"], tag) {
+		return false
+	}
+	c.sent = http.StatusNotModified
+	w.WriteHeader(http.StatusNotModified)
+	return true
 }
 
 // matches compares entity tags weakly, as If-None-Match requires.
@@ -177,7 +235,11 @@ func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
 
 // send writes a JSON answer.
 func (c *call) send(w http.ResponseWriter, status int, body []byte) {
-	c.set("Content-Type", "application/json")
+	c.sendAs(w, status, "application/json", body)
+}
+
+func (c *call) sendAs(w http.ResponseWriter, status int, contentType string, body []byte) {
+	c.set("Content-Type", contentType)
 	c.set("Content-Length", strconv.Itoa(len(body)))
 	c.sent = status
 	c.mustBeRead()

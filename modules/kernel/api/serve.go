@@ -107,6 +107,12 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 func (c *call) open(op *operation) {
 	c.op, c.status, c.units = op, op.success(), int(op.Units)
 	c.header["Cache-Control"] = op.caching
+	if op.list != nil && c.protocol == "rest" {
+		c.header["Vary"] = varyAccept
+		if len(c.mux.config.Origins) > 0 {
+			c.header["Vary"] = varyBoth
+		}
+	}
 }
 
 // rescue answers after a panic in a handler.

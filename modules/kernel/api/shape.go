@@ -3,10 +3,12 @@ package api
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/table"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -125,4 +127,43 @@ func (s *shape) readable() error {
 		return fmt.Errorf("field %s has a type that REST input cannot hold", f.desc.FullName())
 	}
 	return nil
+}
+
+// maxNested is how deep the columns of a list lead into objects.
+const maxNested = 3
+
+// listOf describes the answer of an operation that lists things: a GET whose name says so
+// or that takes a limit, and whose answer has one array of objects. It is nil for others.
+func listOf(op *operation) *table.List {
+	named := strings.HasPrefix(op.name, "List") || op.input.desc.Fields().ByName("limit") != nil || op.input.desc.Fields().ByName("page_size") != nil
+	if op.Method != "GET" || op.desc.IsStreamingServer() || !named {
+		return nil
+	}
+	var items *field
+	for _, f := range op.output.fields {
+		switch {
+		case !f.list || f.message == nil || f.message.free != notFree || f.rpcOnly:
+		case items != nil:
+			return nil
+		default:
+			items = f
+		}
+	}
+	if items == nil {
+		return nil
+	}
+	return &table.List{Member: items.name, Next: "nextCursor", Columns: columnsOf(items.message, "", 1)}
+}
+
+func columnsOf(s *shape, prefix string, depth int) (columns []string) {
+	for _, f := range s.fields {
+		switch {
+		case f.rpcOnly:
+		case f.message != nil && f.message.free == notFree && !f.list && depth < maxNested:
+			columns = append(columns, columnsOf(f.message, prefix+f.name+".", depth+1)...)
+		default:
+			columns = append(columns, prefix+f.name)
+		}
+	}
+	return columns
 }

@@ -263,6 +263,10 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 			"description": "Success.", "headers": headerRefs(false, false), "content": jsonContent(d.message(method.Output())),
 		}
 	}
+	if isList(method, op) {
+		content := out["200"].(object)["content"].(object)
+		content["text/csv"], content["application/x-ndjson"] = object{}, object{}
+	}
 	out["default"] = object{"$ref": "#/components/responses/Refused"}
 	if hasETag(method.Output()) {
 		out["304"] = object{"$ref": "#/components/responses/304"}
@@ -293,6 +297,19 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 		out[strconv.Itoa(status)] = object{"$ref": "#/components/responses/" + name}
 	}
 	return out
+}
+
+// isList reports whether the items of an answer can be had as rows of text, as the server
+// decides it.
+func isList(method protoreflect.MethodDescriptor, op *scrolleryv1.Operation) bool {
+	input, lists := method.Input().Fields(), 0
+	named := strings.HasPrefix(string(method.Name()), "List") || input.ByName("limit") != nil || input.ByName("page_size") != nil
+	for i := range method.Output().Fields().Len() {
+		if field := method.Output().Fields().Get(i); field.IsList() && field.Message() != nil && field.Message().ParentFile().Package() == "scrollery.v1" {
+			lists++
+		}
+	}
+	return op.Method == "GET" && !method.IsStreamingServer() && named && lists == 1
 }
 
 // hasETag reports whether an answer is a list of the library.
