@@ -125,6 +125,13 @@ func (c *bounded) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
+// SetWriteDeadline has the next Write set a deadline again: the server takes it away
+// after each request.
+func (c *bounded) SetWriteDeadline(at time.Time) error {
+	c.extended.Store(0)
+	return c.Conn.SetWriteDeadline(at)
+}
+
 // Close gives the connection's place back.
 func (c *bounded) Close() error {
 	err := c.Conn.Close()

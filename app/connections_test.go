@@ -1,9 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"testing"
@@ -117,6 +119,37 @@ func TestAClientThatReadsNothingIsEnded(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("the write goes on")
+	}
+}
+
+// TestAClientThatPipelinesAndReadsNothingIsEnded: the server resets deadlines between
+// the requests of a connection.
+func TestAClientThatPipelinesAndReadsNothingIsEnded(t *testing.T) {
+	t.Parallel()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	server := &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 200<<10)) }),
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			if state == http.StateClosed {
+				close(ended)
+			}
+		},
+	}
+	bounds := Connections{Max: 10, PerAddress: 10, UnreadFor: time.Second}
+	go func() { _ = server.Serve(bounds.limit(inner, nil)) }()
+	t.Cleanup(func() { _ = server.Close() })
+	conn := dial(t, inner.Addr().String())
+	if _, err := conn.Write(bytes.Repeat([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), 500)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the connection is open 20 s after its client stopped to read, want 1 s")
 	}
 }
 
