@@ -47,7 +47,7 @@ func Commands(env Environment) []*cobra.Command {
 	all := []*cobra.Command{
 		p.login(), p.subscribe(), p.whoami(), p.logout(), p.brief(), p.rules(), p.scroll(),
 		p.hooks(), p.outliers(), p.trends(), p.library(), p.explain(), p.usage(), p.key(),
-		p.change(), p.listen(), p.export(), p.open(), p.api(),
+		p.change(), p.listen(), p.export(), p.open(), p.mcp(), p.api(),
 	}
 	for _, command := range all {
 		command.GroupID = Group
