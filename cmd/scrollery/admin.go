@@ -53,11 +53,11 @@ func hint(command *cobra.Command) {
 }
 
 // withSettings makes every setting of the server a flag of a command and of those below it.
-func withSettings(command *cobra.Command) *cobra.Command {
+func withSettings(command *cobra.Command, settings []app.Setting) *cobra.Command {
 	command.GroupID = operateGroup
 	flags := command.PersistentFlags()
 	flags.String("config", "", "YAML file with settings (SCROLLERY_CONFIG)")
-	for _, setting := range app.Settings() {
+	for _, setting := range settings {
 		if !setting.Secret {
 			flags.String(setting.Flag(), "", fmt.Sprintf("%s (%s%s, default %q)", setting.Usage, app.Prefix, setting.Name, setting.Default))
 		}

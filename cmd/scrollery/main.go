@@ -74,13 +74,14 @@ func newRoot(env customers.Environment) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUse, err) })
 	root.AddGroup(&cobra.Group{ID: customers.Group, Title: "Research:"}, &cobra.Group{ID: operateGroup, Title: "Operate:"})
 	root.AddCommand(customers.Commands(env)...)
+	settings := app.Settings()
 	for _, command := range []*cobra.Command{
 		serveCommand(), demoCommand(), migrateCommand(), doctorCommand(), readyCommand(), pluginsCommand(), adminCommand(),
 	} {
-		root.AddCommand(withSettings(command))
+		root.AddCommand(withSettings(command, settings))
 	}
 	for _, command := range moved() {
-		root.AddCommand(withSettings(command))
+		root.AddCommand(withSettings(command, settings))
 	}
 	root.AddCommand(versionCommand(), manCommand())
 	return root

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/cmd/scrollery/customer/login"
 	"github.com/scrollery/scrollery/cmd/scrollery/customer/show"
@@ -74,13 +76,17 @@ func Report(cmd *cobra.Command, args []string, err error, stderr io.Writer, esca
 
 // explained is the exit code of an error and its body, that of the server where it has one.
 func explained(err error) (int, *pb.Error) {
+	var failed *connect.Error
 	if body := refusal(err); body != nil {
+		body, _ = proto.Clone(body).(*pb.Error)
+		if errors.As(err, &failed) { // what the command adds stays
+			body.Message = strings.ReplaceAll(err.Error(), failed.Error(), body.GetMessage())
+		}
 		return codeOf(body.GetError()), body
 	}
 	own := func(code int, kind string) (int, *pb.Error) {
 		return code, &pb.Error{Error: kind, Message: err.Error()}
 	}
-	var failed *connect.Error
 	switch {
 	case errors.Is(err, ErrUse):
 		return own(ExitWrongUse, "wrong_use")
@@ -90,8 +96,10 @@ func explained(err error) (int, *pb.Error) {
 		return own(ExitScroll, "scroll_ended")
 	case errors.As(err, &failed) && failed.Code() == connect.CodeUnauthenticated:
 		return own(ExitSignIn, "unauthorized")
+	case errors.Is(err, context.Canceled):
+		return ExitFailed, &pb.Error{Error: "interrupted", Message: "interrupted: " + err.Error()}
 	case errors.As(err, &failed):
-		return ExitFailed, &pb.Error{Error: "unreachable", Message: "the server did not answer as the API does: " + failed.Error()}
+		return ExitFailed, &pb.Error{Error: "unreachable", Message: "the server did not answer as the API does: " + err.Error()}
 	}
 	return own(ExitFailed, "failed")
 }

@@ -219,8 +219,10 @@ func (p *program) logout() *cobra.Command {
 			var failed error
 			if stored.Key != "" && stored.KeyID != "" {
 				_, failed = newClient(stored).keys.RevokeKey(c.ctx, &pb.RevokeKeyRequest{Id: &stored.KeyID})
-				if code, _ := explained(failed); failed != nil && code == ExitSignIn {
-					failed = nil // it has ended already
+				if failed != nil {
+					if code, _ := explained(failed); code == ExitSignIn {
+						failed = nil // it has ended already
+					}
 				}
 			}
 			if err := store.Remove(); err != nil {

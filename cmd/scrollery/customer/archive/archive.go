@@ -135,10 +135,11 @@ func next(in *counting) (entry, error) {
 	one.Bytes, one.SHA256, one.manifest = unpacked, hex.EncodeToString(sum.Sum(nil)), []byte(text.String())
 	one.Rows = rows.of(one.Name)
 	one.header = zip.FileHeader{
-		Name: one.Name, Method: zip.Deflate, Modified: time.Time{}, CRC32: check.Sum32(),
+		Name: one.Name, Method: zip.Deflate, CRC32: check.Sum32(),
 		CompressedSize64: uint64(packed), UncompressedSize64: uint64(unpacked),
 	}
-	one.header.ModifiedTime, one.header.ModifiedDate = fixed.Time, fixed.Date //nolint:staticcheck // copied as they are
+	//lint:ignore SA1019 CreateRaw writes these, and not Modified
+	one.header.ModifiedTime, one.header.ModifiedDate = fixed.Time, fixed.Date
 	return one, nil
 }
 
