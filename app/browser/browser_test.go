@@ -3,7 +3,6 @@
 package browser_test
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
-	"github.com/scrollery/scrollery/app/demo"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
 
@@ -25,21 +23,6 @@ func serve(t *testing.T) *apptest.Running {
 		cfg.SetStage("FEED_DIR", feed.Sample)
 		cfg.Console = os.DirFS(bundle)
 	})
-}
-
-// sample returns a key of an account with the sample library.
-func sample(t *testing.T, running *apptest.Running) string {
-	t.Helper()
-	key := running.Account(t, "pro").Key
-	tour := feed.SampleBrief()
-	journey := demo.Journey{
-		BaseURL: running.BaseURL, Scrolls: 3, Description: tour.Description, Competitors: tour.Competitors, Rules: tour.Rules,
-		Out: io.Discard, Progress: io.Discard,
-	}
-	if err := journey.Fill(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
-	return key
 }
 
 func TestJourney(t *testing.T) {
@@ -122,17 +105,4 @@ func TestJourney(t *testing.T) {
 	if stored := eval[string](b, `JSON.stringify({...localStorage, ...sessionStorage}) + document.documentElement.innerHTML`); strings.Contains(stored, "scr_") && strings.Contains(stored, key) {
 		t.Error("the key is still in the browser")
 	}
-}
-
-func TestSampleLibrary(t *testing.T) {
-	needBrowser(t)
-	running := serve(t)
-	key := sample(t, running)
-	b := launch(t).tab(t, running.BaseURL)
-
-	b.open("/console/")
-	b.fill("API key", key)
-	b.press("Sign in")
-	b.sees("New outliers")
-	b.check("start")
 }

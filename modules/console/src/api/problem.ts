@@ -25,6 +25,7 @@ export class Failure extends Error {
 export function problemOf(error: unknown): Problem {
   if (error instanceof Failure) return error.problem;
   const connect = ConnectError.from(error);
+  if (connect.cause instanceof Failure) return connect.cause.problem; // thrown by an interceptor
   const detail = connect.findDetails(ErrorSchema)[0];
   if (detail) {
     return {

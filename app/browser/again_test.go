@@ -1,0 +1,188 @@
+package browser_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/scrollery/scrollery/app/apptest"
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+// offline cuts the tab's network, or gives it back.
+func (b *tab) offline(cut bool) {
+	b.t.Helper()
+	rules := []*network.Conditions{{Offline: cut, DownloadThroughput: -1, UploadThroughput: -1}}
+	if _, err := chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: rules}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// signIn signs in by key, for changes too if they are wanted.
+func (b *tab) signIn(key string, changes bool) {
+	b.t.Helper()
+	b.open("/console/")
+	b.fill("API key", key)
+	if changes {
+		eval[bool](b, `document.querySelector('main input[type=checkbox]').click(), true`)
+	}
+	b.press("Sign in")
+	b.sees("Sign out")
+}
+
+// typed is what the first text area has.
+func (b *tab) typed() string {
+	b.t.Helper()
+	return eval[string](b, `document.querySelector('main textarea').value`)
+}
+
+// prepared returns the key of an account with a brief and rules.
+func prepared(t *testing.T, running *apptest.Running) *apptest.Caller {
+	t.Helper()
+	account := running.Account(t, "pro")
+	var ignored map[string]any
+	account.Get(t, `POST /v1/workspace {"description":"Espresso at home","competitors":["@brewfox.example"]}`, &ignored)
+	account.Get(t, `PUT /v1/rules {"text":"- no giveaways"}`, &ignored)
+	return account
+}
+
+func TestTheFirstChangeAsksForTheKey(t *testing.T) {
+	needBrowser(t)
+	running := serve(t)
+	account := prepared(t, running)
+	b := launch(t).tab(t, running.BaseURL)
+	b.signIn(account.Key, false)
+	b.press("Scrolls")
+	b.fill("What to look for this time", "latte art")
+	b.press("Start a scroll")
+	b.sees("This session can only read")
+	b.check("ask-scopes")
+	b.press("Not now")
+	b.until(`!document.querySelector('dialog')`)
+	if got := b.typed(); got != "latte art" {
+		t.Errorf("after declining the text is %q", got)
+	}
+	b.press("Start a scroll")
+	b.fill("API key", account.Key)
+	b.press("Go on")
+	b.sees("Completed")
+	b.clean("after the change")
+}
+
+func TestASessionThatEndedGoesOn(t *testing.T) {
+	needBrowser(t)
+	running := serve(t)
+	account := prepared(t, running)
+	b := launch(t).tab(t, running.BaseURL)
+	b.signIn(account.Key, true)
+	b.press("Scrolls")
+	b.fill("What to look for this time", "latte art")
+	id := eval[string](b, `JSON.parse(sessionStorage.getItem('scrollery.session')).keyId`)
+	if got := account.Do(t, `POST /v1/api_keys/revoke {"id":"`+id+`"}`, "").Status; got != http.StatusOK {
+		t.Fatalf("ending the session answers %d", got)
+	}
+	b.press("Start a scroll")
+	b.sees("Your session is over")
+	b.check("ask-expired")
+	if got := b.typed(); got != "latte art" {
+		t.Errorf("while it asks the text is %q", got)
+	}
+	b.fill("API key", account.Key)
+	b.press("Go on")
+	b.sees("Completed")
+}
+
+func TestALostNetworkGoesOn(t *testing.T) {
+	needBrowser(t)
+	running := serve(t)
+	account := prepared(t, running)
+	b := launch(t).tab(t, running.BaseURL)
+	b.signIn(account.Key, true)
+	b.press("Scrolls")
+	b.fill("What to look for this time", "latte art")
+	b.offline(true)
+	b.press("Start a scroll")
+	b.sees("What you typed is still here")
+	if got := b.typed(); got != "latte art" {
+		t.Errorf("without network the text is %q", got)
+	}
+	b.check("offline")
+	b.offline(false)
+	b.press("Start a scroll")
+	b.sees("Completed")
+	b.offline(true)
+	b.press("Account")
+	b.sees("No connection.")
+	b.offline(false)
+	b.sees("Today")
+	b.until(`!document.body.innerText.includes('No connection.')`)
+	if scrolls := account.Read(t, "GET /v1/scrolls/list"); strings.Count(scrolls, `"id":"scr_`) != 1 {
+		t.Errorf("after two presses there are these scrolls, want one: %s", scrolls)
+	}
+}
+
+func TestALimitIsWaitedFor(t *testing.T) {
+	needBrowser(t)
+	running := serve(t)
+	b := launch(t).tab(t, running.BaseURL)
+	b.signIn(prepared(t, running).Key, false)
+	// The answer that the server gives at its limit, once.
+	wait := 2.0
+	detail, err := proto.Marshal(&pb.Error{Error: "rate_limited", Message: "Too many calls.", RetryAfter: &wait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `{"code":"resource_exhausted","message":"Too many calls.","details":[{"type":"scrollery.v1.Error","value":"` + base64.RawStdEncoding.EncodeToString(detail) + `"}]}`
+	eval[bool](b, `(() => { const real = window.fetch; window.fetch = () => { window.fetch = real; return Promise.resolve(new Response(`+quoted(body)+`, {status: 429, headers: {'Content-Type': 'application/json'}})); }; return true; })()`)
+	b.press("Account")
+	b.sees("Too many calls in a short time.")
+	b.sees("Today")
+	b.until(`!document.body.innerText.includes('Too many calls in a short time.')`)
+	b.clean("after the limit")
+}
+
+func TestASubscriptionThatEndedIsSaid(t *testing.T) {
+	needBrowser(t)
+	running := serve(t)
+	account := prepared(t, running)
+	b := launch(t).tab(t, running.BaseURL)
+	b.signIn(account.Key, true)
+	b.press("Scrolls")
+	b.fill("What to look for this time", "latte art")
+	running.Exec(t, "UPDATE subscriptions SET status = 'past_due'")
+	b.press("Start a scroll")
+	b.sees("This account has no active subscription.")
+	b.check("no-subscription")
+	running.Exec(t, "UPDATE subscriptions SET status = 'active'")
+	if got := b.typed(); got != "latte art" {
+		t.Errorf("without a subscription the text is %q", got)
+	}
+	b.press("Start a scroll")
+	b.sees("Completed")
+	b.until(`!document.body.innerText.includes('This account has no active subscription.')`)
+}
+
+func TestTwoTabsTwoAccounts(t *testing.T) {
+	needBrowser(t)
+	running := serve(t)
+	browser := launch(t)
+	first, second := browser.tab(t, running.BaseURL), browser.tab(t, running.BaseURL)
+	first.signIn(prepared(t, running).Key, false)
+	second.signIn(prepared(t, running).Key, false)
+	own := func(b *tab) string {
+		b.open("/console/account/keys")
+		b.sees("this session")
+		return eval[string](b, `document.querySelector('tbody').innerText`)
+	}
+	if one, other := own(first), own(second); one == other {
+		t.Errorf("both tabs show the same keys: %s", one)
+	}
+	first.press("Sign out")
+	first.sees("Sign in with a key")
+	own(second)
+}
