@@ -83,6 +83,10 @@ func requestFor(set *descriptorpb.FileDescriptorSet) *pluginpb.CodeGeneratorRequ
 
 // strip removes the imports of needless files and the options that they define. This
 // program does not link them, so they are the unknown fields of options.
+//
+// It also writes the file as proto3, which means the same: there, the TypeScript of a field
+// that may be missing is `number | undefined`. Of editions it is a number, and one that is
+// missing reads as 0.
 func strip(file *descriptorpb.FileDescriptorProto) {
 	file.Dependency = slices.DeleteFunc(file.Dependency, func(name string) bool { return slices.Contains(needless, name) })
 	file.PublicDependency, file.WeakDependency = nil, nil
@@ -92,19 +96,40 @@ func strip(file *descriptorpb.FileDescriptorProto) {
 			clean(method.Options)
 		}
 	}
+	explicit := presence(file.Options.GetFeatures(), true)
 	for _, message := range file.MessageType {
-		stripMessage(message)
+		stripMessage(message, explicit)
 	}
 	clean(file.Options)
+	file.Options.Features = nil
+	file.Syntax, file.Edition = proto.String("proto3"), nil
 }
 
-func stripMessage(message *descriptorpb.DescriptorProto) {
+// presence reports whether fields may be missing; inherited where features do not say.
+func presence(features *descriptorpb.FeatureSet, inherited bool) bool {
+	if features.GetFieldPresence() == descriptorpb.FeatureSet_FIELD_PRESENCE_UNKNOWN {
+		return inherited
+	}
+	return features.GetFieldPresence() == descriptorpb.FeatureSet_EXPLICIT
+}
+
+func stripMessage(message *descriptorpb.DescriptorProto, explicit bool) {
 	clean(message.Options)
 	for _, field := range message.Field {
+		single := field.GetLabel() == descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL && field.OneofIndex == nil &&
+			field.GetType() != descriptorpb.FieldDescriptorProto_TYPE_MESSAGE && !message.GetOptions().GetMapEntry()
+		if single && presence(field.Options.GetFeatures(), explicit) {
+			field.Proto3Optional = proto.Bool(true)
+			field.OneofIndex = proto.Int32(int32(len(message.OneofDecl)))
+			message.OneofDecl = append(message.OneofDecl, &descriptorpb.OneofDescriptorProto{Name: proto.String("_" + field.GetName())})
+		}
 		clean(field.Options)
+		if field.Options != nil {
+			field.Options.Features = nil
+		}
 	}
 	for _, inner := range message.NestedType {
-		stripMessage(inner)
+		stripMessage(inner, explicit)
 	}
 }
 

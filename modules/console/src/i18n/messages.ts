@@ -226,6 +226,7 @@ export const messages = {
   "coverage.none": { en: "Nothing was asked for", de: "Es wurde nichts angefragt" },
   "coverage.seed": { en: "Asked for", de: "Gesucht" },
   "coverage.platform": { en: "Platform", de: "Plattform" },
+  "coverage.anywhere": { en: "all", de: "alle" },
   "coverage.outcome": { en: "Outcome, and what to do", de: "Ergebnis, und was zu tun ist" },
   "coverage.asked": { en: "Wanted", de: "Gewünscht" },
   "coverage.came": { en: "Came", de: "Gekommen" },

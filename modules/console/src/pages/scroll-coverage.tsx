@@ -18,7 +18,7 @@ export function Coverage({ rows, over }: { rows: Row[]; over: boolean }) {
     <>
       <Table caption={t("coverage.title")} rows={ordered.slice(0, shown)} id={(row) => `${row.platform} ${row.seed}`} columns={[
         { title: t("coverage.seed"), head: true, cell: (row) => <bdi class="quote" data-lines={2}>{row.seed}</bdi> },
-        { title: t("coverage.platform"), cell: (row) => word("platform", row.platform) },
+        { title: t("coverage.platform"), cell: (row) => (row.platform ? word("platform", row.platform) : t("coverage.anywhere")) },
         { title: t("coverage.outcome"), cell: (row) => <Outcome row={row} /> },
         { title: t("coverage.asked"), number: true, cell: (row) => number(row.asked) },
         { title: t("coverage.came"), number: true, cell: (row) => number(row.returned) },
