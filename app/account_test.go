@@ -35,6 +35,10 @@ func TestExportComesBack(t *testing.T) {
 		} {
 			owner.Get(t, call, &struct{}{})
 		}
+		var hook struct{ Secret string }
+		owner.Get(t, `POST /v1/webhooks/create {"url":"https://hooks.scrollery.dev/mine","types":["key.revoked"]}`, &hook)
+		var feed struct{ Changes []struct{ ID string } }
+		owner.Get(t, "GET /v1/changes?limit=1", &feed)
 		answer := owner.Do(t, "GET /v1/account/export", "")
 		if answer.Status != http.StatusOK || answer.Header.Get("Content-Type") != "application/zip" {
 			t.Fatalf("export: status %d, %s", answer.Status, answer.Header.Get("Content-Type"))
@@ -44,14 +48,17 @@ func TestExportComesBack(t *testing.T) {
 			t.Errorf("sandbox file: got %q", got)
 		}
 		for name, content := range files {
-			if strings.Contains(content, owner.Key) || strings.Contains(content, "\"hash\"") {
+			if strings.Contains(content, owner.Key) || strings.Contains(content, "\"hash\"") || strings.Contains(content, hook.Secret) || strings.Contains(content, "\"secret\"") {
 				t.Errorf("%s has a secret", name)
 			}
 		}
-		for _, name := range []string{"workspace", "rules", "scrolls", "verdicts", "trends", "keys", "subscription", "usage", "events", "scores/first", "hooks/first"} {
+		for _, name := range []string{"workspace", "rules", "scrolls", "verdicts", "trends", "keys", "subscription", "usage", "events", "changes", "webhooks", "scores/first", "hooks/first"} {
 			if files[name+".ndjson"] == "" || strings.Count(files[name+".csv"], "\n") < 2 {
 				t.Errorf("%s is empty", name)
 			}
+		}
+		if first := feed.Changes[0].ID; hook.Secret == "" || !strings.HasPrefix(files["changes.ndjson"], `{"id":"`+first+`",`) {
+			t.Errorf("the export does not begin with the change %s: %.200s", first, files["changes.ndjson"])
 		}
 		compareStream(t, running, owner, files)
 

@@ -10,6 +10,8 @@ import (
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/changes"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -112,6 +114,22 @@ func (q sourceQuotas) Left(ctx context.Context, source string, handles, terms in
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// exportedChanges implements the need of exports of the change feed.
+type exportedChanges struct{ feed *changes.Service }
+
+func (e exportedChanges) After(ctx context.Context, seq int64, most int) (all []account.Change, next int64, err error) {
+	page, err := e.feed.Read(ctx, seq, nil, most)
+	if apierr.Is(err, apierr.CursorExpired) { // at the start, or deleted meanwhile
+		if seq, err = e.feed.Start(ctx, changes.From{Oldest: true}); err == nil {
+			page, err = e.feed.Read(ctx, seq, nil, most)
+		}
+	}
+	for i := range page.Changes {
+		all = append(all, account.Change(page.Changes[i].Show()))
+	}
+	return all, page.Next, err
 }
 
 // kept is how long this configuration keeps what it stores for an account.

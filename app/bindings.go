@@ -13,6 +13,7 @@ import (
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
@@ -54,8 +55,8 @@ var bindings = fx.Options(
 )
 
 // accountNeeds are the needs of the module account.
-func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service) account.Needs {
-	return account.Needs{Mailer: m, Accounts: k, Billing: b, Files: s}
+func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service, c *changes.Service) account.Needs {
+	return account.Needs{Mailer: m, Accounts: k, Billing: b, Files: s, Changes: exportedChanges{c}}
 }
 
 // scrollNeeds are the needs of the module scrolls.

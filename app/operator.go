@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -54,7 +55,7 @@ func (o *Operator) Close() error {
 // operatorNeeds implements the needs of the module operator. Its types have the same
 // fields as the types of the other modules, and are converted.
 func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, q *quota.Service, u *usage.Service, h *pluginhost.Host, w *workspace.Service, r *rules.Service, l *library.Service) (operator.Config, operator.Needs) {
-	return operator.Config{SandboxDir: cfg.Sandbox.Dir}, operator.Needs{
+	return operator.Config{SandboxDir: cfg.Sandbox.Dir, KeyFile: filepath.Join(cfg.DataDir, secretKeyFile)}, operator.Needs{
 		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},
 		Scrolls: scrollLists{s}, Importer: importer{s}, Quotas: quotaLists{q, h}, Journal: u, Restorer: restorer{w, r, l},
 	}

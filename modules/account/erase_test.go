@@ -50,6 +50,15 @@ func (w *world) Paths(context.Context) ([]string, error) { return []string{"note
 
 func (w *world) ReadFile(context.Context, string) (string, error) { return "hello", nil }
 
+// After has a feed of three changes.
+func (w *world) After(_ context.Context, seq int64, most int) (found []Change, next int64, err error) {
+	for next = seq; next < 3 && len(found) < min(most, 2); {
+		next++
+		found = append(found, Change{ID: fmt.Sprintf("chg_%d", next), Type: "video.added", At: next, VideoID: "vid_1", New: new(float64)})
+	}
+	return found, next, nil
+}
+
 func (w *world) EraseFiles(context.Context) error {
 	w.erased++
 	return nil
@@ -57,7 +66,7 @@ func (w *world) EraseFiles(context.Context) error {
 
 func setup(db *store.DB) (*world, *Service) {
 	w := &world{}
-	s := New(db, Config{BaseURL: "https://scrollery.example"}, Needs{Mailer: w, Accounts: w, Billing: w, Files: w}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	s := New(db, Config{BaseURL: "https://scrollery.example"}, Needs{Mailer: w, Accounts: w, Billing: w, Files: w, Changes: w}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	return w, s
 }
 

@@ -126,6 +126,7 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 		for _, name := range smallNames {
 			want[name] = 0
 		}
+		want["changes"] = 3
 		if diff := cmp.Diff(want, manifest.Counts); diff != "" {
 			t.Errorf("counts, want - got +:\n%s", diff)
 		}

@@ -36,8 +36,33 @@ type Files interface {
 	EraseFiles(ctx context.Context) error
 }
 
+// Changes is the change feed of the account of the context.
+type Changes interface {
+	// After returns at most so many changes after a number, 0 for the oldest that is kept,
+	// and the number to go on after; none at the end.
+	After(ctx context.Context, seq int64, most int) (changes []Change, next int64, err error)
+}
+
+// Change is an entry of the feed, as callers see it.
+type Change struct {
+	ID          string
+	Type        string
+	At          int64
+	VideoID     string
+	ScrollID    string
+	KeyID       string
+	WorkspaceID string
+	KeyHash     string
+	Stage       string
+	FailureCode string
+	Status      string
+	Old         *float64
+	New         *float64
+}
+
 // Needs are what the module asks of others.
 type Needs struct {
+	Changes  Changes
 	Mailer   Mailer
 	Accounts Accounts
 	Billing  Billing

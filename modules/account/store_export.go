@@ -49,7 +49,7 @@ func eachByID[T any](ctx context.Context, fetch func(after int64) ([]T, error), 
 // smallNames are the files of an account without its videos, in their order.
 var smallNames = []string{
 	"workspace", "rules", "ruleItems", "schedule", "scrolls", "verdicts", "trends", "keys", "subscription",
-	"payments", "ledger", "usage", "audit", "events",
+	"payments", "ledger", "usage", "audit", "events", "changes", "webhooks", "deliveries",
 }
 
 // small are the entities of these files.
@@ -58,7 +58,7 @@ func (s *Service) small() []entity {
 		"workspace": s.workspace, "rules": s.rulesets, "ruleItems": s.ruleItems, "schedule": s.schedule,
 		"scrolls": s.scrolls, "verdicts": s.verdicts, "trends": s.trends, "keys": s.keys,
 		"subscription": s.subscription, "payments": s.payments, "ledger": s.ledger, "usage": s.usage,
-		"audit": s.audit, "events": s.events,
+		"audit": s.audit, "events": s.events, "changes": s.changes, "webhooks": s.webhooks, "deliveries": s.deliveries,
 	}
 	all := make([]entity, len(smallNames))
 	for i, name := range smallNames {

@@ -15,7 +15,7 @@ import (
 )
 
 // Backup copies the data into dir, which must not exist: the SQLite database as it
-// was at one moment, with all usage events until then, then the files of all accounts. dir appears when it is complete,
+// was at one moment, with all usage events until then, the key of sealed secrets, then the files of all accounts. dir appears when it is complete,
 // and can be used as a data folder. A PostgreSQL database is not copied; database is
 // false then.
 func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied int, err error) {
@@ -43,6 +43,9 @@ func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied
 			return false, 0, fmt.Errorf("backup: %w", err)
 		}
 	}
+	if err := copyKey(s.cfg.KeyFile, part); err != nil {
+		return false, 0, fmt.Errorf("back up the key of secrets: %w", err)
+	}
 	if copied, err = copyFiles(ctx, s.cfg.SandboxDir, filepath.Join(part, "sandbox")); err != nil {
 		return false, copied, fmt.Errorf("back up the files of accounts: %w", err)
 	}
@@ -50,6 +53,19 @@ func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied
 		return false, copied, fmt.Errorf("backup: %w", err)
 	}
 	return database, copied, nil
+}
+
+// copyKey copies the key of sealed secrets, which only its owner can read. There is none
+// before the first secret, and where the configuration has it.
+func copyKey(from, dir string) error {
+	text, err := os.ReadFile(from)
+	if errors.Is(err, fs.ErrNotExist) || from == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, filepath.Base(from)), text, 0o600)
 }
 
 // copyFiles copies the files below the folders of accounts. A file that is deleted

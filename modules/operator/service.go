@@ -89,6 +89,8 @@ type Needs struct {
 type Config struct {
 	// SandboxDir holds the files of accounts.
 	SandboxDir string
+	// KeyFile has the key of sealed secrets; it need not exist.
+	KeyFile string
 }
 
 // Service does the work of the commands. It is safe for concurrent use.
