@@ -219,19 +219,40 @@ func (s *Service) erase(ctx context.Context, account int64, subject string) erro
 	if err := s.needs.Files.EraseFiles(ctx); err != nil {
 		return fmt.Errorf("erase: %w", err)
 	}
-	// Again until nothing is left: work that ran meanwhile may have written.
-	for range 5 {
-		deleted, err := s.eraseRows(ctx, account)
-		if err != nil {
-			return fmt.Errorf("erase: %w", err)
-		}
-		if deleted == 0 {
-			break
-		}
+	if err := s.eraseAll(ctx, account); err != nil {
+		return fmt.Errorf("erase: %w", err)
 	}
 	if err := s.eraseLast(ctx, account); err != nil {
 		return fmt.Errorf("erase: %w", err)
 	}
 	s.log.InfoContext(ctx, "an account was deleted", "account", publicid.Format(publicid.Account, account))
+	return nil
+}
+
+// eraseAll deletes rows until nothing is left: work that ran meanwhile may have written.
+func (s *Service) eraseAll(ctx context.Context, account int64) error {
+	for range 5 {
+		deleted, err := s.eraseRows(ctx, account)
+		if err != nil || deleted == 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseRest deletes what a call, a scroll or a delivery that had begun before the deletion
+// of an account wrote after it.
+func (s *Service) eraseRest(ctx context.Context, account int64) error {
+	ctx = viewer.As(ctx, account)
+	there, err := exists(ctx, s.db.Ent(), account)
+	if err != nil || there {
+		return err
+	}
+	if err := s.eraseAll(ctx, account); err != nil {
+		return fmt.Errorf("erase the rest: %w", err)
+	}
+	if err := s.eraseAudit(ctx); err != nil {
+		return fmt.Errorf("erase the rest: %w", err)
+	}
 	return nil
 }

@@ -278,6 +278,26 @@ func TestErasureLeavesNothing(t *testing.T) {
 		if err := s.erase(t.Context(), mine, subject); err != nil {
 			t.Errorf("once more: %v", err)
 		}
+		fill(t, db, mine, 2)
+		if err := s.eraseRest(t.Context(), mine); err != nil || left(t, db, mine)["videos"] != 2 {
+			t.Errorf("the rest of an account that is there: %v, left %v, want nothing deleted", err, left(t, db, mine))
+		}
+		err := db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error {
+			return tx.Ent().Account.DeleteOneID(mine).Exec(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What ran meanwhile wrote after the deletion.
+		if err := s.eraseRest(t.Context(), mine); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(nothing, left(t, db, mine)); diff != "" {
+			t.Errorf("rows that were written after the deletion, want none - got +:\n%s", diff)
+		}
+		if diff := cmp.Diff(kept, left(t, db, other)); diff != "" {
+			t.Errorf("rows of another account, want - and got +:\n%s", diff)
+		}
 	})
 }
 

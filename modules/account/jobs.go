@@ -15,6 +15,7 @@ import (
 const (
 	mailKind  = "account.mail"
 	eraseKind = "account.erase"
+	restKind  = "account.erase_rest"
 )
 
 const (
@@ -22,6 +23,9 @@ const (
 	eraseWithin = 30 * 24 * time.Hour
 	// eraseSlice is how long one run of an erasure takes; the next one goes on.
 	eraseSlice = 5 * time.Minute
+	// restAfter is longer than a call, a step of a scroll or an attempt to deliver takes:
+	// what one of them wrote after the deletion is deleted then.
+	restAfter = 2 * time.Hour
 )
 
 // order is the argument of both jobs: the subject is that of the confirmation.
@@ -48,6 +52,9 @@ func Workers(s *Service) []store.Worker {
 				return store.Snooze(time.Second)
 			}
 			return err
+		})},
+		{Kind: restKind, Timeout: 2 * eraseSlice, Concurrency: 1, Work: work(func(ctx context.Context, o order) error {
+			return s.eraseRest(ctx, o.Account)
 		})},
 	}
 }

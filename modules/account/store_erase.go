@@ -136,6 +136,27 @@ func (s *Service) eraseByDays(ctx context.Context, account int64) (deleted int64
 // eraseLast deletes the audit and the account itself: all but the newest entries in
 // batches, then these with the account, so that until then it is known what is to be done.
 func (s *Service) eraseLast(ctx context.Context, account int64) error {
+	if err := s.eraseAudit(ctx); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if _, err := tx.Ent().AuditEntry.Delete().Exec(ctx); err != nil {
+			return fmt.Errorf("delete the audit: %w", err)
+		}
+		if _, err := tx.Ent().Account.Delete().Where(entaccount.ID(account)).Exec(ctx); err != nil {
+			return err
+		}
+		return tx.Enqueue(ctx, store.Job{Kind: restKind, Args: order{Account: account}, RunAt: s.now().Add(restAfter)})
+	})
+}
+
+// exists reports whether there is an account.
+func exists(ctx context.Context, client *ent.Client, account int64) (bool, error) {
+	return client.Account.Query().Where(entaccount.ID(account)).Exist(ctx)
+}
+
+// eraseAudit deletes the entries of the audit but the confirmation of the deletion.
+func (s *Service) eraseAudit(ctx context.Context) error {
 	_, err := s.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
 		ids, err := tx.Ent().AuditEntry.Query().Where(auditentry.ActionNEQ(confirmed)).Limit(s.batch).IDs(ctx)
 		if err != nil || len(ids) == 0 {
@@ -147,11 +168,5 @@ func (s *Service) eraseLast(ctx context.Context, account int64) error {
 	if err != nil {
 		return fmt.Errorf("delete the audit: %w", err)
 	}
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if _, err := tx.Ent().AuditEntry.Delete().Exec(ctx); err != nil {
-			return fmt.Errorf("delete the audit: %w", err)
-		}
-		_, err := tx.Ent().Account.Delete().Where(entaccount.ID(account)).Exec(ctx)
-		return err
-	})
+	return nil
 }
