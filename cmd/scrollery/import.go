@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,9 @@ func importCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%w: %w", errUse, err)
 			}
+			if flags.dryRun {
+				return previewImport(cmd, order.InputFiles, flags.json)
+			}
 			return operate(cmd, func(o *app.Operator) error { return runImport(cmd, o, order, flags.json) })
 		},
 	}
@@ -36,6 +40,7 @@ func importCommand() *cobra.Command {
 	f.StringVar(&flags.email, "email", "", "address of the account")
 	flags.add(command)
 	f.BoolVar(&flags.json, "json", false, "print the report as JSON")
+	f.BoolVar(&flags.dryRun, "dry-run", false, "store nothing: show the first ten videos as they would be read, and the report")
 	return command
 }
 
@@ -110,13 +115,13 @@ func (f fileFlags) files(paths []string) (operator.InputFiles, error) {
 // importFlags are the command's own flags as they were given.
 type importFlags struct {
 	fileFlags
-	email string
-	json  bool
+	email        string
+	json, dryRun bool
 }
 
 func (f importFlags) order(paths []string) (operator.ImportOrder, error) {
 	files, err := f.files(paths)
-	if f.email == "" {
+	if f.email == "" && !f.dryRun {
 		err = errors.Join(errors.New("--email is needed"), err)
 	}
 	return operator.ImportOrder{Email: f.email, InputFiles: files}, err
@@ -151,9 +156,7 @@ func printImport(out io.Writer, report operator.ImportReport, asJSON bool) error
 	var text strings.Builder
 	for _, file := range report.Files {
 		fmt.Fprintf(&text, "%s: %s\n", plain(file.File), countsOf(file))
-		for _, skip := range file.Skipped {
-			fmt.Fprintf(&text, "  skipped %d: %s%s\n", skip.Count, skip.Reason, firstOf(skip))
-		}
+		writeSkips(&text, file)
 	}
 	if len(report.Files) > 1 {
 		fmt.Fprintf(&text, "%d files: %s\n", len(report.Files), countsOf(report.Total))
@@ -162,7 +165,13 @@ func printImport(out io.Writer, report operator.ImportReport, asJSON bool) error
 	return err
 }
 
-func countsOf(file operator.ImportedFile) string {
+func writeSkips(text *strings.Builder, file operator.ImportedFile) {
+	for _, skip := range file.Skipped {
+		fmt.Fprintf(text, "  skipped %d: %s%s\n", skip.Count, skip.Reason, firstOf(skip))
+	}
+}
+
+func formatsOf(file operator.ImportedFile) string {
 	var names []string
 	for name, n := range file.Formats {
 		if n > 0 {
@@ -170,15 +179,15 @@ func countsOf(file operator.ImportedFile) string {
 		}
 	}
 	slices.Sort(names)
-	form := strings.Join(names, " + ")
-	if form == "" {
-		form = "no videos"
-	}
+	return cmp.Or(strings.Join(names, " + "), "no videos")
+}
+
+func countsOf(file operator.ImportedFile) string {
 	skipped := 0
 	for _, skip := range file.Skipped {
 		skipped += skip.Count
 	}
-	text := fmt.Sprintf("%s; %d read, %d new, %d seen again, %d already there, %d skipped", form, file.Read, file.New, file.SeenAgain, file.AlreadyThere, skipped)
+	text := fmt.Sprintf("%s; %d read, %d new, %d seen again, %d already there, %d skipped", formatsOf(file), file.Read, file.New, file.SeenAgain, file.AlreadyThere, skipped)
 	if file.Repeated > 0 {
 		text += fmt.Sprintf(", %d further readings of a video ignored", file.Repeated)
 	}

@@ -141,24 +141,14 @@ func readFiles(ctx context.Context, order InputFiles, files []importFile) *fileR
 
 // read reads one file, and yields each batch that is full.
 func (r *fileReading) read(ctx context.Context, file importFile, part int, yield func([]Reading, error) bool) (formats.Report, error) {
-	now := time.Now().UnixMilli()
-	options := formats.Options{
-		Map: r.order.Map, MapFirst: true, Now: now, Format: r.order.Format, LineLimit: importLine,
-		ObservedAt: r.order.ObservedAt, Watch: r.order.Watch,
-	}
-	if options.ObservedAt == nil {
-		options.ObservedAt = &now
-		if file.modified > 0 {
-			options.ObservedAt = &file.modified
-		}
-	}
+	observed := r.order.observedAt(file, time.Now().UnixMilli())
 	emit := func(rec stage.Record) error {
 		if _, err := rec.Clean(); err != nil {
 			r.refused[part]++
 			return nil
 		}
 		if rec.Metrics.ObservedAt == nil { // Clean removed one that was out of bounds
-			rec.Metrics.ObservedAt = options.ObservedAt
+			rec.Metrics.ObservedAt = observed
 		}
 		if r.isLater(&rec, part) {
 			return nil
@@ -176,10 +166,7 @@ func (r *fileReading) read(ctx context.Context, file importFile, part int, yield
 	if file.dir != nil && isExport(file.name) {
 		return r.readExport(ctx, file, emit)
 	}
-	if file.dir == nil {
-		return formats.ReadStream(ctx, r.order.Input, file.shown, options, emit)
-	}
-	return formats.Read(ctx, file.dir, []string{file.name}, options, emit)
+	return readFormats(ctx, r.order, file, emit)
 }
 
 func (r *fileReading) next() ([]Reading, error) {
@@ -200,15 +187,8 @@ func (r *fileReading) report(done Imported) ImportReport {
 		if part < len(done.Parts) {
 			tally = done.Parts[part]
 		}
-		read := r.reports[part]
-		refused := r.refused[part] + tally.Refused
-		one := ImportedFile{
-			File: file.shown, Formats: read.Formats, Read: read.Videos - refused, New: tally.New, SeenAgain: tally.Again,
-			AlreadyThere: tally.Same, Repeated: tally.Repeated, Doubtful: read.Doubtful, Skipped: read.Sorted(),
-		}
-		if refused > 0 {
-			one.Skipped = append(one.Skipped, formats.Skip{Reason: formats.NoID, Count: refused})
-		}
+		one := importedFile(file, r.reports[part], r.refused[part]+tally.Refused)
+		one.New, one.SeenAgain, one.AlreadyThere, one.Repeated = tally.New, tally.Again, tally.Same, tally.Repeated
 		report.Files[part] = one
 		report.Total.add(one)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -11,11 +12,13 @@ import (
 	_ "time/tzdata" // a confined process may not find the system's zones
 
 	jsonx "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Map says how the columns of a CSV file become videos. It is JSON, in
+// Map says how the columns of a CSV file, or the members of JSON objects in no known
+// format, become videos. A column of JSON is a path, such as `stats.views`. It is JSON, in
 // `<file>.csv.map.json` or `feed.map.json` beside the file or in a folder above
-// it, or in the setting csv_map. Without a map, columns that are named as the
+// it, or in the setting csv_map. Without a map, columns of CSV that are named as the
 // fields are taken.
 type Map struct {
 	// Columns gives the column of each field. The fields are platform,
@@ -133,4 +136,76 @@ func (r *reading) findMap(name string) (*Map, error) {
 		return ParseMap(text)
 	}
 	return r.options.Map, nil
+}
+
+// objectTable is a column map laid over JSON objects.
+type objectTable struct {
+	*rowTable
+	paths []string
+}
+
+// layObjects finds the map of a JSON file. Without one, r.objects is nil.
+func (r *reading) layObjects(name string) error {
+	r.objects = nil
+	m, err := r.findMap(name)
+	if m == nil || err != nil {
+		return err
+	}
+	columns := map[string]bool{}
+	for _, named := range []map[string]string{m.Columns, m.Metadata} {
+		for _, column := range named {
+			columns[column] = true
+		}
+	}
+	for column := range m.Filter.Equals {
+		columns[column] = true
+	}
+	delete(columns, "")
+	paths := slices.Sorted(maps.Keys(columns))
+	head := make([][]byte, len(paths))
+	for i, path := range paths {
+		head[i] = []byte(path)
+	}
+	t, err := r.lay(m, head)
+	if err != nil {
+		return err
+	}
+	t.format = Mapped
+	r.objects = &objectTable{rowTable: t, paths: paths}
+	return nil
+}
+
+// fits reports whether an object has the id that the map names.
+func (t *objectTable) fits(o *object) bool {
+	return t != nil && cell(o, t.Columns["externalId"]) != nil
+}
+
+// object takes one object; the error is emit's.
+func (t *objectTable) object(r *reading, o *object, line int) error {
+	t.row = t.row[:0]
+	for _, path := range t.paths {
+		t.row = append(t.row, cell(o, path))
+	}
+	return r.row(t.rowTable, line)
+}
+
+// cell is the text of a member: a list of texts is joined by commas, and an object is
+// its JSON. Nil is a member that is missing or null. A member whose own name has dots
+// goes before a path.
+func cell(o *object, path string) []byte {
+	value, ok := o.members[path]
+	if !ok {
+		value = o.at(path)
+	}
+	switch value.Kind() {
+	case 0, 'n':
+		return nil
+	case '"':
+		return []byte(textOf(value))
+	case '[':
+		var parts []string
+		_ = o.each(value, func(_ string, value jsontext.Value) { parts = append(parts, string(textOf(value))) }) // valid, as what it is in
+		return []byte(strings.Join(parts, ","))
+	}
+	return value
 }

@@ -19,6 +19,7 @@ import (
 // rowTable is a column map laid over the header of one file.
 type rowTable struct {
 	*Map
+	format Format
 	// at is the place of each field's column.
 	at map[string]int
 	// extra and equal are the places of further columns.
@@ -33,6 +34,7 @@ type place struct {
 }
 
 type wanted struct {
+	name   string
 	values []string
 	column int
 }
@@ -95,7 +97,7 @@ func (r *reading) lay(m *Map, head [][]byte) (*rowTable, error) {
 	if m == nil {
 		m = plainMap(header)
 	}
-	t := &rowTable{Map: m, at: map[string]int{}}
+	t := &rowTable{Map: m, format: CSV, at: map[string]int{}}
 	find := func(column string) int {
 		at := slices.Index(header, column)
 		if at < 0 {
@@ -125,7 +127,7 @@ func (r *reading) lay(m *Map, head [][]byte) (*rowTable, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("no column %q for the filter", column)
 		}
-		t.equal = append(t.equal, wanted{m.Filter.Equals[column], at})
+		t.equal = append(t.equal, wanted{column, m.Filter.Equals[column], at})
 	}
 	return t, nil
 }
@@ -142,7 +144,7 @@ func (t *rowTable) text(field string) string {
 func (r *reading) row(t *rowTable, line int) error {
 	for _, want := range t.equal {
 		if !slices.Contains(want.values, string(t.row[want.column])) {
-			r.skip(Filtered, line, "the map's filter")
+			r.skip(Filtered, line, fmt.Sprintf("%s: not one of the values of the map's filter", want.name))
 			return nil
 		}
 	}
@@ -150,17 +152,21 @@ func (r *reading) row(t *rowTable, line int) error {
 	filter := t.Filter
 	if (filter.MaxDurationSeconds != nil && (!known || length > *filter.MaxDurationSeconds)) ||
 		(filter.MinDurationSeconds != nil && (!known || length < *filter.MinDurationSeconds)) {
-		r.skip(Filtered, line, "the map's filter")
+		r.skip(Filtered, line, "durationSeconds: unknown, or outside the bounds of the map's filter")
 		return nil
 	}
 	rec := stage.Record{Ref: stage.Ref{Platform: platformName(t.text("platform")), ExternalID: strings.TrimSpace(t.text("externalId"))}}
-	if rec.Platform == "" || !usableID(rec.ExternalID) {
-		r.skip(NoID, line, errNoVideo.detail)
+	switch {
+	case rec.Platform == "":
+		r.skip(NoID, line, fmt.Sprintf("platform: %.20q is missing or cannot name one", t.text("platform")))
+		return nil
+	case !usableID(rec.ExternalID):
+		r.skip(NoID, line, fmt.Sprintf("externalId: %.20q is missing or cannot name a video", rec.ExternalID))
 		return nil
 	}
 	r.fill(t, &rec)
 	rec.Metadata = t.metadata(length, known)
-	return r.take(rec, CSV, line)
+	return r.take(rec, t.format, line)
 }
 
 func (r *reading) fill(t *rowTable, rec *stage.Record) {

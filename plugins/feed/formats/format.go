@@ -21,6 +21,8 @@ const (
 	InstagramScraper Format = "instagram-scraper"
 	Zeeschuimer      Format = "zeeschuimer"
 	CSV              Format = "csv"
+	// Mapped is flat or nested JSON of any other tool, read by a column map.
+	Mapped Format = "mapped"
 )
 
 // format reads one form.
@@ -52,6 +54,7 @@ func all() []format {
 		{Name: YTDLP, About: "", fits: func(o *object) bool { return o.has("id") }, read: readYTDLP, late: true},
 		{Name: Zeeschuimer, About: "Zeeschuimer's envelopes of TikTok and Instagram items"},
 		{Name: CSV, About: "CSV with a column map"},
+		{Name: Mapped, About: "JSON objects with a column map; a dot in a column's name leads into an object"},
 	}
 }
 

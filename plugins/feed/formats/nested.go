@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 
 	jsonx "github.com/go-json-experiment/json"
@@ -47,6 +48,9 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 		c.observed = written(o.sub("__import_meta"))
 	}
 	form := r.table.detect(o)
+	if r.maps(o, form) {
+		return r.objects.object(r, o, line)
+	}
 	if form == nil || form.late || o.kind("entries") == '[' {
 		switch names := holds(o); {
 		case isError(o):
@@ -80,6 +84,14 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 		name = c.format
 	}
 	return r.draft(&d, name, line)
+}
+
+// maps reports whether the column map reads an object: one in no format that has a mark
+// of its own, and that is no list of videos.
+func (r *reading) maps(o *object, form *format) bool {
+	forced := r.options.Format
+	return r.objects.fits(o) && (forced == Mapped || forced == "" && (form == nil || form.late)) &&
+		!slices.ContainsFunc(listNames, func(name string) bool { return o.kind(name) == '[' })
 }
 
 // holds are the members of an answer that hold videos.

@@ -14,7 +14,7 @@ import (
 
 // Options of a reading.
 type Options struct {
-	// Map reads CSV files that have no map beside or above them.
+	// Map reads files that have no map beside or above them.
 	Map *Map
 	// MapFirst has Map read those too that have one.
 	MapFirst bool
@@ -70,6 +70,8 @@ type reading struct {
 
 	table  table
 	parser parser
+	// objects is the column map of the JSON file; nil without one.
+	objects *objectTable
 }
 
 func newReading(ctx context.Context, options Options, emit func(stage.Record) error) *reading {
@@ -198,6 +200,9 @@ func (r *reading) content(file io.Reader, name string) error {
 	case tableForm:
 		return r.csv(in, name)
 	default:
+		if err := r.layObjects(name); err != nil {
+			return err
+		}
 		return r.json(in, form == linesForm)
 	}
 }
