@@ -34,10 +34,12 @@ const document = "index.html"
 
 // types are the files of the console and their media types. Nothing else is served.
 var types = map[string]string{
-	document:       "text/html; charset=utf-8",
-	"console.js":   "text/javascript; charset=utf-8",
-	"console.css":  "text/css; charset=utf-8",
-	"licenses.txt": "text/plain; charset=utf-8",
+	document:      "text/html; charset=utf-8",
+	"console.js":  "text/javascript; charset=utf-8",
+	"console.css": "text/css; charset=utf-8",
+	// The texts of other languages than the one in the script.
+	"messages.de.json": "application/json",
+	"licenses.txt":     "text/plain; charset=utf-8",
 }
 
 //go:embed absent.html

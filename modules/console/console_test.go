@@ -22,10 +22,11 @@ const firstPage = 100 << 10
 
 func assets() fs.FS {
 	return fstest.MapFS{
-		"index.html":   {Data: []byte("<!doctype html><title>Scrollery</title>")},
-		"console.js":   {Data: []byte(strings.Repeat("render();", 500))},
-		"console.css":  {Data: []byte("body{}")},
-		"licenses.txt": {Data: []byte("MIT")},
+		"index.html":       {Data: []byte("<!doctype html><title>Scrollery</title>")},
+		"console.js":       {Data: []byte(strings.Repeat("render();", 500))},
+		"console.css":      {Data: []byte("body{}")},
+		"messages.de.json": {Data: []byte("{}")},
+		"licenses.txt":     {Data: []byte("MIT")},
 	}
 }
 

@@ -16,11 +16,11 @@ func TestSameInputsSameBytes(t *testing.T) {
 		t.Skip("the packages of the console are not installed")
 	}
 	t.Chdir("../../..")
-	first, err := bundle()
+	first, err := bundle(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := bundle()
+	second, err := bundle(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +31,9 @@ func TestSameInputsSameBytes(t *testing.T) {
 	}
 	if len(first["console.js"]) == 0 || bytes.Contains(first["console.js"], []byte("eval(")) {
 		t.Errorf("console.js has %d bytes and must not evaluate text", len(first["console.js"]))
+	}
+	if german := string(first["messages.de.json"]); !strings.Contains(german, "Anmelden") || strings.Contains(string(first["console.js"]), "Anmelden") {
+		t.Error("German is not in a file of its own")
 	}
 	for _, name := range []string{"preact 11", "uplot 1", "@connectrpc/connect-web 2", "Copyright 2008 Google Inc.", "Apache License"} {
 		if !strings.Contains(string(first["licenses.txt"]), name) {

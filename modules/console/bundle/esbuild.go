@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +14,14 @@ import (
 )
 
 // bundle returns the files of dist by name.
-func bundle() (map[string][]byte, error) {
+func bundle(ctx context.Context) (map[string][]byte, error) {
 	folder, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
+	}
+	languages, err := messages(ctx, folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the messages: %w", err)
 	}
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir:       folder,
@@ -34,11 +39,17 @@ func bundle() (map[string][]byte, error) {
 		LegalComments:       api.LegalCommentsNone, // licenses.txt has them
 		Metafile:            true,
 		LogLevel:            api.LogLevelWarning,
+		Plugins:             []api.Plugin{builtIn(languages)},
 	})
 	if len(result.Errors) > 0 {
 		return nil, errors.New("esbuild reported errors")
 	}
 	files := map[string][]byte{}
+	for language, texts := range languages {
+		if language != firstLanguage {
+			files["messages."+language+".json"] = texts
+		}
+	}
 	for _, output := range result.OutputFiles {
 		files[filepath.Base(output.Path)] = output.Contents
 	}

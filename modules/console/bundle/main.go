@@ -56,7 +56,7 @@ func build(ctx context.Context) error {
 	if err := run(ctx, "node_modules/.bin/tsc", "--project", "."); err != nil {
 		return fmt.Errorf("check the types: %w", err)
 	}
-	files, err := bundle()
+	files, err := bundle(ctx)
 	if err != nil {
 		return err
 	}

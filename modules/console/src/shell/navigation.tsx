@@ -2,9 +2,10 @@
 import { signOut } from "../api/signin";
 import { has, researchScopes, session, signedIn } from "../api/session";
 import { time } from "../i18n/format";
-import { t } from "../i18n/t";
+import { speak, t } from "../i18n/t";
 import { pages } from "../pages/index";
 import { Button, Link } from "../ui/parts";
+import { announce } from "./announce";
 import { language, theme, type Language, type Theme } from "./preferences";
 import { navigate, segments, to } from "./router";
 
@@ -55,6 +56,16 @@ function SessionState() {
   );
 }
 
+/** Changes the language and keeps the choice. */
+async function choose(next: Language) {
+  try {
+    await speak(next);
+    localStorage.setItem("scrollery.language", next);
+  } catch {
+    announce(t("problem.offline"));
+  }
+}
+
 function Preferences() {
   return (
     <div class="preferences">
@@ -66,7 +77,7 @@ function Preferences() {
       </label>
       <label>
         <span class="hidden">{t("preferences.language")}</span>
-        <select value={language.value} onChange={(event) => { language.value = event.currentTarget.value as Language; }}>
+        <select value={language.value} onChange={(event) => void choose(event.currentTarget.value as Language)}>
           {Object.entries(languages).map(([code, name]) => <option key={code} value={code} lang={code}>{name}</option>)}
         </select>
       </label>

@@ -5,7 +5,10 @@ export type Theme = "auto" | "light" | "dark";
 export type Language = "en" | "de";
 
 export const theme = signal<Theme>(stored("scrollery.theme", ["auto", "light", "dark"]) ?? "auto");
-export const language = signal<Language>(stored("scrollery.language", ["en", "de"]) ?? (navigator.language.startsWith("de") ? "de" : "en"));
+/** The language to begin with. */
+export const preferred: Language = stored("scrollery.language", ["en", "de"]) ?? (navigator.language.startsWith("de") ? "de" : "en");
+/** The language of the page as it is. Change it with `speak`, which loads its texts first. */
+export const language = signal<Language>("en");
 
 /** Follows the signals from now on. */
 export function applyPreferences(): void {
@@ -15,7 +18,6 @@ export function applyPreferences(): void {
   });
   effect(() => {
     document.documentElement.lang = language.value;
-    localStorage.setItem("scrollery.language", language.value);
   });
 }
 
