@@ -63,6 +63,15 @@ test: ## Run the tests, on PostgreSQL too if there is one
 browser: console ## Make the journey in a real browser; SCROLLERY_SCREENSHOTS names a folder for pictures
 	$(GO) test -count 1 ./app/browser
 
+# The pictures that the README shows, of those that the journey takes.
+PICTURES = start-light outliers-light scroll-dark
+
+.PHONY: screenshots
+screenshots: ## Take the pictures of the README again, in docs/screenshots
+	mkdir -p $(BIN)/screenshots docs/screenshots
+	SCROLLERY_SCREENSHOTS=$(CURDIR)/$(BIN)/screenshots CI=1 $(MAKE) --no-print-directory browser
+	cp $(PICTURES:%=$(BIN)/screenshots/%.png) docs/screenshots
+
 .PHONY: race
 race: ## Run the race detector where goroutines share data (needs a C compiler)
 	# The stacks of threads count as memory of a confined process. A process of the race detector sleeps before it ends.

@@ -8,12 +8,15 @@ import { Table } from "../ui/table";
 
 const tones: Record<string, Tone> = { ok: "good", partial: "warn", empty: "plain", not_found: "bad", quota: "warn", blocked: "warn", misconfigured: "bad", unsupported: "plain", changed: "warn" };
 
+/** Seeds that someone can do something about come first, those that could not be asked last. */
+const order = ["misconfigured", "not_found", "changed", "blocked", "quota", "partial", "ok", "empty", "unsupported"];
+
 /** A run with many seeds shows these first. */
 const shown = 50;
 
 export function Coverage({ rows, over }: { rows: Row[]; over: boolean }) {
   if (rows.length === 0) return <Empty title={t(over ? "coverage.none" : "coverage.soon")} />;
-  const ordered = [...rows].sort((a, b) => Number(a.outcome === "ok") - Number(b.outcome === "ok"));
+  const ordered = [...rows].sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome));
   return (
     <>
       <Table caption={t("coverage.title")} rows={ordered.slice(0, shown)} id={(row) => `${row.platform} ${row.seed}`} columns={[
