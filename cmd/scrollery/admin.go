@@ -48,6 +48,10 @@ func hint(command *cobra.Command) {
 	command.RunE = func(cmd *cobra.Command, args []string) error {
 		path := strings.TrimPrefix(cmd.CommandPath(), "scrollery ")
 		fmt.Fprintf(os.Stderr, "scrollery: `scrollery %[1]s` is now `scrollery admin %[1]s`; the old form works until the next release.\n", path)
+		switch noun := strings.Fields(path)[0]; noun {
+		case "keys", "scrolls":
+			fmt.Fprintf(os.Stderr, "It reads the data of a server on this machine. What your key can see is in `scrollery %s`.\n", strings.TrimSuffix(noun, "s"))
+		}
 		return run(cmd, args)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -162,8 +163,10 @@ func (c *call) send(request *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, callTimeout)
+	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
+	late := time.AfterFunc(callTimeout, cancel)
+	defer late.Stop()
 	request = request.WithContext(ctx)
 	request.URL.Scheme, request.URL.Host = server.Scheme, server.Host
 	answer, err := client.http.Do(request)
@@ -173,6 +176,7 @@ func (c *call) send(request *http.Request) error {
 	defer answer.Body.Close()
 	isJSON := strings.Contains(answer.Header.Get("Content-Type"), "json")
 	if answer.StatusCode < 300 && !isJSON {
+		late.Stop() // a download takes its time
 		if c.out.Terminal && !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/") {
 			return wrongUse("the answer is %s: send stdout to a file", answer.Header.Get("Content-Type"))
 		}
