@@ -37,6 +37,8 @@ var types = map[string]string{
 	document:      "text/html; charset=utf-8",
 	"console.js":  "text/javascript; charset=utf-8",
 	"console.css": "text/css; charset=utf-8",
+	// The library for plots, for pages that have one.
+	"plots.js": "text/javascript; charset=utf-8",
 	// The texts of other languages than the one in the script.
 	"messages.de.json": "application/json",
 	"licenses.txt":     "text/plain; charset=utf-8",

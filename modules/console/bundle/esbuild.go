@@ -25,10 +25,11 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 	}
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir:       folder,
-		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "console"}, {InputPath: "src/console.css", OutputPath: "console"}},
+		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "console"}, {InputPath: "src/plots.ts", OutputPath: "plots"}, {InputPath: "src/console.css", OutputPath: "console"}},
 		Outdir:              "dist",
 		Bundle:              true,
-		Format:              api.FormatIIFE,
+		Format:              api.FormatESModule,
+		Splitting:           true, // plots.js is loaded by the first page with a plot
 		Target:              api.ES2022,
 		Charset:             api.CharsetUTF8,
 		JSX:                 api.JSXAutomatic,
