@@ -38,3 +38,16 @@ export function duration(milliseconds: number): string {
   if (minutes < 60) return part(minutes, "minute");
   return `${part(Math.floor(minutes / 60), "hour")} ${part(minutes % 60, "minute")}`;
 }
+
+/** A time on an axis that covers so many milliseconds. */
+export function moment(at: number, span: number): string {
+  if (span < 300_000) return new Intl.DateTimeFormat(locale(), { timeStyle: "medium" }).format(at);
+  if (span < 172_800_000) return time(at);
+  return new Intl.DateTimeFormat(locale(), { day: "numeric", month: "short" }).format(at);
+}
+
+/** The age of a video: in days from the second one on. */
+export function age(milliseconds: number): string {
+  if (milliseconds < 172_800_000) return duration(milliseconds);
+  return new Intl.NumberFormat(locale(), { style: "unit", unit: "day", unitDisplay: "long", maximumFractionDigits: 0 }).format(milliseconds / 86_400_000);
+}

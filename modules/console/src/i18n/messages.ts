@@ -1,10 +1,15 @@
-// Every text of the console, in every language: the only file that a translator edits.
+// Every text of the console, in every language: the only file that a translator edits, with
+// messages-library.ts for the pages of what was collected.
 // A text with `one` and `other` chooses by its value {n}. Keep a section a page, in the
 // order of the navigation.
+
+import { libraryMessages } from "./messages-library";
 
 type Text = string | { one: string; other: string };
 
 export const messages = {
+  ...libraryMessages,
+
   // Frame
   "nav.skip": { en: "Skip to the content", de: "Zum Inhalt springen" },
   "nav.label": { en: "Pages", de: "Seiten" },
@@ -252,9 +257,6 @@ export const messages = {
   "advice.misconfigured": { en: "The operator must finish the settings of this source.", de: "Der Betreiber muss diese Quelle fertig einrichten." },
   "advice.unsupported": { en: "No source here can look for this on this platform.", de: "Keine Quelle hier kann auf dieser Plattform danach suchen." },
   "advice.changed": { en: "The source needs an update; the operator sees why in the log.", de: "Die Quelle braucht ein Update; der Betreiber sieht den Grund im Protokoll." },
-  "platform.youtube": { en: "YouTube", de: "YouTube" },
-  "platform.tiktok": { en: "TikTok", de: "TikTok" },
-  "platform.instagram": { en: "Instagram", de: "Instagram" },
   "drops.title": { en: "What the rules dropped", de: "Was die Regeln verwarfen" },
   "drops.edit": { en: "Change the rules", de: "Regeln ändern" },
   "drops.none": { en: "No rule dropped a video", de: "Keine Regel hat ein Video verworfen" },
@@ -264,12 +266,6 @@ export const messages = {
   "drops.unclear": { en: "These rules could not be applied, so they kept nothing out:", de: "Diese Regeln konnten nicht angewendet werden und hielten nichts fern:" },
   "evidence.title": { en: "What was looked at closely", de: "Was genauer angesehen wurde" },
   "evidence.found": { en: "{found} of {asked} videos", de: "{found} von {asked} Videos" },
-
-  // Rules
-  "rules.text": { en: "Rules", de: "Regeln" },
-  "rules.hint": { en: "One rule a line.", de: "Eine Regel je Zeile." },
-  "rules.example": { en: "- At least 1000 views\n- Skip giveaways\n- English only", de: "- At least 1000 views\n- Skip giveaways\n- English only" },
-  "rules.save": { en: "Save the rules", de: "Regeln speichern" },
 
   // Account
   "account.usage": { en: "Usage", de: "Verbrauch" },

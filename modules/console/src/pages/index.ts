@@ -3,8 +3,13 @@
 import type { FunctionComponent } from "preact";
 import type { Key } from "../i18n/t";
 import { Account } from "./account";
+import { Hooks } from "./hooks";
+import { Library } from "./library";
+import { Outliers } from "./outliers";
+import { RulesPage } from "./rules";
 import { ScrollPage } from "./scroll";
 import { Start } from "./start";
+import { Trends } from "./trends";
 
 export type PageProps = {
   /** The parts of the address after the page's own name: an id, or nothing. */
@@ -24,5 +29,10 @@ export type PageEntry = {
 export const pages: PageEntry[] = [
   { path: "", title: "nav.start", icon: "M4 11l8-7 8 7v9h-5v-6H9v6H4z", view: Start },
   { path: "scroll", title: "nav.scroll", icon: "M12 4v12m0 0l-5-5m5 5l5-5M5 20h14", view: ScrollPage },
+  { path: "outliers", title: "nav.outliers", icon: "M4 20h16M4 20V4M8 15h.01M11 12h.01M13 15h.01M18 6h.01M15 10h.01", view: Outliers },
+  { path: "hooks", title: "nav.hooks", icon: "M5 5h14v10H10l-5 4zM9 9h6M9 12h4", view: Hooks },
+  { path: "trends", title: "nav.trends", icon: "M4 17l6-6 4 4 6-8M15 7h5v5", view: Trends },
+  { path: "rules", title: "nav.rules", icon: "M4 6h10M4 12h7M4 18h10M17 10l2 2 3-4", view: RulesPage },
+  { path: "library", title: "nav.library", icon: "M5 4v16M10 4v16M14 5l5 15M3 20h18", view: Library },
   { path: "account", title: "nav.account", icon: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 20c1.5-3.5 4.5-5 8-5s6.500 1.500 8 5", view: Account },
 ];

@@ -1,0 +1,110 @@
+// Outliers: all scored videos in a plot, and those above their baseline in a list.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Outlier } from "../../gen/scrollery/v1/library_pb";
+import { api } from "../api/client";
+import { usePages, useQuery } from "../api/query";
+import { compact, number } from "../i18n/format";
+import { t, word } from "../i18n/t";
+import { announce } from "../shell/announce";
+import { to } from "../shell/router";
+import { CheckFilter, ChoiceFilter, Filters, InputFilter, dayFilter, filter, kinds, numberFilter, platforms } from "../ui/filters";
+import { Button, Card, Link, PageHead } from "../ui/parts";
+import { Empty, Show, ShowPages } from "../ui/states";
+import { Twin } from "../ui/twin";
+import { Byline, Name, nameOf } from "../ui/video";
+import type { PageProps } from "./index";
+import { Scatter, inside, pointsOf, type Area, type Point } from "./outliers-scatter";
+import { VideoPage } from "./video";
+
+const names = ["q", "platform", "kind", "min", "from", "until", "archived"];
+
+export function Outliers({ rest }: PageProps) {
+  const id = rest[0];
+  return id ? <VideoPage id={id} back="outliers" /> : <Overview />;
+}
+
+function Overview() {
+  const wanted = {
+    platform: filter("platform"), kind: filter("kind"), includeArchived: filter("archived") === "1" || undefined,
+  };
+  const min = numberFilter("min");
+  const [from, until, q] = [dayFilter("from"), dayFilter("until", true), filter("q")];
+  const scores = useQuery((signal) => api.library.listScores(wanted, { signal }), Object.values(wanted));
+  const list = usePages(async (pageToken, signal) => {
+    const page = await api.library.listOutliers({ ...wanted, minScore: min, postedAfter: from, postedBefore: until, q, limit: 25, pageToken }, { signal });
+    return { items: page.outliers, next: page.nextPageToken };
+  }, [...Object.values(wanted), min, from, until, q]);
+  const [area, setArea] = useState<Area | null>(null);
+  const all = useMemo(() => (scores.data ? pointsOf(scores.data) : []), [scores.data]);
+  const points = useMemo(() => all.filter((point) =>
+    (min === undefined || point.score >= min)
+    && (from === undefined || (point.postedAt !== undefined && point.postedAt >= from))
+    && (until === undefined || (point.postedAt !== undefined && point.postedAt < until))), [all, min, from, until]);
+  const listed = list.data;
+  const known = useMemo(() => new Map((listed ?? []).flatMap(({ video }) => (video ? [[video.id, nameOf(video)] as const] : []))), [listed]);
+  const marked = useMemo(() => (q ? new Set(known.keys()) : null), [q, known]);
+  const shown = useMemo(() => points.filter(inside(area)), [points, area]);
+  const summary = summaryOf(shown);
+  useEffect(() => { if (area) announce(summary); }, [area]);
+  return (
+    <>
+      <PageHead title={t("nav.outliers")} lead={t("outliers.lead")} />
+      <Filters names={names}>
+        <InputFilter name="q" label={t("filter.search")} />
+        <ChoiceFilter name="platform" label={t("filter.platform")} values={platforms} prefix="platform" />
+        <ChoiceFilter name="kind" label={t("filter.kind")} values={kinds} prefix="kind" />
+        <InputFilter name="min" label={t("filter.minScore")} type="number" />
+        <InputFilter name="from" label={t("filter.from")} type="date" />
+        <InputFilter name="until" label={t("filter.until")} type="date" />
+        <CheckFilter name="archived" label={t("filter.archived")} />
+      </Filters>
+      <Card title={t("outliers.plot")} aside={area && <Button onClick={() => setArea(null)}>{t("outliers.whole")}</Button>}>
+        <Show of={scores} lines={8}>
+          {() => points.length === 0
+            ? <Empty title={t("outliers.none")} text={t(all.length ? "filter.none" : "outliers.noneText")} />
+            : (
+              <>
+                <Scatter points={points} names={known} marked={marked} area={area} onArea={setArea} summary={summary} />
+                <Twin title={t("outliers.plot")} rows={shown} id={(point) => point.id} columns={columns(known)} />
+              </>
+            )}
+        </Show>
+      </Card>
+      <Card title={t("outliers.list")}>
+        <ShowPages of={list} lines={6} empty={<Empty title={t("outliers.none")} text={t(names.some((name) => filter(name)) ? "filter.none" : "outliers.noneText")} />}>
+          {(items) => <ol class="ranked">{items.map((item) => <Row key={item.video?.id} outlier={item} />)}</ol>}
+        </ShowPages>
+      </Card>
+    </>
+  );
+}
+
+function Row({ outlier }: { outlier: Outlier }) {
+  const { video } = outlier;
+  if (!video) return null;
+  return (
+    <li>
+      <p class="score"><span class="figure">{number(outlier.score, outlier.score < 10 ? 1 : 0)}×</span></p>
+      <div class="ranked-body">
+        <Link class="name" href={to("outliers", video.id)}><Name video={video} /></Link>
+        <Byline video={video} />
+        <p class="muted">{t("outliers.point", { score: number(outlier.score, 1), views: compact(video.metrics?.views ?? 0), baseline: compact(outlier.baselineViews ?? 0), n: outlier.sampleCount })}</p>
+      </div>
+    </li>
+  );
+}
+
+const columns = (known: Map<string, string>) => [
+  { title: t("table.video"), head: true, cell: (point: Point) => <Link href={to("outliers", point.id)}><bdi>{known.get(point.id)?.slice(0, 80) ?? point.id}</bdi></Link> },
+  { title: t("table.format"), cell: (point: Point) => word("platform", point.kind) },
+  { title: t("outliers.score"), number: true, cell: (point: Point) => number(point.score, 2) },
+  { title: t("outliers.views"), number: true, cell: (point: Point) => number(point.views) },
+  { title: t("outliers.baseline"), number: true, cell: (point: Point) => number(point.baseline) },
+  { title: t("outliers.peers"), number: true, cell: (point: Point) => number(point.peers) },
+];
+
+function summaryOf(points: Point[]): string {
+  const best = points[0];
+  if (!best) return t("outliers.nothing");
+  return t("outliers.summary", { n: points.length, above: points.filter((point) => point.score > 1).length, score: number(best.score, 1), views: compact(best.views) });
+}

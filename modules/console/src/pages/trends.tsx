@@ -1,0 +1,119 @@
+// Trends: a line a key over the scrolls of the window, and the keys with their numbers.
+import type { Trend } from "../../gen/scrollery/v1/library_pb";
+import { api } from "../api/client";
+import { useQuery } from "../api/query";
+import { compact, number } from "../i18n/format";
+import { t } from "../i18n/t";
+import { to } from "../shell/router";
+import { CheckFilter, Filters, filter } from "../ui/filters";
+import { useState } from "preact/hooks";
+import { Badge, Button, Card, Link, PageHead } from "../ui/parts";
+import { Empty, Show } from "../ui/states";
+import { Lines, type Line } from "../ui/lines";
+import { Byline, Name } from "../ui/video";
+import type { PageProps } from "./index";
+import { TrendPage } from "./trends-key";
+
+/** Keys whose lines are drawn at first. Each is one more read. */
+const drawn = 6;
+
+/** What a key is, for people: its label, with its sort where the label alone does not say it. */
+export function labelOf(trend: { key: string; label: string }): string {
+  const sort = trend.key.slice(0, trend.key.indexOf(":"));
+  if (sort === "hook") return labelOfPattern(trend.key) ?? trend.label;
+  if (sort === "sound") return `♪ ${trend.label}`;
+  return trend.label || trend.key;
+}
+
+function labelOfPattern(key: string): string | undefined {
+  switch (key) {
+    case "hook:question": return t("pattern.question");
+    case "hook:number": return t("pattern.number");
+    case "hook:short": return t("pattern.short");
+    case "hook:quote": return t("pattern.quote");
+    default: return undefined;
+  }
+}
+
+export function sortOf(key: string): string {
+  switch (key.slice(0, key.indexOf(":"))) {
+    case "hashtag": return t("trends.hashtag");
+    case "sound": return t("trends.sound");
+    case "hook": return t("trends.hook");
+    case "opening": return t("trends.opening");
+    default: return t("trends.term");
+  }
+}
+
+export function Trends({ rest }: PageProps) {
+  const key = rest[0];
+  return key ? <TrendPage trendKey={key} /> : <Overview />;
+}
+
+type Listed = { status: string; scrolls: number; trends: Trend[]; next: string | undefined };
+
+function Overview() {
+  const includeArchived = filter("archived") === "1" || undefined;
+  const [pages, setPages] = useState(1);
+  const list = useQuery(async (signal): Promise<Listed> => {
+    const all: Trend[] = [];
+    let token: string | undefined;
+    for (let page = 0; ; page++) {
+      const answer = await api.library.listTrends({ includeArchived, limit: 25, pageToken: token }, { signal });
+      all.push(...answer.trends);
+      token = answer.nextPageToken || undefined;
+      if (!token || page + 1 >= pages) return { status: answer.status, scrolls: answer.completedScrolls, trends: all, next: token };
+    }
+  }, [includeArchived, pages]);
+  return (
+    <>
+      <PageHead title={t("nav.trends")} lead={t("trends.lead")} />
+      <Filters names={["archived"]}><CheckFilter name="archived" label={t("trends.archived")} /></Filters>
+      <Show of={list} lines={8}>
+        {({ status, scrolls, trends, next }) => status === "insufficient_history"
+          ? <Empty title={t("trends.early")} text={t("trends.earlyText", { n: scrolls })} />
+          : trends.length === 0
+            ? <Empty title={t("trends.none")} text={t("trends.noneText")} />
+            : (
+              <>
+                <Curves trends={trends.slice(0, drawn)} />
+                <ul class="trends">{trends.map((trend, i) => <Row key={trend.key} trend={trend} place={i + 1} />)}</ul>
+                {next && <div class="row center"><Button onClick={() => setPages(pages + 1)} busy={list.loading}>{t("state.more")}</Button></div>}
+              </>
+            )}
+      </Show>
+    </>
+  );
+}
+
+function Curves({ trends }: { trends: Trend[] }) {
+  const series = useQuery((signal) => Promise.all(trends.map((trend) => api.library.getTrendSeries({ key: trend.key }, { signal }))), [trends.map((trend) => trend.key).join("\n")]);
+  return (
+    <Card title={t("trends.plot")}>
+      <Show of={series} lines={6}>
+        {(all) => {
+          const lines = all.map((one, i): Line => ({
+            id: one.key, name: labelOf(trends[i] ?? one), points: one.observedAt.map((x, at) => ({ x, y: one.views[at] ?? 0 })),
+          }));
+          const first = lines[0];
+          const summary = t("trends.summary", { n: lines.length, name: first?.name ?? "", from: compact(first?.points[0]?.y ?? 0), to: compact(first?.points.at(-1)?.y ?? 0) });
+          return <Lines title={t("trends.plot")} summary={summary} lines={lines} x="time" yTitle={t("trends.views")} height={340} />;
+        }}
+      </Show>
+    </Card>
+  );
+}
+
+function Row({ trend, place }: { trend: Trend; place: number }) {
+  return (
+    <li class="card trend">
+      <div class="card-head">
+        <h2><span class="muted">{place}</span> <Link href={to("trends", trend.key)}><bdi>{labelOf(trend)}</bdi></Link> <Badge>{sortOf(trend.key)}</Badge></h2>
+        <p class="row"><span>{t("trends.videos", { n: trend.metrics?.videoCount ?? 0 })}</span><Badge tone="good">{t("trends.growth", { times: number(trend.metrics?.medianGrowthMultiple ?? 0, 1) })}</Badge></p>
+      </div>
+      <ul class="carriers">
+        {trend.examples.map((video) => <li key={video.id}><Link class="name" href={to("outliers", video.id)}><Name video={video} /></Link><Byline video={video} /></li>)}
+      </ul>
+    </li>
+  );
+}

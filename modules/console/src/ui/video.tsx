@@ -1,0 +1,34 @@
+// A video in a line: its caption, who made it, where and when. All of it is text.
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Video } from "../../gen/scrollery/v1/library_pb";
+import { date } from "../i18n/format";
+import { t, word } from "../i18n/t";
+import { Out, Quote, isPlatform } from "./parts";
+
+/** A member of a video's metadata if it is a text. */
+export function textOf(metadata: JsonObject | undefined, name: string): string {
+  const value = metadata?.[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** What a video is called: its title, its caption, or its id on the platform. */
+export function nameOf(video: Video): string {
+  return textOf(video.metadata, "title") || textOf(video.metadata, "caption") || `${word("platform", video.platform)} ${video.externalId}`;
+}
+
+export function Byline({ video }: { video: Video }) {
+  const posted = video.postedAt;
+  return (
+    <span class="byline">
+      {video.source?.handle && <bdi>@{video.source.handle.replace(/^@/, "").slice(0, 80)}</bdi>}
+      <span>{word("platform", video.platform)}</span>
+      {video.source && <span>{word("kind", video.source.kind)}</span>}
+      {posted !== undefined && <time dateTime={new Date(posted).toISOString()}>{date(posted)}</time>}
+      {isPlatform(video.sourceUrl) && <Out address={video.sourceUrl}>{t("video.open")}</Out>}
+    </span>
+  );
+}
+
+export function Name({ video, lines = 2 }: { video: Video; lines?: number }) {
+  return <Quote text={nameOf(video)} lines={lines} />;
+}
