@@ -69,6 +69,7 @@ type carried struct {
 	mu    sync.Mutex
 	calls int
 	lost  bool // a call must not be answered
+	cause error
 }
 
 type carriedKey struct{}
@@ -84,7 +85,7 @@ func (m *Mux) serveAgents(ctx context.Context, w http.ResponseWriter, c *call) {
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	c.quiet = all.calls > 0
+	c.quiet, c.cause = all.calls > 0, all.cause
 	switch {
 	case all.lost:
 		panic(http.ErrAbortHandler)
@@ -160,6 +161,14 @@ func SpendRate(ctx context.Context, what string) error {
 		return err
 	}
 	return c.spendRate(ctx)
+}
+
+// Failed adds to the log why a request of an agent failed beside its operations.
+func Failed(ctx context.Context, cause error) {
+	all := ctx.Value(carriedKey{}).(*carried)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.cause = cause
 }
 
 // Invoked is the outcome of an operation.

@@ -30,13 +30,13 @@ func (s *Server) addResources(server *mcp.Server, has func(scope string) bool) {
 		func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			return contents(guideURI, "text/plain", s.config.Guide()), nil
 		})
-	if has(resourceScopes[0]) {
+	if has(resourceScopes[0]) && s.byID["getWorkspace"] != nil {
 		server.AddResource(&mcp.Resource{URI: briefURI, Name: "brief", Title: "The brief", MIMEType: mime}, s.reads("getWorkspace"))
 	}
-	if has(resourceScopes[1]) {
+	if has(resourceScopes[1]) && s.byID["getRules"] != nil {
 		server.AddResource(&mcp.Resource{URI: rulesURI, Name: "rules", Title: "The rules", MIMEType: mime}, s.reads("getRules"))
 	}
-	if has(resourceScopes[2]) {
+	if has(resourceScopes[2]) && s.byID["getScroll"] != nil {
 		server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: coverageShape, Name: "coverage", Title: "The coverage of a scroll", MIMEType: mime}, s.readCoverage)
 	}
 }

@@ -15,10 +15,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
 	"github.com/maypok86/otter/v2"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
@@ -71,6 +73,8 @@ type Server struct {
 	byID    map[string]*tool
 	servers *otter.Cache[string, *mcp.Server]
 	handler http.Handler
+	// extend adds fixtures, for a test.
+	extend func(*mcp.Server)
 }
 
 // Mount serves the operations of mux that are tools, at api.AgentsPath. All operations
@@ -194,8 +198,23 @@ func (s *Server) serverOf(r *http.Request) *mcp.Server {
 	return server
 }
 
+// rescue keeps a panic in one request from ending the process: the SDK runs handlers in
+// goroutines of its own.
+func rescue(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, request mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				api.Failed(ctx, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The request failed."}
+			}
+		}()
+		return next(ctx, method, request)
+	}
+}
+
 func (s *Server) newServer(offered []*tool, has func(scope string) bool) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "scrollery", Title: "Scrollery", Version: s.config.Version, WebsiteURL: s.config.BaseURL}, ServerOptions())
+	server.AddReceivingMiddleware(rescue)
 	for _, t := range offered {
 		server.AddTool(t.known, func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return newCall(t, request.Params.Arguments).result(ctx, s.config.Budget), nil
@@ -203,5 +222,8 @@ func (s *Server) newServer(offered []*tool, has func(scope string) bool) *mcp.Se
 	}
 	s.addResources(server, has)
 	addPrompts(server)
+	if s.extend != nil {
+		s.extend(server)
+	}
 	return server
 }
