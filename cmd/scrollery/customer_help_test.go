@@ -127,6 +127,9 @@ func TestManualPagesAndCompletion(t *testing.T) {
 	if got := c.must(t, exitDone, "__complete", "scroll", "s"); !strings.Contains(got.stdout, "start\t") || !strings.Contains(got.stdout, "show\t") {
 		t.Errorf("completion of scroll s: %s", got.stdout)
 	}
+	if got := c.must(t, exitDone, "__complete", "outliers", "--kind", ""); !strings.HasPrefix(got.stdout, "own\ncompetitor\nniche\n") {
+		t.Errorf("completion of --kind: %s", got.stdout)
+	}
 	if got := c.must(t, exitDone, "--version"); !strings.Contains(got.stdout, "20") || strings.Count(got.stdout, "\n") != 1 {
 		t.Errorf("version: %q", got.stdout)
 	}

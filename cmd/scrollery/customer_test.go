@@ -100,6 +100,7 @@ func TestCustomer(t *testing.T) {
 	t.Run("explain", func(t *testing.T) { explains(t, caller, c) })
 	t.Run("rules", func(t *testing.T) { rulesOf(t, c) })
 	t.Run("any operation", func(t *testing.T) { anyOperation(t, c) })
+	t.Run("rates", func(t *testing.T) { limited(t, caller) })
 	t.Run("follow without streams", func(t *testing.T) { follows(t, caller) })
 	t.Run("listen", func(t *testing.T) { listens(t, caller) })
 	t.Run("tail over cut streams", func(t *testing.T) { tails(t, caller) })

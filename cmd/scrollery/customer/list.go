@@ -95,8 +95,19 @@ func list[Q proto.Message, A answer, T proto.Message](p *program, l listing[Q, A
 		} else {
 			flags.String(f.flag, "", f.usage)
 		}
+		if f.flag == "kind" {
+			suggest(command, f.flag, "own", "competitor", "niche")
+		}
 	}
 	return command
+}
+
+// suggest gives the shell the values of a flag.
+func suggest(command *cobra.Command, flag string, values ...string) {
+	// It fails for a flag that is not there or was given values before: a mistake here.
+	if err := command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
 }
 
 // pages prints up to limit items; 0 for all.

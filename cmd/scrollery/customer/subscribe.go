@@ -28,6 +28,8 @@ func (s *subscription) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&s.plan, "plan", "standard", "`PLAN` to subscribe to: standard or pro")
 	flags.StringVar(&s.interval, "interval", "monthly", "how `OFTEN` it is paid: monthly or annual")
+	suggest(command, "plan", "standard", "pro")
+	suggest(command, "interval", "monthly", "annual")
 	flags.BoolVar(&s.noBrowser, "no-browser", false, "print the address of the payment page, and open no browser")
 }
 
