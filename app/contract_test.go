@@ -277,6 +277,8 @@ func contractCases() []contractCase {
 		bad("listed outliers out of bounds", "GET /v1/outliers/list?limit=26&minScore=1e3&minViews=-1&postedAfter=&postedBefore=0&platform=&kind=mine&cursor=x",
 			"limit", "minScore", "minViews", "postedAfter", "postedBefore", "platform", "kind", "cursor"),
 		bad("listed hooks by score", "GET /v1/hooks/list?minScore=1&pageToken=x&creator=", "minScore", "pageToken", "creator"),
+		{name: "listed trends with filters", call: "GET /v1/trends/list?kind=hashtag&minVideos=3&minGrowth=1.5", want: 200, has: map[string]any{"nextCursor": nil}},
+		bad("listed trends with filters out of bounds", "GET /v1/trends/list?kind=tag&minVideos=0&minGrowth=-1", "kind", "minVideos", "minGrowth"),
 		bad("listed trends by platform", "GET /v1/trends/list?platform=tiktok&limit=0&cursor=x", "platform", "limit", "cursor"),
 		ok("library", "GET /v1/library?limit=25&platform=tiktok"),
 		ok("library searched", "GET /v1/library?q=Cold%20brew%21&hashtag=%23coffee&language=en-US&annotated=true&minScore=1.5&creator=%40a&minViews=1&postedAfter=1&postedBefore=2&kind=own"),

@@ -33,7 +33,7 @@ func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
 		p.limit = 25
 		query := p.query()
 		if p.list == trends {
-			query = p.trendsQuery()
+			query = p.trendsQuery(db.Dialect())
 		}
 		args := []any{[]byte{0}, "x"}
 		if p.list == trends {

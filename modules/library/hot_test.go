@@ -204,7 +204,7 @@ func BenchmarkHot(bench *testing.B) {
 		{"outliers", read(b.db.Hot(page{list: outliers, limit: 25}.query()), 2, []byte{0}), func() error {
 			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.Archived(0), video.OutlierOrderGT([]byte{0})).Order(ent.Asc(video.FieldOutlierOrder)))
 		}},
-		{"trends", read(b.db.Hot(page{list: trends, limit: 25}.trendsQuery()), 5, b.runs.subject, []byte{0}), func() error {
+		{"trends", read(b.db.Hot(page{list: trends, limit: 25}.trendsQuery(b.db.Dialect())), 5, b.runs.subject, []byte{0}), func() error {
 			found, err := b.db.Ent().Trend.Query().Where(enttrend.Subject(b.runs.subject), enttrend.WithArchived(0), enttrend.Listed(1), enttrend.PlaceGT([]byte{0})).
 				Order(ent.Asc(enttrend.FieldPlace)).Limit(26).Select(enttrend.FieldPlace, enttrend.FieldHead, enttrend.FieldExample1, enttrend.FieldExample2, enttrend.FieldExample3).All(b.ctx)
 			if err != nil {

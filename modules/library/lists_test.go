@@ -276,13 +276,7 @@ func TestSearchesCost(t *testing.T) {
 func TestListedTrendsPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storetest.SQLite(t))
-	b.scroll(1, now, sampleRecords(0, 400)...)
-	again := sampleRecords(0, 400)
-	for i := range again {
-		again[i].Metrics.ObservedAt, *again[i].Metrics.Views = ptr(now+day), *again[i].Metrics.Views*3
-		again[i].PostedAt = ptr(now - day)
-	}
-	b.scroll(2, now+day, again...)
+	b.growingTrends()
 	whole, _ := b.read(page{list: trends})
 	if len(whole.Trends) < 3 {
 		t.Fatalf("got %d trends, want some", len(whole.Trends))
@@ -297,4 +291,57 @@ func TestListedTrendsPage(t *testing.T) {
 	if got, want := keys(paged), keys(whole); !slices.Equal(got[:min(len(got), len(want))], want) {
 		t.Errorf("got %v, want %v first", got, want)
 	}
+}
+
+// growingTrends makes two scrolls of the same videos, whose views grow.
+func (b *bundle) growingTrends() {
+	b.scroll(1, now, sampleRecords(0, 400)...)
+	again := sampleRecords(0, 400)
+	for i := range again {
+		again[i].Metrics.ObservedAt, *again[i].Metrics.Views = ptr(now+day), *again[i].Metrics.Views*int64(2+i%3)
+		again[i].PostedAt = ptr(now - day)
+	}
+	b.scroll(2, now+day, again...)
+}
+
+// TestTrendsAreFiltered compares the filters of listTrends with the whole list.
+func TestTrendsAreFiltered(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.growingTrends()
+		whole := b.all(page{list: trends, limit: 25, paged: true})
+		for name, c := range map[string]struct {
+			page page
+			want func(key string, videos int, growth float64) bool
+		}{
+			"by the kind of their key": {page{kind: "hashtag"}, func(key string, videos int, growth float64) bool { return strings.HasPrefix(key, "hashtag:") }},
+			"by a kind that none has":  {page{kind: "opening"}, func(key string, videos int, growth float64) bool { return strings.HasPrefix(key, "opening:") }},
+			"by their videos":          {page{filter: search.Filter{MinVideos: 20}}, func(key string, videos int, growth float64) bool { return videos >= 20 }},
+			"by their growth":          {page{filter: search.Filter{MinGrowth: 3}}, func(key string, videos int, growth float64) bool { return growth >= 3 }},
+			"by all of it": {
+				page{kind: "hashtag", filter: search.Filter{MinVideos: 5, MinGrowth: 2.5}},
+				func(key string, videos int, growth float64) bool {
+					return strings.HasPrefix(key, "hashtag:") && videos >= 5 && growth >= 2.5
+				},
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				var want, got []string
+				for _, one := range whole.Trends {
+					if c.want(one.Key, one.Metrics.VideoCount, one.Metrics.MedianGrowthMultiple) {
+						want = append(want, one.Key)
+					}
+				}
+				c.page.list, c.page.limit, c.page.paged = trends, 2, true
+				for _, one := range b.all(c.page).Trends {
+					got = append(got, one.Key)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("of %d trends, want - and got +:\n%s", len(whole.Trends), diff)
+				}
+				t.Logf("%d of %d trends", len(got), len(whole.Trends))
+			})
+		}
+	})
 }

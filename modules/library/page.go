@@ -9,6 +9,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/search"
 )
 
@@ -120,15 +121,26 @@ func merged(ranges []string, order, limit string) string {
 }
 
 // trendsQuery reads trends with their examples. $1 is the subject, $2 the sort key to
-// begin after.
-func (p page) trendsQuery() string {
-	with := 0
+// begin after, $3 and $4 the fewest videos and the least growth where the page asks for
+// any. A subject has thousands of trends at most, so filters need no index.
+func (p page) trendsQuery(dialect string) string {
+	with, where := 0, ""
 	if p.withArchived {
 		with = 1
 	}
+	if p.kind != "" { // one of few
+		where += fmt.Sprintf(" AND t.key >= '%[1]s:' AND t.key < '%[1]s;'", p.kind)
+	}
+	if p.filter.MinVideos > 0 || p.filter.MinGrowth > 0 {
+		growth := `CAST(json_extract(t.head || ']}', '$.metrics.medianGrowthMultiple') AS REAL)`
+		if dialect == store.Postgres {
+			growth = `CAST(CAST(t.head || ']}' AS jsonb) -> 'metrics' ->> 'medianGrowthMultiple' AS float8)`
+		}
+		where += " AND t.video_count >= $3 AND " + growth + " >= $4"
+	}
 	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc, d2.doc, d3.doc FROM trends t
 LEFT JOIN video_docs d1 ON d1.id = t.example1 LEFT JOIN video_docs d2 ON d2.id = t.example2 LEFT JOIN video_docs d3 ON d3.id = t.example3
-WHERE {tenant:t} AND t.subject = $1 AND t.with_archived = %d AND t.listed = 1 AND t.place > $2 ORDER BY t.place LIMIT %d`, with, p.limit+1)
+WHERE {tenant:t} AND t.subject = $1 AND t.with_archived = %d AND t.listed = 1 AND t.place > $2%s ORDER BY t.place LIMIT %d`, with, where, p.limit+1)
 }
 
 // pages is a cache of rendered pages. A page is shown only while the library's

@@ -75,7 +75,9 @@ func (s *Service) listHooks(ctx context.Context, req *pb.ListHooksRequest) (api.
 
 func (s *Service) listTrends(ctx context.Context, req *pb.ListTrendsRequest) (api.Rendered, error) {
 	return s.readTrends(ctx, page{
-		list: trends, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), token: req.GetPageToken(), paged: true,
+		list: trends, limit: limit(req.Limit), withArchived: req.GetIncludeArchived(), kind: req.GetKind(),
+		filter: search.Filter{MinVideos: int(req.GetMinVideos()), MinGrowth: req.GetMinGrowth()},
+		token:  req.GetPageToken(), paged: true,
 	})
 }
 

@@ -202,7 +202,11 @@ func (s *Service) readTrends(ctx context.Context, p page) (api.Rendered, error) 
 			return b, nil, nil
 		}
 		more := pager{limit: p.limit}
-		err := s.db.Hot(p.trendsQuery()).Each(ctx, func(row store.Row) (bool, error) {
+		args := []any{subject, after}
+		if p.filter.MinVideos > 0 || p.filter.MinGrowth > 0 {
+			args = append(args, p.filter.MinVideos, p.filter.MinGrowth)
+		}
+		err := s.db.Hot(p.trendsQuery(s.db.Dialect())).Each(ctx, func(row store.Row) (bool, error) {
 			if !more.next(row) {
 				return false, nil
 			}
@@ -221,7 +225,7 @@ func (s *Service) readTrends(ctx context.Context, p page) (api.Rendered, error) 
 			}
 			b = append(b, "]}"...)
 			return true, nil
-		}, subject, after)
+		}, args...)
 		return b, more.last, err
 	})
 }

@@ -31,6 +31,10 @@ type Filter struct {
 	// MinViews bounds the views of the newest usable reading.
 	MinViews int64
 	MinScore float64
+	// MinVideos and MinGrowth are of trends: how many videos they have, and the median of
+	// their growth. Searches of videos do not look at them.
+	MinVideos int
+	MinGrowth float64
 	// PostedAfter and PostedBefore bound the posting time, Unix milliseconds; the first
 	// one is within. A video without a date meets neither.
 	PostedAfter, PostedBefore int64

@@ -452,7 +452,13 @@ type ListTrendsRequest struct {
 	// Whether archived ones are listed too.
 	IncludeArchived *bool `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
 	// `nextCursor` of the page before.
-	PageToken     *string `protobuf:"bytes,3,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
+	PageToken *string `protobuf:"bytes,3,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
+	// Only trends of this kind: what their key begins with.
+	Kind *string `protobuf:"bytes,4,opt,name=kind" json:"kind,omitempty"`
+	// Only trends with at least so many videos.
+	MinVideos *int32 `protobuf:"varint,5,opt,name=min_videos,json=minVideos" json:"min_videos,omitempty"`
+	// Only trends whose `medianGrowthMultiple` is at least this.
+	MinGrowth     *float64 `protobuf:"fixed64,6,opt,name=min_growth,json=minGrowth" json:"min_growth,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -506,6 +512,27 @@ func (x *ListTrendsRequest) GetPageToken() string {
 		return *x.PageToken
 	}
 	return ""
+}
+
+func (x *ListTrendsRequest) GetKind() string {
+	if x != nil && x.Kind != nil {
+		return *x.Kind
+	}
+	return ""
+}
+
+func (x *ListTrendsRequest) GetMinVideos() int32 {
+	if x != nil && x.MinVideos != nil {
+		return *x.MinVideos
+	}
+	return 0
+}
+
+func (x *ListTrendsRequest) GetMinGrowth() float64 {
+	if x != nil && x.MinGrowth != nil {
+		return *x.MinGrowth
+	}
+	return 0
 }
 
 type ListTrendsResponse struct {
@@ -631,12 +658,17 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\x11ListHooksResponse\x12(\n" +
 	"\x05hooks\x18\x01 \x03(\v2\x12.scrollery.v1.HookR\x05hooks\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
-	"nextCursorR\rnextPageToken\"\x94\x01\n" +
+	"nextCursorR\rnextPageToken\"\xb8\x02\n" +
 	"\x11ListTrendsRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x123\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\x14\xbaH\ar\x05\x10\x01\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\"\xee\x01\n" +
+	"page_token\x18\x03 \x01(\tB\x14\xbaH\ar\x05\x10\x01\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12>\n" +
+	"\x04kind\x18\x04 \x01(\tB*\xbaH'r%R\ahashtagR\x05soundR\x04hookR\aopeningR\x04termR\x04kind\x12*\n" +
+	"\n" +
+	"min_videos\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x01R\tminVideos\x126\n" +
+	"\n" +
+	"min_growth\x18\x06 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00R\tminGrowth\"\xee\x01\n" +
 	"\x12ListTrendsResponse\x12?\n" +
 	"\x06status\x18\x01 \x01(\tB'\xbaH\x1fr\x1dR\x05readyR\x14insufficient_history\xaa\x01\x02\b\x02R\x06status\x122\n" +
 	"\x11completed_scrolls\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x10completedScrolls\x12+\n" +
