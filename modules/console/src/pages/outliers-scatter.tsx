@@ -68,8 +68,8 @@ export function Scatter({ points, names, marked, area, onArea, summary }: Props)
         {current && plot.current && <Tip plot={plot.current} point={current} name={names.get(current.id)} />}
       </div>
       <ul class="legend" aria-hidden="true">
-        {kinds.map((kind, i) => <li key={kind}><i class={`swatch dot plot-${(i % plotColours) + 1}`} />{word("platform", kind)}</li>)}
-        <li><i class="swatch faint" />{t("outliers.line")}</li>
+        {kinds.map((kind, i) => <li key={kind}><span class={`swatch dot plot-${(i % plotColours) + 1}`} />{word("platform", kind)}</li>)}
+        <li><span class="swatch faint" />{t("outliers.line")}</li>
         <li class="muted">{t("outliers.size")}</li>
       </ul>
     </div>
@@ -85,7 +85,7 @@ function Tip({ plot, point, name }: { plot: uPlot; point: Point; name: string | 
   const side = left > plot.width / 2 ? { right: `${plot.width - left + 14}px` } : { left: `${left + 14}px` };
   return (
     <>
-      <i class="ring" style={{ left: `${left}px`, top: `${top}px` }} />
+      <span class="ring" style={{ left: `${left}px`, top: `${top}px` }} />
       <div class="tip" style={{ ...side, top: `${Math.max(0, top - 20)}px` }} aria-hidden="true">
         <p class="strong">{t("outliers.times", { score: number(point.score, 1) })}</p>
         {name && <p class="tip-name"><bdi>{name.slice(0, 120)}</bdi></p>}

@@ -63,7 +63,7 @@ function Why({ explanation: e }: { explanation: TrendExplanation }) {
         <li>
           <h3>{t("trends.strength")}</h3>
           <p>{t("trends.strengthText", { expected: number(e.expectedCreators, 2) })}</p>
-          <p class="formula">{number(e.creatorsNow)}² ÷ ({number(e.expectedCreators, 4)} + 3) = <b>{number(e.strength, 4)}</b></p>
+          <p class="formula">{number(e.creatorsNow)}² ÷ ({number(e.expectedCreators, 4)} + 3) = <strong>{number(e.strength, 4)}</strong></p>
         </li>
         <li><h3>{t("trends.grown")}</h3><p>{t("trends.grownText", { videos: e.grownVideos, creators: e.grownCreators, median: number(e.medianGrowthMultiple, 2) })}</p></li>
         {e.overlapsKey && <li><h3>{t("trends.overlaps")}</h3><p><Link href={to("trends", e.overlapsKey)}><bdi>{e.overlapsKey}</bdi></Link></p></li>}

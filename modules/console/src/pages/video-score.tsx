@@ -43,7 +43,7 @@ export function Steps({ explanation: e }: { explanation: OutlierExplanation }) {
             </li>
             <li>
               <h3>{t("score.score")}</h3>
-              <p class="formula">{number(e.target?.views ?? 0)} ÷ {number(e.twiceBaseline / 2, 1)} = <b>{number(e.score, 4)}</b></p>
+              <p class="formula">{number(e.target?.views ?? 0)} ÷ {number(e.twiceBaseline / 2, 1)} = <strong>{number(e.score, 4)}</strong></p>
             </li>
             <li>
               <h3>{t("score.order")}</h3>

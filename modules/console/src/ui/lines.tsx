@@ -52,8 +52,8 @@ function Legend({ lines }: { lines: Line[] }) {
   const faint = lines.length - bold.length;
   return (
     <ul class="legend" aria-hidden="true">
-      {bold.map((line, i) => <li key={line.id}><i class={`swatch plot-${(i % plotColours) + 1}`} /><bdi>{line.name}</bdi></li>)}
-      {faint > 0 && <li><i class="swatch faint" />{t("plot.peers", { n: faint })}</li>}
+      {bold.map((line, i) => <li key={line.id}><span class={`swatch plot-${(i % plotColours) + 1}`} /><bdi>{line.name}</bdi></li>)}
+      {faint > 0 && <li><span class="swatch faint" />{t("plot.peers", { n: faint })}</li>}
     </ul>
   );
 }
