@@ -10,6 +10,7 @@ import { to } from "../shell/router";
 import { CheckFilter, ChoiceFilter, Filters, InputFilter, dayFilter, filter, kinds, numberFilter, platforms } from "../ui/filters";
 import { Button, Card, Link, PageHead } from "../ui/parts";
 import { Empty, Show, ShowPages } from "../ui/states";
+import { preparePlots } from "../ui/plot";
 import { Twin } from "../ui/twin";
 import { Byline, Name, nameOf } from "../ui/video";
 import type { PageProps } from "./index";
@@ -35,6 +36,7 @@ function Overview() {
     return { items: page.outliers, next: page.nextPageToken };
   }, [...Object.values(wanted), min, from, until, q]);
   const [area, setArea] = useState<Area | null>(null);
+  useEffect(preparePlots, []);
   const all = useMemo(() => (scores.data ? pointsOf(scores.data) : []), [scores.data]);
   const points = useMemo(() => all.filter((point) =>
     (min === undefined || point.score >= min)

@@ -12,6 +12,11 @@ dark.addEventListener("change", (event) => { systemDark.value = event.matches; }
 
 const scheme = computed(() => (theme.value === "auto" ? (systemDark.value ? "dark" : "light") : theme.value));
 
+/** Loads the library for plots while the data of a plot are read. */
+export function preparePlots(): void {
+  import("../plots").catch(() => undefined); // Plot says it when it is needed
+}
+
 /** Series take the colours --plot-1 to --plot-6, one after the other. */
 export const plotColours = 6;
 
