@@ -52,6 +52,14 @@ func (s step) eraseAt() time.Time { return s.at.Add(grace) }
 // pending reports a deletion that can be called off.
 func (s step) pending() bool { return s.action != "" && s.action != calledOff }
 
+// begun reports a deletion that may be under way, so that nothing can be called off: a
+// part of the account may be gone.
+func (s step) begun(now time.Time) bool {
+	return s.action == confirmed && !now.Before(s.eraseAt())
+}
+
+var errBegun = apierr.New(apierr.OperationError, "The deletion has begun. It cannot be called off any more.")
+
 var errLinkEnded = errors.New("the link is unknown, used or expired")
 
 func hashToken(token string) string {
@@ -93,6 +101,9 @@ func (s *Service) CallOff(ctx context.Context) (status string, at time.Time, err
 	err = s.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
 		if status = statusNone; !now.pending() {
 			return nil
+		}
+		if now.begun(s.now()) {
+			return errBegun
 		}
 		status = statusCancelled
 		return s.note(ctx, tx, account, calledOff, now.subject)
@@ -180,6 +191,9 @@ func (s *Service) decide(ctx context.Context, account int64, token string, erase
 	err = s.change(audit.AsCustomer(ctx), account, func(ctx context.Context, tx *store.Tx, now step) error {
 		if err := s.opens(now, token); err != nil {
 			return err
+		}
+		if !erase && now.begun(s.now()) {
+			return errBegun
 		}
 		if !erase {
 			return s.note(ctx, tx, account, calledOff, now.subject)

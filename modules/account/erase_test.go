@@ -364,6 +364,16 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 		if err != nil || status != statusScheduled || time.Until(at) < grace-time.Minute || time.Until(at) > grace+time.Minute {
 			t.Errorf("while it is scheduled: got %q at %v, %v", status, at, err)
 		}
+		// Once it has begun, a part of the account may be gone.
+		s.now = func() time.Time { return time.Now().Add(grace + time.Minute) }
+		if _, _, err := s.CallOff(ctx); !apierr.Is(err, apierr.OperationError) {
+			t.Errorf("call off what has begun: got %v, want operation_error", err)
+		}
+		if code, text := visit(http.MethodPost, token, "keep"); code != http.StatusConflict || !strings.Contains(text, "has begun") {
+			t.Errorf("keep what is being deleted: got %d: %s", code, text)
+		}
+		state(confirmed)
+		s.now = time.Now
 		if status, _, err := s.CallOff(ctx); err != nil || status != statusCancelled {
 			t.Errorf("call off: got %q, %v", status, err)
 		}

@@ -107,6 +107,10 @@ func (p *Page) fail(w http.ResponseWriter, r *http.Request, err error) {
 		})
 		return
 	}
+	if errors.Is(err, errBegun) {
+		p.page.Write(w, r, http.StatusConflict, content{Title: "The deletion has begun", Detail: "It cannot be called off any more."})
+		return
+	}
 	p.log.ErrorContext(r.Context(), "serve the page of a deletion", "error", err)
 	p.page.Write(w, r, http.StatusInternalServerError, content{Title: "That did not work", Detail: "Nothing has changed. Try again in a minute."})
 }
