@@ -64,10 +64,7 @@ func fixtures(server *mcp.Server) {
 		"if":{"properties":{"contactMethod":{"const":"phone"}},"required":["contactMethod"]},"then":{"required":["phone"]},
 		"else":{"required":["email"]},"additionalProperties":false}`, done)
 	described("test_missing_capability", `{"type":"object"}`, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		data, err := json.Marshal(mcp.MissingRequiredClientCapabilityData{RequiredCapabilities: &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{}}})
-		if err != nil {
-			return nil, err
-		}
+		data := json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`)
 		return nil, &jsonrpc.Error{Code: mcp.CodeMissingRequiredClientCapabilities, Message: "sampling is needed", Data: data}
 	})
 	resource := func(uri, mime string, contents mcp.ResourceContents) {
