@@ -64,7 +64,7 @@ browser: console ## Make the journey in a real browser; SCROLLERY_SCREENSHOTS na
 	$(GO) test -count 1 ./app/browser
 
 # The pictures that the README shows, of those that the journey takes.
-PICTURES = start-light outliers-light scroll-dark
+PICTURES = outliers-light rules-preview-light trends-dark
 
 .PHONY: screenshots
 screenshots: ## Take the pictures of the README again, in docs/screenshots

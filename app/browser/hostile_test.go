@@ -34,8 +34,8 @@ func hostileFeed(t *testing.T) string {
 			"platform": []string{"youtube", "tiktok", "instagram"}[i%3], "externalId": "hostile-" + strings.Repeat("x", i),
 			"sourceUrl": []string{"javascript:window.hacked=1", "https://evil.example/" + text[:20], "https://www.youtube.com.evil.example/a", "https://www.youtube.com/watch?v=a"}[i%4],
 			"postedAt":  time.Now().Add(-time.Duration(i+2) * 24 * time.Hour).UnixMilli(),
-			"source":    map[string]any{"kind": "competitor", "handle": "mallory<b>.example", "seededBy": "mallory<b>.example"},
-			"metadata":  map[string]any{"caption": text, "title": text, "hashtags": []string{"<b>tag</b>", "tag\u202Egat"}, "soundId": "s<i>", "soundTitle": text[:30], "durationSeconds": 12},
+			"source":    map[string]any{"kind": "competitor", "handle": "mallory<x-evil>.example", "seededBy": "mallory<x-evil>.example"},
+			"metadata":  map[string]any{"caption": text, "title": text, "hashtags": []string{"<x-evil>tag</x-evil>", "tag\u202Egat"}, "soundId": "s<x-evil>", "soundTitle": text[:30], "durationSeconds": 12},
 			"metrics":   map[string]any{"views": 1000 * (i*i + 1), "likes": 10 * i, "comments": i, "observedAt": time.Now().Add(-time.Hour).UnixMilli()},
 			"evidence":  map[string]any{"spoken": text, "onScreenText": text, "visual": map[string]any{"summary": text}},
 		})
@@ -71,7 +71,7 @@ func TestHostileTextsAreShownAsText(t *testing.T) {
 	}
 	account.Get(t, "PUT /v1/rules "+string(rules), &ignored)
 	for range 2 {
-		if scroll := account.Scroll(t, `{"prompt":"<b>anything</b>"}`); scroll.Status != "completed" {
+		if scroll := account.Scroll(t, `{"prompt":"<x-evil>anything</x-evil>"}`); scroll.Status != "completed" {
 			t.Fatalf("the scroll is %s", scroll.Status)
 		}
 	}
@@ -107,7 +107,7 @@ func (b *tab) harmless(page string) {
 	b.t.Helper()
 	found := eval[[]string](b, `[
 		...(window.hacked ? ['a script of a text ran'] : []),
-		...[...document.querySelectorAll('main img, main script, main iframe, main b, main i, main svg[onload]')].map((e) => e.outerHTML.slice(0, 100)),
+		...[...document.querySelectorAll('main img, main script, main iframe, x-evil, svg[onload]')].map((e) => e.outerHTML.slice(0, 100)),
 		...[...document.querySelectorAll('main a')].filter((a) => {
 			const url = new URL(a.href);
 			if (url.origin === location.origin) return false;

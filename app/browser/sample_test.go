@@ -80,6 +80,7 @@ func TestThePrintedAddressOpensTheSample(t *testing.T) {
 		t.Errorf("the code is still in the address %q", at)
 	}
 	b.check("start")
+	b.results()
 	again := browser.tab(t, base)
 	again.open(opens)
 	again.sees("The code in the address was already used")

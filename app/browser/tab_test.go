@@ -118,7 +118,11 @@ func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 func (b *tab) failed(what string, err error) {
 	b.t.Helper()
 	text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText + "\n" + JSON.stringify(window.reports ?? [])`))
-	b.shot("failed")
+	if folder := os.Getenv(screensVariable); folder != "" {
+		if picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot()); err == nil {
+			_ = os.WriteFile(filepath.Join(folder, "failed.png"), picture, 0o644) // the failure is what matters
+		}
+	}
 	b.t.Fatalf("%s: %v; the page shows:\n%s", what, err, text)
 }
 
@@ -256,6 +260,8 @@ func (b *tab) shot(name string) {
 	if _, taken := b.once.LoadOrStore(name, true); taken {
 		return
 	}
+	// Plots are drawn again in the frame after a change of colours or size.
+	eval[bool](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(true)))))`)
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644)
