@@ -152,6 +152,9 @@ export const libraryMessages = {
   // Trends
   "trends.lead": { en: "Hashtags, sounds, openings and words that more creators use than before.", de: "Hashtags, Sounds, Anfänge und Wörter, die mehr Leute benutzen als zuvor." },
   "trends.archived": { en: "Count archived videos too", de: "Archivierte Videos mitzählen" },
+  "trends.sort": { en: "Kind", de: "Art" },
+  "trends.minVideos": { en: "Least videos", de: "Mindestens Videos" },
+  "trends.minGrowth": { en: "Least growth", de: "Mindestwachstum" },
   "trends.hashtag": { en: "hashtag", de: "Hashtag" },
   "trends.sound": { en: "sound", de: "Sound" },
   "trends.hook": { en: "pattern", de: "Muster" },

@@ -31,7 +31,8 @@ export const inside = (area: Area | null) => (point: Point) =>
   !area || (point.baseline >= area.x[0] && point.baseline <= area.x[1] && point.views >= area.y[0] && point.views <= area.y[1]);
 
 const reach = 22;
-const radius = (peers: number) => 3 + Math.min(6, Math.sqrt(peers) * 0.75);
+/** By the number of peers, smaller where there are many points. */
+const radius = (peers: number, crowd: number) => (3 + Math.min(6, Math.sqrt(peers) * 0.75)) * (crowd > 2000 ? 0.5 : crowd > 500 ? 0.7 : 1);
 
 type Props = { points: Point[]; names: Map<string, string>; marked: Set<string> | null; area: Area | null; onArea: (area: Area) => void; summary: string };
 
@@ -164,7 +165,7 @@ function drawing(points: Point[], kinds: string[], marked: Set<string> | null, a
     const stamps = new Map<string, HTMLCanvasElement>();
     for (const point of groups[series - 1] ?? []) {
       const faded = marked ? !marked.has(point.id) : point.score <= 1;
-      const size = Math.round(radius(point.peers) * 2) / 2;
+      const size = Math.round(radius(point.peers, points.length) * 2) / 2;
       const name = `${size} ${faded} ${point.doubtful}`;
       let stamp = stamps.get(name);
       if (!stamp) stamps.set(name, stamp = dot(size * scale, colour, faded, point.doubtful ? colours.ink : colour, scale));

@@ -1,14 +1,14 @@
 // Trends: a line a key over the scrolls of the window, and the keys with their numbers.
+import { useState } from "preact/hooks";
 import type { Trend } from "../../gen/scrollery/v1/library_pb";
 import { api } from "../api/client";
-import { useQuery } from "../api/query";
+import { usePages, useQuery } from "../api/query";
 import { compact, number } from "../i18n/format";
 import { t } from "../i18n/t";
 import { to } from "../shell/router";
-import { CheckFilter, Filters, filter } from "../ui/filters";
-import { useState } from "preact/hooks";
-import { Badge, Button, Card, Link, PageHead } from "../ui/parts";
-import { Empty, Show } from "../ui/states";
+import { CheckFilter, ChoiceFilter, Filters, InputFilter, filter, numberFilter } from "../ui/filters";
+import { Badge, Card, Link, PageHead } from "../ui/parts";
+import { Empty, Show, ShowPages } from "../ui/states";
 import { Lines, type Line } from "../ui/lines";
 import { Byline, Name } from "../ui/video";
 import type { PageProps } from "./index";
@@ -50,38 +50,41 @@ export function Trends({ rest }: PageProps) {
   return key ? <TrendPage trendKey={key} /> : <Overview />;
 }
 
-type Listed = { status: string; scrolls: number; trends: Trend[]; next: string | undefined };
+const names = ["sort", "minVideos", "minGrowth", "archived"];
+const sorts = ["hashtag", "sound", "hook", "opening", "term"];
 
 function Overview() {
-  const includeArchived = filter("archived") === "1" || undefined;
-  const [pages, setPages] = useState(1);
-  const list = useQuery(async (signal): Promise<Listed> => {
-    const all: Trend[] = [];
-    let token: string | undefined;
-    for (let page = 0; ; page++) {
-      const answer = await api.library.listTrends({ includeArchived, limit: 25, pageToken: token }, { signal });
-      all.push(...answer.trends);
-      token = answer.nextPageToken || undefined;
-      if (!token || page + 1 >= pages) return { status: answer.status, scrolls: answer.completedScrolls, trends: all, next: token };
-    }
-  }, [includeArchived, pages]);
+  const wanted = {
+    kind: filter("sort"), minVideos: Math.round(numberFilter("minVideos") ?? 0) || undefined, minGrowth: numberFilter("minGrowth"),
+    includeArchived: filter("archived") === "1" || undefined,
+  };
+  const [state, setState] = useState({ status: "", scrolls: 0 });
+  const list = usePages(async (pageToken, signal) => {
+    const page = await api.library.listTrends({ ...wanted, limit: 25, pageToken }, { signal });
+    if (!signal.aborted) setState({ status: page.status, scrolls: page.completedScrolls });
+    return { items: page.trends, next: page.nextPageToken };
+  }, Object.values(wanted));
+  const early = state.status === "insufficient_history";
+  const empty = early
+    ? <Empty title={t("trends.early")} text={t("trends.earlyText", { n: state.scrolls })} />
+    : <Empty title={t("trends.none")} text={t(names.some((name) => filter(name)) ? "filter.none" : "trends.noneText")} />;
   return (
     <>
       <PageHead title={t("nav.trends")} lead={t("trends.lead")} />
-      <Filters names={["archived"]}><CheckFilter name="archived" label={t("trends.archived")} /></Filters>
-      <Show of={list} lines={8}>
-        {({ status, scrolls, trends, next }) => status === "insufficient_history"
-          ? <Empty title={t("trends.early")} text={t("trends.earlyText", { n: scrolls })} />
-          : trends.length === 0
-            ? <Empty title={t("trends.none")} text={t("trends.noneText")} />
-            : (
-              <>
-                <Curves trends={trends.slice(0, drawn)} />
-                <ul class="trends">{trends.map((trend, i) => <Row key={trend.key} trend={trend} place={i + 1} />)}</ul>
-                {next && <div class="row center"><Button onClick={() => setPages(pages + 1)} busy={list.loading}>{t("state.more")}</Button></div>}
-              </>
-            )}
-      </Show>
+      <Filters names={names}>
+        <ChoiceFilter name="sort" label={t("trends.sort")} values={sorts} prefix="trends" />
+        <InputFilter name="minVideos" label={t("trends.minVideos")} type="number" />
+        <InputFilter name="minGrowth" label={t("trends.minGrowth")} type="number" />
+        <CheckFilter name="archived" label={t("trends.archived")} />
+      </Filters>
+      <ShowPages of={list} lines={8} empty={empty}>
+        {(trends) => (
+          <>
+            <Curves trends={trends.slice(0, drawn)} />
+            <ul class="trends">{trends.map((trend, i) => <Row key={trend.key} trend={trend} place={i + 1} />)}</ul>
+          </>
+        )}
+      </ShowPages>
     </>
   );
 }
