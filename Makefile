@@ -57,7 +57,7 @@ demo: build ## Run the whole journey over HTTP, from checkout to trends
 
 .PHONY: test
 test: ## Run the tests, on PostgreSQL too if there is one
-	$(GO) test $(PKG)
+	$(GO) test -timeout 20m $(PKG)
 
 .PHONY: browser
 browser: console ## Make the journey in a real browser; SCROLLERY_SCREENSHOTS names a folder for pictures

@@ -175,10 +175,10 @@ func noSecrets(t *testing.T, caller *apptest.Caller) {
 		{broken, "change list"},
 		{broken, "api GET /v1/usage"},
 		{broken, "export -"},
-		{broken, "keys list --email KEY"},
+		{broken, "keys list --data-dir DIR --email KEY"},
 	} {
 		c := newTerminal(t, one.env)
-		got := c.run(t.Context(), caller.Key+"\n", strings.Fields(strings.ReplaceAll(one.args, "KEY", caller.Key))...)
+		got := c.run(t.Context(), caller.Key+"\n", strings.Fields(strings.NewReplacer("KEY", caller.Key, "DIR", t.TempDir()).Replace(one.args))...)
 		if strings.Contains(got.stdout+got.stderr, caller.Key[9:]) {
 			t.Errorf("%s prints the key (exit %d):\n%s%s", one.args, got.code, got.stdout, got.stderr)
 		}
