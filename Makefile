@@ -33,10 +33,11 @@ help: ## List the targets
 
 .PHONY: build
 build: console ## Build bin/scrollery, one static binary with the console
-	$(GO) build $(if $(NPM),-tags console) -ldflags '-s -w' -o $(BIN)/scrollery ./cmd/scrollery
-	@$(if $(NPM),:,echo 'Built without the console: install npm (Debian: nodejs npm) and run make build again.')
+	$(GO) build $$([ ! -e $(BUNDLE) ] || echo -tags console) -ldflags '-s -w' -o $(BIN)/scrollery ./cmd/scrollery
+	@[ -e $(BUNDLE) ] || echo 'Built without the console: it needs npm (Debian: nodejs npm) and its registry. Then run make build again.'
 
-# The console's packages come with npm. Without npm, everything else is built.
+# The console's packages come with npm. Without them, everything else is built.
+BUNDLE := modules/console/dist/console.js
 NPM    := $(shell command -v npm 2>/dev/null)
 
 .PHONY: console

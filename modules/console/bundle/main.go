@@ -1,13 +1,16 @@
 // Command bundle builds modules/console/dist from modules/console/src: it gets the
 // packages of the lock file with npm, generates the clients of the API, checks the types,
 // bundles and gathers the licences of what was bundled. Run it in the root of the
-// repository; it does nothing when its inputs are those of the last build.
+// repository; it does nothing when its inputs are those of the last build. Where npm
+// cannot get the packages, it removes dist and says so: the rest is built without the
+// console.
 package main
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -31,6 +34,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	err := build(ctx)
+	if errors.Is(err, errPackages) && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "The console is left out:", err)
+		err = os.RemoveAll(filepath.Join(root, "dist"))
+	}
 	cancel()
 	stop()
 	if err != nil {
@@ -38,6 +45,9 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// errPackages is a registry that cannot be reached, or lacks a package.
+var errPackages = errors.New("npm did not get the packages")
 
 func build(ctx context.Context) error {
 	inputs, err := hashInputs()
@@ -128,7 +138,7 @@ func install(ctx context.Context) error {
 		return nil
 	}
 	if err := run(ctx, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"); err != nil {
-		return fmt.Errorf("get the packages: %w", err)
+		return fmt.Errorf("%w: %w", errPackages, err)
 	}
 	return os.WriteFile(mark, []byte(want), 0o644)
 }
