@@ -126,6 +126,8 @@ func TestAgentsHaveTheRateOfTheirAccount(t *testing.T) {
 	if got := a.refuse(t, "getWorkspace", "{}"); got.Code != "rate_limited" || got.RetryAfter == nil || *got.RetryAfter < 1 {
 		t.Errorf("got %+v, want rate_limited with seconds", got)
 	}
+	unknown := account.Do(t, `POST /mcp {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"topup","arguments":{}}}`, accepting)
+	unknown.WantError(t, "rate_limited")
 	answer := account.Do(t, listTools, accepting)
 	answer.WantError(t, "rate_limited")
 	if answer.Status != http.StatusTooManyRequests || answer.Header.Get("Retry-After") == "" {
@@ -265,7 +267,7 @@ func TestAgentsInTheLog(t *testing.T) {
 	}
 	want := []string{
 		" ok 200 /mcp tools/list true", "getWorkspace ok 200 <nil> <nil> true", "getWorkspace invalid_request 400 <nil> <nil> true",
-		" ok 200 /mcp <nil> true", " protocol_error 400 /mcp <nil> true", " unauthorized 401 /mcp <nil> false",
+		" ok 200 /mcp tools/call true", " protocol_error 400 /mcp <nil> true", " unauthorized 401 /mcp <nil> false",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

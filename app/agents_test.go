@@ -83,6 +83,9 @@ func TestAgentsJourney(t *testing.T) {
 		t.Run("version "+version, func(t *testing.T) {
 			t.Parallel()
 			a := newAgent(t, running, running.Account(t, "pro").Key, "", version)
+			if got := a.InitializeResult().ProtocolVersion; version != "" && got != version || got == "" {
+				t.Errorf("got version %q, want %q", got, version)
+			}
 			tour := feed.SampleBrief()
 			brief, _ := json.Marshal(map[string]any{"description": tour.Description, "website": tour.Website, "competitors": tour.Competitors})
 			rules, _ := json.Marshal(map[string]any{"text": tour.Rules})

@@ -128,6 +128,9 @@ func ServerOptions() *mcp.ServerOptions {
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
+	Params struct {
+		Name string `json:"name"`
+	} `json:"params"`
 }
 
 // serve answers one request of a caller whose key is valid.
@@ -152,7 +155,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	if len(batch) > maxBatch {
 		return errors.Join(api.SpendRate(r.Context(), ""), apierr.Invalid("", "a request has at most %d messages", maxBatch))
 	}
-	if err := spend(r.Context(), batch); err != nil {
+	if err := s.spend(r, batch); err != nil {
 		return err
 	}
 	if len(batch) == 1 && one.Method == "subscriptions/listen" { // lists and resources announce no change
@@ -166,18 +169,20 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// spend takes a request from the account's rate, unless the calls that it carries do.
-func spend(ctx context.Context, batch []message) error {
-	carries := len(batch) > 0
+// spend takes a request from the account's rate, unless the calls that it carries do: a
+// tool that is not offered runs no call.
+func (s *Server) spend(r *http.Request, batch []message) error {
+	caller, choice, carries := viewer.Known(r.Context()), chosen(r.URL.Query()), len(batch) > 0
 	asked := make([]string, 0, len(batch))
 	for _, m := range batch {
-		carries = carries && m.Method == "tools/call"
+		t := s.byID[m.Params.Name]
+		carries = carries && m.Method == "tools/call" && t != nil && choice.offers(t, caller.Has)
 		asked = append(asked, m.Method)
 	}
 	if carries {
 		return nil
 	}
-	return api.SpendRate(ctx, strings.Join(asked, ","))
+	return api.SpendRate(r.Context(), strings.Join(asked, ","))
 }
 
 // serverOf is the server with the tools that the caller of a request may use and asked for.
