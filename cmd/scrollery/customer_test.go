@@ -174,6 +174,7 @@ func sameAsREST(t *testing.T, caller *apptest.Caller, c *terminal) {
 		"trends":   {"trends --limit 25", member("/v1/trends/list?limit=25", "trends")},
 		"library":  {"library --limit 25", member("/v1/library?limit=25", "videos")},
 		"filters":  {"library --limit 25 --min-views 5000 --kind competitor --search moka", member("/v1/library?limit=25&minViews=5000&kind=competitor&q=moka", "videos")},
+		"kinds":    {"trends --kind hashtag --min-videos 10 --min-growth 1.5", member("/v1/trends/list?kind=hashtag&minVideos=10&minGrowth=1.5", "trends")},
 		"scroll":   {"scroll show " + scroll, member("/v1/scrolls?id="+scroll, "scroll")},
 		"scrolls":  {"scroll list", member("/v1/scrolls/list", "scrolls")},
 		"explain":  {"explain " + video, member("/v1/outliers/explain?videoId="+video, "explanation")},

@@ -160,8 +160,8 @@ func watchChanges(ctx context.Context, client *client, request *pb.WatchChangesR
 }
 
 func (p *program) changeList() *cobra.Command {
-	filters := []filter{{"types", "types", "only these `KINDS` of changes, separated by commas, as scroll.completed", textFilter}}
-	filters = append(filters, filter{"since", "page_token", "`CURSOR` to begin after (default: the oldest change that is kept)", textFilter})
+	filters := []filter{{flag: "types", field: "types", usage: "only these `KINDS` of changes, separated by commas, as scroll.completed", kind: textFilter}}
+	filters = append(filters, filter{flag: "since", field: "page_token", usage: "`CURSOR` to begin after (default: the oldest change that is kept)", kind: textFilter})
 	return list(p, listing[*pb.ListChangesRequest, *changePage, *pb.Change]{
 		spec: spec{
 			use: "list [--since CURSOR]", short: "List changes, oldest first", long: "Lists the changes that are kept, 30 days.",

@@ -41,6 +41,8 @@ type filter struct {
 	flag, field, usage string
 	// kind of its value.
 	kind filterKind
+	// values that a shell suggests; may be nil.
+	values []string
 }
 
 type filterKind int
@@ -48,6 +50,7 @@ type filterKind int
 const (
 	textFilter filterKind = iota
 	numberFilter
+	countFilter
 	dayFilter
 	boolFilter
 )
@@ -95,8 +98,8 @@ func list[Q proto.Message, A answer, T proto.Message](p *program, l listing[Q, A
 		} else {
 			flags.String(f.flag, "", f.usage)
 		}
-		if f.flag == "kind" {
-			suggest(command, f.flag, "own", "competitor", "niche")
+		if f.values != nil {
+			suggest(command, f.flag, f.values...)
 		}
 	}
 	return command
@@ -175,6 +178,12 @@ func (f filter) value(text string) (protoreflect.Value, error) {
 			return protoreflect.Value{}, fmt.Errorf("%q is no number", text)
 		}
 		return protoreflect.ValueOfFloat64(number), nil
+	case countFilter:
+		count, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return protoreflect.Value{}, fmt.Errorf("%q is no whole number", text)
+		}
+		return protoreflect.ValueOfInt32(int32(count)), nil
 	case dayFilter:
 		at, err := instant(text)
 		if err != nil {
