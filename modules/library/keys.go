@@ -1,12 +1,14 @@
 package library
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/library/score"
@@ -118,6 +120,9 @@ func plain(raw json.RawMessage) string {
 		return ""
 	}
 	if raw[0] == '"' {
+		if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+			return string(raw[1 : len(raw)-1])
+		}
 		var s string
 		_ = json.Unmarshal(raw, &s) // sound already, as part of a sound object
 		return s

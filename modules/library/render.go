@@ -49,7 +49,7 @@ func (v *Video) Render() (made texts, err error) {
 
 // terms are the terms that a search finds the video by.
 func (v *Video) terms() string {
-	known := factsOf(v.Metadata)
+	known := v.facts()
 	text := search.Text{
 		Words: []string{known.caption, known.title}, Handle: v.identity.handle, Hashtags: known.hashtags, Language: known.language,
 		Annotated: len(v.Annotations) > 0 && string(v.Annotations) != "null",
@@ -64,6 +64,7 @@ func (v *Video) terms() string {
 
 // parse reads back what Render returned.
 func (v *Video) parse(stored texts) error {
+	v.known = nil
 	if err := json.Unmarshal([]byte(stored.doc), v, asWritten()); err != nil {
 		return fmt.Errorf("read video %d: %w", v.id, err)
 	}

@@ -50,6 +50,8 @@ type Video struct {
 	hookOrder     []byte
 	opening       string
 	digest        int64 // of the last record, see digestOf
+	// known is what facts read of Metadata; nil where it has not.
+	known *facts
 	// before is what scoring knew of the video when it was loaded.
 	before standing
 	// hasNewReading: the reading that scoring uses changed.
@@ -136,16 +138,25 @@ func (v *Video) Merge(r *stage.Record, at int64) bool {
 		v.Origin = closer(v.Origin, originOf(r.Source))
 	}
 	if r.Metadata != nil {
-		v.Metadata = object(r.Metadata)
+		v.Metadata, v.known = object(r.Metadata), nil
 	}
 	if v.Hook.merge(r.Evidence) {
 		v.hookChangedAt, v.opening = at, v.Hook.opening()
 		v.hookOrder = hookOrder(false, at, v.id)
 	}
-	known := factsOf(v.Metadata)
-	v.derive(&known)
-	v.mergeKeys(r, &known)
+	known := v.facts()
+	v.derive(known)
+	v.mergeKeys(r, known)
 	return true
+}
+
+// facts reads the metadata once. They must not be changed.
+func (v *Video) facts() *facts {
+	if v.known == nil {
+		known := factsOf(v.Metadata)
+		v.known = &known
+	}
+	return v.known
 }
 
 // derive works out what scoring needs besides the numbers.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/modules/library/score"
 )
@@ -33,67 +34,94 @@ type Text struct {
 
 // Terms are the distinct terms of a video, each between two spaces.
 func (t Text) Terms() string {
-	terms := []string{}
-	if t.Annotated {
-		terms = append(terms, Annotated)
+	seen, b := make(map[string]bool, 64), strings.Builder{}
+	b.WriteByte(' ')
+	add := func(term string) {
+		if term != "" && len(seen) < mostTerms && !seen[term] {
+			seen[term] = true
+			b.WriteString(term)
+			b.WriteByte(' ')
+		}
 	}
-	terms = append(terms, Language(t.Language), Creator(t.Handle))
+	if t.Annotated {
+		add(Annotated)
+	}
+	add(Language(t.Language))
+	add(Creator(t.Handle))
 	for _, tag := range t.Hashtags {
-		terms = append(terms, Hashtag(tag))
+		add(Hashtag(tag))
 	}
 	for _, text := range slices.Concat([]string{t.Handle}, t.Words, t.Hashtags) {
-		terms = append(terms, words(text, true)...)
-	}
-	seen, b := map[string]bool{}, strings.Builder{}
-	b.WriteByte(' ')
-	for _, term := range terms {
-		if term != "" && !seen[term] && len(seen) < mostTerms {
-			seen[term] = true
-			b.WriteString(term + " ")
-		}
+		words(text, true, add)
 	}
 	return b.String()
 }
 
 // Words are the words of a text, folded. A script without spaces between words gives each
 // two letters that follow each other, of a single letter that letter.
-func Words(text string) []string { return words(text, false) }
+func Words(text string) (all []string) {
+	words(text, false, func(word string) { all = append(all, word) })
+	return all
+}
 
-// words are those of Words; single adds each letter of a script without spaces, so that
-// one letter can be found.
-func words(text string, single bool) (words []string) {
-	var word []rune
-	var dense bool
-	end := func() {
-		switch {
-		case len(word) == 0:
-		case dense && len(word) > 1:
-			for i := range len(word) - 1 {
-				words = append(words, string(word[i:i+2]))
-			}
-			for i := range word {
-				if single {
-					words = append(words, string(word[i]))
-				}
-			}
-		default:
-			words = append(words, string(word[:min(len(word), longestTerm)]))
+// words gives the words of Words to add; single adds each letter of a script without
+// spaces, so that one letter can be found.
+func words(text string, single bool, add func(word string)) {
+	text = score.Fold(text)
+	start, dense := -1, false // start is that of the word that is read; -1 between words
+	end := func(at int) {
+		if start < 0 {
+			return
 		}
-		word = word[:0]
+		word := text[start:at]
+		start = -1
+		if !dense {
+			add(cut(word))
+			return
+		}
+		letters := []rune(word)
+		if len(letters) == 1 {
+			add(word)
+			return
+		}
+		for i := range len(letters) - 1 {
+			add(string(letters[i : i+2]))
+		}
+		for i := range letters {
+			if single {
+				add(string(letters[i]))
+			}
+		}
 	}
-	for _, r := range score.Fold(text) {
+	for at, r := range text {
 		if !isLetter(r) {
-			end()
+			end(at)
 			continue
 		}
 		if is := isDense(r); is != dense {
-			end()
+			end(at)
 			dense = is
 		}
-		word = append(word, r)
+		if start < 0 {
+			start = at
+		}
 	}
-	end()
-	return words
+	end(len(text))
+}
+
+// cut bounds a word.
+func cut(word string) string {
+	if len(word) <= longestTerm {
+		return word
+	}
+	letters := 0
+	for at := range word {
+		if letters == longestTerm {
+			return word[:at]
+		}
+		letters++
+	}
+	return word
 }
 
 // Hashtag is the term of a hashtag, with or without its sign; empty where nothing is left.
@@ -121,7 +149,12 @@ func marked(mark rune, text string) string {
 	return string(term)
 }
 
-func isLetter(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.M) }
+func isLetter(r rune) bool {
+	if r < utf8.RuneSelf { // most are, and the tables of Unicode take long
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.In(r, unicode.L, unicode.N, unicode.M)
+}
 
 // isDense reports whether the script of a letter has no spaces between words.
 func isDense(r rune) bool {
