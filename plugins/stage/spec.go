@@ -124,7 +124,7 @@ type Allowance struct {
 }
 
 // Cost is what one seed of a source usually takes, by what the seed has. Zero is
-// nothing, or not known. It binds nobody: an estimate shows it before a scroll.
+// nothing, or not known. It is no bound: an estimate shows it before a scroll.
 type Cost struct{ Handle, Term int64 }
 
 // Window is how long an allowance lasts, and when it is renewed.
