@@ -108,6 +108,23 @@ func TestModulesHaveOneFileALibrary(t *testing.T) {
 	})
 }
 
+// The libraries of schema changes are a tenth of a binary, and work at every start.
+func TestTheProgramHasNoLibraryOfSchemaChanges(t *testing.T) {
+	t.Parallel()
+	eachFile(t, func(path string, imports []string) {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "ent/migrate/") {
+			return
+		}
+		for _, imported := range imports {
+			for _, library := range []string{module + "ent/migrate", "entgo.io/ent/dialect/sql/schema", "ariga.io/atlas"} {
+				if imported == library || strings.HasPrefix(imported, library+"/") {
+					t.Errorf("%s imports %s, which only make migration and tests may: ent.OwnedTables and ent.Migrations do without", path, imported)
+				}
+			}
+		}
+	})
+}
+
 func ruleFor(folder string) *rule {
 	for i := range rules {
 		if strings.HasPrefix(folder+"/", strings.TrimSuffix(rules[i].below, "/")+"/") {

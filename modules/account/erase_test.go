@@ -9,14 +9,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"entgo.io/ent/dialect/sql/schema"
 	"entgo.io/ent/schema/field"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/scrollery/scrollery/ent/migrate"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -68,6 +71,19 @@ func setup(db *store.DB) (*world, *Service) {
 	w := &world{}
 	s := New(db, Config{BaseURL: "https://scrollery.example"}, Needs{Mailer: w, Accounts: w, Billing: w, Files: w, Changes: w}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	return w, s
+}
+
+// ownerColumn is the column of every row that belongs to an account.
+const ownerColumn = "account_id"
+
+// owned returns the tables of the catalogue with rows of accounts.
+func owned() (tables []*schema.Table) {
+	for _, table := range migrate.Tables {
+		if slices.ContainsFunc(table.Columns, func(c *schema.Column) bool { return c.Name == ownerColumn }) {
+			tables = append(tables, table)
+		}
+	}
+	return tables
 }
 
 // fill adds rows of an account to every table that has rows of accounts.

@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
-	entschema "entgo.io/ent/dialect/sql/schema"
 
 	"github.com/scrollery/scrollery/ent"
 	entaccount "github.com/scrollery/scrollery/ent/account"
 	"github.com/scrollery/scrollery/ent/auditentry"
-	"github.com/scrollery/scrollery/ent/migrate"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
@@ -30,9 +28,6 @@ func newest(ctx context.Context, client *ent.Client) (step, error) {
 	return step{action: row.Action, subject: row.Subject, at: time.UnixMilli(row.CreatedAt)}, nil
 }
 
-// ownerColumn is the column of every row that belongs to an account.
-const ownerColumn = "account_id"
-
 // The tables that are not deleted by their index of the account, or not in any order.
 const (
 	keysTable, videosTable, docsTable, eventsTable, auditTable = "keys", "videos", "video_docs", "usage_events", "audit_entries"
@@ -42,23 +37,13 @@ const (
 // they are deleted. The words of videos go with their documents.
 var byHand = [][2]string{{"changes", "seq"}, {"unindexed_libraries", "platform"}}
 
-// owned are the tables of the catalogue with rows of accounts.
-func owned() (tables []*entschema.Table) {
-	for _, table := range migrate.Tables {
-		if slices.ContainsFunc(table.Columns, func(c *entschema.Column) bool { return c.Name == ownerColumn }) {
-			tables = append(tables, table)
-		}
-	}
-	return tables
-}
-
 // eraseRows deletes the rows of the viewer's account, the keys first, so that no call can
 // add any. The entries of the audit stay.
 func (s *Service) eraseRows(ctx context.Context, account int64) (deleted int64, err error) {
 	tables := [][2]string{{keysTable, "id"}}
-	for _, table := range owned() {
-		if !slices.Contains([]string{keysTable, videosTable, docsTable, eventsTable, auditTable}, table.Name) {
-			tables = append(tables, [2]string{table.Name, "id"})
+	for _, table := range ent.OwnedTables() {
+		if !slices.Contains([]string{keysTable, videosTable, docsTable, eventsTable, auditTable}, table) {
+			tables = append(tables, [2]string{table, "id"})
 		}
 	}
 	for _, table := range append(tables, byHand...) {
