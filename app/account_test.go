@@ -84,13 +84,15 @@ func TestExportComesBack(t *testing.T) {
 			name string
 			of   func(*testing.T, *apptest.Caller) map[string]string
 		}{{"outliers", scoresOf}, {"videos", videosOf}, {"readings", readingsOf}, {"hooks", hooksOf}} {
-			want, got := what.of(t, owner), what.of(t, heir)
-			if len(want) < 3 {
-				t.Errorf("%s: %d are nothing to compare", what.name, len(want))
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s of the owner - and of the import +:\n%s", what.name, diff)
-			}
+			t.Run(what.name+" come back", func(t *testing.T) {
+				want, got := what.of(t, owner), what.of(t, heir)
+				if len(want) < 3 {
+					t.Errorf("%s: %d are nothing to compare", what.name, len(want))
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s of the owner - and of the import +:\n%s", what.name, diff)
+				}
+			})
 		}
 		again, err := running.Operator().Import(t.Context(), order)
 		if err != nil || again.Total.New+again.Total.SeenAgain > 0 {

@@ -77,10 +77,12 @@ func TestTwoServersShareTheSandbox(t *testing.T) {
 		{one, "show out/sum", "42"},
 		{one, "list my files", fmt.Sprintf("2 files:\n- out/sum (2 bytes)\n- sum.js (%d bytes)", len(strings.ReplaceAll(program, `\"`, `"`)))},
 	} {
-		answer := c.on.Do(t, `POST /v1/agent {"goal":"`+c.goal+`"}`, "")
-		if answer.Status != http.StatusOK || answer.JSON(t)["output"] != c.output {
-			t.Errorf("%s: %d %s, want %q", c.goal, answer.Status, answer.Body, c.output)
-		}
+		t.Run(c.goal, func(t *testing.T) {
+			answer := c.on.Do(t, `POST /v1/agent {"goal":"`+c.goal+`"}`, "")
+			if answer.Status != http.StatusOK || answer.JSON(t)["output"] != c.output {
+				t.Errorf("%s: %d %s, want %q", c.goal, answer.Status, answer.Body, c.output)
+			}
+		})
 	}
 	if left, err := filepath.Glob(filepath.Join(scratch, "files-*")); err != nil || len(left) > 0 {
 		t.Errorf("left in scratch: %v, %v", left, err)
@@ -103,10 +105,12 @@ func TestAFileThatIsNoText(t *testing.T) {
 		{"run b.js", "1\n"},
 		{"show b.js", "print(1) // x\ufffdy"},
 	} {
-		answer := caller.Do(t, `POST /v1/agent {"goal":"`+c.goal+`"}`, "")
-		if answer.Status != 200 || answer.JSON(t)["output"] != c.output {
-			t.Errorf("%s: %d %s", c.goal, answer.Status, answer.Body)
-		}
+		t.Run(c.goal, func(t *testing.T) {
+			answer := caller.Do(t, `POST /v1/agent {"goal":"`+c.goal+`"}`, "")
+			if answer.Status != 200 || answer.JSON(t)["output"] != c.output {
+				t.Errorf("%s: %d %s", c.goal, answer.Status, answer.Body)
+			}
+		})
 	}
 }
 

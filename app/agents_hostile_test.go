@@ -181,11 +181,13 @@ func TestHostileCreators(t *testing.T) {
 		for tool, arguments := range map[string]string{
 			"getVideo": `{"id":5}`, "explainTrend": `{"key":1}`, "getLibrary": `{"limit":99}`, "listVerdicts": `{"cursor":"x"}`, "archiveLibraryVideo": `{"videoId":"vid_1"}`,
 		} {
-			text, refused := a.try(t, tool, arguments)
-			if !refused {
-				t.Errorf("%s %s is not refused: %s", tool, arguments, text)
-			}
-			check(tool, []byte(text), refused)
+			t.Run("refused "+tool, func(t *testing.T) {
+				text, refused := a.try(t, tool, arguments)
+				if !refused {
+					t.Errorf("%s %s is not refused: %s", tool, arguments, text)
+				}
+				check(tool, []byte(text), refused)
+			})
 		}
 	})
 	for _, uri := range []string{"scrollery://scrolls/" + last.ID + "/coverage", "scrollery://brief", "scrollery://rules"} {

@@ -192,10 +192,12 @@ func TestAgentsNeverMeet(t *testing.T) {
 		t.Error("the coverage of another account's scroll is shown")
 	}
 	for _, uri := range []string{"scrollery://scrolls/" + scroll + "/coverage", "scrollery://brief", "scrollery://rules", "scrollery://llms.txt"} {
-		got, err := ours.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
-		if err != nil || len(got.Contents) != 1 || len(got.Contents[0].Text) < 50 || got.CacheScope != "private" {
-			t.Errorf("%s: got %+v, %v", uri, got, err)
-		}
+		t.Run(uri, func(t *testing.T) {
+			got, err := ours.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+			if err != nil || len(got.Contents) != 1 || len(got.Contents[0].Text) < 50 || got.CacheScope != "private" {
+				t.Errorf("%s: got %+v, %v", uri, got, err)
+			}
+		})
 	}
 	prompt, err := ours.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "why-outlier", Arguments: map[string]string{"videoId": video}})
 	if err != nil || !strings.Contains(prompt.Messages[0].Content.(*mcp.TextContent).Text, video) {

@@ -56,9 +56,11 @@ func TestTheFeedHasWhatHappened(t *testing.T) {
 		for kind, want := range map[string]int{
 			"workspace.changed": 1, "rules.changed": 1, "scroll.started": 1, "scroll.stage": 6, "scroll.completed": 1, "video.added": scroll.ResultCounts.Videos,
 		} {
-			if counts[kind] != want {
-				t.Errorf("%s: got %d, want %d", kind, counts[kind], want)
-			}
+			t.Run(kind, func(t *testing.T) {
+				if counts[kind] != want {
+					t.Errorf("%s: got %d, want %d", kind, counts[kind], want)
+				}
+			})
 		}
 		if counts["outlier.entered"] == 0 || counts["key.created"] == 0 || counts["subscription.changed"] == 0 {
 			t.Errorf("kinds are missing: %v", counts)

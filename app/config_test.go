@@ -87,15 +87,19 @@ func TestAFileThatNamesNothingChangesNothing(t *testing.T) {
 	}
 	want.Plugins.Builtins = nil
 	for _, text := range []string{"", "\n", "# addr: 1\n", "---\n", "{}", "null", "billing:\n# pro: {}\n", "billing:\n  pro:\n    # label: x\naddr:\n", "scrolls: {templates: {default: }}\nroles:\n"} {
-		got, err := load(text)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: %v: differs from the defaults", text, err)
-		}
+		t.Run(fmt.Sprintf("%q changes nothing", text), func(t *testing.T) {
+			got, err := load(text)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%q: %v: differs from the defaults", text, err)
+			}
+		})
 	}
 	for _, text := range []string{"adr: x", "billing: {por: {}}", "billing: 7", "a: b: c", "addr: x\n---\naddr: y\n"} {
-		if _, err := load(text); err == nil {
-			t.Errorf("%q was taken", text)
-		}
+		t.Run(fmt.Sprintf("%q is refused", text), func(t *testing.T) {
+			if _, err := load(text); err == nil {
+				t.Errorf("%q was taken", text)
+			}
+		})
 	}
 	if got, err := load("# first\nbilling:\n  pro: {label: Best, monthly_cents: 5}\n"); err != nil || got.Billing.Pro.Label != "Best" || got.Billing.Pro.AnnualCents != want.Billing.Pro.AnnualCents || got.Billing.Standard != want.Billing.Standard {
 		t.Errorf("%v %+v", err, got.Billing)
@@ -130,9 +134,11 @@ func TestTemplatesAreJudgedAtStart(t *testing.T) {
 		`stage "feed" has no setting "folder"`:         {Sources: []string{"feed"}, Settings: map[string]map[string]string{"feed": {"folder": "x"}}},
 		`settings of "nobody"`:                         {Sources: []string{"feed"}, Settings: map[string]map[string]string{"nobody": {"a": "b"}}},
 	} {
-		if err := start(template); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", template, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if err := start(template); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %q", template, err, want)
+			}
+		})
 	}
 }
 
@@ -156,10 +162,12 @@ func TestSpeechHasAnEndpointOfItsOwn(t *testing.T) {
 		t.Errorf("vision has %v", settings["vision"])
 	}
 	for _, address := range []string{"models.example.com", "ftp://models.example.com", "https://user:pass@models.example.com"} {
-		given[app.Prefix+"SPEECH_URL"] = address
-		if _, err := app.Load(variable, nil); err == nil || !strings.Contains(err.Error(), "SPEECH_URL") {
-			t.Errorf("%s: %v", address, err)
-		}
+		t.Run(address+" is refused", func(t *testing.T) {
+			given[app.Prefix+"SPEECH_URL"] = address
+			if _, err := app.Load(variable, nil); err == nil || !strings.Contains(err.Error(), "SPEECH_URL") {
+				t.Errorf("%s: %v", address, err)
+			}
+		})
 	}
 }
 

@@ -83,10 +83,12 @@ func TestRefusedCallsAreEventsToo(t *testing.T) {
 		{"GET /v1/pricing", "getPricing", "ok"},
 		{"GET /v1/health?x=1", "getHealth", "error"},
 	} {
-		reader.Do(t, c.call, "")
-		if got := withoutListing(eventsOf(t, reader))[0]; got.Op != c.op || got.Status != c.status {
-			t.Errorf("%s: %+v, want %s %s", c.call, got, c.op, c.status)
-		}
+		t.Run(c.call+" is "+c.status, func(t *testing.T) {
+			reader.Do(t, c.call, "")
+			if got := withoutListing(eventsOf(t, reader))[0]; got.Op != c.op || got.Status != c.status {
+				t.Errorf("%s: %+v, want %s %s", c.call, got, c.op, c.status)
+			}
+		})
 	}
 	lapse(t, running, account)
 	reader.Do(t, "GET /v1/hooks", "")
@@ -138,10 +140,12 @@ func TestBudget(t *testing.T) {
 	account.Get(t, setRules, &struct{}{}) // the last unit, and one more
 	want(100, 1)
 	for _, call := range []string{"GET /v1/rules", setRules, `POST /v1/scrolls {}`} {
-		answer := account.Do(t, call, "")
-		if answer.WantError(t, "rate_limited"); answer.Status != 429 || answer.Header.Get("Retry-After") == "" {
-			t.Errorf("%s answered %d, %v", call, answer.Status, answer.Header)
-		}
+		t.Run(call, func(t *testing.T) {
+			answer := account.Do(t, call, "")
+			if answer.WantError(t, "rate_limited"); answer.Status != 429 || answer.Header.Get("Retry-After") == "" {
+				t.Errorf("%s answered %d, %v", call, answer.Status, answer.Header)
+			}
+		})
 	}
 	want(100, 1)
 	if events := withoutListing(eventsOf(t, account)); events[0].Op != "getUsage" || events[1].Status != "rate_limited" {

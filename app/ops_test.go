@@ -79,16 +79,18 @@ func TestEveryRoleHasAnOperationsPort(t *testing.T) {
 				t.Fatal(err)
 			}
 			for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "schema: version ", "/metrics": "scrollery_queue_oldest_seconds 0\n"} {
-				answer := get(t, service.OpsURL()+path)
-				if answer.status != http.StatusOK || !strings.Contains(answer.text, want) {
-					t.Errorf("%s answers %d, want 200 with %q: %s", path, answer.status, want, answer.text)
-				}
-				if !slices.Contains(roles, "api") {
-					continue
-				}
-				if answer := get(t, service.BaseURL()+path); answer.status != http.StatusNotFound || !strings.Contains(answer.text, `"not_found"`) {
-					t.Errorf("the public port answers %s with %d, want 404 not_found: %s", path, answer.status, answer.text)
-				}
+				t.Run(path, func(t *testing.T) {
+					answer := get(t, service.OpsURL()+path)
+					if answer.status != http.StatusOK || !strings.Contains(answer.text, want) {
+						t.Errorf("%s answers %d, want 200 with %q: %s", path, answer.status, want, answer.text)
+					}
+					if !slices.Contains(roles, "api") {
+						return
+					}
+					if answer := get(t, service.BaseURL()+path); answer.status != http.StatusNotFound || !strings.Contains(answer.text, `"not_found"`) {
+						t.Errorf("the public port answers %s with %d, want 404 not_found: %s", path, answer.status, answer.text)
+					}
+				})
 			}
 			if err := service.Stop(); err != nil {
 				t.Error(err)
@@ -198,23 +200,25 @@ func TestMetricsOfAJourney(t *testing.T) {
 	exported["up"], exported["scrollery_queue_depth"] = "gauge", "gauge" // Prometheus's own, and see above
 	reads := regexp.MustCompile(`\b(?:up|(?:scrollery|go|process)_[a-z0-9_]+)\b`)
 	for _, file := range []string{"alerts.yml", "dashboard.json"} {
-		content, err := os.ReadFile(filepath.Join("..", "docs", "deploy", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := 0
-		for _, expr := range regexp.MustCompile(`"?\bexpr"?: .*`).FindAllString(string(content), -1) {
-			for _, name := range reads.FindAllString(expr, -1) {
-				found++
-				short := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
-				if exported[name] == "" && exported[short] != "histogram" {
-					t.Errorf("%s reads %s, which the server does not export", file, name)
+		t.Run(file, func(t *testing.T) {
+			content, err := os.ReadFile(filepath.Join("..", "docs", "deploy", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := 0
+			for _, expr := range regexp.MustCompile(`"?\bexpr"?: .*`).FindAllString(string(content), -1) {
+				for _, name := range reads.FindAllString(expr, -1) {
+					found++
+					short := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+					if exported[name] == "" && exported[short] != "histogram" {
+						t.Errorf("%s reads %s, which the server does not export", file, name)
+					}
 				}
 			}
-		}
-		if found < 10 {
-			t.Errorf("%s reads %d metrics, want more", file, found)
-		}
+			if found < 10 {
+				t.Errorf("%s reads %d metrics, want more", file, found)
+			}
+		})
 	}
 }
 

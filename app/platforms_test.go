@@ -211,9 +211,11 @@ func TestOneTurnsTheKeyDownOneAnswersOneIsNotThere(t *testing.T) {
 	for platform, want := range map[string]told{
 		"tiktok": {Outcome: "misconfigured"}, "instagram": {Outcome: "ok", Returned: 4}, "youtube": {Outcome: "blocked"},
 	} {
-		if c := on(t, coverage, platform)["kettle.co"]; c.Outcome != want.Outcome || c.Returned != want.Returned {
-			t.Errorf("on %s: %+v", platform, c)
-		}
+		t.Run(platform+" is "+want.Outcome, func(t *testing.T) {
+			if c := on(t, coverage, platform)["kettle.co"]; c.Outcome != want.Outcome || c.Returned != want.Returned {
+				t.Errorf("on %s: %+v", platform, c)
+			}
+		})
 	}
 	if seen["instagram"] != 4 || len(seen) != 1 {
 		t.Errorf("the library has %v", seen)

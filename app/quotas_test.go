@@ -41,29 +41,31 @@ func TestTenantsShareWhatASiteAllows(t *testing.T) {
 		tenants int
 		left    int64
 	}{{first, "ok", 3, 1, 10}, {first, "ok", 6, 1, 7}, {second, "ok", 9, 2, 4}, {second, "quota", 10, 2, 1}} {
-		estimated := estimatedUnits(t, turn.account)
-		scroll := turn.account.Scroll(t, `{"template":"competitors"}`)
-		var got struct {
-			Scroll struct{ Progress struct{ Coverage []told } }
-		}
-		turn.account.Get(t, "GET /v1/scrolls?id="+scroll.ID, &got)
-		c := on(t, got.Scroll.Progress.Coverage, "youtube")["kettle.co"]
-		units := quotaNamed(t, running, "units")
-		if c.Outcome != turn.outcome || (turn.outcome == "ok") != (c.Returned == 50) {
-			t.Errorf("scroll %d (%s): %+v", i, scroll.Status, c)
-		}
-		if turn.outcome == "quota" && (c.RetryAt == nil || *c.RetryAt != units.RenewsAt.UnixMilli() || time.Until(units.RenewsAt) > 25*time.Hour) {
-			t.Errorf("scroll %d: another try at %v, renewed at %v", i, c.RetryAt, units.RenewsAt)
-		}
-		if want := []int64{3, turn.left}; !slices.Equal(estimated, want) {
-			t.Errorf("scroll %d: estimated to need and left: %v, want %v", i, estimated, want)
-		}
-		if units.Used != turn.used || units.Limit != limit || units.Tenants != turn.tenants {
-			t.Errorf("scroll %d: %+v, want %d used by %d", i, units, turn.used, turn.tenants)
-		}
-		if asked := int64(len(p.youtube.Asked())); asked != turn.used {
-			t.Errorf("scroll %d: the site was asked %d times, and %d units were granted", i, asked, turn.used)
-		}
+		t.Run(fmt.Sprintf("scroll %d is %s", i, turn.outcome), func(t *testing.T) {
+			estimated := estimatedUnits(t, turn.account)
+			scroll := turn.account.Scroll(t, `{"template":"competitors"}`)
+			var got struct {
+				Scroll struct{ Progress struct{ Coverage []told } }
+			}
+			turn.account.Get(t, "GET /v1/scrolls?id="+scroll.ID, &got)
+			c := on(t, got.Scroll.Progress.Coverage, "youtube")["kettle.co"]
+			units := quotaNamed(t, running, "units")
+			if c.Outcome != turn.outcome || (turn.outcome == "ok") != (c.Returned == 50) {
+				t.Errorf("scroll %d (%s): %+v", i, scroll.Status, c)
+			}
+			if turn.outcome == "quota" && (c.RetryAt == nil || *c.RetryAt != units.RenewsAt.UnixMilli() || time.Until(units.RenewsAt) > 25*time.Hour) {
+				t.Errorf("scroll %d: another try at %v, renewed at %v", i, c.RetryAt, units.RenewsAt)
+			}
+			if want := []int64{3, turn.left}; !slices.Equal(estimated, want) {
+				t.Errorf("scroll %d: estimated to need and left: %v, want %v", i, estimated, want)
+			}
+			if units.Used != turn.used || units.Limit != limit || units.Tenants != turn.tenants {
+				t.Errorf("scroll %d: %+v, want %d used by %d", i, units, turn.used, turn.tenants)
+			}
+			if asked := int64(len(p.youtube.Asked())); asked != turn.used {
+				t.Errorf("scroll %d: the site was asked %d times, and %d units were granted", i, asked, turn.used)
+			}
+		})
 	}
 	if search := quotaNamed(t, running, "search"); search.Used != 0 || search.Limit != 100 {
 		t.Errorf("searches: %+v", search)

@@ -90,9 +90,11 @@ func TestSiteAnswersAsHTTPExpects(t *testing.T) {
 		})
 	}
 	for _, path := range []string{"/docs/nothing", "/docs/../app.go", "/docs/pages.go", "/docs/nothing.md", "/docs/%3Cscript%3E"} {
-		if answer := visitor.Do(t, "GET "+path, ""); answer.Status != http.StatusNotFound || strings.Contains(string(answer.Body), "<script>") {
-			t.Errorf("GET %s answers %d, want 404 that repeats nothing", path, answer.Status)
-		}
+		t.Run(path, func(t *testing.T) {
+			if answer := visitor.Do(t, "GET "+path, ""); answer.Status != http.StatusNotFound || strings.Contains(string(answer.Body), "<script>") {
+				t.Errorf("GET %s answers %d, want 404 that repeats nothing", path, answer.Status)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package pluginhost_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,9 +34,11 @@ func TestFiles(t *testing.T) {
 		"write:" + dir + "/new":       "read-only file system",
 		"scratch":                     "ok",
 	} {
-		if got := b.found(t, "probe", term); !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", term, got, want)
-		}
+		t.Run(term, func(t *testing.T) {
+			if got := b.found(t, "probe", term); !strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q", term, got, want)
+			}
+		})
 	}
 }
 
@@ -44,17 +47,19 @@ func TestFiles(t *testing.T) {
 func TestDefaultOfAPathOpensNothing(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{"": "no such file", "/etc/passwd": "root:"} {
-		b := setup(t, func(c *pluginhost.Config) {
-			if set != "" {
-				c.Settings = map[string]map[string]string{"curious": {"file": set}}
+		t.Run(fmt.Sprintf("set to %q", set), func(t *testing.T) {
+			b := setup(t, func(c *pluginhost.Config) {
+				if set != "" {
+					c.Settings = map[string]map[string]string{"curious": {"file": set}}
+				}
+			})
+			if got := b.found(t, "curious", "read:/etc/passwd"); !strings.Contains(got, want) {
+				t.Errorf("set to %q: %.80q, want %q", set, got, want)
+			}
+			if text := b.found(t, "curious", "given"); !strings.Contains(text, `"file":"/etc/passwd"`) {
+				t.Errorf("set to %q: the value is not handed over: %s", set, text)
 			}
 		})
-		if got := b.found(t, "curious", "read:/etc/passwd"); !strings.Contains(got, want) {
-			t.Errorf("set to %q: %.80q, want %q", set, got, want)
-		}
-		if text := b.found(t, "curious", "given"); !strings.Contains(text, `"file":"/etc/passwd"`) {
-			t.Errorf("set to %q: the value is not handed over: %s", set, text)
-		}
 	}
 }
 
@@ -83,9 +88,11 @@ func TestABinaryHasNoPrograms(t *testing.T) {
 		"exec:/usr/bin/true":  "no such file",
 		"exec:/proc/self/exe": "ok",
 	} {
-		if got := b.found(t, "acme", term); !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", term, got, want)
-		}
+		t.Run(term, func(t *testing.T) {
+			if got := b.found(t, "acme", term); !strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q", term, got, want)
+			}
+		})
 	}
 }
 

@@ -76,9 +76,11 @@ func TestExternal(t *testing.T) {
 		"typo.yaml": {pluginhost.Refused, "sha265"},
 		"judge":     {pluginhost.Refused, "taken"},
 	} {
-		if p := got[id]; p.State != want.state || !strings.Contains(p.Reason, want.reason) {
-			t.Errorf("%s: %+v, want %s because of %q", id, p, want.state, want.reason)
-		}
+		t.Run(id, func(t *testing.T) {
+			if p := got[id]; p.State != want.state || !strings.Contains(p.Reason, want.reason) {
+				t.Errorf("%s: %+v, want %s because of %q", id, p, want.state, want.reason)
+			}
+		})
 	}
 	if p := got["acme"]; p.Kind != stage.SourceKind || p.Version != "2.1.0" || fmt.Sprint(p.Platforms) != "[acmetok]" || !p.Refreshes {
 		t.Errorf("acme: %+v", p)
@@ -193,9 +195,11 @@ func TestNoBox(t *testing.T) {
 		t.Error("the box is complete, want it turned off")
 	}
 	for _, term := range []string{"many:1", "scratch"} {
-		if records, err := b.probe(t.Context(), "acme", term); err != nil || len(records) != 1 {
-			t.Errorf("%s: got %d records and %v, want one", term, len(records), err)
-		}
+		t.Run(term, func(t *testing.T) {
+			if records, err := b.probe(t.Context(), "acme", term); err != nil || len(records) != 1 {
+				t.Errorf("%s: got %d records and %v, want one", term, len(records), err)
+			}
+		})
 	}
 	if log := b.log.String(); !strings.Contains(log, "SCROLLERY_PLUGIN_BOX=none") {
 		t.Errorf("the log does not say that plugins run without a box: %s", log)

@@ -209,11 +209,13 @@ func TestHandshakes(t *testing.T) {
 	for id, want := range map[string]stage.Failure{
 		"noise": stage.StageProtocol, "mute": stage.StageTimeout, "elsewhere": stage.StageProtocol, "dead": stage.StageCrashed,
 	} {
-		_, err := b.probe(t.Context(), id, "many:1")
-		wantFailure(t, err, want)
-		if id == "dead" && !strings.Contains(err.Error(), "no libfoo.so.1") {
-			t.Errorf("the last words are missing in %v", err)
-		}
+		t.Run(id+" is "+string(want), func(t *testing.T) {
+			_, err := b.probe(t.Context(), id, "many:1")
+			wantFailure(t, err, want)
+			if id == "dead" && !strings.Contains(err.Error(), "no libfoo.so.1") {
+				t.Errorf("the last words are missing in %v", err)
+			}
+		})
 	}
 }
 

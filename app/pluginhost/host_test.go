@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -168,20 +169,22 @@ func TestScreen(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	for _, prompt := range []string{"", "stranger"} {
-		kept, dropped := 0, 0
-		summary, err := b.Screen(t.Context(), "judge", stage.Run{Prompt: prompt}, input(1010, 333), func(batch []stage.Verdict) error {
-			for _, v := range batch {
-				if v.DroppedBy == "" {
-					kept++
-				} else {
-					dropped++
+		t.Run(fmt.Sprintf("prompt %q", prompt), func(t *testing.T) {
+			kept, dropped := 0, 0
+			summary, err := b.Screen(t.Context(), "judge", stage.Run{Prompt: prompt}, input(1010, 333), func(batch []stage.Verdict) error {
+				for _, v := range batch {
+					if v.DroppedBy == "" {
+						kept++
+					} else {
+						dropped++
+					}
 				}
+				return nil
+			})
+			if err != nil || kept != 505 || dropped != 505 || len(summary.Unclear) != 1 {
+				t.Errorf("kept %d, dropped %d, summary %v, %v", kept, dropped, summary, err)
 			}
-			return nil
 		})
-		if err != nil || kept != 505 || dropped != 505 || len(summary.Unclear) != 1 {
-			t.Errorf("kept %d, dropped %d, summary %v, %v", kept, dropped, summary, err)
-		}
 	}
 	if !strings.Contains(b.log.String(), "refused=1") {
 		t.Error("the verdict that was not asked for is not in the log")
@@ -288,14 +291,16 @@ func TestTypedErrors(t *testing.T) {
 		{"panic", stage.StageCrashed, true, false, false},
 		{"unheard-of", stage.SourceUnavailable, false, false, true},
 	} {
-		_, err := b.probe(t.Context(), "probe", c.term)
-		failure := wantFailure(t, err, c.want)
-		if failure.Retry != c.retry || failure.Setup != c.setup || (failure.RetryAt != nil) != c.retryAt {
-			t.Errorf("%s: %+v", c.term, failure)
-		}
-		if strings.Contains(err.Error(), "t0ken-value") {
-			t.Errorf("the secret is in the error: %v", err)
-		}
+		t.Run(c.term, func(t *testing.T) {
+			_, err := b.probe(t.Context(), "probe", c.term)
+			failure := wantFailure(t, err, c.want)
+			if failure.Retry != c.retry || failure.Setup != c.setup || (failure.RetryAt != nil) != c.retryAt {
+				t.Errorf("%s: %+v", c.term, failure)
+			}
+			if strings.Contains(err.Error(), "t0ken-value") {
+				t.Errorf("the secret is in the error: %v", err)
+			}
+		})
 	}
 	if log := b.log.String(); !strings.Contains(log, "out of cheese") || !strings.Contains(log, "probe_test.go") {
 		t.Error("the panic's stack is not in the log")
@@ -363,12 +368,14 @@ func TestTemplatesSettingsWin(t *testing.T) {
 func TestRequiredSecrets(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"", "s3cret"} {
-		b := setup(t, func(c *pluginhost.Config) {
-			c.Secrets = map[string]map[string]string{"keyed": {"token": secret}}
+		t.Run(fmt.Sprintf("with %q", secret), func(t *testing.T) {
+			b := setup(t, func(c *pluginhost.Config) {
+				c.Secrets = map[string]map[string]string{"keyed": {"token": secret}}
+			})
+			p, _ := b.Find("keyed")
+			if ready := p.State == pluginhost.Ready; ready != (secret != "") || !ready && (p.State != pluginhost.Unset || !strings.Contains(p.Reason, `"token"`)) {
+				t.Errorf("with %q: %+v", secret, p)
+			}
 		})
-		p, _ := b.Find("keyed")
-		if ready := p.State == pluginhost.Ready; ready != (secret != "") || !ready && (p.State != pluginhost.Unset || !strings.Contains(p.Reason, `"token"`)) {
-			t.Errorf("with %q: %+v", secret, p)
-		}
 	}
 }

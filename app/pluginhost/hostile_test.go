@@ -156,19 +156,21 @@ func TestHostile(t *testing.T) {
 		{"deadline", stage.StageProtocol, 0},
 		{"odd error", stage.StageCrashed, 0},
 	} {
-		records, err := b.probe(t.Context(), "hostile", c.how)
-		if c.want == "" && err != nil {
-			t.Errorf("%s: %v", c.how, err)
-		}
-		if c.want != "" {
-			wantFailure(t, err, c.want)
-			if len(err.Error()) > 20<<10 {
-				t.Errorf("%s: an error of %d bytes", c.how, len(err.Error()))
+		t.Run(c.how, func(t *testing.T) {
+			records, err := b.probe(t.Context(), "hostile", c.how)
+			if c.want == "" && err != nil {
+				t.Errorf("%s: %v", c.how, err)
 			}
-		}
-		if len(records) > c.most {
-			t.Errorf("%s: %d records, want at most %d", c.how, len(records), c.most)
-		}
+			if c.want != "" {
+				wantFailure(t, err, c.want)
+				if len(err.Error()) > 20<<10 {
+					t.Errorf("%s: an error of %d bytes", c.how, len(err.Error()))
+				}
+			}
+			if len(records) > c.most {
+				t.Errorf("%s: %d records, want at most %d", c.how, len(records), c.most)
+			}
+		})
 	}
 }
 
@@ -186,11 +188,13 @@ func TestSecretsStayInside(t *testing.T) {
 		t.Errorf("%+v, %v", outcomes, err)
 	}
 	for _, how := range []string{"telling status", "telling end", "telling quota"} {
-		_, err := b.probe(t.Context(), "hostile", how)
-		var failure *stage.CallError
-		if !errors.As(err, &failure) || !strings.Contains(err.Error(), "[token]") || strings.Contains(err.Error(), secret) || len(err.Error()) > 5<<10 {
-			t.Errorf("%s: %d bytes: %.200v", how, len(fmt.Sprint(err)), err)
-		}
+		t.Run(how, func(t *testing.T) {
+			_, err := b.probe(t.Context(), "hostile", how)
+			var failure *stage.CallError
+			if !errors.As(err, &failure) || !strings.Contains(err.Error(), "[token]") || strings.Contains(err.Error(), secret) || len(err.Error()) > 5<<10 {
+				t.Errorf("%s: %d bytes: %.200v", how, len(fmt.Sprint(err)), err)
+			}
+		})
 	}
 	summary, err := b.Screen(t.Context(), "noter", stage.Run{}, input(1, 1), nil)
 	if err != nil || !slices.Equal(summary.Notes, []string{"asked with [token]"}) {

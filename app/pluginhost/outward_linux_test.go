@@ -222,9 +222,11 @@ func TestWithoutHostsThereIsNoNetwork(t *testing.T) {
 		"dial:udp,127.0.0.1:53":   "permission denied",
 		"dial:unix," + o.database: "no such file",
 	} {
-		if got := b.found(t, "probe", term); !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", term, got, want)
-		}
+		t.Run(term, func(t *testing.T) {
+			if got := b.found(t, "probe", term); !strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q", term, got, want)
+			}
+		})
 	}
 }
 
@@ -238,13 +240,15 @@ func TestMissingProgramAndBadEndpoint(t *testing.T) {
 		c.Settings = map[string]map[string]string{"bad": {"api": "localhost:8080"}}
 	})
 	for id, want := range map[string]string{"missing": `program "no-such-program" is not installed`, "bad": `setting "api": want an http or https address`} {
-		if p, _ := b.Find(id); p.State != pluginhost.Unset || !strings.Contains(p.Reason, want) {
-			t.Errorf("%+v, want %s because of %q", p, pluginhost.Unset, want)
-		}
-		_, err := b.probe(t.Context(), id, "proxy:")
-		if failure := wantFailure(t, err, stage.SourceUnavailable); !failure.Setup || !strings.Contains(failure.Error(), want) {
-			t.Error(err)
-		}
+		t.Run(id, func(t *testing.T) {
+			if p, _ := b.Find(id); p.State != pluginhost.Unset || !strings.Contains(p.Reason, want) {
+				t.Errorf("%+v, want %s because of %q", p, pluginhost.Unset, want)
+			}
+			_, err := b.probe(t.Context(), id, "proxy:")
+			if failure := wantFailure(t, err, stage.SourceUnavailable); !failure.Setup || !strings.Contains(failure.Error(), want) {
+				t.Error(err)
+			}
+		})
 	}
 	if got := b.attempts(t, "presumptuous", "get:http://127.0.0.1:1")[0]; !strings.Contains(got, "403 egress: the host has no public address") {
 		t.Errorf("a stage's own word leads into the private network: %q", got)

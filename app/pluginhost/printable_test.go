@@ -1,6 +1,9 @@
 package pluginhost
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestPrintable(t *testing.T) {
 	t.Parallel()
@@ -10,8 +13,10 @@ func TestPrintable(t *testing.T) {
 		"a\u202eb\u200bc":  `a\u202eb\u200bc`,
 		"\xff":             `\xff`,
 	} {
-		if got := Printable(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := Printable(text); got != want {
+				t.Errorf("%q: got %q, want %q", text, got, want)
+			}
+		})
 	}
 }

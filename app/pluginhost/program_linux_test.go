@@ -28,25 +28,27 @@ func TestProgram(t *testing.T) {
 		{"with an endpoint", []string{double}, [3]string{"200 the double", "403 egress", "permission denied"}},
 		{"without", nil, [3]string{"permission denied", "permission denied", "permission denied"}},
 	} {
-		running, err := b.StartProgram(t.Context(), pluginhost.Program{
-			ID: "outward", Service: stage.ServiceName, MaxMessage: stage.MaxMessage, Memory: 512 << 20, Endpoints: c.endpoints,
-			Handshake: plugin.HandshakeConfig{
-				ProtocolVersion: stage.ProtocolVersion, MagicCookieKey: stage.CookieKey, MagicCookieValue: stage.CookieValue,
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer running.Stop()
-		if got := running.Proxy(); (got == "") != (c.endpoints == nil) {
-			t.Errorf("%s: proxy %q", c.name, got)
-		}
-		got := converse(t, running, "get:"+o.double.URL, "get:http://"+o.other, "dial:tcp,"+double)
-		for i, want := range c.want {
-			if !strings.Contains(got[i], want) {
-				t.Errorf("%s: %q, want %q", c.name, got[i], want)
+		t.Run(c.name, func(t *testing.T) {
+			running, err := b.StartProgram(t.Context(), pluginhost.Program{
+				ID: "outward", Service: stage.ServiceName, MaxMessage: stage.MaxMessage, Memory: 512 << 20, Endpoints: c.endpoints,
+				Handshake: plugin.HandshakeConfig{
+					ProtocolVersion: stage.ProtocolVersion, MagicCookieKey: stage.CookieKey, MagicCookieValue: stage.CookieValue,
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			defer running.Stop()
+			if got := running.Proxy(); (got == "") != (c.endpoints == nil) {
+				t.Errorf("%s: proxy %q", c.name, got)
+			}
+			got := converse(t, running, "get:"+o.double.URL, "get:http://"+o.other, "dial:tcp,"+double)
+			for i, want := range c.want {
+				if !strings.Contains(got[i], want) {
+					t.Errorf("%s: %q, want %q", c.name, got[i], want)
+				}
+			}
+		})
 	}
 }
 

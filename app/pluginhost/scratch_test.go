@@ -29,23 +29,25 @@ func TestStrangersFoldersStay(t *testing.T) {
 		"files-42/.scrollery":         false,
 		"files-42-old/.scrollery":     true,
 	} {
-		path := filepath.Join(dir, name)
-		write(t, path, "x")
-		for folder := filepath.Dir(path); folder != dir; folder = filepath.Dir(folder) {
-			if err := os.Chtimes(folder, old, old); err != nil {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(dir, name)
+			write(t, path, "x")
+			for folder := filepath.Dir(path); folder != dir; folder = filepath.Dir(folder) {
+				if err := os.Chtimes(folder, old, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+			host, err := pluginhost.New(pluginhost.Config{ScratchDir: dir}, slog.New(slog.DiscardHandler))
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		host, err := pluginhost.New(pluginhost.Config{ScratchDir: dir}, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := host.Close(); err != nil {
-			t.Error(err)
-		}
-		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) == stays {
-			t.Errorf("%s: %v", name, err)
-		}
+			if err := host.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) == stays {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

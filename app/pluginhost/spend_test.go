@@ -45,34 +45,36 @@ func withQuota(p *ledger, daily string) func(*pluginhost.Config) {
 func TestSpend(t *testing.T) {
 	t.Parallel()
 	for daily, limit := range map[string]string{"": "100", "250": "250", "-1": "100", "many": "100"} {
-		p := &ledger{left: 9}
-		records, err := setup(t, withQuota(p, daily)).probe(t.Context(), "probe", "spend:units,3;units,5;tags,espresso;units,7")
-		if err != nil || len(records) != 4 {
-			t.Fatalf("%d records, %v", len(records), err)
-		}
-		// Nothing is left of the first three or less is than the last wants, in
-		// whatever order they came.
-		slices.Sort(p.asked)
-		want := []string{
-			"probe tags of 30 a week: 1 espresso", "probe units of " + limit + " a pacific_day: 3 ",
-			"probe units of " + limit + " a pacific_day: 5 ", "probe units of " + limit + " a pacific_day: 7 ",
-		}
-		if !slices.Equal(p.asked, want) {
-			t.Errorf("asked for %q, want %q", p.asked, want)
-		}
-		granted := int64(0)
-		for _, r := range records {
-			switch text := found(t, r); text {
-			case "ok":
-				granted += map[string]int64{"units,3": 3, "units,5": 5, "units,7": 7, "tags,espresso": 1}[r.ExternalID]
-			case "quota units is used up", "quota tags is used up":
-			default:
-				t.Errorf("%s: %s", r.ExternalID, text)
+		t.Run(fmt.Sprintf("%q sets a limit of %s", daily, limit), func(t *testing.T) {
+			p := &ledger{left: 9}
+			records, err := setup(t, withQuota(p, daily)).probe(t.Context(), "probe", "spend:units,3;units,5;tags,espresso;units,7")
+			if err != nil || len(records) != 4 {
+				t.Fatalf("%d records, %v", len(records), err)
 			}
-		}
-		if granted != 9-p.left {
-			t.Errorf("the stage was granted %d, the ledger gave %d", granted, 9-p.left)
-		}
+			// Nothing is left of the first three or less is than the last wants, in
+			// whatever order they came.
+			slices.Sort(p.asked)
+			want := []string{
+				"probe tags of 30 a week: 1 espresso", "probe units of " + limit + " a pacific_day: 3 ",
+				"probe units of " + limit + " a pacific_day: 5 ", "probe units of " + limit + " a pacific_day: 7 ",
+			}
+			if !slices.Equal(p.asked, want) {
+				t.Errorf("asked for %q, want %q", p.asked, want)
+			}
+			granted := int64(0)
+			for _, r := range records {
+				switch text := found(t, r); text {
+				case "ok":
+					granted += map[string]int64{"units,3": 3, "units,5": 5, "units,7": 7, "tags,espresso": 1}[r.ExternalID]
+				case "quota units is used up", "quota tags is used up":
+				default:
+					t.Errorf("%s: %s", r.ExternalID, text)
+				}
+			}
+			if granted != 9-p.left {
+				t.Errorf("the stage was granted %d, the ledger gave %d", granted, 9-p.left)
+			}
+		})
 	}
 }
 

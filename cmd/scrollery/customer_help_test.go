@@ -112,17 +112,21 @@ func TestManualPagesAndCompletion(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
 	c.must(t, exitDone, "man", dir)
 	for _, name := range []string{"scrollery.1", "scrollery-outliers.1", "scrollery-scroll-start.1", "scrollery-admin-keys-create.1"} {
-		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(text), ".nh\n.TH") {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(text), ".nh\n.TH") {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	if _, err := os.Stat(filepath.Join(dir, "scrollery-keys.1")); err == nil {
 		t.Error("the old form of a command has a page")
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if got := c.must(t, exitDone, "completion", shell); len(got.stdout) < 1000 {
-			t.Errorf("%s: %d bytes", shell, len(got.stdout))
-		}
+		t.Run(shell, func(t *testing.T) {
+			if got := c.must(t, exitDone, "completion", shell); len(got.stdout) < 1000 {
+				t.Errorf("%s: %d bytes", shell, len(got.stdout))
+			}
+		})
 	}
 	if got := c.must(t, exitDone, "__complete", "scroll", "s"); !strings.Contains(got.stdout, "start\t") || !strings.Contains(got.stdout, "show\t") {
 		t.Errorf("completion of scroll s: %s", got.stdout)

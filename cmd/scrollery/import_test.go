@@ -142,9 +142,11 @@ func TestImportKilled(t *testing.T) {
 			"SELECT count(*) FROM scroll_records":                   0,
 			"SELECT count(*) FROM observations o JOIN scrolls s ON s.id = o.scroll_id WHERE s.status = 'completed'": videos,
 		} {
-			if got := numberOf(t, db, query); got != want {
-				t.Errorf("%s: %d, want %d", query, got, want)
-			}
+			t.Run(query, func(t *testing.T) {
+				if got := numberOf(t, db, query); got != want {
+					t.Errorf("%s: %d, want %d", query, got, want)
+				}
+			})
 		}
 	})
 }

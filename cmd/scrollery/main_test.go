@@ -123,11 +123,13 @@ func TestCommandsKeepTheirExitCodes(t *testing.T) {
 		})
 	}
 	for _, form := range []string{"keys", "admin keys"} {
-		got := runProgram(t, dir, strings.Fields(form+" list --email a@example.com")...)
-		hinted := strings.Contains(got.stderr, "`scrollery keys list` is now `scrollery admin keys list`")
-		if want := form == "keys"; got.code != exitDone || !strings.HasPrefix(got.stdout, "ID ") || hinted != want {
-			t.Errorf("%s list: exit %d, got the hint: %v, want %v\n%s%s", form, got.code, hinted, want, got.stdout, got.stderr)
-		}
+		t.Run(form+" list", func(t *testing.T) {
+			got := runProgram(t, dir, strings.Fields(form+" list --email a@example.com")...)
+			hinted := strings.Contains(got.stderr, "`scrollery keys list` is now `scrollery admin keys list`")
+			if want := form == "keys"; got.code != exitDone || !strings.HasPrefix(got.stdout, "ID ") || hinted != want {
+				t.Errorf("%s list: exit %d, got the hint: %v, want %v\n%s%s", form, got.code, hinted, want, got.stdout, got.stderr)
+			}
+		})
 	}
 	key := runProgram(t, dir, "keys", "create", "--email", "b@example.com", "--plan", "pro")
 	if secret := strings.TrimSuffix(key.stdout, "\n"); !strings.HasPrefix(secret, "scr_live_") || strings.ContainsAny(secret, " \n") {

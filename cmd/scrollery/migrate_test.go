@@ -47,10 +47,12 @@ func TestCommandsNeverMigrate(t *testing.T) {
 				return runProgramWith(t, env, "keys", "create", "--email", "a@example.com", "--plan", "pro")
 			}
 			for _, try := range []string{"first", "second"} {
-				got := create()
-				if got.code != exitFailed || !strings.Contains(got.stderr, "run `scrollery migrate`") || got.stdout != "" {
-					t.Errorf("%s try on an empty database: exit %d, stdout %q, stderr %q; want a failure that names the command", try, got.code, got.stdout, got.stderr)
-				}
+				t.Run(try+" try", func(t *testing.T) {
+					got := create()
+					if got.code != exitFailed || !strings.Contains(got.stderr, "run `scrollery migrate`") || got.stdout != "" {
+						t.Errorf("%s try on an empty database: exit %d, stdout %q, stderr %q; want a failure that names the command", try, got.code, got.stdout, got.stderr)
+					}
+				})
 			}
 			if got := runProgramWith(t, env, "migrate"); got.code != exitDone {
 				t.Fatalf("migrate: exit %d: %s", got.code, got.stderr)
@@ -75,10 +77,12 @@ func TestOlderReleaseRefusesANewerSchema(t *testing.T) {
 	}
 	env := []string{"SCROLLERY_DATABASE_URL=" + database, "SCROLLERY_ADDR=127.0.0.1:0"}
 	for _, args := range []string{"serve", "migrate", "keys list --email a@example.com"} {
-		got := runProgramWith(t, env, strings.Fields(args)...)
-		if got.code != exitFailed || !strings.Contains(got.stderr, "version 9999") || !strings.Contains(got.stderr, "install the newer release") {
-			t.Errorf("%s: exit %d, stderr %q; want a refusal with the versions", args, got.code, got.stderr)
-		}
+		t.Run(args, func(t *testing.T) {
+			got := runProgramWith(t, env, strings.Fields(args)...)
+			if got.code != exitFailed || !strings.Contains(got.stderr, "version 9999") || !strings.Contains(got.stderr, "install the newer release") {
+				t.Errorf("%s: exit %d, stderr %q; want a refusal with the versions", args, got.code, got.stderr)
+			}
+		})
 	}
 }
 

@@ -197,8 +197,10 @@ func TestPrometheusAccepts(t *testing.T) {
 		{"check", "rules", "alerts.yml"},
 		{"check", "rules", "--lint=none", file},
 	} {
-		if output, err := exec.CommandContext(t.Context(), promtool, arguments...).CombinedOutput(); err != nil {
-			t.Errorf("promtool %v: %v: %s", arguments, err, output)
-		}
+		t.Run(strings.Join(arguments, " "), func(t *testing.T) {
+			if output, err := exec.CommandContext(t.Context(), promtool, arguments...).CombinedOutput(); err != nil {
+				t.Errorf("promtool %v: %v: %s", arguments, err, output)
+			}
+		})
 	}
 }

@@ -161,24 +161,28 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 			t.Error("it has rows of another account")
 		}
 		for _, from := range []string{"videos/" + parts[1], "observations/" + parts[1] + ".csv"} {
-			var rest bytes.Buffer
-			if err := s.Export(ctx, from, &rest); err != nil {
-				t.Fatal(err)
-			}
-			after, again := opened(t, rest.Bytes())
-			if after.Counts[videosName] != 15 || after.From != from {
-				t.Errorf("from %s: got %d videos from %q, want 15", from, after.Counts[videosName], after.From)
-			}
-			for name, content := range again {
-				if name != ManifestName && files[name] != content {
-					t.Errorf("from %s: %s differs from the whole export", from, name)
+			t.Run("from "+from, func(t *testing.T) {
+				var rest bytes.Buffer
+				if err := s.Export(ctx, from, &rest); err != nil {
+					t.Fatal(err)
 				}
-			}
+				after, again := opened(t, rest.Bytes())
+				if after.Counts[videosName] != 15 || after.From != from {
+					t.Errorf("from %s: got %d videos from %q, want 15", from, after.Counts[videosName], after.From)
+				}
+				for name, content := range again {
+					if name != ManifestName && files[name] != content {
+						t.Errorf("from %s: %s differs from the whole export", from, name)
+					}
+				}
+			})
 		}
 		for _, from := range []string{"secrets", "videos/vid_x", "scrolls/first"} {
-			if err := s.Export(ctx, from, io.Discard); !apierr.Is(err, apierr.InvalidRequest) {
-				t.Errorf("from %q: got %v, want invalid_request", from, err)
-			}
+			t.Run(from+" is refused", func(t *testing.T) {
+				if err := s.Export(ctx, from, io.Discard); !apierr.Is(err, apierr.InvalidRequest) {
+					t.Errorf("from %q: got %v, want invalid_request", from, err)
+				}
+			})
 		}
 	})
 }
@@ -188,9 +192,11 @@ func TestCellsAreNoFormulas(t *testing.T) {
 	for text, want := range map[string]string{
 		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\t=1": "'\t=1", "\r=1": "'\r=1", "a=1": "a=1", "": "",
 	} {
-		if got := cell(text); got != want {
-			t.Errorf("cell of %q: got %q, want %q", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := cell(text); got != want {
+				t.Errorf("cell of %q: got %q, want %q", text, got, want)
+			}
+		})
 	}
 	if got := cell(int64(-1)); got != "-1" {
 		t.Errorf("cell of a number: got %q, want -1", got)

@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -68,17 +69,19 @@ func TestClaimsThatOpenNothing(t *testing.T) {
 			t.Errorf("unknown: %+v", got)
 		}
 		for _, state := range []State{Cancelled, Expired} {
-			url, token := b.begin(t, context.Background())
-			b.till.set(url, state)
-			for range 2 {
-				if got := b.claim(t, token); got != (Claim{Status: ClaimInvalidSession}) {
-					t.Errorf("%s: %+v", state, got)
+			t.Run(fmt.Sprint(state), func(t *testing.T) {
+				url, token := b.begin(t, context.Background())
+				b.till.set(url, state)
+				for range 2 {
+					if got := b.claim(t, token); got != (Claim{Status: ClaimInvalidSession}) {
+						t.Errorf("%s: %+v", state, got)
+					}
 				}
-			}
-			b.till.set(url, Paid) // what has ended stays so
-			if got := b.claim(t, token); got.Status != ClaimInvalidSession {
-				t.Errorf("paid after %s: %+v", state, got)
-			}
+				b.till.set(url, Paid) // what has ended stays so
+				if got := b.claim(t, token); got.Status != ClaimInvalidSession {
+					t.Errorf("paid after %s: %+v", state, got)
+				}
+			})
 		}
 
 		_, token := b.begin(t, context.Background())
@@ -204,19 +207,21 @@ func TestSubscribeWithAKeyIsForItsAccount(t *testing.T) {
 				ctx = viewer.NewContext(ctx, c.who)
 			}
 			for _, plan := range []string{"standard", "pro"} { // the second time replaces the first
-				url, token, err := b.Subscribe(ctx, plan, Monthly)
-				if err != nil {
-					t.Fatal(err)
-				}
-				b.till.set(url, Paid)
-				claim := b.claim(t, token)
-				account, _ := publicid.Parse(publicid.Account, claim.AccountID)
-				if claim.Status != ClaimCompleted || (account == 77) != c.same {
-					t.Fatalf("claim %+v, account %d", claim, account)
-				}
-				if sub, err := b.subscriptions.Of(ctx, account); err != nil || sub.Plan != plan {
-					t.Errorf("subscription %+v, %v", sub, err)
-				}
+				t.Run(plan, func(t *testing.T) {
+					url, token, err := b.Subscribe(ctx, plan, Monthly)
+					if err != nil {
+						t.Fatal(err)
+					}
+					b.till.set(url, Paid)
+					claim := b.claim(t, token)
+					account, _ := publicid.Parse(publicid.Account, claim.AccountID)
+					if claim.Status != ClaimCompleted || (account == 77) != c.same {
+						t.Fatalf("claim %+v, account %d", claim, account)
+					}
+					if sub, err := b.subscriptions.Of(ctx, account); err != nil || sub.Plan != plan {
+						t.Errorf("subscription %+v, %v", sub, err)
+					}
+				})
 			}
 		})
 	}
@@ -226,9 +231,11 @@ func TestSubscribeRefuses(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storetest.SQLite(t))
 	for _, c := range [][2]string{{"gold", Monthly}, {"", Monthly}, {"pro", ""}, {"pro", "weekly"}} {
-		if _, _, err := b.Subscribe(context.Background(), c[0], c[1]); !apierr.Is(err, apierr.InvalidRequest) {
-			t.Errorf("%v: %v", c, err)
-		}
+		t.Run(fmt.Sprintf("%q is refused", c), func(t *testing.T) {
+			if _, _, err := b.Subscribe(context.Background(), c[0], c[1]); !apierr.Is(err, apierr.InvalidRequest) {
+				t.Errorf("%v: %v", c, err)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -110,12 +111,14 @@ func TestCreditsAreSoldInBounds(t *testing.T) {
 	b := setup(t, storetest.SQLite(t))
 	ctx := viewer.As(context.Background(), 7)
 	for _, cents := range []int64{-1, 1, 99, 1_000_001} {
-		if _, err := b.Topup(ctx, cents); !apierr.Is(err, apierr.InvalidRequest) {
-			t.Errorf("top-up of %d: %v", cents, err)
-		}
-		if _, _, err := b.Signup(ctx, cents); !apierr.Is(err, apierr.InvalidRequest) {
-			t.Errorf("sign-up with %d: %v", cents, err)
-		}
+		t.Run(fmt.Sprintf("%d cents are refused", cents), func(t *testing.T) {
+			if _, err := b.Topup(ctx, cents); !apierr.Is(err, apierr.InvalidRequest) {
+				t.Errorf("top-up of %d: %v", cents, err)
+			}
+			if _, _, err := b.Signup(ctx, cents); !apierr.Is(err, apierr.InvalidRequest) {
+				t.Errorf("sign-up with %d: %v", cents, err)
+			}
+		})
 	}
 	b.topup(t, ctx, MinCents)
 	b.topup(t, ctx, MaxCents)

@@ -35,58 +35,60 @@ func TestStripePaymentsThatTakeDays(t *testing.T) {
 		for name, test := range map[string]struct{ events, arrives bool }{
 			"arrives": {true, true}, "fails": {true, false}, "arrives unsaid": {false, true}, "fails unsaid": {false, false},
 		} {
-			s.later(0)
-			ctx := viewer.As(context.Background(), db.NewID())
-			account, _, _ := viewer.Tenant(ctx)
-			topup, err := s.Topup(ctx, 500)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sub, token, err := s.Subscribe(context.Background(), "standard", Monthly)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := func(when, confirm, claim string, credits int64) {
-				t.Helper()
-				status, balance, err := s.ConfirmTopup(ctx, stripetest.SessionOf(topup))
-				if err != nil || status != confirm || balance != credits {
-					t.Errorf("%s, %s: confirm %s, %d, %v", name, when, status, balance, err)
+			t.Run(name, func(t *testing.T) {
+				s.later(0)
+				ctx := viewer.As(context.Background(), db.NewID())
+				account, _, _ := viewer.Tenant(ctx)
+				topup, err := s.Topup(ctx, 500)
+				if err != nil {
+					t.Fatal(err)
 				}
-				got, err := s.ClaimSubscription(context.Background(), token)
-				if err != nil || got.Status != claim || (got.APIKey != "") != (claim == ClaimCompleted) {
-					t.Errorf("%s, %s: claim %+v, %v", name, when, got, err)
+				sub, token, err := s.Subscribe(context.Background(), "standard", Monthly)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			for _, url := range []string{topup, sub} {
-				s.PayLater(stripetest.SessionOf(url), payer)
-			}
-			s.deliver(t, http.StatusOK, s.Take("")...)
-			want("under way", ClaimPending, ClaimPending, 0)
-			s.later(3 * 24 * time.Hour) // long after a checkout expires
-			s.reconciled(t)
-			want("days later", ClaimPending, ClaimPending, 0)
-			for _, url := range []string{topup, sub} {
-				if test.arrives {
-					s.Succeed(stripetest.SessionOf(url))
-				} else {
-					s.Fail(stripetest.SessionOf(url))
+				want := func(when, confirm, claim string, credits int64) {
+					t.Helper()
+					status, balance, err := s.ConfirmTopup(ctx, stripetest.SessionOf(topup))
+					if err != nil || status != confirm || balance != credits {
+						t.Errorf("%s, %s: confirm %s, %d, %v", name, when, status, balance, err)
+					}
+					got, err := s.ClaimSubscription(context.Background(), token)
+					if err != nil || got.Status != claim || (got.APIKey != "") != (claim == ClaimCompleted) {
+						t.Errorf("%s, %s: claim %+v, %v", name, when, got, err)
+					}
 				}
-			}
-			events := s.Take("")
-			if test.events {
-				s.deliver(t, http.StatusOK, append(events, events...)...)
-			} else {
-				s.later(4 * 24 * time.Hour)
+				for _, url := range []string{topup, sub} {
+					s.PayLater(stripetest.SessionOf(url), payer)
+				}
+				s.deliver(t, http.StatusOK, s.Take("")...)
+				want("under way", ClaimPending, ClaimPending, 0)
+				s.later(3 * 24 * time.Hour) // long after a checkout expires
 				s.reconciled(t)
-			}
-			if got, _ := s.purse.Balance(ctx, account); got != map[bool]int64{true: 500}[test.arrives] {
-				t.Errorf("%s: credited %d before anybody asked", name, got)
-			}
-			if test.arrives {
-				want("in the end", ClaimCompleted, ClaimCompleted, 500)
-			} else {
-				want("in the end", ClaimInvalidSession, ClaimInvalidSession, 0)
-			}
+				want("days later", ClaimPending, ClaimPending, 0)
+				for _, url := range []string{topup, sub} {
+					if test.arrives {
+						s.Succeed(stripetest.SessionOf(url))
+					} else {
+						s.Fail(stripetest.SessionOf(url))
+					}
+				}
+				events := s.Take("")
+				if test.events {
+					s.deliver(t, http.StatusOK, append(events, events...)...)
+				} else {
+					s.later(4 * 24 * time.Hour)
+					s.reconciled(t)
+				}
+				if got, _ := s.purse.Balance(ctx, account); got != map[bool]int64{true: 500}[test.arrives] {
+					t.Errorf("%s: credited %d before anybody asked", name, got)
+				}
+				if test.arrives {
+					want("in the end", ClaimCompleted, ClaimCompleted, 500)
+				} else {
+					want("in the end", ClaimInvalidSession, ClaimInvalidSession, 0)
+				}
+			})
 		}
 	})
 }

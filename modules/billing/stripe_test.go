@@ -125,11 +125,13 @@ func TestStripeSubscriptionsLiveWithoutWebhooks(t *testing.T) {
 		for _, step := range []struct{ stripe, want string }{
 			{"past_due", StatusPastDue}, {"active", StatusActive}, {"unpaid", StatusPastDue}, {"canceled", StatusCancelled},
 		} {
-			s.Set(sub, step.stripe)
-			if done, err := s.SyncAll(context.Background()); err != nil || done.Changed != 1 {
-				t.Errorf("%s: %+v, %v", step.stripe, done, err)
-			}
-			s.wantSub(t, account, step.want)
+			t.Run(step.stripe+" is "+step.want, func(t *testing.T) {
+				s.Set(sub, step.stripe)
+				if done, err := s.SyncAll(context.Background()); err != nil || done.Changed != 1 {
+					t.Errorf("%s: %+v, %v", step.stripe, done, err)
+				}
+				s.wantSub(t, account, step.want)
+			})
 		}
 	})
 }

@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -126,11 +127,13 @@ func TestPricing(t *testing.T) {
 		{resp.GetPlans().GetStandard(), "standard", 39, 390, 32.5, 250},
 		{resp.GetPlans().GetPro(), "pro", 99, 990, 82.5, 1000},
 	} {
-		p := c.plan
-		if p.GetId() != PlanID || p.GetPlanKey() != c.key || p.GetMonthlyPrice() != c.month || p.GetAnnualPrice() != c.year ||
-			p.GetAnnualMonthlyEquivalent() != c.eq || p.GetMaxFeedSize() != c.feed || p.GetWorkspaces() != 1 || p.GetLabel() == "" {
-			t.Errorf("%v", p)
-		}
+		t.Run(c.key, func(t *testing.T) {
+			p := c.plan
+			if p.GetId() != PlanID || p.GetPlanKey() != c.key || p.GetMonthlyPrice() != c.month || p.GetAnnualPrice() != c.year ||
+				p.GetAnnualMonthlyEquivalent() != c.eq || p.GetMaxFeedSize() != c.feed || p.GetWorkspaces() != 1 || p.GetLabel() == "" {
+				t.Errorf("%v", p)
+			}
+		})
 	}
 	if got := (Plan{AnnualCents: 10000}).annualMonthlyCents(); got != 833 {
 		t.Errorf("100 dollars a year are %d cents a month", got)
@@ -162,8 +165,10 @@ func TestConfig(t *testing.T) {
 	}
 	cfg := Defaults()
 	for plan, want := range map[string][2]int64{"standard": {5000, 75000}, "pro": {20000, 300000}, "": {5000, 75000}} {
-		if daily, monthly := cfg.Budget(plan); daily != want[0] || monthly != want[1] {
-			t.Errorf("plan %q: got %d, %d, want %v", plan, daily, monthly, want)
-		}
+		t.Run(fmt.Sprintf("plan %q", plan), func(t *testing.T) {
+			if daily, monthly := cfg.Budget(plan); daily != want[0] || monthly != want[1] {
+				t.Errorf("plan %q: got %d, %d, want %v", plan, daily, monthly, want)
+			}
+		})
 	}
 }

@@ -56,9 +56,11 @@ func TestRefusedExchanges(t *testing.T) {
 		"a form":                   {body, []string{"Content-Type", "text/plain"}, http.StatusUnsupportedMediaType},
 		"a long body":              {`{"code":"` + strings.Repeat("a", 2000) + `"}`, nil, http.StatusBadRequest},
 	} {
-		if got := exchange(handler, c.body, c.header...); got.Code != c.want {
-			t.Errorf("%s: got %d, want %d", name, got.Code, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := exchange(handler, c.body, c.header...); got.Code != c.want {
+				t.Errorf("%s: got %d, want %d", name, got.Code, c.want)
+			}
+		})
 	}
 	if got := exchange(handler, body); got.Code != http.StatusOK {
 		t.Errorf("after the refusals: got %d, want 200", got.Code)

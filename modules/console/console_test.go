@@ -71,10 +71,12 @@ func TestFilesAndPages(t *testing.T) {
 		"/console/../secret.key":  {http.StatusNotFound, "text/plain; charset=utf-8"},
 		"/console/%2e%2e/app.css": {http.StatusNotFound, "text/plain; charset=utf-8"},
 	} {
-		answer := get(handler, address)
-		if answer.Code != want.status || answer.Header().Get("Content-Type") != want.media {
-			t.Errorf("%s: got %d %q, want %d %q", address, answer.Code, answer.Header().Get("Content-Type"), want.status, want.media)
-		}
+		t.Run(address, func(t *testing.T) {
+			answer := get(handler, address)
+			if answer.Code != want.status || answer.Header().Get("Content-Type") != want.media {
+				t.Errorf("%s: got %d %q, want %d %q", address, answer.Code, answer.Header().Get("Content-Type"), want.status, want.media)
+			}
+		})
 	}
 }
 

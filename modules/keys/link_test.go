@@ -154,9 +154,11 @@ func TestALinkEnds(t *testing.T) {
 		t.Run("never was", func(t *testing.T) {
 			b := setup(t, db)
 			for _, path := range []string{LinkPath, LinkPath + "x", LinkPath + strings.Repeat("0", 43), LinkPath + strings.Repeat("/", 43)} {
-				if status, _ := b.browse(t, http.MethodGet, path); status != http.StatusNotFound {
-					t.Errorf("%s: got %d, want 404", path, status)
-				}
+				t.Run(path, func(t *testing.T) {
+					if status, _ := b.browse(t, http.MethodGet, path); status != http.StatusNotFound {
+						t.Errorf("%s: got %d, want 404", path, status)
+					}
+				})
 			}
 		})
 	})

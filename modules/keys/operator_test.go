@@ -2,6 +2,7 @@ package keys
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -94,9 +95,11 @@ func TestOperatorFaults(t *testing.T) {
 		t.Errorf("got %d accounts, want 0", got)
 	}
 	for _, id := range []string{"", "key_x", publicid.Format(publicid.Key, 7), publicid.Format(publicid.Video, 7)} {
-		if err := b.Revoke(ctx, id); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("revoke %q: got %v, want %s", id, err, apierr.NotFound)
-		}
+		t.Run(fmt.Sprintf("%q is unknown", id), func(t *testing.T) {
+			if err := b.Revoke(ctx, id); !apierr.Is(err, apierr.NotFound) {
+				t.Errorf("revoke %q: got %v, want %s", id, err, apierr.NotFound)
+			}
+		})
 	}
 	if listed, err := b.List(ctx, "nobody@example.com"); err != nil || len(listed) != 0 {
 		t.Errorf("%v, %v", listed, err)

@@ -46,13 +46,15 @@ func TestArchiveVideoAndHook(t *testing.T) {
 		}{
 			{true, true, [2]int{2, 3}}, {true, true, [2]int{2, 3}}, {false, true, [2]int{2, 2}}, {true, false, [2]int{2, 2}}, {false, false, [2]int{3, 3}},
 		} {
-			outcome, err := b.ArchiveVideo(b.ctx, id, step.hook, step.archived)
-			if err != nil {
-				t.Fatal(err)
-			}
-			check(t, "outcome", outcome, Updated)
-			check(t, fmt.Sprintf("%+v", step), shown(false), step.want)
-			check(t, fmt.Sprintf("%+v, archived too", step), shown(true), [2]int{3, 3})
+			t.Run(fmt.Sprintf("%+v", step), func(t *testing.T) {
+				outcome, err := b.ArchiveVideo(b.ctx, id, step.hook, step.archived)
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(t, "outcome", outcome, Updated)
+				check(t, fmt.Sprintf("%+v", step), shown(false), step.want)
+				check(t, fmt.Sprintf("%+v, archived too", step), shown(true), [2]int{3, 3})
+			})
 		}
 		for _, unknown := range []string{"x", "vid_0000000000001", strings.ToUpper(id)} {
 			outcome, err := b.ArchiveVideo(b.ctx, unknown, false, true)
@@ -153,10 +155,12 @@ func TestTokensOfStrangers(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storetest.SQLite(t))
 	for _, token := range []string{"x", "%", strings.Repeat("A", 200), hooks.token(make([]byte, 16))} {
-		_, err := b.Service.read(b.ctx, page{list: videos, limit: 5, token: token})
-		if f := apierr.As(err); f == nil || f.Kind != apierr.InvalidRequest || f.Issues[0].Path != "pageToken" {
-			t.Errorf("token %q: got %v", token, err)
-		}
+		t.Run(fmt.Sprintf("token %q is refused", token), func(t *testing.T) {
+			_, err := b.Service.read(b.ctx, page{list: videos, limit: 5, token: token})
+			if f := apierr.As(err); f == nil || f.Kind != apierr.InvalidRequest || f.Issues[0].Path != "pageToken" {
+				t.Errorf("token %q: got %v", token, err)
+			}
+		})
 	}
 }
 

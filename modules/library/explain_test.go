@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,41 +31,43 @@ func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
 		{list: videos, platform: "x", withArchived: true},
 		{list: trends},
 	} {
-		p.limit = 25
-		query := p.query()
-		if p.list == trends {
-			query = p.trendsQuery(db.Dialect())
-		}
-		args := []any{[]byte{0}, "x"}
-		if p.list == trends {
-			args = []any{"x", []byte{0}}
-		}
-		if !strings.Contains(query, "$2") {
-			args = args[:1]
-		}
-		query, args, err := db.Hot(query).Expand(viewer.As(t.Context(), account), args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var plan []string
-		err = db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			rows, err := tx.Query(ctx, "EXPLAIN QUERY PLAN "+query, args...)
-			return store.Scan(rows, err)(func(rows *sql.Rows) error {
-				var id, parent, unused int
-				var detail string
-				err := rows.Scan(&id, &parent, &unused, &detail)
-				plan = append(plan, detail)
-				return err
-			})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, step := range plan {
-			if strings.Contains(step, "TEMP B-TREE") && !strings.Contains(query, "UNION ALL") || strings.HasPrefix(step, "SCAN v") || strings.HasPrefix(step, "SCAN d") ||
-				strings.HasPrefix(step, "SEARCH v") && p.list != trends && !strings.Contains(step, "COVERING INDEX") {
-				t.Errorf("%+v: %s\n%s", p, step, strings.Join(plan, "\n"))
+		t.Run(fmt.Sprintf("%+v", p), func(t *testing.T) {
+			p.limit = 25
+			query := p.query()
+			if p.list == trends {
+				query = p.trendsQuery(db.Dialect())
 			}
-		}
+			args := []any{[]byte{0}, "x"}
+			if p.list == trends {
+				args = []any{"x", []byte{0}}
+			}
+			if !strings.Contains(query, "$2") {
+				args = args[:1]
+			}
+			query, args, err := db.Hot(query).Expand(viewer.As(t.Context(), account), args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var plan []string
+			err = db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+				rows, err := tx.Query(ctx, "EXPLAIN QUERY PLAN "+query, args...)
+				return store.Scan(rows, err)(func(rows *sql.Rows) error {
+					var id, parent, unused int
+					var detail string
+					err := rows.Scan(&id, &parent, &unused, &detail)
+					plan = append(plan, detail)
+					return err
+				})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range plan {
+				if strings.Contains(step, "TEMP B-TREE") && !strings.Contains(query, "UNION ALL") || strings.HasPrefix(step, "SCAN v") || strings.HasPrefix(step, "SCAN d") ||
+					strings.HasPrefix(step, "SEARCH v") && p.list != trends && !strings.Contains(step, "COVERING INDEX") {
+					t.Errorf("%+v: %s\n%s", p, step, strings.Join(plan, "\n"))
+				}
+			}
+		})
 	}
 }

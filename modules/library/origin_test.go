@@ -1,6 +1,7 @@
 package library
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -20,14 +21,16 @@ func TestVideoWithoutASourceIsOfNoKind(t *testing.T) {
 		lost.Source, lost.SourceURL = nil, ""
 		b.archive(1, now, lost, found)
 		for kind, want := range map[string][]string{"": {"2", "1"}, Own: nil, Competitor: {"2"}, Niche: nil} {
-			var got []string
-			for _, v := range b.all(page{list: videos, kind: kind}).Videos {
-				got = append(got, v.ExternalID)
-			}
-			slices.SortFunc(got, func(x, y string) int { return strings.Compare(y, x) })
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("kind %q (-want +got):\n%s", kind, diff)
-			}
+			t.Run(fmt.Sprintf("kind %q", kind), func(t *testing.T) {
+				var got []string
+				for _, v := range b.all(page{list: videos, kind: kind}).Videos {
+					got = append(got, v.ExternalID)
+				}
+				slices.SortFunc(got, func(x, y string) int { return strings.Compare(y, x) })
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("kind %q (-want +got):\n%s", kind, diff)
+				}
+			})
 		}
 		for _, v := range b.all(page{list: videos}).Videos {
 			if v.ExternalID == "1" && (v.Source != nil || v.SourceURL != "https://www.tiktok.com/@_/video/1") {

@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -46,11 +47,13 @@ func TestReadingsAreKeptOnce(t *testing.T) {
 			t.Errorf("last: %v, %v", last, err)
 		}
 		for _, scrolls := range [][]int64{{1}, {1, 2}} {
-			found, err := b.ObservedIn(b.ctx, scrolls, []stage.Ref{ref("1"), ref("3"), ref("9")})
-			want := len(scrolls)
-			if err != nil || len(found) != want || found[ref("1")][1] != now-5000 || len(found[ref("1")]) != 1 {
-				t.Errorf("in %v: %v, %v", scrolls, found, err)
-			}
+			t.Run(fmt.Sprintf("scrolls %v", scrolls), func(t *testing.T) {
+				found, err := b.ObservedIn(b.ctx, scrolls, []stage.Ref{ref("1"), ref("3"), ref("9")})
+				want := len(scrolls)
+				if err != nil || len(found) != want || found[ref("1")][1] != now-5000 || len(found[ref("1")]) != 1 {
+					t.Errorf("in %v: %v, %v", scrolls, found, err)
+				}
+			})
 		}
 	})
 }

@@ -233,31 +233,33 @@ func TestAWeekRolls(t *testing.T) {
 func TestRacingReplicasNeverGrantTooMuch(t *testing.T) {
 	each(t, func(t *testing.T, b *bundle) {
 		for _, a := range []Allowance{daily(60), weekly(60)} {
-			var got atomic.Int64
-			var all sync.WaitGroup
-			for racer := range int64(16) {
-				replica := &Service{db: b.db, entries: b.entries, pacific: b.pacific, now: b.now}
-				all.Go(func() {
-					for n := range 8 {
-						item := ""
-						if a.Window == Week {
-							item = fmt.Sprint(racer, "/", n)
+			t.Run(string(a.Window), func(t *testing.T) {
+				var got atomic.Int64
+				var all sync.WaitGroup
+				for racer := range int64(16) {
+					replica := &Service{db: b.db, entries: b.entries, pacific: b.pacific, now: b.now}
+					all.Go(func() {
+						for n := range 8 {
+							item := ""
+							if a.Window == Week {
+								item = fmt.Sprint(racer, "/", n)
+							}
+							answer, err := replica.Spend(viewer.As(context.Background(), racer%4+1), a, 1, item)
+							if err != nil {
+								t.Errorf("racer %d: %v", racer, err)
+							}
+							if answer.Granted {
+								got.Add(1)
+							}
 						}
-						answer, err := replica.Spend(viewer.As(context.Background(), racer%4+1), a, 1, item)
-						if err != nil {
-							t.Errorf("racer %d: %v", racer, err)
-						}
-						if answer.Granted {
-							got.Add(1)
-						}
-					}
-				})
-			}
-			all.Wait()
-			status, err := b.Status(t.Context(), a)
-			if err != nil || got.Load() != 60 || status.Used != 60 {
-				t.Errorf("%s: granted %d, the ledger says %d, of 60; %v", a.Window, got.Load(), status.Used, err)
-			}
+					})
+				}
+				all.Wait()
+				status, err := b.Status(t.Context(), a)
+				if err != nil || got.Load() != 60 || status.Used != 60 {
+					t.Errorf("%s: granted %d, the ledger says %d, of 60; %v", a.Window, got.Load(), status.Used, err)
+				}
+			})
 		}
 	})
 }

@@ -30,14 +30,16 @@ func TestJudge(t *testing.T) {
 		"a newcomer who finds nothing":         {map[int64]tenant{2: {used: 100, last: noon}}, 1, false, usedUp},
 	}
 	for name, c := range cases {
-		r := request{Allowance: Allowance{Limit: 100}, account: 1, units: c.units}
-		r.period = day(noon, time.UTC)
-		if c.late {
-			r.period = day(noon.Add(6*time.Hour), time.UTC)
-		}
-		if got := r.decide(c.tenants); got != c.want {
-			t.Errorf("%s: decision %d, want %d", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			r := request{Allowance: Allowance{Limit: 100}, account: 1, units: c.units}
+			r.period = day(noon, time.UTC)
+			if c.late {
+				r.period = day(noon.Add(6*time.Hour), time.UTC)
+			}
+			if got := r.decide(c.tenants); got != c.want {
+				t.Errorf("%s: decision %d, want %d", name, got, c.want)
+			}
+		})
 	}
 }
 

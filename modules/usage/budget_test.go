@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -60,9 +61,11 @@ func TestPercent(t *testing.T) {
 		{29, 100, 29},
 		{57, 100, 57},
 	} {
-		if got := percent(c.spent, c.budget); got != c.want {
-			t.Errorf("percent(%d, %d) = %d, want %d", c.spent, c.budget, got, c.want)
-		}
+		t.Run(fmt.Sprintf("%d of %d", c.spent, c.budget), func(t *testing.T) {
+			if got := percent(c.spent, c.budget); got != c.want {
+				t.Errorf("percent(%d, %d) = %d, want %d", c.spent, c.budget, got, c.want)
+			}
+		})
 	}
 	for spent := range int64(1001) {
 		if got := percent(spent, 1000); got != int(spent/10) {

@@ -48,10 +48,12 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 		}
 		for account := range int64(4) {
 			for day, sum := range map[int]int64{20260131: want[0], 20260100: want[0], 20260201: want[1], 20260200: want[1]} {
-				got := storetest.Count(t, db, "SELECT units FROM usage_counters WHERE account_id = $1 AND day = $2", account+1, day)
-				if got != sum*callers/4 {
-					t.Errorf("account %d, day %d: %d units, want %d", account+1, day, got, sum*callers/4)
-				}
+				t.Run(fmt.Sprintf("account %d, day %d", account+1, day), func(t *testing.T) {
+					got := storetest.Count(t, db, "SELECT units FROM usage_counters WHERE account_id = $1 AND day = $2", account+1, day)
+					if got != sum*callers/4 {
+						t.Errorf("account %d, day %d: %d units, want %d", account+1, day, got, sum*callers/4)
+					}
+				})
 			}
 		}
 	})
@@ -252,9 +254,11 @@ func TestLoneCallsOpenTheCountersTheyMiss(t *testing.T) {
 		}
 		b.tables(t)
 		for day, want := range map[int]int64{20260130: 4, 20260131: 6, 20260100: 10} {
-			if got := storetest.Count(t, db, "SELECT units FROM usage_counters WHERE account_id = 7 AND day = $1", day); got != want {
-				t.Errorf("day %d: %d units, want %d", day, got, want)
-			}
+			t.Run(fmt.Sprintf("day %d", day), func(t *testing.T) {
+				if got := storetest.Count(t, db, "SELECT units FROM usage_counters WHERE account_id = 7 AND day = $1", day); got != want {
+					t.Errorf("day %d: %d units, want %d", day, got, want)
+				}
+			})
 		}
 	})
 }

@@ -32,14 +32,18 @@ func TestEventsAreTheCallingKeysOwn(t *testing.T) {
 			}
 		}
 		for _, who := range []*viewer.Viewer{mine, sister, stranger} {
-			if got := ops(t, b, who, 50); !slices.Equal(got, []string{"op4", "op3", "op2", "op1", "op0"}) {
-				t.Errorf("key %d sees %v", who.KeyID, got)
-			}
+			t.Run(fmt.Sprintf("key %d sees all", who.KeyID), func(t *testing.T) {
+				if got := ops(t, b, who, 50); !slices.Equal(got, []string{"op4", "op3", "op2", "op1", "op0"}) {
+					t.Errorf("key %d sees %v", who.KeyID, got)
+				}
+			})
 		}
 		for _, who := range []*viewer.Viewer{caller(2, 11), caller(1, 21), caller(3, 0)} {
-			if got := ops(t, b, who, 50); len(got) != 0 {
-				t.Errorf("key %d of account %d sees %v", who.KeyID, who.AccountID, got)
-			}
+			t.Run(fmt.Sprintf("key %d of account %d sees none", who.KeyID, who.AccountID), func(t *testing.T) {
+				if got := ops(t, b, who, 50); len(got) != 0 {
+					t.Errorf("key %d of account %d sees %v", who.KeyID, who.AccountID, got)
+				}
+			})
 		}
 		if _, _, err := b.service.Events(context.Background(), 5, ""); err == nil {
 			t.Error("nobody sees events")
@@ -72,32 +76,38 @@ func TestEventsComeInPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, limit := range []int{1, 41, 100} {
-			next, seen := "", []int64{}
-			for {
-				events, after, err := b.service.Events(as(who), limit, next)
-				if err != nil || len(events) > limit {
-					t.Fatal(len(events), err)
+			t.Run(fmt.Sprintf("pages of %d", limit), func(t *testing.T) {
+				next, seen := "", []int64{}
+				for {
+					events, after, err := b.service.Events(as(who), limit, next)
+					if err != nil || len(events) > limit {
+						t.Fatal(len(events), err)
+					}
+					for _, e := range events {
+						seen = append(seen, e.At)
+					}
+					if next = after; next == "" {
+						break
+					}
 				}
-				for _, e := range events {
-					seen = append(seen, e.At)
+				if len(seen) != all || seen[0] != int64(all-1) || !slices.IsSortedFunc(seen, func(a, b int64) int { return int(b - a) }) {
+					t.Errorf("pages of %d: %d events, %v…", limit, len(seen), seen[:3])
 				}
-				if next = after; next == "" {
-					break
-				}
-			}
-			if len(seen) != all || seen[0] != int64(all-1) || !slices.IsSortedFunc(seen, func(a, b int64) int { return int(b - a) }) {
-				t.Errorf("pages of %d: %d events, %v…", limit, len(seen), seen[:3])
-			}
+			})
 		}
 		for _, limit := range []int{0, 101, -1} {
-			if _, _, err := b.service.Events(as(who), limit, ""); !apierr.Is(err, apierr.InvalidRequest) {
-				t.Errorf("limit %d: %v", limit, err)
-			}
+			t.Run(fmt.Sprintf("limit %d is refused", limit), func(t *testing.T) {
+				if _, _, err := b.service.Events(as(who), limit, ""); !apierr.Is(err, apierr.InvalidRequest) {
+					t.Errorf("limit %d: %v", limit, err)
+				}
+			})
 		}
 		for _, text := range []string{"x", "AAAAAAAAAAA", "_________58", "AAAAAAAAAAE=", "AAAAAAAAAAF"} {
-			if _, _, err := b.service.Events(as(who), 5, text); !apierr.Is(err, apierr.InvalidRequest) {
-				t.Errorf("token %q: %v", text, err)
-			}
+			t.Run(fmt.Sprintf("token %q is refused", text), func(t *testing.T) {
+				if _, _, err := b.service.Events(as(who), 5, text); !apierr.Is(err, apierr.InvalidRequest) {
+					t.Errorf("token %q: %v", text, err)
+				}
+			})
 		}
 	})
 }
@@ -241,10 +251,12 @@ func TestWaitIsOfTheTenantsOwnBudget(t *testing.T) {
 			account, daily, monthly int64
 			want                    time.Duration
 		}{{1, 101, 101, 0}, {1, 100, 101, 2 * time.Hour}, {1, 101, 100, 26 * time.Hour}, {2, 1, 1, 0}} {
-			wait, err := b.service.Wait(viewer.As(context.Background(), c.account), Budget{c.daily, c.monthly})
-			if err != nil || wait != c.want {
-				t.Errorf("%+v: wait %v, %v", c, wait, err)
-			}
+			t.Run(fmt.Sprintf("account %d of %d a day, %d a month", c.account, c.daily, c.monthly), func(t *testing.T) {
+				wait, err := b.service.Wait(viewer.As(context.Background(), c.account), Budget{c.daily, c.monthly})
+				if err != nil || wait != c.want {
+					t.Errorf("%+v: wait %v, %v", c, wait, err)
+				}
+			})
 		}
 	})
 }

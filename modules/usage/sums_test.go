@@ -52,9 +52,11 @@ func TestEventsThatAnyNumberComesOfAreSums(t *testing.T) {
 			"account_id IS NULL AND key_id IS NULL AND cost_cents = 0":     {2, 1010},
 			"account_id IS NOT NULL AND (key_id IS NULL OR account_id<>1)": {0, 0},
 		} {
-			if diff := cmp.Diff(want, rows(where)); diff != "" {
-				t.Errorf("rows and calls where %s (-want +got):\n%s", where, diff)
-			}
+			t.Run(where, func(t *testing.T) {
+				if diff := cmp.Diff(want, rows(where)); diff != "" {
+					t.Errorf("rows and calls where %s (-want +got):\n%s", where, diff)
+				}
+			})
 		}
 		record(1, api.Event{Op: "getHooks", Status: "rate_limited", Viewer: mine, OverRate: true})
 		b.tables(t)

@@ -234,15 +234,17 @@ func TestUpdate(t *testing.T) {
 		}
 		last := first
 		for _, step := range steps {
-			o.told = nil
-			w, archived, err := s.Update(ctx, step.sent, step.archive)
-			if err != nil || archived != step.archived || w.Subject.CanonicalID != step.cid || !slices.Equal(o.told, step.told) {
-				t.Errorf("%s: %+v, %d, %v; told %q", step.name, w.Subject, archived, err, o.told)
-			}
-			if w.ID != first.ID || w.CreatedAt != first.CreatedAt || w.UpdatedAt < last.UpdatedAt || w.RulesVersion != 5 {
-				t.Errorf("%s: %+v after %+v", step.name, w, last)
-			}
-			last = w
+			t.Run(step.name, func(t *testing.T) {
+				o.told = nil
+				w, archived, err := s.Update(ctx, step.sent, step.archive)
+				if err != nil || archived != step.archived || w.Subject.CanonicalID != step.cid || !slices.Equal(o.told, step.told) {
+					t.Errorf("%s: %+v, %d, %v; told %q", step.name, w.Subject, archived, err, o.told)
+				}
+				if w.ID != first.ID || w.CreatedAt != first.CreatedAt || w.UpdatedAt < last.UpdatedAt || w.RulesVersion != 5 {
+					t.Errorf("%s: %+v after %+v", step.name, w, last)
+				}
+				last = w
+			})
 		}
 		got, err := s.Get(ctx)
 		if err != nil || show(got.Description) != "x" || show(got.Name) != "X" || len(got.Competitors) != 0 || got.Competitors == nil ||
@@ -273,46 +275,48 @@ func TestRacingFirstCallsMakeOneWorkspace(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for _, same := range []bool{true, false} {
-			ctx, s, _ := setup(t, db)
-			const racers = 16
-			var mu sync.Mutex
-			var outcomes []string
-			ids := map[int64]bool{}
-			var wait sync.WaitGroup
-			for i := range racers {
-				text := "brief"
-				if !same {
-					text = fmt.Sprintf("brief %d", i)
-				}
-				wait.Go(func() {
-					w, created, err := s.Set(ctx, workspace.Change{Description: &text})
-					outcome := "existing"
-					var already *workspace.AlreadySet
-					switch {
-					case errors.As(err, &already):
-						outcome, w = "already set", already.Current
-					case err != nil:
-						outcome = err.Error()
-					case created:
-						outcome = "created"
+			t.Run(fmt.Sprintf("same text %v", same), func(t *testing.T) {
+				ctx, s, _ := setup(t, db)
+				const racers = 16
+				var mu sync.Mutex
+				var outcomes []string
+				ids := map[int64]bool{}
+				var wait sync.WaitGroup
+				for i := range racers {
+					text := "brief"
+					if !same {
+						text = fmt.Sprintf("brief %d", i)
 					}
-					mu.Lock()
-					defer mu.Unlock()
-					outcomes = append(outcomes, outcome)
-					ids[w.ID] = true
-				})
-			}
-			wait.Wait()
-			slices.Sort(outcomes)
-			rest := "existing"
-			if !same {
-				rest = "already set"
-			}
-			want := append(slices.Repeat([]string{rest}, racers-1), "created")
-			slices.Sort(want)
-			if !slices.Equal(outcomes, want) || len(ids) != 1 {
-				t.Errorf("outcomes %q, %d ids", outcomes, len(ids))
-			}
+					wait.Go(func() {
+						w, created, err := s.Set(ctx, workspace.Change{Description: &text})
+						outcome := "existing"
+						var already *workspace.AlreadySet
+						switch {
+						case errors.As(err, &already):
+							outcome, w = "already set", already.Current
+						case err != nil:
+							outcome = err.Error()
+						case created:
+							outcome = "created"
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						outcomes = append(outcomes, outcome)
+						ids[w.ID] = true
+					})
+				}
+				wait.Wait()
+				slices.Sort(outcomes)
+				rest := "existing"
+				if !same {
+					rest = "already set"
+				}
+				want := append(slices.Repeat([]string{rest}, racers-1), "created")
+				slices.Sort(want)
+				if !slices.Equal(outcomes, want) || len(ids) != 1 {
+					t.Errorf("outcomes %q, %d ids", outcomes, len(ids))
+				}
+			})
 		}
 	})
 }

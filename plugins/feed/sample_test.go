@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -32,42 +33,44 @@ func TestSampleGrowsOverThreeRuns(t *testing.T) {
 	t.Parallel()
 	views := map[string]int64{}
 	for run, want := range []int{94, 118, 125, 125} {
-		call := runOf(run+1, map[string]string{"dir": Sample})
-		call.Brief.Competitors = SampleBrief().Competitors
-		recs, outcomes := collected(t, call)
-		if len(recs) != want {
-			t.Errorf("run %d: %d videos, want %d", run+1, len(recs), want)
-		}
-		if len(outcomes) != 16 {
-			t.Errorf("run %d: %d outcomes, want one for each of 16 creators", run+1, len(outcomes))
-		}
-		kinds := map[string]int{}
-		thisWeek, weekBefore := 0, 0
-		for _, rec := range recs {
-			kinds[rec.Source.Kind]++
-			var metadata struct{ Sample bool }
-			if err := json.Unmarshal(rec.Metadata, &metadata); err != nil || !metadata.Sample {
-				t.Fatalf("%s is not marked as sample: %v", rec.ExternalID, err)
+		t.Run(fmt.Sprintf("run %d has %d videos", run+1, want), func(t *testing.T) {
+			call := runOf(run+1, map[string]string{"dir": Sample})
+			call.Brief.Competitors = SampleBrief().Competitors
+			recs, outcomes := collected(t, call)
+			if len(recs) != want {
+				t.Errorf("run %d: %d videos, want %d", run+1, len(recs), want)
 			}
-			switch days := (now - *rec.PostedAt) / (24 * 3600 * 1000); {
-			case now <= *rec.PostedAt:
-				t.Errorf("%s: posted at %d, want a time before %d", rec.ExternalID, *rec.PostedAt, now)
-			case days < 7:
-				thisWeek++
-			case days < 14:
-				weekBefore++
+			if len(outcomes) != 16 {
+				t.Errorf("run %d: %d outcomes, want one for each of 16 creators", run+1, len(outcomes))
 			}
-			if *rec.Metrics.Views < views[rec.ExternalID] || *rec.Metrics.Likes > *rec.Metrics.Views {
-				t.Errorf("%s: views %d after %d", rec.ExternalID, *rec.Metrics.Views, views[rec.ExternalID])
+			kinds := map[string]int{}
+			thisWeek, weekBefore := 0, 0
+			for _, rec := range recs {
+				kinds[rec.Source.Kind]++
+				var metadata struct{ Sample bool }
+				if err := json.Unmarshal(rec.Metadata, &metadata); err != nil || !metadata.Sample {
+					t.Fatalf("%s is not marked as sample: %v", rec.ExternalID, err)
+				}
+				switch days := (now - *rec.PostedAt) / (24 * 3600 * 1000); {
+				case now <= *rec.PostedAt:
+					t.Errorf("%s: posted at %d, want a time before %d", rec.ExternalID, *rec.PostedAt, now)
+				case days < 7:
+					thisWeek++
+				case days < 14:
+					weekBefore++
+				}
+				if *rec.Metrics.Views < views[rec.ExternalID] || *rec.Metrics.Likes > *rec.Metrics.Views {
+					t.Errorf("%s: views %d after %d", rec.ExternalID, *rec.Metrics.Views, views[rec.ExternalID])
+				}
+				views[rec.ExternalID] = *rec.Metrics.Views
 			}
-			views[rec.ExternalID] = *rec.Metrics.Views
-		}
-		if thisWeek < 10 || weekBefore < 5 { // or there is no trend to show
-			t.Errorf("run %d: %d videos of this week and %d of the one before, want at least 10 and 5", run+1, thisWeek, weekBefore)
-		}
-		if kinds["own"] < 4 || kinds["competitor"] < 15 || kinds["niche"] < 50 {
-			t.Errorf("run %d: kinds %v", run+1, kinds)
-		}
+			if thisWeek < 10 || weekBefore < 5 { // or there is no trend to show
+				t.Errorf("run %d: %d videos of this week and %d of the one before, want at least 10 and 5", run+1, thisWeek, weekBefore)
+			}
+			if kinds["own"] < 4 || kinds["competitor"] < 15 || kinds["niche"] < 50 {
+				t.Errorf("run %d: kinds %v", run+1, kinds)
+			}
+		})
 	}
 	if len(views) != 126 {
 		t.Errorf("%d videos in all, want 126", len(views))

@@ -23,11 +23,13 @@ func patient(language string) stage.Call {
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	for _, patience := range []string{"soon", "0s", "-1s", "2m"} {
-		_, err := stagetest.Evidence(t, Spec(), stage.Call{Settings: map[string]string{"patience": patience}}, nil)
-		var fault *stage.Error
-		if !errors.As(err, &fault) || fault.Fault != stage.FaultMisconfigured {
-			t.Errorf("%s: %v", patience, err)
-		}
+		t.Run(patience+" is refused", func(t *testing.T) {
+			_, err := stagetest.Evidence(t, Spec(), stage.Call{Settings: map[string]string{"patience": patience}}, nil)
+			var fault *stage.Error
+			if !errors.As(err, &fault) || fault.Fault != stage.FaultMisconfigured {
+				t.Errorf("%s: %v", patience, err)
+			}
+		})
 	}
 }
 
@@ -70,17 +72,19 @@ func TestTextOverPatterns(t *testing.T) {
 	for behind, lines := range map[string][]string{
 		"mandelbrot": {"POV: you own"}, "gradients=c0=orange:c1=blue": {"POV: you own", "a small cafe"},
 	} {
-		clip := filmtest.Over(t, behind, lines...)
-		findings, err := stagetest.Evidence(t, Spec(), patient("eng"), []stage.Record{{Ref: ref("1"), Media: clip}})
-		if err != nil || len(findings) != 1 {
-			t.Fatalf("%s: %+v, %v", behind, findings, err)
-		}
-		text := *findings[0].Evidence.OnScreenText
-		for _, line := range lines {
-			if !strings.Contains(text, line) {
-				t.Errorf("%s: %q is not in %q", behind, line, text)
+		t.Run(behind, func(t *testing.T) {
+			clip := filmtest.Over(t, behind, lines...)
+			findings, err := stagetest.Evidence(t, Spec(), patient("eng"), []stage.Record{{Ref: ref("1"), Media: clip}})
+			if err != nil || len(findings) != 1 {
+				t.Fatalf("%s: %+v, %v", behind, findings, err)
 			}
-		}
+			text := *findings[0].Evidence.OnScreenText
+			for _, line := range lines {
+				if !strings.Contains(text, line) {
+					t.Errorf("%s: %q is not in %q", behind, line, text)
+				}
+			}
+		})
 	}
 }
 

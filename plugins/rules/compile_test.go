@@ -39,24 +39,26 @@ func explained(p *Program) string {
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	for file, least := range map[string]int{"rules.txt": 240, "prompts.txt": 15} {
-		text, err := os.ReadFile("testdata/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		count := 0
-		for _, block := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
-			sentence, want, _ := strings.Cut(block+"\n", "\n")
-			count++
-			p := compiled("", sentence)
-			if file == "prompts.txt" {
-				p = compiled(sentence)
+		t.Run(file, func(t *testing.T) {
+			text, err := os.ReadFile("testdata/" + file)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, explained(p)); diff != "" {
-				t.Errorf("%q is compiled to, want - got +:\n%s", sentence, diff)
+			count := 0
+			for _, block := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
+				sentence, want, _ := strings.Cut(block+"\n", "\n")
+				count++
+				p := compiled("", sentence)
+				if file == "prompts.txt" {
+					p = compiled(sentence)
+				}
+				if diff := cmp.Diff(want, explained(p)); diff != "" {
+					t.Errorf("%q is compiled to, want - got +:\n%s", sentence, diff)
+				}
 			}
-		}
-		if count < least {
-			t.Errorf("%s: %d sentences, want %d at least", file, count, least)
-		}
+			if count < least {
+				t.Errorf("%s: %d sentences, want %d at least", file, count, least)
+			}
+		})
 	}
 }

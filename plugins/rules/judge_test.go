@@ -251,12 +251,14 @@ func TestDropsSayWhichWordWasFound(t *testing.T) {
 		"Unboxing time":               `dropped: drop if text mentions "unboxings"`,
 		"#espressounboxing":           `dropped: drop if text mentions "unboxings" (here "unboxing")`,
 	} {
-		metadata, err := json.Marshal(map[string]string{"caption": caption})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v := compiled("", "No unboxings").Judge(stage.Record{Metadata: metadata}, noon); v.Reason != want {
-			t.Errorf("%q: %q, want %q", caption, v.Reason, want)
-		}
+		t.Run(caption, func(t *testing.T) {
+			metadata, err := json.Marshal(map[string]string{"caption": caption})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := compiled("", "No unboxings").Judge(stage.Record{Metadata: metadata}, noon); v.Reason != want {
+				t.Errorf("%q: %q, want %q", caption, v.Reason, want)
+			}
+		})
 	}
 }

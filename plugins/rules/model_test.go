@@ -199,37 +199,39 @@ var judged = []stage.Record{
 func TestModelDecidesWhatChecksCannot(t *testing.T) {
 	t.Parallel()
 	for _, batch := range []string{"1", "4"} {
-		o := &oracle{answer: func(n int, q question) string {
-			return verdictsOf(q, func(text string) []string {
-				if text == "Espresso giveaway!" {
-					return []string{"r1"}
-				}
-				return nil
-			})
-		}}
-		verdicts, summary, err := stagetest.Screen(t, Spec(), withModel(t, o, map[string]string{"batch": batch}), judged)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := map[string]string{"kept": "", "worded": "rule_giveaway", "notreally": "", "unworded": "rule_giveaway", "unkind": "rule_kind", "few": "rule_views", "wordless": ""}
-		if got := droppedBy(verdicts); !maps.Equal(got, want) {
-			t.Errorf("batch %s: %v", batch, got)
-		}
-		for _, v := range verdicts {
-			want := map[string]string{
-				"kept": "the model sees no rule broken; relevance", "notreally": "the model sees no rule broken; relevance",
-				"worded": byModel, "unworded": byModel, "unkind": byModel, "few": "dropped: require views >= 1000", "wordless": "relevance",
-			}[v.ExternalID]
-			if !strings.HasPrefix(v.Reason, want) {
-				t.Errorf("batch %s: %s: reason %q, want %q", batch, v.ExternalID, v.Reason, want)
+		t.Run("batches of "+batch, func(t *testing.T) {
+			o := &oracle{answer: func(n int, q question) string {
+				return verdictsOf(q, func(text string) []string {
+					if text == "Espresso giveaway!" {
+						return []string{"r1"}
+					}
+					return nil
+				})
+			}}
+			verdicts, summary, err := stagetest.Screen(t, Spec(), withModel(t, o, map[string]string{"batch": batch}), judged)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if len(summary.Notes)+len(summary.Unclear) > 0 {
-			t.Errorf("batch %s: %+v", batch, summary)
-		}
-		if want := map[string]int{"1": 5, "4": 2}[batch]; len(o.asked) != want { // never about "few"
-			t.Errorf("batch %s: %d questions, want %d", batch, len(o.asked), want)
-		}
+			want := map[string]string{"kept": "", "worded": "rule_giveaway", "notreally": "", "unworded": "rule_giveaway", "unkind": "rule_kind", "few": "rule_views", "wordless": ""}
+			if got := droppedBy(verdicts); !maps.Equal(got, want) {
+				t.Errorf("batch %s: %v", batch, got)
+			}
+			for _, v := range verdicts {
+				want := map[string]string{
+					"kept": "the model sees no rule broken; relevance", "notreally": "the model sees no rule broken; relevance",
+					"worded": byModel, "unworded": byModel, "unkind": byModel, "few": "dropped: require views >= 1000", "wordless": "relevance",
+				}[v.ExternalID]
+				if !strings.HasPrefix(v.Reason, want) {
+					t.Errorf("batch %s: %s: reason %q, want %q", batch, v.ExternalID, v.Reason, want)
+				}
+			}
+			if len(summary.Notes)+len(summary.Unclear) > 0 {
+				t.Errorf("batch %s: %+v", batch, summary)
+			}
+			if want := map[string]int{"1": 5, "4": 2}[batch]; len(o.asked) != want { // never about "few"
+				t.Errorf("batch %s: %d questions, want %d", batch, len(o.asked), want)
+			}
+		})
 	}
 }
 
@@ -400,11 +402,13 @@ func TestInjectionsChangeNoCompiledVerdict(t *testing.T) {
 		for caption, want := range map[string]string{
 			"Coffee at home": "", "Coffee giveaway": "rule_giveaway", "Coffee #ad": "rule_ad", "Coffee politics": "rule_politics", "Tea at home": "rule_coffee",
 		} {
-			for _, whole := range []string{caption + " " + text, text + " " + caption, caption + "\n\n" + text} {
-				if v := p.Judge(captioned("x", whole, 5000), noon); v.RuleID != want {
-					t.Errorf("%q: dropped by %q, want %q", whole, v.RuleID, want)
+			t.Run(caption, func(t *testing.T) {
+				for _, whole := range []string{caption + " " + text, text + " " + caption, caption + "\n\n" + text} {
+					if v := p.Judge(captioned("x", whole, 5000), noon); v.RuleID != want {
+						t.Errorf("%q: dropped by %q, want %q", whole, v.RuleID, want)
+					}
 				}
-			}
+			})
 		}
 		if v := p.Judge(captioned("x", "Coffee at home "+text, 5), noon); v.RuleID != "rule_views" {
 			t.Errorf("%q: dropped by %q", text, v.RuleID)
@@ -448,27 +452,29 @@ func TestInjectionsChangeNoOtherVerdict(t *testing.T) {
 		},
 		"its instructions": func(question) string { raw, _ := json.Marshal(instructions); return string(raw) }, //nolint:errchkjson // a string
 	} {
-		o := &oracle{answer: func(n int, q question) string {
-			if slices.ContainsFunc(q.Videos, func(v askedVideo) bool { return strings.HasPrefix(v.Untrusted.Text, "Coffee. ") }) {
-				return harm(q)
-			}
-			return honest(n, q)
-		}}
-		verdicts, _, err := stagetest.Screen(t, Spec(), withModel(t, o, map[string]string{"parallel": "1"}), crowd)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for id, rule := range droppedBy(verdicts) {
-			if strings.HasPrefix(id, "injected-") {
-				if !slices.Contains([]string{"", "rule_giveaway", "rule_kind"}, rule) {
-					t.Errorf("%s: %s is dropped by %q", name, id, rule)
+		t.Run(name, func(t *testing.T) {
+			o := &oracle{answer: func(n int, q question) string {
+				if slices.ContainsFunc(q.Videos, func(v askedVideo) bool { return strings.HasPrefix(v.Untrusted.Text, "Coffee. ") }) {
+					return harm(q)
 				}
-				continue
+				return honest(n, q)
+			}}
+			verdicts, _, err := stagetest.Screen(t, Spec(), withModel(t, o, map[string]string{"parallel": "1"}), crowd)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if rule != want[id] {
-				t.Errorf("%s: %s is dropped by %q, want %q", name, id, rule, want[id])
+			for id, rule := range droppedBy(verdicts) {
+				if strings.HasPrefix(id, "injected-") {
+					if !slices.Contains([]string{"", "rule_giveaway", "rule_kind"}, rule) {
+						t.Errorf("%s: %s is dropped by %q", name, id, rule)
+					}
+					continue
+				}
+				if rule != want[id] {
+					t.Errorf("%s: %s is dropped by %q, want %q", name, id, rule, want[id])
+				}
 			}
-		}
+		})
 	}
 }
 

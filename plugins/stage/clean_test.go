@@ -2,6 +2,7 @@ package stage_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -29,10 +30,12 @@ func TestCleanRef(t *testing.T) {
 		{"tiktok", "a\x00", stage.ErrExternalID},
 		{"tiktok", "a\xff", stage.ErrExternalID},
 	} {
-		r := stage.Record{Ref: stage.Ref{Platform: c.platform, ExternalID: c.id}}
-		if _, err := r.Clean(); err != c.want {
-			t.Errorf("%.50q %.50q: %v, want %v", c.platform, c.id, err, c.want)
-		}
+		t.Run(fmt.Sprintf("%.50q %.50q", c.platform, c.id), func(t *testing.T) {
+			r := stage.Record{Ref: stage.Ref{Platform: c.platform, ExternalID: c.id}}
+			if _, err := r.Clean(); err != c.want {
+				t.Errorf("%.50q %.50q: %v, want %v", c.platform, c.id, err, c.want)
+			}
+		})
 	}
 }
 
@@ -64,18 +67,20 @@ func TestCleanMetadata(t *testing.T) {
 		{"too big", `{"a":"` + strings.Repeat("x", stage.MaxMetadata) + `"}`, `{}`},
 		{"too big and broken", `{"a":"` + strings.Repeat("x", stage.MaxMetadata) + `}`, ``},
 	} {
-		in := []byte(c.in)
-		r := stage.Record{Ref: someRef(), Metadata: in}
-		repairs, err := r.Clean()
-		if err != nil || string(r.Metadata) != c.want {
-			t.Errorf("%s: %.80s (%v), want %.80s", c.name, r.Metadata, err, c.want)
-		}
-		if changed := c.in != c.want; repairs.Any() != changed {
-			t.Errorf("%s: repairs %+v", c.name, repairs)
-		}
-		if string(in) != c.in {
-			t.Errorf("%s: the caller's bytes were changed", c.name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			in := []byte(c.in)
+			r := stage.Record{Ref: someRef(), Metadata: in}
+			repairs, err := r.Clean()
+			if err != nil || string(r.Metadata) != c.want {
+				t.Errorf("%s: %.80s (%v), want %.80s", c.name, r.Metadata, err, c.want)
+			}
+			if changed := c.in != c.want; repairs.Any() != changed {
+				t.Errorf("%s: repairs %+v", c.name, repairs)
+			}
+			if string(in) != c.in {
+				t.Errorf("%s: the caller's bytes were changed", c.name)
+			}
+		})
 	}
 }
 

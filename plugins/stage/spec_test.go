@@ -52,11 +52,13 @@ func TestValidate(t *testing.T) {
 		`kind ""`:           func(s *stage.Spec) { s.Kind = "" },
 		`summary`:           func(s *stage.Spec) { s.Summary = strings.Repeat("x", 201) },
 	} {
-		spec := fit()
-		change(&spec)
-		if err := spec.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error is %v, want it to name %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			spec := fit()
+			change(&spec)
+			if err := spec.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error is %v, want it to name %s", err, want)
+			}
+		})
 	}
 }
 
@@ -70,12 +72,14 @@ func TestErrorsKeepTheirFault(t *testing.T) {
 		stage.FaultNotFound:      stage.NotFoundf("gone"),
 		stage.FaultMisconfigured: stage.Misconfiguredf("unset"),
 	} {
-		var typed *stage.Error
-		if !errors.As(fmt.Errorf("page 2: %w", err), &typed) || typed.Fault != fault {
-			t.Errorf("%v: fault %v", err, typed)
-		}
-		if timed := fault == stage.FaultBusy || fault == stage.FaultQuota; timed == typed.RetryAt.IsZero() {
-			t.Errorf("%s: retry at %v", fault, typed.RetryAt)
-		}
+		t.Run(string(fault), func(t *testing.T) {
+			var typed *stage.Error
+			if !errors.As(fmt.Errorf("page 2: %w", err), &typed) || typed.Fault != fault {
+				t.Errorf("%v: fault %v", err, typed)
+			}
+			if timed := fault == stage.FaultBusy || fault == stage.FaultQuota; timed == typed.RetryAt.IsZero() {
+				t.Errorf("%s: retry at %v", fault, typed.RetryAt)
+			}
+		})
 	}
 }

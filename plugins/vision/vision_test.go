@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/color"
 	"log/slog"
 	"math"
@@ -111,30 +112,32 @@ func TestMeasures(t *testing.T) {
 		t.Fatalf("%d videos, %v", len(found), err)
 	}
 	for id, c := range cases {
-		got := found[id]
-		m := got.Measured
-		within := func(value float64, span [2]float64) bool { return value >= span[0] && value <= span[1] }
-		if len(m.Cuts) != len(c.cuts) || slices.ContainsFunc(c.cuts, func(cut float64) bool {
-			return !slices.ContainsFunc(m.Cuts, func(at float64) bool { return math.Abs(at-cut) < 0.06 })
-		}) || m.Shots != len(c.cuts)+1 {
-			t.Errorf("%s: %d shots, cuts at %v, want %v", id, m.Shots, m.Cuts, c.cuts)
-		}
-		if math.Abs(m.Brightness-c.brightness) > 0.04 || !within(m.Contrast, c.contrast) || !within(m.Motion, c.motion) {
-			t.Errorf("%s: brightness %v, contrast %v, motion %v", id, m.Brightness, m.Contrast, m.Motion)
-		}
-		names := make([]string, len(m.Colours))
-		for i, one := range m.Colours {
-			names[i] = one.Name
-		}
-		if id == "three shots" { // two of them are shown for about as long
-			slices.Sort(names)
-		}
-		if strings.Join(names, " ") != c.colours {
-			t.Errorf("%s: colours %v, want %s", id, m.Colours, c.colours)
-		}
-		if !strings.HasPrefix(got.Summary, c.summary) || got.Method != "measured" || got.Note != "" {
-			t.Errorf("%s: %+v", id, got)
-		}
+		t.Run(id, func(t *testing.T) {
+			got := found[id]
+			m := got.Measured
+			within := func(value float64, span [2]float64) bool { return value >= span[0] && value <= span[1] }
+			if len(m.Cuts) != len(c.cuts) || slices.ContainsFunc(c.cuts, func(cut float64) bool {
+				return !slices.ContainsFunc(m.Cuts, func(at float64) bool { return math.Abs(at-cut) < 0.06 })
+			}) || m.Shots != len(c.cuts)+1 {
+				t.Errorf("%s: %d shots, cuts at %v, want %v", id, m.Shots, m.Cuts, c.cuts)
+			}
+			if math.Abs(m.Brightness-c.brightness) > 0.04 || !within(m.Contrast, c.contrast) || !within(m.Motion, c.motion) {
+				t.Errorf("%s: brightness %v, contrast %v, motion %v", id, m.Brightness, m.Contrast, m.Motion)
+			}
+			names := make([]string, len(m.Colours))
+			for i, one := range m.Colours {
+				names[i] = one.Name
+			}
+			if id == "three shots" { // two of them are shown for about as long
+				slices.Sort(names)
+			}
+			if strings.Join(names, " ") != c.colours {
+				t.Errorf("%s: colours %v, want %s", id, m.Colours, c.colours)
+			}
+			if !strings.HasPrefix(got.Summary, c.summary) || got.Method != "measured" || got.Note != "" {
+				t.Errorf("%s: %+v", id, got)
+			}
+		})
 	}
 }
 
@@ -145,9 +148,11 @@ func TestColourNames(t *testing.T) {
 		{255, 0, 0}: "red", {255, 140, 0}: "orange", {139, 90, 43}: "brown", {255, 230, 0}: "yellow", {0, 160, 60}: "green",
 		{0, 180, 180}: "teal", {0, 0, 255}: "blue", {130, 0, 220}: "purple", {255, 90, 180}: "pink", {255, 0, 30}: "red",
 	} {
-		if got := colourName(rgb[0], rgb[1], rgb[2]); got != want {
-			t.Errorf("%v: %s, want %s", rgb, got, want)
-		}
+		t.Run(fmt.Sprintf("%v is %s", rgb, want), func(t *testing.T) {
+			if got := colourName(rgb[0], rgb[1], rgb[2]); got != want {
+				t.Errorf("%v: %s, want %s", rgb, got, want)
+			}
+		})
 	}
 }
 

@@ -418,19 +418,21 @@ func TestRecordedAnswers(t *testing.T) {
 		"youtube_error_400_keyInvalid.json": stage.Misconfigured, "youtube_error_403_permission.json": stage.Misconfigured,
 		"youtube_error_403_quotaExceeded.json": stage.Quota,
 	} {
-		b := newBench(t)
-		body := read(file)
-		status := http.StatusForbidden
-		if strings.Contains(file, "400") {
-			status = http.StatusBadRequest
-		}
-		b.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
-			w.WriteHeader(status)
-			_, _ = w.Write(body)
-			return true
-		}
-		if _, outcomes := b.collect(t, handle("beans", 5)); outcomes[0].Status != want {
-			t.Errorf("%s: %+v, want %s", file, outcomes[0], want)
-		}
+		t.Run(file, func(t *testing.T) {
+			b := newBench(t)
+			body := read(file)
+			status := http.StatusForbidden
+			if strings.Contains(file, "400") {
+				status = http.StatusBadRequest
+			}
+			b.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+				w.WriteHeader(status)
+				_, _ = w.Write(body)
+				return true
+			}
+			if _, outcomes := b.collect(t, handle("beans", 5)); outcomes[0].Status != want {
+				t.Errorf("%s: %+v, want %s", file, outcomes[0], want)
+			}
+		})
 	}
 }

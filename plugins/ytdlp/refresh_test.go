@@ -126,13 +126,15 @@ func TestWhatIsGone(t *testing.T) {
 // TestAnHourlyLimitEndsARefresh, and a country's alone does not.
 func TestAnHourlyLimitEndsARefresh(t *testing.T) {
 	for words, want := range map[string]int{"try again later": 1, "The uploader has not made this video available in your country": 5} {
-		folder := t.TempDir()
-		call := fake(t, "echo x >> "+folder+"/runs; echo 'WARNING: [youtube] Video unavailable. "+words+"' >&2")
-		if _, _, err := stagetest.Refresh(t, Spec(), call, shorts("aaaaaaaaaaa", "bbbbbbbbbbb", "ccccccccccc", "ddddddddddd", "eeeeeeeeeee")); err != nil {
-			t.Fatal(err)
-		}
-		if raw, _ := os.ReadFile(filepath.Join(folder, "runs")); strings.Count(string(raw), "x") != want {
-			t.Errorf("%s: asked %d times, want %d", words, strings.Count(string(raw), "x"), want)
-		}
+		t.Run(words, func(t *testing.T) {
+			folder := t.TempDir()
+			call := fake(t, "echo x >> "+folder+"/runs; echo 'WARNING: [youtube] Video unavailable. "+words+"' >&2")
+			if _, _, err := stagetest.Refresh(t, Spec(), call, shorts("aaaaaaaaaaa", "bbbbbbbbbbb", "ccccccccccc", "ddddddddddd", "eeeeeeeeeee")); err != nil {
+				t.Fatal(err)
+			}
+			if raw, _ := os.ReadFile(filepath.Join(folder, "runs")); strings.Count(string(raw), "x") != want {
+				t.Errorf("%s: asked %d times, want %d", words, strings.Count(string(raw), "x"), want)
+			}
+		})
 	}
 }

@@ -88,19 +88,23 @@ func TestHosts(t *testing.T) {
 		"localhost:11434":             {true, true},
 		"localhost:5432":              {},
 	} {
-		host, port, err := split(target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		private, ok := h.find(host, port)
-		if got := [2]bool{private, ok}; got != want {
-			t.Errorf("%s: %v, want %v", target, got, want)
-		}
+		t.Run(target, func(t *testing.T) {
+			host, port, err := split(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			private, ok := h.find(host, port)
+			if got := [2]bool{private, ok}; got != want {
+				t.Errorf("%s: %v, want %v", target, got, want)
+			}
+		})
 	}
 	for _, bad := range []string{"", "acme", "acme:", ":80", "acme:0", "acme:65536", "acme:http"} {
-		if _, err := newHosts([]string{bad}, nil); err == nil {
-			t.Errorf("%q passes for a host", bad)
-		}
+		t.Run(fmt.Sprintf("%q is refused", bad), func(t *testing.T) {
+			if _, err := newHosts([]string{bad}, nil); err == nil {
+				t.Errorf("%q passes for a host", bad)
+			}
+		})
 	}
 }
 
@@ -110,10 +114,12 @@ func TestEndpoint(t *testing.T) {
 		"https://api.acme.example/v1": "api.acme.example:443", "http://localhost:11434": "localhost:11434",
 		"HTTP://[::1]/": "[::1]:80", "ftp://x": "", "localhost:11434": "", "https://": "", "/x": "", "http://x:0": "", "http:x": "",
 	} {
-		got, err := Endpoint(value)
-		if (err != nil) != (want == "") || err == nil && got != want {
-			t.Errorf("%s: %q, %v, want %q", value, got, err, want)
-		}
+		t.Run(value, func(t *testing.T) {
+			got, err := Endpoint(value)
+			if (err != nil) != (want == "") || err == nil && got != want {
+				t.Errorf("%s: %q, %v, want %q", value, got, err, want)
+			}
+		})
 	}
 }
 
@@ -322,13 +328,15 @@ func TestStrangers(t *testing.T) {
 	defer server.Close()
 	p, _, _ := setup(t, Config{Endpoints: []string{server.Listener.Addr().String()}})
 	for _, word := range []string{"", "call:", "call:wrong", "root:" + p.token} {
-		address := &url.URL{Scheme: "http", Host: p.Address().String()}
-		if name, password, ok := strings.Cut(word, ":"); ok {
-			address.User = url.UserPassword(name, password)
-		}
-		client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(address), DisableKeepAlives: true}}
-		if status, _, err := get(client, server.URL); status != http.StatusProxyAuthRequired {
-			t.Errorf("%q: %d %v", word, status, err)
-		}
+		t.Run(fmt.Sprintf("%q is refused", word), func(t *testing.T) {
+			address := &url.URL{Scheme: "http", Host: p.Address().String()}
+			if name, password, ok := strings.Cut(word, ":"); ok {
+				address.User = url.UserPassword(name, password)
+			}
+			client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(address), DisableKeepAlives: true}}
+			if status, _, err := get(client, server.URL); status != http.StatusProxyAuthRequired {
+				t.Errorf("%q: %d %v", word, status, err)
+			}
+		})
 	}
 }

@@ -29,15 +29,17 @@ func TestNewRefuses(t *testing.T) {
 		"with --replace":      func(p *kit.Plan) { p.Version = "v0.0.0-20260101000000-abcdefabcdef+dirty" },
 		"replace: ":           func(p *kit.Plan) { p.Replace = full },
 	} {
-		plan := good
-		plan.Dir = filepath.Join(t.TempDir(), "new")
-		change(&plan)
-		if _, err := kit.New(plan); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want it to say %q", err, want)
-		}
-		if _, err := os.Stat(plan.Dir); plan.Dir != full && err == nil {
-			t.Errorf("%s: the folder is made nevertheless", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			plan := good
+			plan.Dir = filepath.Join(t.TempDir(), "new")
+			change(&plan)
+			if _, err := kit.New(plan); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want it to say %q", err, want)
+			}
+			if _, err := os.Stat(plan.Dir); plan.Dir != full && err == nil {
+				t.Errorf("%s: the folder is made nevertheless", want)
+			}
+		})
 	}
 	if left, _ := os.ReadDir(full); len(left) != 1 {
 		t.Errorf("the folder of somebody else holds %v", left)

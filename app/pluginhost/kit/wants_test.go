@@ -25,8 +25,10 @@ func TestWants(t *testing.T) {
 			want: []string{"reaches: a.example.com:443", "wants the secrets: token"},
 		},
 	} {
-		if got := kit.Wants(c.spec, c.script); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := kit.Wants(c.spec, c.script); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %q, want %q", name, got, c.want)
+			}
+		})
 	}
 }

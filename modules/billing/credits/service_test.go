@@ -3,6 +3,7 @@ package credits
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -97,9 +98,11 @@ func TestSenselessMovementsAreRefused(t *testing.T) {
 	db := storetest.SQLite(t)
 	s, account := New(db), db.NewID()
 	for _, credits := range []int64{0, -1, MaxMovement + 1} {
-		if _, err := s.Grant(context.Background(), account, credits, "x"); !errors.Is(err, errMovement) {
-			t.Errorf("%d credits: %v", credits, err)
-		}
+		t.Run(fmt.Sprintf("%d are refused", credits), func(t *testing.T) {
+			if _, err := s.Grant(context.Background(), account, credits, "x"); !errors.Is(err, errMovement) {
+				t.Errorf("%d credits: %v", credits, err)
+			}
+		})
 	}
 	if _, err := s.Grant(context.Background(), account, 1, ""); !errors.Is(err, errMovement) {
 		t.Errorf("without a reference: %v", err)

@@ -72,9 +72,11 @@ func TestDelivery(t *testing.T) {
 			b.add(t, feed.VideoGone, 1)
 			last := b.receiver.wait(t, 13)[12]
 			for name, shown := range map[string]string{"the former": first, "the new": second} {
-				if err := verify(t, shown, last); err != nil {
-					t.Errorf("%s secret: %v", name, err)
-				}
+				t.Run(name+" secret verifies", func(t *testing.T) {
+					if err := verify(t, shown, last); err != nil {
+						t.Errorf("%s secret: %v", name, err)
+					}
+				})
 			}
 			if err := verify(t, showSecret(newSecret()), last); err == nil {
 				t.Error("a strange secret verifies")
@@ -314,8 +316,10 @@ func TestAddresses(t *testing.T) {
 		" https://hooks.customer.com/":              false,
 		"https://metadata.internal/":                false,
 	} {
-		if got := len(faults(&address, nil)) == 0; got != ok {
-			t.Errorf("%q is accepted: %v, want %v", address, got, ok)
-		}
+		t.Run(address, func(t *testing.T) {
+			if got := len(faults(&address, nil)) == 0; got != ok {
+				t.Errorf("%q is accepted: %v, want %v", address, got, ok)
+			}
+		})
 	}
 }

@@ -52,8 +52,10 @@ func TestPackageOf(t *testing.T) {
 		"node_modules/@bufbuild/protobuf/dist/esm/wire/x.js":  "@bufbuild/protobuf",
 		"../../modules/console/node_modules/uplot/dist/a.css": "uplot",
 	} {
-		if got, _ := packageOf(input); got != want {
-			t.Errorf("packageOf(%q) = %q, want %q", input, got, want)
-		}
+		t.Run(input, func(t *testing.T) {
+			if got, _ := packageOf(input); got != want {
+				t.Errorf("packageOf(%q) = %q, want %q", input, got, want)
+			}
+		})
 	}
 }

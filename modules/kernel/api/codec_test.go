@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -156,15 +157,19 @@ func TestEncoderForm(t *testing.T) {
 		`{"videoCount":-5,"medianGrowthMultiple":1000000000000000000000}`: &scrolleryv1.TrendMetrics{VideoCount: -5, MedianGrowthMultiple: 1e21},
 		`{"videoCount":0,"medianGrowthMultiple":0.0000001}`:               &scrolleryv1.TrendMetrics{MedianGrowthMultiple: 1e-7},
 	} {
-		got, err := appendMessage(nil, message.ProtoReflect(), shapeFor(message))
-		if err != nil || string(got) != want {
-			t.Errorf("%s, %v\nwant %s", got, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			got, err := appendMessage(nil, message.ProtoReflect(), shapeFor(message))
+			if err != nil || string(got) != want {
+				t.Errorf("%s, %v\nwant %s", got, err, want)
+			}
+		})
 	}
 	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := appendNumber(nil, number); err == nil {
-			t.Errorf("%v was encoded", number)
-		}
+		t.Run(fmt.Sprintf("%v is refused", number), func(t *testing.T) {
+			if _, err := appendNumber(nil, number); err == nil {
+				t.Errorf("%v was encoded", number)
+			}
+		})
 	}
 }
 

@@ -190,10 +190,12 @@ func TestEmptyListSetsItsFlag(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for body, cleared := range map[string]bool{`{}`: false, `{"competitors":[]}`: true, `{"competitors":["a"]}`: false} {
-		b.call(t, "PUT", "/v1/workspace", "good", body)
-		if got := b.fake.last(t).(*scrolleryv1.UpdateWorkspaceRequest); got.GetClearCompetitors() != cleared {
-			t.Errorf("%s: %v", body, got)
-		}
+		t.Run(body, func(t *testing.T) {
+			b.call(t, "PUT", "/v1/workspace", "good", body)
+			if got := b.fake.last(t).(*scrolleryv1.UpdateWorkspaceRequest); got.GetClearCompetitors() != cleared {
+				t.Errorf("%s: %v", body, got)
+			}
+		})
 	}
 }
 

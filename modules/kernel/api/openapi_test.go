@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -152,21 +153,23 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 		{"GET", "/v1/hooks?limit=5", "good", ``},
 		{"POST", "/v1/library/annotate", "good", `{"videoId":"v","agentMetadata":5}`},
 	} {
-		request := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
-		if c.key != "" {
-			request.Header.Set("Authorization", "Bearer "+c.key)
-		}
-		if c.body == "" {
-			request.Body, request.ContentLength = http.NoBody, 0
-		} else {
-			request.Header.Set("Content-Type", "application/json")
-		}
-		recorder := httptest.NewRecorder()
-		b.mux.Handler().ServeHTTP(recorder, request)
-		if ok, failed := v.ValidateHttpResponse(request, recorder.Result()); !ok {
-			for _, f := range failed {
-				t.Errorf("%s %s as %q: %s: %s %v", c.method, c.path, c.key, f.Message, f.Reason, f.SchemaValidationErrors)
+		t.Run(fmt.Sprintf("%s %s as %q", c.method, c.path, c.key), func(t *testing.T) {
+			request := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+			if c.key != "" {
+				request.Header.Set("Authorization", "Bearer "+c.key)
 			}
-		}
+			if c.body == "" {
+				request.Body, request.ContentLength = http.NoBody, 0
+			} else {
+				request.Header.Set("Content-Type", "application/json")
+			}
+			recorder := httptest.NewRecorder()
+			b.mux.Handler().ServeHTTP(recorder, request)
+			if ok, failed := v.ValidateHttpResponse(request, recorder.Result()); !ok {
+				for _, f := range failed {
+					t.Errorf("%s %s as %q: %s: %s %v", c.method, c.path, c.key, f.Message, f.Reason, f.SchemaValidationErrors)
+				}
+			}
+		})
 	}
 }

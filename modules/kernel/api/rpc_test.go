@@ -123,24 +123,26 @@ func TestRPCRefusalsCarryTheDetail(t *testing.T) {
 			"lapsed":  {connect.CodeFailedPrecondition, "subscription_required", "subscription_required"},
 			"drained": {connect.CodeResourceExhausted, "rate_limited", "rate_limited"},
 		} {
-			before := b.events.count()
-			_, err := client.CreateScroll(withKey(key), &scrolleryv1.CreateScrollRequest{})
-			what := name + ", " + key + ": "
-			check(t, what+"code", want.code, connect.CodeOf(err))
-			check(t, what+"error", want.error, detailOf(err).GetError())
-			check(t, what+"events", before+1, b.events.count())
-			check(t, what+"operation", "createScroll", b.events.last(t).Op)
-			check(t, what+"status of the event", want.status, b.events.last(t).Status)
-			var failed *connect.Error
-			if !errors.As(err, &failed) {
-				t.Fatalf("%s%v is not an error of Connect", what, err)
-			}
-			if key == "drained" {
-				check(t, what+"Retry-After", "90", failed.Meta().Get("Retry-After"))
-			}
-			for _, header := range []string{"Ratelimit", "X-Request-Id"} {
-				check(t, what+header+" is missing", false, failed.Meta().Get(header) == "")
-			}
+			t.Run(key, func(t *testing.T) {
+				before := b.events.count()
+				_, err := client.CreateScroll(withKey(key), &scrolleryv1.CreateScrollRequest{})
+				what := name + ", " + key + ": "
+				check(t, what+"code", want.code, connect.CodeOf(err))
+				check(t, what+"error", want.error, detailOf(err).GetError())
+				check(t, what+"events", before+1, b.events.count())
+				check(t, what+"operation", "createScroll", b.events.last(t).Op)
+				check(t, what+"status of the event", want.status, b.events.last(t).Status)
+				var failed *connect.Error
+				if !errors.As(err, &failed) {
+					t.Fatalf("%s%v is not an error of Connect", what, err)
+				}
+				if key == "drained" {
+					check(t, what+"Retry-After", "90", failed.Meta().Get("Retry-After"))
+				}
+				for _, header := range []string{"Ratelimit", "X-Request-Id"} {
+					check(t, what+header+" is missing", false, failed.Meta().Get(header) == "")
+				}
+			})
 		}
 	}
 }
@@ -248,19 +250,21 @@ func TestReflection(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, version := range []string{"v1", "v1alpha"} {
-		// ServerReflectionRequest{list_services: ""} in a gRPC frame.
-		request, _ := http.NewRequest("POST", b.server.URL+"/grpc.reflection."+version+".ServerReflection/ServerReflectionInfo",
-			strings.NewReader("\x00\x00\x00\x00\x02\x3a\x00"))
-		request.Header.Set("Content-Type", "application/grpc")
-		request.Header.Set("Te", "trailers")
-		response, err := h2c().Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if !strings.Contains(string(body), "scrollery.v1.LibraryService") {
-			t.Errorf("%s: %q %v", version, body, response.Trailer)
-		}
+		t.Run(version, func(t *testing.T) {
+			// ServerReflectionRequest{list_services: ""} in a gRPC frame.
+			request, _ := http.NewRequest("POST", b.server.URL+"/grpc.reflection."+version+".ServerReflection/ServerReflectionInfo",
+				strings.NewReader("\x00\x00\x00\x00\x02\x3a\x00"))
+			request.Header.Set("Content-Type", "application/grpc")
+			request.Header.Set("Te", "trailers")
+			response, err := h2c().Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(response.Body)
+			_ = response.Body.Close()
+			if !strings.Contains(string(body), "scrollery.v1.LibraryService") {
+				t.Errorf("%s: %q %v", version, body, response.Trailer)
+			}
+		})
 	}
 }

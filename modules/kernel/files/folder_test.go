@@ -43,10 +43,12 @@ func TestHostilePathsAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for verb, err := range map[string]error{"write": f.Write(path, "x"), "remove": f.Remove(path)} {
-				var refused *files.Error
-				if !errors.As(err, &refused) || refused.Field != files.PathField {
-					t.Errorf("%s: %v, want a refusal of the path", verb, err)
-				}
+				t.Run(verb, func(t *testing.T) {
+					var refused *files.Error
+					if !errors.As(err, &refused) || refused.Field != files.PathField {
+						t.Errorf("%s: %v, want a refusal of the path", verb, err)
+					}
+				})
 			}
 			if _, err := f.Read(path); err == nil {
 				t.Error("was read")
@@ -70,12 +72,14 @@ func TestPathsAtTheBounds(t *testing.T) {
 		"a", "b/b/c.txt", ".hidden", "..a", "a..b", "名前/ファイル.txt", "com10", "nullable.txt", "console", "$HOME", "%2e%2e", "a b", "-rf", "*", "new", "lock", "files/files",
 		segment, strings.Repeat("ü", 127), strings.Repeat(segment[1:]+"x/", 3) + segment[1:] + "/y",
 	} {
-		if err := f.Write(path, path); err != nil {
-			t.Errorf("%.40s: %v", path, err)
-		}
-		if text, err := f.Read(path); err != nil || text != path {
-			t.Errorf("%.40s reads %.40q, %v", path, text, err)
-		}
+		t.Run(fmt.Sprintf("%.40q is stored", path), func(t *testing.T) {
+			if err := f.Write(path, path); err != nil {
+				t.Errorf("%.40s: %v", path, err)
+			}
+			if text, err := f.Read(path); err != nil || text != path {
+				t.Errorf("%.40s reads %.40q, %v", path, text, err)
+			}
+		})
 	}
 }
 
@@ -96,16 +100,18 @@ func TestLinksAndStrangeFilesAreNotFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"link", "relative", "up", "up/lock", "out/etc/passwd", "out/var/x", "inner", "dangling", "dangling/x", "fifo", "fifo/x"} {
-		var refused *files.Error
-		if err := f.Write(path, "x"); !errors.As(err, &refused) || refused.Field != files.PathField {
-			t.Errorf("write %s: %v", path, err)
-		}
-		if text, err := f.Read(path); err == nil {
-			t.Errorf("%s reads %q", path, text)
-		}
-		if err := f.Remove(path); !errors.As(err, &refused) {
-			t.Errorf("remove %s: %v", path, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			var refused *files.Error
+			if err := f.Write(path, "x"); !errors.As(err, &refused) || refused.Field != files.PathField {
+				t.Errorf("write %s: %v", path, err)
+			}
+			if text, err := f.Read(path); err == nil {
+				t.Errorf("%s reads %q", path, text)
+			}
+			if err := f.Remove(path); !errors.As(err, &refused) {
+				t.Errorf("remove %s: %v", path, err)
+			}
+		})
 	}
 	if text, err := os.ReadFile(secret); err != nil || string(text) != "secret" {
 		t.Errorf("the secret is %q, %v", text, err)
@@ -132,11 +138,13 @@ func TestBounds(t *testing.T) {
 		{"a", "01234", "data"},
 	}
 	for i, step := range steps {
-		err := f.Write(step.path, step.data)
-		var refused *files.Error
-		if step.field == "" && err != nil || step.field != "" && (!errors.As(err, &refused) || refused.Field != step.field) {
-			t.Errorf("step %d, %s: %v, want %q", i, step.path, err, step.field)
-		}
+		t.Run(fmt.Sprintf("step %d writes %.40q", i, step.path), func(t *testing.T) {
+			err := f.Write(step.path, step.data)
+			var refused *files.Error
+			if step.field == "" && err != nil || step.field != "" && (!errors.As(err, &refused) || refused.Field != step.field) {
+				t.Errorf("step %d, %s: %v, want %q", i, step.path, err, step.field)
+			}
+		})
 	}
 	if err := f.Remove("b/c"); err != nil {
 		t.Error(err)

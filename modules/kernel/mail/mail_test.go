@@ -2,6 +2,7 @@ package mail
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"mime/quotedprintable"
 	netmail "net/mail"
@@ -32,10 +33,12 @@ func TestAddress(t *testing.T) {
 		"x@" + strings.Repeat("l", 64) + ".com": "",
 		"a@b.c, d@e.f":                          "",
 	} {
-		got, ok := Address(text)
-		if got != want || ok != (want != "") {
-			t.Errorf("Address(%q) = %q, %v, want %q", text, got, ok, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			got, ok := Address(text)
+			if got != want || ok != (want != "") {
+				t.Errorf("Address(%q) = %q, %v, want %q", text, got, ok, want)
+			}
+		})
 	}
 }
 
@@ -93,22 +96,28 @@ func TestFormatRefusesHeaderInjection(t *testing.T) {
 		{To: "a@b.c, d@e.f", Subject: "x"},
 		{To: "", Subject: "x"},
 	} {
-		if text, err := Format(from, message, "id", time.Now()); err == nil {
-			t.Errorf("%+v became %q", message, text)
-		}
+		t.Run(fmt.Sprintf("%+v is refused", message), func(t *testing.T) {
+			if text, err := Format(from, message, "id", time.Now()); err == nil {
+				t.Errorf("%+v became %q", message, text)
+			}
+		})
 	}
 	for _, from := range []netmail.Address{{}, {Name: "a\r\nb", Address: "a@b.c"}} {
-		if _, err := Format(from, Message{To: "a@b.c", Subject: "x"}, "id", time.Now()); err == nil {
-			t.Errorf("sender %q was taken", from)
-		}
+		t.Run(fmt.Sprintf("sender %q is refused", from), func(t *testing.T) {
+			if _, err := Format(from, Message{To: "a@b.c", Subject: "x"}, "id", time.Now()); err == nil {
+				t.Errorf("sender %q was taken", from)
+			}
+		})
 	}
 }
 
 func TestNewOutboxRefusesASenderThatIsNone(t *testing.T) {
 	t.Parallel()
 	for _, from := range []string{"", "x", "a@b.c\r\nBcc: d@e.f", "é@b.c"} {
-		if _, err := NewOutbox("x", from); err == nil {
-			t.Errorf("%q was taken", from)
-		}
+		t.Run(fmt.Sprintf("%q is refused", from), func(t *testing.T) {
+			if _, err := NewOutbox("x", from); err == nil {
+				t.Errorf("%q was taken", from)
+			}
+		})
 	}
 }

@@ -282,21 +282,23 @@ func TestSMTPCountsAcceptedMessages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, tls := range []bool{true, false} {
-				s := serve(t, false, tls)
-				s.goodbye = goodbye
-				address := "smtp://" + s.addr
-				if !tls {
-					address += "?tls=off"
-				}
-				if err := s.sender(t, address).Send(context.Background(), hello); err != nil {
-					t.Errorf("TLS %v: got %v, want no error", tls, err)
-				}
-				s.wantHello(t)
-				s.mu.Lock()
-				if said := s.log.String(); !strings.Contains(said, "accepted a message") || strings.Contains(said, "ada@") || strings.Contains(said, "123456") {
-					t.Errorf("TLS %v: logged %q, want the acceptance without address and code", tls, said)
-				}
-				s.mu.Unlock()
+				t.Run(fmt.Sprintf("TLS %v", tls), func(t *testing.T) {
+					s := serve(t, false, tls)
+					s.goodbye = goodbye
+					address := "smtp://" + s.addr
+					if !tls {
+						address += "?tls=off"
+					}
+					if err := s.sender(t, address).Send(context.Background(), hello); err != nil {
+						t.Errorf("TLS %v: got %v, want no error", tls, err)
+					}
+					s.wantHello(t)
+					s.mu.Lock()
+					if said := s.log.String(); !strings.Contains(said, "accepted a message") || strings.Contains(said, "ada@") || strings.Contains(said, "123456") {
+						t.Errorf("TLS %v: logged %q, want the acceptance without address and code", tls, said)
+					}
+					s.mu.Unlock()
+				})
 			}
 		})
 	}
@@ -337,9 +339,11 @@ func TestSMTPHeadersCannotBeInjected(t *testing.T) {
 		{To: "Ada <ada@example.com>", Subject: "x", Text: "x"},
 		{To: "ada@example.com", Subject: "x\r\nBcc: eve@example.com", Text: "x"},
 	} {
-		if err := out.Send(context.Background(), message); !errors.Is(err, ErrRefused) {
-			t.Errorf("%q, %q: got %v, want %v", message.To, message.Subject, err, ErrRefused)
-		}
+		t.Run(fmt.Sprintf("%q is refused", message.To), func(t *testing.T) {
+			if err := out.Send(context.Background(), message); !errors.Is(err, ErrRefused) {
+				t.Errorf("%q, %q: got %v, want %v", message.To, message.Subject, err, ErrRefused)
+			}
+		})
 	}
 	if len(s.letters) != 0 {
 		t.Errorf("letters %v", s.letters)
@@ -352,10 +356,12 @@ func TestSMTPAddresses(t *testing.T) {
 		"", "mail.example.com:25", "http://mail.example.com", "smtp://", "smtp://mail.example.com?tls=maybe",
 		"smtps://mail.example.com?tls=off", "smtp://ana:hushhush@mail.example.com?tls=off", "smtp://mail.example.com:99999",
 	} {
-		_, err := NewSMTP(address, "no-reply@scrollery.test", quietly())
-		if err == nil || strings.Contains(err.Error(), "hushhush") {
-			t.Errorf("%q: got %v, want a refusal without the password", address, err)
-		}
+		t.Run(fmt.Sprintf("%q is refused", address), func(t *testing.T) {
+			_, err := NewSMTP(address, "no-reply@scrollery.test", quietly())
+			if err == nil || strings.Contains(err.Error(), "hushhush") {
+				t.Errorf("%q: got %v, want a refusal without the password", address, err)
+			}
+		})
 	}
 	if _, err := NewSMTP("smtp://mail.example.com", "no-address", quietly()); err == nil {
 		t.Error("a sender without an address")

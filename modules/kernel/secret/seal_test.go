@@ -2,6 +2,7 @@ package secret_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,9 +40,11 @@ func TestSealer(t *testing.T) {
 	})
 	t.Run("damage is noticed", func(t *testing.T) {
 		for _, damaged := range [][]byte{nil, sealed[:8], append(sealed[:len(sealed)-1:len(sealed)-1], sealed[len(sealed)-1]^1)} {
-			if got, err := one.Open(damaged, "whk_1"); err == nil {
-				t.Errorf("%x gives %q", damaged, got)
-			}
+			t.Run(fmt.Sprintf("%x is refused", damaged), func(t *testing.T) {
+				if got, err := one.Open(damaged, "whk_1"); err == nil {
+					t.Errorf("%x gives %q", damaged, got)
+				}
+			})
 		}
 	})
 	t.Run("a short key is refused", func(t *testing.T) {

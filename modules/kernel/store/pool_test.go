@@ -65,9 +65,11 @@ func TestTwentyDefaultPoolsFitTheServer(t *testing.T) {
 		t.Errorf("20 processes with pools of %d use %d connections, the server has %d", server.Pool, used, server.MaxConnections)
 	}
 	for admitted, want := range map[int32]int32{97: 3, 197: 8, 297: 13, 397: 16, 2000: 16, 20: 3} {
-		if got := store.PoolShare(admitted); got != want {
-			t.Errorf("a server that admits %d: got a pool of %d, want %d", admitted, got, want)
-		}
+		t.Run(fmt.Sprintf("%d admitted", admitted), func(t *testing.T) {
+			if got := store.PoolShare(admitted); got != want {
+				t.Errorf("a server that admits %d: got a pool of %d, want %d", admitted, got, want)
+			}
+		})
 	}
 }
 
@@ -169,19 +171,21 @@ func TestPgBouncer(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"statement_timeout": "1min", "lock_timeout": "15s"} {
-		err := dbs[0].Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-			var got string
-			if err := store.Scan(tx.Query(ctx, "SHOW "+name))(scanText(&got)); err != nil {
-				return err
+		t.Run(name, func(t *testing.T) {
+			err := dbs[0].Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+				var got string
+				if err := store.Scan(tx.Query(ctx, "SHOW "+name))(scanText(&got)); err != nil {
+					return err
+				}
+				if got != want {
+					t.Errorf("%s in a transaction: got %s, want %s", name, got, want)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
 			}
-			if got != want {
-				t.Errorf("%s in a transaction: got %s, want %s", name, got, want)
-			}
-			return nil
 		})
-		if err != nil {
-			t.Error(err)
-		}
 	}
 }
 

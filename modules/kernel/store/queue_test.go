@@ -366,21 +366,25 @@ func TestNewQueueRefuses(t *testing.T) {
 func TestAttemptsOutlastWhatTheyShould(t *testing.T) {
 	t.Parallel()
 	for _, d := range []time.Duration{0, time.Second, time.Minute, 24 * time.Hour, 7 * 24 * time.Hour} {
-		attempts, lasted, last := store.AttemptsOver(d), time.Duration(0), time.Duration(0)
-		for attempt := 1; attempt < attempts; attempt++ {
-			last = store.Backoff(attempt)
-			lasted += last
-		}
-		if lasted < d || lasted-last > d*5/4 {
-			t.Errorf("%d attempts last for %v, want %v and little more", attempts, lasted, d)
-		}
+		t.Run(d.String(), func(t *testing.T) {
+			attempts, lasted, last := store.AttemptsOver(d), time.Duration(0), time.Duration(0)
+			for attempt := 1; attempt < attempts; attempt++ {
+				last = store.Backoff(attempt)
+				lasted += last
+			}
+			if lasted < d || lasted-last > d*5/4 {
+				t.Errorf("%d attempts last for %v, want %v and little more", attempts, lasted, d)
+			}
+		})
 	}
 	for attempt, middle := range map[int]time.Duration{1: time.Second, 4: 16 * time.Second, 60: time.Hour, 1000: time.Hour} {
-		for range 100 {
-			if got := store.Backoff(attempt); got < middle*9/10 || got > middle*11/10+1 {
-				t.Errorf("%v after attempt %d, want a tenth around %v", got, attempt, middle)
+		t.Run(fmt.Sprintf("attempt %d", attempt), func(t *testing.T) {
+			for range 100 {
+				if got := store.Backoff(attempt); got < middle*9/10 || got > middle*11/10+1 {
+					t.Errorf("%v after attempt %d, want a tenth around %v", got, attempt, middle)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -150,9 +150,11 @@ func TestRedirectsStayAtTheHost(t *testing.T) {
 		"https://other.coffee/", "https://beans.coffee.other.com/", "http://beans.coffee/", "https://beans.coffee:8443/",
 		"https://u:p@beans.coffee/", "https://127.0.0.1/", "file:///etc/passwd", "https://shop.beans.coffee/",
 	} {
-		if _, err := reader.Read(t.Context(), "https://beans.coffee/?to="+to); !errors.Is(err, ErrElsewhere) {
-			t.Errorf("to %s: %v", to, err)
-		}
+		t.Run("to "+to, func(t *testing.T) {
+			if _, err := reader.Read(t.Context(), "https://beans.coffee/?to="+to); !errors.Is(err, ErrElsewhere) {
+				t.Errorf("to %s: %v", to, err)
+			}
+		})
 	}
 	if _, err := reader.Read(t.Context(), "https://beans.coffee/?to=%3Fto%3D%253Fto%253D"); err != nil {
 		t.Errorf("two redirects: %v", err)
@@ -195,9 +197,11 @@ func TestWhatIsNoPageIsNotRead(t *testing.T) {
 		})
 	}
 	for _, text := range []string{"http://beans.coffee", "https://localhost", "https://10.0.0.1", "https://169.254.169.254/latest", "", "file:///etc/passwd"} {
-		if _, err := reader.Read(t.Context(), text); err == nil {
-			t.Errorf("%q is read", text)
-		}
+		t.Run(fmt.Sprintf("%q is refused", text), func(t *testing.T) {
+			if _, err := reader.Read(t.Context(), text); err == nil {
+				t.Errorf("%q is read", text)
+			}
+		})
 	}
 }
 

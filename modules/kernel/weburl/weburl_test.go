@@ -1,6 +1,7 @@
 package weburl_test
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -211,9 +212,11 @@ func TestParseAppStoreWantsAnAppID(t *testing.T) {
 		"https://play.google.com/store/apps/details?id=com.example", "https://play.google.com/store/apps/details?id=12", "http://apps.apple.com/us/app/x/id12",
 		"https://user@apps.apple.com/us/app/x/id12", "https://apps.apple.com./us/app/x/id12",
 	} {
-		if a, err := weburl.ParseAppStore(text); err == nil {
-			t.Errorf("ParseAppStore(%q) = %+v; want an error", text, a)
-		}
+		t.Run(fmt.Sprintf("%q is refused", text), func(t *testing.T) {
+			if a, err := weburl.ParseAppStore(text); err == nil {
+				t.Errorf("ParseAppStore(%q) = %+v; want an error", text, a)
+			}
+		})
 	}
 	a, err := weburl.ParseAppStore("https://itunes.apple.com/app/id12345678901234567890")
 	if err != nil {
@@ -251,16 +254,18 @@ func TestPublicIPAtTheEdges(t *testing.T) {
 		{"3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff:1000::"},
 		{"3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", ""},
 	} {
-		for _, outside := range []string{c.before, c.after} {
-			if outside != "" && !weburl.PublicIP(netip.MustParseAddr(outside)) {
-				t.Errorf("PublicIP(%s) = false", outside)
+		t.Run(c.first+" to "+c.last, func(t *testing.T) {
+			for _, outside := range []string{c.before, c.after} {
+				if outside != "" && !weburl.PublicIP(netip.MustParseAddr(outside)) {
+					t.Errorf("PublicIP(%s) = false", outside)
+				}
 			}
-		}
-		for _, inside := range []string{c.first, c.last} {
-			if weburl.PublicIP(netip.MustParseAddr(inside)) {
-				t.Errorf("PublicIP(%s) = true", inside)
+			for _, inside := range []string{c.first, c.last} {
+				if weburl.PublicIP(netip.MustParseAddr(inside)) {
+					t.Errorf("PublicIP(%s) = true", inside)
+				}
 			}
-		}
+		})
 	}
 	for name, ip := range map[string]netip.Addr{
 		"the zero address": {}, "a mapped address": netip.MustParseAddr("::ffff:8.8.8.8"), "an address with a zone": netip.MustParseAddr("2606:4700::1%eth0"),
@@ -279,9 +284,11 @@ func TestControlChecksTheResolvedAddress(t *testing.T) {
 		"8.8.8.8:443": true, "[2606:4700::1]:443": true, "[::ffff:8.8.8.8]:443": true,
 		"127.0.0.1:443": false, "[::ffff:127.0.0.1]:443": false, "[::1]:443": false, "localhost:443": false, "": false,
 	} {
-		if err := weburl.Control("tcp", target, nil); (err == nil) != public {
-			t.Errorf("Control(%q) = %v, want public: %v", target, err, public)
-		}
+		t.Run(fmt.Sprintf("%q", target), func(t *testing.T) {
+			if err := weburl.Control("tcp", target, nil); (err == nil) != public {
+				t.Errorf("Control(%q) = %v, want public: %v", target, err, public)
+			}
+		})
 	}
 	dialer := net.Dialer{Control: weburl.Control}
 	if _, err := dialer.DialContext(t.Context(), "tcp", "127.0.0.1:9"); err == nil || !strings.Contains(err.Error(), "not a public address") {

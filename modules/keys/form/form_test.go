@@ -3,6 +3,7 @@ package form
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,15 +12,17 @@ import (
 func TestDigestKnowsItsOwnKeys(t *testing.T) {
 	t.Parallel()
 	for prefix, wantSession := range map[string]bool{Live: false, Session: true} {
-		text := New(prefix)
-		if !regexp.MustCompile(`^scr_(live|sess)_[0-9A-Za-z]{49}$`).MatchString(text) {
-			t.Errorf("key %q", text)
-		}
-		hash, session, ok := Digest(text)
-		want := sha256.Sum256([]byte(text))
-		if !ok || session != wantSession || !bytes.Equal(hash, want[:]) {
-			t.Errorf("Digest(%q) = %x, %v, %v; want %x, %v, true", text, hash, session, ok, want, wantSession)
-		}
+		t.Run(prefix, func(t *testing.T) {
+			text := New(prefix)
+			if !regexp.MustCompile(`^scr_(live|sess)_[0-9A-Za-z]{49}$`).MatchString(text) {
+				t.Errorf("key %q", text)
+			}
+			hash, session, ok := Digest(text)
+			want := sha256.Sum256([]byte(text))
+			if !ok || session != wantSession || !bytes.Equal(hash, want[:]) {
+				t.Errorf("Digest(%q) = %x, %v, %v; want %x, %v, true", text, hash, session, ok, want, wantSession)
+			}
+		})
 	}
 }
 
@@ -43,9 +46,11 @@ func TestDigestRefusesTypos(t *testing.T) {
 		"", "scr_live_", text[1:], text + "0", " " + text[1:], strings.ToLower(text), strings.Repeat("0", len(text)),
 		Session + text[len(Live):], body + checksum(body),
 	} {
-		if _, _, ok := Digest(text); ok {
-			t.Errorf("%q was taken", text)
-		}
+		t.Run(fmt.Sprintf("%q is refused", text), func(t *testing.T) {
+			if _, _, ok := Digest(text); ok {
+				t.Errorf("%q was taken", text)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,9 +19,11 @@ func TestOpenings(t *testing.T) {
 		{"the screen where nothing is said", " ", "what the screen says", ""},
 		{"the screen where it says enough", "", "what the screen says now", "whatthescreensaysnow"},
 	} {
-		if got := Opening(test.spoken, test.printed); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got := Opening(test.spoken, test.printed); got != test.want {
+				t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+			}
+		})
 	}
 }
 
@@ -35,9 +38,11 @@ func TestSpokenTextIsCutAtAWord(t *testing.T) {
 		{"no space, no word to end at", letters(300), letters(280)},
 		{"space at the beginning alone is none", "  " + letters(300), "  " + letters(278)},
 	} {
-		if got := CutSpoken(test.text); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got := CutSpoken(test.text); got != test.want {
+				t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+			}
+		})
 	}
 }
 
@@ -60,16 +65,18 @@ func TestPatternsNeedNoLanguage(t *testing.T) {
 		"今天我要教你怎么做一杯特别好喝的咖啡。首先":                       "",
 		"   ": "",
 	} {
-		var got []string
-		for _, key := range Patterns(text, "") {
-			got = append(got, key.Key)
-			if strings.Contains(key.Label, "work") {
-				t.Errorf("label %q says that something works", key.Label)
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			var got []string
+			for _, key := range Patterns(text, "") {
+				got = append(got, key.Key)
+				if strings.Contains(key.Label, "work") {
+					t.Errorf("label %q says that something works", key.Label)
+				}
 			}
-		}
-		if got := strings.Join(got, " "); got != want {
-			t.Errorf("patterns of %q = %q, want %q", text, got, want)
-		}
+			if got := strings.Join(got, " "); got != want {
+				t.Errorf("patterns of %q = %q, want %q", text, got, want)
+			}
+		})
 	}
 }
 

@@ -123,9 +123,11 @@ func TestSharesFollowTheTable(t *testing.T) {
 		{YouTubeLong, math.MaxInt64, 1000},
 		{YouTubeLong, UnknownAge, 1000},
 	} {
-		if got := table.Share(test.kind, test.age); got != test.want {
-			t.Errorf("share of %s at %d ms = %d, want %d", test.kind, test.age, got, test.want)
-		}
+		t.Run(fmt.Sprintf("%s at %d ms", test.kind, test.age), func(t *testing.T) {
+			if got := table.Share(test.kind, test.age); got != test.want {
+				t.Errorf("share of %s at %d ms = %d, want %d", test.kind, test.age, got, test.want)
+			}
+		})
 	}
 }
 
@@ -143,11 +145,13 @@ func TestTableIsValidated(t *testing.T) {
 		"shares rise from 1":         func(t *Table) { t.Rows[Instagram][0] = 0 },
 		"ends in 999":                func(t *Table) { t.Rows[YouTubeLong][8] = 999 },
 	} {
-		table := DefaultTable()
-		spoil(table)
-		if err := table.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want an error with %q", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			table := DefaultTable()
+			spoil(table)
+			if err := table.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want an error with %q", err, want)
+			}
+		})
 	}
 }
 
@@ -172,9 +176,11 @@ func TestKinds(t *testing.T) {
 		{"in the singular too", "youtube", noon, 0, []string{"SHORT"}, YouTubeShort},
 		{"else it is long", "youtube", noon, 0, []string{"shortsfeed"}, YouTubeLong},
 	} {
-		if got := KindOf(test.platform, test.posted, test.duration, test.tags); got != test.want {
-			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got := KindOf(test.platform, test.posted, test.duration, test.tags); got != test.want {
+				t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+			}
+		})
 	}
 }
 
@@ -194,9 +200,11 @@ func TestAges(t *testing.T) {
 		{"no date", Undated, noon, UnknownAge},
 		{"beyond 63 bits", math.MinInt64 + 1, noon, math.MaxInt64},
 	} {
-		if got := (&Reading{PostedAt: test.posted, ObservedAt: test.at}).Age(); got != test.want {
-			t.Errorf("%s: got %d, want %d", test.name, got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got := (&Reading{PostedAt: test.posted, ObservedAt: test.at}).Age(); got != test.want {
+				t.Errorf("%s: got %d, want %d", test.name, got, test.want)
+			}
+		})
 	}
 }
 
@@ -271,18 +279,22 @@ func TestHiddenLikesAreUnknown(t *testing.T) {
 	}
 	t.Run("fewer than 30 usual likes prove nothing", func(t *testing.T) {
 		for views, want := range map[int64]bool{299: false, 300: true} {
-			o := scoreOf(t, nil, liked(grown(1, views), 0), liked(grown(2, 100), 10), liked(grown(3, 100), 10), liked(grown(4, 100), 10))
-			if o.Doubtful != want {
-				t.Errorf("%d views without likes at a usual 1 in 10: doubtful = %v, want %v", views, o.Doubtful, want)
-			}
+			t.Run(fmt.Sprintf("%d views without likes", views), func(t *testing.T) {
+				o := scoreOf(t, nil, liked(grown(1, views), 0), liked(grown(2, 100), 10), liked(grown(3, 100), 10), liked(grown(4, 100), 10))
+				if o.Doubtful != want {
+					t.Errorf("%d views without likes at a usual 1 in 10: doubtful = %v, want %v", views, o.Doubtful, want)
+				}
+			})
 		}
 	})
 	t.Run("a tenth is enough", func(t *testing.T) {
 		for likes, want := range map[int64]bool{9: true, 10: false} {
-			o := scoreOf(t, nil, liked(grown(1, 1000), likes), liked(grown(2, 100), 10), liked(grown(3, 100), 10), liked(grown(4, 100), 10))
-			if o.Doubtful != want {
-				t.Errorf("%d likes where 100 are usual: doubtful = %v, want %v", likes, o.Doubtful, want)
-			}
+			t.Run(fmt.Sprintf("%d likes where 100 are usual", likes), func(t *testing.T) {
+				o := scoreOf(t, nil, liked(grown(1, 1000), likes), liked(grown(2, 100), 10), liked(grown(3, 100), 10), liked(grown(4, 100), 10))
+				if o.Doubtful != want {
+					t.Errorf("%d likes where 100 are usual: doubtful = %v, want %v", likes, o.Doubtful, want)
+				}
+			})
 		}
 	})
 }
@@ -320,9 +332,11 @@ func TestDecimals(t *testing.T) {
 	}{
 		{5, 1, "5"}, {1, 2, "0.5"}, {7, 6, "1.1667"}, {1, 20000, "0.0001"}, {1, 20001, "0"}, {99995, 100000, "1"}, {3, 20000, "0.0002"}, {0, 7, "0"},
 	} {
-		if got := ratio(test.num, test.den).String(); got != test.want {
-			t.Errorf("%d ÷ %d = %s, want %s", test.num, test.den, got, test.want)
-		}
+		t.Run(fmt.Sprintf("%d by %d", test.num, test.den), func(t *testing.T) {
+			if got := ratio(test.num, test.den).String(); got != test.want {
+				t.Errorf("%d ÷ %d = %s, want %s", test.num, test.den, got, test.want)
+			}
+		})
 	}
 	if got := (Decimal{9007199254740992, 5000}).Float64(); got != 9007199254740992 {
 		t.Errorf("double = %v, want the nearest, 9007199254740992", got)
@@ -344,9 +358,11 @@ func TestCreatorsHaveOneIdentity(t *testing.T) {
 		{"tiktok", "", "17", "handle:17"},
 		{"tiktok", "", " ", ""},
 	} {
-		if got := c.Key(test.platform, test.id, test.handle); got != test.want {
-			t.Errorf("creator of %s %q %q = %q, want %q", test.platform, test.id, test.handle, got, test.want)
-		}
+		t.Run(fmt.Sprintf("%s id %q handle %q", test.platform, test.id, test.handle), func(t *testing.T) {
+			if got := c.Key(test.platform, test.id, test.handle); got != test.want {
+				t.Errorf("creator of %s %q %q = %q, want %q", test.platform, test.id, test.handle, got, test.want)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -136,15 +137,17 @@ func TestSpanDoublesForRareScrolls(t *testing.T) {
 	}{
 		{day, 7}, {14*day - 1, 7}, {14 * day, 14}, {30 * day, 28}, {100 * day, 56}, {224*day - 1, 112}, {224 * day, 7},
 	} {
-		var observations []Observation
-		for video := int64(1); video <= 2; video++ {
-			for scroll := int64(1); scroll <= 2; scroll++ {
-				observations = append(observations, Observation{Video: video, Scroll: scroll, At: noon - (2-scroll)*test.apart, Views: 10, Likes: Unknown})
+		t.Run(fmt.Sprintf("scrolls %d ms apart", test.apart), func(t *testing.T) {
+			var observations []Observation
+			for video := int64(1); video <= 2; video++ {
+				for scroll := int64(1); scroll <= 2; scroll++ {
+					observations = append(observations, Observation{Video: video, Scroll: scroll, At: noon - (2-scroll)*test.apart, Views: 10, Likes: Unknown})
+				}
 			}
-		}
-		if got := Span(observations, noon) / day; got != test.want {
-			t.Errorf("scrolls %d ms apart: span %d days, want %d", test.apart, got, test.want)
-		}
+			if got := Span(observations, noon) / day; got != test.want {
+				t.Errorf("scrolls %d ms apart: span %d days, want %d", test.apart, got, test.want)
+			}
+		})
 	}
 }
 
@@ -162,13 +165,15 @@ func TestGrowthNeedsTwoScrolls(t *testing.T) {
 		{"an unusable reading", []Observation{at(1, noon-1, 100, 101), at(2, noon, 300, Unknown)}, ""},
 		{"one time, then the scroll decides", []Observation{at(2, noon, 300, Unknown), at(1, noon, 200, Unknown)}, "1.5"},
 	} {
-		s := sightings(test.readings, noon, ShortestSpan)[1]
-		got := ""
-		if num, den, ok := s.Multiple(); ok {
-			got = ratio(uint64(num), uint64(den)).String()
-		}
-		if got != test.want {
-			t.Errorf("%s: multiple %q, want %q", test.name, got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			s := sightings(test.readings, noon, ShortestSpan)[1]
+			got := ""
+			if num, den, ok := s.Multiple(); ok {
+				got = ratio(uint64(num), uint64(den)).String()
+			}
+			if got != test.want {
+				t.Errorf("%s: multiple %q, want %q", test.name, got, test.want)
+			}
+		})
 	}
 }

@@ -44,10 +44,12 @@ func TestSamples(t *testing.T) {
 			}
 			in, want, _ := strings.Cut(string(text), "-- want --\n")
 			for _, name := range []string{"sample.json", "sample"} {
-				recs, report := readText(t, name, in)
-				if diff := cmp.Diff(want, readAs(t, recs, report)); diff != "" {
-					t.Errorf("as %s (-want +got):\n%s", name, diff)
-				}
+				t.Run(name, func(t *testing.T) {
+					recs, report := readText(t, name, in)
+					if diff := cmp.Diff(want, readAs(t, recs, report)); diff != "" {
+						t.Errorf("as %s (-want +got):\n%s", name, diff)
+					}
+				})
 			}
 		})
 	}

@@ -36,18 +36,20 @@ func TestLongFilesTakeLittleMemory(t *testing.T) {
 		"one list in one line": {head: `{"itemList":[`, text: one + ",", left: long},
 		"lines":                {text: one + "\n", left: long},
 	} {
-		var most uint64
-		videos := 0
-		_, err := ReadStream(context.Background(), in, name, Options{LineLimit: documentLimit}, func(stage.Record) error {
-			if videos++; videos%2000 == 0 {
-				var mem runtime.MemStats
-				runtime.ReadMemStats(&mem)
-				most = max(most, mem.HeapAlloc)
+		t.Run(name, func(t *testing.T) {
+			var most uint64
+			videos := 0
+			_, err := ReadStream(context.Background(), in, name, Options{LineLimit: documentLimit}, func(stage.Record) error {
+				if videos++; videos%2000 == 0 {
+					var mem runtime.MemStats
+					runtime.ReadMemStats(&mem)
+					most = max(most, mem.HeapAlloc)
+				}
+				return nil
+			})
+			if err != nil || videos < long/(len(one)+1)-1 || most == 0 || most > limit {
+				t.Errorf("%s: %d videos, %d bytes held, %v", name, videos, most, err)
 			}
-			return nil
 		})
-		if err != nil || videos < long/(len(one)+1)-1 || most == 0 || most > limit {
-			t.Errorf("%s: %d videos, %d bytes held, %v", name, videos, most, err)
-		}
 	}
 }

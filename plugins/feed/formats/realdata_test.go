@@ -133,35 +133,37 @@ func TestDanishTikTokExports(t *testing.T) {
 		file        string
 		rows, empty int
 	}{{"tiktok_dk_run1_2026-03-22.csv", 2625, 137}, {"tiktok_dk_run2_2026-03-30.csv", 2933, 143}} {
-		got, report := readAll(t, filepath.Join(dir, c.file), mapOf(t, "tiktok_dk.map.json"))
-		runs[i] = got
-		if report.Videos != c.rows || len(got) != c.rows {
-			t.Errorf("%s: %d videos, %d of them different, want %d", c.file, report.Videos, len(got), c.rows)
-		}
-		empty := 0
-		for _, row := range plainRows(t, filepath.Join(dir, c.file)) {
-			rec := got[row["video_id"]]
-			sameCount(t, rec.ExternalID, "views", row["visninger"], rec.Metrics.Views)
-			sameCount(t, rec.ExternalID, "saves", row["gemmer"], rec.Metrics.Saves)
-			sameCount(t, rec.ExternalID, "comments", row["kommentarer"], rec.Metrics.Comments)
-			d := metadataOf(t, rec)
-			if d.Caption != row["beskrivelse"] || rec.Source.Handle != row["tiktok_handle"] || rec.SourceURL != row["video_url"] {
-				t.Errorf("%s: %q by %q", rec.ExternalID, d.Caption, rec.Source.Handle)
+		t.Run(c.file, func(t *testing.T) {
+			got, report := readAll(t, filepath.Join(dir, c.file), mapOf(t, "tiktok_dk.map.json"))
+			runs[i] = got
+			if report.Videos != c.rows || len(got) != c.rows {
+				t.Errorf("%s: %d videos, %d of them different, want %d", c.file, report.Videos, len(got), c.rows)
 			}
-			id, err := strconv.ParseInt(rec.ExternalID, 10, 64)
-			if posted := id >> 32 * 1000; err != nil || *rec.PostedAt != posted {
-				t.Errorf("%s: got posted %d, want %d of the id", rec.ExternalID, *rec.PostedAt, posted)
+			empty := 0
+			for _, row := range plainRows(t, filepath.Join(dir, c.file)) {
+				rec := got[row["video_id"]]
+				sameCount(t, rec.ExternalID, "views", row["visninger"], rec.Metrics.Views)
+				sameCount(t, rec.ExternalID, "saves", row["gemmer"], rec.Metrics.Saves)
+				sameCount(t, rec.ExternalID, "comments", row["kommentarer"], rec.Metrics.Comments)
+				d := metadataOf(t, rec)
+				if d.Caption != row["beskrivelse"] || rec.Source.Handle != row["tiktok_handle"] || rec.SourceURL != row["video_url"] {
+					t.Errorf("%s: %q by %q", rec.ExternalID, d.Caption, rec.Source.Handle)
+				}
+				id, err := strconv.ParseInt(rec.ExternalID, 10, 64)
+				if posted := id >> 32 * 1000; err != nil || *rec.PostedAt != posted {
+					t.Errorf("%s: got posted %d, want %d of the id", rec.ExternalID, *rec.PostedAt, posted)
+				}
+				if d.Caption == "" {
+					empty++
+				}
+				if strings.Contains(d.Caption, " #dkpol ") && !strings.Contains(strings.Join(d.Hashtags, " "), "dkpol") {
+					t.Errorf("%s: tags %v of %q", rec.ExternalID, d.Hashtags, d.Caption)
+				}
 			}
-			if d.Caption == "" {
-				empty++
+			if empty != c.empty {
+				t.Errorf("%s: %d empty captions, want %d", c.file, empty, c.empty)
 			}
-			if strings.Contains(d.Caption, " #dkpol ") && !strings.Contains(strings.Join(d.Hashtags, " "), "dkpol") {
-				t.Errorf("%s: tags %v of %q", rec.ExternalID, d.Hashtags, d.Caption)
-			}
-		}
-		if empty != c.empty {
-			t.Errorf("%s: %d empty captions, want %d", c.file, empty, c.empty)
-		}
+		})
 	}
 	both, grew := 0, 0
 	for id, rec := range runs[0] {
@@ -182,45 +184,47 @@ func TestYouTubeTechExports(t *testing.T) {
 	dir := shared(t)
 	runs := make([]map[string]stage.Record, 2)
 	for i, file := range []string{"youtube_tech_run1_2026-01-28.csv", "youtube_tech_run2_2026-02-04.csv"} {
-		got, report := readAll(t, filepath.Join(dir, file), mapOf(t, "youtube_tech.map.json"))
-		runs[i] = got
-		want := 0
-		rows := plainRows(t, filepath.Join(dir, file))
-		for _, row := range rows {
-			rest, minutes := strings.TrimPrefix(row["duration_iso8601"], "PT"), 0
-			if at := strings.Index(rest, "M"); at >= 0 && !strings.Contains(rest, "H") {
-				minutes, _ = strconv.Atoi(rest[:at])
-				rest = rest[at+1:]
+		t.Run(file, func(t *testing.T) {
+			got, report := readAll(t, filepath.Join(dir, file), mapOf(t, "youtube_tech.map.json"))
+			runs[i] = got
+			want := 0
+			rows := plainRows(t, filepath.Join(dir, file))
+			for _, row := range rows {
+				rest, minutes := strings.TrimPrefix(row["duration_iso8601"], "PT"), 0
+				if at := strings.Index(rest, "M"); at >= 0 && !strings.Contains(rest, "H") {
+					minutes, _ = strconv.Atoi(rest[:at])
+					rest = rest[at+1:]
+				}
+				seconds, _ := strconv.Atoi(strings.TrimSuffix(rest, "S"))
+				short := !strings.ContainsAny(row["duration_iso8601"], "HD") && minutes*60+seconds <= 180
+				rec, have := got[row["video_id"]]
+				if have != short {
+					t.Errorf("%s: %s is read: %v", row["video_id"], row["duration_iso8601"], have)
+				}
+				if !short {
+					continue
+				}
+				want++
+				sameCount(t, rec.ExternalID, "views", row["view_count"], rec.Metrics.Views)
+				sameCount(t, rec.ExternalID, "likes", row["like_count"], rec.Metrics.Likes)
+				sameCount(t, rec.ExternalID, "comments", row["comment_count"], rec.Metrics.Comments)
+				d := metadataOf(t, rec)
+				if d.Title != row["title"] || d.DurationSeconds != float64(minutes*60+seconds) || rec.CreatorID != row["channel_id"] {
+					t.Errorf("%s: %+v by %q", rec.ExternalID, d, rec.CreatorID)
+				}
+				posted, err := time.Parse(time.RFC3339, row["published_at"])
+				if err != nil || *rec.PostedAt != posted.UnixMilli() {
+					t.Errorf("%s: posted %d, want %s", rec.ExternalID, *rec.PostedAt, row["published_at"])
+				}
+				read, err := time.Parse(time.RFC3339, row["snapshot_utc"])
+				if err != nil || *rec.Metrics.ObservedAt != read.UnixMilli() {
+					t.Errorf("%s: observed %d, want %s", rec.ExternalID, *rec.Metrics.ObservedAt, row["snapshot_utc"])
+				}
 			}
-			seconds, _ := strconv.Atoi(strings.TrimSuffix(rest, "S"))
-			short := !strings.ContainsAny(row["duration_iso8601"], "HD") && minutes*60+seconds <= 180
-			rec, have := got[row["video_id"]]
-			if have != short {
-				t.Errorf("%s: %s is read: %v", row["video_id"], row["duration_iso8601"], have)
+			if len(got) != want || report.Count(Filtered) != len(rows)-want {
+				t.Errorf("%s: %d shorts and %d others, want %d and %d", file, len(got), report.Count(Filtered), want, len(rows)-want)
 			}
-			if !short {
-				continue
-			}
-			want++
-			sameCount(t, rec.ExternalID, "views", row["view_count"], rec.Metrics.Views)
-			sameCount(t, rec.ExternalID, "likes", row["like_count"], rec.Metrics.Likes)
-			sameCount(t, rec.ExternalID, "comments", row["comment_count"], rec.Metrics.Comments)
-			d := metadataOf(t, rec)
-			if d.Title != row["title"] || d.DurationSeconds != float64(minutes*60+seconds) || rec.CreatorID != row["channel_id"] {
-				t.Errorf("%s: %+v by %q", rec.ExternalID, d, rec.CreatorID)
-			}
-			posted, err := time.Parse(time.RFC3339, row["published_at"])
-			if err != nil || *rec.PostedAt != posted.UnixMilli() {
-				t.Errorf("%s: posted %d, want %s", rec.ExternalID, *rec.PostedAt, row["published_at"])
-			}
-			read, err := time.Parse(time.RFC3339, row["snapshot_utc"])
-			if err != nil || *rec.Metrics.ObservedAt != read.UnixMilli() {
-				t.Errorf("%s: observed %d, want %s", rec.ExternalID, *rec.Metrics.ObservedAt, row["snapshot_utc"])
-			}
-		}
-		if len(got) != want || report.Count(Filtered) != len(rows)-want {
-			t.Errorf("%s: %d shorts and %d others, want %d and %d", file, len(got), report.Count(Filtered), want, len(rows)-want)
-		}
+		})
 	}
 	both := 0
 	for id := range runs[0] {

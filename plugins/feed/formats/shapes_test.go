@@ -145,17 +145,19 @@ func TestTrendingScrape(t *testing.T) {
 		t.Fatalf("%d of %d videos: %+v, %v", len(got), len(rows), report, err)
 	}
 	for id, row := range rows {
-		rec := got[id]
-		sameNumber(t, row, "playCount", rec.Metrics.Views)
-		sameNumber(t, row, "diggCount", rec.Metrics.Likes)
-		sameNumber(t, row, "commentCount", rec.Metrics.Comments)
-		sameNumber(t, row, "shareCount", rec.Metrics.Shares)
-		posted, _ := row["createTime"].(json.Number).Int64()
-		if *rec.PostedAt != posted*1000 || *rec.Metrics.ObservedAt != at || rec.Metrics.Saves != nil {
-			t.Errorf("%s: %+v", id, rec)
-		}
-		if rec.Source.Handle != row["authorMeta"].(map[string]any)["name"] || rec.SourceURL != row["webVideoUrl"] {
-			t.Errorf("%s: by %q at %q", id, rec.Source.Handle, rec.SourceURL)
-		}
+		t.Run(id, func(t *testing.T) {
+			rec := got[id]
+			sameNumber(t, row, "playCount", rec.Metrics.Views)
+			sameNumber(t, row, "diggCount", rec.Metrics.Likes)
+			sameNumber(t, row, "commentCount", rec.Metrics.Comments)
+			sameNumber(t, row, "shareCount", rec.Metrics.Shares)
+			posted, _ := row["createTime"].(json.Number).Int64()
+			if *rec.PostedAt != posted*1000 || *rec.Metrics.ObservedAt != at || rec.Metrics.Saves != nil {
+				t.Errorf("%s: %+v", id, rec)
+			}
+			if rec.Source.Handle != row["authorMeta"].(map[string]any)["name"] || rec.SourceURL != row["webVideoUrl"] {
+				t.Errorf("%s: by %q at %q", id, rec.Source.Handle, rec.SourceURL)
+			}
+		})
 	}
 }

@@ -182,13 +182,15 @@ func TestPlaylistsAreNotFollowed(t *testing.T) {
 				`<Representation id="1" bandwidth="1"><BaseURL>` + target + `</BaseURL></Representation></AdaptationSet></Period></MPD>`,
 			"sdp": "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 9 RTP/AVP 96\na=rtpmap:96 H264/90000\n",
 		} {
-			path := filepath.Join(call.Scratch, "film")
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if files, _, err := film.Frames(t.Context(), call, path, 3, "png", 100, ""); !film.Unreadable(err) {
-				t.Errorf("%s of %s: %v, %v", form, target, files, err)
-			}
+			t.Run(form+" of "+target, func(t *testing.T) {
+				path := filepath.Join(call.Scratch, "film")
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if files, _, err := film.Frames(t.Context(), call, path, 3, "png", 100, ""); !film.Unreadable(err) {
+					t.Errorf("%s of %s: %v, %v", form, target, files, err)
+				}
+			})
 		}
 	}
 	if n := asked.Load(); n > 0 {

@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -129,11 +130,13 @@ func TestRetries(t *testing.T) {
 			calls int
 			scope site.Scope
 		}{{4, site.Seed}, {1, site.Seed}, {1, site.All}} {
-			calls, err := do(t, r, s, always...)
-			var stop *site.Stop
-			if !errors.As(err, &stop) || calls != want.calls || stop.Scope != want.scope {
-				t.Errorf("seed %d: %d calls, error %+v; want %d calls and a stop of scope %v", seed+1, calls, err, want.calls, want.scope)
-			}
+			t.Run(fmt.Sprintf("seed %d", seed+1), func(t *testing.T) {
+				calls, err := do(t, r, s, always...)
+				var stop *site.Stop
+				if !errors.As(err, &stop) || calls != want.calls || stop.Scope != want.scope {
+					t.Errorf("seed %d: %d calls, error %+v; want %d calls and a stop of scope %v", seed+1, calls, err, want.calls, want.scope)
+				}
+			})
 		}
 	})
 	t.Run("a success forgets lost seeds", func(t *testing.T) {

@@ -37,11 +37,13 @@ func TestErrorsTellNoSecret(t *testing.T) {
 		"ftp://x/?t=" + url.QueryEscape(secret),
 		"://" + secret,
 	} {
-		_, err := ask(t, s, address)
-		var lost *site.Unreachable
-		if !errors.As(err, &lost) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "/v1") || err.Error() == "" {
-			t.Errorf("%v", err)
-		}
+		t.Run(address, func(t *testing.T) {
+			_, err := ask(t, s, address)
+			var lost *site.Unreachable
+			if !errors.As(err, &lost) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "/v1") || err.Error() == "" {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 	if got := s.Clean("bad\ntoken " + secret + " \xff" + strings.Repeat("x", 999)); strings.Contains(got, "secret") || len(got) > 310 || strings.Contains(got, "\n") {
 		t.Errorf("%q", got)
@@ -88,10 +90,12 @@ func TestAnswersEnd(t *testing.T) {
 	defer server.Close()
 	s := site.New(call(), site.Options{Body: 1000, Timeout: 200 * time.Millisecond, Gap: 1})
 	for path, good := range map[string]bool{"/big": false, "/slow": false, "/fits": true, "/away": true} {
-		answer, err := ask(t, s, server.URL+path)
-		if (err == nil) != good || (path == "/fits" && string(answer.Body) != strings.Repeat("x", 999)+" ") || (path == "/away" && answer.Status != http.StatusFound) {
-			t.Errorf("%s: %+v %v", path, answer.Status, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			answer, err := ask(t, s, server.URL+path)
+			if (err == nil) != good || (path == "/fits" && string(answer.Body) != strings.Repeat("x", 999)+" ") || (path == "/away" && answer.Status != http.StatusFound) {
+				t.Errorf("%s: %+v %v", path, answer.Status, err)
+			}
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -91,12 +91,14 @@ func TestScreenWantsOneVerdictEach(t *testing.T) {
 		},
 	}
 	for _, n := range []int{0, 1, 2} {
-		times = n
-		w := &witness{TB: t}
-		verdicts, _, err := stagetest.Screen(w, spec, stage.Call{}, []stage.Record{record("tiktok")})
-		if err != nil || len(verdicts) != n || (len(w.errors) > 0) != (n != 1) {
-			t.Errorf("%d verdicts: %v %v %v", n, verdicts, err, w.errors)
-		}
+		t.Run(fmt.Sprintf("%d verdicts", n), func(t *testing.T) {
+			times = n
+			w := &witness{TB: t}
+			verdicts, _, err := stagetest.Screen(w, spec, stage.Call{}, []stage.Record{record("tiktok")})
+			if err != nil || len(verdicts) != n || (len(w.errors) > 0) != (n != 1) {
+				t.Errorf("%d verdicts: %v %v %v", n, verdicts, err, w.errors)
+			}
+		})
 	}
 }
 

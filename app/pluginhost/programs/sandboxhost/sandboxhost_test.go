@@ -209,12 +209,14 @@ func TestTheNextRunIsFine(t *testing.T) {
 	t.Parallel()
 	h, dir := setup(t, func(c *sandbox.Config) { c.Runs.AtOnce = 1 })
 	for _, source := range []string{`for (;;) {}`, `let a = []; for (;;) a.push(new Uint8Array(1 << 20))`, `for (;;) print("x".repeat(1000))`, `Array(3e8).join("x")`} {
-		if got := run(t, h, dir, source); got.Failure == "" {
-			t.Errorf("%s: no failure", source)
-		}
-		if got := run(t, h, dir, `print(files.read("readme"))`); got.Output != "hello\n" || got.Failure != "" {
-			t.Errorf("after %s: %+v", source, got)
-		}
+		t.Run("after "+source, func(t *testing.T) {
+			if got := run(t, h, dir, source); got.Failure == "" {
+				t.Errorf("%s: no failure", source)
+			}
+			if got := run(t, h, dir, `print(files.read("readme"))`); got.Output != "hello\n" || got.Failure != "" {
+				t.Errorf("after %s: %+v", source, got)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package show_test
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,9 +104,11 @@ func TestForms(t *testing.T) {
 		for want, format := range map[string]show.Format{
 			"[]\n": {Fields: show.Everything}, "0\n": {JQ: "length"}, "video,version,spoken\n": {CSV: true}, "": {},
 		} {
-			if got := list(t, show.Printer{}, format); got != want {
-				t.Errorf("%+v: got %q, want %q", format, got, want)
-			}
+			t.Run(fmt.Sprintf("%+v", format), func(t *testing.T) {
+				if got := list(t, show.Printer{}, format); got != want {
+					t.Errorf("%+v: got %q, want %q", format, got, want)
+				}
+			})
 		}
 	})
 }
@@ -115,9 +118,11 @@ func TestGuard(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a=1": "a=1", "=1": "'=1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\rx": "'\rx", "\nx": "'\nx", "＝1": "'＝1",
 	} {
-		if got := show.Guard(text); got != want {
-			t.Errorf("Guard(%q) = %q, want %q", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := show.Guard(text); got != want {
+				t.Errorf("Guard(%q) = %q, want %q", text, got, want)
+			}
+		})
 	}
 }
 
@@ -150,8 +155,10 @@ func TestJSONHasTheFormOfREST(t *testing.T) {
 		`{"hooks":[]}`:               &pb.GetHooksResponse{},
 		`{"path":"","message":"é<"}`: &pb.Issue{Message: "é<"},
 	} {
-		if got := string(show.JSON(message)); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := string(show.JSON(message)); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,9 +56,11 @@ func TestWrite(t *testing.T) {
 	t.Run("a broken body is an error", func(t *testing.T) {
 		t.Parallel()
 		for _, broken := range []string{"", "[]", `{"videos":[{]}`, `{"videos":[1]}`} {
-			if next, err := videos.Write(&bytes.Buffer{}, &csvFormat, []byte(broken)); err == nil {
-				t.Errorf("%q: no error, next %q", broken, next)
-			}
+			t.Run(fmt.Sprintf("%q is refused", broken), func(t *testing.T) {
+				if next, err := videos.Write(&bytes.Buffer{}, &csvFormat, []byte(broken)); err == nil {
+					t.Errorf("%q: no error, next %q", broken, next)
+				}
+			})
 		}
 	})
 }
@@ -67,9 +70,11 @@ func TestGuard(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "plain": "plain", "=cmd": "'=cmd", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\rx": "'\rx", "＝x": "'＝x", "a=b": "a=b",
 	} {
-		if got := Guard(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := Guard(text); got != want {
+				t.Errorf("%q: got %q, want %q", text, got, want)
+			}
+		})
 	}
 }
 
@@ -83,12 +88,14 @@ func TestChosen(t *testing.T) {
 		"application/json, text/csv":                                         "", "text/csv, application/json": "csv", "text/csv;q=0": "",
 		"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": "",
 	} {
-		got := ""
-		if f := Chosen([]string{accept}); f != nil {
-			got = f.Name
-		}
-		if got != want {
-			t.Errorf("Accept %q: got %q, want %q", accept, got, want)
-		}
+		t.Run(fmt.Sprintf("Accept %q", accept), func(t *testing.T) {
+			got := ""
+			if f := Chosen([]string{accept}); f != nil {
+				got = f.Name
+			}
+			if got != want {
+				t.Errorf("Accept %q: got %q, want %q", accept, got, want)
+			}
+		})
 	}
 }
