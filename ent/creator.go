@@ -25,7 +25,11 @@ type Creator struct {
 	// Handle holds the value of the "handle" field.
 	Handle string `json:"handle,omitempty"`
 	// 1 if a video of the creator changed after the last scoring.
-	Dirty        int `json:"dirty,omitempty"`
+	Dirty int `json:"dirty,omitempty"`
+	// As a source read them last; null if none did.
+	Followers *int64 `json:"followers,omitempty"`
+	// When they were read, Unix milliseconds.
+	FollowersAt  *int64 `json:"followers_at,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -34,7 +38,7 @@ func (*Creator) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case creator.FieldID, creator.FieldAccountID, creator.FieldDirty:
+		case creator.FieldID, creator.FieldAccountID, creator.FieldDirty, creator.FieldFollowers, creator.FieldFollowersAt:
 			values[i] = new(sql.NullInt64)
 		case creator.FieldPlatform, creator.FieldKey, creator.FieldHandle:
 			values[i] = new(sql.NullString)
@@ -89,6 +93,20 @@ func (_m *Creator) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Dirty = int(value.Int64)
 			}
+		case creator.FieldFollowers:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field followers", values[i])
+			} else if value.Valid {
+				_m.Followers = new(int64)
+				*_m.Followers = value.Int64
+			}
+		case creator.FieldFollowersAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field followers_at", values[i])
+			} else if value.Valid {
+				_m.FollowersAt = new(int64)
+				*_m.FollowersAt = value.Int64
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -139,6 +157,16 @@ func (_m *Creator) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("dirty=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Dirty))
+	builder.WriteString(", ")
+	if v := _m.Followers; v != nil {
+		builder.WriteString("followers=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.FollowersAt; v != nil {
+		builder.WriteString("followers_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -59,6 +59,34 @@ func (_c *CreatorCreate) SetNillableDirty(v *int) *CreatorCreate {
 	return _c
 }
 
+// SetFollowers sets the "followers" field.
+func (_c *CreatorCreate) SetFollowers(v int64) *CreatorCreate {
+	_c.mutation.SetFollowers(v)
+	return _c
+}
+
+// SetNillableFollowers sets the "followers" field if the given value is not nil.
+func (_c *CreatorCreate) SetNillableFollowers(v *int64) *CreatorCreate {
+	if v != nil {
+		_c.SetFollowers(*v)
+	}
+	return _c
+}
+
+// SetFollowersAt sets the "followers_at" field.
+func (_c *CreatorCreate) SetFollowersAt(v int64) *CreatorCreate {
+	_c.mutation.SetFollowersAt(v)
+	return _c
+}
+
+// SetNillableFollowersAt sets the "followers_at" field if the given value is not nil.
+func (_c *CreatorCreate) SetNillableFollowersAt(v *int64) *CreatorCreate {
+	if v != nil {
+		_c.SetFollowersAt(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *CreatorCreate) SetID(v int64) *CreatorCreate {
 	_c.mutation.SetID(v)
@@ -179,6 +207,14 @@ func (_c *CreatorCreate) createSpec() (*Creator, *sqlgraph.CreateSpec) {
 		_spec.SetField(creator.FieldDirty, field.TypeInt, value)
 		_node.Dirty = value
 	}
+	if value, ok := _c.mutation.Followers(); ok {
+		_spec.SetField(creator.FieldFollowers, field.TypeInt64, value)
+		_node.Followers = &value
+	}
+	if value, ok := _c.mutation.FollowersAt(); ok {
+		_spec.SetField(creator.FieldFollowersAt, field.TypeInt64, value)
+		_node.FollowersAt = &value
+	}
 	return _node, _spec
 }
 
@@ -258,6 +294,54 @@ func (u *CreatorUpsert) UpdateDirty() *CreatorUpsert {
 // AddDirty adds v to the "dirty" field.
 func (u *CreatorUpsert) AddDirty(v int) *CreatorUpsert {
 	u.Add(creator.FieldDirty, v)
+	return u
+}
+
+// SetFollowers sets the "followers" field.
+func (u *CreatorUpsert) SetFollowers(v int64) *CreatorUpsert {
+	u.Set(creator.FieldFollowers, v)
+	return u
+}
+
+// UpdateFollowers sets the "followers" field to the value that was provided on create.
+func (u *CreatorUpsert) UpdateFollowers() *CreatorUpsert {
+	u.SetExcluded(creator.FieldFollowers)
+	return u
+}
+
+// AddFollowers adds v to the "followers" field.
+func (u *CreatorUpsert) AddFollowers(v int64) *CreatorUpsert {
+	u.Add(creator.FieldFollowers, v)
+	return u
+}
+
+// ClearFollowers clears the value of the "followers" field.
+func (u *CreatorUpsert) ClearFollowers() *CreatorUpsert {
+	u.SetNull(creator.FieldFollowers)
+	return u
+}
+
+// SetFollowersAt sets the "followers_at" field.
+func (u *CreatorUpsert) SetFollowersAt(v int64) *CreatorUpsert {
+	u.Set(creator.FieldFollowersAt, v)
+	return u
+}
+
+// UpdateFollowersAt sets the "followers_at" field to the value that was provided on create.
+func (u *CreatorUpsert) UpdateFollowersAt() *CreatorUpsert {
+	u.SetExcluded(creator.FieldFollowersAt)
+	return u
+}
+
+// AddFollowersAt adds v to the "followers_at" field.
+func (u *CreatorUpsert) AddFollowersAt(v int64) *CreatorUpsert {
+	u.Add(creator.FieldFollowersAt, v)
+	return u
+}
+
+// ClearFollowersAt clears the value of the "followers_at" field.
+func (u *CreatorUpsert) ClearFollowersAt() *CreatorUpsert {
+	u.SetNull(creator.FieldFollowersAt)
 	return u
 }
 
@@ -350,6 +434,62 @@ func (u *CreatorUpsertOne) AddDirty(v int) *CreatorUpsertOne {
 func (u *CreatorUpsertOne) UpdateDirty() *CreatorUpsertOne {
 	return u.Update(func(s *CreatorUpsert) {
 		s.UpdateDirty()
+	})
+}
+
+// SetFollowers sets the "followers" field.
+func (u *CreatorUpsertOne) SetFollowers(v int64) *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.SetFollowers(v)
+	})
+}
+
+// AddFollowers adds v to the "followers" field.
+func (u *CreatorUpsertOne) AddFollowers(v int64) *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.AddFollowers(v)
+	})
+}
+
+// UpdateFollowers sets the "followers" field to the value that was provided on create.
+func (u *CreatorUpsertOne) UpdateFollowers() *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.UpdateFollowers()
+	})
+}
+
+// ClearFollowers clears the value of the "followers" field.
+func (u *CreatorUpsertOne) ClearFollowers() *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.ClearFollowers()
+	})
+}
+
+// SetFollowersAt sets the "followers_at" field.
+func (u *CreatorUpsertOne) SetFollowersAt(v int64) *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.SetFollowersAt(v)
+	})
+}
+
+// AddFollowersAt adds v to the "followers_at" field.
+func (u *CreatorUpsertOne) AddFollowersAt(v int64) *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.AddFollowersAt(v)
+	})
+}
+
+// UpdateFollowersAt sets the "followers_at" field to the value that was provided on create.
+func (u *CreatorUpsertOne) UpdateFollowersAt() *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.UpdateFollowersAt()
+	})
+}
+
+// ClearFollowersAt clears the value of the "followers_at" field.
+func (u *CreatorUpsertOne) ClearFollowersAt() *CreatorUpsertOne {
+	return u.Update(func(s *CreatorUpsert) {
+		s.ClearFollowersAt()
 	})
 }
 
@@ -608,6 +748,62 @@ func (u *CreatorUpsertBulk) AddDirty(v int) *CreatorUpsertBulk {
 func (u *CreatorUpsertBulk) UpdateDirty() *CreatorUpsertBulk {
 	return u.Update(func(s *CreatorUpsert) {
 		s.UpdateDirty()
+	})
+}
+
+// SetFollowers sets the "followers" field.
+func (u *CreatorUpsertBulk) SetFollowers(v int64) *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.SetFollowers(v)
+	})
+}
+
+// AddFollowers adds v to the "followers" field.
+func (u *CreatorUpsertBulk) AddFollowers(v int64) *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.AddFollowers(v)
+	})
+}
+
+// UpdateFollowers sets the "followers" field to the value that was provided on create.
+func (u *CreatorUpsertBulk) UpdateFollowers() *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.UpdateFollowers()
+	})
+}
+
+// ClearFollowers clears the value of the "followers" field.
+func (u *CreatorUpsertBulk) ClearFollowers() *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.ClearFollowers()
+	})
+}
+
+// SetFollowersAt sets the "followers_at" field.
+func (u *CreatorUpsertBulk) SetFollowersAt(v int64) *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.SetFollowersAt(v)
+	})
+}
+
+// AddFollowersAt adds v to the "followers_at" field.
+func (u *CreatorUpsertBulk) AddFollowersAt(v int64) *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.AddFollowersAt(v)
+	})
+}
+
+// UpdateFollowersAt sets the "followers_at" field to the value that was provided on create.
+func (u *CreatorUpsertBulk) UpdateFollowersAt() *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.UpdateFollowersAt()
+	})
+}
+
+// ClearFollowersAt clears the value of the "followers_at" field.
+func (u *CreatorUpsertBulk) ClearFollowersAt() *CreatorUpsertBulk {
+	return u.Update(func(s *CreatorUpsert) {
+		s.ClearFollowersAt()
 	})
 }
 

@@ -63,6 +63,60 @@ func (_u *CreatorUpdate) AddDirty(v int) *CreatorUpdate {
 	return _u
 }
 
+// SetFollowers sets the "followers" field.
+func (_u *CreatorUpdate) SetFollowers(v int64) *CreatorUpdate {
+	_u.mutation.ResetFollowers()
+	_u.mutation.SetFollowers(v)
+	return _u
+}
+
+// SetNillableFollowers sets the "followers" field if the given value is not nil.
+func (_u *CreatorUpdate) SetNillableFollowers(v *int64) *CreatorUpdate {
+	if v != nil {
+		_u.SetFollowers(*v)
+	}
+	return _u
+}
+
+// AddFollowers adds value to the "followers" field.
+func (_u *CreatorUpdate) AddFollowers(v int64) *CreatorUpdate {
+	_u.mutation.AddFollowers(v)
+	return _u
+}
+
+// ClearFollowers clears the value of the "followers" field.
+func (_u *CreatorUpdate) ClearFollowers() *CreatorUpdate {
+	_u.mutation.ClearFollowers()
+	return _u
+}
+
+// SetFollowersAt sets the "followers_at" field.
+func (_u *CreatorUpdate) SetFollowersAt(v int64) *CreatorUpdate {
+	_u.mutation.ResetFollowersAt()
+	_u.mutation.SetFollowersAt(v)
+	return _u
+}
+
+// SetNillableFollowersAt sets the "followers_at" field if the given value is not nil.
+func (_u *CreatorUpdate) SetNillableFollowersAt(v *int64) *CreatorUpdate {
+	if v != nil {
+		_u.SetFollowersAt(*v)
+	}
+	return _u
+}
+
+// AddFollowersAt adds value to the "followers_at" field.
+func (_u *CreatorUpdate) AddFollowersAt(v int64) *CreatorUpdate {
+	_u.mutation.AddFollowersAt(v)
+	return _u
+}
+
+// ClearFollowersAt clears the value of the "followers_at" field.
+func (_u *CreatorUpdate) ClearFollowersAt() *CreatorUpdate {
+	_u.mutation.ClearFollowersAt()
+	return _u
+}
+
 // Mutation returns the CreatorMutation object of the builder.
 func (_u *CreatorUpdate) Mutation() *CreatorMutation {
 	return _u.mutation
@@ -119,6 +173,24 @@ func (_u *CreatorUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedDirty(); ok {
 		_spec.AddField(creator.FieldDirty, field.TypeInt, value)
 	}
+	if value, ok := _u.mutation.Followers(); ok {
+		_spec.SetField(creator.FieldFollowers, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedFollowers(); ok {
+		_spec.AddField(creator.FieldFollowers, field.TypeInt64, value)
+	}
+	if _u.mutation.FollowersCleared() {
+		_spec.ClearField(creator.FieldFollowers, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.FollowersAt(); ok {
+		_spec.SetField(creator.FieldFollowersAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedFollowersAt(); ok {
+		_spec.AddField(creator.FieldFollowersAt, field.TypeInt64, value)
+	}
+	if _u.mutation.FollowersAtCleared() {
+		_spec.ClearField(creator.FieldFollowersAt, field.TypeInt64)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -173,6 +245,60 @@ func (_u *CreatorUpdateOne) SetNillableDirty(v *int) *CreatorUpdateOne {
 // AddDirty adds value to the "dirty" field.
 func (_u *CreatorUpdateOne) AddDirty(v int) *CreatorUpdateOne {
 	_u.mutation.AddDirty(v)
+	return _u
+}
+
+// SetFollowers sets the "followers" field.
+func (_u *CreatorUpdateOne) SetFollowers(v int64) *CreatorUpdateOne {
+	_u.mutation.ResetFollowers()
+	_u.mutation.SetFollowers(v)
+	return _u
+}
+
+// SetNillableFollowers sets the "followers" field if the given value is not nil.
+func (_u *CreatorUpdateOne) SetNillableFollowers(v *int64) *CreatorUpdateOne {
+	if v != nil {
+		_u.SetFollowers(*v)
+	}
+	return _u
+}
+
+// AddFollowers adds value to the "followers" field.
+func (_u *CreatorUpdateOne) AddFollowers(v int64) *CreatorUpdateOne {
+	_u.mutation.AddFollowers(v)
+	return _u
+}
+
+// ClearFollowers clears the value of the "followers" field.
+func (_u *CreatorUpdateOne) ClearFollowers() *CreatorUpdateOne {
+	_u.mutation.ClearFollowers()
+	return _u
+}
+
+// SetFollowersAt sets the "followers_at" field.
+func (_u *CreatorUpdateOne) SetFollowersAt(v int64) *CreatorUpdateOne {
+	_u.mutation.ResetFollowersAt()
+	_u.mutation.SetFollowersAt(v)
+	return _u
+}
+
+// SetNillableFollowersAt sets the "followers_at" field if the given value is not nil.
+func (_u *CreatorUpdateOne) SetNillableFollowersAt(v *int64) *CreatorUpdateOne {
+	if v != nil {
+		_u.SetFollowersAt(*v)
+	}
+	return _u
+}
+
+// AddFollowersAt adds value to the "followers_at" field.
+func (_u *CreatorUpdateOne) AddFollowersAt(v int64) *CreatorUpdateOne {
+	_u.mutation.AddFollowersAt(v)
+	return _u
+}
+
+// ClearFollowersAt clears the value of the "followers_at" field.
+func (_u *CreatorUpdateOne) ClearFollowersAt() *CreatorUpdateOne {
+	_u.mutation.ClearFollowersAt()
 	return _u
 }
 
@@ -261,6 +387,24 @@ func (_u *CreatorUpdateOne) sqlSave(ctx context.Context) (_node *Creator, err er
 	}
 	if value, ok := _u.mutation.AddedDirty(); ok {
 		_spec.AddField(creator.FieldDirty, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Followers(); ok {
+		_spec.SetField(creator.FieldFollowers, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedFollowers(); ok {
+		_spec.AddField(creator.FieldFollowers, field.TypeInt64, value)
+	}
+	if _u.mutation.FollowersCleared() {
+		_spec.ClearField(creator.FieldFollowers, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.FollowersAt(); ok {
+		_spec.SetField(creator.FieldFollowersAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedFollowersAt(); ok {
+		_spec.AddField(creator.FieldFollowersAt, field.TypeInt64, value)
+	}
+	if _u.mutation.FollowersAtCleared() {
+		_spec.ClearField(creator.FieldFollowersAt, field.TypeInt64)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Creator{config: _u.config}

@@ -4002,20 +4002,24 @@ func (m *CodeMutation) ResetEdge(name string) error {
 // CreatorMutation represents an operation that mutates the Creator nodes in the graph.
 type CreatorMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *int64
-	account_id    *int64
-	addaccount_id *int64
-	platform      *string
-	key           *string
-	handle        *string
-	dirty         *int
-	adddirty      *int
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*Creator, error)
-	predicates    []predicate.Creator
+	op              Op
+	typ             string
+	id              *int64
+	account_id      *int64
+	addaccount_id   *int64
+	platform        *string
+	key             *string
+	handle          *string
+	dirty           *int
+	adddirty        *int
+	followers       *int64
+	addfollowers    *int64
+	followers_at    *int64
+	addfollowers_at *int64
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*Creator, error)
+	predicates      []predicate.Creator
 }
 
 var _ ent.Mutation = (*CreatorMutation)(nil)
@@ -4342,6 +4346,146 @@ func (m *CreatorMutation) ResetDirty() {
 	m.adddirty = nil
 }
 
+// SetFollowers sets the "followers" field.
+func (m *CreatorMutation) SetFollowers(i int64) {
+	m.followers = &i
+	m.addfollowers = nil
+}
+
+// Followers returns the value of the "followers" field in the mutation.
+func (m *CreatorMutation) Followers() (r int64, exists bool) {
+	v := m.followers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFollowers returns the old "followers" field's value of the Creator entity.
+// If the Creator object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreatorMutation) OldFollowers(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFollowers is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFollowers requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFollowers: %w", err)
+	}
+	return oldValue.Followers, nil
+}
+
+// AddFollowers adds i to the "followers" field.
+func (m *CreatorMutation) AddFollowers(i int64) {
+	if m.addfollowers != nil {
+		*m.addfollowers += i
+	} else {
+		m.addfollowers = &i
+	}
+}
+
+// AddedFollowers returns the value that was added to the "followers" field in this mutation.
+func (m *CreatorMutation) AddedFollowers() (r int64, exists bool) {
+	v := m.addfollowers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearFollowers clears the value of the "followers" field.
+func (m *CreatorMutation) ClearFollowers() {
+	m.followers = nil
+	m.addfollowers = nil
+	m.clearedFields[creator.FieldFollowers] = struct{}{}
+}
+
+// FollowersCleared returns if the "followers" field was cleared in this mutation.
+func (m *CreatorMutation) FollowersCleared() bool {
+	_, ok := m.clearedFields[creator.FieldFollowers]
+	return ok
+}
+
+// ResetFollowers resets all changes to the "followers" field.
+func (m *CreatorMutation) ResetFollowers() {
+	m.followers = nil
+	m.addfollowers = nil
+	delete(m.clearedFields, creator.FieldFollowers)
+}
+
+// SetFollowersAt sets the "followers_at" field.
+func (m *CreatorMutation) SetFollowersAt(i int64) {
+	m.followers_at = &i
+	m.addfollowers_at = nil
+}
+
+// FollowersAt returns the value of the "followers_at" field in the mutation.
+func (m *CreatorMutation) FollowersAt() (r int64, exists bool) {
+	v := m.followers_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFollowersAt returns the old "followers_at" field's value of the Creator entity.
+// If the Creator object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreatorMutation) OldFollowersAt(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFollowersAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFollowersAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFollowersAt: %w", err)
+	}
+	return oldValue.FollowersAt, nil
+}
+
+// AddFollowersAt adds i to the "followers_at" field.
+func (m *CreatorMutation) AddFollowersAt(i int64) {
+	if m.addfollowers_at != nil {
+		*m.addfollowers_at += i
+	} else {
+		m.addfollowers_at = &i
+	}
+}
+
+// AddedFollowersAt returns the value that was added to the "followers_at" field in this mutation.
+func (m *CreatorMutation) AddedFollowersAt() (r int64, exists bool) {
+	v := m.addfollowers_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearFollowersAt clears the value of the "followers_at" field.
+func (m *CreatorMutation) ClearFollowersAt() {
+	m.followers_at = nil
+	m.addfollowers_at = nil
+	m.clearedFields[creator.FieldFollowersAt] = struct{}{}
+}
+
+// FollowersAtCleared returns if the "followers_at" field was cleared in this mutation.
+func (m *CreatorMutation) FollowersAtCleared() bool {
+	_, ok := m.clearedFields[creator.FieldFollowersAt]
+	return ok
+}
+
+// ResetFollowersAt resets all changes to the "followers_at" field.
+func (m *CreatorMutation) ResetFollowersAt() {
+	m.followers_at = nil
+	m.addfollowers_at = nil
+	delete(m.clearedFields, creator.FieldFollowersAt)
+}
+
 // Where appends a list predicates to the CreatorMutation builder.
 func (m *CreatorMutation) Where(ps ...predicate.Creator) {
 	m.predicates = append(m.predicates, ps...)
@@ -4376,7 +4520,7 @@ func (m *CreatorMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CreatorMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 7)
 	if m.account_id != nil {
 		fields = append(fields, creator.FieldAccountID)
 	}
@@ -4391,6 +4535,12 @@ func (m *CreatorMutation) Fields() []string {
 	}
 	if m.dirty != nil {
 		fields = append(fields, creator.FieldDirty)
+	}
+	if m.followers != nil {
+		fields = append(fields, creator.FieldFollowers)
+	}
+	if m.followers_at != nil {
+		fields = append(fields, creator.FieldFollowersAt)
 	}
 	return fields
 }
@@ -4410,6 +4560,10 @@ func (m *CreatorMutation) Field(name string) (ent.Value, bool) {
 		return m.Handle()
 	case creator.FieldDirty:
 		return m.Dirty()
+	case creator.FieldFollowers:
+		return m.Followers()
+	case creator.FieldFollowersAt:
+		return m.FollowersAt()
 	}
 	return nil, false
 }
@@ -4429,6 +4583,10 @@ func (m *CreatorMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldHandle(ctx)
 	case creator.FieldDirty:
 		return m.OldDirty(ctx)
+	case creator.FieldFollowers:
+		return m.OldFollowers(ctx)
+	case creator.FieldFollowersAt:
+		return m.OldFollowersAt(ctx)
 	}
 	return nil, fmt.Errorf("unknown Creator field %s", name)
 }
@@ -4473,6 +4631,20 @@ func (m *CreatorMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDirty(v)
 		return nil
+	case creator.FieldFollowers:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFollowers(v)
+		return nil
+	case creator.FieldFollowersAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFollowersAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Creator field %s", name)
 }
@@ -4487,6 +4659,12 @@ func (m *CreatorMutation) AddedFields() []string {
 	if m.adddirty != nil {
 		fields = append(fields, creator.FieldDirty)
 	}
+	if m.addfollowers != nil {
+		fields = append(fields, creator.FieldFollowers)
+	}
+	if m.addfollowers_at != nil {
+		fields = append(fields, creator.FieldFollowersAt)
+	}
 	return fields
 }
 
@@ -4499,6 +4677,10 @@ func (m *CreatorMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedAccountID()
 	case creator.FieldDirty:
 		return m.AddedDirty()
+	case creator.FieldFollowers:
+		return m.AddedFollowers()
+	case creator.FieldFollowersAt:
+		return m.AddedFollowersAt()
 	}
 	return nil, false
 }
@@ -4522,6 +4704,20 @@ func (m *CreatorMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddDirty(v)
 		return nil
+	case creator.FieldFollowers:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFollowers(v)
+		return nil
+	case creator.FieldFollowersAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFollowersAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Creator numeric field %s", name)
 }
@@ -4529,7 +4725,14 @@ func (m *CreatorMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *CreatorMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(creator.FieldFollowers) {
+		fields = append(fields, creator.FieldFollowers)
+	}
+	if m.FieldCleared(creator.FieldFollowersAt) {
+		fields = append(fields, creator.FieldFollowersAt)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -4542,6 +4745,14 @@ func (m *CreatorMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *CreatorMutation) ClearField(name string) error {
+	switch name {
+	case creator.FieldFollowers:
+		m.ClearFollowers()
+		return nil
+	case creator.FieldFollowersAt:
+		m.ClearFollowersAt()
+		return nil
+	}
 	return fmt.Errorf("unknown Creator nullable field %s", name)
 }
 
@@ -4563,6 +4774,12 @@ func (m *CreatorMutation) ResetField(name string) error {
 		return nil
 	case creator.FieldDirty:
 		m.ResetDirty()
+		return nil
+	case creator.FieldFollowers:
+		m.ResetFollowers()
+		return nil
+	case creator.FieldFollowersAt:
+		m.ResetFollowersAt()
 		return nil
 	}
 	return fmt.Errorf("unknown Creator field %s", name)

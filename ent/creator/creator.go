@@ -22,6 +22,10 @@ const (
 	FieldHandle = "handle"
 	// FieldDirty holds the string denoting the dirty field in the database.
 	FieldDirty = "dirty"
+	// FieldFollowers holds the string denoting the followers field in the database.
+	FieldFollowers = "followers"
+	// FieldFollowersAt holds the string denoting the followers_at field in the database.
+	FieldFollowersAt = "followers_at"
 	// Table holds the table name of the creator in the database.
 	Table = "creators"
 )
@@ -34,6 +38,8 @@ var Columns = []string{
 	FieldKey,
 	FieldHandle,
 	FieldDirty,
+	FieldFollowers,
+	FieldFollowersAt,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -89,4 +95,14 @@ func ByHandle(opts ...sql.OrderTermOption) OrderOption {
 // ByDirty orders the results by the dirty field.
 func ByDirty(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDirty, opts...).ToFunc()
+}
+
+// ByFollowers orders the results by the followers field.
+func ByFollowers(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFollowers, opts...).ToFunc()
+}
+
+// ByFollowersAt orders the results by the followers_at field.
+func ByFollowersAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFollowersAt, opts...).ToFunc()
 }

@@ -77,6 +77,16 @@ func Dirty(v int) predicate.Creator {
 	return predicate.Creator(sql.FieldEQ(FieldDirty, v))
 }
 
+// Followers applies equality check predicate on the "followers" field. It's identical to FollowersEQ.
+func Followers(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldEQ(FieldFollowers, v))
+}
+
+// FollowersAt applies equality check predicate on the "followers_at" field. It's identical to FollowersAtEQ.
+func FollowersAt(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldEQ(FieldFollowersAt, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.Creator {
 	return predicate.Creator(sql.FieldEQ(FieldAccountID, v))
@@ -350,6 +360,106 @@ func DirtyLT(v int) predicate.Creator {
 // DirtyLTE applies the LTE predicate on the "dirty" field.
 func DirtyLTE(v int) predicate.Creator {
 	return predicate.Creator(sql.FieldLTE(FieldDirty, v))
+}
+
+// FollowersEQ applies the EQ predicate on the "followers" field.
+func FollowersEQ(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldEQ(FieldFollowers, v))
+}
+
+// FollowersNEQ applies the NEQ predicate on the "followers" field.
+func FollowersNEQ(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldNEQ(FieldFollowers, v))
+}
+
+// FollowersIn applies the In predicate on the "followers" field.
+func FollowersIn(vs ...int64) predicate.Creator {
+	return predicate.Creator(sql.FieldIn(FieldFollowers, vs...))
+}
+
+// FollowersNotIn applies the NotIn predicate on the "followers" field.
+func FollowersNotIn(vs ...int64) predicate.Creator {
+	return predicate.Creator(sql.FieldNotIn(FieldFollowers, vs...))
+}
+
+// FollowersGT applies the GT predicate on the "followers" field.
+func FollowersGT(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldGT(FieldFollowers, v))
+}
+
+// FollowersGTE applies the GTE predicate on the "followers" field.
+func FollowersGTE(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldGTE(FieldFollowers, v))
+}
+
+// FollowersLT applies the LT predicate on the "followers" field.
+func FollowersLT(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldLT(FieldFollowers, v))
+}
+
+// FollowersLTE applies the LTE predicate on the "followers" field.
+func FollowersLTE(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldLTE(FieldFollowers, v))
+}
+
+// FollowersIsNil applies the IsNil predicate on the "followers" field.
+func FollowersIsNil() predicate.Creator {
+	return predicate.Creator(sql.FieldIsNull(FieldFollowers))
+}
+
+// FollowersNotNil applies the NotNil predicate on the "followers" field.
+func FollowersNotNil() predicate.Creator {
+	return predicate.Creator(sql.FieldNotNull(FieldFollowers))
+}
+
+// FollowersAtEQ applies the EQ predicate on the "followers_at" field.
+func FollowersAtEQ(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldEQ(FieldFollowersAt, v))
+}
+
+// FollowersAtNEQ applies the NEQ predicate on the "followers_at" field.
+func FollowersAtNEQ(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldNEQ(FieldFollowersAt, v))
+}
+
+// FollowersAtIn applies the In predicate on the "followers_at" field.
+func FollowersAtIn(vs ...int64) predicate.Creator {
+	return predicate.Creator(sql.FieldIn(FieldFollowersAt, vs...))
+}
+
+// FollowersAtNotIn applies the NotIn predicate on the "followers_at" field.
+func FollowersAtNotIn(vs ...int64) predicate.Creator {
+	return predicate.Creator(sql.FieldNotIn(FieldFollowersAt, vs...))
+}
+
+// FollowersAtGT applies the GT predicate on the "followers_at" field.
+func FollowersAtGT(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldGT(FieldFollowersAt, v))
+}
+
+// FollowersAtGTE applies the GTE predicate on the "followers_at" field.
+func FollowersAtGTE(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldGTE(FieldFollowersAt, v))
+}
+
+// FollowersAtLT applies the LT predicate on the "followers_at" field.
+func FollowersAtLT(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldLT(FieldFollowersAt, v))
+}
+
+// FollowersAtLTE applies the LTE predicate on the "followers_at" field.
+func FollowersAtLTE(v int64) predicate.Creator {
+	return predicate.Creator(sql.FieldLTE(FieldFollowersAt, v))
+}
+
+// FollowersAtIsNil applies the IsNil predicate on the "followers_at" field.
+func FollowersAtIsNil() predicate.Creator {
+	return predicate.Creator(sql.FieldIsNull(FieldFollowersAt))
+}
+
+// FollowersAtNotNil applies the NotNil predicate on the "followers_at" field.
+func FollowersAtNotNil() predicate.Creator {
+	return predicate.Creator(sql.FieldNotNull(FieldFollowersAt))
 }
 
 // And groups predicates with the AND operator between them.

@@ -147,6 +147,8 @@ var (
 		{Name: "key", Type: field.TypeString, Size: 2147483647},
 		{Name: "handle", Type: field.TypeString, Size: 2147483647},
 		{Name: "dirty", Type: field.TypeInt, Default: 0},
+		{Name: "followers", Type: field.TypeInt64, Nullable: true},
+		{Name: "followers_at", Type: field.TypeInt64, Nullable: true},
 	}
 	// CreatorsTable holds the schema information for the "creators" table.
 	CreatorsTable = &schema.Table{

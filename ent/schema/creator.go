@@ -21,6 +21,10 @@ func (Creator) Fields() []ent.Field {
 		field.Text("handle"),
 		field.Int("dirty").Default(0).
 			Comment("1 if a video of the creator changed after the last scoring."),
+		field.Int64("followers").Optional().Nillable().
+			Comment("As a source read them last; null if none did."),
+		field.Int64("followers_at").Optional().Nillable().
+			Comment("When they were read, Unix milliseconds."),
 	}
 }
 

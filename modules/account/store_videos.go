@@ -28,6 +28,8 @@ type videoPart struct {
 	rows []*ent.Video
 	// creators are the platform's ids of the creators that have one.
 	creators map[int64]string
+	// followers are those of the creators of which they are known.
+	followers map[int64]*ent.Creator
 }
 
 // videoPart reads the part that follows a video; 0 is the first one.
@@ -47,10 +49,10 @@ func (s *Service) videoPart(ctx context.Context, after int64) (*videoPart, error
 	if err != nil {
 		return nil, fmt.Errorf("read videos: %w", err)
 	}
-	p := &videoPart{s: s, rows: rows, creators: map[int64]string{}}
+	p := &videoPart{s: s, rows: rows, creators: map[int64]string{}, followers: map[int64]*ent.Creator{}}
 	var ids []int64
 	for _, row := range rows {
-		if row.CreatorID != nil && row.HandleOnly == 0 {
+		if row.CreatorID != nil {
 			ids = append(ids, *row.CreatorID)
 		}
 	}
@@ -61,6 +63,9 @@ func (s *Service) videoPart(ctx context.Context, after int64) (*videoPart, error
 			return nil, fmt.Errorf("read creators: %w", err)
 		}
 		for _, one := range found {
+			if one.Followers != nil {
+				p.followers[one.ID] = one
+			}
 			if id, ok := strings.CutPrefix(one.Key, "id:"); ok {
 				p.creators[one.ID] = id
 			}
@@ -119,6 +124,7 @@ func (p *videoPart) videos() entity {
 		columns: []column{
 			"id", "platform", "externalId", "creatorId", "handle", "kind", "subject", "scrollId", "postedAt", "firstSeenAt", "observedAt",
 			"goneAt", "archived", "hookArchived", "usableViews", "score", "baselineViews", "sampleCount", "byNiche", "doubtful", "video", "keys",
+			"followers", "followersAt",
 		},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return p.docs(ctx, func(v *ent.Video, doc *ent.VideoDoc) error {
@@ -128,9 +134,16 @@ func (p *videoPart) videos() entity {
 						creatorID = &id
 					}
 				}
+				var followers, followersAt *int64
+				if v.CreatorID != nil {
+					if known := p.followers[*v.CreatorID]; known != nil {
+						followers, followersAt = known.Followers, known.FollowersAt
+					}
+				}
 				return do(publicid.Format(publicid.Video, v.ID), v.Platform, v.ExternalID, creatorID, v.Handle, v.Kind, v.Subject,
 					publicid.Format(publicid.Scroll, v.ScrollID), v.PostedAt, v.FirstSeenAt, v.ObservedAt, v.GoneAt, v.Archived == 1, v.HookArchived == 1,
-					v.UsableViews, v.Score, float64(v.TwiceBaseline)/2, v.SampleCount, v.ByNiche == 1, v.Doubtful == 1, jsontext.Value(doc.Doc), keyList(doc.Keys))
+					v.UsableViews, v.Score, float64(v.TwiceBaseline)/2, v.SampleCount, v.ByNiche == 1, v.Doubtful == 1, jsontext.Value(doc.Doc), keyList(doc.Keys),
+					followers, followersAt)
 			})
 		},
 	}

@@ -77,6 +77,14 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 			{"kind", search.Filter{Kind: Niche}, func(v item) bool { return v.Source["kind"] == Niche }},
 			{"creator", search.Filter{Creator: "creator7"}, func(v item) bool { return v.Source["handle"] == "creator7" }},
 			{"views", search.Filter{MinViews: 90_000}, func(v item) bool { return views(&v.shown) >= 90_000 }},
+			{"least followers", search.Filter{MinFollowers: 2000}, func(v item) bool { return followersOf(&v.shown) >= 2000 }},
+			{"most followers", search.Filter{MaxFollowers: 2000}, func(v item) bool { return followersOf(&v.shown) > 0 && followersOf(&v.shown) <= 2000 }},
+			{"followers and a rare word", search.Filter{MinFollowers: 1, MaxFollowers: 3000}.With(search.Words("ristretto")...), func(v item) bool {
+				return followersOf(&v.shown) > 0 && followersOf(&v.shown) <= 3000 && number(v.ExternalID[5:])%70 == 5
+			}},
+			{"followers and no annotation", search.Filter{MinFollowers: 3000, Without: search.Annotated}, func(v item) bool {
+				return followersOf(&v.shown) >= 3000 && !annotated[v.ID]
+			}},
 			{"posted", search.Filter{PostedAfter: now - 100*day, PostedBefore: now - 50*day}, func(v item) bool {
 				return *v.PostedAt >= now-100*day && *v.PostedAt < now-50*day
 			}},
@@ -169,8 +177,19 @@ func told(records []stage.Record, from int) []stage.Record {
 			text = strings.Replace(text, `"hashtags":[`, `"hashtags":["ristretto_bar",`, 1)
 		}
 		records[i].Metadata = json.RawMessage(text)
+		if n := (from + i) / 20; n%3 != 0 {
+			records[i].Metrics.Followers = ptr(int64(100 * n))
+		}
 	}
 	return records
+}
+
+// followersOf are those that told gives a video's creator, 0 where it gives none.
+func followersOf(v *shown) int64 {
+	if n := int64(number(strings.TrimPrefix(v.Source["handle"], "creator"))); n%3 != 0 {
+		return 100 * n
+	}
+	return 0
 }
 
 // TestSearchesFindWhatEarlierVersionsStored: videos without words get them in the background.

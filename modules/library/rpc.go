@@ -91,6 +91,8 @@ type filters interface {
 	GetPlatform() string
 	GetCreator() string
 	GetMinViews() float64
+	GetMinFollowers() float64
+	GetMaxFollowers() float64
 	GetPostedAfter() float64
 	GetPostedBefore() float64
 }
@@ -122,6 +124,7 @@ func checkFilters(l list, req filters, q *string) error {
 func filterOf(req filters, annotated *bool) search.Filter {
 	f := search.Filter{
 		Platform: req.GetPlatform(), Creator: score.Handle(req.GetCreator()), MinViews: int64(math.Ceil(req.GetMinViews())),
+		MinFollowers: int64(math.Ceil(req.GetMinFollowers())), MaxFollowers: int64(math.Floor(req.GetMaxFollowers())),
 		PostedAfter: int64(math.Ceil(req.GetPostedAfter())), PostedBefore: int64(math.Ceil(req.GetPostedBefore())),
 	}
 	switch {

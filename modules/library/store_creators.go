@@ -152,7 +152,35 @@ func (s *Service) saveCreators(ctx context.Context, tx *store.Tx, videos []*Vide
 		unsettled = append(unsettled, n)
 	}
 	slices.SortFunc(unsettled, func(a, b named) int { return strings.Compare(a.platform+" "+a.handle, b.platform+" "+b.handle) })
-	return unsettled, s.markCreators(ctx, tx, stored)
+	if err := s.markCreators(ctx, tx, stored); err != nil {
+		return nil, err
+	}
+	return unsettled, s.saveFollowers(ctx, tx, videos)
+}
+
+// saveFollowers stores the followers that the batch read, unless newer ones are stored.
+func (s *Service) saveFollowers(ctx context.Context, tx *store.Tx, videos []*Video) error {
+	newest := map[int64]*followers{}
+	for _, v := range videos {
+		id := v.creator()
+		if f := v.followers; f != nil && id != 0 && (newest[id] == nil || f.at > newest[id].at) {
+			newest[id] = f
+		}
+	}
+	if len(newest) == 0 {
+		return nil
+	}
+	rows := make([][]any, 0, len(newest))
+	for _, id := range sortedKeys(newest) { // in one order, or two transactions wait for each other
+		rows = append(rows, []any{id, newest[id].count, newest[id].at})
+	}
+	_, err := s.db.Hot(`UPDATE creators SET followers = f.column2, followers_at = f.column3
+FROM (VALUES {values:1 BIGINT,BIGINT,BIGINT}) AS f
+WHERE creators.id = f.column1 AND +{tenant:creators} AND (followers_at IS NULL OR followers_at < f.column3)`).ExecIn(ctx, tx, rows)
+	if err != nil {
+		return fmt.Errorf("save followers: %w", err)
+	}
+	return nil
 }
 
 // markCreators marks creators for the next scoring.

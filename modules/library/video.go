@@ -62,6 +62,8 @@ type Video struct {
 	seen bool
 	// readings are the observations that this batch adds.
 	readings []reading
+	// followers are the creator's, as this batch read them last; nil where it did not.
+	followers *followers
 }
 
 // Origin is how a video was found.
@@ -86,6 +88,9 @@ type reading struct {
 	Metrics
 	semantics string
 }
+
+// followers are how many a creator had at a time.
+type followers struct{ count, at int64 }
 
 // Hook is what the first seconds show, say and print.
 type Hook struct {
@@ -185,6 +190,9 @@ func (v *Video) Observe(r *stage.Record, at int64) {
 	}
 	one := Metrics{m.Views, m.Likes, m.Comments, m.Shares, m.Saves, &read}
 	v.readings = append(v.readings, reading{one, m.Semantics})
+	if m.Followers != nil && (v.followers == nil || read >= v.followers.at) {
+		v.followers = &followers{*m.Followers, read}
+	}
 	if v.Metrics.ObservedAt == nil || read >= *v.Metrics.ObservedAt {
 		v.Metrics, v.LastSeenAt = one, max(at, v.FirstSeenAt)
 	} else {

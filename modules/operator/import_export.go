@@ -170,6 +170,8 @@ type exportedVideo struct {
 		Metadata      json.RawMessage
 	}
 	Keys []stage.Key
+	// Followers are the creator's, read at FollowersAt with one of the creator's videos.
+	Followers, FollowersAt *int64
 }
 
 func (v *exportedVideo) ref() stage.Ref {
@@ -230,6 +232,9 @@ func (x *exported) records(ctx context.Context, emit func(stage.Record) error) (
 			for _, metrics := range readings[v.ID] {
 				videos++
 				record.Metrics = metrics
+				if at := metrics.ObservedAt; at != nil && v.FollowersAt != nil && *at == *v.FollowersAt {
+					record.Metrics.Followers = v.Followers
+				}
 				if err := emit(record); err != nil {
 					return err
 				}

@@ -63,7 +63,7 @@ func (m media) record(by creator) stage.Record {
 		Ref:       stage.Ref{Platform: platform, ExternalID: m.code()},
 		SourceURL: "https://www.instagram.com/reel/" + m.code() + "/",
 		CreatorID: string(by.ID),
-		Metrics:   stage.Metrics{Views: m.Views.N, Likes: m.Likes.N, Comments: m.Comments.N},
+		Metrics:   stage.Metrics{Views: m.Views.N, Likes: m.Likes.N, Comments: m.Comments.N, Followers: by.Followers.N},
 	}
 	if m.Views.N != nil {
 		record.Metrics.Semantics = "paid_and_organic"

@@ -94,7 +94,7 @@ func (r *Record) Clean() (Repairs, error) {
 	}
 	repairs.metadata(r)
 	metrics := &r.Metrics
-	for _, count := range []**int64{&metrics.Views, &metrics.Likes, &metrics.Comments, &metrics.Shares, &metrics.Saves} {
+	for _, count := range []**int64{&metrics.Views, &metrics.Likes, &metrics.Comments, &metrics.Shares, &metrics.Saves, &metrics.Followers} {
 		repairs.count(count)
 	}
 	repairs.time(&metrics.ObservedAt)

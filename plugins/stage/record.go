@@ -81,6 +81,9 @@ type Metrics struct {
 	// Semantics says how exact the counts are: `exact`, `rounded`, `lagged`,
 	// `paid_and_organic`; empty if unknown.
 	Semantics string `json:"semantics,omitempty"`
+	// Followers is how many the creator has at the time of the snapshot. The library
+	// stores the newest number with the creator.
+	Followers *int64 `json:"followers,omitempty"`
 }
 
 // Evidence is the content of a video's first seconds. A nil part is unknown; an empty text

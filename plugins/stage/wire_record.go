@@ -35,7 +35,7 @@ func EncodeRecord(r *Record) *stagev1.Record {
 	if c := r.Metrics; c != (Metrics{}) {
 		m.Metrics = &stagev1.Metrics{
 			Views: c.Views, Likes: c.Likes, Comments: c.Comments, Shares: c.Shares, Saves: c.Saves,
-			ObservedAt: c.ObservedAt, Semantics: c.Semantics,
+			ObservedAt: c.ObservedAt, Semantics: c.Semantics, Followers: c.Followers,
 		}
 	}
 	for _, cue := range r.Cues {
@@ -71,7 +71,7 @@ func DecodeRecord(m *stagev1.Record) Record {
 	if c := m.Metrics; c != nil {
 		r.Metrics = Metrics{
 			Views: c.Views, Likes: c.Likes, Comments: c.Comments, Shares: c.Shares, Saves: c.Saves,
-			ObservedAt: c.ObservedAt, Semantics: c.Semantics,
+			ObservedAt: c.ObservedAt, Semantics: c.Semantics, Followers: c.Followers,
 		}
 	}
 	for _, cue := range m.Cues {

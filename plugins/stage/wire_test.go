@@ -70,7 +70,7 @@ func TestRecord(t *testing.T) {
 		Source:   &stage.Source{Kind: "own", Handle: "h", SeededBy: "s"},
 		Metadata: json.RawMessage(`{"n":12345678901234567890, "a":1}`),
 		Metrics: stage.Metrics{
-			Views: n(0), Likes: n(1), Comments: n(2), Shares: n(3), Saves: n(4), ObservedAt: n(5), Semantics: "exact",
+			Views: n(0), Likes: n(1), Comments: n(2), Shares: n(3), Saves: n(4), ObservedAt: n(5), Semantics: "exact", Followers: n(6),
 		},
 		Trimmed: true, Unread: true,
 		Evidence: &evidence, Cues: []stage.Cue{{Start: 1, End: 2, Text: "c"}},

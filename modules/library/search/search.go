@@ -31,6 +31,9 @@ type Filter struct {
 	// MinViews bounds the views of the newest usable reading.
 	MinViews int64
 	MinScore float64
+	// MinFollowers and MaxFollowers bound the followers of the creator, as they were read
+	// last. A video meets neither where no source read them.
+	MinFollowers, MaxFollowers int64
 	// MinVideos and MinGrowth are of trends: how many videos they have, and the median of
 	// their growth. Searches of videos do not look at them.
 	MinVideos int
@@ -85,5 +88,19 @@ func (f Filter) values(terms []string) []any {
 	for _, term := range terms {
 		values = append(values, term)
 	}
+	if f.followed() {
+		values = append(values, f.MinFollowers, f.MaxFollowers)
+	}
 	return values
+}
+
+// followed reports whether the filter asks for followers.
+func (f Filter) followed() bool { return f.MinFollowers > 0 || f.MaxFollowers > 0 }
+
+// afterTerms is the number of the argument after the terms.
+func (f Filter) afterTerms(terms int) int {
+	if terms == 0 && f.Without == "" {
+		return 10
+	}
+	return 11 + terms
 }

@@ -161,6 +161,11 @@ func (d dialect) conditions(f Filter, terms int) (from, where string) {
 	where = `(v.platform = $2 OR CAST($2 AS TEXT) = '') AND (v.kind = $4 OR CAST($4 AS TEXT) = '')
 AND (v.handle = $5 OR CAST($5 AS TEXT) = '') AND (v.usable_views >= $6 OR CAST($6 AS BIGINT) = 0) AND v.score >= $7
 AND (v.posted_at >= $8 OR CAST($8 AS BIGINT) = 0) AND (v.posted_at < $9 OR CAST($9 AS BIGINT) = 0)`
+	if f.followed() {
+		at := f.afterTerms(terms)
+		where += fmt.Sprintf(` AND EXISTS (SELECT 1 FROM creators c WHERE +{tenant:c} AND c.id = v.creator_id
+AND c.followers >= $%[1]d AND (c.followers <= $%[2]d OR CAST($%[2]d AS BIGINT) = 0))`, at, at+1)
+	}
 	if terms == 0 && f.Without == "" {
 		return "", where
 	}

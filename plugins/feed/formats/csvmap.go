@@ -24,8 +24,8 @@ type Map struct {
 	// Columns gives the column of each field. The fields are platform,
 	// externalId, sourceUrl, postedAt, creatorId, handle, kind, seededBy,
 	// caption, title, hashtags, soundId, soundTitle, durationSeconds, language,
-	// views, likes, comments, shares, saves, observedAt, semantics, spoken,
-	// onScreenText and visual.
+	// views, likes, comments, shares, saves, observedAt, semantics,
+	// followers, spoken, onScreenText and visual.
 	Columns map[string]string `json:"columns"`
 	// Constants gives fields one value for the whole file; a column that holds
 	// something goes before it.
@@ -64,7 +64,8 @@ type Filter struct {
 var fields = []string{
 	"platform", "externalId", "sourceUrl", "postedAt", "creatorId", "handle", "kind", "seededBy",
 	"caption", "title", "hashtags", "soundId", "soundTitle", "durationSeconds", "language",
-	"views", "likes", "comments", "shares", "saves", "observedAt", "semantics", "spoken", "onScreenText", "visual",
+	"views", "likes", "comments", "shares", "saves", "observedAt", "semantics", "followers",
+	"spoken", "onScreenText", "visual",
 }
 
 // ParseMap reads and checks a column map; all its faults are reported at once.

@@ -202,7 +202,7 @@ func (r *reading) fill(t *rowTable, rec *stage.Record) {
 	}
 	rec.Metrics = stage.Metrics{
 		Views: count("views"), Likes: count("likes"), Comments: count("comments"), Shares: count("shares"), Saves: count("saves"),
-		ObservedAt: moment("observedAt"), Semantics: t.text("semantics"),
+		ObservedAt: moment("observedAt"), Semantics: t.text("semantics"), Followers: count("followers"),
 	}
 	rec.Evidence = t.evidence()
 }

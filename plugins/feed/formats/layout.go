@@ -13,6 +13,8 @@ type layout struct {
 	address, handle, creator, posted string
 
 	views, likes, comments, shares, saves string
+	// followers are the creator's.
+	followers string
 	// strict counts a -1 as doubtful; else it is a count that is hidden.
 	strict    bool
 	semantics string
@@ -40,6 +42,9 @@ func (d *draft) fill(o *object, l layout) {
 	d.rec.Metrics = stage.Metrics{
 		Views: count(l.views), Likes: count(l.likes), Comments: count(l.comments), Shares: count(l.shares), Saves: count(l.saves),
 		Semantics: l.semantics,
+	}
+	if l.followers != "" {
+		d.rec.Metrics.Followers = count(l.followers)
 	}
 	var tags []string
 	for path := range strings.FieldsSeq(l.tags) {

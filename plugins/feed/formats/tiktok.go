@@ -27,7 +27,8 @@ func readTikTokWeb(d *draft, o *object) error {
 		// The newer counts first: the older ones are cut at 2^31.
 		views: "statsV2.playCount stats.playCount", likes: "statsV2.diggCount stats.diggCount", comments: "statsV2.commentCount stats.commentCount",
 		shares: "statsV2.shareCount stats.shareCount", saves: "statsV2.collectCount stats.collectCount",
-		caption: "desc", tags: "challenges:title textExtra:hashtagName",
+		followers: "authorStatsV2.followerCount authorStats.followerCount",
+		caption:   "desc", tags: "challenges:title textExtra:hashtagName",
 		soundID: "music.id", soundTitle: "music.title", soundMaker: "music.authorName",
 		duration: "video.duration", language: "textLanguage", region: "locationCreated", ad: "isAd",
 	})
@@ -55,7 +56,7 @@ func readTikTokScraper(d *draft, o *object) error {
 	}
 	d.fill(o, layout{
 		address: "webVideoUrl", handle: "authorMeta.name", creator: "authorMeta.id", posted: "createTime createTimeISO",
-		views: "playCount", likes: "diggCount", comments: "commentCount", shares: "shareCount", saves: "collectCount",
+		views: "playCount", likes: "diggCount", comments: "commentCount", shares: "shareCount", saves: "collectCount", followers: "authorMeta.fans",
 		caption: "text", tags: "hashtags:name", soundID: "musicMeta.musicId", soundTitle: "musicMeta.musicName", soundMaker: "musicMeta.musicAuthor",
 		duration: "videoMeta.duration", language: "textLanguage", ad: "isAd",
 	})
@@ -78,7 +79,7 @@ func readTikTokPosts(d *draft, o *object) error {
 	}
 	d.fill(o, layout{
 		address: "postPage", handle: "channel.username", creator: "channel.id", posted: "uploadedAt uploadedAtFormatted",
-		views: "views", likes: "likes", comments: "comments", shares: "shares", saves: "bookmarks",
+		views: "views", likes: "likes", comments: "comments", shares: "shares", saves: "bookmarks", followers: "channel.followers",
 		caption: "title", tags: "hashtags", soundID: "song.id", soundTitle: "song.title", soundMaker: "song.artist",
 		duration: "video.duration",
 	})

@@ -54,6 +54,7 @@ type video struct {
 		Saves      number `json:"saves"`
 		ObservedAt moment `json:"observedAt"`
 		Semantics  text   `json:"semantics"`
+		Followers  number `json:"followers"`
 	} `json:"metrics"`
 	Evidence *struct {
 		Spoken       *text          `json:"spoken"`
@@ -119,7 +120,7 @@ func (v *video) record(now int64) (rec stage.Record, doubtful int, err error) {
 	m := v.Metrics
 	rec.Metrics = stage.Metrics{
 		Views: take(m.Views), Likes: take(m.Likes), Comments: take(m.Comments), Shares: take(m.Shares), Saves: take(m.Saves),
-		ObservedAt: take(number(m.ObservedAt)), Semantics: string(m.Semantics),
+		ObservedAt: take(number(m.ObservedAt)), Semantics: string(m.Semantics), Followers: take(m.Followers),
 	}
 	v.evidence(&rec)
 	rec.Keys = captionKeys(rec.Metadata)

@@ -44,6 +44,8 @@ type info struct {
 	Reposts  number `json:"repost_count"`
 	Saves    number `json:"save_count"`
 
+	Followers number `json:"channel_follower_count"`
+
 	Track     text `json:"track"`
 	TrackID   text `json:"track_id"`
 	Artist    text `json:"artist"`
@@ -136,7 +138,7 @@ func (v *info) record() (rec stage.Record, doubtful int, err error) {
 	}
 	rec.Metrics = stage.Metrics{
 		Views: take(v.Views), Likes: take(v.Likes), Comments: take(v.Comments), Shares: take(v.Reposts), Saves: take(v.Saves),
-		ObservedAt: millis(v.Epoch.value),
+		ObservedAt: millis(v.Epoch.value), Followers: take(v.Followers),
 	}
 	if v.Type == "url" && rec.Platform == "youtube" {
 		rec.Metrics.Semantics = "rounded"

@@ -51,7 +51,11 @@ type ListOutliersRequest struct {
 	// The language that the source gives the video, as `en`.
 	Language *string `protobuf:"bytes,13,opt,name=language" json:"language,omitempty"`
 	// Whether the caller annotated the video.
-	Annotated     *bool `protobuf:"varint,14,opt,name=annotated" json:"annotated,omitempty"`
+	Annotated *bool `protobuf:"varint,14,opt,name=annotated" json:"annotated,omitempty"`
+	// Least followers of the creator, as a source read them last. Videos of creators whose followers are unknown are left out.
+	MinFollowers *float64 `protobuf:"fixed64,15,opt,name=min_followers,json=minFollowers" json:"min_followers,omitempty"`
+	// Most followers of the creator, likewise.
+	MaxFollowers  *float64 `protobuf:"fixed64,16,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -184,6 +188,20 @@ func (x *ListOutliersRequest) GetAnnotated() bool {
 	return false
 }
 
+func (x *ListOutliersRequest) GetMinFollowers() float64 {
+	if x != nil && x.MinFollowers != nil {
+		return *x.MinFollowers
+	}
+	return 0
+}
+
+func (x *ListOutliersRequest) GetMaxFollowers() float64 {
+	if x != nil && x.MaxFollowers != nil {
+		return *x.MaxFollowers
+	}
+	return 0
+}
+
 type ListOutliersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The outliers of this page.
@@ -265,7 +283,11 @@ type ListHooksRequest struct {
 	// The language that the source gives the video, as `en`.
 	Language *string `protobuf:"bytes,12,opt,name=language" json:"language,omitempty"`
 	// Whether the caller annotated the video.
-	Annotated     *bool `protobuf:"varint,13,opt,name=annotated" json:"annotated,omitempty"`
+	Annotated *bool `protobuf:"varint,13,opt,name=annotated" json:"annotated,omitempty"`
+	// Least followers of the creator, as a source read them last. Videos of creators whose followers are unknown are left out.
+	MinFollowers *float64 `protobuf:"fixed64,14,opt,name=min_followers,json=minFollowers" json:"min_followers,omitempty"`
+	// Most followers of the creator, likewise.
+	MaxFollowers  *float64 `protobuf:"fixed64,15,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -389,6 +411,20 @@ func (x *ListHooksRequest) GetAnnotated() bool {
 		return *x.Annotated
 	}
 	return false
+}
+
+func (x *ListHooksRequest) GetMinFollowers() float64 {
+	if x != nil && x.MinFollowers != nil {
+		return *x.MinFollowers
+	}
+	return 0
+}
+
+func (x *ListHooksRequest) GetMaxFollowers() float64 {
+	if x != nil && x.MaxFollowers != nil {
+		return *x.MaxFollowers
+	}
+	return 0
 }
 
 type ListHooksResponse struct {
@@ -611,7 +647,7 @@ var File_scrollery_v1_library_lists_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\n" +
-	" scrollery/v1/library_lists.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"\x80\x05\n" +
+	" scrollery/v1/library_lists.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"\xfc\x05\n" +
 	"\x13ListOutliersRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x123\n" +
@@ -631,11 +667,13 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x01q\x12#\n" +
 	"\ahashtag\x18\f \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\ahashtag\x12%\n" +
 	"\blanguage\x18\r \x01(\tB\t\xbaH\x06r\x04\x10\x02\x18#R\blanguage\x12\x1c\n" +
-	"\tannotated\x18\x0e \x01(\bR\tannotated\"\x81\x01\n" +
+	"\tannotated\x18\x0e \x01(\bR\tannotated\x12<\n" +
+	"\rmin_followers\x18\x0f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fminFollowers\x12<\n" +
+	"\rmax_followers\x18\x10 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fmaxFollowers\"\x81\x01\n" +
 	"\x14ListOutliersResponse\x121\n" +
 	"\boutliers\x18\x01 \x03(\v2\x15.scrollery.v1.OutlierR\boutliers\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
-	"nextCursorR\rnextPageToken\"\xc7\x04\n" +
+	"nextCursorR\rnextPageToken\"\xc3\x05\n" +
 	"\x10ListHooksRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x123\n" +
@@ -654,7 +692,9 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x01q\x12#\n" +
 	"\ahashtag\x18\v \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\ahashtag\x12%\n" +
 	"\blanguage\x18\f \x01(\tB\t\xbaH\x06r\x04\x10\x02\x18#R\blanguage\x12\x1c\n" +
-	"\tannotated\x18\r \x01(\bR\tannotated\"u\n" +
+	"\tannotated\x18\r \x01(\bR\tannotated\x12<\n" +
+	"\rmin_followers\x18\x0e \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fminFollowers\x12<\n" +
+	"\rmax_followers\x18\x0f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fmaxFollowers\"u\n" +
 	"\x11ListHooksResponse\x12(\n" +
 	"\x05hooks\x18\x01 \x03(\v2\x12.scrollery.v1.HookR\x05hooks\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +

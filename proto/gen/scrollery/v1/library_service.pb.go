@@ -544,7 +544,11 @@ type GetLibraryRequest struct {
 	// The language that the source gives the video, as `en`.
 	Language *string `protobuf:"bytes,13,opt,name=language" json:"language,omitempty"`
 	// Whether the caller annotated the video.
-	Annotated     *bool `protobuf:"varint,14,opt,name=annotated" json:"annotated,omitempty"`
+	Annotated *bool `protobuf:"varint,14,opt,name=annotated" json:"annotated,omitempty"`
+	// Least followers of the creator, as a source read them last. Videos of creators whose followers are unknown are left out.
+	MinFollowers *float64 `protobuf:"fixed64,15,opt,name=min_followers,json=minFollowers" json:"min_followers,omitempty"`
+	// Most followers of the creator, likewise.
+	MaxFollowers  *float64 `protobuf:"fixed64,16,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -675,6 +679,20 @@ func (x *GetLibraryRequest) GetAnnotated() bool {
 		return *x.Annotated
 	}
 	return false
+}
+
+func (x *GetLibraryRequest) GetMinFollowers() float64 {
+	if x != nil && x.MinFollowers != nil {
+		return *x.MinFollowers
+	}
+	return 0
+}
+
+func (x *GetLibraryRequest) GetMaxFollowers() float64 {
+	if x != nil && x.MaxFollowers != nil {
+		return *x.MaxFollowers
+	}
+	return 0
 }
 
 type GetLibraryResponse struct {
@@ -880,7 +898,7 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\barchived\x18\x03 \x01(\bB\x06\xbaH\x03\xc8\x01\x01R\barchived\"\x8e\x01\n" +
 	"\x1bArchiveLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12!\n" +
-	"\barchived\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\barchived\"\xfe\x04\n" +
+	"\barchived\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\barchived\"\xfa\x05\n" +
 	"\x11GetLibraryRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
@@ -900,7 +918,9 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x01q\x12#\n" +
 	"\ahashtag\x18\f \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\ahashtag\x12%\n" +
 	"\blanguage\x18\r \x01(\tB\t\xbaH\x06r\x04\x10\x02\x18#R\blanguage\x12\x1c\n" +
-	"\tannotated\x18\x0e \x01(\bR\tannotated\"y\n" +
+	"\tannotated\x18\x0e \x01(\bR\tannotated\x12<\n" +
+	"\rmin_followers\x18\x0f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fminFollowers\x12<\n" +
+	"\rmax_followers\x18\x10 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fmaxFollowers\"y\n" +
 	"\x12GetLibraryResponse\x12+\n" +
 	"\x06videos\x18\x01 \x03(\v2\x13.scrollery.v1.VideoR\x06videos\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +

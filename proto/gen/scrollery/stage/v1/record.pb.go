@@ -321,7 +321,9 @@ type Metrics struct {
 	// Unix milliseconds; absent means now.
 	ObservedAt *int64 `protobuf:"varint,6,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
 	// `exact`, `rounded`, `lagged`, `paid_and_organic`, or empty.
-	Semantics     string `protobuf:"bytes,7,opt,name=semantics" json:"semantics,omitempty"`
+	Semantics string `protobuf:"bytes,7,opt,name=semantics" json:"semantics,omitempty"`
+	// The creator's followers, read at the same time.
+	Followers     *int64 `protobuf:"varint,8,opt,name=followers" json:"followers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -403,6 +405,13 @@ func (x *Metrics) GetSemantics() string {
 		return x.Semantics
 	}
 	return ""
+}
+
+func (x *Metrics) GetFollowers() int64 {
+	if x != nil && x.Followers != nil {
+		return *x.Followers
+	}
+	return 0
 }
 
 // Evidence has the pictures, the spoken words and the printed text of the first seconds.
@@ -861,7 +870,7 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\x06Source\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06handle\x18\x02 \x01(\tR\x06handle\x12\x1b\n" +
-	"\tseeded_by\x18\x03 \x01(\tR\bseededBy\"\xe8\x01\n" +
+	"\tseeded_by\x18\x03 \x01(\tR\bseededBy\"\x8d\x02\n" +
 	"\aMetrics\x12\x1b\n" +
 	"\x05views\x18\x01 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x05views\x12\x1b\n" +
 	"\x05likes\x18\x02 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x05likes\x12!\n" +
@@ -870,7 +879,8 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\x05saves\x18\x05 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x05saves\x12&\n" +
 	"\vobserved_at\x18\x06 \x01(\x03B\x05\xaa\x01\x02\b\x01R\n" +
 	"observedAt\x12\x1c\n" +
-	"\tsemantics\x18\a \x01(\tR\tsemantics\"w\n" +
+	"\tsemantics\x18\a \x01(\tR\tsemantics\x12#\n" +
+	"\tfollowers\x18\b \x01(\x03B\x05\xaa\x01\x02\b\x01R\tfollowers\"w\n" +
 	"\bEvidence\x12\x1f\n" +
 	"\vvisual_json\x18\x01 \x01(\fR\n" +
 	"visualJson\x12\x1d\n" +

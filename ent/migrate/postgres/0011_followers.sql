@@ -1,0 +1,3 @@
+-- +goose Up
+-- modify "creators" table
+ALTER TABLE "creators" ADD COLUMN "followers" bigint NULL, ADD COLUMN "followers_at" bigint NULL;
