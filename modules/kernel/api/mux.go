@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
@@ -30,7 +29,6 @@ type Mux struct {
 	admitter   Admitter
 	recorder   Recorder
 	log        *slog.Logger
-	validator  func() (protovalidate.Validator, error)
 	limiter    *limiter
 	operations map[string]*operation // by rpc name
 	document   func() []byte         // the OpenAPI document
@@ -78,9 +76,7 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 	m := &Mux{
 		config: cfg, admitter: admit, recorder: record, log: log,
-		// Built at the first bounded input: it takes longer than the rest of New.
-		validator: sync.OnceValues(func() (protovalidate.Validator, error) { return protovalidate.New() }),
-		limiter:   limiter, operations: operations,
+		limiter: limiter, operations: operations,
 		document:   sync.OnceValue(func() []byte { return describe(cfg.BaseURL) }),
 		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
 		rest:       map[string]*route{}, rpc: map[string]*binding{},

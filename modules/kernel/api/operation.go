@@ -2,11 +2,13 @@ package api
 
 import (
 	"fmt"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/bounds"
 	"github.com/scrollery/scrollery/modules/kernel/api/table"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -22,7 +24,9 @@ type operation struct {
 	name      string // of the rpc
 	procedure string // "/scrollery.v1.RulesService/GetRules"
 	desc      protoreflect.MethodDescriptor
-	bounded   bool     // the input has bounds beyond its types
+	bounded   bool // the input has bounds beyond its types
+	// bounds are those of the input, read at its first use.
+	bounds    func() (*bounds.Message, error)
 	caching   []string // header Cache-Control of every answer
 	input     *shape
 	output    *shape
@@ -121,6 +125,7 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 		procedure: fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name()),
 		desc:      method,
 		bounded:   hasBounds(method.Input()),
+		bounds:    sync.OnceValues(func() (*bounds.Message, error) { return bounds.Compile(method.Input()) }),
 		input:     shapeOf(method.Input(), shapes),
 		output:    shapeOf(method.Output(), shapes),
 		newInput:  func() proto.Message { return input.New().Interface() },

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -26,19 +24,12 @@ func (m *Mux) validate(s *issues, op *operation, request proto.Message) error {
 		return nil
 	}
 	eachFree(message, func(path string, value *structpb.Value) { checkFree(s, path, value) })
-	validator, err := m.validator()
+	checked, err := op.bounds()
 	if err != nil {
-		return fmt.Errorf("prepare validation: %w", err)
+		return fmt.Errorf("read the bounds of %s: %w", message.Descriptor().FullName(), err)
 	}
-	if err = validator.Validate(request); err == nil {
-		return nil
-	}
-	var failed *protovalidate.ValidationError
-	if !errors.As(err, &failed) {
-		return fmt.Errorf("validate %s: %w", message.Descriptor().FullName(), err)
-	}
-	for _, violation := range failed.Violations {
-		s.add(jsonPath(message.Descriptor(), violation.Proto.GetField()), "%s", violation.Proto.GetMessage())
+	for _, violation := range checked.Check(message) {
+		s.add(violation.Path, "%s", violation.Message)
 	}
 	return nil
 }
@@ -116,27 +107,6 @@ func eachText(message protoreflect.Message, do func(path, text string)) {
 		}
 		return true
 	})
-}
-
-// jsonPath writes a violation's path in JSON names.
-func jsonPath(desc protoreflect.MessageDescriptor, path *validate.FieldPath) string {
-	var text strings.Builder
-	for _, element := range path.GetElements() {
-		name := element.GetFieldName()
-		if desc != nil {
-			if fd := desc.Fields().ByNumber(protoreflect.FieldNumber(element.GetFieldNumber())); fd != nil {
-				name, desc = fd.JSONName(), fd.Message()
-			}
-		}
-		if text.Len() > 0 {
-			text.WriteByte('.')
-		}
-		text.WriteString(name)
-		if _, ok := element.GetSubscript().(*validate.FieldPathElement_Index); ok {
-			text.WriteString("[" + strconv.FormatUint(element.GetIndex(), 10) + "]")
-		}
-	}
-	return text.String()
 }
 
 const (
