@@ -47,7 +47,7 @@ var rules = []rule{
 	{"plugins/internal", []string{"plugins/stage", "plugins/internal", "plugins/plugintest"}, "helpers know the SDK alone"},
 	{"plugins", []string{"plugins/stage", "plugins/internal", "plugins/plugintest", "plugins/feed/formats", "modules/kernel/weburl"}, "a stage knows the SDK, its helpers and the formats of files, and nothing of the server"},
 	{"ent", []string{"ent", "modules/kernel/viewer"}, "the schema's tenant rule reads the caller"},
-	{"docs", []string{"plugins/stage", "modules", "app", "proto/gen"}, "examples of the docs are compiled"},
+	{"docs", []string{"plugins/stage", "plugins/feed", "modules", "app", "proto/gen"}, "examples of the docs are compiled, and run on the sample library"},
 	{"proto", nil, "generated"},
 }
 

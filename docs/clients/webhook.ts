@@ -2,5 +2,6 @@
 import { Webhook } from "standardwebhooks";
 
 export function changeOf(secret: string, body: string, headers: Record<string, string>): { type: string; data: { id: string } } {
-  return new Webhook(secret).verify(body, headers) as { type: string; data: { id: string } };
+  const change = new Webhook(secret).verify(body, headers);
+  return change as { type: string; data: { id: string } };
 }

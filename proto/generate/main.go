@@ -2,8 +2,8 @@
 //
 // It compiles them itself, so neither protoc nor buf nor the network is needed:
 // imports from elsewhere resolve from the descriptors linked into this program.
-// It writes proto/gen, the descriptor set that buf lint and buf breaking read, and
-// the OpenAPI document.
+// It writes proto/gen: Go code, the descriptor set that buf lint and buf breaking read, the
+// set that clients are generated from, and the OpenAPI document.
 package main
 
 import (
@@ -85,6 +85,19 @@ func run(ctx context.Context) error {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(output, "descriptors.binpb"), image, 0o644); err != nil {
+		return err
+	}
+	public, err := publicSet(image)
+	if err != nil {
+		return err
+	}
+	if image, err = (proto.MarshalOptions{Deterministic: true}).Marshal(public); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(output, "api.binpb"), image, 0o644); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(output, "api.files"), []byte(apiFiles(public)), 0o644); err != nil {
 		return err
 	}
 	// A separate program: it reads the options through the Go code that was just generated.

@@ -23,7 +23,7 @@ import (
 
 const (
 	root        = "modules/console"
-	descriptors = "proto/gen/descriptors.binpb"
+	descriptors = "proto/gen/api.binpb"
 	// stamp holds the hash of the inputs. Its first letter keeps it out of the binary.
 	stamp = "dist/.inputs"
 	// deadline bounds the whole build, downloads included.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -60,81 +59,13 @@ func generate(ctx context.Context) error {
 	return nil
 }
 
-// needless are the imports whose options only the server reads. Without them the
-// descriptors in the bundle are a quarter smaller.
-var needless = []string{"buf/validate/validate.proto", "scrollery/v1/operation.proto"}
-
+// requestFor asks for a file of TypeScript for each file of the API.
 func requestFor(set *descriptorpb.FileDescriptorSet) *pluginpb.CodeGeneratorRequest {
-	request := &pluginpb.CodeGeneratorRequest{Parameter: proto.String("target=ts,import_extension=none")}
+	request := &pluginpb.CodeGeneratorRequest{Parameter: proto.String("target=ts,import_extension=none"), ProtoFile: set.File}
 	for _, file := range set.File {
-		name := file.GetName()
-		ours := strings.HasPrefix(name, "scrollery/v1/")
-		if slices.Contains(needless, name) || !ours && !strings.HasPrefix(name, "google/protobuf/") {
-			continue
+		if strings.HasPrefix(file.GetName(), "scrollery/v1/") {
+			request.FileToGenerate = append(request.FileToGenerate, file.GetName())
 		}
-		if ours {
-			strip(file)
-			request.FileToGenerate = append(request.FileToGenerate, name)
-		}
-		request.ProtoFile = append(request.ProtoFile, file)
 	}
 	return request
-}
-
-// strip removes the imports of needless files and the options that they define. This
-// program does not link them, so they are the unknown fields of options.
-//
-// It also writes the file as proto3, which means the same: there, the TypeScript of a field
-// that may be missing is `number | undefined`. Of editions it is a number, and one that is
-// missing reads as 0.
-func strip(file *descriptorpb.FileDescriptorProto) {
-	file.Dependency = slices.DeleteFunc(file.Dependency, func(name string) bool { return slices.Contains(needless, name) })
-	file.PublicDependency, file.WeakDependency = nil, nil
-	for _, service := range file.Service {
-		clean(service.Options)
-		for _, method := range service.Method {
-			clean(method.Options)
-		}
-	}
-	explicit := presence(file.Options.GetFeatures(), true)
-	for _, message := range file.MessageType {
-		stripMessage(message, explicit)
-	}
-	clean(file.Options)
-	file.Options.Features = nil
-	file.Syntax, file.Edition = proto.String("proto3"), nil
-}
-
-// presence reports whether fields may be missing; inherited where features do not say.
-func presence(features *descriptorpb.FeatureSet, inherited bool) bool {
-	if features.GetFieldPresence() == descriptorpb.FeatureSet_FIELD_PRESENCE_UNKNOWN {
-		return inherited
-	}
-	return features.GetFieldPresence() == descriptorpb.FeatureSet_EXPLICIT
-}
-
-func stripMessage(message *descriptorpb.DescriptorProto, explicit bool) {
-	clean(message.Options)
-	for _, field := range message.Field {
-		single := field.GetLabel() == descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL && field.OneofIndex == nil &&
-			field.GetType() != descriptorpb.FieldDescriptorProto_TYPE_MESSAGE && !message.GetOptions().GetMapEntry()
-		if single && presence(field.Options.GetFeatures(), explicit) {
-			field.Proto3Optional = proto.Bool(true)
-			field.OneofIndex = proto.Int32(int32(len(message.OneofDecl)))
-			message.OneofDecl = append(message.OneofDecl, &descriptorpb.OneofDescriptorProto{Name: proto.String("_" + field.GetName())})
-		}
-		clean(field.Options)
-		if field.Options != nil {
-			field.Options.Features = nil
-		}
-	}
-	for _, inner := range message.NestedType {
-		stripMessage(inner, explicit)
-	}
-}
-
-func clean(options proto.Message) {
-	if message := options.ProtoReflect(); message.IsValid() {
-		message.SetUnknown(nil)
-	}
 }
