@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -288,10 +289,23 @@ func (s *Service) Wait(ctx context.Context) error {
 	}
 }
 
+// leaveProcessor has Go run on more threads than scrolls can keep busy. With as many as
+// there are processors, a few scrolls that compute have all of them, and what comes from
+// the network waits: Go looks for it every 10 ms then, and a goroutine that is ready waits
+// its turn. The kernel gives a thread that wakes up the processor much sooner. An operator
+// who sets GOMAXPROCS has what they set.
+func (c *Config) leaveProcessor() {
+	const forCalls = 2
+	if threads := c.Scrolls.Concurrency + forCalls; os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < threads {
+		runtime.GOMAXPROCS(threads)
+	}
+}
+
 // Serve runs the service until ctx ends. It stays reachable, but not ready, for the
 // lame-duck phase, then drains. Another SIGTERM or interrupt cuts both short: what runs is
 // given back at once.
 func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
+	cfg.leaveProcessor()
 	service, err := Start(ctx, cfg, log)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		log.Info("stopped before it served")
