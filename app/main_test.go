@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -12,6 +13,11 @@ import (
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == films {
 		stage.Main(filmSource())
+		return
+	}
+	if os.Getenv(asServer) != "" {
+		app.RunPlugin(os.Args)
+		serve()
 		return
 	}
 	apptest.Main(m)
