@@ -111,6 +111,23 @@ generate-check: ## Check that generated code and migrations are current
 	@.ci/unchanged ent proto -- $(MAKE) --no-print-directory generate
 	$(GO) run ./ent/migrate/diff --check
 
+.PHONY: protos
+protos: ## Export the public .proto files into bin/protos: they need no registry and no other file
+	$(GO) run ./proto/generate/export $(BIN)/protos
+
+# buf is built from the module proxy. It asks no registry: its inputs are an image and a
+# folder that need nothing else.
+BUF ?= $(GO) run github.com/bufbuild/buf/cmd/buf@v1.75.0
+
+.PHONY: protos-check
+protos-check: protos ## buf lint, and buf breaking against proto/released.binpb (the first time, it builds buf)
+	$(BUF) lint proto/gen/descriptors.binpb --path scrollery --config proto/buf.yaml
+	$(BUF) breaking $(BIN)/protos --against proto/released.binpb --config proto/buf.yaml
+
+.PHONY: protos-released
+protos-released: protos ## Make today's public .proto files those of the last release, for buf breaking
+	cp $(BIN)/protos/descriptors.binpb proto/released.binpb
+
 .PHONY: migration
 migration: ## Append the migrations NAME=… for changes of ent/schema (needs SCROLLERY_TEST_POSTGRES_URL)
 	$(GO) run ./ent/migrate/diff --name "$(NAME)"
