@@ -36,6 +36,10 @@ type sessionStages struct {
 	calls *pluginhost.Session
 }
 
+func (s sessionStages) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
+	return s.calls.Collect(ctx, id, run, seeds, emit)
+}
+
 func (s sessionStages) Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error) {
 	return s.calls.Plan(ctx, id, run, seeds)
 }

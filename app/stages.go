@@ -39,9 +39,11 @@ func Stages() []stage.Spec {
 	}
 }
 
-// together are the stages that share the process of a scroll: they read no files and run
-// no programs, and reach at most the operator's chat endpoint.
-func together() []string { return []string{plan.Spec().ID, rulestage.Spec().ID, captions.Spec().ID} }
+// together are the stages that share the process of a scroll: they run no programs, and
+// reach at most the operator's feed folder and chat endpoint.
+func together() []string {
+	return []string{plan.Spec().ID, feed.Spec().ID, rulestage.Spec().ID, captions.Spec().ID}
+}
 
 // stageValue is a setting or a secret of a stage with a variable of its own.
 type stageValue struct {

@@ -66,6 +66,9 @@ type Config struct {
 	Traffic int64 `yaml:"traffic"`
 	// Connections is how many a call may have at once; one more waits. 32 by default.
 	Connections int `yaml:"connections"`
+	// Warm is how long no session must be open before the process of Together's stages
+	// for the next one is started ahead. 1 s by default.
+	Warm time.Duration `yaml:"-"`
 	// Crashes in a row rest a plugin for CoolDown. 3 and 1 min by default.
 	Crashes  int           `yaml:"crashes"`
 	CoolDown time.Duration `yaml:"cool_down"`
@@ -79,7 +82,7 @@ const NoBox = "none"
 // Defaults is the config that an empty one is filled with.
 func Defaults() Config {
 	return Config{
-		Start: 10 * time.Second, Call: 30 * time.Minute, Stall: time.Minute,
+		Start: 10 * time.Second, Warm: time.Second, Call: 30 * time.Minute, Stall: time.Minute,
 		Memory: 512 << 20, Records: 100_000, Traffic: 1 << 30, Connections: 32, Crashes: 3, CoolDown: time.Minute,
 		MediaFile: 64 << 20, MediaTotal: 512 << 20, Disk: 256 << 20, Tasks: 512, Bytes: 64 << 20, Rate: 4 << 20,
 	}
@@ -88,7 +91,7 @@ func Defaults() Config {
 // Validate reports all errors; zero means the default.
 func (c Config) Validate() error {
 	var faults []error
-	for name, value := range map[string]time.Duration{"start": c.Start, "call": c.Call, "stall": c.Stall, "cool-down": c.CoolDown} {
+	for name, value := range map[string]time.Duration{"start": c.Start, "call": c.Call, "stall": c.Stall, "cool-down": c.CoolDown, "warm": c.Warm} {
 		if value < 0 {
 			faults = append(faults, fmt.Errorf("plugins: %s: below zero", name))
 		}
@@ -121,6 +124,7 @@ const minMemory = 64 << 20
 func (c Config) filled() Config {
 	d := Defaults()
 	fill(&c.Start, d.Start)
+	fill(&c.Warm, d.Warm)
 	fill(&c.Call, d.Call)
 	fill(&c.Stall, d.Stall)
 	fill(&c.Memory, d.Memory)

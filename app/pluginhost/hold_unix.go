@@ -3,6 +3,7 @@
 package pluginhost
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
@@ -22,6 +23,19 @@ func hold(path string) (*os.File, error) {
 		return nil, err
 	}
 	return folder, nil
+}
+
+// identity tells a file from another one that takes its place.
+func identity(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprint(stat.Dev, ":", stat.Ino)
 }
 
 // ours reports whether the folder is this user's: in a shared place another user may

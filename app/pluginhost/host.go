@@ -11,6 +11,13 @@
 // the operator's settings name and its scratch folder, and no host that it did not
 // declare; what it sends is bounded, cleaned and counted; and its process group is
 // killed when the call ends, however it ends.
+//
+// The built-in stages that only compute or read the operator's feed share one process in
+// the calls of a scroll, see [Session]. While no scroll runs, the host starts the process
+// of the next one ahead, from the operator's settings alone: no scroll, no tenant and no
+// call is known yet, and its box is that of any other. It serves one session and ends
+// with it, so nothing of one tenant can reach another; one that ends unused is replaced,
+// and all end with the host. A host without sessions, as an API process, starts none.
 package pluginhost
 
 import (
@@ -23,6 +30,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/pluginhost/confine"
+	"github.com/scrollery/scrollery/app/pluginhost/warm"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/peer"
 )
@@ -40,6 +48,7 @@ type Host struct {
 	strays   []Plugin // manifests that could not even be read
 
 	learning sync.WaitGroup
+	warm     *warm.Pool[*process]
 	ends     context.Context // with the host
 	end      context.CancelFunc
 
@@ -88,6 +97,7 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 	if h.config.Box == NoBox {
 		log.Warn("plugins run without a box: the author of one can read and change what this server can", "setting", "SCROLLERY_PLUGIN_BOX=none")
 	}
+	h.warm = h.newPool()
 	h.ends, h.end = context.WithCancel(context.Background())
 	return h, nil
 }
@@ -129,6 +139,7 @@ func (h *Host) Close() error {
 		live = append(live, p)
 	}
 	h.mu.Unlock()
+	h.warm.Close()
 	for _, p := range live {
 		p.runner.kill()
 	}

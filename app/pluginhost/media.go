@@ -60,7 +60,7 @@ func (f *Folder) Fetch(ctx context.Context, id string, run stage.Run, refs []sta
 		asked.open[ref] = true
 	}
 	one := &fetch{folder: f, asked: asked, emit: emit}
-	return f.host.source(ctx, id, run, verb{
+	return f.host.source(ctx, nil, id, run, verb{
 		kind: stage.SourceKind, name: "Media",
 		open: stagev1.StageServiceClient.Media,
 		unasked: chunks(input, func(batch []*stagev1.Ref, last bool) *stagev1.Input {

@@ -320,7 +320,7 @@ func TestMediaOfADeadHost(t *testing.T) {
 
 func await(t *testing.T, there func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if there() {
 			return
 		}

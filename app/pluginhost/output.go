@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -32,6 +33,7 @@ const (
 type output struct {
 	log    *slog.Logger
 	redact *strings.Replacer
+	scroll atomic.Value // of a process that was started ahead, once it has one
 
 	mu    sync.Mutex
 	lines int
@@ -40,6 +42,26 @@ type output struct {
 	// first and a long stack after it.
 	head, tail []byte
 }
+
+// late adds the scroll to the lines of a process that began without one.
+type late struct {
+	slog.Handler
+	scroll *atomic.Value
+}
+
+func (l late) Handle(ctx context.Context, line slog.Record) error {
+	if scroll := l.scroll.Load(); scroll != nil {
+		line = line.Clone()
+		line.AddAttrs(slog.Any("scroll", scroll))
+	}
+	return l.Handler.Handle(ctx, line)
+}
+
+func (l late) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return late{l.Handler.WithAttrs(attrs), l.scroll}
+}
+
+func (l late) WithGroup(name string) slog.Handler { return late{l.Handler.WithGroup(name), l.scroll} }
 
 // redactor leaves out secrets of a length that no chance text has, in lower case
 // too, since a host's name is logged in it.

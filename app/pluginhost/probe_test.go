@@ -325,6 +325,12 @@ func judge(_ context.Context, call *stage.Call, next func() (stage.Record, error
 	if call.Prompt == "die" {
 		os.Exit(3)
 	}
+	if call.Prompt == "traces" { // leaves some, and says which were there
+		left, _ := filepath.Glob(call.Scratch + "/*")
+		call.Log.Info("looked for traces")
+		err := os.WriteFile(call.Scratch+"/trace", nil, 0o600)
+		return stage.Summary{Notes: []string{fmt.Sprint("call ", calls, ", files ", len(left))}}, err
+	}
 	var all []stage.Record
 	for {
 		r, err := next()

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +36,8 @@ type process struct {
 	output     *output
 	connection *grpc.ClientConn
 	net        *network
+	recipe     string                     // of a shared one, its recipe's key
+	idle       chan struct{}              // of one that was started ahead, closed at its first call
 	stage      stagev1.StageServiceClient // of a stage
 }
 
@@ -43,6 +46,7 @@ type contract struct {
 	handshake  plugin.HandshakeConfig
 	service    string
 	maxMessage int
+	env        []string // for the process, besides the usual
 }
 
 func stageContract() contract {
@@ -57,13 +61,27 @@ func stageContract() contract {
 // start brings up a stage that may do what spec needs, and no more. The caller
 // stops it.
 func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given) (*process, error) {
-	out := &output{log: h.log.With("plugin", e.id, "scroll", given.scroll), redact: redactor(given.secrets)}
+	return h.bring(ctx, e, spec, given, false)
+}
+
+// bring is start. One that is idle belongs to no scroll until it begins.
+func (h *Host) bring(ctx context.Context, e *entry, spec stage.Spec, given given, idle bool) (*process, error) {
+	out := &output{redact: redactor(given.secrets)}
+	if idle {
+		out.log = slog.New(late{h.log.With("plugin", e.id).Handler(), &out.scroll})
+	} else {
+		out.log = h.log.With("plugin", e.id, "scroll", given.scroll)
+	}
 	declared, endpoints := reach(spec, given)
 	net, err := h.network(out, declared, endpoints, least(spec.Limits.Call, h.config.Call))
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.launch(ctx, e.id, h.config.Memory, stageContract(), out, net, func() (confine.Policy, error) {
+	terms := stageContract()
+	if e.builtin {
+		terms.env = []string{startGC}
+	}
+	p, err := h.launch(ctx, e.id, h.config.Memory, terms, out, net, idle, func() (confine.Policy, error) {
 		return h.policy(e, spec, given, net)
 	})
 	if err != nil {
@@ -73,8 +91,10 @@ func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given
 	return p, nil
 }
 
-// launch starts a process in a folder of its own, with the policy that allowed makes. The network ends with the process. The caller stops the process.
-func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, net *network, allowed func() (confine.Policy, error)) (*process, error) {
+// launch starts a process in a folder of its own, with the policy that allowed makes. The
+// network ends with the process. The use of an idle one is measured once it begins. The
+// caller stops the process.
+func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, net *network, idle bool, allowed func() (confine.Policy, error)) (*process, error) {
 	made, err := newScratch(h.scratch, scratchPrefix)
 	if err != nil {
 		net.close()
@@ -98,6 +118,10 @@ func (h *Host) launch(ctx context.Context, id string, memory int64, terms contra
 		return nil, err
 	}
 	command.Serve = net.serve
+	if idle {
+		p.idle = make(chan struct{})
+		command.Measured = p.idle
+	}
 	p.runner = newRunner(id, command, p.output)
 	if err := h.enter(p); err != nil {
 		p.stop()
@@ -134,7 +158,7 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract, trust *tls
 		},
 		RunnerFunc: func(_ hclog.Logger, command *exec.Cmd, _ string) (goplugin.Runner, error) {
 			// In a box the host's folder for sockets does not exist.
-			p.runner.command.Env = slices.Concat(environment(p.work(), memory), p.net.environment(), command.Env, key,
+			p.runner.command.Env = slices.Concat(environment(p.work(), memory), p.net.environment(), command.Env, key, terms.env,
 				[]string{plugin.EnvUnixSocketDir + "=" + p.folder})
 			p.runner.sockets = p.folder
 			return p.runner, nil
@@ -188,30 +212,37 @@ func (p *process) connect(ctx context.Context, service string) error {
 // policy is what a stage may do in a call.
 func (h *Host) policy(e *entry, spec stage.Spec, given given, net *network) (confine.Policy, error) {
 	rules := confine.Policy{
-		Path: e.path, SHA256: e.manifest.SHA256, Memory: h.memory(spec), Reads: given.reads, Proxy: net.port(), Programs: len(spec.Programs) > 0,
+		Path: e.path, SHA256: e.manifest.SHA256, Memory: h.memory(spec), Proxy: net.port(), Programs: len(spec.Programs) > 0,
 	}
 	if e.builtin {
 		if err := h.again(&rules, e.id); err != nil {
 			return confine.Policy{}, err
 		}
 	}
-	for _, name := range given.paths {
-		value := given.settings[name]
+	files, err := given.files()
+	rules.Reads = slices.Concat(given.reads, files)
+	return rules, err
+}
+
+// files are what the settings that are paths lead to. It makes those settings absolute.
+func (g given) files() (reads []string, err error) {
+	for _, name := range g.paths {
+		value := g.settings[name]
 		if !isPath(value) {
 			continue
 		}
 		path, err := filepath.Abs(value)
 		if err != nil {
-			return confine.Policy{}, err
+			return nil, err
 		}
 		// A value that names no file may be a word that the stage understands.
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		given.settings[name] = path
-		rules.Reads = append(rules.Reads, path)
+		g.settings[name] = path
+		reads = append(reads, path)
 	}
-	return rules, nil
+	return reads, nil
 }
 
 // again has the process become this program's own plugin.
@@ -239,6 +270,18 @@ func (h *Host) memory(spec stage.Spec) int64 {
 }
 
 func (p *process) work() string { return filepath.Join(p.folder, workFolder) }
+
+// begin gives a process that was started ahead to a scroll. It is called once.
+func (p *process) begin(scroll string) {
+	p.output.scroll.Store(scroll)
+	close(p.idle)
+}
+
+// Ended is closed when the process has ended.
+func (p *process) Ended() <-chan struct{} { return p.runner.exited }
+
+// Stop is stop, for the pool.
+func (p *process) Stop() { p.stop() }
 
 // stop kills the process group, whatever the plugin thinks of it, waits for its
 // end and deletes its folder. A stage that is done has nothing left to do.

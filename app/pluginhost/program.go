@@ -44,7 +44,7 @@ func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, err
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, net, func() (confine.Policy, error) {
+	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, net, false, func() (confine.Policy, error) {
 		rules := confine.Policy{Memory: program.Memory, Writes: program.Writes, Proxy: net.port()}
 		err := h.again(&rules, program.ID)
 		return rules, err

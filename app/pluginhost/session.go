@@ -2,7 +2,9 @@ package pluginhost
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +12,7 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
+	"github.com/scrollery/scrollery/app/pluginhost/warm"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -18,6 +21,7 @@ import (
 // process for each call. The caller closes it. Its methods may be called at the same time.
 type Session struct {
 	host *Host
+	end  func() // tells the pool
 
 	mu     sync.Mutex
 	busy   bool // a call uses the process
@@ -31,7 +35,7 @@ type Session struct {
 const sessionIdle = 5 * time.Second
 
 // Session begins the calls of one scroll.
-func (h *Host) Session() *Session { return &Session{host: h} }
+func (h *Host) Session() *Session { return &Session{host: h, end: sync.OnceFunc(h.warm.Begin())} }
 
 // Close ends the process of the session. A call that uses it fails.
 func (s *Session) Close() {
@@ -42,6 +46,7 @@ func (s *Session) Close() {
 	if p != nil {
 		p.stop()
 	}
+	s.end()
 }
 
 // release forgets the process, which the caller stops unless a call uses it.
@@ -80,13 +85,19 @@ func (s *Session) enter() bool {
 }
 
 func (s *Session) join(ctx context.Context, e *entry, run stage.Run, own given) (*process, func(bool), error) {
+	r, err := s.host.together(e, run, own)
 	s.mu.Lock()
 	p := s.shared
+	if p != nil && p.recipe != r.key {
+		s.shared = nil
+	}
 	s.mu.Unlock()
-	var err error
-	if p == nil {
-		whole, all := s.host.together(e, run, own)
-		p, err = s.host.start(ctx, whole, whole.spec, all)
+	if p != nil && p.recipe != r.key {
+		p.stop() // it may do what this call must not, or less
+		p = nil
+	}
+	if p == nil && err == nil {
+		p, err = s.host.fresh(ctx, r)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,13 +138,22 @@ func (s *Session) rest(p *process) {
 	p.stop()
 }
 
-// together is the entry of the process of some built-in stages, of which e is one: it may
+// recipe is how the process of several built-in stages is started. It is of the
+// operator's settings alone, but for the scroll's name, and all that the process may do.
+type recipe struct {
+	entry *entry
+	given given
+	// key is the same for recipes that differ in the scroll at most.
+	key string
+}
+
+// together is the recipe of the process of some built-in stages, of which e is one: it may
 // do what any of them may, and gets the settings of a call with the call. What a stage
 // lacks that is not called does not matter.
-func (h *Host) together(e *entry, run stage.Run, own given) (*entry, given) {
+func (h *Host) together(e *entry, run stage.Run, own given) (recipe, error) {
 	all := given{scroll: own.scroll, secrets: map[string]string{}, settings: map[string]string{}}
 	whole := &entry{builtin: true}
-	var ids []string
+	var ids, files []string
 	for _, id := range h.config.Together {
 		one := h.entries[id]
 		if one == nil || !one.builtin {
@@ -147,13 +167,54 @@ func (h *Host) together(e *entry, run stage.Run, own given) (*entry, given) {
 		for name, secret := range g.secrets {
 			all.secrets[id+"."+name] = secret
 		}
+		reads, err := g.files()
+		if err != nil && id == e.id {
+			return recipe{}, err
+		}
+		for _, path := range reads {
+			files = append(files, identity(path))
+		}
+		all.reads = append(all.reads, reads...)
 		all.endpoints, all.own = append(all.endpoints, g.endpoints...), append(all.own, g.own...)
 		whole.spec.Hosts = append(whole.spec.Hosts, one.spec.Hosts...)
 		whole.spec.Programs = append(whole.spec.Programs, one.spec.Programs...)
-		whole.spec.Limits.Memory = max(whole.spec.Limits.Memory, one.spec.Limits.Memory)
+		whole.spec.Limits.Memory = max(whole.spec.Limits.Memory, h.memory(one.spec))
 	}
 	whole.id = strings.Join(ids, " ")
-	return whole, all
+	key := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %q %d", whole.spec.Hosts, whole.spec.Programs,
+		all.endpoints, all.own, all.reads, files, all.secrets, whole.spec.Limits.Memory))
+	return recipe{whole, all, string(key[:])}, nil
+}
+
+// The bounds of the processes that are started ahead.
+const (
+	warmSize = 1
+	warmRest = 10 * time.Minute
+)
+
+func (h *Host) newPool() *warm.Pool[*process] {
+	return warm.New[*process](warm.Config{Size: warmSize, Quiet: h.config.Warm, Rest: warmRest, Failed: func(err error) {
+		h.log.Warn("no process of the built-in stages could be started ahead", "error", err)
+	}})
+}
+
+// fresh is a process that nothing was given to: one that was started ahead, or a new one.
+func (h *Host) fresh(ctx context.Context, r recipe) (*process, error) {
+	bring := func(ctx context.Context, scroll string, idle bool) (*process, error) {
+		g := r.given
+		g.scroll = scroll
+		p, err := h.bring(ctx, r.entry, r.entry.spec, g, idle)
+		if err == nil {
+			p.recipe = r.key
+		}
+		return p, err
+	}
+	p, ok := h.warm.Take(r.key, func(ctx context.Context) (*process, error) { return bring(ctx, "", true) })
+	if !ok {
+		return bring(ctx, r.given.scroll, false)
+	}
+	p.begin(r.given.scroll)
+	return p, nil
 }
 
 // addressed names the stage that a call of a shared process is for.
@@ -163,6 +224,11 @@ func addressed(ctx context.Context, id string) context.Context {
 
 // alone is for calls of no scroll: each has a process of its own.
 func (h *Host) alone() *Session { return &Session{host: h, closed: true} }
+
+// Collect is [Session.Collect] in a process of its own.
+func (h *Host) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
+	return h.alone().Collect(ctx, id, run, seeds, emit)
+}
 
 // Plan is [Session.Plan] in a process of its own.
 func (h *Host) Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error) {

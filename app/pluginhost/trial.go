@@ -92,7 +92,7 @@ func (t *Trial) StartLogged(ctx context.Context, log *slog.Logger) (*Attempt, er
 }
 
 func (t *Trial) launch(ctx context.Context, terms contract, out *output) (*process, error) {
-	return t.host.launch(ctx, t.entry.id, t.host.config.Memory, terms, out, nil, func() (confine.Policy, error) {
+	return t.host.launch(ctx, t.entry.id, t.host.config.Memory, terms, out, nil, false, func() (confine.Policy, error) {
 		return t.host.policy(t.entry, t.Spec, given{}, nil)
 	})
 }

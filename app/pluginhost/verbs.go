@@ -43,8 +43,8 @@ func seedInput(seeds []stage.Seed) []*stagev1.Input {
 // Collect asks a source for videos. Emit gets clean records in batches, from this
 // goroutine, and the source waits while it works. What was emitted before an
 // error stays good. Errors are *record.CallError, but for emit's own and the end of ctx.
-func (h *Host) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
-	return h.source(ctx, id, run, verb{
+func (s *Session) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
+	return s.host.source(ctx, s, id, run, verb{
 		kind: stage.SourceKind, name: "Collect",
 		open:    stagev1.StageServiceClient.Collect,
 		unasked: seedInput(seeds),
@@ -58,7 +58,7 @@ func (h *Host) Refresh(ctx context.Context, id string, run stage.Run, refs []sta
 	for _, ref := range refs {
 		input = append(input, stage.EncodeRef(ref))
 	}
-	return h.source(ctx, id, run, verb{
+	return h.source(ctx, nil, id, run, verb{
 		kind: stage.SourceKind, name: "Refresh",
 		open: stagev1.StageServiceClient.Refresh,
 		unasked: chunks(input, func(batch []*stagev1.Ref, last bool) *stagev1.Input {
@@ -68,8 +68,8 @@ func (h *Host) Refresh(ctx context.Context, id string, run stage.Run, refs []sta
 	})
 }
 
-func (h *Host) source(ctx context.Context, id string, run stage.Run, v verb) ([]stage.Outcome, error) {
-	done, err := h.call(ctx, nil, id, run, v)
+func (h *Host) source(ctx context.Context, s *Session, id string, run stage.Run, v verb) ([]stage.Outcome, error) {
+	done, err := h.call(ctx, s, id, run, v)
 	outcomes := stage.DecodeOutcomes(done.GetOutcomes())
 	for i := range outcomes {
 		outcomes[i].Clean()

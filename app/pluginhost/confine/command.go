@@ -109,6 +109,10 @@ type Command struct {
 	Stdout, Stderr *os.File
 	// Serve, if set, gets the listener at the policy's Proxy when the box is ready.
 	Serve func(net.Listener)
+	// Measured, if set, is closed when the process gets work: what it uses in a box is
+	// measured from then on, since measuring costs processor time. The limits that the
+	// kernel keeps hold from the start.
+	Measured <-chan struct{}
 
 	policy  Policy
 	starter *starter
@@ -240,6 +244,12 @@ func (c *Command) AwaitExit() (reap func() error) {
 	go func() {
 		defer close(watched)
 		<-c.ready
+		if c.Measured != nil {
+			select {
+			case <-c.Measured:
+			case <-c.ended:
+			}
+		}
 		if c.failed == nil {
 			c.metered = meter(c.Pid(), c.scratch, c.policy, c.ended)
 		}
