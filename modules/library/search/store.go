@@ -59,13 +59,10 @@ func Page(ctx context.Context, db *store.DB, l List, f Filter, limit int, after 
 // rareFirst moves the first term that few videos have to the front, and reports whether
 // there is one.
 func rareFirst(ctx context.Context, db *store.DB, terms []string) (isRare bool, err error) {
-	count := db.Hot(dialectOf(db).count())
+	beyond := db.Hot(dialectOf(db).beyond())
 	for i, term := range terms {
-		err := count.Each(ctx, func(row store.Row) (bool, error) {
-			found, _ := row[0].(int64)
-			isRare = found <= examined
-			return false, nil
-		}, term)
+		isRare = true
+		err := beyond.Each(ctx, func(store.Row) (bool, error) { isRare = false; return false, nil }, term)
 		if err != nil {
 			return false, err
 		}
@@ -98,19 +95,19 @@ func (l List) end(ctx context.Context, db *store.DB, f Filter, after []byte) (en
 
 // walk looks at the rows of the list up to $3.
 func (l List) walk(d dialect, f Filter, terms int) string {
-	from, where := d.conditions(f, terms)
+	from, where := d.conditions(f, 0, terms)
 	parts := l.each(fmt.Sprintf("SELECT v.id, v.%[1]s AS place FROM videos v%[2]s WHERE {tenant:v} AND %%s AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[3]s ORDER BY v.%[1]s LIMIT %[4]d",
 		l.Order, from, where, MostItems+1))
 	return l.documents("SELECT id, place FROM (" + parts + ") m")
 }
 
-// rare looks at the videos that have the first term.
+// rare looks at the videos that have the first term, which the index has found.
 func (l List) rare(d dialect, f Filter, terms int) string {
-	from, where := d.conditions(f, terms)
+	from, where := d.conditions(f, 1, terms)
 	// The inner limit cuts nothing off. Without it PostgreSQL would read the whole list in
 	// order until it met the few videos.
 	return l.documents(fmt.Sprintf("SELECT id, place FROM (SELECT v.id, v.%[1]s AS place FROM (%[2]s) w CROSS JOIN videos v%[3]s WHERE v.id = w.id AND {tenant:v} AND (%[4]s) AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[5]s LIMIT %[6]d) m",
-		l.Order, d.having("$11"), from, strings.Join(l.Ranges, " OR "), where, examined+1))
+		l.Order, d.having("$11")+" LIMIT "+strconv.Itoa(few+1), from, strings.Join(l.Ranges, " OR "), where, few+1))
 }
 
 // documents reads the documents of the first of the chosen videos.
@@ -144,34 +141,40 @@ CAST({owner} AS text) || '_' || replace(btrim(terms), ' ', ' ' || CAST({owner} A
 	return dialect{"instr", `SELECT rowid AS id FROM video_words WHERE video_words MATCH ('"' || %s || '"')`}
 }
 
-// having are the videos with a term, at most one more than a page looks at.
+// having are the videos with a term.
 func (d dialect) having(term string) string {
-	word := "CAST(CAST({account} AS BIGINT) AS TEXT) || '_' || CAST(" + term + " AS TEXT)"
-	return fmt.Sprintf(d.ids, word) + " LIMIT " + strconv.Itoa(examined+1)
+	return fmt.Sprintf(d.ids, "CAST(CAST({account} AS BIGINT) AS TEXT) || '_' || CAST("+term+" AS TEXT)")
 }
 
-// count counts the videos with the term $1, at most one more than a page looks at.
-func (d dialect) count() string {
-	return "SELECT COUNT(*) FROM (" + d.having("$1") + ") w CROSS JOIN video_terms t WHERE t.id = w.id AND {tenant:t}"
+// beyond has a row if more than a few videos have the term $1.
+func (d dialect) beyond() string {
+	return fmt.Sprintf("SELECT t.id FROM (%s LIMIT 1 OFFSET %d) w CROSS JOIN video_terms t WHERE t.id = w.id AND {tenant:t}", d.having("$1"), few)
 }
 
-// conditions are those of a filter with so many terms: what they read besides the video v,
-// and the conditions.
-func (d dialect) conditions(f Filter, terms int) (from, where string) {
-	where = `(v.platform = $2 OR CAST($2 AS TEXT) = '') AND (v.kind = $4 OR CAST($4 AS TEXT) = '')
+// conditions are those of a filter with so many terms, the first of which are met: what
+// they read besides the video v, and the conditions. Most searches are for words alone:
+// these look at the index of the list and at the terms, and not at the video's own row.
+func (d dialect) conditions(f Filter, met, terms int) (from, where string) {
+	where = "1 = 1"
+	if (f != Filter{Terms: f.Terms, Without: f.Without}) {
+		where = `(v.platform = $2 OR CAST($2 AS TEXT) = '') AND (v.kind = $4 OR CAST($4 AS TEXT) = '')
 AND (v.handle = $5 OR CAST($5 AS TEXT) = '') AND (v.usable_views >= $6 OR CAST($6 AS BIGINT) = 0) AND v.score >= $7
 AND (v.posted_at >= $8 OR CAST($8 AS BIGINT) = 0) AND (v.posted_at < $9 OR CAST($9 AS BIGINT) = 0)`
+	}
 	if f.followed() {
 		at := f.afterTerms(terms)
 		where += fmt.Sprintf(` AND EXISTS (SELECT 1 FROM creators c WHERE +{tenant:c} AND c.id = v.creator_id
 AND c.followers >= $%[1]d AND (c.followers <= $%[2]d OR CAST($%[2]d AS BIGINT) = 0))`, at, at+1)
 	}
-	if terms == 0 && f.Without == "" {
+	if met >= terms && f.Without == "" {
 		return "", where
 	}
 	from = " CROSS JOIN video_terms t"
-	where += " AND t.id = v.id AND {tenant:t} AND (CAST($10 AS TEXT) = '' OR " + d.position + "(t.terms, ' ' || CAST($10 AS TEXT) || ' ') = 0)"
-	for i := range terms {
+	where += " AND t.id = v.id AND {tenant:t}"
+	if f.Without != "" {
+		where += " AND " + d.position + "(t.terms, ' ' || CAST($10 AS TEXT) || ' ') = 0"
+	}
+	for i := met; i < terms; i++ {
 		where += fmt.Sprintf(" AND %s(t.terms, ' ' || CAST($%d AS TEXT) || ' ') > 0", d.position, 11+i)
 	}
 	return from, where
