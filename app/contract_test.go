@@ -311,6 +311,13 @@ func contractCases() []contractCase {
 		{name: "series of an unknown key", call: "GET /v1/trends/series?key=hashtag:x", want: 200, has: map[string]any{"found": false, "key": "hashtag:x"}},
 		bad("series of no key", "GET /v1/trends/series?key=", "key"),
 		ok("backtest of nothing", "GET /v1/outliers/backtest?scrollId=scr_x"),
+		{name: "trends backtest of nothing", call: "GET /v1/trends/backtest?days=28", want: 200, has: map[string]any{"days": 28.0, "newCreators": 2.0}},
+		bad("trends backtest of no days", "GET /v1/trends/backtest?days=0&limit=1", "days", "limit"),
+		{name: "creator of an unknown video", call: "GET /v1/library/creator?videoId=vid_x", want: 200, has: map[string]any{"found": false, "creator": nil}},
+		{name: "creator of an unknown handle", call: "GET /v1/library/creator?platform=tiktok&handle=@x", want: 200, has: map[string]any{"found": false, "creator": nil}},
+		bad("creator of nothing", "GET /v1/library/creator", "platform", "handle"),
+		bad("creator in two ways", "GET /v1/library/creator?videoId=vid_x&platform=tiktok&handle=x", "platform", "handle"),
+		bad("creator of half a name", "GET /v1/library/creator?handle=x&id=y", "platform", "id"),
 		bad("backtest of an empty scroll", "GET /v1/outliers/backtest?scrollId=&limit=3", "scrollId", "limit"),
 
 		// Older endpoints.

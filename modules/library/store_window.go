@@ -6,11 +6,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 
 	entsql "entgo.io/ent/dialect/sql"
 
 	"github.com/scrollery/scrollery/ent/libraryrun"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -109,6 +111,40 @@ func (s *Service) observations(ctx context.Context, read reader, runs []scrollRu
 		}
 	}
 	return found, nil
+}
+
+// past are the newest scrolls of a subject with what they read: at most so many scrolls,
+// and as many as have at most so many readings together. It is nil where there is none.
+func (s *Service) past(ctx context.Context, subject string, scrolls, readings int) (*insight.Past, error) {
+	runs, _, err := s.runs(ctx, s.outside(), subject, 0)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	p := &insight.Past{Since: insight.FromStart}
+	if len(runs) > scrolls {
+		p.Since, runs = runs[scrolls].lastAt, runs[:scrolls]
+	}
+	statement := s.db.Hot(`SELECT video_id, observed_at, views, likes FROM observations WHERE {tenant} AND scroll_id = $1 LIMIT ` + strconv.Itoa(readings+1))
+	var all []score.Observation
+	for _, r := range runs {
+		one := insight.PastRun{Scroll: r.scroll}
+		err := statement.Each(ctx, func(row store.Row) (bool, error) {
+			one.Readings = append(one.Readings, score.Observation{
+				Video: intOf(row[0], 0), Scroll: r.scroll, At: intOf(row[1], 0), Views: intOf(row[2], score.Unknown), Likes: intOf(row[3], score.Unknown),
+			})
+			return true, nil
+		}, r.scroll)
+		if err != nil {
+			return nil, fmt.Errorf("read the readings of scroll %d: %w", r.scroll, err)
+		}
+		if len(all)+len(one.Readings) > readings {
+			p.Since = r.lastAt
+			break
+		}
+		all, p.Runs = append(all, one.Readings...), append(p.Runs, one)
+	}
+	p.Carriers, err = s.carriers(ctx, s.outside(), all)
+	return p, err
 }
 
 // carriers are the videos of observations.

@@ -95,7 +95,7 @@ func (r *BacktestReport) WriteTables(out io.Writer) error {
 	for _, o := range r.Outliers {
 		line("%s\t%s\t+%d\t%d\t%d\t%s\t%d\t%d\t%s\t%s", o.By, o.Of, o.Later, o.Scored, o.Above, share(o.BaseRate), o.Flagged, o.Still, share(o.Precision), share(o.Recall))
 	}
-	line("\nTrends: of the first %d keys of a run, how many at least %d new creators take up within %d days", firstTrends, newCreators, r.Trends.Days)
+	line("\nTrends: of the first %d keys of a run, how many at least %d new creators take up within %d days", score.FirstTrends, score.NewCreators, r.Trends.Days)
 	if len(r.Trends.Runs) == 0 {
 		line("no run after the first has readings of %d days later", r.Trends.Days)
 		return w.Flush()

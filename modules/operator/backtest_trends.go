@@ -1,20 +1,7 @@
 package operator
 
 import (
-	"time"
-
 	"github.com/scrollery/scrollery/modules/library/score"
-)
-
-const (
-	// firstTrends is how many keys of a run are tested: a first page.
-	firstTrends = 25
-	// newCreators is how many creators take up a key that spreads.
-	newCreators = 2
-	// latePart is by how much the readings may end before the days after a run are over:
-	// daily runs are not punctual.
-	latePart = int64(time.Hour / time.Millisecond)
-	dayLong  = int64(24 * time.Hour / time.Millisecond)
 )
 
 // BacktestTrend counts how many of the first 25 trends of a run were taken up: at least
@@ -43,12 +30,10 @@ type TrendRow struct {
 	BaseRate *float64 `json:"baseRate"`
 }
 
-// rankedRun is what was a trend after a run, and what was not.
+// rankedRun is a run with what was a trend after it.
 type rankedRun struct {
-	run           int
-	at            int64
-	listed        int
-	first, others []string
+	run int
+	score.RankedRun
 }
 
 // rank ranks the trends of the library as it is.
@@ -61,21 +46,8 @@ func (l *backtestLibrary) rank(run int) {
 	for i, v := range l.videos {
 		carriers[i] = score.Carrier{ID: v.id, Creator: l.creator(v), PostedAt: v.facts.postedAt, Keys: v.facts.keys}
 	}
-	listed, dropped := score.NewWindow(at, score.Span(l.observations, at), l.observations, carriers, l.generic).Rank(false)
-	ranked := rankedRun{run: run, at: at, listed: len(listed)}
-	for i := range listed {
-		if i < firstTrends {
-			ranked.first = append(ranked.first, listed[i].Key)
-		} else {
-			ranked.others = append(ranked.others, listed[i].Key)
-		}
-	}
-	for i := range dropped {
-		if dropped[i].Drop != score.GenericKey {
-			ranked.others = append(ranked.others, dropped[i].Key)
-		}
-	}
-	l.ranked = append(l.ranked, ranked)
+	w := score.NewWindow(at, score.Span(l.observations, at), l.observations, carriers, l.generic)
+	l.ranked = append(l.ranked, rankedRun{run, w.Split()})
 }
 
 // trends compares what was ranked with the videos of the whole library.
@@ -94,38 +66,22 @@ func (l *backtestLibrary) trends(days int) BacktestTrend {
 	for i := range l.observations {
 		end = max(end, l.observations[i].At)
 	}
+	var all score.TrendCounts
 	for _, r := range l.ranked {
-		until := r.at + int64(days)*dayLong
-		if until > end+latePart {
-			continue
+		if counts, ok := r.Test(uses, days, end); ok {
+			all.Add(counts)
+			found.Runs = append(found.Runs, trendRow(r.run, counts))
 		}
-		row := TrendRow{
-			Run: r.run, Listed: r.listed, First: len(r.first), Taken: taken(score.Uptake(r.first, uses, r.at, until)),
-			Others: len(r.others), OthersTaken: taken(score.Uptake(r.others, uses, r.at, until)),
-		}
-		found.All.Listed += row.Listed
-		found.All.First += row.First
-		found.All.Taken += row.Taken
-		found.All.Others += row.Others
-		found.All.OthersTaken += row.OthersTaken
-		row.rates()
-		found.Runs = append(found.Runs, row)
 	}
-	found.All.rates()
+	found.All = trendRow(0, all)
 	return found
 }
 
-func taken(counts []int) (n int) {
-	for _, count := range counts {
-		if count >= newCreators {
-			n++
-		}
+func trendRow(run int, c score.TrendCounts) TrendRow {
+	return TrendRow{
+		Run: run, Listed: c.Listed, First: c.First, Taken: c.Taken, Others: c.Others, OthersTaken: c.OthersTaken,
+		Rate: rate(c.Taken, c.First), BaseRate: rate(c.OthersTaken, c.Others),
 	}
-	return n
-}
-
-func (r *TrendRow) rates() {
-	r.Rate, r.BaseRate = rate(r.Taken, r.First), rate(r.OthersTaken, r.Others)
 }
 
 // rate is num ÷ den to four digits; nil where den is 0.

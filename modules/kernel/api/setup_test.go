@@ -248,6 +248,8 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.ListScoresRequest, scrolleryv1.ListScoresResponse](b, "ListScores")
 	unary[scrolleryv1.GetTrendSeriesRequest, scrolleryv1.GetTrendSeriesResponse](b, "GetTrendSeries")
 	unary[scrolleryv1.BacktestOutliersRequest, scrolleryv1.BacktestOutliersResponse](b, "BacktestOutliers")
+	unary[scrolleryv1.BacktestTrendsRequest, scrolleryv1.BacktestTrendsResponse](b, "BacktestTrends")
+	unary[scrolleryv1.GetCreatorRequest, scrolleryv1.GetCreatorResponse](b, "GetCreator")
 	unary[scrolleryv1.GetUsageRequest, scrolleryv1.GetUsageResponse](b, "GetUsage")
 	unary[scrolleryv1.ListEventsRequest, scrolleryv1.ListEventsResponse](b, "ListEvents")
 	unary[scrolleryv1.WriteSandboxFileRequest, scrolleryv1.WriteSandboxFileResponse](b, "WriteSandboxFile")

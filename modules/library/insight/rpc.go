@@ -24,6 +24,8 @@ func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "ListScores", s.listScores)
 	api.Unary(m, "GetTrendSeries", s.getTrendSeries)
 	api.Unary(m, "BacktestOutliers", s.backtestOutliers)
+	api.Unary(m, "BacktestTrends", s.backtestTrends)
+	api.Unary(m, "GetCreator", s.getCreator, checkCreator)
 }
 
 // defaultLimit is the length of a page of readings.
@@ -146,4 +148,32 @@ func part(num, den int) *float64 {
 	}
 	f := score.Part(num, den).Float64()
 	return &f
+}
+
+// defaultDays is how many days after a scroll a key has to be taken up.
+const defaultDays = 4
+
+func (s *Service) backtestTrends(ctx context.Context, req *pb.BacktestTrendsRequest) (*pb.BacktestTrendsResponse, error) {
+	days := defaultDays
+	if req.Days != nil {
+		days = int(req.GetDays())
+	}
+	runs, all, err := s.BacktestTrends(ctx, days)
+	if err != nil {
+		return nil, err
+	}
+	answer := &pb.BacktestTrendsResponse{Days: int32(days), NewCreators: score.NewCreators, All: trendCounts(all)}
+	for _, r := range runs {
+		answer.Runs = append(answer.Runs, &pb.TrendBacktestRun{
+			ScrollId: scrollID(r.Scroll), ObservedAt: float64(r.ObservedAt), Keys: trendCounts(r.TrendCounts),
+		})
+	}
+	return answer, nil
+}
+
+func trendCounts(c score.TrendCounts) *pb.TrendBacktestSum {
+	return &pb.TrendBacktestSum{
+		Listed: int32(c.Listed), First: int32(c.First), Taken: int32(c.Taken), Others: int32(c.Others), OthersTaken: int32(c.OthersTaken),
+		Rate: part(c.Taken, c.First), BaseRate: part(c.OthersTaken, c.Others),
+	}
 }

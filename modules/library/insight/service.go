@@ -7,6 +7,7 @@ package insight
 
 import (
 	"context"
+	"math"
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -26,11 +27,34 @@ type Source struct {
 	Runs func(ctx context.Context, subject string) (scrolls []int64, err error)
 	// Window is the trend window of a subject; nil where it has no usable reading.
 	Window func(ctx context.Context, subject string) (*score.Window, error)
+	// Past are the newest completed scrolls of a subject with their readings, at most so many
+	// of each, and the videos that they read.
+	Past func(ctx context.Context, subject string, runs, readings int) (*Past, error)
+	// IsGeneric recognises keys that name the feed and no subject.
+	IsGeneric func(key string) bool
 	// Niche reads the videos of a kind, from the newest on that can be a peer of the reading.
 	Niche func(ctx context.Context, target score.Reading) *score.Niche
 	// Outlier appends the members of an outlier after its video: what the sort key of a
 	// listed video carries.
 	Outlier func(b, order []byte) ([]byte, error)
+}
+
+// Past is what the newest scrolls of a subject read.
+type Past struct {
+	// Runs are the scrolls, the one with the newest reading first.
+	Runs []PastRun
+	// Since is the time after which all readings of the subject are here.
+	Since    int64
+	Carriers []score.Carrier
+}
+
+// FromStart is Past.Since where all readings of the subject are here.
+const FromStart = int64(math.MinInt64)
+
+// PastRun is a scroll with its readings.
+type PastRun struct {
+	Scroll   int64
+	Readings []score.Observation
 }
 
 // Service answers questions about the library's numbers. It is safe for concurrent use.

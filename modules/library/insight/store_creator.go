@@ -4,10 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/score"
 )
 
@@ -39,6 +42,60 @@ func (s *Service) standing(ctx context.Context, id int64) (*standing, error) {
 			Views: or(row.UsableViews, score.Unknown), Likes: or(row.UsableLikes, score.Unknown),
 		},
 	}, nil
+}
+
+// creatorRow is what the row of a creator of the tenant says; nil where there is none.
+func (s *Service) creatorRow(ctx context.Context, id int64) (*Creator, error) {
+	row, err := s.DB.Ent().Creator.Query().Where(creator.ID(id)).Only(viewer.ByIDs(ctx))
+	if ent.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read creator %d: %w", id, err)
+	}
+	c := &Creator{Platform: row.Platform, Followers: row.Followers, FollowersAt: row.FollowersAt}
+	c.name(row.Key, row.Handle)
+	return c, nil
+}
+
+// handleOwner is the newest row of a creator whose videos have a handle, one with a
+// platform's id before others; 0 where there is none. The ends of index ranges say it.
+func (s *Service) handleOwner(ctx context.Context, platform, handle string) (id int64, err error) {
+	if handle == "" {
+		return 0, nil
+	}
+	err = s.DB.Hot(`SELECT COALESCE((SELECT MAX(creator_id) FROM videos WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 0),
+(SELECT MAX(creator_id) FROM videos WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1), 0)`).
+		Each(ctx, func(row store.Row) (bool, error) {
+			id, _ = row[0].(int64)
+			return false, nil
+		}, platform, handle)
+	if err != nil {
+		return 0, fmt.Errorf("find the creator of a handle: %w", err)
+	}
+	return id, nil
+}
+
+// creatorVideos are the newest videos of a creator by posting time, at most
+// mostCreatorVideos, and how many there are.
+func (s *Service) creatorVideos(ctx context.Context, id int64) (videos []standing, total int, err error) {
+	rows, err := s.DB.Hot(`SELECT id, growth_kind, posted_at, usable_at, usable_views, usable_likes, archived, outlier_order IS NOT NULL,
+COUNT(*) OVER () FROM videos WHERE {tenant} AND creator_id = $1 ORDER BY posted_at IS NULL, posted_at DESC, id LIMIT `+strconv.Itoa(mostCreatorVideos)).Query(ctx, id)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+		var v standing
+		var kind string
+		var posted, at, views, likes sql.NullInt64
+		r := &v.reading
+		err := rows.Scan(&r.ID, &kind, &posted, &at, &views, &likes, &v.archived, &v.listed, &total)
+		r.Kind, r.PostedAt, r.ObservedAt = score.Kind(kind), known(posted, score.Undated), at.Int64
+		r.Views, r.Likes = known(views, score.Unknown), known(likes, score.Unknown)
+		videos = append(videos, v)
+		return err
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the videos of creator %d: %w", id, err)
+	}
+	return videos, total, nil
 }
 
 // orderOf is the sort key of a listed video, nil for any other.

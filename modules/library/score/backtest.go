@@ -117,6 +117,85 @@ func Part(num, den int) Decimal {
 	return ratio(uint64(num), uint64(den))
 }
 
+const (
+	// FirstTrends is how many keys of a run a backtest tests: a first page.
+	FirstTrends = 25
+	// NewCreators is how many creators take up a key that spreads.
+	NewCreators = 2
+	// late is by how much the readings may end before the days after a run are over: daily
+	// runs are not punctual.
+	late = hour
+)
+
+// RankedRun is what was a trend after a run, and what was not.
+type RankedRun struct {
+	// At is T of the run's window.
+	At int64
+	// Listed is the number of trends. First are the first of them, at most 25; Others all
+	// other keys of the window that are not generic.
+	Listed        int
+	First, Others []string
+}
+
+// Split ranks the keys of the window for a backtest, without archived videos.
+func (w *Window) Split() RankedRun {
+	listed, dropped := w.Rank(false)
+	r := RankedRun{At: w.T, Listed: len(listed)}
+	for i := range listed {
+		if i < FirstTrends {
+			r.First = append(r.First, listed[i].Key)
+		} else {
+			r.Others = append(r.Others, listed[i].Key)
+		}
+	}
+	for i := range dropped {
+		if dropped[i].Drop != GenericKey {
+			r.Others = append(r.Others, dropped[i].Key)
+		}
+	}
+	return r
+}
+
+// TrendCounts counts the keys of a run, and those that were taken up.
+type TrendCounts struct {
+	Listed, First, Taken, Others, OthersTaken int
+}
+
+// Add sums the counts of another run.
+func (c *TrendCounts) Add(other TrendCounts) {
+	c.Listed += other.Listed
+	c.First += other.First
+	c.Taken += other.Taken
+	c.Others += other.Others
+	c.OthersTaken += other.OthersTaken
+}
+
+// Test counts what came of the run's keys: those that at least NewCreators creators took
+// up within so many days after it. end is the time of the last reading; ok is false where
+// it is before these days are over.
+func (r *RankedRun) Test(uses []Use, days int, end int64) (counts TrendCounts, ok bool) {
+	until, ok := DaysOver(r.At, days, end)
+	if !ok {
+		return counts, false
+	}
+	taken := func(keys []string) (n int) {
+		for _, creators := range Uptake(keys, uses, r.At, until) {
+			n += count(creators >= NewCreators)
+		}
+		return n
+	}
+	return TrendCounts{
+		Listed: r.Listed, First: len(r.First), Taken: taken(r.First), Others: len(r.Others), OthersTaken: taken(r.Others),
+	}, true
+}
+
+// DaysOver is when so many days after a time end; ok is false where the last reading is
+// before that.
+func DaysOver(at int64, days int, end int64) (until int64, ok bool) {
+	until = at + int64(days)*day
+	return until, until <= end+late
+}
+
 // Use is a video with a trend key.
 type Use struct {
 	Key      string

@@ -40,6 +40,8 @@ var ownFields = map[string][]string{
 	"ReasonCount":            {"reason"},
 	"DroppedKey":             {"reason"},
 	"BacktestRow":            {"value"},
+	"Creator":                {"platform"},
+	"CreatorKind":            {"kind"},
 	"SourceEstimate":         {"source"},
 	"QuotaEstimate":          {"name"},
 	"EstimateScrollResponse": {"obstacles"},

@@ -1082,6 +1082,288 @@ func (x *BacktestRow) GetRecall() float64 {
 	return 0
 }
 
+type BacktestTrendsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many days after a scroll count, 4 when absent.
+	Days          *int32 `protobuf:"varint,1,opt,name=days" json:"days,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BacktestTrendsRequest) Reset() {
+	*x = BacktestTrendsRequest{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BacktestTrendsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BacktestTrendsRequest) ProtoMessage() {}
+
+func (x *BacktestTrendsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BacktestTrendsRequest.ProtoReflect.Descriptor instead.
+func (*BacktestTrendsRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *BacktestTrendsRequest) GetDays() int32 {
+	if x != nil && x.Days != nil {
+		return *x.Days
+	}
+	return 0
+}
+
+type BacktestTrendsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The days after a scroll that count.
+	Days int32 `protobuf:"varint,1,opt,name=days" json:"days,omitempty"`
+	// A key is taken up if so many creators who had not used it before posted a video with it in these days.
+	NewCreators int32 `protobuf:"varint,2,opt,name=new_creators,json=newCreators" json:"new_creators,omitempty"`
+	// The scrolls that could be tested, newest first: of the newest 30 with at most 50,000 readings together, those with
+	// readings of a whole window before them and of all these days after them. The first scroll has no trends.
+	Runs []*TrendBacktestRun `protobuf:"bytes,3,rep,name=runs" json:"runs,omitempty"`
+	// The sums of the runs.
+	All           *TrendBacktestSum `protobuf:"bytes,4,opt,name=all" json:"all,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BacktestTrendsResponse) Reset() {
+	*x = BacktestTrendsResponse{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BacktestTrendsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BacktestTrendsResponse) ProtoMessage() {}
+
+func (x *BacktestTrendsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BacktestTrendsResponse.ProtoReflect.Descriptor instead.
+func (*BacktestTrendsResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *BacktestTrendsResponse) GetDays() int32 {
+	if x != nil {
+		return x.Days
+	}
+	return 0
+}
+
+func (x *BacktestTrendsResponse) GetNewCreators() int32 {
+	if x != nil {
+		return x.NewCreators
+	}
+	return 0
+}
+
+func (x *BacktestTrendsResponse) GetRuns() []*TrendBacktestRun {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+func (x *BacktestTrendsResponse) GetAll() *TrendBacktestSum {
+	if x != nil {
+		return x.All
+	}
+	return nil
+}
+
+// TrendBacktestRun is a completed scroll of the current subject, tested by what later ones read.
+type TrendBacktestRun struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the scroll.
+	ScrollId string `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
+	// The newest usable reading up to it, Unix milliseconds.
+	ObservedAt float64 `protobuf:"fixed64,2,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
+	// What came of its keys.
+	Keys          *TrendBacktestSum `protobuf:"bytes,3,opt,name=keys" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrendBacktestRun) Reset() {
+	*x = TrendBacktestRun{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrendBacktestRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrendBacktestRun) ProtoMessage() {}
+
+func (x *TrendBacktestRun) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrendBacktestRun.ProtoReflect.Descriptor instead.
+func (*TrendBacktestRun) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *TrendBacktestRun) GetScrollId() string {
+	if x != nil {
+		return x.ScrollId
+	}
+	return ""
+}
+
+func (x *TrendBacktestRun) GetObservedAt() float64 {
+	if x != nil {
+		return x.ObservedAt
+	}
+	return 0
+}
+
+func (x *TrendBacktestRun) GetKeys() *TrendBacktestSum {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+// TrendBacktestSum counts keys of a window, without archived videos.
+type TrendBacktestSum struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Trends.
+	Listed int32 `protobuf:"varint,1,opt,name=listed" json:"listed,omitempty"`
+	// The first of them, at most 25 a scroll: a first page.
+	First int32 `protobuf:"varint,2,opt,name=first" json:"first,omitempty"`
+	// Those of the first that were taken up.
+	Taken int32 `protobuf:"varint,3,opt,name=taken" json:"taken,omitempty"`
+	// All other keys of the window, but for generic ones.
+	Others int32 `protobuf:"varint,4,opt,name=others" json:"others,omitempty"`
+	// Those of the others that were taken up.
+	OthersTaken int32 `protobuf:"varint,5,opt,name=others_taken,json=othersTaken" json:"others_taken,omitempty"`
+	// taken / first. Null where first is 0.
+	Rate *float64 `protobuf:"fixed64,6,opt,name=rate" json:"rate,omitempty"`
+	// othersTaken / others: what a blind guess would be right about. Null where others is 0.
+	BaseRate      *float64 `protobuf:"fixed64,7,opt,name=base_rate,json=baseRate" json:"base_rate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrendBacktestSum) Reset() {
+	*x = TrendBacktestSum{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrendBacktestSum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrendBacktestSum) ProtoMessage() {}
+
+func (x *TrendBacktestSum) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrendBacktestSum.ProtoReflect.Descriptor instead.
+func (*TrendBacktestSum) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *TrendBacktestSum) GetListed() int32 {
+	if x != nil {
+		return x.Listed
+	}
+	return 0
+}
+
+func (x *TrendBacktestSum) GetFirst() int32 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *TrendBacktestSum) GetTaken() int32 {
+	if x != nil {
+		return x.Taken
+	}
+	return 0
+}
+
+func (x *TrendBacktestSum) GetOthers() int32 {
+	if x != nil {
+		return x.Others
+	}
+	return 0
+}
+
+func (x *TrendBacktestSum) GetOthersTaken() int32 {
+	if x != nil {
+		return x.OthersTaken
+	}
+	return 0
+}
+
+func (x *TrendBacktestSum) GetRate() float64 {
+	if x != nil && x.Rate != nil {
+		return *x.Rate
+	}
+	return 0
+}
+
+func (x *TrendBacktestSum) GetBaseRate() float64 {
+	if x != nil && x.BaseRate != nil {
+		return *x.BaseRate
+	}
+	return 0
+}
+
 var File_scrollery_v1_library_history_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_history_proto_rawDesc = "" +
@@ -1175,7 +1457,27 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\tbase_rate\x18\b \x01(\x01B\x05\xaa\x01\x02\b\x01R\bbaseRate\x12#\n" +
 	"\tprecision\x18\t \x01(\x01B\x05\xaa\x01\x02\b\x01R\tprecision\x12\x1d\n" +
 	"\x06recall\x18\n" +
-	" \x01(\x01B\x05\xaa\x01\x02\b\x01R\x06recallBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	" \x01(\x01B\x05\xaa\x01\x02\b\x01R\x06recall\";\n" +
+	"\x15BacktestTrendsRequest\x12\"\n" +
+	"\x04days\x18\x01 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x1c(\x01\xaa\x01\x02\b\x01R\x04days\"\xb5\x01\n" +
+	"\x16BacktestTrendsResponse\x12\x12\n" +
+	"\x04days\x18\x01 \x01(\x05R\x04days\x12!\n" +
+	"\fnew_creators\x18\x02 \x01(\x05R\vnewCreators\x122\n" +
+	"\x04runs\x18\x03 \x03(\v2\x1e.scrollery.v1.TrendBacktestRunR\x04runs\x120\n" +
+	"\x03all\x18\x04 \x01(\v2\x1e.scrollery.v1.TrendBacktestSumR\x03all\"\x84\x01\n" +
+	"\x10TrendBacktestRun\x12\x1b\n" +
+	"\tscroll_id\x18\x01 \x01(\tR\bscrollId\x12\x1f\n" +
+	"\vobserved_at\x18\x02 \x01(\x01R\n" +
+	"observedAt\x122\n" +
+	"\x04keys\x18\x03 \x01(\v2\x1e.scrollery.v1.TrendBacktestSumR\x04keys\"\xd0\x01\n" +
+	"\x10TrendBacktestSum\x12\x16\n" +
+	"\x06listed\x18\x01 \x01(\x05R\x06listed\x12\x14\n" +
+	"\x05first\x18\x02 \x01(\x05R\x05first\x12\x14\n" +
+	"\x05taken\x18\x03 \x01(\x05R\x05taken\x12\x16\n" +
+	"\x06others\x18\x04 \x01(\x05R\x06others\x12!\n" +
+	"\fothers_taken\x18\x05 \x01(\x05R\vothersTaken\x12\x19\n" +
+	"\x04rate\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x04rate\x12\"\n" +
+	"\tbase_rate\x18\a \x01(\x01B\x05\xaa\x01\x02\b\x01R\bbaseRateBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_library_history_proto_rawDescOnce sync.Once
@@ -1189,7 +1491,7 @@ func file_scrollery_v1_library_history_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_library_history_proto_rawDescData
 }
 
-var file_scrollery_v1_library_history_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_scrollery_v1_library_history_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_scrollery_v1_library_history_proto_goTypes = []any{
 	(*GetVideoRequest)(nil),          // 0: scrollery.v1.GetVideoRequest
 	(*GetVideoResponse)(nil),         // 1: scrollery.v1.GetVideoResponse
@@ -1204,22 +1506,29 @@ var file_scrollery_v1_library_history_proto_goTypes = []any{
 	(*BacktestOutliersResponse)(nil), // 10: scrollery.v1.BacktestOutliersResponse
 	(*BacktestRun)(nil),              // 11: scrollery.v1.BacktestRun
 	(*BacktestRow)(nil),              // 12: scrollery.v1.BacktestRow
-	(*Video)(nil),                    // 13: scrollery.v1.Video
-	(*Outlier)(nil),                  // 14: scrollery.v1.Outlier
-	(*Hook)(nil),                     // 15: scrollery.v1.Hook
+	(*BacktestTrendsRequest)(nil),    // 13: scrollery.v1.BacktestTrendsRequest
+	(*BacktestTrendsResponse)(nil),   // 14: scrollery.v1.BacktestTrendsResponse
+	(*TrendBacktestRun)(nil),         // 15: scrollery.v1.TrendBacktestRun
+	(*TrendBacktestSum)(nil),         // 16: scrollery.v1.TrendBacktestSum
+	(*Video)(nil),                    // 17: scrollery.v1.Video
+	(*Outlier)(nil),                  // 18: scrollery.v1.Outlier
+	(*Hook)(nil),                     // 19: scrollery.v1.Hook
 }
 var file_scrollery_v1_library_history_proto_depIdxs = []int32{
-	13, // 0: scrollery.v1.GetVideoResponse.video:type_name -> scrollery.v1.Video
-	14, // 1: scrollery.v1.GetVideoResponse.outlier:type_name -> scrollery.v1.Outlier
-	15, // 2: scrollery.v1.GetVideoResponse.hook:type_name -> scrollery.v1.Hook
+	17, // 0: scrollery.v1.GetVideoResponse.video:type_name -> scrollery.v1.Video
+	18, // 1: scrollery.v1.GetVideoResponse.outlier:type_name -> scrollery.v1.Outlier
+	19, // 2: scrollery.v1.GetVideoResponse.hook:type_name -> scrollery.v1.Hook
 	4,  // 3: scrollery.v1.ListObservationsResponse.observations:type_name -> scrollery.v1.Observation
 	11, // 4: scrollery.v1.BacktestOutliersResponse.runs:type_name -> scrollery.v1.BacktestRun
 	12, // 5: scrollery.v1.BacktestOutliersResponse.rows:type_name -> scrollery.v1.BacktestRow
-	6,  // [6:6] is the sub-list for method output_type
-	6,  // [6:6] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	15, // 6: scrollery.v1.BacktestTrendsResponse.runs:type_name -> scrollery.v1.TrendBacktestRun
+	16, // 7: scrollery.v1.BacktestTrendsResponse.all:type_name -> scrollery.v1.TrendBacktestSum
+	16, // 8: scrollery.v1.TrendBacktestRun.keys:type_name -> scrollery.v1.TrendBacktestSum
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_library_history_proto_init() }
@@ -1235,7 +1544,7 @@ func file_scrollery_v1_library_history_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_library_history_proto_rawDesc), len(file_scrollery_v1_library_history_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -862,7 +862,7 @@ var File_scrollery_v1_library_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\n" +
-	"\"scrollery/v1/library_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1ascrollery/v1/library.proto\x1a\"scrollery/v1/library_explain.proto\x1a\"scrollery/v1/library_history.proto\x1a scrollery/v1/library_lists.proto\x1a\x1cscrollery/v1/operation.proto\"\x8a\x01\n" +
+	"\"scrollery/v1/library_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1ascrollery/v1/library.proto\x1a\"scrollery/v1/library_creator.proto\x1a\"scrollery/v1/library_explain.proto\x1a\"scrollery/v1/library_history.proto\x1a scrollery/v1/library_lists.proto\x1a\x1cscrollery/v1/operation.proto\"\x8a\x01\n" +
 	"\x0fGetHooksRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x12+\n" +
@@ -931,7 +931,7 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x0eagent_metadata\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\ragentMetadata\"\x97\x01\n" +
 	"\x1cAnnotateLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12)\n" +
-	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\x86\x19\n" +
+	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xae\x1c\n" +
 	"\x0eLibraryService\x12\x99\x01\n" +
 	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"N\xca\xda\x18G\n" +
 	"\bgetHooks\x12\x03GET\x1a\t/v1/hooks \x02*\flibrary:read0\x018\x01z\x17\n" +
@@ -965,7 +965,12 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x10ListObservations\x12%.scrollery.v1.ListObservationsRequest\x1a&.scrollery.v1.ListObservationsResponse\"\x89\x01\xca\xda\x18\x81\x01\n" +
 	"\x10listObservations\x12\x03GET\x1a\x18/v1/library/observations \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}z%\n" +
 	"\x18List readings of a video\x12\alibrary(\n" +
-	"\x90\x02\x01\x12\xc6\x01\n" +
+	"\x90\x02\x01\x12\xda\x01\n" +
+	"\n" +
+	"GetCreator\x12\x1f.scrollery.v1.GetCreatorRequest\x1a .scrollery.v1.GetCreatorResponse\"\x88\x01\xca\xda\x18\x80\x01\n" +
+	"\n" +
+	"getCreator\x12\x03GET\x1a\x13/v1/library/creator \x02*\flibrary:read0\x018\x01b){\"platform\":\"tiktok\",\"handle\":\"moka.lab\"}z\x19\n" +
+	"\x0eRead a creator\x12\alibrary\x90\x02\x01\x12\xc6\x01\n" +
 	"\fListOutliers\x12!.scrollery.v1.ListOutliersRequest\x1a\".scrollery.v1.ListOutliersResponse\"o\xca\xda\x18h\n" +
 	"\flistOutliers\x12\x03GET\x1a\x11/v1/outliers/list \x02*\flibrary:read0\x018\x01b\x0e{\"minScore\":3}z\x1c\n" +
 	"\x0fSearch outliers\x12\alibrary(\n" +
@@ -995,7 +1000,11 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x17Read a trend for a plot\x12\x05plots\x90\x02\x01\x12\xc6\x01\n" +
 	"\x10BacktestOutliers\x12%.scrollery.v1.BacktestOutliersRequest\x1a&.scrollery.v1.BacktestOutliersResponse\"c\xca\xda\x18\\\n" +
 	"\x10backtestOutliers\x12\x03GET\x1a\x15/v1/outliers/backtest \x02*\flibrary:read0\x018\x01z\x18\n" +
-	"\x0fTest the scores\x12\x05plots\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\x0fTest the scores\x12\x05plots\x90\x02\x01\x12\xc8\x01\n" +
+	"\x0eBacktestTrends\x12#.scrollery.v1.BacktestTrendsRequest\x1a$.scrollery.v1.BacktestTrendsResponse\"k\xca\xda\x18d\n" +
+	"\x0ebacktestTrends\x12\x03GET\x1a\x13/v1/trends/backtest \x02*\flibrary:read0\x018\x01b\n" +
+	"{\"days\":4}z\x18\n" +
+	"\x0fTest the trends\x12\x05plots\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_library_service_proto_rawDescOnce sync.Once
@@ -1030,24 +1039,28 @@ var file_scrollery_v1_library_service_proto_goTypes = []any{
 	(*structpb.Value)(nil),               // 16: google.protobuf.Value
 	(*GetVideoRequest)(nil),              // 17: scrollery.v1.GetVideoRequest
 	(*ListObservationsRequest)(nil),      // 18: scrollery.v1.ListObservationsRequest
-	(*ListOutliersRequest)(nil),          // 19: scrollery.v1.ListOutliersRequest
-	(*ListHooksRequest)(nil),             // 20: scrollery.v1.ListHooksRequest
-	(*ListTrendsRequest)(nil),            // 21: scrollery.v1.ListTrendsRequest
-	(*ExplainOutlierRequest)(nil),        // 22: scrollery.v1.ExplainOutlierRequest
-	(*ExplainTrendRequest)(nil),          // 23: scrollery.v1.ExplainTrendRequest
-	(*ListScoresRequest)(nil),            // 24: scrollery.v1.ListScoresRequest
-	(*GetTrendSeriesRequest)(nil),        // 25: scrollery.v1.GetTrendSeriesRequest
-	(*BacktestOutliersRequest)(nil),      // 26: scrollery.v1.BacktestOutliersRequest
-	(*GetVideoResponse)(nil),             // 27: scrollery.v1.GetVideoResponse
-	(*ListObservationsResponse)(nil),     // 28: scrollery.v1.ListObservationsResponse
-	(*ListOutliersResponse)(nil),         // 29: scrollery.v1.ListOutliersResponse
-	(*ListHooksResponse)(nil),            // 30: scrollery.v1.ListHooksResponse
-	(*ListTrendsResponse)(nil),           // 31: scrollery.v1.ListTrendsResponse
-	(*ExplainOutlierResponse)(nil),       // 32: scrollery.v1.ExplainOutlierResponse
-	(*ExplainTrendResponse)(nil),         // 33: scrollery.v1.ExplainTrendResponse
-	(*ListScoresResponse)(nil),           // 34: scrollery.v1.ListScoresResponse
-	(*GetTrendSeriesResponse)(nil),       // 35: scrollery.v1.GetTrendSeriesResponse
-	(*BacktestOutliersResponse)(nil),     // 36: scrollery.v1.BacktestOutliersResponse
+	(*GetCreatorRequest)(nil),            // 19: scrollery.v1.GetCreatorRequest
+	(*ListOutliersRequest)(nil),          // 20: scrollery.v1.ListOutliersRequest
+	(*ListHooksRequest)(nil),             // 21: scrollery.v1.ListHooksRequest
+	(*ListTrendsRequest)(nil),            // 22: scrollery.v1.ListTrendsRequest
+	(*ExplainOutlierRequest)(nil),        // 23: scrollery.v1.ExplainOutlierRequest
+	(*ExplainTrendRequest)(nil),          // 24: scrollery.v1.ExplainTrendRequest
+	(*ListScoresRequest)(nil),            // 25: scrollery.v1.ListScoresRequest
+	(*GetTrendSeriesRequest)(nil),        // 26: scrollery.v1.GetTrendSeriesRequest
+	(*BacktestOutliersRequest)(nil),      // 27: scrollery.v1.BacktestOutliersRequest
+	(*BacktestTrendsRequest)(nil),        // 28: scrollery.v1.BacktestTrendsRequest
+	(*GetVideoResponse)(nil),             // 29: scrollery.v1.GetVideoResponse
+	(*ListObservationsResponse)(nil),     // 30: scrollery.v1.ListObservationsResponse
+	(*GetCreatorResponse)(nil),           // 31: scrollery.v1.GetCreatorResponse
+	(*ListOutliersResponse)(nil),         // 32: scrollery.v1.ListOutliersResponse
+	(*ListHooksResponse)(nil),            // 33: scrollery.v1.ListHooksResponse
+	(*ListTrendsResponse)(nil),           // 34: scrollery.v1.ListTrendsResponse
+	(*ExplainOutlierResponse)(nil),       // 35: scrollery.v1.ExplainOutlierResponse
+	(*ExplainTrendResponse)(nil),         // 36: scrollery.v1.ExplainTrendResponse
+	(*ListScoresResponse)(nil),           // 37: scrollery.v1.ListScoresResponse
+	(*GetTrendSeriesResponse)(nil),       // 38: scrollery.v1.GetTrendSeriesResponse
+	(*BacktestOutliersResponse)(nil),     // 39: scrollery.v1.BacktestOutliersResponse
+	(*BacktestTrendsResponse)(nil),       // 40: scrollery.v1.BacktestTrendsResponse
 }
 var file_scrollery_v1_library_service_proto_depIdxs = []int32{
 	12, // 0: scrollery.v1.GetHooksResponse.hooks:type_name -> scrollery.v1.Hook
@@ -1064,32 +1077,36 @@ var file_scrollery_v1_library_service_proto_depIdxs = []int32{
 	10, // 11: scrollery.v1.LibraryService.AnnotateLibraryVideo:input_type -> scrollery.v1.AnnotateLibraryVideoRequest
 	17, // 12: scrollery.v1.LibraryService.GetVideo:input_type -> scrollery.v1.GetVideoRequest
 	18, // 13: scrollery.v1.LibraryService.ListObservations:input_type -> scrollery.v1.ListObservationsRequest
-	19, // 14: scrollery.v1.LibraryService.ListOutliers:input_type -> scrollery.v1.ListOutliersRequest
-	20, // 15: scrollery.v1.LibraryService.ListHooks:input_type -> scrollery.v1.ListHooksRequest
-	21, // 16: scrollery.v1.LibraryService.ListTrends:input_type -> scrollery.v1.ListTrendsRequest
-	22, // 17: scrollery.v1.LibraryService.ExplainOutlier:input_type -> scrollery.v1.ExplainOutlierRequest
-	23, // 18: scrollery.v1.LibraryService.ExplainTrend:input_type -> scrollery.v1.ExplainTrendRequest
-	24, // 19: scrollery.v1.LibraryService.ListScores:input_type -> scrollery.v1.ListScoresRequest
-	25, // 20: scrollery.v1.LibraryService.GetTrendSeries:input_type -> scrollery.v1.GetTrendSeriesRequest
-	26, // 21: scrollery.v1.LibraryService.BacktestOutliers:input_type -> scrollery.v1.BacktestOutliersRequest
-	1,  // 22: scrollery.v1.LibraryService.GetHooks:output_type -> scrollery.v1.GetHooksResponse
-	3,  // 23: scrollery.v1.LibraryService.GetOutliers:output_type -> scrollery.v1.GetOutliersResponse
-	5,  // 24: scrollery.v1.LibraryService.GetTrends:output_type -> scrollery.v1.GetTrendsResponse
-	7,  // 25: scrollery.v1.LibraryService.ArchiveLibraryVideo:output_type -> scrollery.v1.ArchiveLibraryVideoResponse
-	9,  // 26: scrollery.v1.LibraryService.GetLibrary:output_type -> scrollery.v1.GetLibraryResponse
-	11, // 27: scrollery.v1.LibraryService.AnnotateLibraryVideo:output_type -> scrollery.v1.AnnotateLibraryVideoResponse
-	27, // 28: scrollery.v1.LibraryService.GetVideo:output_type -> scrollery.v1.GetVideoResponse
-	28, // 29: scrollery.v1.LibraryService.ListObservations:output_type -> scrollery.v1.ListObservationsResponse
-	29, // 30: scrollery.v1.LibraryService.ListOutliers:output_type -> scrollery.v1.ListOutliersResponse
-	30, // 31: scrollery.v1.LibraryService.ListHooks:output_type -> scrollery.v1.ListHooksResponse
-	31, // 32: scrollery.v1.LibraryService.ListTrends:output_type -> scrollery.v1.ListTrendsResponse
-	32, // 33: scrollery.v1.LibraryService.ExplainOutlier:output_type -> scrollery.v1.ExplainOutlierResponse
-	33, // 34: scrollery.v1.LibraryService.ExplainTrend:output_type -> scrollery.v1.ExplainTrendResponse
-	34, // 35: scrollery.v1.LibraryService.ListScores:output_type -> scrollery.v1.ListScoresResponse
-	35, // 36: scrollery.v1.LibraryService.GetTrendSeries:output_type -> scrollery.v1.GetTrendSeriesResponse
-	36, // 37: scrollery.v1.LibraryService.BacktestOutliers:output_type -> scrollery.v1.BacktestOutliersResponse
-	22, // [22:38] is the sub-list for method output_type
-	6,  // [6:22] is the sub-list for method input_type
+	19, // 14: scrollery.v1.LibraryService.GetCreator:input_type -> scrollery.v1.GetCreatorRequest
+	20, // 15: scrollery.v1.LibraryService.ListOutliers:input_type -> scrollery.v1.ListOutliersRequest
+	21, // 16: scrollery.v1.LibraryService.ListHooks:input_type -> scrollery.v1.ListHooksRequest
+	22, // 17: scrollery.v1.LibraryService.ListTrends:input_type -> scrollery.v1.ListTrendsRequest
+	23, // 18: scrollery.v1.LibraryService.ExplainOutlier:input_type -> scrollery.v1.ExplainOutlierRequest
+	24, // 19: scrollery.v1.LibraryService.ExplainTrend:input_type -> scrollery.v1.ExplainTrendRequest
+	25, // 20: scrollery.v1.LibraryService.ListScores:input_type -> scrollery.v1.ListScoresRequest
+	26, // 21: scrollery.v1.LibraryService.GetTrendSeries:input_type -> scrollery.v1.GetTrendSeriesRequest
+	27, // 22: scrollery.v1.LibraryService.BacktestOutliers:input_type -> scrollery.v1.BacktestOutliersRequest
+	28, // 23: scrollery.v1.LibraryService.BacktestTrends:input_type -> scrollery.v1.BacktestTrendsRequest
+	1,  // 24: scrollery.v1.LibraryService.GetHooks:output_type -> scrollery.v1.GetHooksResponse
+	3,  // 25: scrollery.v1.LibraryService.GetOutliers:output_type -> scrollery.v1.GetOutliersResponse
+	5,  // 26: scrollery.v1.LibraryService.GetTrends:output_type -> scrollery.v1.GetTrendsResponse
+	7,  // 27: scrollery.v1.LibraryService.ArchiveLibraryVideo:output_type -> scrollery.v1.ArchiveLibraryVideoResponse
+	9,  // 28: scrollery.v1.LibraryService.GetLibrary:output_type -> scrollery.v1.GetLibraryResponse
+	11, // 29: scrollery.v1.LibraryService.AnnotateLibraryVideo:output_type -> scrollery.v1.AnnotateLibraryVideoResponse
+	29, // 30: scrollery.v1.LibraryService.GetVideo:output_type -> scrollery.v1.GetVideoResponse
+	30, // 31: scrollery.v1.LibraryService.ListObservations:output_type -> scrollery.v1.ListObservationsResponse
+	31, // 32: scrollery.v1.LibraryService.GetCreator:output_type -> scrollery.v1.GetCreatorResponse
+	32, // 33: scrollery.v1.LibraryService.ListOutliers:output_type -> scrollery.v1.ListOutliersResponse
+	33, // 34: scrollery.v1.LibraryService.ListHooks:output_type -> scrollery.v1.ListHooksResponse
+	34, // 35: scrollery.v1.LibraryService.ListTrends:output_type -> scrollery.v1.ListTrendsResponse
+	35, // 36: scrollery.v1.LibraryService.ExplainOutlier:output_type -> scrollery.v1.ExplainOutlierResponse
+	36, // 37: scrollery.v1.LibraryService.ExplainTrend:output_type -> scrollery.v1.ExplainTrendResponse
+	37, // 38: scrollery.v1.LibraryService.ListScores:output_type -> scrollery.v1.ListScoresResponse
+	38, // 39: scrollery.v1.LibraryService.GetTrendSeries:output_type -> scrollery.v1.GetTrendSeriesResponse
+	39, // 40: scrollery.v1.LibraryService.BacktestOutliers:output_type -> scrollery.v1.BacktestOutliersResponse
+	40, // 41: scrollery.v1.LibraryService.BacktestTrends:output_type -> scrollery.v1.BacktestTrendsResponse
+	24, // [24:42] is the sub-list for method output_type
+	6,  // [6:24] is the sub-list for method input_type
 	6,  // [6:6] is the sub-list for extension type_name
 	6,  // [6:6] is the sub-list for extension extendee
 	0,  // [0:6] is the sub-list for field type_name
@@ -1101,6 +1118,7 @@ func file_scrollery_v1_library_service_proto_init() {
 		return
 	}
 	file_scrollery_v1_library_proto_init()
+	file_scrollery_v1_library_creator_proto_init()
 	file_scrollery_v1_library_explain_proto_init()
 	file_scrollery_v1_library_history_proto_init()
 	file_scrollery_v1_library_lists_proto_init()

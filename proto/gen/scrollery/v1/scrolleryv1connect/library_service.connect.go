@@ -55,6 +55,9 @@ const (
 	// LibraryServiceListObservationsProcedure is the fully-qualified name of the LibraryService's
 	// ListObservations RPC.
 	LibraryServiceListObservationsProcedure = "/scrollery.v1.LibraryService/ListObservations"
+	// LibraryServiceGetCreatorProcedure is the fully-qualified name of the LibraryService's GetCreator
+	// RPC.
+	LibraryServiceGetCreatorProcedure = "/scrollery.v1.LibraryService/GetCreator"
 	// LibraryServiceListOutliersProcedure is the fully-qualified name of the LibraryService's
 	// ListOutliers RPC.
 	LibraryServiceListOutliersProcedure = "/scrollery.v1.LibraryService/ListOutliers"
@@ -79,6 +82,9 @@ const (
 	// LibraryServiceBacktestOutliersProcedure is the fully-qualified name of the LibraryService's
 	// BacktestOutliers RPC.
 	LibraryServiceBacktestOutliersProcedure = "/scrollery.v1.LibraryService/BacktestOutliers"
+	// LibraryServiceBacktestTrendsProcedure is the fully-qualified name of the LibraryService's
+	// BacktestTrends RPC.
+	LibraryServiceBacktestTrendsProcedure = "/scrollery.v1.LibraryService/BacktestTrends"
 )
 
 // LibraryServiceClient is a client for the scrollery.v1.LibraryService service.
@@ -99,6 +105,8 @@ type LibraryServiceClient interface {
 	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
 	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
+	// Returns the facts of a creator: followers, videos, medians and likes by kind, and when they post.
+	GetCreator(context.Context, *v1.GetCreatorRequest) (*v1.GetCreatorResponse, error)
 	// Lists outliers page by page, in the order of getOutliers, with filters.
 	ListOutliers(context.Context, *v1.ListOutliersRequest) (*v1.ListOutliersResponse, error)
 	// Lists hooks page by page, in the order of getHooks, with filters.
@@ -115,6 +123,8 @@ type LibraryServiceClient interface {
 	GetTrendSeries(context.Context, *v1.GetTrendSeriesRequest) (*v1.GetTrendSeriesResponse, error)
 	// Counts, of the outliers of earlier scrolls, how many were still above their baseline when they were read again.
 	BacktestOutliers(context.Context, *v1.BacktestOutliersRequest) (*v1.BacktestOutliersResponse, error)
+	// Counts, of the first trends of earlier scrolls, how many new creators took up in the days after.
+	BacktestTrends(context.Context, *v1.BacktestTrendsRequest) (*v1.BacktestTrendsResponse, error)
 }
 
 // NewLibraryServiceClient constructs a client for the scrollery.v1.LibraryService service. By
@@ -182,6 +192,13 @@ func NewLibraryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		getCreator: connect.NewClient[v1.GetCreatorRequest, v1.GetCreatorResponse](
+			httpClient,
+			baseURL+LibraryServiceGetCreatorProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("GetCreator")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		listOutliers: connect.NewClient[v1.ListOutliersRequest, v1.ListOutliersResponse](
 			httpClient,
 			baseURL+LibraryServiceListOutliersProcedure,
@@ -238,6 +255,13 @@ func NewLibraryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		backtestTrends: connect.NewClient[v1.BacktestTrendsRequest, v1.BacktestTrendsResponse](
+			httpClient,
+			baseURL+LibraryServiceBacktestTrendsProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("BacktestTrends")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -251,6 +275,7 @@ type libraryServiceClient struct {
 	annotateLibraryVideo *connect.Client[v1.AnnotateLibraryVideoRequest, v1.AnnotateLibraryVideoResponse]
 	getVideo             *connect.Client[v1.GetVideoRequest, v1.GetVideoResponse]
 	listObservations     *connect.Client[v1.ListObservationsRequest, v1.ListObservationsResponse]
+	getCreator           *connect.Client[v1.GetCreatorRequest, v1.GetCreatorResponse]
 	listOutliers         *connect.Client[v1.ListOutliersRequest, v1.ListOutliersResponse]
 	listHooks            *connect.Client[v1.ListHooksRequest, v1.ListHooksResponse]
 	listTrends           *connect.Client[v1.ListTrendsRequest, v1.ListTrendsResponse]
@@ -259,6 +284,7 @@ type libraryServiceClient struct {
 	listScores           *connect.Client[v1.ListScoresRequest, v1.ListScoresResponse]
 	getTrendSeries       *connect.Client[v1.GetTrendSeriesRequest, v1.GetTrendSeriesResponse]
 	backtestOutliers     *connect.Client[v1.BacktestOutliersRequest, v1.BacktestOutliersResponse]
+	backtestTrends       *connect.Client[v1.BacktestTrendsRequest, v1.BacktestTrendsResponse]
 }
 
 // GetHooks calls scrollery.v1.LibraryService.GetHooks.
@@ -327,6 +353,15 @@ func (c *libraryServiceClient) GetVideo(ctx context.Context, req *v1.GetVideoReq
 // ListObservations calls scrollery.v1.LibraryService.ListObservations.
 func (c *libraryServiceClient) ListObservations(ctx context.Context, req *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error) {
 	response, err := c.listObservations.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetCreator calls scrollery.v1.LibraryService.GetCreator.
+func (c *libraryServiceClient) GetCreator(ctx context.Context, req *v1.GetCreatorRequest) (*v1.GetCreatorResponse, error) {
+	response, err := c.getCreator.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -405,6 +440,15 @@ func (c *libraryServiceClient) BacktestOutliers(ctx context.Context, req *v1.Bac
 	return nil, err
 }
 
+// BacktestTrends calls scrollery.v1.LibraryService.BacktestTrends.
+func (c *libraryServiceClient) BacktestTrends(ctx context.Context, req *v1.BacktestTrendsRequest) (*v1.BacktestTrendsResponse, error) {
+	response, err := c.backtestTrends.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // LibraryServiceHandler is an implementation of the scrollery.v1.LibraryService service.
 type LibraryServiceHandler interface {
 	// Lists the evidence of first seconds, newest first.
@@ -423,6 +467,8 @@ type LibraryServiceHandler interface {
 	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
 	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
+	// Returns the facts of a creator: followers, videos, medians and likes by kind, and when they post.
+	GetCreator(context.Context, *v1.GetCreatorRequest) (*v1.GetCreatorResponse, error)
 	// Lists outliers page by page, in the order of getOutliers, with filters.
 	ListOutliers(context.Context, *v1.ListOutliersRequest) (*v1.ListOutliersResponse, error)
 	// Lists hooks page by page, in the order of getHooks, with filters.
@@ -439,6 +485,8 @@ type LibraryServiceHandler interface {
 	GetTrendSeries(context.Context, *v1.GetTrendSeriesRequest) (*v1.GetTrendSeriesResponse, error)
 	// Counts, of the outliers of earlier scrolls, how many were still above their baseline when they were read again.
 	BacktestOutliers(context.Context, *v1.BacktestOutliersRequest) (*v1.BacktestOutliersResponse, error)
+	// Counts, of the first trends of earlier scrolls, how many new creators took up in the days after.
+	BacktestTrends(context.Context, *v1.BacktestTrendsRequest) (*v1.BacktestTrendsResponse, error)
 }
 
 // NewLibraryServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -502,6 +550,13 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	libraryServiceGetCreatorHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceGetCreatorProcedure,
+		svc.GetCreator,
+		connect.WithSchema(libraryServiceMethods.ByName("GetCreator")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	libraryServiceListOutliersHandler := connect.NewUnaryHandlerSimple(
 		LibraryServiceListOutliersProcedure,
 		svc.ListOutliers,
@@ -558,6 +613,13 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	libraryServiceBacktestTrendsHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceBacktestTrendsProcedure,
+		svc.BacktestTrends,
+		connect.WithSchema(libraryServiceMethods.ByName("BacktestTrends")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/scrollery.v1.LibraryService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case LibraryServiceGetHooksProcedure:
@@ -576,6 +638,8 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 			libraryServiceGetVideoHandler.ServeHTTP(w, r)
 		case LibraryServiceListObservationsProcedure:
 			libraryServiceListObservationsHandler.ServeHTTP(w, r)
+		case LibraryServiceGetCreatorProcedure:
+			libraryServiceGetCreatorHandler.ServeHTTP(w, r)
 		case LibraryServiceListOutliersProcedure:
 			libraryServiceListOutliersHandler.ServeHTTP(w, r)
 		case LibraryServiceListHooksProcedure:
@@ -592,6 +656,8 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 			libraryServiceGetTrendSeriesHandler.ServeHTTP(w, r)
 		case LibraryServiceBacktestOutliersProcedure:
 			libraryServiceBacktestOutliersHandler.ServeHTTP(w, r)
+		case LibraryServiceBacktestTrendsProcedure:
+			libraryServiceBacktestTrendsHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -633,6 +699,10 @@ func (UnimplementedLibraryServiceHandler) ListObservations(context.Context, *v1.
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ListObservations is not implemented"))
 }
 
+func (UnimplementedLibraryServiceHandler) GetCreator(context.Context, *v1.GetCreatorRequest) (*v1.GetCreatorResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.GetCreator is not implemented"))
+}
+
 func (UnimplementedLibraryServiceHandler) ListOutliers(context.Context, *v1.ListOutliersRequest) (*v1.ListOutliersResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ListOutliers is not implemented"))
 }
@@ -663,4 +733,8 @@ func (UnimplementedLibraryServiceHandler) GetTrendSeries(context.Context, *v1.Ge
 
 func (UnimplementedLibraryServiceHandler) BacktestOutliers(context.Context, *v1.BacktestOutliersRequest) (*v1.BacktestOutliersResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.BacktestOutliers is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) BacktestTrends(context.Context, *v1.BacktestTrendsRequest) (*v1.BacktestTrendsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.BacktestTrends is not implemented"))
 }
