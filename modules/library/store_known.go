@@ -1,12 +1,15 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
+
+	entsql "entgo.io/ent/dialect/sql"
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/observation"
@@ -15,6 +18,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -152,6 +156,28 @@ func (s *Service) Tracked(ctx context.Context, platform string, after int64, lim
 		next = 0
 	}
 	return refs, next, nil
+}
+
+// Young returns videos of a platform that were posted after a time, in Unix milliseconds,
+// and are neither archived nor gone, the newest first.
+func (s *Service) Young(ctx context.Context, platform string, after int64, limit int) ([]stage.Ref, error) {
+	var found []*ent.Video
+	for _, kind := range score.KindsOf(platform) { // each is one range of an index
+		rows, err := s.db.Ent().Video.Query().
+			Where(video.GrowthKind(string(kind)), video.PostedAtGT(after), video.GoneAtIsNil(), video.Archived(0)).
+			Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID()).Limit(limit).
+			Select(video.FieldExternalID, video.FieldPostedAt).All(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list young videos: %w", err)
+		}
+		found = append(found, rows...)
+	}
+	slices.SortStableFunc(found, func(a, b *ent.Video) int { return cmp.Compare(*b.PostedAt, *a.PostedAt) })
+	refs := make([]stage.Ref, 0, min(len(found), limit))
+	for _, row := range found[:min(len(found), limit)] {
+		refs = append(refs, stage.Ref{Platform: platform, ExternalID: row.ExternalID})
+	}
+	return refs, nil
 }
 
 // IDOf returns the public id of a video; ok is false where the library does not have it.

@@ -14,7 +14,14 @@ import (
 const (
 	defaultTemplate = "default"
 	importTemplate  = "import"
+	youngTemplate   = "observe_young"
 )
+
+// isOwn reports a template of the module's own, which no caller can name.
+func isOwn(template string) bool { return template == importTemplate || template == youngTemplate }
+
+// leastYoung bounds how often young videos are read again.
+const leastYoung = time.Minute
 
 // maxBatch keeps a transaction's statements within the placeholders that SQLite takes.
 const maxBatch = 1000
@@ -22,8 +29,9 @@ const maxBatch = 1000
 // Config is the module's part of the configuration.
 type Config struct {
 	// Templates are the pipelines by name. `default` is used where none is named;
-	// `import` is what Import runs, and no caller can name it. Default: those two,
-	// `competitors`, `niche` and `own`.
+	// `import` is what Import runs, and `observe_young` a pass of ObserveYoung, of which only
+	// the sources count; no caller can name these two. Default: those three, `competitors`,
+	// `niche` and `own`.
 	Templates map[string]Template `yaml:"templates"`
 	// MaxAttempts is how often a scroll is started before it has failed. Default 3.
 	MaxAttempts int `yaml:"max_attempts"`
@@ -32,6 +40,13 @@ type Config struct {
 	MaxRecords int `yaml:"max_records"`
 	// MaxRefresh bounds the known videos that one scroll refreshes. Default 500.
 	MaxRefresh int `yaml:"max_refresh"`
+	// ObserveYoung is how long after a scheduled scroll, and then again and again until the
+	// next one, the videos of the last 7 days are read again; at least a minute. Such a pass
+	// searches for nothing and screens nothing. It is skipped while a scroll is active, and
+	// where the subscription or the budget would refuse a scroll. Default 0: never.
+	ObserveYoung time.Duration `yaml:"observe_young"`
+	// YoungUnits is the budget that such a pass costs. Default 10.
+	YoungUnits int `yaml:"young_units"`
 	// MaxCoverage bounds the entries of progress.coverage. Default 500.
 	MaxCoverage int `yaml:"max_coverage"`
 	// MaxMedia bounds the videos whose media one scroll fetches for its evidence
@@ -156,10 +171,11 @@ func Defaults() Config {
 			"niche":         pipeline("niche"),
 			"own":           pipeline("own"),
 			importTemplate:  {Evidence: []string{"captions"}},
+			youngTemplate:   {Sources: pipeline().Sources},
 		},
 		MaxAttempts: 3, MaxRecords: 50_000, MaxRefresh: 500, MaxCoverage: 500,
 		MaxMedia: 50, MediaBatch: 10, MediaWithin: 3 * time.Minute,
-		BatchSize: 200, Terms: 8, Concurrency: 4, StartUnits: 100,
+		BatchSize: 200, Terms: 8, Concurrency: 4, StartUnits: 100, YoungUnits: 10,
 		Heartbeat: 3 * time.Second, Stale: 15 * time.Second,
 		RescueEvery: 5 * time.Second, ScheduleEvery: 5 * time.Second,
 		ProgressEvery: 500 * time.Millisecond, PollEvery: time.Second,
@@ -173,7 +189,7 @@ func Defaults() Config {
 // Validate reports every fault that can be seen without opening anything.
 func (c Config) Validate() error {
 	var faults []error
-	for _, name := range []string{defaultTemplate, importTemplate} {
+	for _, name := range []string{defaultTemplate, importTemplate, youngTemplate} {
 		if _, ok := c.Templates[name]; !ok {
 			faults = append(faults, fmt.Errorf("templates: there is no %q", name))
 		}
@@ -209,8 +225,11 @@ func (c Config) Validate() error {
 	if c.KeepDrops < 0 {
 		faults = append(faults, fmt.Errorf("keep drops: %v is negative", c.KeepDrops))
 	}
-	if c.MaxRefresh < 0 || c.MaxMedia < 0 || c.MaxCoverage < 0 || c.Terms < 0 || c.StartUnits < 0 {
-		faults = append(faults, errors.New("max refresh, max media, max coverage, terms, start units: negative"))
+	if c.MaxRefresh < 0 || c.MaxMedia < 0 || c.MaxCoverage < 0 || c.Terms < 0 || c.StartUnits < 0 || c.YoungUnits < 0 {
+		faults = append(faults, errors.New("max refresh, max media, max coverage, terms, start units, young units: negative"))
+	}
+	if c.ObserveYoung != 0 && c.ObserveYoung < leastYoung {
+		faults = append(faults, fmt.Errorf("observe young: %v is neither 0 nor at least %v", c.ObserveYoung, leastYoung))
 	}
 	if c.Stale < 2*c.Heartbeat {
 		faults = append(faults, fmt.Errorf("stale: %v is less than two heartbeats", c.Stale))
@@ -249,5 +268,5 @@ func (c Config) template(name *string) (Template, bool) {
 		return c.Templates[defaultTemplate], true
 	}
 	template, ok := c.Templates[*name]
-	return template, ok && *name != importTemplate
+	return template, ok && !isOwn(*name)
 }

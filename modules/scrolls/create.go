@@ -138,7 +138,11 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 		if err := tx.Lock(ctx, "scrolls", row.AccountID); err != nil {
 			return err
 		}
-		if mine, err := advance(ctx, tx, row, nextTime(row.AccountID, row.NextAt, row.EveryDays, s.now())); err != nil || !mine {
+		next := nextTime(row.AccountID, row.NextAt, row.EveryDays, s.now())
+		if mine, err := advance(ctx, tx, row, next); err != nil || !mine {
+			return err
+		}
+		if err := s.enqueuePass(ctx, tx, passArgs{row.AccountID, row.ID, s.now().UnixMilli(), next}); err != nil {
 			return err
 		}
 		active, err := countActive(ctx, tx)
@@ -154,6 +158,90 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 			return err
 		}
 		return s.needs.Charger.Charge(ctx, tx, row.AccountID, s.cfg.StartUnits)
+	})
+}
+
+// passArgs say which pass over the young videos of an account is due.
+type passArgs struct {
+	Account    int64 `json:"account"`
+	Recurrence int64 `json:"recurrence"`
+	// At is when the pass is due, and before it when the scheduled scroll was. Until is
+	// when the next scheduled one is: a recurrence that is due at another time has passes
+	// of its own.
+	At    int64 `json:"at"`
+	Until int64 `json:"until"`
+}
+
+// enqueuePass queues the pass that follows another one, or the scheduled scroll, unless
+// the next scheduled scroll comes first.
+func (s *Service) enqueuePass(ctx context.Context, tx *store.Tx, last passArgs) error {
+	every, next := s.cfg.ObserveYoung.Milliseconds(), last
+	if every == 0 {
+		return nil
+	}
+	// Those that came due while no process worked are left out.
+	next.At += every * (max(0, s.now().UnixMilli()-last.At)/every + 1)
+	if next.At >= next.Until {
+		return nil
+	}
+	return tx.Enqueue(ctx, store.Job{
+		Kind: passJob, Args: next, RunAt: time.UnixMilli(next.At), UniqueKey: fmt.Sprintf("%d:%d", next.Recurrence, next.At),
+	})
+}
+
+// pass starts a pass over the young videos, a scroll of its own, so that it is charged,
+// followed, stopped and resumed as any other. Doing it twice starts one.
+func (s *Service) pass(ctx context.Context, args passArgs) error {
+	limits, err := s.needs.Plans.Limits(ctx)
+	if err != nil {
+		return fmt.Errorf("limits: %w", err)
+	}
+	subject, briefed, err := s.needs.Workspaces.Subject(ctx)
+	if err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	budget, err := s.needs.Plans.BudgetLeft(ctx)
+	if err != nil {
+		return fmt.Errorf("budget: %w", err)
+	}
+	refreshes := slices.ContainsFunc(s.cfg.Templates[youngTemplate].Sources, func(id string) bool {
+		source := s.needs.Stages.Find(id)
+		return source.Usable && source.Refreshes
+	})
+	name, key := youngTemplate, fmt.Sprintf("%s:%d:%d", youngTemplate, args.Recurrence, args.At)
+	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.Lock(ctx, "scrolls", args.Account); err != nil {
+			return err
+		}
+		due, err := dueAt(ctx, tx, args.Recurrence)
+		if err != nil {
+			return err
+		}
+		before, err := findByKey(ctx, tx, key)
+		if err != nil || before != nil || due != args.Until || s.cfg.ObserveYoung == 0 {
+			tx.Unchanged()
+			return err
+		}
+		if err := s.enqueuePass(ctx, tx, args); err != nil {
+			return err
+		}
+		busy, err := isPassing(ctx, tx)
+		if err != nil {
+			return err
+		}
+		active, err := countActive(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if !limits.Active || budget.Wait > 0 || !briefed || !refreshes || busy || active > 0 {
+			s.log.Info("pass over young videos skipped", "account", publicid.Format(publicid.Account, args.Account), "subscription", limits.Active,
+				"spent", budget.Wait > 0, "workspace", briefed, "source", refreshes, "passing", busy, "active", active)
+			return nil
+		}
+		if _, err := s.insert(ctx, tx, args.Account, subject, Start{Template: &name, IdempotencyKey: &key}); err != nil {
+			return err
+		}
+		return s.needs.Charger.Charge(ctx, tx, args.Account, s.cfg.YoungUnits)
 	})
 }
 
@@ -198,7 +286,7 @@ func (s *Service) Templates(size int, token string) (page []NamedTemplate, next 
 	if err != nil {
 		return nil, "", err
 	}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.cfg.Templates)), func(name string) bool { return name == importTemplate })
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.cfg.Templates)), isOwn)
 	names = names[min(int(after), len(names)):]
 	if len(names) > size {
 		names = names[:size]

@@ -53,6 +53,7 @@ type world struct {
 	scores   []int64
 	scoreErr error
 	quotas   map[string]QuotaLeft // of a source
+	young    []stage.Ref          // videos that were posted lately, the newest first
 }
 
 // quick makes a configuration without waits.
@@ -296,6 +297,17 @@ func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, _ int6
 		}
 	}
 	return len(refs), nil
+}
+
+// Young are the known ones of w.young that the library has, in their order.
+func (w *world) Young(ctx context.Context, platform string, _ int64, limit int) (refs []stage.Ref, err error) {
+	known, err := w.Known(ctx, w.young)
+	for _, ref := range w.young {
+		if _, ok := known[ref]; ok && ref.Platform == platform && len(refs) < limit {
+			refs = append(refs, ref)
+		}
+	}
+	return refs, err
 }
 
 func (w *world) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error) {

@@ -21,6 +21,7 @@ const (
 	rescueJob   = "scrolls.rescue"
 	scheduleJob = "scrolls.schedule"
 	sweepJob    = "scrolls.sweep"
+	passJob     = "scrolls.pass"
 )
 
 // jobArgs say which scroll to start.
@@ -55,6 +56,15 @@ func (s *Service) Workers() []store.Worker {
 				return store.Cancel(fmt.Errorf("read arguments: %w", err))
 			}
 			return s.work(viewer.As(ctx, args.Account), args)
+		},
+	}, {
+		Kind: passJob,
+		Work: func(ctx context.Context, raw json.RawMessage) error {
+			var args passArgs
+			if err := json.Unmarshal(raw, &args); err != nil {
+				return store.Cancel(fmt.Errorf("read arguments: %w", err))
+			}
+			return s.pass(viewer.As(ctx, args.Account), args)
 		},
 	}}
 }

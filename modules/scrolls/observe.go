@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
@@ -160,21 +161,39 @@ func share(open map[string][]stage.Ref, limit int) {
 	}
 }
 
-// tracked returns videos of a platform that the scroll has not seen, the most
-// important first.
+// youngAge is up to when a video is young: by then it has its 7-day views.
+const youngAge = 7 * day
+
+// mostYoung bounds the young videos of a platform that are looked at.
+const mostYoung = 5000
+
+// tracked returns videos of a platform that the scroll has not seen: young ones, the
+// newest first, whose growth cannot be read later; then those that were first seen last.
+// A pass over young videos takes no others.
 func (r *run) tracked(ctx context.Context, platform string, limit int, seen map[stage.Ref]bool) ([]stage.Ref, error) {
 	var picked []stage.Ref
-	for after := int64(0); len(picked) < limit; {
-		refs, next, err := r.s.needs.Library.Tracked(ctx, platform, after, r.s.cfg.BatchSize)
-		if err != nil {
-			return nil, fmt.Errorf("ask library: %w", err)
-		}
+	pick := func(refs []stage.Ref) {
 		for _, ref := range refs {
 			if !seen[ref] && len(picked) < limit {
 				seen[ref] = true
 				picked = append(picked, ref)
 			}
 		}
+	}
+	// What the scroll saw is among the young ones, so that as many more are asked for.
+	refs, err := r.s.needs.Library.Young(ctx, platform, time.UnixMilli(r.call.Now).Add(-youngAge).UnixMilli(), min(limit+len(seen), mostYoung))
+	if err != nil {
+		return nil, fmt.Errorf("ask library: %w", err)
+	}
+	if pick(refs); r.name == youngTemplate {
+		return picked, nil
+	}
+	for after := int64(0); len(picked) < limit; {
+		refs, next, err := r.s.needs.Library.Tracked(ctx, platform, after, r.s.cfg.BatchSize)
+		if err != nil {
+			return nil, fmt.Errorf("ask library: %w", err)
+		}
+		pick(refs)
 		if after = next; next == 0 || len(refs) == 0 {
 			break
 		}

@@ -87,10 +87,14 @@ func (r *run) perform(ctx context.Context, step string) error {
 	defer cancel()
 	r.pause(ctx, step, "begin")
 	started := time.Now()
-	err := map[string]func(context.Context) error{
+	do := map[string]func(context.Context) error{
 		Plan: r.plan, Collect: r.collect, Observe: r.observe, Screen: r.screen,
 		Evidence: r.evidence, Archive: r.archive, Score: r.score,
-	}[step](ctx)
+	}[step]
+	if r.name == youngTemplate && step != Observe && step != Score { // there is nothing to do it with
+		do = func(ctx context.Context) error { return r.finish(ctx, step, nil) }
+	}
+	err := do(ctx)
 	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errDeadline) || errors.Is(cause, errOvertime)) {
 		err = &stage.CallError{Stage: step, Failure: stage.StageTimeout, Retry: cause == errDeadline, Cause: errors.Join(cause, err)}
 	}

@@ -68,6 +68,9 @@ type Library interface {
 	// Tracked returns videos of a platform that should be refreshed, the most important
 	// first. after is 0 at first, then the next of the previous call; 0 again at the end.
 	Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error)
+	// Young returns videos of a platform that were posted after a time, in Unix
+	// milliseconds, and should be refreshed, the newest first.
+	Young(ctx context.Context, platform string, after int64, limit int) ([]stage.Ref, error)
 	// LastObserved returns when the known ones of some videos were last observed.
 	LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error)
 	// ObservedIn returns when some scrolls observed videos, scroll to time; nil for all scrolls.

@@ -163,9 +163,27 @@ func findByKey(ctx context.Context, tx *store.Tx, key string) (*Scroll, error) {
 // active selects the scrolls that have not ended.
 func active() predicate.Scroll { return scroll.StatusIn(Queued, Running) }
 
-// started selects the scrolls that a tenant started: imports belong to the operator.
+// started selects the scrolls that a tenant or their schedule started: imports belong to
+// the operator, and passes between scrolls take no place of theirs.
 func started() predicate.Scroll {
-	return scroll.Or(scroll.TemplateIsNil(), scroll.TemplateNEQ(importTemplate))
+	return scroll.Or(scroll.TemplateIsNil(), scroll.TemplateNotIn(importTemplate, youngTemplate))
+}
+
+// isPassing reports whether young videos are being read again.
+func isPassing(ctx context.Context, tx *store.Tx) (bool, error) {
+	return tx.Ent().Scroll.Query().Where(active(), scroll.TemplateEQ(youngTemplate)).Exist(ctx)
+}
+
+// dueAt is when a recurrence of the tenant is due; 0 where it is gone.
+func dueAt(ctx context.Context, tx *store.Tx, id int64) (int64, error) {
+	row, err := tx.Ent().Recurrence.Query().Where(recurrence.ID(id)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return row.NextAt, nil
 }
 
 // countActive counts what the limit of active scrolls applies to.
@@ -203,8 +221,13 @@ func (s *Service) replaceRecurrence(ctx context.Context, tx *store.Tx, account i
 	if _, err := tx.Ent().Recurrence.Delete().Exec(ctx); err != nil {
 		return err
 	}
-	return tx.Ent().Recurrence.Create().SetID(s.db.NewID()).SetAccountID(account).SetEveryDays(*start.Schedule).
+	id := s.db.NewID()
+	err := tx.Ent().Recurrence.Create().SetID(id).SetAccountID(account).SetEveryDays(*start.Schedule).
 		SetNillablePrompt(start.Prompt).SetNillableTemplate(start.Template).SetNextAt(next).SetCreatedAt(now).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return s.enqueuePass(ctx, tx, passArgs{account, id, now, next})
 }
 
 // recurrence reads the tenant's recurrence; nil where there is none.

@@ -65,3 +65,11 @@ func side(postedAt int64) bool { return postedAt == Undated || postedAt >= short
 func tagOf(tag string) string {
 	return Fold(strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(tag), "#＃")))
 }
+
+// KindsOf are the kinds that videos of a platform may have.
+func KindsOf(platform string) []Kind {
+	if platform == "youtube" {
+		return []Kind{YouTubeShort, YouTubeLong}
+	}
+	return []Kind{Kind(platform)}
+}
