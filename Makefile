@@ -95,8 +95,9 @@ fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' .ci/fuzz
 
 .PHONY: thorough
-thorough: ## Run all checks for longer: every package under the race detector, 30s for each fuzz target
+thorough: ## Run all checks for longer: every package under the race detector, 10^5 cases of each property of scores, 30s for each fuzz target
 	$(MAKE) --no-print-directory build generate-check lint test demo
+	SCROLLERY_TEST_CASES=100000 SCROLLERY_TEST_LONG=1 $(GO) test -count 1 -timeout 2h ./modules/library/score
 	$(MAKE) --no-print-directory race RACE='$(RACE_ALL)'
 	$(MAKE) --no-print-directory floors
 	$(MAKE) --no-print-directory fuzz FUZZTIME=30s

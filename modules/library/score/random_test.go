@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,8 +57,30 @@ func randomVideos(r *rand.Rand, size int) []*naiveVideo {
 	return videos
 }
 
-// long asks for every random case and every real video: SCROLLERY_TEST_LONG=1.
+// long asks for every real video: SCROLLERY_TEST_LONG=1.
 var long = os.Getenv("SCROLLERY_TEST_LONG") != ""
+
+// asked is how many cases each property has: SCROLLERY_TEST_CASES, 0 for the few of a quick run.
+var asked, _ = strconv.Atoi(os.Getenv("SCROLLERY_TEST_CASES"))
+
+// property runs so many random cases, or as many as asked for, each from a seed of its own.
+// Parts of them run side by side, as the cases of one property share nothing.
+func property(t *testing.T, few int, holds func(t *testing.T, seed int)) {
+	t.Helper()
+	all := max(few, asked)
+	parts := min(all/1000+1, 2*runtime.GOMAXPROCS(0))
+	t.Run("cases", func(t *testing.T) {
+		for part := range parts {
+			t.Run(fmt.Sprint(part+1, " of ", parts), func(t *testing.T) {
+				t.Parallel()
+				for seed := part; seed < all && !t.Failed(); seed += parts {
+					holds(t, seed)
+				}
+			})
+		}
+	})
+	t.Logf("%d cases", all)
+}
 
 // someOf is how many of all random cases are run: a sixth, unless the tests are long.
 func someOf(all int) int {
@@ -117,15 +142,14 @@ func compareScores(t *testing.T, name string, videos []*naiveVideo, every int64)
 
 func TestScoresAreThoseOfNaiveCode(t *testing.T) {
 	t.Parallel()
-	worlds := someOf(300)
-	for seed := range worlds {
+	property(t, 50, func(t *testing.T, seed int) {
 		r := rand.New(rand.NewPCG(uint64(seed), 12))
 		size := 1 + r.IntN(60)
-		if seed%50 == 0 {
+		if seed%50 == 0 && seed < 1000 {
 			size = 450 // past the niche's 200, and blocks of it
 		}
 		compareScores(t, fmt.Sprintf("seed %d", seed), randomVideos(r, size), 1)
-	}
+	})
 }
 
 // Enough videos for the niche's 200, blocks of it and what is over a year apart, in stretches
@@ -159,7 +183,7 @@ func TestNicheIsThatOfNaiveCode(t *testing.T) {
 
 func TestNearestComeFirst(t *testing.T) {
 	t.Parallel()
-	for seed := range someOf(300) {
+	property(t, 50, func(t *testing.T, seed int) {
 		r := rand.New(rand.NewPCG(uint64(seed), 23))
 		videos := randomVideos(r, 1+r.IntN(40))
 		var readings []Reading
@@ -187,12 +211,12 @@ func TestNearestComeFirst(t *testing.T) {
 				t.Fatalf("seed %d: videos nearest to %d (-want +got):\n%s", seed, target.ID, diff)
 			}
 		}
-	}
+	})
 }
 
 func TestOrderOfArrivalChangesNothing(t *testing.T) {
 	t.Parallel()
-	for seed := range 100 {
+	property(t, 100, func(t *testing.T, seed int) {
 		r := rand.New(rand.NewPCG(uint64(seed), 13))
 		videos := randomVideos(r, 1+r.IntN(80))
 		sorted := func() []Outlier {
@@ -208,14 +232,14 @@ func TestOrderOfArrivalChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(want, sorted()); diff != "" {
 			t.Fatalf("seed %d: another order gives other outliers (-want +got):\n%s", seed, diff)
 		}
-	}
+	})
 }
 
 // One more reading of a video changes its creator's rows and, of other creators, only
 // those on a niche baseline.
 func TestAReadingChangesItsCreatorAndNicheAlone(t *testing.T) {
 	t.Parallel()
-	for seed := range 100 {
+	property(t, 100, func(t *testing.T, seed int) {
 		r := rand.New(rand.NewPCG(uint64(seed), 14))
 		videos := randomVideos(r, 2+r.IntN(80))
 		before, _, err := scoreAll(videos, -1, 1)
@@ -244,7 +268,7 @@ func TestAReadingChangesItsCreatorAndNicheAlone(t *testing.T) {
 				t.Fatalf("seed %d: a reading of a %s changed a %s (-before +after):\n%s", seed, changed.Kind, o.Kind, cmp.Diff(byID[o.ID], o))
 			}
 		}
-	}
+	})
 }
 
 // A niche that loads in pages is the niche in memory.
@@ -338,8 +362,9 @@ func ranked(observations []Observation, carriers []Carrier, generic []string, wi
 
 func TestTrendsAreThoseOfNaiveCode(t *testing.T) {
 	t.Parallel()
-	worlds, listed := someOf(800), 0
-	for seed := range worlds {
+	const worlds = 133
+	var listed atomic.Int64
+	property(t, worlds, func(t *testing.T, seed int) {
 		r := rand.New(rand.NewPCG(uint64(seed), 16))
 		observations, carriers := randomTrends(r, 1+r.IntN(60))
 		for _, withArchived := range []bool{false, true} {
@@ -351,16 +376,16 @@ func TestTrendsAreThoseOfNaiveCode(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("seed %d, archived %v: trends differ (-want +got):\n%s", seed, withArchived, diff)
 			}
-			listed += len(got)
+			listed.Add(int64(len(got)))
 			r.Shuffle(len(observations), func(i, j int) { observations[i], observations[j] = observations[j], observations[i] })
 			r.Shuffle(len(carriers), func(i, j int) { carriers[i], carriers[j] = carriers[j], carriers[i] })
 			if _, again := ranked(observations, carriers, []string{"3"}, withArchived); !cmp.Equal(got, again) {
 				t.Fatalf("seed %d: another order gives other trends (-want +got):\n%s", seed, cmp.Diff(got, again))
 			}
 		}
-	}
-	if listed < worlds/2 {
-		t.Errorf("%d trends in %d worlds: too few to prove anything", listed, worlds)
+	})
+	if n := listed.Load(); n < worlds/2 {
+		t.Errorf("%d trends in %d worlds: too few to prove anything", n, worlds)
 	}
 }
 
@@ -368,7 +393,7 @@ func TestTrendsAreThoseOfNaiveCode(t *testing.T) {
 // long as no video is read again.
 func TestScrollsThatReadNothingAgainChangeNoTrend(t *testing.T) {
 	t.Parallel()
-	for seed := range 200 {
+	property(t, 200, func(t *testing.T, seed int) {
 		r := rand.New(rand.NewPCG(uint64(seed), 17))
 		observations, carriers := randomTrends(r, 40)
 		_, want := ranked(observations, carriers, nil, true)
@@ -378,19 +403,19 @@ func TestScrollsThatReadNothingAgainChangeNoTrend(t *testing.T) {
 		if _, got := ranked(observations, carriers, nil, true); !cmp.Equal(want, got) {
 			t.Fatalf("seed %d: trends differ once scrolls are split (-want +got):\n%s", seed, cmp.Diff(want, got))
 		}
-	}
+	})
 }
 
 // Archiving a video moves the numbers of the keys that it carries and of no other key.
 func TestArchivingMovesNoOtherKey(t *testing.T) {
 	t.Parallel()
-	moved := 0
-	for seed := range 300 {
+	var moved atomic.Int64
+	property(t, 300, func(t *testing.T, seed int) {
 		r := rand.New(rand.NewPCG(uint64(seed), 18))
 		observations, carriers := randomTrends(r, 40)
 		at, ok := Newest(observations)
 		if !ok {
-			continue
+			return
 		}
 		numbers := func() map[string]line {
 			w := NewWindow(at, Span(observations, at), observations, carriers, nil)
@@ -407,20 +432,20 @@ func TestArchivingMovesNoOtherKey(t *testing.T) {
 			if cmp.Equal(before[key], after) {
 				continue
 			}
-			moved++
+			moved.Add(1)
 			if !slices.ContainsFunc(one.Keys, func(k Key) bool { return k.Key == key }) {
 				t.Fatalf("seed %d: %s moved, which the archived video has not (-before +after):\n%s", seed, key, cmp.Diff(before[key], after))
 			}
 		}
-	}
-	if moved < 100 {
-		t.Errorf("%d keys moved: too few to prove anything", moved)
+	})
+	if n := moved.Load(); n < 100 {
+		t.Errorf("%d keys moved: too few to prove anything", n)
 	}
 }
 
 func TestHookOrderIsThatOfNaiveCode(t *testing.T) {
 	t.Parallel()
-	for seed := range 300 {
+	property(t, 300, func(t *testing.T, seed int) {
 		r := rand.New(rand.NewPCG(uint64(seed), 19))
 		var hooks []Hook
 		for i := range 1 + r.IntN(20) {
@@ -449,5 +474,5 @@ func TestHookOrderIsThatOfNaiveCode(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("seed %d: order differs (-want +got):\n%s", seed, diff)
 		}
-	}
+	})
 }
