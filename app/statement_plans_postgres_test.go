@@ -1,0 +1,197 @@
+package app_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// The rows of each table with an account, when PostgreSQL plans: so many accounts have so
+// many rows each, and more in the tables that grow with the library.
+const planAccounts, planRows, planLibrary = 2, 1_000, 20_000
+
+// growing are the tables that grow with the library.
+var growing = []string{"videos", "video_docs", "video_terms", "observations", "scroll_records", "verdicts", "changes", "creators"}
+
+// acrossOnPostgres are statements that name their rows and yet read more.
+var acrossOnPostgres = []excuse{
+	{`UPDATE "workspaces" SET`, "an account has one workspace"},
+	{`FROM "checkouts" WHERE "checkouts"."status" IN (…)`, "a job looks through the checkouts, of which there are few"},
+}
+
+// planOnPostgres returns the statements that name rows and for which PostgreSQL's generic
+// plan, the one that a prepared statement ends with, reads others: a whole table, or all
+// rows of the tenant.
+func planOnPostgres(t *testing.T, queries []string) map[string]string {
+	t.Helper()
+	db, faults := storetest.Postgres(t), map[string]string{}
+	spread(t, db)
+	err := db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error {
+		for _, setting := range []string{
+			"plan_cache_mode = force_generic_plan",
+			"enable_seqscan = off",   // a scan is chosen where no index serves, and for no other reason
+			"random_page_cost = 1.1", // what is read often is in memory
+			"jit = off",
+		} {
+			if _, err := tx.Exec(ctx, "SET LOCAL "+setting); err != nil {
+				return err
+			}
+		}
+		for i, query := range queries {
+			if !namesRows(query) || !isPlanned.MatchString(query) {
+				continue
+			}
+			plan, err := genericPlan(ctx, tx, fmt.Sprint("planned_", i), wide(query))
+			if err != nil {
+				return fmt.Errorf("%s: %w", query, err)
+			}
+			if step := plan.reads(tenantTables()); step != "" {
+				faults[query] = step
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return faults
+}
+
+// isPlanned matches what PostgreSQL can prepare.
+var isPlanned = regexp.MustCompile(`(?i)^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b`)
+
+// planNode is a step of PostgreSQL's plan.
+type planNode struct {
+	Type     string     `json:"Node Type"`
+	Relation string     `json:"Relation Name"`
+	Index    string     `json:"Index Name"`
+	Cond     string     `json:"Index Cond"`
+	Filter   string     `json:"Filter"`
+	Plans    []planNode `json:"Plans"`
+}
+
+// tenantOnly is the condition of an index that reads all rows of a tenant.
+var tenantOnly = regexp.MustCompile(`^\(?\(?account_id = (\$\d+|\w+\.account_id)\)?(::bigint)?\)?$`)
+
+// reads returns the step that reads rows which are not named; "" for none.
+func (n planNode) reads(owned map[string]bool) string {
+	switch {
+	case n.Type == "Seq Scan" && owned[n.Relation]:
+		return "scans " + n.Relation
+	case strings.Contains(n.Type, "Index") && (n.Cond == "" || tenantOnly.MatchString(n.Cond)) && (owned[n.Relation] || n.Relation == ""):
+		return fmt.Sprintf("%s by %s: %q", n.Type, n.Index, n.Cond)
+	}
+	for _, below := range n.Plans {
+		if step := below.reads(owned); step != "" {
+			return step
+		}
+	}
+	return ""
+}
+
+func genericPlan(ctx context.Context, tx *store.Tx, name, query string) (planNode, error) {
+	places := 0
+	for _, place := range anyPlace.FindAllString(query, -1) {
+		number, _ := strconv.Atoi(place[1:])
+		places = max(places, number)
+	}
+	if _, err := tx.Exec(ctx, "PREPARE "+name+" AS "+query); err != nil {
+		return planNode{}, err
+	}
+	values := ""
+	if places > 0 {
+		values = "(NULL" + strings.Repeat(",NULL", places-1) + ")"
+	}
+	var text []byte
+	err := store.Scan(tx.Query(ctx, "EXPLAIN (FORMAT JSON) EXECUTE "+name+values))(func(rows *sql.Rows) error { return rows.Scan(&text) })
+	if err != nil {
+		return planNode{}, err
+	}
+	var plans []struct{ Plan planNode }
+	if err := json.Unmarshal(text, &plans); err != nil || len(plans) != 1 {
+		return planNode{}, fmt.Errorf("read the plan: %w: %s", err, text)
+	}
+	return plans[0].Plan, nil
+}
+
+// spread fills every table with an account, for the planner alone: the rows mean nothing.
+func spread(t *testing.T, db *store.DB) {
+	t.Helper()
+	err := db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error {
+		// Neither foreign keys nor triggers.
+		if _, err := tx.Exec(ctx, "SET LOCAL session_replication_role = replica"); err != nil {
+			return err
+		}
+		names, values := map[string][]string{}, map[string][]string{}
+		err := store.Scan(tx.Query(ctx, `SELECT table_name, column_name, data_type FROM information_schema.columns
+WHERE table_schema = current_schema() AND is_generated = 'NEVER' ORDER BY table_name, ordinal_position`))(func(rows *sql.Rows) error {
+			var table, column, kind string
+			if err := rows.Scan(&table, &column, &kind); err != nil {
+				return err
+			}
+			names[table] = append(names[table], `"`+column+`"`)
+			values[table] = append(values[table], planValue(column, kind))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, table := range slices.Sorted(maps.Keys(names)) {
+			if !slices.Contains(names[table], `"account_id"`) {
+				continue
+			}
+			rows := planAccounts * planRows
+			if slices.Contains(growing, table) {
+				rows = planAccounts * planLibrary
+			}
+			if _, err := tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM generate_series(1, %d) g ON CONFLICT DO NOTHING",
+				table, strings.Join(names[table], ", "), strings.Join(values[table], ", "), rows)); err != nil {
+				return fmt.Errorf("fill %s: %w", table, err)
+			}
+			if _, err := tx.Exec(ctx, "ANALYZE "+table); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// planValue is the value of a column in row g. Most differ from row to row; those of an
+// enumeration are few.
+func planValue(column, kind string) string {
+	few := slices.Contains([]string{"kind", "platform", "status", "action", "archived", "listed", "with_archived"}, column)
+	switch {
+	case column == "account_id":
+		return fmt.Sprintf("1 + g %% %d", planAccounts)
+	case column == "size": // of data, below
+		return "16"
+	case kind == "boolean":
+		return "g % 2 = 0"
+	case kind == "bytea":
+		return "decode(lpad(to_hex(g), 32, '0'), 'hex')"
+	case kind == "jsonb" || kind == "json":
+		return "'{}'"
+	case kind == "text" || kind == "character varying":
+		if few {
+			return "'x' || g % 3"
+		}
+		return "'x' || g"
+	case few:
+		return "g % 2"
+	}
+	return "g"
+}
