@@ -120,14 +120,17 @@ func checkPlugins(_ context.Context, cfg Config) []finding {
 	}
 	all := []finding{found("plugins", fmt.Sprintf("%d found", len(plugins)), err)}
 	host, err := pluginhost.New(cfg.Plugins, quiet)
-	missing := err
+	missing, bound := err, "a cgroup bounds each call"
 	if err == nil {
 		missing = host.Missing()
+		if why := host.Ungrouped(); why != nil {
+			bound = "each call is bounded by what the host counts four times a second: " + why.Error()
+		}
 		err = errors.Join(host.Usable(templates(cfg)), host.Close())
 	}
 	all = append(all, found("templates", fmt.Sprintf("%d known", len(cfg.Scrolls.Templates)), err))
 	if missing != nil {
 		missing = fmt.Errorf("no box for plugins, external ones are refused: %w", missing)
 	}
-	return append(all, found("confinement", "plugins reach what they declare, and no more", missing))
+	return append(all, found("confinement", "plugins reach what they declare, and no more; "+bound, missing))
 }

@@ -105,6 +105,9 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 // Missing is the part of a plugin's box that this system lacks, or nil.
 func (h *Host) Missing() error { return h.confiner.Missing() }
 
+// Ungrouped is why no cgroup bounds a call of a plugin; nil where one does.
+func (h *Host) Ungrouped() error { return h.confiner.Ungrouped() }
+
 // running is the running executable: the very file, where the system can name it,
 // so that an upgrade on disk does not mix two versions.
 func running() (string, error) {

@@ -95,6 +95,8 @@ func (h *Host) Learn() {
 	h.learning.Go(func() {
 		if missing := h.confiner.Missing(); missing != nil && h.config.Box != NoBox {
 			h.log.Error("this system has no box for plugins; external ones are refused, and built-in ones less confined", "missing", missing)
+		} else if why := h.Ungrouped(); missing == nil && why != nil {
+			h.log.Info("no cgroup bounds the calls of plugins; the server counts what they use", "reason", why)
 		}
 		for {
 			h.list(h.ends)

@@ -34,6 +34,10 @@ type Confiner struct {
 	self    []string
 	missing func() error
 	starter *starter
+	// groups is nil where no cgroup is delegated, for the reason in ungrouped. They are
+	// known once missing has returned.
+	groups    *groups
+	ungrouped error
 }
 
 // New takes the command line that starts this program again, so that it answers
@@ -53,6 +57,15 @@ var errWithout = errors.New("the operator turned it off")
 // box to find out.
 func (c *Confiner) Missing() error { return c.missing() }
 
+// Ungrouped is why no cgroup bounds a call, so that the host adds up what its processes
+// use; nil where one does.
+func (c *Confiner) Ungrouped() error {
+	if err := c.missing(); err != nil {
+		return err
+	}
+	return c.ungrouped
+}
+
 // Close ends the thread that starts processes. Processes that run are killed by the
 // kernel, since that thread is their parent.
 func (c *Confiner) Close() { c.starter.stop() }
@@ -60,8 +73,19 @@ func (c *Confiner) Close() { c.starter.stop() }
 // trialTime is how long a first box may take; far more than it does.
 const trialTime = 20 * time.Second
 
-// try has a box do nothing.
+// try builds a first box, in a cgroup if that works.
 func (c *Confiner) try() error {
+	if c.groups, c.ungrouped = openGroups(); c.groups != nil {
+		if c.ungrouped = c.tryBox(); c.ungrouped == nil {
+			return nil
+		}
+		c.groups = nil
+	}
+	return c.tryBox()
+}
+
+// tryBox has a box do nothing.
+func (c *Confiner) tryBox() error {
 	path, err := exec.LookPath(c.self[0])
 	if err != nil {
 		return err
@@ -118,6 +142,7 @@ type Command struct {
 	starter *starter
 	command *exec.Cmd
 	link    *link         // nil without a box
+	group   *group        // nil without a cgroup
 	ready   chan struct{} // closed when the box is ready, or never will be
 	ended   chan struct{} // closed when the process has ended
 	scratch *os.File      // of a box
@@ -146,7 +171,7 @@ func (c *Confiner) command(policy Policy, inBox bool) (*Command, error) {
 		policy: policy, starter: c.starter, command: exec.Command(argv[0], argv[1:]...),
 		ready: make(chan struct{}), ended: make(chan struct{}),
 	}
-	group(one.command)
+	ownGroup(one.command)
 	if !inBox {
 		one.command.Dir = policy.Dir
 		close(one.ready)
@@ -157,6 +182,13 @@ func (c *Confiner) command(policy Policy, inBox bool) (*Command, error) {
 		return nil, fmt.Errorf("link the process: %w", err)
 	}
 	one.command.ExtraFiles = []*os.File{one.link.theirs}
+	if c.groups != nil {
+		if one.group, err = c.groups.add(policy); err != nil {
+			one.link.close()
+			return nil, fmt.Errorf("make a cgroup: %w", err)
+		}
+		one.group.join(one.command.SysProcAttr)
+	}
 	return one, nil
 }
 
@@ -240,6 +272,11 @@ func (c *Command) AwaitExit() (reap func() error) {
 	if c.link == nil {
 		return awaitExit(c.command)
 	}
+	if c.group != nil {
+		reap = awaitExit(c.command)
+		c.metered = c.group.exceeded(c.policy)
+		return reap
+	}
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -279,6 +316,9 @@ func (c *Command) Close() {
 		return
 	}
 	c.link.close()
+	if c.group != nil {
+		c.group.remove()
+	}
 	if c.Pid() == 0 {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 
 var errNoLinux = errors.New("only Linux has namespaces")
 
-func group(*exec.Cmd) {}
+func ownGroup(*exec.Cmd) {}
 
 func killGroup(command *exec.Cmd) { _ = command.Process.Kill() }
 
@@ -34,6 +34,21 @@ func newLink() (*link, error) { return nil, errNoLinux }
 func (*link) receive() (*os.File, net.Listener, error) { return nil, nil, errNoLinux }
 
 func (*link) close() {}
+
+type (
+	groups struct{}
+	group  struct{}
+)
+
+func openGroups() (*groups, error) { return nil, errNoLinux }
+
+func (*groups) add(launch.Policy) (*group, error) { return nil, errNoLinux }
+
+func (*group) join(*syscall.SysProcAttr) {}
+
+func (*group) exceeded(launch.Policy) error { return nil }
+
+func (*group) remove() {}
 
 func meter(int, *os.File, launch.Policy, <-chan struct{}) error { return nil }
 

@@ -36,10 +36,11 @@
 //     has the reasons);
 //  8. starts the plugin as its only child and waits for it.
 //
-// The host serves the egress proxy from the listener. Four times a second, it adds up
-// memory, threads and files of the box and ends it if they are too much, see measure. A
-// cgroup would count more exactly, kernel memory of sockets too, but is seldom
-// delegated to a server.
+// The host serves the egress proxy from the listener. Where a cgroup v2 is delegated to
+// it, the box starts in one of its own that bounds memory, processes and, if the
+// controller is there, time of the processor, see openGroups. Elsewhere, four times a
+// second, the host adds up memory, threads and files of the box and ends it if they are
+// too much, see measure; kernel memory of sockets is in no sum then.
 //
 // [Confiner.Missing] builds a first box that does nothing, and returns the part that
 // failed. A binary of a third party then does not start ([ErrNoBox]), unless the

@@ -49,9 +49,13 @@ func measure(first int, scratch *os.File, p Policy) error {
 	// Memory that processes share counts for each of them here, and once below: the
 	// kernel takes far longer for that.
 	if files+resident(processes) > bound && files+proportional(processes, bound-files) > bound {
-		return fmt.Errorf("used more than %d MiB of memory in its processes and files", bound>>20)
+		return tooMuch(p)
 	}
 	return nil
+}
+
+func tooMuch(p Policy) error {
+	return fmt.Errorf("used more than %d MiB of memory in its processes and files", (p.Memory+p.Disk)>>20)
 }
 
 // family are the processes of a box, whose first one has a given id, and the number of

@@ -10,8 +10,8 @@ import (
 	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
 )
 
-// group gives the command a process group of its own, which dies with the host.
-func group(command *exec.Cmd) {
+// ownGroup gives the command a process group of its own, which dies with the host.
+func ownGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
