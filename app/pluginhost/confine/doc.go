@@ -59,7 +59,9 @@
 //   - memfd_create: its memory belongs to no process, and is in no sum.
 //   - One Unix user for each plugin: needs root, and the host should not have it. So a
 //     host of root does not bound processes by RLIMIT_NPROC, which never holds for root;
-//     the sum does.
+//     the cgroup does, or the highest number of the namespace, or the sum.
+//   - Another real user alone under a host of root, whom RLIMIT_NPROC binds: glibc takes
+//     TMPDIR and others from every process whose real and effective user differ.
 //   - RLIMIT_AS instead of RLIMIT_DATA: Go and others reserve far more address space
 //     than they use.
 package confine

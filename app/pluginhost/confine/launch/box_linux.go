@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,7 @@ func enter(p Policy, file *os.File) error {
 	// The second wall against further namespaces; it fails where the first has to do. One
 	// of users comes before all others.
 	_ = os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0)
+	boundNumbers(p.Tasks)
 	_ = unix.Sethostname([]byte("plugin"))
 	if err := newRoot(p, file); err != nil {
 		return fmt.Errorf("make a root: %w", err)
@@ -48,6 +50,23 @@ func enter(p Policy, file *os.File) error {
 		return fmt.Errorf("report to the host: %w", err)
 	}
 	return os.Chdir(p.Dir)
+}
+
+// firstNumbers are not given again once a namespace has used them up.
+const firstNumbers = 300
+
+// boundNumbers bounds the numbers of processes and threads in the namespace, and so how
+// many there are, also for root, whom RLIMIT_NPROC does not bind. A kernel before Linux
+// 6.14 has one such bound for the whole machine, which this must not change.
+func boundNumbers(tasks int) {
+	var system unix.Utsname
+	var major, minor int
+	if unix.Uname(&system) != nil {
+		return
+	}
+	if n, _ := fmt.Sscanf(unix.ByteSliceToString(system.Release[:]), "%d.%d", &major, &minor); n == 2 && (major > 6 || major == 6 && minor >= 14) {
+		_ = os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(tasks+firstNumbers+1)), 0)
+	}
 }
 
 // inside is the binary's path in the box. This program's own, for the built-ins, is not

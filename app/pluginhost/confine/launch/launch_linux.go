@@ -121,7 +121,7 @@ func limit(o Order) error {
 		{unix.RLIMIT_NICE, 0, "priority"},
 		{unix.RLIMIT_RTPRIO, 0, "priority"},
 		// Since Linux 5.14 this counts the processes of the box alone; without a box it
-		// would count the host's too. For root the kernel does not look, but the meter.
+		// would count the host's too. The kernel does not look for root, see boundNumbers.
 		{unix.RLIMIT_NPROC, uint64(o.Tasks), "processes"},
 	}
 	for _, l := range limits {
