@@ -1,18 +1,15 @@
 package stage
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strings"
 
-	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
-	"github.com/scrollery/scrollery/plugins/stage/peer"
+	"github.com/scrollery/scrollery/plugins/stage/serve"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -28,34 +25,15 @@ func Main(spec Spec, more ...Spec) {
 			os.Exit(1)
 		}
 	}
-	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig: plugin.HandshakeConfig{
-			ProtocolVersion: ProtocolVersion, MagicCookieKey: CookieKey, MagicCookieValue: CookieValue,
-		},
-		Plugins:     plugin.PluginSet{ServiceName: &served{specs: specs, log: logger(os.Stderr)}},
-		TLSProvider: peer.Provide,
-		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
-			return grpc.NewServer(append(options,
-				grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage))...)
-		},
-		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Error, Output: os.Stderr, JSONFormat: true}),
-	})
-}
-
-// served is the stage as go-plugin wants it.
-type served struct {
-	plugin.NetRPCUnsupportedPlugin
-	specs []Spec
-	log   *slog.Logger
-}
-
-func (s *served) GRPCServer(_ *plugin.GRPCBroker, server *grpc.Server) error {
-	stagev1.RegisterStageServiceServer(server, newService(s.specs, s.log))
-	return nil
-}
-
-func (s *served) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
-	return nil, fmt.Errorf("stage %s: this end only serves", s.specs[0].ID)
+	log := logger(os.Stderr)
+	err := serve.Serve(
+		serve.Handshake{Version: ProtocolVersion, CookieKey: CookieKey, CookieValue: CookieValue},
+		func(server *grpc.Server) { stagev1.RegisterStageServiceServer(server, newService(specs, log)) },
+		grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 // logger writes the lines that the host reads from a stage's stderr.

@@ -78,12 +78,31 @@ func Provide() (*tls.Config, error) {
 	if err := os.Unsetenv(pluginVariable); err != nil {
 		return nil, err
 	}
+	return between(pair, []byte(os.Getenv(hostVariable)))
+}
+
+// Own is the plugin's end where the host offered no key: it makes one. It is nil where the
+// host wants no encryption.
+func Own() (*tls.Config, error) {
+	host := os.Getenv(hostVariable)
+	if host == "" {
+		return nil, nil
+	}
+	pair, _, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	return between(pair, []byte(host))
+}
+
+// between is the configuration of a plugin with a key and a host's certificate.
+func between(pair, host []byte) (*tls.Config, error) {
 	own, err := tls.X509KeyPair(pair, pair)
 	if err != nil {
-		return nil, fmt.Errorf("the host's key for this plugin: %w", err)
+		return nil, fmt.Errorf("the key for this plugin: %w", err)
 	}
 	trusted := x509.NewCertPool()
-	if !trusted.AppendCertsFromPEM([]byte(os.Getenv(hostVariable))) {
+	if !trusted.AppendCertsFromPEM(host) {
 		return nil, errors.New("the host has no certificate")
 	}
 	return &tls.Config{
