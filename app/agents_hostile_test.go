@@ -96,7 +96,10 @@ func TestHostileCreators(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	hostileFeed(t, dir, 1)
-	running := apptest.Start(t, func(cfg *app.Config) { cfg.SetStage("FEED_DIR", dir) })
+	running := apptest.Start(t, func(cfg *app.Config) {
+		cfg.SetStage("FEED_DIR", dir)
+		cfg.Briefs.Fee = 0
+	})
 	account := running.Account(t, "pro")
 	account.Get(t, setBrief, &struct{}{})
 	account.Get(t, `PUT /v1/rules {"text":"- at least 1500 views\n- skip videos about lions"}`, &struct{}{})
@@ -172,7 +175,7 @@ func TestHostileCreators(t *testing.T) {
 			shown[tool.Name] += check(tool.Name+" "+detail, []byte(text), refused)
 		}
 	}
-	for _, name := range []string{"getLibrary", "getOutliers", "getHooks", "getVideo", "listOutliers", "listVerdicts", "annotateLibraryVideo"} {
+	for _, name := range []string{"getLibrary", "getOutliers", "getHooks", "getVideo", "listOutliers", "draftBrief", "listVerdicts", "annotateLibraryVideo"} {
 		if shown[name] == 0 {
 			t.Errorf("%s shows no text of a creator, which proves nothing", name)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
@@ -78,7 +79,7 @@ func (a *toolClient) get(t *testing.T, tool, arguments string, out any) {
 // version of the protocol and by the oldest.
 func TestAgentsJourney(t *testing.T) {
 	t.Parallel()
-	running := apptest.Start(t, sampleFeed)
+	running := apptest.Start(t, sampleFeed, func(cfg *app.Config) { cfg.Briefs.Fee = 0 })
 	for _, version := range []string{"", "2025-06-18", "2024-11-05"} {
 		t.Run("version "+version, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +130,25 @@ func TestAgentsJourney(t *testing.T) {
 			}
 			var hooks struct{ Hooks []struct{ ID string } }
 			a.get(t, "getHooks", `{}`, &hooks)
-			a.get(t, "getTrends", `{}`, &struct{}{})
+			var drafted struct {
+				Sentences []struct {
+					Part      string
+					VideoIDs  []string
+					Untrusted struct {
+						Text      string
+						TrendKeys []string
+					}
+				}
+			}
+			a.get(t, "draftBrief", `{}`, &drafted)
+			if len(drafted.Sentences) < 3 {
+				t.Errorf("got %d sentences of a brief, want some", len(drafted.Sentences))
+			}
+			for _, s := range drafted.Sentences {
+				if s.Part == "" || s.Untrusted.Text == "" || len(s.VideoIDs)+len(s.Untrusted.TrendKeys) == 0 {
+					t.Errorf("sentence %+v: want a text and what it cites", s)
+				}
+			}
 			if len(hooks.Hooks) == 0 || hooks.Hooks[0].ID == "" {
 				t.Errorf("got %d hooks, want some with ids", len(hooks.Hooks))
 			}

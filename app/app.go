@@ -23,6 +23,7 @@ import (
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/console"
@@ -67,6 +68,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 			func(c Config) scrolls.Config { return c.Scrolls },
 			func(c Config) library.Config { return c.Library },
 			func(c Config) sandbox.Config { return c.Sandbox },
+			func(c Config) briefs.Config { return c.Briefs },
 			func() fs.FS { return docs.Pages },
 			func(c Config) account.Config { return account.Config{BaseURL: c.BaseURL, Kept: kept(c)} },
 			func(c Config) webhooks.Config { return c.Webhooks },
@@ -86,6 +88,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 		library.Module,
 		usage.Module,
 		sandbox.Module,
+		briefs.Module,
 		site.Module,
 		console.Module,
 		changes.Module,
@@ -120,7 +123,7 @@ func openHost(lifecycle fx.Lifecycle, cfg Config, quotas pluginhost.Quotas, log 
 	if err != nil {
 		return nil, err
 	}
-	if err := host.Usable(templates(cfg)); err != nil {
+	if err := host.Usable(append(templates(cfg), briefTemplate(cfg))); err != nil {
 		return nil, errors.Join(err, host.Close())
 	}
 	lifecycle.Append(fx.StopHook(host.Close))
@@ -135,6 +138,15 @@ func templates(cfg Config) (all []pluginhost.Template) {
 		}})
 	}
 	return all
+}
+
+// briefTemplate has the stage of briefs, for the same check.
+func briefTemplate(cfg Config) pluginhost.Template {
+	t := pluginhost.Template{Name: "of briefs"}
+	if cfg.Briefs.Stage != "" {
+		t.Stages = map[stage.Kind][]string{stage.BriefKind: {cfg.Briefs.Stage}}
+	}
+	return t
 }
 
 // mounted are the operations that the modules provide.

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/kernel/api"
@@ -47,6 +48,7 @@ var bindings = fx.Options(
 		func(h *scrolls.History) library.Scrolls { return h },
 		scrollNeeds,
 		sandboxNeeds,
+		briefNeeds,
 		webhookNeeds,
 		func(s *quota.Service) pluginhost.Quotas { return siteQuotas{s} },
 		accountNeeds,
@@ -65,6 +67,11 @@ func scrollNeeds(cfg Config, q *quota.Service, w *workspace.Reader, r *rules.Ser
 		Workspaces: w, Rules: r, Plans: plans{s, u}, Charger: u,
 		Library: l, Archiver: archiver{l}, Stages: scrollStages{h}, Pages: pages(cfg), Quotas: sourceQuotas{q, h},
 	}
+}
+
+// briefNeeds are the needs of the module briefs.
+func briefNeeds(w *workspace.Reader, r *rules.Service, l *library.Service, c *credits.Service, h *pluginhost.Host) briefs.Needs {
+	return briefs.Needs{Workspaces: w, Rules: r, Library: l, Credits: ledger{c}, Stages: briefStages{h}}
 }
 
 // webhookNeeds are the needs of the module webhooks. Its secrets are sealed with the key of

@@ -17,6 +17,7 @@ import (
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/api/tools"
@@ -115,6 +116,7 @@ type Config struct {
 	Scrolls     scrolls.Config    `yaml:"scrolls"`
 	Library     library.Config    `yaml:"library"`
 	Sandbox     sandbox.Config    `yaml:"sandbox"`
+	Briefs      briefs.Config     `yaml:"briefs"`
 	Planner     agent.Config      `yaml:"planner"`
 	Plugins     pluginhost.Config `yaml:"plugins"`
 	Pages       webpage.Config    `yaml:"pages"`
@@ -145,6 +147,7 @@ func Defaults() Config {
 		Scrolls:     scrolls.Defaults(),
 		Library:     library.Defaults(),
 		Sandbox:     sandbox.Defaults(),
+		Briefs:      briefs.Defaults(),
 		Planner:     agent.Defaults(),
 		Plugins:     pluginhost.Defaults(),
 		Pages:       webpage.Defaults(),
@@ -331,7 +334,7 @@ func (c *Config) Validate() error {
 	}
 	for name, part := range map[string]interface{ Validate() error }{
 		"protocols": c.Protocols, "keys": c.Keys, "billing": c.Billing, "usage": c.Usage,
-		"database": c.store(), "scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages, "webhooks": c.Webhooks, "mcp": c.Agents,
+		"database": c.store(), "scrolls": c.Scrolls, "library": c.Library, "sandbox": c.Sandbox, "briefs": c.Briefs, "agent": c.Planner, "plugins": c.Plugins, "pages": c.Pages, "webhooks": c.Webhooks, "mcp": c.Agents,
 	} {
 		if err := part.Validate(); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", name, err))

@@ -324,6 +324,7 @@ func contractCases() []contractCase {
 		bad("top-up of nothing", `POST /v1/topup {}`, "amountCents"),
 		bad("top-up too small", `POST /v1/topup {"amountCents":99}`, "amountCents"),
 		bad("top-up too large", `POST /v1/topup {"amountCents":1000001}`, "amountCents"),
+		bad("brief about nothing", `POST /v1/briefs {"focus":""}`, "focus"),
 		bad("agent without a goal", `POST /v1/agent {}`, "goal"),
 		bad("sandbox file without path", `PUT /v1/sandbox/files {"data":""}`, "path"),
 		{name: "sandbox file", call: `PUT /v1/sandbox/files {"path":"notes/a.js","data":"print(1)"}`, want: 200, has: map[string]any{"path": "notes/a.js"}},

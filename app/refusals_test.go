@@ -197,6 +197,7 @@ func refusalsOfRooms(t *testing.T) (*apptest.Running, []refusalCase) {
 		{name: "brief", by: account(), call: `POST /v1/workspace {"name":"A"}`, status: 400, kind: apierr.InvalidWorkspaceBrief},
 		{name: "brief already set", by: account(setBrief), call: `POST /v1/workspace {"description":"B"}`, status: 409, kind: apierr.WorkspaceAlreadySet, fields: map[string]any{"workspace": nil}},
 		{name: "cursor beyond the feed", by: account(), call: "GET /v1/changes?cursor=" + changes.Cursor(1_000_000), status: 410, kind: apierr.CursorExpired},
+		{name: "no workspace of a brief", by: account(), call: `POST /v1/briefs {}`, status: 409, kind: apierr.WorkspaceRequired},
 		{name: "no workspace", by: account(), call: `POST /v1/scrolls {}`, status: 409, kind: apierr.WorkspaceRequired},
 		{name: "active scrolls", by: account(setBrief, `POST /v1/scrolls {}`), call: `POST /v1/scrolls {}`, status: 409, kind: apierr.ScrollActiveLimit},
 	}

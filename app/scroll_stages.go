@@ -52,6 +52,14 @@ func (s sessionStages) Evidence(ctx context.Context, id string, run stage.Run, n
 	return s.calls.Evidence(ctx, id, run, next, emit)
 }
 
+// briefStages is the plugin host as a brief needs it.
+type briefStages struct{ *pluginhost.Host }
+
+func (s briefStages) Ready(id string) bool {
+	plugin, _ := s.Find(id)
+	return plugin.State == pluginhost.Ready && plugin.Kind == stage.BriefKind
+}
+
 // installed describes a plugin. A refused or resting screen is not off: it fails the
 // scroll, because the operator did not turn it off.
 func installed(p pluginhost.Plugin) scrolls.Stage {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/brief"
 	"github.com/scrollery/scrollery/plugins/captions"
 	"github.com/scrollery/scrollery/plugins/feed"
 	"github.com/scrollery/scrollery/plugins/instagram"
@@ -36,6 +37,7 @@ func Stages() []stage.Spec {
 		ocr.Spec(),
 		vision.Spec(),
 		speech.Spec(),
+		brief.Spec(),
 	}
 }
 

@@ -191,7 +191,7 @@ func operations() string {
 		scrolleryv1.File_scrollery_v1_workspace_service_proto,
 		scrolleryv1.File_scrollery_v1_rules_service_proto, scrolleryv1.File_scrollery_v1_scrolls_service_proto,
 		scrolleryv1.File_scrollery_v1_library_service_proto, scrolleryv1.File_scrollery_v1_usage_service_proto,
-		scrolleryv1.File_scrollery_v1_sandbox_service_proto,
+		scrolleryv1.File_scrollery_v1_briefs_service_proto, scrolleryv1.File_scrollery_v1_sandbox_service_proto,
 	}
 	for _, file := range files {
 		for i := range file.Services().Len() {

@@ -68,6 +68,8 @@ func Plausible(spec stage.Spec, id string) error {
 		probe.Screen = func(context.Context, *stage.Call, func() (stage.Record, error), func(stage.Verdict) error) (stage.Summary, error) {
 			return stage.Summary{}, nil
 		}
+	case stage.BriefKind:
+		probe.Brief = func(context.Context, *stage.Call, []stage.Fact, func(stage.Sentence) error) error { return nil }
 	case stage.EvidenceKind:
 		probe.Evidence = func(context.Context, *stage.Call, func() (stage.Record, error), func(stage.Finding) error) error {
 			return nil

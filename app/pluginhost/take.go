@@ -3,6 +3,7 @@ package pluginhost
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -53,6 +54,34 @@ func takeFindings(asked *asked, emit func([]stage.Finding) error) func(*stagev1.
 			repairs, err := f.Clean()
 			return repairs, errors.Join(err, asked.answer(f.Ref))
 		}, emit)
+	}
+}
+
+var errUncited = errors.New("cites what is no fact")
+
+// takeSentences refuses sentences that cite anything but the facts, and adds them to dropped.
+func takeSentences(facts []stage.Fact, dropped *int, emit func([]stage.Sentence) error) func(*stagev1.CallResponse) (tally, error) {
+	known := make(map[string]bool, len(facts))
+	for i := range facts {
+		known[facts[i].ID] = true
+		for _, id := range facts[i].Examples {
+			known[id] = true
+		}
+	}
+	return func(message *stagev1.CallResponse) (tally, error) {
+		batch, ok := message.GetMessage().(*stagev1.CallResponse_Sentences)
+		if !ok {
+			return tally{}, protocol("sent %T instead of sentences", message.GetMessage())
+		}
+		count, err := take(batch.Sentences.GetSentences(), stage.DecodeSentence, func(s *stage.Sentence) (stage.Repairs, error) {
+			repairs, err := s.Clean()
+			if slices.ContainsFunc(s.Cites, func(id string) bool { return !known[id] }) {
+				err = errUncited
+			}
+			return repairs, err
+		}, emit)
+		*dropped += count.refused
+		return count, err
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os/exec"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -77,7 +79,7 @@ func (t *Trial) Start(ctx context.Context) (*Attempt, error) {
 		_, cause := t.host.classify(failedProcess(err), err)
 		return nil, cause
 	}
-	return &Attempt{Running{p}, t}, nil
+	return &Attempt{Running{p}, t, given{}}, nil
 }
 
 // StartLogged starts a process without network that writes into log what it logs,
@@ -88,7 +90,7 @@ func (t *Trial) StartLogged(ctx context.Context, log *slog.Logger) (*Attempt, er
 		return nil, err
 	}
 	p.stage = stagev1.NewStageServiceClient(p.connection)
-	return &Attempt{Running{p}, t}, nil
+	return &Attempt{Running{p}, t, given{}}, nil
 }
 
 func (t *Trial) launch(ctx context.Context, terms contract, out *output) (*process, error) {
@@ -127,10 +129,38 @@ func (t *Trial) StartWithCookie(ctx context.Context, cookie string) error {
 	return nil
 }
 
+// StartWith starts a process with settings and secrets of the plugin's author, and the
+// network that they lead to. It fails for a name that the plugin does not have.
+func (t *Trial) StartWith(ctx context.Context, settings, secrets map[string]string) (*Attempt, error) {
+	for name := range settings {
+		if !slices.ContainsFunc(t.Settings, func(s stage.Setting) bool { return s.Name == name }) {
+			return nil, fmt.Errorf("the plugin has no setting %q", name)
+		}
+	}
+	for name := range secrets {
+		if !slices.Contains(t.Secrets, name) {
+			return nil, fmt.Errorf("the plugin has no secret %q", name)
+		}
+	}
+	t.entry.manifest.Settings, t.entry.manifest.Secrets = settings, slices.Collect(maps.Keys(secrets))
+	t.host.config.Secrets = map[string]map[string]string{t.entry.id: secrets}
+	own, err := t.host.give(t.entry, t.Spec, stage.Run{})
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.host.start(ctx, t.entry, t.Spec, own)
+	if err != nil {
+		_, cause := t.host.classify(failedProcess(err), err)
+		return nil, cause
+	}
+	return &Attempt{Running{p}, t, own}, nil
+}
+
 // Attempt is one process of a plugin on trial.
 type Attempt struct {
 	Running
 	trial *Trial
+	given given
 }
 
 // Scratch is the folder that the process may write.
@@ -168,9 +198,11 @@ func (a *Attempt) Killed() bool { return a.process.runner.killedByHost() }
 type Conversation struct {
 	// Verb is Refresh or Media; empty is the verb of the stage's kind.
 	Verb string
-	// Records are the input of a screen or evidence stage. Sources and plan stages get
-	// an empty input.
+	// Records are the input of a screen or evidence stage.
 	Records []stage.Record
+	// Facts are the input of a brief stage, Seeds that of a source or plan stage.
+	Facts   []stage.Fact
+	Seeds   []stage.Seed
 	Secrets map[string]string
 	// Hear, if set, gets each message before the host cleans it.
 	Hear func(*stagev1.CallResponse)
@@ -189,7 +221,7 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 		input = nil
 		return batch, nil
 	})
-	v := a.verb(cmp.Or(c.Verb, string(a.trial.Kind)), asked, next, &answers)
+	v := a.verb(cmp.Or(c.Verb, string(a.trial.Kind)), asked, next, c.Facts, &answers)
 	if take := v.take; c.Hear != nil {
 		v.take = func(message *stagev1.CallResponse) (tally, error) {
 			c.Hear(message)
@@ -203,7 +235,14 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 		process: a.process, verb: v, cancel: cancel, most: h.config.Records, stall: h.config.Start,
 		quotas: spender{spec: a.trial.Spec},
 	}
-	done, err := t.run(inner, stage.Run{Number: 1, Now: time.Now().UnixMilli()}, given{secrets: c.Secrets})
+	own := a.given
+	if c.Secrets != nil {
+		own.secrets = c.Secrets
+	}
+	if len(c.Seeds) > 0 {
+		t.verb.unasked = seedInput(c.Seeds)
+	}
+	done, err := t.run(inner, stage.Run{Number: 1, Now: time.Now().UnixMilli()}, own)
 	if err != nil {
 		return answers, false, a.Cause(err)
 	}
@@ -222,7 +261,7 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 }
 
 // verb counts answers instead of handing them on.
-func (a *Attempt) verb(name string, asked *asked, next func() (*stagev1.Input, error), answers *int) verb {
+func (a *Attempt) verb(name string, asked *asked, next func() (*stagev1.Input, error), facts []stage.Fact, answers *int) verb {
 	v := verb{kind: a.trial.Kind, name: name, open: stagev1.StageServiceClient.Collect}
 	switch name {
 	case string(stage.ScreenKind):
@@ -230,6 +269,10 @@ func (a *Attempt) verb(name string, asked *asked, next func() (*stagev1.Input, e
 		return v
 	case string(stage.EvidenceKind):
 		v.open, v.next, v.take = stagev1.StageServiceClient.Evidence, next, takeFindings(asked, count[stage.Finding](answers))
+		return v
+	case string(stage.BriefKind):
+		v.open, v.take = stagev1.StageServiceClient.Brief, takeSentences(facts, new(int), count[stage.Sentence](answers))
+		v.unasked = []*stagev1.Input{factInput(facts, true)}
 		return v
 	case string(stage.PlanKind):
 		v.open, v.take = stagev1.StageServiceClient.Plan, takeSeeds(count[stage.Seed](answers))
@@ -257,5 +300,5 @@ func unwanted(*stagev1.CallResponse) (tally, error) {
 
 // Open starts the verb of the stage's kind, for a caller that breaks its rules.
 func (a *Attempt) Open(ctx context.Context) (grpc.BidiStreamingClient[stagev1.CallRequest, stagev1.CallResponse], error) {
-	return a.verb(string(a.trial.Kind), nil, nil, nil).open(a.process.stage, ctx)
+	return a.verb(string(a.trial.Kind), nil, nil, nil, nil).open(a.process.stage, ctx)
 }

@@ -30,6 +30,32 @@ func (s *Session) Plan(ctx context.Context, id string, run stage.Run, seeds []st
 	return found, nil
 }
 
+// maxSentences is how many sentences a brief may have.
+const maxSentences = 50
+
+// Brief asks a brief stage for sentences that rest on facts. dropped counts those that
+// cite nothing, or anything but the facts.
+func (h *Host) Brief(ctx context.Context, id string, run stage.Run, facts []stage.Fact) (sentences []stage.Sentence, dropped int, err error) {
+	_, err = h.call(ctx, h.alone(), id, run, verb{
+		kind: stage.BriefKind, name: "Brief", most: maxSentences,
+		open:    stagev1.StageServiceClient.Brief,
+		unasked: chunks(facts, factInput),
+		take: takeSentences(facts, &dropped, func(batch []stage.Sentence) error {
+			sentences = append(sentences, batch...)
+			return nil
+		}),
+	})
+	return sentences, dropped, err
+}
+
+func factInput(facts []stage.Fact, last bool) *stagev1.Input {
+	input := &stagev1.Input{Last: last}
+	for i := range facts {
+		input.Facts = append(input.Facts, stage.EncodeFact(&facts[i]))
+	}
+	return input
+}
+
 func seedInput(seeds []stage.Seed) []*stagev1.Input {
 	input := make([]*stagev1.Seed, 0, len(seeds))
 	for _, seed := range seeds {

@@ -73,3 +73,54 @@ type Summary struct {
 	// Notes tell the account how the records were judged: at most 20 short sentences.
 	Notes []string `json:"notes,omitempty"`
 }
+
+// Fact is one entry of a tenant's library that a brief may rest on. Its texts are
+// creators' words: data, never an instruction.
+type Fact struct {
+	// ID is what a sentence cites: the id of a video, or the key of a trend. A video that
+	// is an outlier and has a hook is two facts of one id.
+	ID string `json:"id"`
+	// Kind is outlier, hook or trend.
+	Kind string `json:"kind"`
+	// Platform to DurationSeconds are of a video. 0 seconds are not known.
+	Platform        string  `json:"platform,omitempty"`
+	Handle          string  `json:"handle,omitempty"`
+	Caption         string  `json:"caption,omitempty"`
+	DurationSeconds float64 `json:"durationSeconds,omitempty"`
+	// Views of an outlier, BaselineViews that are usual, Score, which is the one divided
+	// by the other, and Samples, the videos that the usual ones are computed from.
+	Views         float64 `json:"views,omitempty"`
+	BaselineViews float64 `json:"baselineViews,omitempty"`
+	Score         float64 `json:"score,omitempty"`
+	Samples       int     `json:"samples,omitempty"`
+	// Spoken, OnScreenText and Visual are a hook's.
+	Spoken       string `json:"spoken,omitempty"`
+	OnScreenText string `json:"onScreenText,omitempty"`
+	Visual       string `json:"visual,omitempty"`
+	// Label of a trend for people, Videos that have it, Growth, the median of last views
+	// divided by first views, and the ids of Examples.
+	Label    string   `json:"label,omitempty"`
+	Videos   int      `json:"videos,omitempty"`
+	Growth   float64  `json:"growth,omitempty"`
+	Examples []string `json:"examples,omitempty"`
+}
+
+// The parts of a brief.
+const (
+	// PartWorks is what does well, PartOpening how such videos begin, PartTrend what
+	// grows, PartMake what to make.
+	PartWorks   = "works"
+	PartOpening = "opening"
+	PartTrend   = "trend"
+	PartMake    = "make"
+)
+
+// Sentence is one of a brief.
+type Sentence struct {
+	// Part is one of the constants.
+	Part string `json:"part"`
+	// Text has 1 to [MaxSentence] characters.
+	Text string `json:"text"`
+	// Cites are 1 to [MaxCites] ids of facts, or of the examples of a trend.
+	Cites []string `json:"cites"`
+}

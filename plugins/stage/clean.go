@@ -2,6 +2,7 @@ package stage
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -157,6 +158,30 @@ func (s *Seed) Clean() (Repairs, error) {
 		return repairs, ErrPlatform
 	}
 	s.Limit = max(s.Limit, 0)
+	return repairs, nil
+}
+
+const (
+	// MaxSentence is the most characters of a sentence of a brief.
+	MaxSentence = 500
+	// MaxCites is the most facts that one sentence may rest on.
+	MaxCites = 50
+)
+
+// ErrSentence is the refusal of a sentence that says nothing, or rests on nothing.
+var ErrSentence = fmt.Errorf("sentence: want a part, 1 to %d characters without control characters, and 1 to %d citations", MaxSentence, MaxCites)
+
+// Clean makes a sentence fit to be shown, or refuses it. The host compares its citations
+// with the facts.
+func (s *Sentence) Clean() (Repairs, error) {
+	var repairs Repairs
+	repairs.word(&s.Part, PartWorks, PartOpening, PartTrend, PartMake)
+	repairs.text(&s.Text, 4*MaxSentence)
+	s.Text = strings.TrimSpace(s.Text)
+	if s.Part == "" || s.Text == "" || utf8.RuneCountInString(s.Text) > MaxSentence || strings.ContainsFunc(s.Text, unicode.IsControl) ||
+		len(s.Cites) == 0 || len(s.Cites) > MaxCites {
+		return repairs, ErrSentence
+	}
 	return repairs, nil
 }
 

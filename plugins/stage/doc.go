@@ -1,11 +1,12 @@
 // Package stage is what the author of a stage imports.
 //
-// A stage is a process of its own that transforms a stream. There are four kinds:
+// A stage is a process of its own that transforms a stream. There are five kinds:
 //
 //	plan      seeds, and the workspace's brief    →  more seeds
 //	source    seeds                               →  records, one outcome for each seed
 //	screen    records, and the rules              →  one verdict for each record
 //	evidence  records                             →  findings about the first seconds
+//	brief     facts of a library                  →  sentences that cite them
 //
 // Its author fills in one [Spec] and calls [Main]:
 //
@@ -44,7 +45,7 @@
 // The package stagetest runs a Spec on saved inputs without a process, and replays
 // recorded HTTP. `scrollery plugins check` tries the built binary as the host
 // would use it. A stage in another language speaks the protocol of
-// proto/scrollery/stage/v1.
+// proto/scrollery/stage/v1; the kit has packages for Python and TypeScript.
 //
 // # What authors do not need
 //

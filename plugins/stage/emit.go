@@ -131,6 +131,10 @@ func seeds(items []*stagev1.Seed) *stagev1.CallResponse {
 	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Seeds{Seeds: &stagev1.Seeds{Seeds: items}}}
 }
 
+func sentences(items []*stagev1.Sentence) *stagev1.CallResponse {
+	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Sentences{Sentences: &stagev1.Sentences{Sentences: items}}}
+}
+
 func verdicts(items []*stagev1.Verdict) *stagev1.CallResponse {
 	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Verdicts{Verdicts: &stagev1.Verdicts{Verdicts: items}}}
 }

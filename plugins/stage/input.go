@@ -71,12 +71,19 @@ func (in *input) read(stream grpc.BidiStreamingServer[stagev1.CallRequest, stage
 
 // all waits for the seeds and refs of a source's call.
 func (in *input) all() ([]Seed, []Ref, error) {
-	var seeds []Seed
-	var refs []Ref
+	seeds, refs, _, err := in.everything()
+	return seeds, refs, err
+}
+
+// everything waits for the seeds, refs and facts of a call.
+func (in *input) everything() (seeds []Seed, refs []Ref, facts []Fact, err error) {
 	for {
 		batch, err := in.batch()
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
+		}
+		for _, fact := range batch.GetFacts() {
+			facts = append(facts, DecodeFact(fact))
 		}
 		for _, seed := range batch.GetSeeds() {
 			seeds = append(seeds, DecodeSeed(seed))
@@ -85,7 +92,7 @@ func (in *input) all() ([]Seed, []Ref, error) {
 			refs = append(refs, DecodeRef(ref))
 		}
 		if batch.GetLast() {
-			return seeds, refs, nil
+			return seeds, refs, facts, nil
 		}
 	}
 }

@@ -77,6 +77,7 @@ func (s *several) Refresh(stream stream) error  { return s.pass(stream, (*servic
 func (s *several) Media(stream stream) error    { return s.pass(stream, (*service).Media) }
 func (s *several) Screen(stream stream) error   { return s.pass(stream, (*service).Screen) }
 func (s *several) Evidence(stream stream) error { return s.pass(stream, (*service).Evidence) }
+func (s *several) Brief(stream stream) error    { return s.pass(stream, (*service).Brief) }
 
 func (s *service) Describe(context.Context, *stagev1.DescribeRequest) (*stagev1.DescribeResponse, error) {
 	return &stagev1.DescribeResponse{Description: describe(s.spec)}, nil
@@ -162,6 +163,20 @@ func (s *service) Evidence(stream stream) error {
 	})
 }
 
+func (s *service) Brief(stream stream) error {
+	if s.spec.Brief == nil {
+		return missing("Brief")
+	}
+	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
+		_, _, facts, err := w.input.everything()
+		if err != nil {
+			return nil, err
+		}
+		emit := func(one Sentence) error { return w.sentences.emit(EncodeSentence(one)) }
+		return &stagev1.Done{}, s.spec.Brief(ctx, w.call, facts, emit)
+	})
+}
+
 // work is one call in the making.
 type work struct {
 	call     *Call
@@ -172,6 +187,8 @@ type work struct {
 	findings batcher[*stagev1.Finding]
 	files    batcher[*stagev1.File]
 	seeds    batcher[*stagev1.Seed]
+
+	sentences batcher[*stagev1.Sentence]
 }
 
 func (w *work) emitRecord(r Record) error { return w.records.emit(EncodeRecord(&r)) }
@@ -199,6 +216,8 @@ func (s *service) serve(stream stream, do func(context.Context, *work) (*stagev1
 		findings: batcher[*stagev1.Finding]{sender: send, wrap: findings},
 		files:    batcher[*stagev1.File]{sender: send, wrap: files},
 		seeds:    batcher[*stagev1.Seed]{sender: send, wrap: seeds, max: open.GetMaxRecords()},
+
+		sentences: batcher[*stagev1.Sentence]{sender: send, wrap: sentences, max: open.GetMaxRecords()},
 	}
 	go w.input.read(stream, cancel)
 	done, err := s.guard(ctx, w, do)
@@ -223,7 +242,7 @@ func (s *service) guard(ctx context.Context, w *work, do func(context.Context, *
 }
 
 func (w *work) finish(done *stagev1.Done) error {
-	for _, flush := range []func() error{w.records.flush, w.verdicts.flush, w.findings.flush, w.files.flush, w.seeds.flush} {
+	for _, flush := range []func() error{w.records.flush, w.verdicts.flush, w.findings.flush, w.files.flush, w.seeds.flush, w.sentences.flush} {
 		if err := flush(); err != nil {
 			return err
 		}

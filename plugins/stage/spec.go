@@ -18,6 +18,8 @@ const (
 	ScreenKind Kind = "screen"
 	// EvidenceKind finds what the first seconds show, say and print.
 	EvidenceKind Kind = "evidence"
+	// BriefKind writes the sentences of a brief, each with the facts that it rests on.
+	BriefKind Kind = "brief"
 )
 
 // Spec is a whole stage.
@@ -80,6 +82,10 @@ type Spec struct {
 	// Evidence emits a finding for each record in which it found something; next returns
 	// io.EOF after the last.
 	Evidence func(ctx context.Context, call *Call, next func() (Record, error), emit func(Finding) error) error
+	// Brief emits the sentences of a creative brief for call.Run, whose Prompt is what the
+	// tenant wants it to be about. The host drops a sentence that cites no fact, or any id
+	// that is not among the facts.
+	Brief func(ctx context.Context, call *Call, facts []Fact, emit func(Sentence) error) error
 }
 
 // Setting is a value that the operator sets.

@@ -93,7 +93,7 @@ func (s Spec) Validate() error {
 
 func (s Spec) verbsFit() bool {
 	verbs := map[Kind]bool{
-		PlanKind: s.Plan != nil, SourceKind: s.Collect != nil, ScreenKind: s.Screen != nil, EvidenceKind: s.Evidence != nil,
+		PlanKind: s.Plan != nil, SourceKind: s.Collect != nil, ScreenKind: s.Screen != nil, EvidenceKind: s.Evidence != nil, BriefKind: s.Brief != nil,
 	}
 	for kind, has := range verbs {
 		if has != (kind == s.Kind) {

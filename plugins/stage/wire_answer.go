@@ -55,3 +55,33 @@ func DecodeOutcomes(messages []*stagev1.Outcome) []Outcome {
 	}
 	return outcomes
 }
+
+// EncodeFact makes a fact a message.
+func EncodeFact(f *Fact) *stagev1.Fact {
+	return &stagev1.Fact{
+		Id: f.ID, Kind: f.Kind, Platform: f.Platform, Handle: f.Handle, Caption: f.Caption, DurationSeconds: f.DurationSeconds,
+		Views: f.Views, BaselineViews: f.BaselineViews, Score: f.Score, Samples: int64(f.Samples),
+		Spoken: f.Spoken, OnScreenText: f.OnScreenText, Visual: f.Visual,
+		Label: f.Label, Videos: int64(f.Videos), Growth: f.Growth, Examples: f.Examples,
+	}
+}
+
+// DecodeFact reads a fact.
+func DecodeFact(m *stagev1.Fact) Fact {
+	return Fact{
+		ID: m.GetId(), Kind: m.GetKind(), Platform: m.GetPlatform(), Handle: m.GetHandle(), Caption: m.GetCaption(), DurationSeconds: m.GetDurationSeconds(),
+		Views: m.GetViews(), BaselineViews: m.GetBaselineViews(), Score: m.GetScore(), Samples: int(m.GetSamples()),
+		Spoken: m.GetSpoken(), OnScreenText: m.GetOnScreenText(), Visual: m.GetVisual(),
+		Label: m.GetLabel(), Videos: int(m.GetVideos()), Growth: m.GetGrowth(), Examples: m.GetExamples(),
+	}
+}
+
+// EncodeSentence makes a sentence a message.
+func EncodeSentence(s Sentence) *stagev1.Sentence {
+	return &stagev1.Sentence{Part: s.Part, Text: s.Text, Cites: s.Cites}
+}
+
+// DecodeSentence reads a sentence.
+func DecodeSentence(m *stagev1.Sentence) Sentence {
+	return Sentence{Part: m.GetPart(), Text: m.GetText(), Cites: m.GetCites()}
+}

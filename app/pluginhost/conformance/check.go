@@ -70,7 +70,7 @@ func check(ctx context.Context, trial *pluginhost.Trial, limits stage.Limits) Re
 	try("stays within the host's limits", c.limits)
 	try("asks for no odd secrets", c.oddSecrets)
 	try("answers an empty call", func(ctx context.Context) error { return c.converse(ctx, nil) })
-	try("answers records", c.records)
+	try("answers "+c.input(), c.records)
 	try("has the other verbs that it declares", c.others)
 	try("keeps its secrets to itself", c.keepsSecrets)
 	try("refuses a call that does not open", c.unopened)
@@ -131,6 +131,14 @@ func (c *checker) oddSecrets(context.Context) error {
 	return nil
 }
 
+// input names what a stage of the kind reads.
+func (c *checker) input() string {
+	if c.Kind == stage.BriefKind {
+		return "facts"
+	}
+	return "records"
+}
+
 func (c *checker) records(ctx context.Context) error {
 	if c.Kind == stage.SourceKind || c.Kind == stage.PlanKind {
 		return nil
@@ -141,7 +149,11 @@ func (c *checker) records(ctx context.Context) error {
 // converse holds a whole call of the verb of the stage's kind.
 func (c *checker) converse(ctx context.Context, input []stage.Record) error {
 	return c.with(ctx, func(ctx context.Context, a *pluginhost.Attempt) error {
-		return c.complete(ctx, a, pluginhost.Conversation{Records: input})
+		call := pluginhost.Conversation{Records: input}
+		if len(input) > 0 {
+			call.Facts = sampleFacts()
+		}
+		return c.complete(ctx, a, call)
 	})
 }
 

@@ -1,6 +1,8 @@
 package customer
 
 import (
+	"cmp"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,7 +12,7 @@ import (
 )
 
 func (p *program) brief() *cobra.Command {
-	return group("brief", "Show and change the brief: what you sell, and whom to watch", p.briefGet(), p.briefSet())
+	return group("brief", "Show and change the brief: what you sell, and whom to watch", p.briefGet(), p.briefSet(), p.briefDraft())
 }
 
 func (p *program) briefGet() *cobra.Command {
@@ -41,6 +43,49 @@ func (c *call) briefWords(w *pb.Workspace) error {
 	return c.out.Pairs("workspace", w.GetId(), "name", w.GetName(), "description", w.GetDescription(), "website", w.GetWebsite(),
 		"app", w.GetAppStoreUrl(), "competitors", strings.Join(w.GetCompetitors(), ", "), "subject", w.GetCanonicalId(),
 		"rules version", w.GetRulesVersion(), "created", show.Millis(w.GetCreatedAt()), "changed", show.Millis(w.GetUpdatedAt()))
+}
+
+func (p *program) briefDraft() *cobra.Command {
+	var focus string
+	command := p.command(spec{
+		use: "draft", short: "Draft a creative brief from the library, with citations", answer: &pb.DraftBriefResponse{},
+		long: "Drafts a short creative brief from outliers, hooks and trends. Every sentence has the ids of the videos and trends\n" +
+			"that it rests on. It costs 50 credits, unless the library has nothing to draft from.",
+		example: "  scrollery brief draft\n  scrollery brief draft --focus \"the first three seconds\" --json sentences",
+		run: func(c *call, _ []string) error {
+			client, err := c.client()
+			if err != nil {
+				return err
+			}
+			request := &pb.DraftBriefRequest{}
+			if focus != "" {
+				request.Focus = &focus
+			}
+			got, err := client.briefs.DraftBrief(c.ctx, request)
+			if err != nil {
+				return err
+			}
+			if got.GetStatus() == "insufficient_history" {
+				c.note("The library has no outliers, hooks or trends yet: nothing was drafted or charged.")
+			}
+			return c.show(got, func() error { return c.draftWords(got) })
+		},
+	})
+	command.Flags().StringVar(&focus, "focus", "", "what the brief is to be about, in `WORDS`; a server without a model ignores it")
+	return command
+}
+
+func (c *call) draftWords(got *pb.DraftBriefResponse) error {
+	return errors.Join(
+		table(c, got.GetSentences(), []show.Column[*pb.BriefSentence]{
+			{Name: "part", Cell: func(s *pb.BriefSentence) any { return s.GetPart() }},
+			{Name: "sentence", Cell: func(s *pb.BriefSentence) any { return s.GetText() }},
+			{Name: "rests on", Cell: func(s *pb.BriefSentence) any {
+				return cmp.Or(strings.Join(append(s.GetVideoIds(), s.GetTrendKeys()...), " "), "-")
+			}},
+		}),
+		c.each("note", got.GetNotes()),
+	)
 }
 
 func (p *program) briefSet() *cobra.Command {

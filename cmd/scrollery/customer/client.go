@@ -30,6 +30,7 @@ type client struct {
 
 	accounts   scrolleryv1connect.AccountServiceClient
 	billing    scrolleryv1connect.BillingServiceClient
+	briefs     scrolleryv1connect.BriefsServiceClient
 	changes    scrolleryv1connect.ChangesServiceClient
 	keys       scrolleryv1connect.KeysServiceClient
 	libraries  scrolleryv1connect.LibraryServiceClient
@@ -49,6 +50,7 @@ func newClient(l login.Login) *client {
 		Login: l, http: over,
 		accounts:   scrolleryv1connect.NewAccountServiceClient(over, l.Server, options...),
 		billing:    scrolleryv1connect.NewBillingServiceClient(over, l.Server, options...),
+		briefs:     scrolleryv1connect.NewBriefsServiceClient(over, l.Server, options...),
 		changes:    scrolleryv1connect.NewChangesServiceClient(over, l.Server, options...),
 		keys:       scrolleryv1connect.NewKeysServiceClient(over, l.Server, options...),
 		libraries:  scrolleryv1connect.NewLibraryServiceClient(over, l.Server, options...),

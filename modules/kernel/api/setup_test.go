@@ -217,6 +217,7 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.RevokeKeyRequest, scrolleryv1.RevokeKeyResponse](b, "RevokeKey")
 	unary[scrolleryv1.ListRuleVersionsRequest, scrolleryv1.ListRuleVersionsResponse](b, "ListRuleVersions")
 	unary[scrolleryv1.PreviewRulesRequest, scrolleryv1.PreviewRulesResponse](b, "PreviewRules")
+	unary[scrolleryv1.DraftBriefRequest, scrolleryv1.DraftBriefResponse](b, "DraftBrief")
 	unary[scrolleryv1.GetScheduleRequest, scrolleryv1.GetScheduleResponse](b, "GetSchedule")
 	unary[scrolleryv1.ListTemplatesRequest, scrolleryv1.ListTemplatesResponse](b, "ListTemplates")
 	unary[scrolleryv1.EstimateScrollRequest, scrolleryv1.EstimateScrollResponse](b, "EstimateScroll")

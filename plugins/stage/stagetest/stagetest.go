@@ -37,6 +37,26 @@ func Plan(t testing.TB, spec stage.Spec, call stage.Call, known []stage.Seed) ([
 	return found, err
 }
 
+// Brief runs the spec's Brief on facts, and fails for a sentence that the host would drop.
+func Brief(t testing.TB, spec stage.Spec, call stage.Call, facts []stage.Fact) ([]stage.Sentence, error) {
+	t.Helper()
+	prepare(t, spec, stage.BriefKind, &call)
+	var all []stage.Sentence
+	err := spec.Brief(t.Context(), &call, facts, func(s stage.Sentence) error {
+		if _, fault := s.Clean(); fault != nil {
+			t.Errorf("sentence %q: the host would drop it: %v", s.Text, fault)
+		}
+		for _, id := range s.Cites {
+			if !slices.ContainsFunc(facts, func(f stage.Fact) bool { return f.ID == id || slices.Contains(f.Examples, id) }) {
+				t.Errorf("sentence %q: the host would drop it: it cites %q, which is no fact", s.Text, id)
+			}
+		}
+		all = append(all, s)
+		return nil
+	})
+	return all, err
+}
+
 // Collect runs the spec's Collect. What call leaves empty is filled in: defaults
 // of settings, a scratch folder, a log that ends up in the test's, the time.
 func Collect(t testing.TB, spec stage.Spec, call stage.Call, seeds []stage.Seed) ([]stage.Record, []stage.Outcome, error) {

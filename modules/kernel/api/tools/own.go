@@ -50,6 +50,8 @@ var ownFields = map[string][]string{
 	"TrendExplanation":       {"examples"},
 	"GetTrendSeriesResponse": {"scrollId"},
 	"UsageEvent":             {"op"},
+	"BriefSentence":          {"videoIds"},
+	"DraftBriefResponse":     {"composer", "notes"},
 }
 
 // isOwn reports whether the text of a field is not a creator's.

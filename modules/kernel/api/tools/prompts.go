@@ -32,7 +32,8 @@ var jobs = []usual{
 	{
 		&mcp.Prompt{Name: "weekly-brief", Title: "Weekly brief from evidence", Description: "Writes a creative brief in which every sentence names the videos it rests on."},
 		func(map[string]string) string {
-			return "Write this week's creative brief for the product in my workspace. Read getWorkspace, then getOutliers, getHooks and getTrends. " +
+			return "Write this week's creative brief for the product in my workspace. Read getWorkspace, then call draftBrief once: its sentences cite the videos and " +
+				"trends that they rest on, and it costs credits, so ask me before a second call. Where it is refused, read getOutliers, getHooks and getTrends. " +
 				"Call explainOutlier for the two best. Write at most ten sentences: what works now, the first three seconds to try, what to leave out. " +
 				"After each sentence put the ids of the videos or the trend that it rests on in brackets; leave out what rests on nothing." + strangers
 		},

@@ -839,6 +839,253 @@ func (x *Finding) GetKeys() []*Key {
 	return nil
 }
 
+// Fact is one entry of a tenant's library that a brief may rest on. Its texts are
+// creators' words: data, never an instruction.
+type Fact struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What a sentence cites: the id of a video, or the key of a trend. A video that is an
+	// outlier and has a hook is two facts of one id.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// `outlier`, `hook` or `trend`.
+	Kind string `protobuf:"bytes,2,opt,name=kind" json:"kind,omitempty"`
+	// Of a video.
+	Platform        string  `protobuf:"bytes,3,opt,name=platform" json:"platform,omitempty"`
+	Handle          string  `protobuf:"bytes,4,opt,name=handle" json:"handle,omitempty"`
+	Caption         string  `protobuf:"bytes,5,opt,name=caption" json:"caption,omitempty"`
+	DurationSeconds float64 `protobuf:"fixed64,6,opt,name=duration_seconds,json=durationSeconds" json:"duration_seconds,omitempty"`
+	// Of an outlier: its views, the usual ones, views divided by them, and how many videos
+	// the usual ones are computed from.
+	Views         float64 `protobuf:"fixed64,7,opt,name=views" json:"views,omitempty"`
+	BaselineViews float64 `protobuf:"fixed64,8,opt,name=baseline_views,json=baselineViews" json:"baseline_views,omitempty"`
+	Score         float64 `protobuf:"fixed64,9,opt,name=score" json:"score,omitempty"`
+	Samples       int64   `protobuf:"varint,10,opt,name=samples" json:"samples,omitempty"`
+	// Of a hook: what the first seconds say, print and show.
+	Spoken       string `protobuf:"bytes,11,opt,name=spoken" json:"spoken,omitempty"`
+	OnScreenText string `protobuf:"bytes,12,opt,name=on_screen_text,json=onScreenText" json:"on_screen_text,omitempty"`
+	Visual       string `protobuf:"bytes,13,opt,name=visual" json:"visual,omitempty"`
+	// Of a trend: its name for people, the videos that have it, and the median of last
+	// views divided by first views.
+	Label  string  `protobuf:"bytes,14,opt,name=label" json:"label,omitempty"`
+	Videos int64   `protobuf:"varint,15,opt,name=videos" json:"videos,omitempty"`
+	Growth float64 `protobuf:"fixed64,16,opt,name=growth" json:"growth,omitempty"`
+	// Ids of videos that have the trend.
+	Examples      []string `protobuf:"bytes,17,rep,name=examples" json:"examples,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fact) Reset() {
+	*x = Fact{}
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fact) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fact) ProtoMessage() {}
+
+func (x *Fact) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fact.ProtoReflect.Descriptor instead.
+func (*Fact) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Fact) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Fact) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Fact) GetPlatform() string {
+	if x != nil {
+		return x.Platform
+	}
+	return ""
+}
+
+func (x *Fact) GetHandle() string {
+	if x != nil {
+		return x.Handle
+	}
+	return ""
+}
+
+func (x *Fact) GetCaption() string {
+	if x != nil {
+		return x.Caption
+	}
+	return ""
+}
+
+func (x *Fact) GetDurationSeconds() float64 {
+	if x != nil {
+		return x.DurationSeconds
+	}
+	return 0
+}
+
+func (x *Fact) GetViews() float64 {
+	if x != nil {
+		return x.Views
+	}
+	return 0
+}
+
+func (x *Fact) GetBaselineViews() float64 {
+	if x != nil {
+		return x.BaselineViews
+	}
+	return 0
+}
+
+func (x *Fact) GetScore() float64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+func (x *Fact) GetSamples() int64 {
+	if x != nil {
+		return x.Samples
+	}
+	return 0
+}
+
+func (x *Fact) GetSpoken() string {
+	if x != nil {
+		return x.Spoken
+	}
+	return ""
+}
+
+func (x *Fact) GetOnScreenText() string {
+	if x != nil {
+		return x.OnScreenText
+	}
+	return ""
+}
+
+func (x *Fact) GetVisual() string {
+	if x != nil {
+		return x.Visual
+	}
+	return ""
+}
+
+func (x *Fact) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *Fact) GetVideos() int64 {
+	if x != nil {
+		return x.Videos
+	}
+	return 0
+}
+
+func (x *Fact) GetGrowth() float64 {
+	if x != nil {
+		return x.Growth
+	}
+	return 0
+}
+
+func (x *Fact) GetExamples() []string {
+	if x != nil {
+		return x.Examples
+	}
+	return nil
+}
+
+// Sentence is one of a brief.
+type Sentence struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it is about: `works`, `opening`, `trend` or `make`.
+	Part string `protobuf:"bytes,1,opt,name=part" json:"part,omitempty"`
+	Text string `protobuf:"bytes,2,opt,name=text" json:"text,omitempty"`
+	// Ids of the facts that it rests on, or of the examples of a trend; at least one.
+	Cites         []string `protobuf:"bytes,3,rep,name=cites" json:"cites,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sentence) Reset() {
+	*x = Sentence{}
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sentence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sentence) ProtoMessage() {}
+
+func (x *Sentence) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sentence.ProtoReflect.Descriptor instead.
+func (*Sentence) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Sentence) GetPart() string {
+	if x != nil {
+		return x.Part
+	}
+	return ""
+}
+
+func (x *Sentence) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Sentence) GetCites() []string {
+	if x != nil {
+		return x.Cites
+	}
+	return nil
+}
+
 var File_scrollery_stage_v1_record_proto protoreflect.FileDescriptor
 
 const file_scrollery_stage_v1_record_proto_rawDesc = "" +
@@ -909,7 +1156,30 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\aFinding\x12)\n" +
 	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x128\n" +
 	"\bevidence\x18\x02 \x01(\v2\x1c.scrollery.stage.v1.EvidenceR\bevidence\x12+\n" +
-	"\x04keys\x18\x03 \x03(\v2\x17.scrollery.stage.v1.KeyR\x04keysBLZCgithub.com/scrollery/scrollery/proto/gen/scrollery/stage/v1;stagev1\x92\x03\x04\b\x02 \x03b\beditionsp\xe8\a"
+	"\x04keys\x18\x03 \x03(\v2\x17.scrollery.stage.v1.KeyR\x04keys\"\xc8\x03\n" +
+	"\x04Fact\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
+	"\bplatform\x18\x03 \x01(\tR\bplatform\x12\x16\n" +
+	"\x06handle\x18\x04 \x01(\tR\x06handle\x12\x18\n" +
+	"\acaption\x18\x05 \x01(\tR\acaption\x12)\n" +
+	"\x10duration_seconds\x18\x06 \x01(\x01R\x0fdurationSeconds\x12\x14\n" +
+	"\x05views\x18\a \x01(\x01R\x05views\x12%\n" +
+	"\x0ebaseline_views\x18\b \x01(\x01R\rbaselineViews\x12\x14\n" +
+	"\x05score\x18\t \x01(\x01R\x05score\x12\x18\n" +
+	"\asamples\x18\n" +
+	" \x01(\x03R\asamples\x12\x16\n" +
+	"\x06spoken\x18\v \x01(\tR\x06spoken\x12$\n" +
+	"\x0eon_screen_text\x18\f \x01(\tR\fonScreenText\x12\x16\n" +
+	"\x06visual\x18\r \x01(\tR\x06visual\x12\x14\n" +
+	"\x05label\x18\x0e \x01(\tR\x05label\x12\x16\n" +
+	"\x06videos\x18\x0f \x01(\x03R\x06videos\x12\x16\n" +
+	"\x06growth\x18\x10 \x01(\x01R\x06growth\x12\x1a\n" +
+	"\bexamples\x18\x11 \x03(\tR\bexamples\"H\n" +
+	"\bSentence\x12\x12\n" +
+	"\x04part\x18\x01 \x01(\tR\x04part\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +
+	"\x05cites\x18\x03 \x03(\tR\x05citesBLZCgithub.com/scrollery/scrollery/proto/gen/scrollery/stage/v1;stagev1\x92\x03\x04\b\x02 \x03b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_stage_v1_record_proto_rawDescOnce sync.Once
@@ -923,7 +1193,7 @@ func file_scrollery_stage_v1_record_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_record_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_scrollery_stage_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_scrollery_stage_v1_record_proto_goTypes = []any{
 	(*Ref)(nil),      // 0: scrollery.stage.v1.Ref
 	(*Record)(nil),   // 1: scrollery.stage.v1.Record
@@ -936,6 +1206,8 @@ var file_scrollery_stage_v1_record_proto_goTypes = []any{
 	(*File)(nil),     // 8: scrollery.stage.v1.File
 	(*Verdict)(nil),  // 9: scrollery.stage.v1.Verdict
 	(*Finding)(nil),  // 10: scrollery.stage.v1.Finding
+	(*Fact)(nil),     // 11: scrollery.stage.v1.Fact
+	(*Sentence)(nil), // 12: scrollery.stage.v1.Sentence
 }
 var file_scrollery_stage_v1_record_proto_depIdxs = []int32{
 	0,  // 0: scrollery.stage.v1.Record.ref:type_name -> scrollery.stage.v1.Ref
@@ -968,7 +1240,7 @@ func file_scrollery_stage_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_record_proto_rawDesc), len(file_scrollery_stage_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -11,8 +11,9 @@
 //   - The process starts with SCROLLERY_STAGE=research-stage-1 in its environment;
 //     without it, a person started it by hand: write that to stderr and exit with 1.
 //   - It listens on a Unix socket in the folder PLUGIN_UNIX_SOCKET_DIR. If
-//     PLUGIN_CLIENT_CERT contains a certificate, it serves TLS with a certificate of
-//     its own, made for this run, and accepts only the client with that certificate.
+//     PLUGIN_CLIENT_CERT contains a certificate, it serves TLS and accepts only the
+//     client with that certificate. SCROLLERY_PLUGIN_CERT has a certificate and a key for
+//     this run, in PEM; a stage that uses them leaves the last part of the line empty.
 //   - It writes exactly one line to stdout:
 //     `1|1|unix|<socket path>|grpc|<its certificate, DER in raw standard base64>`.
 //   - Logs go to stderr, one JSON object a line: {"@level":"info","@message":"…",…}.
@@ -372,7 +373,8 @@ type Input struct {
 	Refs    []*Ref                 `protobuf:"bytes,2,rep,name=refs" json:"refs,omitempty"`
 	Records []*Record              `protobuf:"bytes,3,rep,name=records" json:"records,omitempty"`
 	// No input follows.
-	Last          bool `protobuf:"varint,4,opt,name=last" json:"last,omitempty"`
+	Last          bool    `protobuf:"varint,4,opt,name=last" json:"last,omitempty"`
+	Facts         []*Fact `protobuf:"bytes,5,rep,name=facts" json:"facts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -435,6 +437,13 @@ func (x *Input) GetLast() bool {
 	return false
 }
 
+func (x *Input) GetFacts() []*Fact {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
 // CallResponse is a message of the stage; at most 8 MiB, a record at most 1 MiB.
 // Send batches of about 50, or what a quarter of a second brings.
 type CallResponse struct {
@@ -449,6 +458,7 @@ type CallResponse struct {
 	//	*CallResponse_Files
 	//	*CallResponse_Spend
 	//	*CallResponse_Seeds
+	//	*CallResponse_Sentences
 	Message       isCallResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -563,6 +573,15 @@ func (x *CallResponse) GetSeeds() *Seeds {
 	return nil
 }
 
+func (x *CallResponse) GetSentences() *Sentences {
+	if x != nil {
+		if x, ok := x.Message.(*CallResponse_Sentences); ok {
+			return x.Sentences
+		}
+	}
+	return nil
+}
+
 type isCallResponse_Message interface {
 	isCallResponse_Message()
 }
@@ -599,6 +618,10 @@ type CallResponse_Seeds struct {
 	Seeds *Seeds `protobuf:"bytes,8,opt,name=seeds,oneof"`
 }
 
+type CallResponse_Sentences struct {
+	Sentences *Sentences `protobuf:"bytes,9,opt,name=sentences,oneof"`
+}
+
 func (*CallResponse_Records) isCallResponse_Message() {}
 
 func (*CallResponse_Verdicts) isCallResponse_Message() {}
@@ -615,6 +638,52 @@ func (*CallResponse_Spend) isCallResponse_Message() {}
 
 func (*CallResponse_Seeds) isCallResponse_Message() {}
 
+func (*CallResponse_Sentences) isCallResponse_Message() {}
+
+type Sentences struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Sentences     []*Sentence            `protobuf:"bytes,1,rep,name=sentences" json:"sentences,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sentences) Reset() {
+	*x = Sentences{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sentences) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sentences) ProtoMessage() {}
+
+func (x *Sentences) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sentences.ProtoReflect.Descriptor instead.
+func (*Sentences) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Sentences) GetSentences() []*Sentence {
+	if x != nil {
+		return x.Sentences
+	}
+	return nil
+}
+
 type Seeds struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Seeds         []*Seed                `protobuf:"bytes,1,rep,name=seeds" json:"seeds,omitempty"`
@@ -624,7 +693,7 @@ type Seeds struct {
 
 func (x *Seeds) Reset() {
 	*x = Seeds{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -636,7 +705,7 @@ func (x *Seeds) String() string {
 func (*Seeds) ProtoMessage() {}
 
 func (x *Seeds) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -649,7 +718,7 @@ func (x *Seeds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seeds.ProtoReflect.Descriptor instead.
 func (*Seeds) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Seeds) GetSeeds() []*Seed {
@@ -668,7 +737,7 @@ type Records struct {
 
 func (x *Records) Reset() {
 	*x = Records{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -680,7 +749,7 @@ func (x *Records) String() string {
 func (*Records) ProtoMessage() {}
 
 func (x *Records) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -693,7 +762,7 @@ func (x *Records) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Records.ProtoReflect.Descriptor instead.
 func (*Records) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Records) GetRecords() []*Record {
@@ -712,7 +781,7 @@ type Verdicts struct {
 
 func (x *Verdicts) Reset() {
 	*x = Verdicts{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -724,7 +793,7 @@ func (x *Verdicts) String() string {
 func (*Verdicts) ProtoMessage() {}
 
 func (x *Verdicts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -737,7 +806,7 @@ func (x *Verdicts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdicts.ProtoReflect.Descriptor instead.
 func (*Verdicts) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Verdicts) GetVerdicts() []*Verdict {
@@ -756,7 +825,7 @@ type Findings struct {
 
 func (x *Findings) Reset() {
 	*x = Findings{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -768,7 +837,7 @@ func (x *Findings) String() string {
 func (*Findings) ProtoMessage() {}
 
 func (x *Findings) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -781,7 +850,7 @@ func (x *Findings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Findings.ProtoReflect.Descriptor instead.
 func (*Findings) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Findings) GetFindings() []*Finding {
@@ -800,7 +869,7 @@ type Files struct {
 
 func (x *Files) Reset() {
 	*x = Files{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -812,7 +881,7 @@ func (x *Files) String() string {
 func (*Files) ProtoMessage() {}
 
 func (x *Files) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -825,7 +894,7 @@ func (x *Files) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Files.ProtoReflect.Descriptor instead.
 func (*Files) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Files) GetFiles() []*File {
@@ -849,7 +918,7 @@ type Spend struct {
 
 func (x *Spend) Reset() {
 	*x = Spend{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -861,7 +930,7 @@ func (x *Spend) String() string {
 func (*Spend) ProtoMessage() {}
 
 func (x *Spend) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -874,7 +943,7 @@ func (x *Spend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spend.ProtoReflect.Descriptor instead.
 func (*Spend) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{12}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Spend) GetQuota() string {
@@ -912,7 +981,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -924,7 +993,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -937,7 +1006,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{13}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Progress) GetNote() string {
@@ -970,7 +1039,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -982,7 +1051,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -995,7 +1064,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{14}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Done) GetOutcomes() []*Outcome {
@@ -1055,12 +1124,13 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"<\n" +
 	"\x05Grant\x12\x18\n" +
 	"\agranted\x18\x01 \x01(\bR\agranted\x12\x19\n" +
-	"\bretry_at\x18\x02 \x01(\x03R\aretryAt\"\xae\x01\n" +
+	"\bretry_at\x18\x02 \x01(\x03R\aretryAt\"\xde\x01\n" +
 	"\x05Input\x12.\n" +
 	"\x05seeds\x18\x01 \x03(\v2\x18.scrollery.stage.v1.SeedR\x05seeds\x12+\n" +
 	"\x04refs\x18\x02 \x03(\v2\x17.scrollery.stage.v1.RefR\x04refs\x124\n" +
 	"\arecords\x18\x03 \x03(\v2\x1a.scrollery.stage.v1.RecordR\arecords\x12\x12\n" +
-	"\x04last\x18\x04 \x01(\bR\x04last\"\xcf\x03\n" +
+	"\x04last\x18\x04 \x01(\bR\x04last\x12.\n" +
+	"\x05facts\x18\x05 \x03(\v2\x18.scrollery.stage.v1.FactR\x05facts\"\x8e\x04\n" +
 	"\fCallResponse\x127\n" +
 	"\arecords\x18\x01 \x01(\v2\x1b.scrollery.stage.v1.RecordsH\x00R\arecords\x12:\n" +
 	"\bverdicts\x18\x02 \x01(\v2\x1c.scrollery.stage.v1.VerdictsH\x00R\bverdicts\x12:\n" +
@@ -1069,8 +1139,11 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x04done\x18\x05 \x01(\v2\x18.scrollery.stage.v1.DoneH\x00R\x04done\x121\n" +
 	"\x05files\x18\x06 \x01(\v2\x19.scrollery.stage.v1.FilesH\x00R\x05files\x121\n" +
 	"\x05spend\x18\a \x01(\v2\x19.scrollery.stage.v1.SpendH\x00R\x05spend\x121\n" +
-	"\x05seeds\x18\b \x01(\v2\x19.scrollery.stage.v1.SeedsH\x00R\x05seedsB\t\n" +
-	"\amessage\"7\n" +
+	"\x05seeds\x18\b \x01(\v2\x19.scrollery.stage.v1.SeedsH\x00R\x05seeds\x12=\n" +
+	"\tsentences\x18\t \x01(\v2\x1d.scrollery.stage.v1.SentencesH\x00R\tsentencesB\t\n" +
+	"\amessage\"G\n" +
+	"\tSentences\x12:\n" +
+	"\tsentences\x18\x01 \x03(\v2\x1c.scrollery.stage.v1.SentenceR\tsentences\"7\n" +
 	"\x05Seeds\x12.\n" +
 	"\x05seeds\x18\x01 \x03(\v2\x18.scrollery.stage.v1.SeedR\x05seeds\"?\n" +
 	"\aRecords\x124\n" +
@@ -1092,7 +1165,7 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\boutcomes\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.OutcomeR\boutcomes\x12#\n" +
 	"\runclear_rules\x18\x02 \x03(\tR\funclearRules\x12/\n" +
 	"\x05error\x18\x03 \x01(\v2\x19.scrollery.stage.v1.ErrorR\x05error\x12\x14\n" +
-	"\x05notes\x18\x04 \x03(\tR\x05notes2\xcc\x04\n" +
+	"\x05notes\x18\x04 \x03(\tR\x05notes2\x9c\x05\n" +
 	"\fStageService\x12U\n" +
 	"\bDescribe\x12#.scrollery.stage.v1.DescribeRequest\x1a$.scrollery.stage.v1.DescribeResponse\x12M\n" +
 	"\x04Plan\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12P\n" +
@@ -1100,7 +1173,8 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\aRefresh\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12N\n" +
 	"\x05Media\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12O\n" +
 	"\x06Screen\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12Q\n" +
-	"\bEvidence\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01BLZCgithub.com/scrollery/scrollery/proto/gen/scrollery/stage/v1;stagev1\x92\x03\x04\b\x02 \x03b\beditionsp\xe8\a"
+	"\bEvidence\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12N\n" +
+	"\x05Brief\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01BLZCgithub.com/scrollery/scrollery/proto/gen/scrollery/stage/v1;stagev1\x92\x03\x04\b\x02 \x03b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_stage_v1_stage_service_proto_rawDescOnce sync.Once
@@ -1114,7 +1188,7 @@ func file_scrollery_stage_v1_stage_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_service_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*DescribeRequest)(nil),  // 0: scrollery.stage.v1.DescribeRequest
 	(*DescribeResponse)(nil), // 1: scrollery.stage.v1.DescribeResponse
@@ -1123,72 +1197,80 @@ var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*Grant)(nil),            // 4: scrollery.stage.v1.Grant
 	(*Input)(nil),            // 5: scrollery.stage.v1.Input
 	(*CallResponse)(nil),     // 6: scrollery.stage.v1.CallResponse
-	(*Seeds)(nil),            // 7: scrollery.stage.v1.Seeds
-	(*Records)(nil),          // 8: scrollery.stage.v1.Records
-	(*Verdicts)(nil),         // 9: scrollery.stage.v1.Verdicts
-	(*Findings)(nil),         // 10: scrollery.stage.v1.Findings
-	(*Files)(nil),            // 11: scrollery.stage.v1.Files
-	(*Spend)(nil),            // 12: scrollery.stage.v1.Spend
-	(*Progress)(nil),         // 13: scrollery.stage.v1.Progress
-	(*Done)(nil),             // 14: scrollery.stage.v1.Done
-	nil,                      // 15: scrollery.stage.v1.Open.SettingsEntry
-	nil,                      // 16: scrollery.stage.v1.Open.SecretsEntry
-	(*Description)(nil),      // 17: scrollery.stage.v1.Description
-	(*Run)(nil),              // 18: scrollery.stage.v1.Run
-	(*Seed)(nil),             // 19: scrollery.stage.v1.Seed
-	(*Ref)(nil),              // 20: scrollery.stage.v1.Ref
-	(*Record)(nil),           // 21: scrollery.stage.v1.Record
-	(*Verdict)(nil),          // 22: scrollery.stage.v1.Verdict
-	(*Finding)(nil),          // 23: scrollery.stage.v1.Finding
-	(*File)(nil),             // 24: scrollery.stage.v1.File
-	(*Outcome)(nil),          // 25: scrollery.stage.v1.Outcome
-	(*Error)(nil),            // 26: scrollery.stage.v1.Error
+	(*Sentences)(nil),        // 7: scrollery.stage.v1.Sentences
+	(*Seeds)(nil),            // 8: scrollery.stage.v1.Seeds
+	(*Records)(nil),          // 9: scrollery.stage.v1.Records
+	(*Verdicts)(nil),         // 10: scrollery.stage.v1.Verdicts
+	(*Findings)(nil),         // 11: scrollery.stage.v1.Findings
+	(*Files)(nil),            // 12: scrollery.stage.v1.Files
+	(*Spend)(nil),            // 13: scrollery.stage.v1.Spend
+	(*Progress)(nil),         // 14: scrollery.stage.v1.Progress
+	(*Done)(nil),             // 15: scrollery.stage.v1.Done
+	nil,                      // 16: scrollery.stage.v1.Open.SettingsEntry
+	nil,                      // 17: scrollery.stage.v1.Open.SecretsEntry
+	(*Description)(nil),      // 18: scrollery.stage.v1.Description
+	(*Run)(nil),              // 19: scrollery.stage.v1.Run
+	(*Seed)(nil),             // 20: scrollery.stage.v1.Seed
+	(*Ref)(nil),              // 21: scrollery.stage.v1.Ref
+	(*Record)(nil),           // 22: scrollery.stage.v1.Record
+	(*Fact)(nil),             // 23: scrollery.stage.v1.Fact
+	(*Sentence)(nil),         // 24: scrollery.stage.v1.Sentence
+	(*Verdict)(nil),          // 25: scrollery.stage.v1.Verdict
+	(*Finding)(nil),          // 26: scrollery.stage.v1.Finding
+	(*File)(nil),             // 27: scrollery.stage.v1.File
+	(*Outcome)(nil),          // 28: scrollery.stage.v1.Outcome
+	(*Error)(nil),            // 29: scrollery.stage.v1.Error
 }
 var file_scrollery_stage_v1_stage_service_proto_depIdxs = []int32{
-	17, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
+	18, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
 	3,  // 1: scrollery.stage.v1.CallRequest.open:type_name -> scrollery.stage.v1.Open
 	5,  // 2: scrollery.stage.v1.CallRequest.input:type_name -> scrollery.stage.v1.Input
 	4,  // 3: scrollery.stage.v1.CallRequest.grant:type_name -> scrollery.stage.v1.Grant
-	18, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
-	15, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
-	16, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
-	19, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
-	20, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
-	21, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
-	8,  // 10: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
-	9,  // 11: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
-	10, // 12: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
-	13, // 13: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
-	14, // 14: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
-	11, // 15: scrollery.stage.v1.CallResponse.files:type_name -> scrollery.stage.v1.Files
-	12, // 16: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
-	7,  // 17: scrollery.stage.v1.CallResponse.seeds:type_name -> scrollery.stage.v1.Seeds
-	19, // 18: scrollery.stage.v1.Seeds.seeds:type_name -> scrollery.stage.v1.Seed
-	21, // 19: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
-	22, // 20: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
-	23, // 21: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
-	24, // 22: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
-	25, // 23: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
-	26, // 24: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
-	0,  // 25: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
-	2,  // 26: scrollery.stage.v1.StageService.Plan:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 27: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 28: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 29: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 30: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 31: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
-	1,  // 32: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
-	6,  // 33: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 34: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 35: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 36: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 37: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 38: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
-	32, // [32:39] is the sub-list for method output_type
-	25, // [25:32] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	19, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
+	16, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
+	17, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
+	20, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
+	21, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
+	22, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
+	23, // 10: scrollery.stage.v1.Input.facts:type_name -> scrollery.stage.v1.Fact
+	9,  // 11: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
+	10, // 12: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
+	11, // 13: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
+	14, // 14: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
+	15, // 15: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
+	12, // 16: scrollery.stage.v1.CallResponse.files:type_name -> scrollery.stage.v1.Files
+	13, // 17: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
+	8,  // 18: scrollery.stage.v1.CallResponse.seeds:type_name -> scrollery.stage.v1.Seeds
+	7,  // 19: scrollery.stage.v1.CallResponse.sentences:type_name -> scrollery.stage.v1.Sentences
+	24, // 20: scrollery.stage.v1.Sentences.sentences:type_name -> scrollery.stage.v1.Sentence
+	20, // 21: scrollery.stage.v1.Seeds.seeds:type_name -> scrollery.stage.v1.Seed
+	22, // 22: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
+	25, // 23: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
+	26, // 24: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
+	27, // 25: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
+	28, // 26: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
+	29, // 27: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
+	0,  // 28: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
+	2,  // 29: scrollery.stage.v1.StageService.Plan:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 30: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 31: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 32: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 33: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 34: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 35: scrollery.stage.v1.StageService.Brief:input_type -> scrollery.stage.v1.CallRequest
+	1,  // 36: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
+	6,  // 37: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 38: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 39: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 40: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 41: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 42: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 43: scrollery.stage.v1.StageService.Brief:output_type -> scrollery.stage.v1.CallResponse
+	36, // [36:44] is the sub-list for method output_type
+	28, // [28:36] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_service_proto_init() }
@@ -1212,6 +1294,7 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 		(*CallResponse_Files)(nil),
 		(*CallResponse_Spend)(nil),
 		(*CallResponse_Seeds)(nil),
+		(*CallResponse_Sentences)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1219,7 +1302,7 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_service_proto_rawDesc), len(file_scrollery_stage_v1_stage_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -11,8 +11,9 @@
 //   - The process starts with SCROLLERY_STAGE=research-stage-1 in its environment;
 //     without it, a person started it by hand: write that to stderr and exit with 1.
 //   - It listens on a Unix socket in the folder PLUGIN_UNIX_SOCKET_DIR. If
-//     PLUGIN_CLIENT_CERT contains a certificate, it serves TLS with a certificate of
-//     its own, made for this run, and accepts only the client with that certificate.
+//     PLUGIN_CLIENT_CERT contains a certificate, it serves TLS and accepts only the
+//     client with that certificate. SCROLLERY_PLUGIN_CERT has a certificate and a key for
+//     this run, in PEM; a stage that uses them leaves the last part of the line empty.
 //   - It writes exactly one line to stdout:
 //     `1|1|unix|<socket path>|grpc|<its certificate, DER in raw standard base64>`.
 //   - Logs go to stderr, one JSON object a line: {"@level":"info","@message":"…",…}.
@@ -46,6 +47,7 @@ const (
 	StageService_Media_FullMethodName    = "/scrollery.stage.v1.StageService/Media"
 	StageService_Screen_FullMethodName   = "/scrollery.stage.v1.StageService/Screen"
 	StageService_Evidence_FullMethodName = "/scrollery.stage.v1.StageService/Evidence"
+	StageService_Brief_FullMethodName    = "/scrollery.stage.v1.StageService/Brief"
 )
 
 // StageServiceClient is the client API for StageService service.
@@ -55,10 +57,10 @@ const (
 // StageService is one stage. Each call is one stream of the same shape:
 //
 //	host   Open, then Input until one is `last`
-//	stage  Seeds, Records, Verdicts, Findings, Files or Progress, then exactly one Done
+//	stage  Seeds, Records, Verdicts, Findings, Files, Sentences or Progress, then exactly one Done
 //
-// Screen and Evidence request their input: each Progress adds `want` batches. Seeds
-// and refs are sent without a request. The host answers each Spend with one Grant, in
+// Screen and Evidence request their input: each Progress adds `want` batches. Seeds,
+// refs and facts are sent without a request. The host answers each Spend with one Grant, in
 // the same order. Cancelling the stream ends the call; a stage that does not end
 // within 2 seconds is killed.
 type StageServiceClient interface {
@@ -78,6 +80,9 @@ type StageServiceClient interface {
 	Screen(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
 	// Evidence returns a finding for each record that it found evidence for.
 	Evidence(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
+	// Brief returns the sentences of a creative brief. Its input is what is known of the
+	// tenant's library; the host drops a sentence that cites anything else, or nothing.
+	Brief(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
 }
 
 type stageServiceClient struct {
@@ -176,6 +181,19 @@ func (c *stageServiceClient) Evidence(ctx context.Context, opts ...grpc.CallOpti
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StageService_EvidenceClient = grpc.BidiStreamingClient[CallRequest, CallResponse]
 
+func (c *stageServiceClient) Brief(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[6], StageService_Brief_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CallRequest, CallResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type StageService_BriefClient = grpc.BidiStreamingClient[CallRequest, CallResponse]
+
 // StageServiceServer is the server API for StageService service.
 // All implementations must embed UnimplementedStageServiceServer
 // for forward compatibility.
@@ -183,10 +201,10 @@ type StageService_EvidenceClient = grpc.BidiStreamingClient[CallRequest, CallRes
 // StageService is one stage. Each call is one stream of the same shape:
 //
 //	host   Open, then Input until one is `last`
-//	stage  Seeds, Records, Verdicts, Findings, Files or Progress, then exactly one Done
+//	stage  Seeds, Records, Verdicts, Findings, Files, Sentences or Progress, then exactly one Done
 //
-// Screen and Evidence request their input: each Progress adds `want` batches. Seeds
-// and refs are sent without a request. The host answers each Spend with one Grant, in
+// Screen and Evidence request their input: each Progress adds `want` batches. Seeds,
+// refs and facts are sent without a request. The host answers each Spend with one Grant, in
 // the same order. Cancelling the stream ends the call; a stage that does not end
 // within 2 seconds is killed.
 type StageServiceServer interface {
@@ -206,6 +224,9 @@ type StageServiceServer interface {
 	Screen(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
 	// Evidence returns a finding for each record that it found evidence for.
 	Evidence(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
+	// Brief returns the sentences of a creative brief. Its input is what is known of the
+	// tenant's library; the host drops a sentence that cites anything else, or nothing.
+	Brief(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
 	mustEmbedUnimplementedStageServiceServer()
 }
 
@@ -236,6 +257,9 @@ func (UnimplementedStageServiceServer) Screen(grpc.BidiStreamingServer[CallReque
 }
 func (UnimplementedStageServiceServer) Evidence(grpc.BidiStreamingServer[CallRequest, CallResponse]) error {
 	return status.Error(codes.Unimplemented, "method Evidence not implemented")
+}
+func (UnimplementedStageServiceServer) Brief(grpc.BidiStreamingServer[CallRequest, CallResponse]) error {
+	return status.Error(codes.Unimplemented, "method Brief not implemented")
 }
 func (UnimplementedStageServiceServer) mustEmbedUnimplementedStageServiceServer() {}
 func (UnimplementedStageServiceServer) testEmbeddedByValue()                      {}
@@ -318,6 +342,13 @@ func _StageService_Evidence_Handler(srv interface{}, stream grpc.ServerStream) e
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StageService_EvidenceServer = grpc.BidiStreamingServer[CallRequest, CallResponse]
 
+func _StageService_Brief_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(StageServiceServer).Brief(&grpc.GenericServerStream[CallRequest, CallResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type StageService_BriefServer = grpc.BidiStreamingServer[CallRequest, CallResponse]
+
 // StageService_ServiceDesc is the grpc.ServiceDesc for StageService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -364,6 +395,12 @@ var StageService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Evidence",
 			Handler:       _StageService_Evidence_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Brief",
+			Handler:       _StageService_Brief_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

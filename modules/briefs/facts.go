@@ -1,0 +1,140 @@
+package briefs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+const (
+	// maxText is the most characters of a creator's text that a fact has.
+	maxText = 300
+	// maxTrends is how many trends a brief may rest on.
+	maxTrends = 10
+)
+
+// video is what a fact needs of a video, as REST shows it.
+type video struct {
+	ID, Platform string
+	Source       *struct{ Handle string }
+	Metadata     json.RawMessage
+	Metrics      struct{ Views *float64 }
+}
+
+// fact is a fact of the video.
+func (v *video) fact(kind string) stage.Fact {
+	f := stage.Fact{ID: v.ID, Kind: kind, Platform: v.Platform}
+	if v.Source != nil {
+		f.Handle = v.Source.Handle
+	}
+	if v.Metrics.Views != nil {
+		f.Views = *v.Metrics.Views
+	}
+	// A source may give any JSON here: a member of another type is left out.
+	var known map[string]json.RawMessage
+	_ = json.Unmarshal(v.Metadata, &known)
+	_ = json.Unmarshal(known["caption"], &f.Caption)
+	_ = json.Unmarshal(known["durationSeconds"], &f.DurationSeconds)
+	if !(f.DurationSeconds > 0 && f.DurationSeconds < 86_400) {
+		f.DurationSeconds = 0
+	}
+	f.Caption = clip(f.Caption, maxText)
+	return f
+}
+
+// facts reads what a brief may rest on: the first page of each list.
+func (s *Service) facts(ctx context.Context) (all []stage.Fact, notes []string, err error) {
+	var outliers struct {
+		Outliers []struct {
+			Video         video
+			Score         float64
+			BaselineViews *float64
+			SampleCount   int
+		}
+	}
+	if err := s.view(ctx, "outliers", &outliers); err != nil {
+		return nil, nil, err
+	}
+	for i := range outliers.Outliers {
+		one := &outliers.Outliers[i]
+		f := one.Video.fact(outlierFact)
+		f.Score, f.Samples = one.Score, one.SampleCount
+		if one.BaselineViews != nil {
+			f.BaselineViews = *one.BaselineViews
+		}
+		all = append(all, f)
+	}
+	var hooks struct {
+		Hooks []struct {
+			Video                video
+			Spoken, OnScreenText *string
+			Visual               json.RawMessage
+		}
+	}
+	if err := s.view(ctx, "hooks", &hooks); err != nil {
+		return nil, nil, err
+	}
+	for i := range hooks.Hooks {
+		one := &hooks.Hooks[i]
+		f := one.Video.fact(hookFact)
+		f.Spoken, f.OnScreenText = text(one.Spoken), text(one.OnScreenText)
+		var visual struct{ Summary string }
+		_ = json.Unmarshal(one.Visual, &visual) // it may be a text, or have no summary
+		f.Visual = clip(visual.Summary, maxText)
+		all = append(all, f)
+	}
+	var trends struct {
+		Status           string
+		CompletedScrolls int
+		Trends           []struct {
+			Key, Label string
+			Metrics    struct {
+				VideoCount           int
+				MedianGrowthMultiple float64
+			}
+			Examples []struct{ ID string }
+		}
+	}
+	if err := s.view(ctx, "trends", &trends); err != nil {
+		return nil, nil, err
+	}
+	if trends.Status == "insufficient_history" {
+		notes = append(notes, fmt.Sprintf("Trends take two completed scrolls; there are %d.", trends.CompletedScrolls))
+	}
+	for _, one := range trends.Trends[:min(len(trends.Trends), maxTrends)] {
+		f := stage.Fact{ID: one.Key, Kind: trendFact, Label: clip(one.Label, maxText), Videos: one.Metrics.VideoCount, Growth: one.Metrics.MedianGrowthMultiple}
+		for _, example := range one.Examples {
+			f.Examples = append(f.Examples, example.ID)
+		}
+		all = append(all, f)
+	}
+	return all, notes, nil
+}
+
+func (s *Service) view(ctx context.Context, name string, into any) error {
+	raw, err := s.needs.Library.View(ctx, name)
+	if err != nil {
+		return fmt.Errorf("read the %s: %w", name, err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("read the %s: %w", name, err)
+	}
+	return nil
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return clip(*s, maxText)
+}
+
+// clip shortens a text to so many characters.
+func clip(text string, most int) string {
+	if letters := []rune(text); len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return text
+}
