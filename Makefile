@@ -48,6 +48,14 @@ console: ## Bundle the console, if npm is there and its sources changed
 man: build ## Write the manual pages into bin/man1
 	$(BIN)/scrollery man $(BIN)/man1
 
+.PHONY: kits
+kits: ## Build the wheel and the npm tarball for authors of plugins, into bin/kits
+	rm -rf $(BIN)/kits && mkdir -p $(BIN)/kits
+	$(GO) run ./cmd/scrollery plugins package --lang python $(BIN)/kits/python
+	$(GO) run ./cmd/scrollery plugins package --lang ts $(BIN)/kits/ts
+	/usr/bin/python3 -m pip wheel --quiet --no-deps --no-build-isolation --no-index -w $(BIN)/kits $(BIN)/kits/python
+	cd $(BIN)/kits/ts && npm pack --silent --pack-destination ..
+
 .PHONY: run
 run: build ## Serve with the sample library; prints the address, a key and three curl lines
 	$(BIN)/scrollery serve --sample

@@ -33,6 +33,12 @@ func Plugins(cfg Config, log *slog.Logger) ([]pluginhost.Plugin, error) {
 	return host.List(), host.Close()
 }
 
+// RehearsePlugin makes one call of a binary with settings, secrets and input of its author,
+// and prints what came out and which rules were broken.
+func RehearsePlugin(ctx context.Context, path string, r conformance.Rehearsal, out io.Writer) error {
+	return conformance.Rehearse(ctx, path, r, out)
+}
+
 // CheckPlugin checks a binary against the rules of the protocol, and prints a line for
 // each check.
 func CheckPlugin(ctx context.Context, path string, out io.Writer) error {
@@ -63,7 +69,10 @@ func NewPlugin(plan kit.Plan, out io.Writer) error {
 		}
 	}
 	if build, ok := debug.ReadBuildInfo(); ok {
-		plan.Version = build.Main.Version
+		plan.Version, plan.Needs = build.Main.Version, map[string]string{}
+		for _, module := range build.Deps {
+			plan.Needs[module.Path] = module.Version
+		}
 	}
 	files, err := kit.New(plan)
 	for _, name := range files {

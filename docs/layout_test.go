@@ -17,7 +17,7 @@ import (
 func TestLayoutListsEveryFolder(t *testing.T) {
 	t.Parallel()
 	var listed []string
-	for _, match := range regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)/` \\| \\S").FindAllStringSubmatch(read(t, "layout.md"), -1) {
+	for _, match := range regexp.MustCompile("(?m)^\\| `([a-z0-9_/]+)/` \\| \\S").FindAllStringSubmatch(read(t, "layout.md"), -1) {
 		listed = append(listed, match[1])
 	}
 	slices.Sort(listed)

@@ -3,6 +3,7 @@ package pluginhost
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -131,6 +132,19 @@ func (h *Host) Builtin(id string) *stage.Spec {
 		return &e.spec
 	}
 	return nil
+}
+
+// Spec is what a plugin says of itself, without functions, and the names of the settings
+// and secrets that it is given. It is empty for a plugin that did not describe itself.
+func (h *Host) Spec(id string) (spec stage.Spec, set []string) {
+	e := h.entries[id]
+	if e == nil {
+		return stage.Spec{}, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	given, _ := h.give(e, e.spec, stage.Run{})
+	return e.spec, slices.Concat(slices.Sorted(maps.Keys(given.settings)), slices.Sorted(maps.Keys(given.secrets)))
 }
 
 // Find shows one plugin; ok is false for an unknown id.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,9 +71,10 @@ func TestKitOfEachKind(t *testing.T) {
 		t.Skip("make is not installed")
 	}
 	out := inKit(t, t.TempDir(), `set -euo pipefail
-for kind in source screen; do
+for kind in plan source screen brief; do
   scrollery plugins new "my-$kind" --kind $kind --replace "$CHECKOUT"
   make -C "my-$kind" test install PLUGINS="$PWD/plugins"
+  echo "$kind: $(wc -l < "my-$kind/go.sum") sums, $(wc -c < "my-$kind/my-$kind") bytes"
 done
 test -z "$(gofmt -l .)"
 scrollery plugins new my-source --replace "$CHECKOUT" && exit 1
@@ -88,8 +90,20 @@ SCROLLERY_PLUGIN_DIR="$PWD/plugins" scrollery plugins list
 			t.Errorf("%q is not in the output:\n%s", want, out)
 		}
 	}
-	if ready := regexp.MustCompile(`(?m)^my-(source|screen) +\w+ +0\.1\.0 +ready`).FindAllString(out, -1); len(ready) != 3 {
+	if ready := regexp.MustCompile(`(?m)^my-(plan|source|screen|brief) +\w+ +0\.1\.0 +ready`).FindAllString(out, -1); len(ready) != 7 {
 		t.Errorf("ready: %q\n%s", ready, out)
+	}
+	sizes := regexp.MustCompile(`(?m)^\w+: (\d+) sums, (\d+) bytes`).FindAllStringSubmatch(out, -1)
+	if len(sizes) != 4 {
+		t.Fatalf("got the sizes of %d plugins, want 4:\n%s", len(sizes), out)
+	}
+	for _, size := range sizes {
+		sums, _ := strconv.Atoi(size[1])
+		bytes, _ := strconv.Atoi(size[2])
+		t.Log(size[0])
+		if sums >= 60 || bytes > 12_000_000 {
+			t.Errorf("%s: want fewer than 60 sums and at most 12,000,000 bytes", size[0])
+		}
 	}
 }
 

@@ -1,24 +1,29 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/pluginhost/conformance"
 	"github.com/scrollery/scrollery/app/pluginhost/kit"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func pluginsCommand() *cobra.Command {
-	return group("plugins", "List, check, pin and create stage plugins", pluginsList(), pluginsCheck(), pluginsPin(), pluginsNew())
+	return group("plugins", "List, check, pin and create stage plugins", pluginsList(), pluginsCheck(), pluginsPin(), pluginsNew(), pluginsPackage())
 }
 
 func pluginsList() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	command := &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins that a server uses or refuses",
 		Args:  noArgs,
@@ -26,6 +31,16 @@ func pluginsList() *cobra.Command {
 			cfg, err := load(cmd)
 			if err != nil {
 				return err
+			}
+			if asJSON {
+				listed, err := app.ListedPlugins(cfg, app.NewLog(os.Stderr, cfg.LogLevel))
+				if err != nil {
+					return err
+				}
+				out := json.NewEncoder(os.Stdout)
+				out.SetEscapeHTML(false)
+				out.SetIndent("", "  ")
+				return out.Encode(listed)
 			}
 			plugins, err := app.Plugins(cfg, app.NewLog(os.Stderr, cfg.LogLevel))
 			if err != nil {
@@ -39,17 +54,70 @@ func pluginsList() *cobra.Command {
 			return w.Flush()
 		},
 	}
+	command.Flags().BoolVar(&asJSON, "json", false, "as JSON, with the settings, secrets, hosts, programs and limits that each plugin wants")
+	return command
 }
 
 func pluginsCheck() *cobra.Command {
-	return &cobra.Command{
+	var settings, secrets []string
+	var input string
+	call := conformance.Rehearsal{}
+	command := &cobra.Command{
 		Use:   "check BINARY",
 		Short: "Check a plugin against the rules of the protocol",
-		Args:  oneArg("the path of a plugin"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return app.CheckPlugin(cmd.Context(), args[0], os.Stdout)
+		Long: "Checks a plugin against the rules of the protocol. With --setting, --secret or --input it then makes one call, and prints\n" +
+			"what came out and each rule that was broken. The input has a JSON object in each line: seeds of a source or plan stage,\n" +
+			"facts of a brief stage, records of the others.",
+		Example: "  scrollery plugins check ./acme\n  scrollery plugins check ./acme --setting region=eu --secret token=@token.txt --input seeds.jsonl",
+		Args:    oneArg("the path of a plugin"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if call.Settings, err = pairs(settings, false); err != nil {
+				return err
+			}
+			if call.Secrets, err = pairs(secrets, true); err != nil {
+				return err
+			}
+			checked := app.CheckPlugin(cmd.Context(), args[0], os.Stdout)
+			if len(settings)+len(secrets) == 0 && input == "" {
+				return checked
+			}
+			if input != "" {
+				file, err := os.Open(input)
+				if err != nil {
+					return err
+				}
+				defer file.Close()
+				call.Input = file
+			}
+			return errors.Join(checked, app.RehearsePlugin(cmd.Context(), args[0], call, os.Stdout))
 		},
 	}
+	flags := command.Flags()
+	flags.StringArrayVar(&settings, "setting", nil, "`NAME=VALUE` of a setting; give it again for more")
+	flags.StringArrayVar(&secrets, "secret", nil, "`NAME=VALUE` of a secret, or NAME=@FILE")
+	flags.StringVar(&input, "input", "", "a `FILE` with a JSON object in each line")
+	flags.DurationVar(&call.Within, "within", time.Minute, "how long the call may take")
+	return command
+}
+
+// pairs are values by name; a value @FILE is that of a file, where files are allowed.
+func pairs(texts []string, files bool) (map[string]string, error) {
+	all := map[string]string{}
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("%.40q is not NAME=VALUE", name)
+		}
+		if path, is := strings.CutPrefix(value, "@"); is && files {
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			value = strings.TrimSpace(string(raw))
+		}
+		all[name] = value
+	}
+	return all, nil
 }
 
 func pluginsPin() *cobra.Command {
@@ -63,6 +131,18 @@ func pluginsPin() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&manifest, "manifest", "", "the manifest (default: plugin.yaml beside the binary)")
+	return command
+}
+
+func pluginsPackage() *cobra.Command {
+	var lang string
+	command := &cobra.Command{
+		Use:   "package DIR",
+		Short: "Write what the wheel or the npm tarball for authors of plugins is built from",
+		Args:  oneArg("an empty or new folder"),
+		RunE:  func(_ *cobra.Command, args []string) error { return kit.WritePackage(lang, args[0]) },
+	}
+	command.Flags().StringVar(&lang, "lang", "python", "python or ts")
 	return command
 }
 
@@ -81,8 +161,9 @@ func pluginsNew() *cobra.Command {
 			return app.NewPlugin(plan, os.Stdout)
 		},
 	}
-	command.Flags().StringVar(&kind, "kind", string(stage.SourceKind), "source, screen or evidence")
+	command.Flags().StringVar(&kind, "kind", string(stage.SourceKind), "plan, source, screen, evidence or brief")
+	command.Flags().StringVar(&plan.Lang, "lang", "go", "go, python or ts")
 	command.Flags().StringVar(&plan.Dir, "dir", "", "an empty or new folder (default: the name)")
-	command.Flags().StringVar(&plan.Replace, "replace", "", "build against this checkout of Scrollery")
+	command.Flags().StringVar(&plan.Replace, "replace", "", "in Go: build against this checkout of Scrollery")
 	return command
 }

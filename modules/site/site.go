@@ -81,7 +81,7 @@ type reader struct {
 var readers = []reader{
 	{"Use the API", []string{"api", "clients", "cli", "mcp", "changes", "numbers", "sandbox", "glossary"}},
 	{"Run a server", []string{"operations", "deploy/README", "sources", "evidence", "import"}},
-	{"Write a plugin", []string{"extenders", "extenders-reference"}},
+	{"Write a plugin", []string{"extenders", "extenders-rss", "extenders-reference"}},
 	{"Change Scrollery", []string{"contributors", "layout", "console", "CONTRIBUTING", "SECURITY", "CHANGELOG"}},
 }
 

@@ -16,30 +16,29 @@ import (
 	"sync"
 	"text/template"
 
-	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/semver"
-
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 //go:embed all:templates
 var templates embed.FS
 
-// Module is what a plugin in Go imports.
-const Module = "github.com/scrollery/scrollery"
-
 // Plan says what to write.
 type Plan struct {
-	// Name is the plugin's id and its module's path.
+	// Name is the plugin's id and, in Go, its module's path.
 	Name string
-	// Kind is source, screen or evidence.
+	// Kind is plan, source, screen, evidence or brief.
 	Kind stage.Kind
+	// Lang is a language of [Langs]; empty for Go.
+	Lang string
 	// Dir is made where it is missing, and must be empty.
 	Dir string
-	// Version of this module that the plugin requires, such as `v1.2.3`. It may be
+	// Version of this module that a plugin in Go requires, such as `v1.2.3`. It may be
 	// empty where Replace is not.
 	Version string
-	// Replace is a checkout of this module to build against instead; empty is none.
+	// Needs are the versions of other modules in this program, by path.
+	Needs map[string]string
+	// Replace is a checkout of this module for a plugin in Go to build against instead;
+	// empty is none.
 	Replace string
 }
 
@@ -47,13 +46,40 @@ var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // Kinds that there are templates for.
 func Kinds() []stage.Kind {
-	return []stage.Kind{stage.SourceKind, stage.ScreenKind, stage.EvidenceKind}
+	return []stage.Kind{stage.PlanKind, stage.SourceKind, stage.ScreenKind, stage.EvidenceKind, stage.BriefKind}
 }
 
-// New writes a whole plugin as a module of its own and answers the names of its
-// files. It touches nothing that is there already.
+// Langs are the languages that there are templates in.
+func Langs() []string { return []string{golang, python, typescript} }
+
+const (
+	golang     = "go"
+	python     = "python"
+	typescript = "ts"
+)
+
+// New writes a whole plugin and returns the names of its files. It touches nothing that
+// is there already.
 func New(plan Plan) ([]string, error) {
-	values, err := judge(&plan)
+	if plan.Lang == "" {
+		plan.Lang = golang
+	}
+	switch {
+	case !nameForm().MatchString(plan.Name):
+		return nil, fmt.Errorf("name %q: want %s", plan.Name, nameForm())
+	case !slices.Contains(Kinds(), plan.Kind):
+		return nil, fmt.Errorf("kind %q: want one of %v", plan.Kind, Kinds())
+	case !slices.Contains(Langs(), plan.Lang):
+		return nil, fmt.Errorf("lang %q: want one of %v", plan.Lang, Langs())
+	}
+	v := values{Name: plan.Name, Kind: string(plan.Kind), Module: Module}
+	var more map[string][]byte
+	var err error
+	if plan.Lang == golang {
+		more, err = v.module(plan)
+	} else {
+		more, err = packageFiles(plan.Lang)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -64,23 +90,18 @@ func New(plan Plan) ([]string, error) {
 		return nil, errors.Join(err, fmt.Errorf("%s is not empty", plan.Dir))
 	}
 	var written []string
-	for _, folder := range []string{"common", string(plan.Kind)} {
-		names, err := writeAll(plan.Dir, "templates/"+folder, values)
+	for _, folder := range []string{"common", plan.Lang + "/common", plan.Lang + "/" + string(plan.Kind)} {
+		names, err := writeAll(plan.Dir, "templates/"+folder, v)
 		if err != nil {
 			return nil, err
 		}
 		written = append(written, names...)
 	}
-	if plan.Replace != "" {
-		// The sums of what the checkout needs are those of what the plugin needs.
-		sums, err := os.ReadFile(filepath.Join(plan.Replace, "go.sum"))
-		if err != nil {
-			return nil, fmt.Errorf("replace: %w", err)
-		}
-		if err := os.WriteFile(filepath.Join(plan.Dir, "go.sum"), sums, 0o644); err != nil {
+	for name, text := range more {
+		if err := write(filepath.Join(plan.Dir, filepath.FromSlash(name)), text); err != nil {
 			return nil, err
 		}
-		written = append(written, "go.sum")
+		written = append(written, name)
 	}
 	slices.Sort(written)
 	return written, nil
@@ -89,36 +110,7 @@ func New(plan Plan) ([]string, error) {
 // values are what the templates know.
 type values struct {
 	Name, Kind, Module, Version, Replace string
-}
-
-func judge(plan *Plan) (values, error) {
-	if !nameForm().MatchString(plan.Name) {
-		return values{}, fmt.Errorf("name %q: want %s", plan.Name, nameForm())
-	}
-	if !slices.Contains(Kinds(), plan.Kind) {
-		return values{}, fmt.Errorf("kind %q: want one of %v", plan.Kind, Kinds())
-	}
-	v := values{Name: plan.Name, Kind: string(plan.Kind), Module: Module, Version: "v0.0.0"}
-	if plan.Replace != "" {
-		path, err := filepath.Abs(plan.Replace)
-		if err != nil {
-			return values{}, err
-		}
-		raw, err := os.ReadFile(filepath.Join(path, "go.mod"))
-		if err != nil {
-			return values{}, fmt.Errorf("replace: %w", err)
-		}
-		if name := modfile.ModulePath(raw); name != Module {
-			return values{}, fmt.Errorf("replace: %s holds the module %q, not %s", path, name, Module)
-		}
-		v.Replace, plan.Replace = modfile.AutoQuote(path), path
-		return v, nil
-	}
-	if !semver.IsValid(plan.Version) || semver.Build(plan.Version) != "" {
-		return values{}, errors.New("this build has no released version that a plugin could require: name a checkout with --replace")
-	}
-	v.Version = plan.Version
-	return v, nil
+	Requires                             []require
 }
 
 // writeAll fills in the templates of one folder. The suffix keeps the tools of Go
@@ -142,12 +134,15 @@ func writeAll(dir, folder string, v values) ([]string, error) {
 			return err
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(path, folder+"/"), ".tmpl")
-		target := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return err
-		}
 		written = append(written, name)
-		return os.WriteFile(target, text.Bytes(), 0o644)
+		return write(filepath.Join(dir, filepath.FromSlash(name)), text.Bytes())
 	})
 	return written, err
+}
+
+func write(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
 }

@@ -1,0 +1,174 @@
+"""One call of a stage: what it knows, reads and sends."""
+
+import json
+import queue
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections import namedtuple
+
+from .messages import pb
+
+BATCH_ITEMS = 50
+BATCH_BYTES = 1 << 20
+MAX_RECORD = 1 << 20
+AHEAD = 4  # batches of input that are asked for in advance
+
+# What a screen returns: the ids of rules that it could not check, and remarks.
+Summary = namedtuple("Summary", ("unclear", "notes"), defaults=((), ()))
+
+
+class Fault(Exception):
+    """An error that says whose fault it is: busy, quota, refused, not_found, misconfigured.
+
+    retry_at is in Unix milliseconds; 0 where it is not known.
+    """
+
+    def __init__(self, fault, message, retry_at=0):
+        super().__init__(message)
+        self.fault, self.retry_at = fault, retry_at
+
+
+class Enough(Exception):
+    """The call may emit no more: return what there is. It is no failure."""
+
+
+class Ended(Exception):
+    """The host has ended the call."""
+
+
+def log(level, message, **fields):
+    """Writes into the host's log. Never log a secret."""
+    print(json.dumps({"@level": level, "@message": message, **fields}), file=sys.stderr, flush=True)
+
+
+def text_of(seed):
+    """The handle or term of a seed, as outcomes name it."""
+    return seed.handle or seed.term
+
+
+def outcome(seed, platform, status, asked=0, returned=0, detail=""):
+    """What came of one seed on one platform; every seed needs one."""
+    return pb.Outcome(seed=text_of(seed), platform=platform, status=status, asked=asked, returned=returned, detail=detail)
+
+
+class Call:
+    """What a stage knows of the call that it works on.
+
+    run has the brief, the rules and the prompt; settings and secrets are those that are
+    set; scratch is the one folder to write in.
+    """
+
+    def __init__(self, opening, defaults, requests):
+        self.run, self.scratch, self.proxy = opening.run, opening.scratch, opening.proxy
+        self.settings, self.secrets = {**defaults, **dict(opening.settings)}, dict(opening.secrets)
+        self.max_records = opening.max_records
+        self.over = threading.Event()
+        self.outgoing = queue.Queue(maxsize=16)
+        self._inputs, self._grants = queue.Queue(), queue.Queue()
+        self._spending = threading.Lock()
+        threading.Thread(target=self._read, args=(requests,), daemon=True).start()
+
+    def _read(self, requests):
+        try:
+            for request in requests:
+                if request.HasField("grant"):
+                    self._grants.put(request.grant)
+                else:
+                    self._inputs.put(request.input)
+        except Exception:  # the stream was cancelled
+            pass
+        self._inputs.put(None)
+        self._grants.put(None)
+
+    def send(self, message):
+        while not self.over.is_set():
+            try:
+                return self.outgoing.put(message, timeout=0.2)  # the host may be busy
+            except queue.Full:
+                continue
+        raise Ended()
+
+    def progress(self, note=""):
+        """Says that the stage still works: one that is silent for too long is ended."""
+        self.send(pb.CallResponse(progress=pb.Progress(note=note)))
+
+    def spend(self, quota, units, item=""):
+        """Asks for units of a quota of the description, before they are used."""
+        with self._spending:
+            self.send(pb.CallResponse(spend=pb.Spend(quota=quota, units=units, item=item)))
+            grant = self._grants.get()
+        if grant is None:
+            raise Ended()
+        if not grant.granted:
+            raise Fault("quota", "quota %s is used up" % quota, grant.retry_at)
+
+    def get(self, address, headers=None, timeout=30, most=8 << 20):
+        """Reads an address of a host that the description names, and returns its bytes.
+
+        An answer of 400 or more is an urllib.error.HTTPError; a longer one is cut off.
+        """
+        proxies = {"http": self.proxy, "https": self.proxy} if self.proxy else {}
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
+        with opener.open(urllib.request.Request(address, headers=headers or {}), timeout=timeout) as answer:
+            return answer.read(most)
+
+    def batch(self):
+        """The next batch of input; the last one has `last`."""
+        received = self._inputs.get()
+        if received is None:
+            raise Ended()
+        return received
+
+    def everything(self, name):
+        """All input of a call whose host sends it without being asked."""
+        items = []
+        while True:
+            received = self.batch()
+            items.extend(getattr(received, name))
+            if received.last:
+                return items
+
+    def records(self):
+        """Yields the records of a screen or evidence stage, and asks for more as it goes."""
+        want = AHEAD
+        while True:
+            self.send(pb.CallResponse(progress=pb.Progress(want=want)))
+            want = 1
+            received = self.batch()
+            yield from received.records
+            if received.last:
+                return
+
+
+class Batcher:
+    """Gathers what the author emits, and sends it in batches."""
+
+    def __init__(self, call, wrap, most):
+        self._call, self._wrap, self._most = call, wrap, most
+        self._items, self._bytes, self._emitted = [], 0, 0
+        self._lock = threading.Lock()
+
+    def emit(self, item):
+        size = item.ByteSize()
+        if size > MAX_RECORD:
+            raise ValueError("%d bytes are more than the %d that one may have" % (size, MAX_RECORD))
+        with self._lock:
+            if self._most and self._emitted >= self._most:
+                raise Enough()
+            if self._items and self._bytes + size > BATCH_BYTES:
+                self._flush()
+            self._items.append(item)
+            self._bytes, self._emitted = self._bytes + size, self._emitted + 1
+            if len(self._items) == BATCH_ITEMS:
+                self._flush()
+
+    def flush(self):
+        with self._lock:
+            self._flush()
+
+    def _flush(self):
+        if self._items:
+            items, self._items, self._bytes = self._items, [], 0
+            self._call.send(self._wrap(items))

@@ -1,0 +1,143 @@
+"""Serves a stage as HashiCorp's go-plugin asks for, with gRPC over a Unix socket."""
+
+import os
+import queue
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from concurrent import futures
+
+import grpc
+
+from .call import Batcher, Call, Ended, Enough, Fault, Summary, log
+from .messages import PACKAGE, pb
+
+SERVICE = PACKAGE + ".StageService"
+MAX_MESSAGE = 8 << 20
+
+# Of each verb: its name, its input (None: records that it asks for), and the field of what it emits.
+VERBS = {
+    "plan": ("Plan", "seeds", "seeds"),
+    "collect": ("Collect", "seeds", "records"),
+    "refresh": ("Refresh", "refs", "records"),
+    "media": ("Media", "refs", "files"),
+    "screen": ("Screen", None, "verdicts"),
+    "evidence": ("Evidence", None, "findings"),
+    "brief": ("Brief", "facts", "sentences"),
+}
+NEEDED = {"plan": "plan", "source": "collect", "screen": "screen", "evidence": "evidence", "brief": "brief"}
+
+
+def _wrap(field):
+    kind = getattr(pb, field.capitalize())
+    return lambda items: pb.CallResponse(**{field: kind(**{field: items})})
+
+
+def _work(call, verb, function):
+    """Runs the author's function, and sends Done after it."""
+    _, source, field = VERBS[verb]
+    # Only these are bounded by the host's number of records.
+    most = 0 if field in ("verdicts", "findings", "files") else call.max_records
+    sink, done = Batcher(call, _wrap(field), most), pb.Done()
+    try:
+        try:
+            answer = function(call, call.records() if source is None else call.everything(source), sink.emit)
+        except Enough:
+            answer = None
+        if verb == "screen" and answer is not None:
+            answer = Summary(*answer)
+            done.unclear_rules.extend(answer.unclear)
+            done.notes.extend(answer.notes)
+        elif verb in ("collect", "refresh", "media"):
+            done.outcomes.extend(answer or [])
+    except Ended:
+        return
+    except Fault as fault:
+        done.error.CopyFrom(pb.Error(fault=fault.fault, message=str(fault), retry_at=fault.retry_at))
+    except Exception as error:  # the stage's own; where it happened is for the log
+        log("error", "the stage failed", error=repr(error), stack=traceback.format_exc())
+        done.error.CopyFrom(pb.Error(fault="internal", message=str(error)))
+    try:
+        sink.flush()
+        call.send(pb.CallResponse(done=done))
+    except Ended:
+        pass
+
+
+def _handler(verb, function, defaults):
+    def handle(requests, context):
+        opening = next(requests, None)
+        if opening is None or not opening.HasField("open"):
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Open")
+        call = Call(opening.open, defaults, requests)
+        context.add_callback(call.over.set)
+        threading.Thread(target=_work, args=(call, verb, function), daemon=True).start()
+        while not call.over.is_set():
+            try:
+                message = call.outgoing.get(timeout=0.2)
+            except queue.Empty:
+                continue
+            yield message
+            if message.HasField("done"):
+                break
+        call.over.set()
+
+    return grpc.stream_stream_rpc_method_handler(handle, pb.CallRequest.FromString, lambda m: m.SerializeToString())
+
+
+def _credentials():
+    """The keys of this run, which the host made; None where it wants no encryption."""
+    host, pair = os.environ.get("PLUGIN_CLIENT_CERT"), os.environ.pop("SCROLLERY_PLUGIN_CERT", "")
+    if not host:
+        return None
+    mark = "-----BEGIN EC PRIVATE KEY-----"
+    certificate, _, key = pair.partition(mark)
+    if not key:
+        raise SystemExit("the host offers no key: its version is older than this package")
+    return grpc.ssl_server_credentials([((mark + key).encode(), certificate.encode())], host.encode(), True)
+
+
+def serve(description, **verbs):
+    """Serves the stage until the host ends it. It must be the last call of the program."""
+    needed = NEEDED.get(description.kind)
+    if needed not in verbs or not set(verbs) <= set(VERBS) or description.kind != "source" and len(verbs) > 1:
+        raise SystemExit("a stage of the kind %r is served with %s" % (description.kind, needed or "one of " + ", ".join(NEEDED)))
+    if os.environ.get("SCROLLERY_STAGE") != "research-stage-1":
+        print("This is a plugin of Scrollery: put it into the plugin folder, it is not started by hand.", file=sys.stderr)
+        sys.exit(1)
+    description.refreshes, description.fetches_media = "refresh" in verbs, "media" in verbs
+    defaults = {setting.name: setting.default for setting in description.settings if setting.default}
+    over = threading.Event()
+
+    def shutdown(_request, _context):
+        over.set()
+        return b""
+
+    methods = {VERBS[verb][0]: _handler(verb, function, defaults) for verb, function in verbs.items()}
+    methods["Describe"] = grpc.unary_unary_rpc_method_handler(
+        lambda _r, _c: pb.DescribeResponse(description=description), pb.DescribeRequest.FromString, lambda m: m.SerializeToString())
+    handlers = (
+        grpc.method_handlers_generic_handler(SERVICE, methods),
+        # Two small services of go-plugin's and gRPC's own, whose messages are as good as
+        # constant: SERVING is field 1 with the value 1.
+        grpc.method_handlers_generic_handler("grpc.health.v1.Health", {"Check": grpc.unary_unary_rpc_method_handler(lambda _r, _c: b"\x08\x01")}),
+        grpc.method_handlers_generic_handler("plugin.GRPCController", {"Shutdown": grpc.unary_unary_rpc_method_handler(shutdown)}),
+    )
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=4), options=[
+        ("grpc.max_receive_message_length", MAX_MESSAGE), ("grpc.max_send_message_length", MAX_MESSAGE)])
+    server.add_generic_rpc_handlers(handlers)
+    path = os.path.join(os.environ.get("PLUGIN_UNIX_SOCKET_DIR", tempfile.gettempdir()), "python.sock")
+    credentials = _credentials()
+    if credentials:
+        server.add_secure_port("unix:" + path, credentials)
+    else:
+        server.add_insecure_port("unix:" + path)
+    server.start()
+    print("1|1|unix|%s|grpc|" % path, flush=True)
+    sys.stdout = sys.stderr  # standard output belongs to the handshake
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: over.set())
+    over.wait()
+    server.stop(0.5).wait()

@@ -1,0 +1,33 @@
+"""Runs the functions of a stage on saved input, without a process."""
+
+import io
+import urllib.error
+
+from .messages import pb
+
+
+class FakeCall:
+    """A call of a test. answers has bytes, or an HTTP status, by address."""
+
+    def __init__(self, run=None, settings=None, secrets=None, answers=None, max_records=0):
+        self.run, self.settings, self.secrets = run or pb.Run(number=1, now=1_800_000_000_000), settings or {}, secrets or {}
+        self.answers, self.max_records, self.scratch, self.proxy = answers or {}, max_records, "", ""
+
+    def progress(self, note=""):
+        pass
+
+    def spend(self, quota, units, item=""):
+        pass
+
+    def get(self, address, headers=None, timeout=30, most=8 << 20):
+        answer = self.answers[address]
+        if isinstance(answer, int):
+            raise urllib.error.HTTPError(address, answer, "answers %d" % answer, {}, io.BytesIO())
+        return answer[:most]
+
+
+def run(function, items, call=None):
+    """Returns what a function of a stage emits for some input, and what it returns."""
+    emitted = []
+    answer = function(call or FakeCall(), items, emitted.append)
+    return emitted, answer

@@ -1,0 +1,207 @@
+// One call of a stage: what it knows, reads and sends.
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { connect as tlsConnect } from "node:tls";
+
+import { encode } from "./codec.js";
+
+const batchItems = 50, batchBytes = 1 << 20, maxRecord = 1 << 20;
+const ahead = 4; // batches of input that are asked for in advance
+
+export class Fault extends Error {
+  constructor(fault, message, retryAt = 0) {
+    super(message);
+    this.fault = fault;
+    this.retryAt = retryAt;
+  }
+}
+
+export class Enough extends Error {}
+export class Ended extends Error {}
+
+export function log(level, message, fields = {}) {
+  process.stderr.write(JSON.stringify({ "@level": level, "@message": message, ...fields }) + "\n");
+}
+
+export function textOf(seed) {
+  return seed.handle || seed.term || "";
+}
+
+export function outcome(seed, platform, status, more = {}) {
+  return { seed: textOf(seed), platform, status, ...more };
+}
+
+/** Items that one side puts and the other waits for. */
+class Queue {
+  #items = [];
+  #waiting = [];
+  put(item) {
+    const next = this.#waiting.shift();
+    next ? next(item) : this.#items.push(item);
+  }
+  take() {
+    return this.#items.length > 0 ? Promise.resolve(this.#items.shift()) : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+export class Call {
+  #send; #inputs = new Queue(); #grants = new Queue(); #spending = Promise.resolve();
+
+  constructor(open, defaults, send) {
+    this.run = open.run ?? {};
+    this.settings = { ...defaults, ...open.settings };
+    this.secrets = open.secrets;
+    this.scratch = open.scratch;
+    this.proxy = open.proxy;
+    this.maxRecords = open.maxRecords;
+    this.#send = send;
+  }
+
+  /** Takes a message of the host; undefined is the end of the stream. */
+  receive(message) {
+    if (message === undefined) {
+      this.#inputs.put(undefined);
+      this.#grants.put(undefined);
+    } else if (message.grant) this.#grants.put(message.grant);
+    else if (message.input) this.#inputs.put(message.input);
+  }
+
+  send(message) {
+    return this.#send(message);
+  }
+
+  progress(note = "") {
+    return this.send({ progress: { note } });
+  }
+
+  spend(quota, units, item = "") {
+    const next = this.#spending.then(async () => {
+      await this.send({ spend: { quota, units, item } });
+      const grant = await this.#grants.take();
+      if (!grant) throw new Ended();
+      if (!grant.granted) throw new Fault("quota", `quota ${quota} is used up`, grant.retryAt);
+    });
+    this.#spending = next.catch(() => {});
+    return next;
+  }
+
+  async batch() {
+    const input = await this.#inputs.take();
+    if (!input) throw new Ended();
+    return input;
+  }
+
+  /** All input of a call whose host sends it without being asked. */
+  async everything(field) {
+    const items = [];
+    for (;;) {
+      const input = await this.batch();
+      items.push(...input[field]);
+      if (input.last) return items;
+    }
+  }
+
+  /** The records of a screen or evidence stage; asks for more as it goes. */
+  async *records() {
+    for (let want = ahead; ; want = 1) {
+      await this.send({ progress: { want } });
+      const input = await this.batch();
+      yield* input.records;
+      if (input.last) return;
+    }
+  }
+
+  /** A site that does not answer is a Fault of the site. */
+  async get(address, options = {}) {
+    const url = new URL(address);
+    try {
+      return await this.#ask(url, options);
+    } catch (error) {
+      throw new Fault("busy", `${url.host} does not answer: ${error.message}`);
+    }
+  }
+
+  async #ask(url, { headers = {}, timeout = 30_000, most = 8 << 20 }) {
+    const secure = url.protocol === "https:";
+    const target = `${url.hostname}:${url.port || (secure ? 443 : 80)}`;
+    const socket = this.proxy ? await tunnel(new URL(this.proxy), target, timeout) : undefined;
+    const make = () => (secure && socket ? tlsConnect({ socket, servername: url.hostname.replace(/^\[|\]$/g, "") }) : socket);
+    // Without an agent, node takes the connection that it is given.
+    const options = { headers, timeout, ...(socket ? { createConnection: make } : { agent: false }) };
+    return new Promise((resolve, reject) => {
+      const asked = (secure && !socket ? httpsRequest : httpRequest)(url.protocol === "https:" && socket ? plain(url) : url, options, (answer) => {
+        const parts = [];
+        let size = 0;
+        answer.on("data", (part) => {
+          if (size < most) parts.push(part);
+          if ((size += part.length) >= most) answer.destroy();
+        });
+        answer.on("close", () => {
+          const body = Buffer.concat(parts).subarray(0, most);
+          resolve({ status: answer.statusCode, headers: answer.headers, body, text: () => body.toString("utf8") });
+        });
+        answer.on("error", reject);
+      });
+      asked.on("timeout", () => asked.destroy(new Error("the site does not answer in time")));
+      asked.on("error", reject);
+      asked.end();
+    });
+  }
+}
+
+/** The address for a request whose connection is encrypted already. */
+function plain(url) {
+  return { protocol: "http:", host: url.hostname, port: url.port || 443, path: url.pathname + url.search, setHost: true, defaultPort: 443 };
+}
+
+/** A connection to a host through the proxy of the call. */
+function tunnel(proxy, target, timeout) {
+  const user = decodeURIComponent(proxy.username) + ":" + decodeURIComponent(proxy.password);
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest({
+      host: proxy.hostname, port: proxy.port, method: "CONNECT", path: target, timeout, agent: false,
+      headers: { Host: target, "Proxy-Authorization": "Basic " + Buffer.from(user).toString("base64") },
+    });
+    asked.on("connect", (answer, socket) => {
+      if (answer.statusCode === 200) return resolve(socket);
+      socket.destroy();
+      reject(new Error(`the proxy refuses ${target}: ${answer.statusCode}`));
+    });
+    asked.on("timeout", () => asked.destroy(new Error("the proxy does not answer in time")));
+    asked.on("error", reject);
+    asked.end();
+  });
+}
+
+/** Gathers what the author emits, and sends it in batches. */
+export class Batcher {
+  #call; #wrap; #type; #most; #items = []; #bytes = 0; #emitted = 0;
+
+  constructor(call, type, wrap, most) {
+    this.#call = call;
+    this.#type = type;
+    this.#wrap = wrap;
+    this.#most = most;
+  }
+
+  async emit(item) {
+    const size = encode(this.#type, item).length;
+    if (size > maxRecord) throw new RangeError(`${size} bytes are more than the ${maxRecord} that one may have`);
+    if (this.#most > 0 && this.#emitted >= this.#most) throw new Enough();
+    const full = this.#items.length > 0 && this.#bytes + size > batchBytes;
+    const sent = full ? this.flush() : undefined;
+    this.#items.push(item);
+    this.#bytes += size;
+    this.#emitted++;
+    if (this.#items.length >= batchItems) await this.flush();
+    await sent;
+  }
+
+  flush() {
+    if (this.#items.length === 0) return Promise.resolve();
+    const items = this.#items;
+    this.#items = [];
+    this.#bytes = 0;
+    return this.#call.send(this.#wrap(items));
+  }
+}

@@ -1,0 +1,63 @@
+// What a stage in TypeScript or JavaScript needs of Scrollery. A plugin describes itself
+// and hands over a function for each verb of its kind; serve calls them.
+//
+// What creators wrote is data: never an address to fetch, a template or an instruction.
+// What a platform did not give stays undefined, since absent is not zero.
+import type { Description, Fact, File, Finding, Outcome, Record, Ref, Run, Seed, Sentence, Verdict } from "./messages.js";
+export type * from "./messages.js";
+
+/** What a stage knows of the call that it works on. */
+export interface Call {
+  /** The brief, the rules and the prompt. */
+  readonly run: Run;
+  /** Those that are set, with defaults filled in. */
+  readonly settings: { [name: string]: string };
+  readonly secrets: { [name: string]: string };
+  /** The one folder to write in. */
+  readonly scratch: string;
+  readonly maxRecords: number;
+  /** Says that the stage still works: one that is silent for too long is ended. */
+  progress(note?: string): Promise<void>;
+  /** Asks for units of a quota of the description, before they are used. */
+  spend(quota: string, units: number, item?: string): Promise<void>;
+  /** Reads an address of a host that the description names. Redirects are not followed; a site that does not answer is a Fault. */
+  get(address: string, options?: { headers?: { [name: string]: string }; timeout?: number; most?: number }): Promise<Answer>;
+}
+
+/** An answer over HTTP. The body is cut off at `most` bytes, 8 MiB by default. */
+export interface Answer { status: number; headers: { [name: string]: string | string[] | undefined }; body: Uint8Array; text(): string }
+
+export type Emit<T> = (item: T) => Promise<void>;
+/** Ids of rules that a screen could not check, and remarks for the tenant. */
+export interface Summary { unclear?: string[]; notes?: string[] }
+
+/** The verbs: one of a kind, but for sources, whose last two are optional. */
+export interface Verbs {
+  plan?(call: Call, seeds: Seed[], emit: Emit<Seed>): Promise<void>;
+  collect?(call: Call, seeds: Seed[], emit: Emit<Record>): Promise<Outcome[]>;
+  refresh?(call: Call, refs: Ref[], emit: Emit<Record>): Promise<Outcome[]>;
+  media?(call: Call, refs: Ref[], emit: Emit<File>): Promise<Outcome[]>;
+  screen?(call: Call, records: AsyncIterable<Record>, emit: Emit<Verdict>): Promise<Summary | void>;
+  evidence?(call: Call, records: AsyncIterable<Record>, emit: Emit<Finding>): Promise<void>;
+  brief?(call: Call, facts: Fact[], emit: Emit<Sentence>): Promise<void>;
+}
+
+/** Serves the stage until the host ends it. It must be the last call of the program. */
+export function serve(description: Description, verbs: Verbs): void;
+
+/** An error that says whose fault it is; retryAt is in Unix milliseconds. */
+export class Fault extends Error {
+  constructor(fault: "busy" | "quota" | "refused" | "not_found" | "misconfigured", message: string, retryAt?: number);
+  readonly fault: string;
+  readonly retryAt: number;
+}
+/** The call may emit no more: return what there is. It is no failure. */
+export class Enough extends Error {}
+/** The host has ended the call. */
+export class Ended extends Error {}
+/** Writes into the host's log. Never log a secret. */
+export function log(level: "debug" | "info" | "warn" | "error", message: string, fields?: object): void;
+/** The handle or term of a seed, as outcomes name it. */
+export function textOf(seed: Seed): string;
+/** What came of one seed on one platform; every seed needs one. */
+export function outcome(seed: Seed, platform: string, status: string, more?: Partial<Outcome>): Outcome;

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// ListedPlugin is a plugin and what it wants, as JSON shows it. Values of settings and
+// secrets are not in it.
+type ListedPlugin struct {
+	ID        string   `json:"id"`
+	Kind      string   `json:"kind"`
+	Version   string   `json:"version"`
+	Summary   string   `json:"summary"`
+	Builtin   bool     `json:"builtin"`
+	State     string   `json:"state"`
+	Reason    string   `json:"reason,omitempty"`
+	Platforms []string `json:"platforms"`
+	// Wants is empty for a plugin that did not describe itself.
+	Wants Wants `json:"wants"`
+}
+
+// Wants is what a plugin asks of the operator.
+type Wants struct {
+	Settings   []WantedValue `json:"settings"`
+	Secrets    []WantedValue `json:"secrets"`
+	Hosts      []string      `json:"hosts"`
+	Programs   []string      `json:"programs"`
+	Quotas     []WantedQuota `json:"quotas"`
+	NeedsMedia bool          `json:"needsMedia"`
+	Limits     WantedLimits  `json:"limits"`
+}
+
+// WantedValue is a setting or a secret. Set reports whether the operator gives it, or the
+// plugin has a default.
+type WantedValue struct {
+	Name     string `json:"name"`
+	Required bool   `json:"required"`
+	Set      bool   `json:"set"`
+	Path     bool   `json:"path,omitempty"`
+	Endpoint bool   `json:"endpoint,omitempty"`
+	Default  string `json:"default,omitempty"`
+	Help     string `json:"help,omitempty"`
+}
+
+// WantedQuota is an allowance of a site.
+type WantedQuota struct {
+	Name   string `json:"name"`
+	Limit  int64  `json:"limit"`
+	Window string `json:"window"`
+}
+
+// WantedLimits are 0 where the host's own apply.
+type WantedLimits struct {
+	MemoryBytes  int64 `json:"memoryBytes"`
+	CallSeconds  int64 `json:"callSeconds"`
+	StallSeconds int64 `json:"stallSeconds"`
+	Records      int   `json:"records"`
+	Calls        int   `json:"calls"`
+}
+
+// ListedPlugins lists the plugins as Plugins does, with what each wants.
+func ListedPlugins(cfg Config, log *slog.Logger) ([]ListedPlugin, error) {
+	host, err := pluginhost.New(cfg.Plugins, log)
+	if err != nil {
+		return nil, err
+	}
+	all := []ListedPlugin{}
+	for _, p := range host.List() {
+		spec, set := host.Spec(p.ID)
+		all = append(all, ListedPlugin{
+			ID: p.ID, Kind: string(p.Kind), Version: p.Version, Summary: p.Summary, Builtin: p.Builtin, State: string(p.State), Reason: p.Reason,
+			Platforms: orEmpty(p.Platforms), Wants: wants(spec, set),
+		})
+	}
+	return all, host.Close()
+}
+
+func wants(spec stage.Spec, set []string) Wants {
+	w := Wants{
+		Settings: []WantedValue{}, Secrets: []WantedValue{}, Hosts: orEmpty(spec.Hosts), Programs: orEmpty(spec.Programs), Quotas: []WantedQuota{}, NeedsMedia: spec.NeedsMedia,
+		Limits: WantedLimits{spec.Limits.Memory, int64(spec.Limits.Call / time.Second), int64(spec.Limits.Stall / time.Second), spec.Limits.Records, spec.Limits.Calls},
+	}
+	for _, s := range spec.Settings {
+		w.Settings = append(w.Settings, WantedValue{s.Name, s.Required, slices.Contains(set, s.Name), s.Path, s.Endpoint, s.Default, s.Help})
+	}
+	for _, name := range spec.Secrets {
+		w.Secrets = append(w.Secrets, WantedValue{Name: name, Required: slices.Contains(spec.RequiredSecrets, name), Set: slices.Contains(set, name)})
+	}
+	for _, q := range spec.Quotas {
+		w.Quotas = append(w.Quotas, WantedQuota{q.Name, q.Limit, string(q.Window)})
+	}
+	return w
+}
+
+// orEmpty is [] in JSON where there is nothing.
+func orEmpty(items []string) []string { return append([]string{}, items...) }

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// needs skips a test without a tool, but never in CI.
+func needs(t *testing.T, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		err := exec.Command("/bin/sh", "-c", tool).Run()
+		if err != nil && os.Getenv("CI") == "" {
+			t.Skipf("%s: %v", tool, err)
+		}
+	}
+}
+
+const (
+	hasMake   = "command -v make && command -v curl && command -v bash"
+	hasPython = "/usr/bin/python3 -c 'import grpc, google.protobuf'"
+	hasNode   = "test -x /usr/bin/node && command -v npm"
+)
+
+// TestKitOfOtherLanguages tests, builds and checks what `plugins new` writes in Python and
+// TypeScript, of each kind.
+func TestKitOfOtherLanguages(t *testing.T) {
+	t.Parallel()
+	for lang, tool := range map[string]string{"python": hasPython, "ts": hasNode} {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			needs(t, hasMake, tool)
+			out := inKit(t, t.TempDir(), `set -euo pipefail
+for kind in plan source screen evidence brief; do
+  scrollery plugins new "my-$kind" --kind $kind --lang `+lang+`
+  test ! -e my-plan/node_modules || ln -sf ../my-plan/node_modules "my-$kind/" # one download is enough
+  make -C "my-$kind" test install PLUGINS="$PWD/plugins"
+done
+test `+lang+` != ts || make -C my-source types
+SCROLLERY_PLUGIN_DIR="$PWD/plugins" scrollery plugins list
+SCROLLERY_STAGE= plugins/my-plan/my-plan && exit 1
+true
+`)
+			if passed := strings.Count(out, "ok   lets go of a cancelled call"); passed != 5 || strings.Contains(out, "FAIL ") {
+				t.Errorf("got %d plugins that pass every check, want 5:\n%s", passed, out)
+			}
+			if ready := regexp.MustCompile(`(?m)^my-\w+ +\w+ +0\.1\.0 +ready`).FindAllString(out, -1); len(ready) != 5 || !strings.Contains(out, "it is not started by hand") {
+				t.Errorf("got %q ready, want 5:\n%s", ready, out)
+			}
+		})
+	}
+}
+
+// TestRSSPage runs the commands of docs/extenders-rss.md unchanged, for each language: it
+// tries the plugin with a feed and finds its videos in a scroll.
+func TestRSSPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/extenders-rss.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```sh ?(\\w*)\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) != 5 {
+		t.Fatalf("the page has %d blocks of commands, want 5", len(blocks))
+	}
+	for lang, tool := range map[string]string{"go": "command -v go", "python": hasPython, "ts": hasNode} {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			needs(t, hasMake, "/usr/bin/python3 -c 1", tool)
+			var script strings.Builder
+			script.WriteString("set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n")
+			for _, block := range blocks {
+				if block[1] == "" || block[1] == "run" || block[1] == lang {
+					script.WriteString(block[2])
+				}
+			}
+			address, feed := quietAddress(t), quietAddress(t)
+			_, port, _ := strings.Cut(feed, ":")
+			text := strings.NewReplacer("127.0.0.1:8080", address, "127.0.0.1:9990", feed, "127.0.0.1 9990", "127.0.0.1 "+port, "PLUGIN=rss-go", "PLUGIN=rss-"+lang).Replace(script.String())
+			text = strings.Replace(text, "export FEED", "until curl -sf http://"+feed+"/feed.xml > /dev/null; do sleep 0.2; done\nexport FEED", 1)
+			out := inKit(t, t.TempDir(), text, "SCROLLERY_ADDR="+address, "SCROLLERY_OPS_ADDR=127.0.0.1:0")
+			for _, want := range []string{
+				"ok   lets go of a cancelled call", `"externalId":"a1"`, `"externalId":"a2"`, `"status":"ok"`, "2 answers, 0 rules broken", "Grind finer ", "ready", "Pour slower",
+			} {
+				if !strings.Contains(out, want) {
+					t.Errorf("the commands did not print %q:\n%s", want, out)
+				}
+			}
+		})
+	}
+}
+
+// TestCheckNamesTheBrokenRule: a plugin that breaks a rule on real input is told which.
+func TestCheckNamesTheBrokenRule(t *testing.T) {
+	t.Parallel()
+	needs(t, hasMake, hasPython)
+	out := inKit(t, t.TempDir(), `set -euo pipefail
+scrollery plugins new odd --kind screen --lang python
+sed -i 's/emit(pb.Verdict/video.ref.external_id == "2" or emit(pb.Verdict/' odd/main.py
+make -C odd build
+echo '{"platform":"tiktok","externalId":"1"}' > input.jsonl
+scrollery plugins check odd/odd --input input.jsonl
+echo '{"platform":"tiktok","externalId":"2"}' >> input.jsonl
+scrollery plugins check odd/odd --input input.jsonl && exit 1
+scrollery plugins check odd/odd --setting nothing=1 && exit 1
+echo '{"platform":"TikTok!"}' > input.jsonl
+scrollery plugins check odd/odd --input input.jsonl && exit 1
+true
+`)
+	for _, want := range []string{
+		`verdict  {"platform":"tiktok","externalId":"1"`, "1 answers, 0 rules broken", "FAIL     the call: rule: a screen gives every video one verdict: tiktok 2 has none",
+		`the plugin has no setting "nothing"`, "input, line 1: ",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in the output:\n%s", want, out)
+		}
+	}
+}
+
+// TestPluginsListAsJSON: a program reads what each plugin wants, and no value of it.
+func TestPluginsListAsJSON(t *testing.T) {
+	t.Parallel()
+	out := inKit(t, t.TempDir(), `SCROLLERY_YOUTUBE_API_KEY=sk-very-secret scrollery plugins list --json 2>/dev/null`)
+	var plugins []struct {
+		ID, Kind, State string
+		Wants           struct {
+			Settings, Secrets []struct {
+				Name          string
+				Required, Set bool
+			}
+			Hosts    []string
+			Programs []string
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &plugins); err != nil || strings.Contains(out, "sk-very-secret") {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	found := map[string]bool{}
+	for _, p := range plugins {
+		switch p.ID {
+		case "youtube":
+			found[p.ID] = len(p.Wants.Hosts) > 0 && len(p.Wants.Secrets) > 0 && p.Wants.Secrets[0].Set
+		case "brief":
+			found[p.ID] = p.Kind == "brief" && p.State == "unset" && len(p.Wants.Settings) > 0 && p.Wants.Settings[0].Required && !p.Wants.Settings[0].Set
+		case "ocr":
+			found[p.ID] = len(p.Wants.Programs) > 0
+		}
+	}
+	if !found["youtube"] || !found["brief"] || !found["ocr"] {
+		t.Errorf("got %v, want what three plugins want:\n%s", found, out)
+	}
+}
+
+// TestPackages builds a wheel with the system's Python, and a tarball of npm, from the tree.
+func TestPackages(t *testing.T) {
+	t.Parallel()
+	needs(t, hasPython+" && /usr/bin/python3 -c 'import setuptools, wheel, pip'", hasNode)
+	dir := t.TempDir()
+	out := inKit(t, dir, `set -euo pipefail
+scrollery plugins package --lang python py
+/usr/bin/python3 -m pip wheel --quiet --no-deps --no-build-isolation --no-index -w out ./py
+scrollery plugins package --lang ts ts
+(cd ts && npm pack --silent --pack-destination ../out)
+/usr/bin/python3 -m zipfile -l out/*.whl
+tar tzf out/*.tgz
+`)
+	for _, want := range []string{"scrollery_stage/stage.binpb", "scrollery_stage/server.py", "package/schema.js", "package/messages.d.ts"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is in no package:\n%s", want, out)
+		}
+	}
+	if found, _ := filepath.Glob(filepath.Join(dir, "out", "*")); len(found) != 2 {
+		t.Errorf("got %q, want a wheel and a tarball", found)
+	}
+}
