@@ -160,6 +160,35 @@ func TestAgentsJourney(t *testing.T) {
 	}
 }
 
+// TestStructuredAnswers: a client that asks for structured content gets the JSON there, once.
+func TestStructuredAnswers(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t)
+	key := running.Account(t, "pro").Key
+	for _, c := range []struct {
+		name, query, version, tool string
+		structured                 bool
+	}{
+		{"asked for", "?structured=true", "", "getRules", true},
+		{"asked for, a refusal", "?structured=true", "", "putRules", true},
+		{"asked for by the first version that has it", "?structured=true", "2025-06-18", "getRules", true},
+		{"asked for by an earlier version", "?structured=true", "2024-11-05", "getRules", false},
+		{"not asked for", "", "", "getRules", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			arguments := map[string]string{"getRules": `{"detail":"full"}`, "putRules": `{}`}[c.tool]
+			result, err := newAgent(t, running, key, c.query, c.version).CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: json.RawMessage(arguments)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			object, is := result.StructuredContent.(map[string]any)
+			if is != c.structured || is == (len(result.Content) > 0) || is && len(object) == 0 || result.IsError != (c.tool == "putRules") {
+				t.Errorf("got %d contents and structured content %v (an error: %t)", len(result.Content), result.StructuredContent, result.IsError)
+			}
+		})
+	}
+}
+
 // TestAgentsTools: what a key may not do is not offered, and the list is short.
 func TestAgentsTools(t *testing.T) {
 	t.Parallel()

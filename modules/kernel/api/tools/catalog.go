@@ -124,6 +124,8 @@ func listOf(output protoreflect.MessageDescriptor) string {
 type choice struct {
 	sets     []string
 	readOnly bool
+	// structured asks for answers as structured content instead of text.
+	structured bool
 }
 
 func chosen(query map[string][]string) choice {
@@ -132,6 +134,7 @@ func chosen(query map[string][]string) choice {
 		c.sets = strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	c.readOnly = slices.Contains(query["read_only"], "true")
+	c.structured = slices.Contains(query["structured"], "true")
 	return c
 }
 

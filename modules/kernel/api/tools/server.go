@@ -199,8 +199,29 @@ func (s *Server) serverOf(r *http.Request) *mcp.Server {
 	for _, scope := range resourceScopes {
 		key.WriteString(strconv.FormatBool(caller.Has(scope)))
 	}
-	server, _ := s.servers.ComputeIfAbsent(key.String(), func() (*mcp.Server, bool) { return s.newServer(offered, caller.Has), false })
+	// Clients of earlier versions do not know structured content.
+	structured := asked.structured && r.Header.Get(versionHeader) >= firstStructured
+	key.WriteString(strconv.FormatBool(structured))
+	server, _ := s.servers.ComputeIfAbsent(key.String(), func() (*mcp.Server, bool) { return s.newServer(offered, caller.Has, structured), false })
 	return server
+}
+
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	// firstStructured is the version of the protocol that brought structured content.
+	firstStructured = "2025-06-18"
+)
+
+// structure moves the JSON of a result from its text to its structured content: there is
+// one copy of it either way, so that the budget holds.
+func structure(result *mcp.CallToolResult) *mcp.CallToolResult {
+	for _, content := range result.Content {
+		if text, ok := content.(*mcp.TextContent); ok {
+			result.StructuredContent, result.Content = json.RawMessage(text.Text), []mcp.Content{}
+			return result
+		}
+	}
+	return result
 }
 
 // rescue keeps a panic in one request from ending the process: the SDK runs handlers in
@@ -217,12 +238,16 @@ func rescue(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-func (s *Server) newServer(offered []*tool, has func(scope string) bool) *mcp.Server {
+func (s *Server) newServer(offered []*tool, has func(scope string) bool, structured bool) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "scrollery", Title: "Scrollery", Version: s.config.Version, WebsiteURL: s.config.BaseURL}, ServerOptions())
 	server.AddReceivingMiddleware(rescue)
 	for _, t := range offered {
 		server.AddTool(t.known, func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return newCall(t, request.Params.Arguments).result(ctx, s.config.Budget), nil
+			result := newCall(t, request.Params.Arguments).result(ctx, s.config.Budget)
+			if structured {
+				result = structure(result)
+			}
+			return result, nil
 		})
 	}
 	s.addResources(server, has)
