@@ -57,9 +57,9 @@ func (s *Service) IndexAll(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			var terms [][]any
+			var terms []search.Terms
 			for _, v := range known {
-				terms = append(terms, []any{v.id, v.terms()})
+				terms = append(terms, search.Terms{Video: v.id, Terms: v.terms()})
 			}
 			return search.Save(ctx, tx, s.db, terms)
 		})

@@ -125,7 +125,8 @@ func views(n *int64) sql.NullFloat64 {
 // saveRows writes the rows of videos.
 func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, changed []*Video) error {
 	videos, docs := make([][]any, len(changed)), make([][]any, len(changed))
-	var readings, terms [][]any
+	var readings [][]any
+	var terms []search.Terms
 	added := 0
 	for i, v := range changed {
 		t, err := v.Render()
@@ -139,7 +140,7 @@ func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, chang
 		}
 		docs[i] = []any{v.id, t.doc, t.hook, t.keys}
 		if v.hasNewWords {
-			terms = append(terms, []any{v.id, v.terms()})
+			terms = append(terms, search.Terms{Video: v.id, Terms: v.terms()})
 		}
 		for _, m := range v.readings {
 			readings = append(readings, []any{

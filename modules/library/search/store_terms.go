@@ -4,23 +4,57 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// Save stores terms in the transaction that saves their documents. Each row is the id of
-// a video and its terms; the database keeps the index beside them.
-func Save(ctx context.Context, tx *store.Tx, db *store.DB, rows [][]any) error {
-	if len(rows) == 0 {
+// Terms are those of one video, a row that [Save] stores.
+type Terms struct {
+	Video int64
+	Terms string
+}
+
+// Save stores terms in the transaction that saves their documents; the database keeps the
+// index beside them.
+func Save(ctx context.Context, tx *store.Tx, db *store.DB, all []Terms) error {
+	if len(all) == 0 {
 		return nil
 	}
-	_, err := db.Hot(`INSERT INTO video_terms ({owner}, id, terms) VALUES {rows:1}
+	var err error
+	if db.Dialect() == store.SQLite {
+		// One statement: SQLite writes the index out at the beginning of each, so that
+		// one a video makes a segment a video, and merging them takes longer than all else.
+		_, err = db.Hot(`INSERT INTO video_terms ({owner}, id, terms) SELECT {account}, CAST(t.key AS INTEGER), t.value FROM json_each($1) AS t WHERE true
+ON CONFLICT (id) DO UPDATE SET terms = excluded.terms WHERE {tenant:video_terms}`).ExecIn(ctx, tx, asObject(all))
+	} else {
+		rows := make([][]any, len(all))
+		for i, one := range all {
+			rows[i] = []any{one.Video, one.Terms}
+		}
+		_, err = db.Hot(`INSERT INTO video_terms ({owner}, id, terms) VALUES {rows:1}
 ON CONFLICT (id) DO UPDATE SET terms = excluded.terms WHERE {tenant:video_terms}`).ExecIn(ctx, tx, rows)
+	}
 	if err != nil {
 		return fmt.Errorf("save the words of videos: %w", err)
 	}
 	return nil
+}
+
+// asObject returns a JSON object with the terms by the id of their video.
+func asObject(all []Terms) string {
+	text := []byte{'{'}
+	for i, one := range all {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(strconv.AppendInt(append(text, '"'), one.Video, 10), `":`...)
+		text, _ = jsontext.AppendQuote(text, one.Terms) // the error reports broken UTF-8, which it replaces
+	}
+	return string(append(text, '}'))
 }
 
 // NextUnindexed returns an account with videos from before there were terms.
