@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -82,28 +86,32 @@ func TestImportWholeFiles(t *testing.T) {
 	})
 }
 
-// TestImportKilled kills the command again and again, and lets it end at last: the
-// library is as if it had never been killed.
+// TestImportKilled kills the command five times at random, and lets it end at last: the
+// library equals one that was imported in one go.
 func TestImportKilled(t *testing.T) {
 	t.Parallel()
-	const videos = 12_000
+	const videos, tags = 6_000, 7
 	var lines strings.Builder
 	for i := range videos {
-		fmt.Fprintf(&lines, `{"id":"%d","desc":"slow bar #moka","createTime":1704499196,"author":{"uniqueId":"maker%d"},"stats":{"playCount":%d,"diggCount":3}}`+"\n",
-			7_320_768_196_569_599_275+i, i%40, 1000+i)
+		fmt.Fprintf(&lines, `{"id":"%d","desc":"slow bar #moka #tag%d","createTime":%d,"author":{"uniqueId":"maker%d"},"stats":{"playCount":%d,"diggCount":3}}`+"\n",
+			7_320_768_196_569_599_275+i, i%tags, 1_704_499_196+i*60, i%40, 1000+i*i%977)
 	}
 	file := filepath.Join(t.TempDir(), "items.ndjson")
 	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	seed := uint64(time.Now().UnixNano())
 	eachDatabase(t, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
+		t.Logf("seed %d", seed)
+		random := rand.New(rand.NewPCG(seed, 0))
 		if strings.HasSuffix(t.Name(), "sqlite") {
 			c.kill() // nobody but the command itself is left to pick it up
 		}
 		db := open(t)
 		args := []string{"import", "--email", "chaos@example.com", file}
 		kills := 0
-		for _, imported := range []int{1, videos / 6, videos / 3, videos / 2} {
+		for range 5 {
+			imported := 1 + random.IntN(videos-500) // one batch is left
 			command := program(t.Context(), c.dir, args...)
 			command.Env = append(command.Env, c.env...)
 			if err := command.Start(); err != nil {
@@ -123,8 +131,8 @@ func TestImportKilled(t *testing.T) {
 			}
 		}
 		// On PostgreSQL the server may import the rest while the command ends.
-		if kills == 0 || kills < 4 && strings.HasSuffix(t.Name(), "sqlite") {
-			t.Errorf("got %d kills, want 4", kills)
+		if kills == 0 || kills < 5 && strings.HasSuffix(t.Name(), "sqlite") {
+			t.Errorf("got %d kills, want 5", kills)
 		}
 		if got := c.command(t, args...); got.code != exitDone {
 			t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
@@ -135,11 +143,8 @@ func TestImportKilled(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 		}
 		for query, want := range map[string]int{
-			"SELECT count(*) FROM videos":                           videos,
-			"SELECT count(*) FROM observations":                     videos,
-			"SELECT count(DISTINCT video_id) FROM observations":     videos,
-			"SELECT count(*) FROM scrolls WHERE status = 'running'": 0,
-			"SELECT count(*) FROM scroll_records":                   0,
+			"SELECT count(*) FROM scrolls WHERE status = 'running'":                                                 0,
+			"SELECT count(*) FROM scroll_records":                                                                   0,
 			"SELECT count(*) FROM observations o JOIN scrolls s ON s.id = o.scroll_id WHERE s.status = 'completed'": videos,
 		} {
 			t.Run(query, func(t *testing.T) {
@@ -148,5 +153,73 @@ func TestImportKilled(t *testing.T) {
 				}
 			})
 		}
+		inOneGo := newChaosWith(t, "", importConfig)
+		if got := inOneGo.command(t, args...); got.code != exitDone {
+			t.Fatalf("in one go: exit %d: %s%s", got.code, got.stdout, got.stderr)
+		}
+		inOneGo.kill()
+		want := contentOf(t, storetest.Open(t, store.Config{DataDir: inOneGo.dir}))
+		got := contentOf(t, db)
+		if len(want["videos"]) != videos {
+			t.Errorf("%d videos in one go, want %d", len(want["videos"]), videos)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("killed and continued (-in one go +got):\n%.4000s", diff)
+		}
 	})
+}
+
+// contentOf returns what a library has, without ids and the time of the import.
+func contentOf(t *testing.T, db *store.DB) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	for table, query := range map[string]string{
+		"videos": `SELECT v.platform, v.external_id, c.key, v.kind, v.growth_kind, v.handle, v.posted_at, v.observed_at, v.usable_views, v.usable_likes,
+			v.by_niche, v.digest, v.peers, v.own_views, v.twice_baseline, v.sample_count, v.doubtful, v.score, v.outlier_order IS NULL, d.keys, t.terms
+			FROM videos v JOIN video_docs d ON d.id = v.id JOIN video_terms t ON t.id = v.id JOIN creators c ON c.id = v.creator_id ORDER BY v.external_id`,
+		"observations": `SELECT v.external_id, o.stage, o.views, o.likes, o.observed_at, o.semantics FROM observations o JOIN videos v ON v.id = o.video_id
+			ORDER BY v.external_id, o.observed_at`,
+		"creators":  "SELECT platform, key, handle, dirty FROM creators ORDER BY platform, key",
+		"niches":    "SELECT kind, dirty FROM niches ORDER BY kind",
+		"libraries": "SELECT videos FROM libraries",
+		"words":     "SELECT COUNT(*) FROM video_terms WHERE terms LIKE '%moka%'",
+	} {
+		err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			rows, err := tx.Query(ctx, query)
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			columns, err := rows.Columns()
+			if err != nil {
+				return err
+			}
+			row, into := make([]any, len(columns)), make([]any, len(columns))
+			for i := range row {
+				into[i] = &row[i]
+			}
+			for rows.Next() {
+				if err := rows.Scan(into...); err != nil {
+					return err
+				}
+				texts := make([]string, len(row))
+				for i, value := range row {
+					switch v := value.(type) {
+					case []byte:
+						texts[i] = string(v)
+					case bool:
+						texts[i] = map[bool]string{true: "1", false: "0"}[v]
+					default:
+						texts[i] = fmt.Sprint(v)
+					}
+				}
+				found[table] = append(found[table], strings.Join(texts, "|"))
+			}
+			return rows.Err()
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", table, err)
+		}
+	}
+	return found
 }

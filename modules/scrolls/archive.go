@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	changefeed "github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 )
@@ -43,25 +44,77 @@ func (r *run) archiveSome(ctx context.Context, ids []int64, reached float64) err
 		return err
 	}
 	err = r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
-		added, reobserved, err := r.s.needs.Archiver.Archive(ctx, tx, r.batch(next, Archive, items))
-		if err != nil {
-			return fmt.Errorf("archive: %w", err)
-		}
-		next.newVideos += added
-		next.progress.Reobserved += reobserved // another scroll archived them first
-		next.progress.count(items, func(e *coverage.Entry) *int { return &e.New })
 		next.progress.raise(reached)
-		if err := r.removeItems(ctx, tx, items); err != nil || added == 0 || r.limits.Unmetered {
+		if err := r.addIn(ctx, tx, next, items); err != nil {
 			return err
 		}
-		if err := r.s.needs.Charger.Charge(ctx, tx, r.account, added); err != nil {
-			return fmt.Errorf("charge: %w", err)
-		}
-		return nil
+		return r.removeItems(ctx, tx, items)
 	})
 	if err == nil {
 		r.recent.forget(items)
 	}
+	r.pause(ctx, Archive, "batch")
+	return err
+}
+
+// addIn archives new videos in a transaction, counts and charges them.
+func (r *run) addIn(ctx context.Context, tx *store.Tx, next *state, items []item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	added, reobserved, err := r.s.needs.Archiver.Archive(ctx, tx, r.batch(next, Archive, items))
+	if err != nil {
+		return fmt.Errorf("archive: %w", err)
+	}
+	next.newVideos += added
+	next.progress.Reobserved += reobserved // another scroll archived them first
+	next.progress.count(items, func(e *coverage.Entry) *int { return &e.New })
+	if added == 0 || r.limits.Unmetered {
+		return nil
+	}
+	if err := r.s.needs.Charger.Charge(ctx, tx, r.account, added); err != nil {
+		return fmt.Errorf("charge: %w", err)
+	}
+	return nil
+}
+
+// archiveBatch is one batch: its videos, observations, counts and progress together. The
+// first one lets a later start end the import: there is something to score.
+func (r *run) archiveBatch(ctx context.Context, batch []fresh, looked []Looked) error {
+	var added, again []item
+	returned, trimmed := coverage.Tally{}, coverage.Tally{}
+	for i := range batch {
+		one := item{record: batch[i].Record, known: batch[i].known}
+		if returned[one.key()]++; one.record.Trimmed || one.record.Unread {
+			trimmed[one.key()]++
+		}
+		if one.known {
+			again = append(again, one)
+		} else {
+			added = append(added, one)
+		}
+	}
+	covered := coverage.Fold(coverage.Input{
+		Answers:  []*coverage.Answer{{Source: importTemplate, Records: len(batch)}},
+		Returned: returned, Trimmed: trimmed, Now: r.call.Now,
+	})
+	err := r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
+		next.progress.Collected += len(batch)
+		next.progress.Coverage = coverage.Add(next.progress.Coverage, covered)
+		next.progress.Evidence = looked
+		n := float64(next.progress.Collected)
+		next.progress.raise(percent(Archive, 0.9*n/(n+5000))) // how much there is is not known
+		if next.checkpoint == Plan {
+			next.checkpoint, next.step = Evidence, Archive
+			if err := changefeed.Append(ctx, tx, changefeed.Change{Kind: changefeed.ScrollStage, Scroll: r.id, Word: Archive}); err != nil {
+				return err
+			}
+		}
+		if err := r.reobserveIn(ctx, tx, next, again); err != nil {
+			return err
+		}
+		return r.addIn(ctx, tx, next, added)
+	})
 	r.pause(ctx, Archive, "batch")
 	return err
 }

@@ -37,8 +37,7 @@ const failedSource = "failed"
 // was cut off, since a source may have had more to send.
 func (r *run) collect(ctx context.Context) error {
 	err := r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
-		next.step, next.progress = Collect, r.portions
-		next.progress.Percent, next.progress.Plan = r.state.progress.Percent, r.state.progress.Plan
+		next.step, next.progress = Collect, Progress{Percent: r.state.progress.Percent, Plan: r.state.progress.Plan}
 		return deleteRecords(ctx, tx, r.id)
 	})
 	if err != nil {
@@ -135,8 +134,7 @@ func (c *collector) run(ctx context.Context, a *coverage.Answer) {
 }
 
 // admit adds records to a batch. It leaves out those that no database can store, and
-// those that the scroll already has, unless they come from an import: its newer
-// reading of a video replaces the older one.
+// those that the scroll already has.
 func (c *collector) admit(batch []item, records []stage.Record, a *coverage.Answer) ([]item, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,31 +143,23 @@ func (c *collector) admit(batch []item, records []stage.Record, a *coverage.Answ
 		if !storable(rec) {
 			continue
 		}
-		id, again := c.seen[rec.Ref]
-		if again && a.Source != importTemplate {
+		if _, again := c.seen[rec.Ref]; again {
 			continue
 		}
-		if !again && len(c.seen) >= c.r.s.cfg.MaxRecords {
+		if len(c.seen) >= c.r.s.cfg.MaxRecords {
 			c.full = true
 			return batch, errFull
 		}
-		next := item{id: id, record: rec, again: again}
+		next := item{id: c.r.s.db.NewID(), record: rec}
 		c.r.s.receive(&next.record, c.r.seeds)
 		next.seed = coverage.Lead(next.record, a.Source, a.Searches, c.r.seeds)
 		if rec.Seed != "" && rec.Seed != next.seed {
 			a.Leads[coverage.Key{Seed: rec.Seed, Platform: rec.Platform}] = next.seed
 		}
-		if !again {
-			next.id = c.r.s.db.NewID()
-			c.seen[rec.Ref] = next.id
-			c.returned[next.key()]++
-			if next.record.Trimmed || next.record.Unread {
-				c.trimmed[next.key()]++
-			}
-		}
-		if at := slices.IndexFunc(batch, func(i item) bool { return again && i.id == id }); at >= 0 {
-			batch[at].record = next.record
-			continue
+		c.seen[rec.Ref] = next.id
+		c.returned[next.key()]++
+		if next.record.Trimmed || next.record.Unread {
+			c.trimmed[next.key()]++
 		}
 		batch = append(batch, next)
 	}
@@ -210,11 +200,8 @@ func (c *collector) write(ctx context.Context, items []item) error {
 	if err != nil {
 		return err
 	}
-	kept, collected := items[:0], 0
+	kept, collected := items[:0], len(items)
 	for _, i := range items {
-		if !i.again {
-			collected++
-		}
 		kind := ""
 		if i.record.Source != nil {
 			kind = i.record.Source.Kind

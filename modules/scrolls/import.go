@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime/debug"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -13,6 +14,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/scrolls/plan"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Imported is the result of an import.
@@ -43,10 +45,11 @@ func importLimits() Limits { return Limits{Active: true, MaxFeedSize: math.MaxIn
 // scroll, so they are observed, rated and counted like any other records. next ends
 // with io.EOF. Import returns when the scroll has ended.
 //
-// An import can be repeated after any failure: a reading that the library has is not
-// added twice, and an earlier import of the tenant that was cut off is ended first.
-// One that finds nothing new leaves no scroll, since an empty scroll would show no
-// growth.
+// Readings are archived batch by batch, each in one transaction, and nothing is staged:
+// what next returns is the journal. An import can be repeated after any failure: a
+// reading that the library has is not added twice, and an earlier import of the tenant
+// that was cut off is ended first, with what it archived. One that finds nothing new
+// leaves no scroll, since an empty scroll would show no growth.
 func (s *Service) Import(ctx context.Context, next func() ([]Reading, error)) (done Imported, err error) {
 	account, _, ok := viewer.Tenant(ctx)
 	if !ok || account == 0 {
@@ -77,21 +80,15 @@ func (s *Service) Import(ctx context.Context, next func() ([]Reading, error)) (d
 	return Imported{ScrollID: r.id, Parts: in.tallies}, err
 }
 
-// newIntake makes the readings of next the source of the run.
+// newIntake prepares the run for the readings of next.
 func (r *run) newIntake(ctx context.Context, next func() ([]Reading, error)) (*intake, error) {
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	in := &intake{
-		Stages: r.s.needs.Stages, r: r, next: next,
-		seeds: plan.Seeds(r.call.Brief, nil, "", r.template.options(0)),
-	}
-	r.stages, r.more = in, in.more
-	return in, nil
+	return &intake{r: r, next: next, seeds: plan.Seeds(r.call.Brief, nil, "", r.template.options(0)), seen: map[stage.Ref]sighting{}}, nil
 }
 
-// runImport performs the steps of an import that has fresh readings. It begins with
-// collect, since there is nothing to plan.
+// runImport archives an intake that has fresh readings, and scores the library.
 func (r *run) runImport(ctx context.Context, in *intake) error {
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -104,13 +101,129 @@ func (r *run) runImport(ctx context.Context, in *intake) error {
 	if end, ok := r.s.signals.begin(r.id, cancel); ok {
 		defer end()
 	}
-	if err := r.execute(running, cancel); err != nil {
+	if err := r.takeAll(running, cancel, in); err != nil {
 		if errors.Is(context.Cause(running), errLost) {
 			err = fmt.Errorf("%w: %w", errLost, err)
 		}
 		return errors.Join(fmt.Errorf("import: %w", err), r.abandon(ctx, err))
 	}
 	return nil
+}
+
+// takeAll performs the steps of an import: it archives batches until none is left, and
+// scores.
+func (r *run) takeAll(ctx context.Context, cancel context.CancelCauseFunc, in *intake) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	stop := r.beat(ctx, cancel)
+	defer stop()
+	stages, end := r.stages.Session()
+	defer end()
+	r.stages = stages
+	r.pause(ctx, Collect, "begin")
+	var results []Looked
+	faults := map[string]int{}
+	for {
+		batch, err := in.batch(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			results, err = r.takeBatch(ctx, batch, results, faults)
+		}
+		if err != nil {
+			return &stepError{Archive, err}
+		}
+	}
+	if err := r.finish(ctx, Archive, nil); err != nil {
+		return &stepError{Archive, err}
+	}
+	return r.perform(ctx, Score)
+}
+
+// takeBatch has evidence stages examine a batch, and archives it. results and faults are
+// those of the evidence stages in the batches before.
+func (r *run) takeBatch(ctx context.Context, batch []fresh, results []Looked, faults map[string]int) ([]Looked, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.s.cfg.deadline(Archive), errDeadline)
+	defer cancel()
+	x := newExamination(r, ctx, nil)
+	defer x.cancel()
+	x.results, x.faults = results, faults
+	if err := x.examineBatch(batch); err != nil {
+		return nil, fmt.Errorf("evidence: %w", err)
+	}
+	return x.results, r.archiveBatch(ctx, batch, x.results)
+}
+
+// examineBatch adds to the readings what the evidence stages find that read records: for
+// new videos, and for known ones that neither the library nor the reading has evidence of.
+func (x *examination) examineBatch(batch []fresh) error {
+	if len(x.plain) == 0 {
+		return nil
+	}
+	var lacking []item
+	for i := range batch {
+		if batch[i].known && batch[i].Record.Evidence == nil {
+			lacking = append(lacking, item{record: stage.Record{Ref: batch[i].Record.Ref}})
+		}
+	}
+	lacking, err := x.r.lacking(x.outer, lacking)
+	if err != nil {
+		return err
+	}
+	wanted := make(map[stage.Ref]bool, len(lacking))
+	for _, i := range lacking {
+		wanted[i.record.Ref] = true
+	}
+	var asked []*stage.Record
+	for i := range batch {
+		if !batch[i].known || wanted[batch[i].Record.Ref] {
+			asked = append(asked, &batch[i].Record)
+		}
+	}
+	for _, id := range x.plain {
+		if err := x.passBatch(id, asked); err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+	}
+	for _, rec := range asked {
+		apply(rec, x.found[rec.Ref])
+	}
+	return nil
+}
+
+// passBatch streams records through one stage, which sees what earlier ones found.
+func (x *examination) passBatch(id string, records []*stage.Record) error {
+	if len(records) == 0 || x.faults[id] >= maxFaults {
+		return nil
+	}
+	asked := make(map[stage.Ref]bool, len(records))
+	next := func() ([]stage.Record, error) {
+		if len(asked) == len(records) {
+			return nil, io.EOF
+		}
+		part := records[len(asked):min(len(records), len(asked)+x.r.s.cfg.BatchSize)]
+		shown := make([]stage.Record, len(part))
+		for i, rec := range part {
+			shown[i], asked[rec.Ref] = *rec, true
+			apply(&shown[i], x.found[rec.Ref])
+		}
+		return shown, nil
+	}
+	fresh := map[stage.Ref]*stage.Finding{}
+	err := x.r.stages.Evidence(x.ctx, id, x.r.call, next, func(findings []stage.Finding) error {
+		for _, f := range findings {
+			if asked[f.Ref] {
+				fresh[f.Ref] = &f
+			}
+		}
+		return nil
+	})
+	x.add(fresh)
+	return x.result(Looked{Stage: id, Asked: len(asked), Found: len(fresh)}, err)
 }
 
 // abandon fails an import that was cut off before it stored a portion. The next
@@ -168,4 +281,27 @@ func (s *Service) isLost(ctx context.Context, id, first int64) (bool, error) {
 		case <-time.After(min(s.cfg.Heartbeat, 500*time.Millisecond)):
 		}
 	}
+}
+
+// commandless are the stages of an import whose command is gone: what it archived is
+// scored, and nothing more can be collected.
+type commandless struct{ Stages }
+
+// Find describes the source of the import, or another stage.
+func (c commandless) Find(id string) Stage {
+	if id != importTemplate {
+		return c.Stages.Find(id)
+	}
+	return Stage{ID: id, Kind: stage.SourceKind, Usable: true}
+}
+
+// Session begins one of the installed stages.
+func (c commandless) Session() (Stages, func()) {
+	stages, end := c.Stages.Session()
+	return commandless{stages}, end
+}
+
+// Collect fails: the command had the readings.
+func (commandless) Collect(context.Context, string, stage.Run, []stage.Seed, func([]stage.Record) error) ([]stage.Outcome, error) {
+	return nil, &stage.CallError{Stage: Collect, Failure: internalFailure, Cause: errors.New("the command that imported is gone")}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
@@ -83,16 +85,17 @@ func TestImportKeepsTheNewestReading(t *testing.T) {
 	})
 }
 
-func TestImportGoesInPortions(t *testing.T) {
+func TestImportGoesInBatchesAndStagesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		cfg := quick()
 		cfg.MaxRecords = 40
-		most := 0
+		batches, staged := []int{}, 0
 		w := setup(t, db, cfg)
 		w.service.cfg.Pause = func(_ context.Context, stage, point string) {
-			if stage == Collect && point == "end" {
-				most = max(most, w.count("scroll_records"))
+			staged = max(staged, w.count("scroll_records"))
+			if stage == Archive && point == "batch" {
+				batches = append(batches, w.count("fake_videos"))
 			}
 		}
 		again := videos("tiktok", 1, 5)
@@ -103,11 +106,52 @@ func TestImportGoesInPortions(t *testing.T) {
 		if scroll := w.load(done.ScrollID); scroll.Status != Completed || scroll.NewVideos != 205 {
 			t.Errorf("%+v", scroll)
 		}
-		if w.count("fake_videos") != 205 || w.count("fake_observations") != 205 || most == 0 || most > 50 {
-			t.Errorf("%d videos, %d observations, %d under way at once", w.count("fake_videos"), w.count("fake_observations"), most)
+		if w.count("fake_videos") != 205 || w.count("fake_observations") != 205 || staged != 0 {
+			t.Errorf("%d videos, %d observations, %d staged", w.count("fake_videos"), w.count("fake_observations"), staged)
+		}
+		if diff := cmp.Diff([]int{40, 80, 120, 160, 200, 205}, batches); diff != "" {
+			t.Errorf("videos after each batch (-want +got):\n%s", diff)
 		}
 		if len(w.scores) != 1 {
 			t.Errorf("scored %d times", len(w.scores))
+		}
+	})
+}
+
+func TestImportAsksForEvidence(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		said := "said"
+		w.look = func(rec stage.Record) *stage.Finding {
+			return &stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: &said}}
+		}
+		for _, c := range []struct {
+			name, before string
+			at           int64
+			asked        int
+		}{
+			{"of new videos", "", firstTime, 25},
+			{"not of known ones that have some", "", secondTime, 0},
+			{"of known ones that have none", "UPDATE fake_videos SET evidence = '' WHERE external_id <= 'v0005'", secondTime + 1, 5},
+		} {
+			if c.before != "" {
+				w.exec(c.before)
+			}
+			done, err := w.service.Import(tenant(), feed(read(c.at, videos("tiktok", 1, 25))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []Looked{{Stage: "captions", Outcome: "ok", Asked: c.asked, Found: c.asked}}
+			if c.asked == 0 {
+				want = nil
+			}
+			if diff := cmp.Diff(want, w.load(done.ScrollID).Progress.Evidence); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.name, diff)
+			}
+			if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'said'"); n != 25 {
+				t.Errorf("%s: %d videos have evidence, want 25", c.name, n)
+			}
 		}
 	})
 }
@@ -117,24 +161,23 @@ func TestImportCutOff(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
 		stage, point string
-		portion      int
+		time         int
 	}{
-		{Collect, "batch", 1},
-		{Collect, "end", 1},
+		{Collect, "begin", 1},
 		{Archive, "batch", 1},
-		{Collect, "batch", 2},
-		{Observe, "begin", 2},
-		{Archive, "end", 2},
-		{Score, "end", 2},
+		{Archive, "batch", 2},
+		{Archive, "end", 1},
+		{Score, "begin", 1},
+		{Score, "end", 1},
 	} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			t.Parallel()
-			storetest.Each(t, func(t *testing.T, db *store.DB) { importCutOff(t, db, at.stage, at.point, at.portion) })
+			storetest.Each(t, func(t *testing.T, db *store.DB) { importCutOff(t, db, at.stage, at.point, at.time) })
 		})
 	}
 }
 
-func importCutOff(t *testing.T, db *store.DB, stage, point string, portion int) {
+func importCutOff(t *testing.T, db *store.DB, stage, point string, nth int) {
 	cfg := quick()
 	cfg.MaxRecords, cfg.Heartbeat, cfg.Stale = 40, 30*time.Millisecond, 90*time.Millisecond
 	w := setup(t, db, cfg)
@@ -144,13 +187,13 @@ func importCutOff(t *testing.T, db *store.DB, stage, point string, portion int) 
 	lost := w.another(cfg)
 	lost.cfg.Heartbeat = time.Hour
 	reached, goOn := make(chan struct{}), make(chan struct{})
-	portions, once := 0, sync.Once{}
+	times := 0
 	lost.cfg.Pause = func(_ context.Context, s, p string) {
-		if s == Collect && p == "begin" {
-			portions++
+		if s != stage || p != point {
+			return
 		}
-		if s == stage && p == point && portions >= portion {
-			once.Do(func() { close(reached) })
+		if times++; times == nth {
+			close(reached)
 			<-goOn
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -28,31 +29,32 @@ type Tally struct {
 	// Same are readings that the library has already.
 	Same int
 	// Repeated are further readings of a video of the same import: a scroll keeps one
-	// of each, the newest of those in one portion.
+	// of each, the newest of those in one batch.
 	Repeated int
 	// Refused are records that no database can store.
 	Refused int
 }
 
-// intake is the source of an import, beside the installed stages. It delivers the
-// readings that the library does not have, one portion at each call of Collect. A
-// portion is archived before the next one is read, so that an import of any length
-// needs the memory of one.
+// importBatch is how many readings of an import are archived in one transaction, in
+// which other writers of SQLite wait.
+const importBatch = 500
+
+// intake finds out which readings of an import the library does not have, one batch
+// after another. A batch is archived before the next one is made, so that an import of any
+// length needs the memory of one.
 type intake struct {
-	Stages
-	r *run
-	// next is nil in a run whose command is gone.
+	r    *run
 	next func() ([]Reading, error)
 	// seeds name the accounts that readings may belong to.
 	seeds   []stage.Seed
 	tallies []Tally
-	// fresh readings wait to be delivered.
+	// fresh readings wait for a batch.
 	fresh []fresh
-	// seen are the videos of the present portion.
+	// seen are the videos of the present batch.
 	seen map[stage.Ref]sighting
-	// portions that have been delivered.
-	portions int
-	ended    bool
+	// batches that were made.
+	batches int
+	ended   bool
 }
 
 // fresh is a reading that the library does not have; known means that it has the video.
@@ -61,34 +63,19 @@ type fresh struct {
 	known bool
 }
 
-// sighting is the reading of a video that the present portion has.
+// sighting is the reading of a video that the present batch has.
 type sighting struct {
 	at    int64
 	part  int
 	known bool
+	// index is its place in the batch.
+	index int
 }
 
-// Find describes the source of the import, or another stage.
-func (in *intake) Find(id string) Stage {
-	if id != importTemplate {
-		return in.Stages.Find(id)
-	}
-	return Stage{ID: id, Kind: stage.SourceKind, Usable: true}
-}
-
-// Session begins one of the installed stages.
-func (in *intake) Session() (stages Stages, end func()) {
-	in.Stages, end = in.Stages.Session()
-	return in, end
-}
-
-// Collect delivers a portion. A newer reading of a video follows an older one.
-func (in *intake) Collect(ctx context.Context, _ string, _ stage.Run, _ []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
-	if in.next == nil {
-		return nil, &stage.CallError{Stage: Collect, Failure: internalFailure, Cause: errors.New("the command that imported is gone")}
-	}
-	in.seen = map[stage.Ref]sighting{}
-	if in.portions > 0 { // the last portion has changed the library
+// batch returns the next readings to archive, one of a video, or io.EOF.
+func (in *intake) batch(ctx context.Context) ([]fresh, error) {
+	clear(in.seen)
+	if in.batches > 0 { // the last batch has changed the library
 		waiting := make([]Reading, len(in.fresh))
 		for i, f := range in.fresh {
 			waiting[i] = f.Reading
@@ -98,7 +85,8 @@ func (in *intake) Collect(ctx context.Context, _ string, _ stage.Run, _ []stage.
 			return nil, err
 		}
 	}
-	for len(in.seen) < in.r.s.cfg.MaxRecords {
+	var batch []fresh
+	for most := min(importBatch, in.r.s.cfg.MaxRecords); len(batch) < most; {
 		err := in.look(ctx)
 		if errors.Is(err, io.EOF) {
 			break
@@ -106,16 +94,13 @@ func (in *intake) Collect(ctx context.Context, _ string, _ stage.Run, _ []stage.
 		if err != nil {
 			return nil, err
 		}
-		if err := emit(in.take()); err != nil {
-			return nil, err
-		}
+		batch = in.take(batch, most)
 	}
-	in.portions++
-	return nil, nil
+	if in.batches++; len(batch) == 0 {
+		return nil, io.EOF
+	}
+	return batch, nil
 }
-
-// more reports whether readings may be left.
-func (in *intake) more() bool { return !in.ended || len(in.fresh) > 0 }
 
 // look reads on until a fresh reading waits, and returns io.EOF when none is left.
 func (in *intake) look(ctx context.Context) error {
@@ -138,31 +123,34 @@ func (in *intake) look(ctx context.Context) error {
 	return nil
 }
 
-// take returns the next waiting readings that are the newest of their video, of
+// take adds waiting readings to a batch of at most so many: of a video the newest, of
 // equally new ones the first.
-func (in *intake) take() []stage.Record {
-	n := min(len(in.fresh), in.r.s.cfg.BatchSize, in.r.s.cfg.MaxRecords-len(in.seen))
-	batch := in.fresh[:n]
+func (in *intake) take(batch []fresh, most int) []fresh {
+	n := min(len(in.fresh), most-len(batch))
+	next := in.fresh[:n]
 	in.fresh = in.fresh[n:]
-	records := make([]stage.Record, 0, n)
-	for _, f := range batch {
-		now := sighting{in.r.call.Now, f.Part, f.known}
+	for _, f := range next {
+		now := sighting{in.r.call.Now, f.Part, f.known, len(batch)}
 		if at := f.Record.Metrics.ObservedAt; at != nil {
 			now.at = *at
 		}
-		if had, seen := in.seen[f.Record.Ref]; seen {
-			if now.at <= had.at {
-				in.tally(f.Part).Repeated++
-				continue
-			}
-			*in.count(had)--
-			in.tally(had.part).Repeated++
+		had, seen := in.seen[f.Record.Ref]
+		if seen && now.at <= had.at {
+			in.tally(f.Part).Repeated++
+			continue
 		}
 		*in.count(now)++
+		if !seen {
+			batch = append(batch, f)
+		} else {
+			*in.count(had)--
+			in.tally(had.part).Repeated++
+			now.index = had.index
+			batch[had.index] = f
+		}
 		in.seen[f.Record.Ref] = now
-		records = append(records, f.Record)
 	}
-	return records
+	return batch
 }
 
 func (in *intake) tally(part int) *Tally {
@@ -235,29 +223,34 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 	return in.renew(ctx, same)
 }
 
-// before returns earlier observations where the last one is not enough: where a
-// reading is older than it, and where this import has archived a portion.
+// before returns earlier observations where the last one is not enough: all of a video
+// of which a reading is older, and those by this import, once it has archived a batch.
 func (in *intake) before(ctx context.Context, readings []Reading, last map[stage.Ref]int64) (map[stage.Ref]map[int64]int64, error) {
-	var older, known []stage.Ref
+	var older, others []stage.Ref
 	for _, reading := range readings {
-		observed, ok := last[reading.Record.Ref]
-		if !ok {
+		ref, at := reading.Record.Ref, reading.Record.Metrics.ObservedAt
+		observed, known := last[ref]
+		switch {
+		case !known:
+		case at != nil && *at < observed:
+			older = append(older, ref)
+		case in.batches > 0:
+			others = append(others, ref)
+		}
+	}
+	found := map[stage.Ref]map[int64]int64{}
+	for _, ask := range []struct {
+		scrolls []int64
+		refs    []stage.Ref
+	}{{[]int64{in.r.id}, others}, {nil, older}} { // a video may be in both: all of it counts
+		if len(ask.refs) == 0 {
 			continue
 		}
-		known = append(known, reading.Record.Ref)
-		if at := reading.Record.Metrics.ObservedAt; at != nil && *at < observed {
-			older = append(older, reading.Record.Ref)
+		some, err := in.r.s.needs.Library.ObservedIn(ctx, ask.scrolls, ask.refs)
+		if err != nil {
+			return nil, fmt.Errorf("ask library: %w", err)
 		}
-	}
-	if in.portions > 0 {
-		older = known
-	}
-	if len(older) == 0 {
-		return nil, nil
-	}
-	found, err := in.r.s.needs.Library.ObservedIn(ctx, nil, older)
-	if err != nil {
-		return nil, fmt.Errorf("ask library: %w", err)
+		maps.Copy(found, some)
 	}
 	return found, nil
 }

@@ -230,7 +230,7 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 	}
 	if name == importTemplate {
 		r.template.Sources, r.template.once = []string{importTemplate}, true
-		r.stages = &intake{Stages: r.stages}
+		r.stages = commandless{r.stages}
 	}
 	r.call = stage.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli(), Settings: r.template.Settings}
 	r.state.step = nextStep(row.state.checkpoint)

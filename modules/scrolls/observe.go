@@ -43,17 +43,28 @@ func (r *run) reobserve(ctx context.Context, items []item, reached float64, mark
 		return nil
 	}
 	err := r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
-		if _, _, err := r.s.needs.Archiver.Archive(ctx, tx, r.batch(next, Observe, items)); err != nil {
-			return fmt.Errorf("archive: %w", err)
-		}
-		observed := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.record.Unread })
-		next.progress.Reobserved += len(observed)
-		next.progress.count(observed, func(e *coverage.Entry) *int { return &e.Reobserved })
 		next.progress.raise(reached)
+		if err := r.reobserveIn(ctx, tx, next, items); err != nil {
+			return err
+		}
 		return mark(ctx, tx, items)
 	})
 	r.pause(ctx, Observe, "batch")
 	return err
+}
+
+// reobserveIn archives known videos in a transaction, and counts them.
+func (r *run) reobserveIn(ctx context.Context, tx *store.Tx, next *state, items []item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	if _, _, err := r.s.needs.Archiver.Archive(ctx, tx, r.batch(next, Observe, items)); err != nil {
+		return fmt.Errorf("archive: %w", err)
+	}
+	observed := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.record.Unread })
+	next.progress.Reobserved += len(observed)
+	next.progress.count(observed, func(e *coverage.Entry) *int { return &e.Reobserved })
+	return nil
 }
 
 func (r *run) batch(from *state, step string, items []item) Batch {

@@ -29,10 +29,6 @@ type run struct {
 	stages   Stages
 	call     stage.Run
 	seeds    []stage.Seed
-	// more reports whether the source has another portion; nil where it has one only.
-	more func() bool
-	// portions is the progress that the earlier portions made.
-	portions Progress
 	log      *slog.Logger
 
 	recent recent
@@ -67,12 +63,8 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 		if err := r.perform(ctx, step); err != nil {
 			return err
 		}
-		switch {
-		case step == Score:
+		if step == Score {
 			return nil
-		case step == Archive && r.more != nil && r.more():
-			r.portions = r.snapshot().progress
-			step = Plan // the next portion is collected
 		}
 	}
 }

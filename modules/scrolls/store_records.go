@@ -29,8 +29,6 @@ type item struct {
 	seed      string
 	known     bool
 	refreshed bool
-	// again: the scroll has the item already, with an older record.
-	again bool
 }
 
 func (i item) key() coverage.Key { return coverage.Key{Seed: i.seed, Platform: i.record.Platform} }
