@@ -50,9 +50,11 @@ func (v *Video) isRescored() bool {
 	return v.isNew || v.hasNewReading || v.before.posted != v.posted() || v.before.growthKind != v.growthKind || v.before.creatorID != v.creator()
 }
 
-// byNiche is the column of that name: a video of an unknown creator has no other peers.
+// byNiche is the column of that name. A video of an unknown creator has no other peers.
+// A new one has none until scoring finds some: most creators have few videos, and what
+// the row says already is not written again.
 func (v *Video) byNiche() int {
-	if v.identity.creatorID == nil && v.usableViews != nil && v.isRescored() {
+	if v.usableViews != nil && (v.isNew || v.identity.creatorID == nil && v.isRescored()) {
 		return awaitsNiche
 	}
 	return 0

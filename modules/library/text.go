@@ -73,6 +73,9 @@ func withoutHuge(v any) any {
 
 // beyondFloat reports whether valid JSON holds a number that float64 cannot.
 func beyondFloat(text jsontext.Value) bool {
+	if !mayBeBeyond(text) {
+		return false
+	}
 	in := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
 	for {
 		token, err := in.ReadToken()
@@ -85,6 +88,32 @@ func beyondFloat(text jsontext.Value) bool {
 			}
 		}
 	}
+}
+
+// mayBeBeyond is false for most text without such a number: one has an exponent of two
+// digits, or 300 digits in a row.
+func mayBeBeyond(text []byte) bool {
+	isDigit := func(at int) bool { return at < len(text) && text[at] >= '0' && text[at] <= '9' }
+	digits := 0
+	for i, c := range text {
+		if isDigit(i) {
+			if digits++; digits >= 300 {
+				return true
+			}
+			continue
+		}
+		if (c == 'e' || c == 'E') && digits > 0 {
+			at := i + 1
+			if at < len(text) && (text[at] == '+' || text[at] == '-') {
+				at++
+			}
+			if isDigit(at) && isDigit(at+1) {
+				return true
+			}
+		}
+		digits = 0
+	}
+	return false
 }
 
 // clean makes text fit for a column: PostgreSQL takes neither NUL nor broken UTF-8.

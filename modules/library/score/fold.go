@@ -1,6 +1,8 @@
 package score
 
 import (
+	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -13,8 +15,25 @@ func Fold(s string) string {
 	if folded, ok := foldASCII(s); ok {
 		return folded
 	}
-	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
+	// Nothing composes across a space, so each word is folded by itself: most have only ASCII.
+	var b strings.Builder
+	b.Grow(len(s) + utf8.UTFMax)
+	for word := range strings.SplitAfterSeq(s, " ") {
+		folded, ok := foldASCII(word)
+		if !ok {
+			folded = foldAny(word)
+		}
+		b.WriteString(folded)
+	}
+	return b.String()
 }
+
+func foldAny(s string) string {
+	return norm.NFKC.String(caseFold().String(norm.NFKC.String(s)))
+}
+
+// caseFold has no state.
+var caseFold = sync.OnceValue(func() cases.Caser { return cases.Fold() })
 
 // foldASCII is Fold for what has only ASCII.
 func foldASCII(s string) (folded string, ok bool) {
