@@ -114,7 +114,7 @@ func (s *Session) Screen(ctx context.Context, id string, run stage.Run, next fun
 		next: asked.batches(next),
 		take: takeVerdicts(asked, emit),
 	})
-	return stage.Summary{Unclear: capped(done.GetUnclearRules()), Notes: notes(done.GetNotes())}, err
+	return stage.Summary{Unclear: capped(done.GetUnclearRules()), Notes: notes(done.GetNotes()), Readings: readings(done.GetReadings())}, err
 }
 
 // Evidence has a stage look for what the first seconds of videos show and say.
@@ -151,6 +151,17 @@ func notes(texts []string) []string {
 		texts[i] = strings.ToValidUTF8(text[:min(len(text), stage.MaxLabel)], "")
 	}
 	return texts
+}
+
+// readings keeps a stage from saying more of a ruleset than people read.
+func readings(said []*stagev1.Reading) (all []stage.Reading) {
+	for _, one := range said[:min(len(said), 1000)] {
+		rule, text := one.GetRule(), one.GetText()
+		all = append(all, stage.Reading{
+			Rule: strings.ToValidUTF8(rule[:min(len(rule), 4*stage.MaxLabel)], ""), Text: strings.ToValidUTF8(text[:min(len(text), 4*stage.MaxLabel)], ""),
+		})
+	}
+	return all
 }
 
 // capped keeps a stage from naming more than a ruleset can hold.

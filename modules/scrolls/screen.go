@@ -43,6 +43,7 @@ type judging struct {
 	log            *slog.Logger
 	verdicts       map[stage.Ref]*verdict
 	unclear, notes []string
+	readings       []stage.Reading
 }
 
 // pass streams records through one screen, and adds its verdicts to those that the
@@ -66,6 +67,7 @@ func (j *judging) pass(ctx context.Context, id string, next func() ([]stage.Reco
 		return fmt.Errorf("screen %s: %w", id, err)
 	}
 	j.unclear, j.notes = union(j.unclear, summary.Unclear), union(j.notes, summary.Notes)
+	j.readings = append(j.readings, summary.Readings...)
 	return nil
 }
 
@@ -149,7 +151,7 @@ func (s *Service) Judge(ctx context.Context, rules []stage.Rule, read func() fun
 		v.Reason = strings.Join(v.reasons, "; ")
 		verdicts[ref] = v.Verdict
 	}
-	return verdicts, stage.Summary{Unclear: j.unclear, Notes: j.notes}, nil
+	return verdicts, stage.Summary{Unclear: j.unclear, Notes: j.notes, Readings: j.readings}, nil
 }
 
 // open returns a reader of the records that no screen has dropped yet.

@@ -62,6 +62,21 @@ func Compile(run stage.Run) *Program {
 	return p
 }
 
+// readings are the rules with their checks in words, but for those that others judge.
+func (p *Program) readings(but []openItem) (all []stage.Reading) {
+	for _, check := range p.Checks {
+		if check.Item == PromptItem && check.ID == "" || slices.ContainsFunc(but, func(o openItem) bool { return o.Text == check.Item }) {
+			continue
+		}
+		if last := len(all) - 1; last >= 0 && all[last].Rule == check.Item {
+			all[last].Text += "; " + check.String()
+			continue
+		}
+		all = append(all, stage.Reading{Rule: check.Item, Text: check.String()})
+	}
+	return all
+}
+
 // unclear is the item, with the part that was not understood where only a part was not.
 func unclear(item string, checks []Check, lost []string) string {
 	if len(checks) == 0 {

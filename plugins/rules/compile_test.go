@@ -34,6 +34,21 @@ func explained(p *Program) string {
 	return out.String()
 }
 
+func TestReadingsAreTheChecksOfEachRule(t *testing.T) {
+	t.Parallel()
+	p := compiled("find latte art", "no giveaways; at least 500 views", "be nice", "skip #ad")
+	want := []stage.Reading{
+		{Rule: "no giveaways; at least 500 views", Text: `drop if text mentions "giveaways"; require views >= 500`},
+		{Rule: "skip #ad", Text: "drop if hashtag is #ad"},
+	}
+	if diff := cmp.Diff(want, p.readings(nil)); diff != "" {
+		t.Errorf("readings, want - got +:\n%s", diff)
+	}
+	if diff := cmp.Diff(want[1:], p.readings(p.Open)); diff != "" {
+		t.Errorf("readings where a model judges the open rules, want - got +:\n%s", diff)
+	}
+}
+
 // TestSentences reads testdata: a rule, then indented what it is compiled to; `?`
 // marks what must be reported as unclear.
 func TestSentences(t *testing.T) {

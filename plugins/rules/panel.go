@@ -222,7 +222,7 @@ func (p *panel) lack(about []*facts, opinions []opinion, why string) []opinion {
 
 // summary is what people should know of it.
 func (p *panel) summary() stage.Summary {
-	out := stage.Summary{Unclear: p.program.Unclear, Notes: p.notes}
+	out := stage.Summary{Unclear: p.program.Unclear, Notes: p.notes, Readings: p.program.readings(nil)}
 	if p.model == nil || p.judged == 0 {
 		return out
 	}
@@ -233,7 +233,7 @@ func (p *panel) summary() stage.Summary {
 		reasons = append(reasons, fmt.Sprintf("%s (%d)", why, p.without[why]))
 	}
 	if missing < p.judged {
-		out.Unclear = nil
+		out.Unclear, out.Readings = nil, p.program.readings(p.program.Open)
 	}
 	if missing > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("The model judged %d of %d videos. The compiled rules decided on the others: %s.",

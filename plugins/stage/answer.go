@@ -72,6 +72,15 @@ type Summary struct {
 	Unclear []string `json:"unclear,omitempty"`
 	// Notes tell the account how the records were judged: at most 20 short sentences.
 	Notes []string `json:"notes,omitempty"`
+	// Readings are the rules that checks were made of, in their order: at most 1,000.
+	Readings []Reading `json:"readings,omitempty"`
+}
+
+// Reading is how a screen reads one rule.
+type Reading struct {
+	Rule string `json:"rule"`
+	// Text has the checks in words.
+	Text string `json:"text"`
 }
 
 // Fact is one entry of a tenant's library that a brief may rest on. Its texts are

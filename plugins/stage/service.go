@@ -149,7 +149,11 @@ func (s *service) Screen(stream stream) error {
 	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
 		emit := func(v Verdict) error { return w.verdicts.emit(EncodeVerdict(&v)) }
 		summary, err := s.spec.Screen(ctx, w.call, w.input.next, emit)
-		return &stagev1.Done{UnclearRules: summary.Unclear, Notes: summary.Notes}, err
+		done := &stagev1.Done{UnclearRules: summary.Unclear, Notes: summary.Notes}
+		for _, one := range summary.Readings {
+			done.Readings = append(done.Readings, &stagev1.Reading{Rule: one.Rule, Text: one.Text})
+		}
+		return done, err
 	})
 }
 

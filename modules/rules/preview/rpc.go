@@ -49,6 +49,9 @@ func (s *Service) previewRules(ctx context.Context, req *scrolleryv1.PreviewRule
 	for _, unclear := range made.Unclear {
 		answer.UnclearRules = append(answer.UnclearRules, &scrolleryv1.UnclearRule{Rule: unclear.Rule, Why: unclear.Why})
 	}
+	for _, one := range made.Readings {
+		answer.Readings = append(answer.Readings, &scrolleryv1.RuleReading{Rule: one.Rule, Reading: one.Text})
+	}
 	for _, one := range made.examples() {
 		verdict := one.Candidate
 		if one.change() == newlyKept {

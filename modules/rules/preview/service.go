@@ -66,9 +66,10 @@ type Judged struct {
 type Preview struct {
 	// Videos in the order of the library, newest first.
 	Videos []Judged
-	// Unclear and Notes are those of the text.
-	Unclear []Unclear
-	Notes   []string
+	// Unclear, Notes and Readings are those of the text.
+	Unclear  []Unclear
+	Notes    []string
+	Readings []stage.Reading
 	// Version of the ruleset in force; 0 without one.
 	Version int
 }
@@ -127,7 +128,7 @@ func (s *Service) preview(ctx context.Context, text string, sample int) (*Previe
 	if err != nil {
 		return nil, err
 	}
-	made := &Preview{Version: version, Notes: summary.Notes}
+	made := &Preview{Version: version, Notes: summary.Notes, Readings: summary.Readings}
 	for _, id := range ids {
 		one, ok := tried[refs[id]]
 		other, both := inForce[refs[id]]

@@ -46,7 +46,7 @@ func (w *world) Judge(ctx context.Context, rules []stage.Rule, read func() func(
 	for {
 		records, err := next()
 		if err == io.EOF {
-			return verdicts, stage.Summary{Unclear: []string{"be kind", "no b and no fuss (not understood: fuss)"}}, nil
+			return verdicts, stage.Summary{Unclear: []string{"be kind", "no b and no fuss (not understood: fuss)"}, Readings: []stage.Reading{{Rule: "c", Text: "drop if text mentions c"}}}, nil
 		}
 		for _, record := range records {
 			verdict := stage.Verdict{Ref: record.Ref}
@@ -94,6 +94,9 @@ func TestTheDifferenceToTheRulesInForce(t *testing.T) {
 		}
 		if diff := cmp.Diff(unclear, made.Unclear); diff != "" {
 			t.Errorf("unclear rules, want - got +:\n%s", diff)
+		}
+		if diff := cmp.Diff([]stage.Reading{{Rule: "c", Text: "drop if text mentions c"}}, made.Readings); diff != "" {
+			t.Errorf("readings, want - got +:\n%s", diff)
 		}
 	})
 }

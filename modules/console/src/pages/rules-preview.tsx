@@ -35,6 +35,7 @@ export function Readings({ text, answer, fresh }: ReadingsProps) {
 
 function Reading({ line, answer }: { line: string; answer: PreviewRulesResponse | undefined }) {
   const unclear = answer?.unclearRules.filter((one) => partOf(line, one.rule)) ?? [];
+  const readings = answer?.readings.filter((one) => partOf(line, one.rule)) ?? [];
   const drops = answer?.droppedByRule.filter((one) => partOf(line, one.rule)) ?? [];
   const dropped = drops.reduce((sum, one) => sum + one.videos, 0);
   const example = answer?.examples.find((one) => one.change !== "newly_kept" && partOf(line, one.rule));
@@ -48,6 +49,7 @@ function Reading({ line, answer }: { line: string; answer: PreviewRulesResponse 
           {unclear.length === 0 && dropped === 0 && <Badge tone="good">{t("rules.understood")}</Badge>}
         </p>
       )}
+      {readings.map((one, i) => <p key={i} class="compiled" lang="en"><bdi>{one.reading}</bdi></p>)}
       {unclear.map((one, i) => <p key={i} class="why">{one.why}</p>)}
       {example && <p class="muted"><bdi>{example.reason.slice(0, 300)}</bdi></p>}
     </>

@@ -34,6 +34,7 @@ var ownFields = map[string][]string{
 	"Rules":                  {"text"},
 	"RuleItem":               {"text"},
 	"UnclearRule":            {"rule", "why"},
+	"RuleReading":            {"rule", "reading"},
 	"PreviewExample":         {"platform", "rule"},
 	"Observation":            {"source", "meaning", "reason"},
 	"ConsideredVideo":        {"reason", "kind"},

@@ -394,7 +394,9 @@ type PreviewRulesResponse struct {
 	// At most 25: newly dropped and newly kept videos first, then dropped ones.
 	Examples []*PreviewExample `protobuf:"bytes,9,rep,name=examples" json:"examples,omitempty"`
 	// What the screens report on how they judged.
-	Notes         []string `protobuf:"bytes,10,rep,name=notes" json:"notes,omitempty"`
+	Notes []string `protobuf:"bytes,10,rep,name=notes" json:"notes,omitempty"`
+	// The checks that were made of the rules, in their order. A rule without one is unclear, or a model judges by it.
+	Readings      []*RuleReading `protobuf:"bytes,11,rep,name=readings" json:"readings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -499,6 +501,68 @@ func (x *PreviewRulesResponse) GetNotes() []string {
 	return nil
 }
 
+func (x *PreviewRulesResponse) GetReadings() []*RuleReading {
+	if x != nil {
+		return x.Readings
+	}
+	return nil
+}
+
+// RuleReading is how a screen reads one rule, whether or not it drops a video of the sample.
+type RuleReading struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Text of the rule.
+	Rule string `protobuf:"bytes,1,opt,name=rule" json:"rule,omitempty"`
+	// Its checks in words, as `drop if text mentions "giveaway"`.
+	Reading       string `protobuf:"bytes,2,opt,name=reading" json:"reading,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleReading) Reset() {
+	*x = RuleReading{}
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleReading) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleReading) ProtoMessage() {}
+
+func (x *RuleReading) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleReading.ProtoReflect.Descriptor instead.
+func (*RuleReading) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RuleReading) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *RuleReading) GetReading() string {
+	if x != nil {
+		return x.Reading
+	}
+	return ""
+}
+
 // UnclearRule is a rule, or a part of one, that no check could be made of: it drops nothing.
 type UnclearRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -512,7 +576,7 @@ type UnclearRule struct {
 
 func (x *UnclearRule) Reset() {
 	*x = UnclearRule{}
-	mi := &file_scrollery_v1_rules_service_proto_msgTypes[8]
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -524,7 +588,7 @@ func (x *UnclearRule) String() string {
 func (*UnclearRule) ProtoMessage() {}
 
 func (x *UnclearRule) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_rules_service_proto_msgTypes[8]
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -537,7 +601,7 @@ func (x *UnclearRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnclearRule.ProtoReflect.Descriptor instead.
 func (*UnclearRule) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UnclearRule) GetRule() string {
@@ -575,7 +639,7 @@ type PreviewExample struct {
 
 func (x *PreviewExample) Reset() {
 	*x = PreviewExample{}
-	mi := &file_scrollery_v1_rules_service_proto_msgTypes[9]
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -587,7 +651,7 @@ func (x *PreviewExample) String() string {
 func (*PreviewExample) ProtoMessage() {}
 
 func (x *PreviewExample) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_rules_service_proto_msgTypes[9]
+	mi := &file_scrollery_v1_rules_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -600,7 +664,7 @@ func (x *PreviewExample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewExample.ProtoReflect.Descriptor instead.
 func (*PreviewExample) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_v1_rules_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PreviewExample) GetVideoId() string {
@@ -670,7 +734,7 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\x13PreviewRulesRequest\x12\"\n" +
 	"\x04text\x18\x01 \x01(\tB\x0e\xbaH\v\xc8\x01\x01r\x06\x10\x01\x18\xa0\x9c\x01R\x04text\x12\"\n" +
 	"\x06sample\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xd0\x0f(\x01R\x06sample\"\xc4\x03\n" +
+	"\xbaH\a\x1a\x05\x18\xd0\x0f(\x01R\x06sample\"\xfb\x03\n" +
 	"\x14PreviewRulesResponse\x12\x1d\n" +
 	"\x06judged\x18\x01 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06judged\x12\x19\n" +
 	"\x04kept\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x04kept\x12\x1f\n" +
@@ -683,7 +747,11 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"newly_kept\x18\b \x01(\x05B\x05\xaa\x01\x02\b\x02R\tnewlyKept\x128\n" +
 	"\bexamples\x18\t \x03(\v2\x1c.scrollery.v1.PreviewExampleR\bexamples\x12\x14\n" +
 	"\x05notes\x18\n" +
-	" \x03(\tR\x05notes\"A\n" +
+	" \x03(\tR\x05notes\x125\n" +
+	"\breadings\x18\v \x03(\v2\x19.scrollery.v1.RuleReadingR\breadings\"I\n" +
+	"\vRuleReading\x12\x19\n" +
+	"\x04rule\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04rule\x12\x1f\n" +
+	"\areading\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\areading\"A\n" +
 	"\vUnclearRule\x12\x19\n" +
 	"\x04rule\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04rule\x12\x17\n" +
 	"\x03why\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\x03why\"\xff\x01\n" +
@@ -727,7 +795,7 @@ func file_scrollery_v1_rules_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_rules_service_proto_rawDescData
 }
 
-var file_scrollery_v1_rules_service_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_scrollery_v1_rules_service_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_scrollery_v1_rules_service_proto_goTypes = []any{
 	(*GetRulesRequest)(nil),          // 0: scrollery.v1.GetRulesRequest
 	(*GetRulesResponse)(nil),         // 1: scrollery.v1.GetRulesResponse
@@ -737,33 +805,35 @@ var file_scrollery_v1_rules_service_proto_goTypes = []any{
 	(*ListRuleVersionsResponse)(nil), // 5: scrollery.v1.ListRuleVersionsResponse
 	(*PreviewRulesRequest)(nil),      // 6: scrollery.v1.PreviewRulesRequest
 	(*PreviewRulesResponse)(nil),     // 7: scrollery.v1.PreviewRulesResponse
-	(*UnclearRule)(nil),              // 8: scrollery.v1.UnclearRule
-	(*PreviewExample)(nil),           // 9: scrollery.v1.PreviewExample
-	(*Rules)(nil),                    // 10: scrollery.v1.Rules
-	(*RuleItem)(nil),                 // 11: scrollery.v1.RuleItem
-	(*RuleDrops)(nil),                // 12: scrollery.v1.RuleDrops
+	(*RuleReading)(nil),              // 8: scrollery.v1.RuleReading
+	(*UnclearRule)(nil),              // 9: scrollery.v1.UnclearRule
+	(*PreviewExample)(nil),           // 10: scrollery.v1.PreviewExample
+	(*Rules)(nil),                    // 11: scrollery.v1.Rules
+	(*RuleItem)(nil),                 // 12: scrollery.v1.RuleItem
+	(*RuleDrops)(nil),                // 13: scrollery.v1.RuleDrops
 }
 var file_scrollery_v1_rules_service_proto_depIdxs = []int32{
-	10, // 0: scrollery.v1.GetRulesResponse.rules:type_name -> scrollery.v1.Rules
-	11, // 1: scrollery.v1.GetRulesResponse.items:type_name -> scrollery.v1.RuleItem
-	10, // 2: scrollery.v1.PutRulesResponse.rules:type_name -> scrollery.v1.Rules
-	10, // 3: scrollery.v1.ListRuleVersionsResponse.versions:type_name -> scrollery.v1.Rules
-	12, // 4: scrollery.v1.PreviewRulesResponse.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
-	8,  // 5: scrollery.v1.PreviewRulesResponse.unclear_rules:type_name -> scrollery.v1.UnclearRule
-	9,  // 6: scrollery.v1.PreviewRulesResponse.examples:type_name -> scrollery.v1.PreviewExample
-	0,  // 7: scrollery.v1.RulesService.GetRules:input_type -> scrollery.v1.GetRulesRequest
-	2,  // 8: scrollery.v1.RulesService.PutRules:input_type -> scrollery.v1.PutRulesRequest
-	4,  // 9: scrollery.v1.RulesService.ListRuleVersions:input_type -> scrollery.v1.ListRuleVersionsRequest
-	6,  // 10: scrollery.v1.RulesService.PreviewRules:input_type -> scrollery.v1.PreviewRulesRequest
-	1,  // 11: scrollery.v1.RulesService.GetRules:output_type -> scrollery.v1.GetRulesResponse
-	3,  // 12: scrollery.v1.RulesService.PutRules:output_type -> scrollery.v1.PutRulesResponse
-	5,  // 13: scrollery.v1.RulesService.ListRuleVersions:output_type -> scrollery.v1.ListRuleVersionsResponse
-	7,  // 14: scrollery.v1.RulesService.PreviewRules:output_type -> scrollery.v1.PreviewRulesResponse
-	11, // [11:15] is the sub-list for method output_type
-	7,  // [7:11] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	11, // 0: scrollery.v1.GetRulesResponse.rules:type_name -> scrollery.v1.Rules
+	12, // 1: scrollery.v1.GetRulesResponse.items:type_name -> scrollery.v1.RuleItem
+	11, // 2: scrollery.v1.PutRulesResponse.rules:type_name -> scrollery.v1.Rules
+	11, // 3: scrollery.v1.ListRuleVersionsResponse.versions:type_name -> scrollery.v1.Rules
+	13, // 4: scrollery.v1.PreviewRulesResponse.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
+	9,  // 5: scrollery.v1.PreviewRulesResponse.unclear_rules:type_name -> scrollery.v1.UnclearRule
+	10, // 6: scrollery.v1.PreviewRulesResponse.examples:type_name -> scrollery.v1.PreviewExample
+	8,  // 7: scrollery.v1.PreviewRulesResponse.readings:type_name -> scrollery.v1.RuleReading
+	0,  // 8: scrollery.v1.RulesService.GetRules:input_type -> scrollery.v1.GetRulesRequest
+	2,  // 9: scrollery.v1.RulesService.PutRules:input_type -> scrollery.v1.PutRulesRequest
+	4,  // 10: scrollery.v1.RulesService.ListRuleVersions:input_type -> scrollery.v1.ListRuleVersionsRequest
+	6,  // 11: scrollery.v1.RulesService.PreviewRules:input_type -> scrollery.v1.PreviewRulesRequest
+	1,  // 12: scrollery.v1.RulesService.GetRules:output_type -> scrollery.v1.GetRulesResponse
+	3,  // 13: scrollery.v1.RulesService.PutRules:output_type -> scrollery.v1.PutRulesResponse
+	5,  // 14: scrollery.v1.RulesService.ListRuleVersions:output_type -> scrollery.v1.ListRuleVersionsResponse
+	7,  // 15: scrollery.v1.RulesService.PreviewRules:output_type -> scrollery.v1.PreviewRulesResponse
+	12, // [12:16] is the sub-list for method output_type
+	8,  // [8:12] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_rules_service_proto_init() }
@@ -780,7 +850,7 @@ func file_scrollery_v1_rules_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_rules_service_proto_rawDesc), len(file_scrollery_v1_rules_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1032,7 +1032,9 @@ type Done struct {
 	UnclearRules []string `protobuf:"bytes,2,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
 	Error        *Error   `protobuf:"bytes,3,opt,name=error" json:"error,omitempty"`
 	// Screen: remarks for the tenant on how the records were screened.
-	Notes         []string `protobuf:"bytes,4,rep,name=notes" json:"notes,omitempty"`
+	Notes []string `protobuf:"bytes,4,rep,name=notes" json:"notes,omitempty"`
+	// Screen: the rules that checks were made of, in their order. Optional.
+	Readings      []*Reading `protobuf:"bytes,5,rep,name=readings" json:"readings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1093,6 +1095,68 @@ func (x *Done) GetNotes() []string {
 		return x.Notes
 	}
 	return nil
+}
+
+func (x *Done) GetReadings() []*Reading {
+	if x != nil {
+		return x.Readings
+	}
+	return nil
+}
+
+// Reading is how a screen reads one rule.
+type Reading struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule.
+	Rule string `protobuf:"bytes,1,opt,name=rule" json:"rule,omitempty"`
+	// Its checks, in words.
+	Text          string `protobuf:"bytes,2,opt,name=text" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reading) Reset() {
+	*x = Reading{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reading) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reading) ProtoMessage() {}
+
+func (x *Reading) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reading.ProtoReflect.Descriptor instead.
+func (*Reading) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Reading) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *Reading) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
 }
 
 var File_scrollery_stage_v1_stage_service_proto protoreflect.FileDescriptor
@@ -1160,12 +1224,16 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x04item\x18\x03 \x01(\tR\x04item\"2\n" +
 	"\bProgress\x12\x12\n" +
 	"\x04note\x18\x01 \x01(\tR\x04note\x12\x12\n" +
-	"\x04want\x18\x02 \x01(\x05R\x04want\"\xab\x01\n" +
+	"\x04want\x18\x02 \x01(\x05R\x04want\"\xe4\x01\n" +
 	"\x04Done\x127\n" +
 	"\boutcomes\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.OutcomeR\boutcomes\x12#\n" +
 	"\runclear_rules\x18\x02 \x03(\tR\funclearRules\x12/\n" +
 	"\x05error\x18\x03 \x01(\v2\x19.scrollery.stage.v1.ErrorR\x05error\x12\x14\n" +
-	"\x05notes\x18\x04 \x03(\tR\x05notes2\x9c\x05\n" +
+	"\x05notes\x18\x04 \x03(\tR\x05notes\x127\n" +
+	"\breadings\x18\x05 \x03(\v2\x1b.scrollery.stage.v1.ReadingR\breadings\"1\n" +
+	"\aReading\x12\x12\n" +
+	"\x04rule\x18\x01 \x01(\tR\x04rule\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text2\x9c\x05\n" +
 	"\fStageService\x12U\n" +
 	"\bDescribe\x12#.scrollery.stage.v1.DescribeRequest\x1a$.scrollery.stage.v1.DescribeResponse\x12M\n" +
 	"\x04Plan\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12P\n" +
@@ -1188,7 +1256,7 @@ func file_scrollery_stage_v1_stage_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_service_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*DescribeRequest)(nil),  // 0: scrollery.stage.v1.DescribeRequest
 	(*DescribeResponse)(nil), // 1: scrollery.stage.v1.DescribeResponse
@@ -1206,33 +1274,34 @@ var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*Spend)(nil),            // 13: scrollery.stage.v1.Spend
 	(*Progress)(nil),         // 14: scrollery.stage.v1.Progress
 	(*Done)(nil),             // 15: scrollery.stage.v1.Done
-	nil,                      // 16: scrollery.stage.v1.Open.SettingsEntry
-	nil,                      // 17: scrollery.stage.v1.Open.SecretsEntry
-	(*Description)(nil),      // 18: scrollery.stage.v1.Description
-	(*Run)(nil),              // 19: scrollery.stage.v1.Run
-	(*Seed)(nil),             // 20: scrollery.stage.v1.Seed
-	(*Ref)(nil),              // 21: scrollery.stage.v1.Ref
-	(*Record)(nil),           // 22: scrollery.stage.v1.Record
-	(*Fact)(nil),             // 23: scrollery.stage.v1.Fact
-	(*Sentence)(nil),         // 24: scrollery.stage.v1.Sentence
-	(*Verdict)(nil),          // 25: scrollery.stage.v1.Verdict
-	(*Finding)(nil),          // 26: scrollery.stage.v1.Finding
-	(*File)(nil),             // 27: scrollery.stage.v1.File
-	(*Outcome)(nil),          // 28: scrollery.stage.v1.Outcome
-	(*Error)(nil),            // 29: scrollery.stage.v1.Error
+	(*Reading)(nil),          // 16: scrollery.stage.v1.Reading
+	nil,                      // 17: scrollery.stage.v1.Open.SettingsEntry
+	nil,                      // 18: scrollery.stage.v1.Open.SecretsEntry
+	(*Description)(nil),      // 19: scrollery.stage.v1.Description
+	(*Run)(nil),              // 20: scrollery.stage.v1.Run
+	(*Seed)(nil),             // 21: scrollery.stage.v1.Seed
+	(*Ref)(nil),              // 22: scrollery.stage.v1.Ref
+	(*Record)(nil),           // 23: scrollery.stage.v1.Record
+	(*Fact)(nil),             // 24: scrollery.stage.v1.Fact
+	(*Sentence)(nil),         // 25: scrollery.stage.v1.Sentence
+	(*Verdict)(nil),          // 26: scrollery.stage.v1.Verdict
+	(*Finding)(nil),          // 27: scrollery.stage.v1.Finding
+	(*File)(nil),             // 28: scrollery.stage.v1.File
+	(*Outcome)(nil),          // 29: scrollery.stage.v1.Outcome
+	(*Error)(nil),            // 30: scrollery.stage.v1.Error
 }
 var file_scrollery_stage_v1_stage_service_proto_depIdxs = []int32{
-	18, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
+	19, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
 	3,  // 1: scrollery.stage.v1.CallRequest.open:type_name -> scrollery.stage.v1.Open
 	5,  // 2: scrollery.stage.v1.CallRequest.input:type_name -> scrollery.stage.v1.Input
 	4,  // 3: scrollery.stage.v1.CallRequest.grant:type_name -> scrollery.stage.v1.Grant
-	19, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
-	16, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
-	17, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
-	20, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
-	21, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
-	22, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
-	23, // 10: scrollery.stage.v1.Input.facts:type_name -> scrollery.stage.v1.Fact
+	20, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
+	17, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
+	18, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
+	21, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
+	22, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
+	23, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
+	24, // 10: scrollery.stage.v1.Input.facts:type_name -> scrollery.stage.v1.Fact
 	9,  // 11: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
 	10, // 12: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
 	11, // 13: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
@@ -1242,35 +1311,36 @@ var file_scrollery_stage_v1_stage_service_proto_depIdxs = []int32{
 	13, // 17: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
 	8,  // 18: scrollery.stage.v1.CallResponse.seeds:type_name -> scrollery.stage.v1.Seeds
 	7,  // 19: scrollery.stage.v1.CallResponse.sentences:type_name -> scrollery.stage.v1.Sentences
-	24, // 20: scrollery.stage.v1.Sentences.sentences:type_name -> scrollery.stage.v1.Sentence
-	20, // 21: scrollery.stage.v1.Seeds.seeds:type_name -> scrollery.stage.v1.Seed
-	22, // 22: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
-	25, // 23: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
-	26, // 24: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
-	27, // 25: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
-	28, // 26: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
-	29, // 27: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
-	0,  // 28: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
-	2,  // 29: scrollery.stage.v1.StageService.Plan:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 30: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 31: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 32: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 33: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 34: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 35: scrollery.stage.v1.StageService.Brief:input_type -> scrollery.stage.v1.CallRequest
-	1,  // 36: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
-	6,  // 37: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 38: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 39: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 40: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 41: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 42: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 43: scrollery.stage.v1.StageService.Brief:output_type -> scrollery.stage.v1.CallResponse
-	36, // [36:44] is the sub-list for method output_type
-	28, // [28:36] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	25, // 20: scrollery.stage.v1.Sentences.sentences:type_name -> scrollery.stage.v1.Sentence
+	21, // 21: scrollery.stage.v1.Seeds.seeds:type_name -> scrollery.stage.v1.Seed
+	23, // 22: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
+	26, // 23: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
+	27, // 24: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
+	28, // 25: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
+	29, // 26: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
+	30, // 27: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
+	16, // 28: scrollery.stage.v1.Done.readings:type_name -> scrollery.stage.v1.Reading
+	0,  // 29: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
+	2,  // 30: scrollery.stage.v1.StageService.Plan:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 31: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 32: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 33: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 34: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 35: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 36: scrollery.stage.v1.StageService.Brief:input_type -> scrollery.stage.v1.CallRequest
+	1,  // 37: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
+	6,  // 38: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 39: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 40: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 41: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 42: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 43: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 44: scrollery.stage.v1.StageService.Brief:output_type -> scrollery.stage.v1.CallResponse
+	37, // [37:45] is the sub-list for method output_type
+	29, // [29:37] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_service_proto_init() }
@@ -1302,7 +1372,7 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_service_proto_rawDesc), len(file_scrollery_stage_v1_stage_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
