@@ -15,6 +15,7 @@ CONFINED = TestHostileGo|TestHostilePython|TestProxyIsReached|TestBoundsOfTheBox
 LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes
 # Packages with benchmarks that must reach a floor.
 FLOORS  = ./app ./modules/library
+BENCH   ?= 1
 FUZZTIME ?= 30s
 
 # The binary is static. Only the race detector needs a C compiler.
@@ -95,8 +96,22 @@ bench: ## Run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
 
 .PHONY: floors
-floors: ## Check the benchmarks against their floors, one package at a time
-	SCROLLERY_BENCH=1 $(GO) test -p 1 -count 1 -run Floor $(FLOORS)
+floors: ## Check the benchmarks against their floors, one package at a time; BENCH=strict fails on known misses
+	SCROLLERY_BENCH=$(BENCH) $(GO) test -p 1 -count 1 -run Floor $(FLOORS)
+
+# A folder beside the tree that measures the server, its peers and the least that a server
+# can do. It is no part of the tree.
+YARDSTICK ?= ../shared/bench
+YARDSTICK_SYSTEMS ?= limit-sqlite,limit-sqlite+durable,scrollery
+
+.PHONY: yardstick
+yardstick: ## Compare with peers: load, growth, neighbours (20 minutes, with nothing else running)
+	@[ -x $(YARDSTICK)/bench.sh ] || { echo 'There is no yardstick at $(YARDSTICK), which is not a part of this tree. Name its folder: make yardstick YARDSTICK=…' >&2; exit 1; }
+	$(YARDSTICK)/setup.sh
+	$(YARDSTICK)/peers/scrollery/scrollery.sh build .
+	$(YARDSTICK)/bench.sh load -n 10000 -rounds 3 -dur 2 -systems $(YARDSTICK_SYSTEMS),scrollery-first,pocketbase -workloads outliers,hooks,trends,scroll-get,health,annotate
+	$(YARDSTICK)/bench.sh grow -systems $(YARDSTICK_SYSTEMS)
+	$(YARDSTICK)/bench.sh neighbour -n 20000 -systems limit-sqlite+durable,scrollery
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
