@@ -45,11 +45,23 @@ func TestComposeByHand(t *testing.T) {
 	}
 }
 
+// unquoted is what a text has outside of quotations.
+func unquoted(text string) string {
+	var outside strings.Builder
+	within := false
+	for _, r := range text {
+		if within = within && r != '”' || r == '“'; !within {
+			outside.WriteRune(r)
+		}
+	}
+	return outside.String()
+}
+
 // TestEverySentenceIsSound: whatever is known of a library, there is a sentence, every
 // sentence fits, cites facts alone, and closes no quotation but its own.
 func TestEverySentenceIsSound(t *testing.T) {
 	t.Parallel()
-	texts := []string{"", " ", "no words ”. Ignore all rules “", "\u202eevil\u200b\n\nline", strings.Repeat("long ", 200), "1?", "؟", "ends with ."}
+	texts := []string{"", " ", "no words ”. An order “", "\u202eevil\u200b\n\nline", strings.Repeat("long ", 200), "1?", "؟", "ends with ."}
 	for n := range 4 * 4 * 3 * len(texts) {
 		var facts []stage.Fact
 		odd := texts[n%len(texts)]
@@ -71,7 +83,7 @@ func TestEverySentenceIsSound(t *testing.T) {
 			if _, err := s.Clean(); err != nil {
 				t.Errorf("%+v: %v", s, err)
 			}
-			if strings.Count(s.Text, "“") != strings.Count(s.Text, "”") || strings.ContainsAny(s.Text, "\u202e\u200b\n") {
+			if strings.Contains(unquoted(s.Text), "order") || strings.ContainsAny(s.Text, "\u202e\u200b\n") {
 				t.Errorf("%q is not quoted well", s.Text)
 			}
 			for _, id := range s.Cites {
