@@ -77,7 +77,10 @@ func (s *Service) source() insight.Source {
 		Window: func(ctx context.Context, subject string) (*score.Window, error) {
 			return s.window(ctx, s.outside(), subject, 0)
 		},
-		Past: s.past, IsGeneric: s.isGeneric,
+		Past: s.past, Stored: s.stored, IsGeneric: s.isGeneric,
+		Carriers: func(ctx context.Context, ids []int64) ([]score.Carrier, error) {
+			return s.carriersOf(ctx, s.outside(), ids)
+		},
 		Niche: func(ctx context.Context, target score.Reading) *score.Niche {
 			peers := &nicheReader{s: s, read: s.outside(), kind: target.Kind, latest: target.LatestPeer()}
 			return s.cfg.Growth.Niche(func(undated bool, last *score.Reading) ([]score.Reading, error) {

@@ -10,7 +10,10 @@ import (
 
 	entsql "entgo.io/ent/dialect/sql"
 
+	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/libraryrun"
+	enttrend "github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
@@ -147,6 +150,52 @@ func (s *Service) past(ctx context.Context, subject string, scrolls, readings in
 	return p, err
 }
 
+// stored is what the last scoring stored of a key of a subject's window; nil where the
+// window has at most so many videos.
+func (s *Service) stored(ctx context.Context, subject, key string, most int) (*insight.Stored, error) {
+	of, err := s.db.Ent().TrendWindow.Query().Where(trendwindow.Subject(subject), trendwindow.NewestAtGT(0)).Only(ctx)
+	if ent.IsNotFound(err) || err == nil && of.Videos <= most {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the trend window: %w", err)
+	}
+	found := &insight.Stored{Totals: score.Totals{T: of.NewestAt, Span: of.Span, Videos: of.Videos, Recent: of.Recent, Earlier: of.Earlier}}
+	row, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(1), enttrend.Key(key)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return found, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read a trend: %w", err)
+	}
+	if found.Key = (score.Key{Key: row.Key, Label: row.Label}); row.Members != nil {
+		if found.Members, err = unpackMembers(*row.Members); err != nil {
+			return nil, err
+		}
+	}
+	fit, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0)).
+		Select(enttrend.FieldPlace, enttrend.FieldRecent).Order(ent.Asc(enttrend.FieldPlace)).Limit(mostStored).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read trends: %w", err)
+	}
+	found.Overlaps, err = s.db.Ent().Trend.Query().
+		Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.Key(key), enttrend.Listed(0)).Exist(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read a trend: %w", err)
+	}
+	for _, row := range fit {
+		if t, ok := score.TrendOfKey(row.Place); ok && row.Recent != nil {
+			t.RecentVideos = unpackIDs(*row.Recent)
+			found.Fit = append(found.Fit, t)
+		}
+	}
+	return found, nil
+}
+
+// mostStored bounds the stored keys that an explanation reads, the strongest first: what
+// overlaps is below the keys that it overlaps with.
+const mostStored = 20_000
+
 // carriers are the videos of observations.
 func (s *Service) carriers(ctx context.Context, read reader, of []score.Observation) ([]score.Carrier, error) {
 	ids := make([]int64, len(of))
@@ -154,7 +203,10 @@ func (s *Service) carriers(ctx context.Context, read reader, of []score.Observat
 		ids[i] = of[i].Video
 	}
 	slices.Sort(ids)
-	ids = slices.Compact(ids)
+	return s.carriersOf(ctx, read, slices.Compact(ids))
+}
+
+func (s *Service) carriersOf(ctx context.Context, read reader, ids []int64) ([]score.Carrier, error) {
 	found := make([]score.Carrier, 0, len(ids))
 	for part := range slices.Chunk(ids, videosAtOnce) {
 		rows, err := read.hot(ctx, s.hot.carriers, part)

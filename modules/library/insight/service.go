@@ -27,9 +27,16 @@ type Source struct {
 	Runs func(ctx context.Context, subject string) (scrolls []int64, err error)
 	// Window is the trend window of a subject; nil where it has no usable reading.
 	Window func(ctx context.Context, subject string) (*score.Window, error)
+	// Stored is what is stored of a key of a subject's window; nil where the window has at
+	// most so many videos.
+	Stored func(ctx context.Context, subject, key string, most int) (*Stored, error)
+	// MostMeasured bounds the videos of a window that is measured for an answer; 0 is 10,000.
+	MostMeasured int
 	// Past are the newest completed scrolls of a subject with their readings, at most so many
 	// of each, and the videos that they read.
 	Past func(ctx context.Context, subject string, runs, readings int) (*Past, error)
+	// Carriers are the videos of ids, with their keys.
+	Carriers func(ctx context.Context, ids []int64) ([]score.Carrier, error)
 	// IsGeneric recognises keys that name the feed and no subject.
 	IsGeneric func(key string) bool
 	// Niche reads the videos of a kind, from the newest on that can be a peer of the reading.
@@ -37,6 +44,20 @@ type Source struct {
 	// Outlier appends the members of an outlier after its video: what the sort key of a
 	// listed video carries.
 	Outlier func(b, order []byte) ([]byte, error)
+}
+
+// Stored is what scoring stored of a window and one of its keys.
+type Stored struct {
+	Totals score.Totals
+	// Key is empty where the key is not stored.
+	Key score.Key
+	// Members are the videos with the key, by id, without their keys and with the views of
+	// their first and last usable readings alone.
+	Members []score.Member
+	// Overlaps: in the list without archived videos, the key overlaps with one above it.
+	Overlaps bool
+	// Fit are the keys of that list, listed or overlapping, the strongest 20,000.
+	Fit []score.Trend
 }
 
 // Past is what the newest scrolls of a subject read.
@@ -76,4 +97,8 @@ const (
 	mostMembers, mostDropped = 2000, 100
 	// mostPoints bounds the points of a plot.
 	mostPoints = 5000
+	// mostMeasured bounds the videos of a window that is measured for an answer.
+	mostMeasured = 10_000
+	// mostSeries bounds the videos of a series in a larger window.
+	mostSeries = 20_000
 )

@@ -39,12 +39,6 @@ func (w *Window) Explain(key string) (e TrendExplanation, found bool) {
 	if len(e.Members) == 0 {
 		return e, false
 	}
-	common := map[string]int{}
-	for i := range e.Members {
-		for _, k := range e.Members[i].Keys {
-			common[k.Key]++
-		}
-	}
 	listed, dropped := w.Rank(false)
 	for _, t := range listed {
 		if t.Key == key {
@@ -53,10 +47,40 @@ func (w *Window) Explain(key string) (e TrendExplanation, found bool) {
 	}
 	for _, t := range dropped {
 		e.DroppedCounts[t.Drop]++
-		switch {
-		case t.Key == key:
+		if t.Key == key {
 			e.Trend = t
-		case common[t.Key] > 0:
+		}
+	}
+	e.complete(dropped)
+	return e, true
+}
+
+// ExplainStored explains a key as Explain does, without the window: of is what the window
+// has in total, members are the videos with the key, by id, and fit all keys of the list
+// without archived videos that are trends but for those above them. What needs the other
+// keys of the window is left out: DroppedCounts, and of Dropped all but overlaps.
+func ExplainStored(key Key, of Totals, members []Member, fit []Trend) TrendExplanation {
+	e := TrendExplanation{Totals: of, Members: members, Trend: of.Measure(key, members, false)}
+	_, dropped := Distinct(fit)
+	for _, t := range dropped {
+		if t.Key == key.Key {
+			e.Drop, e.By = t.Drop, t.By
+		}
+	}
+	e.complete(dropped)
+	return e
+}
+
+// complete fills in what follows from the members, the totals and the dropped keys.
+func (e *TrendExplanation) complete(dropped []Trend) {
+	common := map[string]int{}
+	for i := range e.Members {
+		for _, k := range e.Members[i].Keys {
+			common[k.Key]++
+		}
+	}
+	for _, t := range dropped {
+		if t.Key != e.Key && common[t.Key] > 0 {
 			e.Dropped = append(e.Dropped, CommonKey{t, common[t.Key]})
 		}
 	}
@@ -66,5 +90,4 @@ func (w *Window) Explain(key string) (e TrendExplanation, found bool) {
 	if e.Totals.Earlier > 0 {
 		e.Expected = ratio(uint64(e.Trend.Earlier)*uint64(e.Totals.Recent), uint64(e.Totals.Earlier))
 	}
-	return e, true
 }

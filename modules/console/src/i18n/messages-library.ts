@@ -199,6 +199,7 @@ export const libraryMessages = {
   "trend.generic": { en: "A generic word", de: "Ein Allerweltswort" },
   "trend.too_common": { en: "On too many videos", de: "Auf zu vielen Videos" },
   "trend.few_creators": { en: "Too few creators", de: "Zu wenige Leute" },
+  "trend.not_stored": { en: "Not among the stored keys of this large window", de: "Nicht unter den gespeicherten Schlüsseln dieses großen Fensters" },
   "trend.few_multiples": { en: "Too few videos read twice", de: "Zu wenige zweimal gemessene Videos" },
   "trend.overlaps": { en: "The same videos as another key", de: "Dieselben Videos wie ein anderer Schlüssel" },
   "trend.insufficient_history": { en: "Only one completed scroll", de: "Erst ein fertiger Scroll" },

@@ -831,7 +831,8 @@ type TrendExplanation struct {
 	Label string `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
 	// The rules, with their version.
 	Method string `protobuf:"bytes,3,opt,name=method" json:"method,omitempty"`
-	// `listed`, or the rule that leaves it out; `insufficient_history` before the second completed scroll.
+	// `listed`, or the rule that leaves it out; `insufficient_history` before the second completed scroll; `not_stored`
+	// where `stored` is true and the key is none of those that are stored.
 	Outcome string `protobuf:"bytes,4,opt,name=outcome" json:"outcome,omitempty"`
 	// Empty unless it overlaps: the listed key above it with half or more of the recent videos of both.
 	OverlapsKey string `protobuf:"bytes,5,opt,name=overlaps_key,json=overlapsKey" json:"overlaps_key,omitempty"`
@@ -863,6 +864,10 @@ type TrendExplanation struct {
 	Dropped []*DroppedKey `protobuf:"bytes,18,rep,name=dropped" json:"dropped,omitempty"`
 	// Keys of the whole window that are not listed, by rule.
 	DroppedCounts []*ReasonCount `protobuf:"bytes,19,rep,name=dropped_counts,json=droppedCounts" json:"dropped_counts,omitempty"`
+	// Whether the window has more than 10,000 videos and was not measured for this answer: all numbers are those that are
+	// stored with the lists, of keys that are listed or overlap. `dropped` has only keys that overlap, on the first 2,000
+	// videos, and `dropped_counts` is empty.
+	Stored        bool `protobuf:"varint,20,opt,name=stored" json:"stored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1028,6 +1033,13 @@ func (x *TrendExplanation) GetDroppedCounts() []*ReasonCount {
 		return x.DroppedCounts
 	}
 	return nil
+}
+
+func (x *TrendExplanation) GetStored() bool {
+	if x != nil {
+		return x.Stored
+	}
+	return false
 }
 
 // TrendWindow is what the trends of a subject are measured over.
@@ -1464,13 +1476,14 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\xc8\x01\x01r\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x03key\"n\n" +
 	"\x14ExplainTrendResponse\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12@\n" +
-	"\vexplanation\x18\x02 \x01(\v2\x1e.scrollery.v1.TrendExplanationR\vexplanation\"\xc4\x06\n" +
+	"\vexplanation\x18\x02 \x01(\v2\x1e.scrollery.v1.TrendExplanationR\vexplanation\"\xe9\x06\n" +
 	"\x10TrendExplanation\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x16\n" +
-	"\x06method\x18\x03 \x01(\tR\x06method\x12y\n" +
-	"\aoutcome\x18\x04 \x01(\tB_\xbaH\\rZR\x06listedR\agenericR\n" +
-	"too_commonR\ffew_creatorsR\rfew_multiplesR\boverlapsR\x14insufficient_historyR\aoutcome\x12!\n" +
+	"\x06method\x18\x03 \x01(\tR\x06method\x12\x85\x01\n" +
+	"\aoutcome\x18\x04 \x01(\tBk\xbaHhrfR\x06listedR\agenericR\n" +
+	"too_commonR\ffew_creatorsR\rfew_multiplesR\boverlapsR\x14insufficient_historyR\n" +
+	"not_storedR\aoutcome\x12!\n" +
 	"\foverlaps_key\x18\x05 \x01(\tR\voverlapsKey\x129\n" +
 	"\x06window\x18\x06 \x01(\v2\x19.scrollery.v1.TrendWindowB\x06\xbaH\x03\xc8\x01\x01R\x06window\x12!\n" +
 	"\fcreators_now\x18\a \x01(\x05R\vcreatorsNow\x12'\n" +
@@ -1488,7 +1501,8 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\bexamples\x18\x10 \x03(\tR\bexamples\x120\n" +
 	"\x06videos\x18\x11 \x03(\v2\x18.scrollery.v1.TrendVideoR\x06videos\x122\n" +
 	"\adropped\x18\x12 \x03(\v2\x18.scrollery.v1.DroppedKeyR\adropped\x12@\n" +
-	"\x0edropped_counts\x18\x13 \x03(\v2\x19.scrollery.v1.ReasonCountR\rdroppedCounts\"\xe5\x01\n" +
+	"\x0edropped_counts\x18\x13 \x03(\v2\x19.scrollery.v1.ReasonCountR\rdroppedCounts\x12\x16\n" +
+	"\x06stored\x18\x14 \x01(\bR\x06stored\"\xe5\x01\n" +
 	"\vTrendWindow\x12\x1b\n" +
 	"\tnewest_at\x18\x01 \x01(\x01R\bnewestAt\x12\x12\n" +
 	"\x04span\x18\x02 \x01(\x01R\x04span\x12\x14\n" +

@@ -1,0 +1,147 @@
+package library
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/insight"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// TestLargeWindowsAreExplainedFromWhatIsStored compares the explanation of each key of a
+// window as measured and as stored.
+func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		r := rand.New(rand.NewPCG(7, 8))
+		daily := func(r *rand.Rand, today int64, known []stage.Record) []stage.Record {
+			records := daily(r, today, known)
+			for i := range records[len(known):] { // two tags of the same videos
+				v := &records[len(known)+i]
+				v.Metadata = bytes.Replace(v.Metadata, []byte(`"tag1"`), []byte(`"tag1","twin"`), 1)
+			}
+			return records
+		}
+		known := daily(r, 0, nil)
+		b.scroll(1, now, known...)
+		for today := range int64(3) {
+			next := daily(r, today+1, known)
+			b.scroll(today+2, now+(today+1)*day, next...)
+			known = next
+		}
+		for _, id := range []string{"1-3", "2-7", "3-11", "3-12"} {
+			if _, err := b.ArchiveVideo(b.ctx, b.idOf(id), false, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
+		if err != nil || w == nil {
+			t.Fatalf("window: %v", err)
+		}
+		listed, dropped := w.Rank(false)
+		explain := func(key string, most int) *insight.TrendExplanation {
+			t.Helper()
+			b.insight.MostMeasured = most
+			e, err := b.insight.ExplainTrend(b.ctx, key)
+			if err != nil || e == nil {
+				t.Fatalf("explain %s: %v, %v", key, e, err)
+			}
+			return e
+		}
+		overlaps := func(all []score.CommonKey) (keys []string) {
+			for _, k := range all {
+				if k.Drop == score.Overlaps {
+					keys = append(keys, k.Key+" below "+k.By)
+				}
+			}
+			return keys
+		}
+		seen := map[string]int{}
+		for _, k := range append(listed, dropped...) {
+			want, got := explain(k.Key, 1_000_000), explain(k.Key, 1)
+			if want.IsStored || !got.IsStored {
+				t.Fatalf("%s: stored is %v and %v, want false and true", k.Key, want.IsStored, got.IsStored)
+			}
+			seen[got.Outcome()]++
+			if diff := cmp.Diff(want.Totals, got.Totals); diff != "" {
+				t.Fatalf("%s: totals (-measured +stored):\n%s", k.Key, diff)
+			}
+			if got.NotStored {
+				if want.Drop == score.Kept || want.Drop == score.Overlaps {
+					t.Errorf("%s is not stored, and is %s", k.Key, want.Outcome())
+				}
+				continue
+			}
+			if diff := cmp.Diff(want.Trend, got.Trend, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s (-measured +stored):\n%s", k.Key, diff)
+			}
+			if diff := cmp.Diff(want.Members, got.Members); diff != "" {
+				t.Errorf("%s: videos (-measured +stored):\n%s", k.Key, diff)
+			}
+			if diff := cmp.Diff(overlaps(want.Dropped), overlaps(got.Dropped)); diff != "" {
+				t.Errorf("%s: dropped keys (-measured +stored):\n%s", k.Key, diff)
+			}
+			b.recomputeKey(got.Message())
+			series := func(most int) *insight.TrendSeries {
+				b.insight.MostMeasured = most
+				s, err := b.insight.TrendSeries(b.ctx, k.Key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			if diff := cmp.Diff(series(1_000_000), series(1)); diff != "" {
+				t.Errorf("%s: series (-measured +stored):\n%s", k.Key, diff)
+			}
+		}
+		if seen["listed"] == 0 || seen["overlaps"] == 0 || seen["not_stored"] == 0 {
+			t.Errorf("the test tests little: %v", seen)
+		}
+		if e := explain("hashtag:nobody", 1); !e.NotStored || e.Outcome() != "not_stored" {
+			t.Errorf("an unknown key of a large window is %s, want not_stored", e.Outcome())
+		}
+	})
+}
+
+// TestExplainingATrendCosts measures what explaining a key costs in windows of some sizes,
+// measured and stored.
+func TestExplainingATrendCosts(t *testing.T) {
+	measured(t)
+	for _, size := range sizes() {
+		b := setup(t, storetest.SQLite(t))
+		for run := range int64(2) {
+			for from := 0; from < size; from += 2000 {
+				records := wide(from, 2000, size/20, now)
+				for i := range records {
+					records[i].PostedAt, records[i].Metrics.ObservedAt = ptr(now-int64(i%12)*day), ptr(now+run*day+int64(i))
+				}
+				b.archive(run+1, now+run*day, records...)
+			}
+			b.complete(run + 1)
+		}
+		w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed, _ := w.Rank(false)
+		for _, most := range []int{10_000_000, 1} {
+			b.insight.MostMeasured = most
+			began := used()
+			for _, k := range listed[:5] {
+				if e, err := b.insight.ExplainTrend(b.ctx, k.Key); err != nil || e == nil || e.IsStored != (most == 1) {
+					t.Fatalf("explain %s: %v, %v", k.Key, e, err)
+				}
+			}
+			t.Logf("%d videos in the window, %d trends, stored %v: %v an explanation", w.Videos(), len(listed), most == 1, ((used() - began) / 5).Round(10*time.Microsecond))
+		}
+	}
+}
