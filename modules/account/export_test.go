@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/ent"
+	entvideo "github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -117,6 +118,18 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 		library(t, db, 7, 25, "=1+1")
 		library(t, db, 8, 5, "another account")
 		ctx := viewer.As(t.Context(), 7)
+		err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { // of the videos of TikTok
+			id := db.NewID()
+			err := tx.Ent().Creator.Create().SetID(id).SetAccountID(7).SetPlatform("tiktok").SetKey("handle:ann").SetHandle("ann").
+				SetFollowers(1200).SetFollowersAt(34).Exec(ctx)
+			if err != nil {
+				return err
+			}
+			return tx.Ent().Video.Update().Where(entvideo.Platform("tiktok")).SetCreatorID(id).SetHandleOnly(1).Exec(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		var whole bytes.Buffer
 		if err := s.Export(ctx, "", &whole); err != nil {
 			t.Fatal(err)
@@ -140,14 +153,19 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 				parts = append(parts, strings.TrimSuffix(part, ".ndjson"))
 				for line := range strings.Lines(files[file.Name]) {
 					var video struct {
-						ExternalID string
-						Video      struct{ Metadata struct{ Caption string } }
-						Keys       []struct{ Key, Label string }
+						ExternalID, Platform   string
+						Followers, FollowersAt *int64
+						Video                  struct{ Metadata struct{ Caption string } }
+						Keys                   []struct{ Key, Label string }
 					}
 					if err := json.Unmarshal([]byte(line), &video); err != nil || seen[video.ExternalID] {
 						t.Fatalf("line %q: %v, or a second time", line, err)
 					}
 					seen[video.ExternalID] = true
+					read := video.Followers != nil && *video.Followers == 1200 && video.FollowersAt != nil && *video.FollowersAt == 34
+					if read != (video.Platform == "tiktok") {
+						t.Errorf("followers of a creator on %s: got %v at %v, want 1200 at 34 on tiktok alone", video.Platform, video.Followers, video.FollowersAt)
+					}
 					if video.Video.Metadata.Caption != "=1+1" || len(video.Keys) != 1 || video.Keys[0].Label != "#a" {
 						t.Errorf("video: got %+v", video)
 					}

@@ -26,6 +26,8 @@ var videoFilters = []filter{
 	{flag: "language", field: "language", usage: "only videos in this `LANGUAGE`, as en", kind: textFilter},
 	{flag: "annotated", field: "annotated", usage: "only videos that have annotations of yours", kind: boolFilter},
 	{flag: "min-views", field: "min_views", usage: "least `NUMBER` of views", kind: numberFilter},
+	{flag: "min-followers", field: "min_followers", usage: "only creators with at least `NUMBER` followers", kind: numberFilter},
+	{flag: "max-followers", field: "max_followers", usage: "only creators with at most `NUMBER` followers", kind: numberFilter},
 	{flag: "posted-after", field: "posted_after", usage: "posted at this `DAY`, time or age (36h), or later", kind: dayFilter},
 	{flag: "posted-before", field: "posted_before", usage: "posted before this `DAY`, time or age", kind: dayFilter},
 }
