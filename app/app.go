@@ -103,7 +103,7 @@ func graph(cfg Config, log *slog.Logger) fx.Option {
 		modules(cfg, log),
 		system,
 		observed,
-		fx.Provide(newTracing, newAdmission, newMux, newAgents, newDrain, NewRoutes, NewServer),
+		fx.Provide(newOverview, newTracing, newAdmission, newMux, newAgents, newDrain, NewRoutes, NewServer),
 		fx.Invoke(learnStages, runRoles),
 	)
 }
@@ -232,6 +232,7 @@ type Service struct {
 	codes   *console.Codes
 	drain   *drain
 	baseURL string
+	page    *overview
 }
 
 // Start opens the database, brings it to this version's schema and serves. While
@@ -258,11 +259,14 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	}
 	s.baseURL = cfg.BaseURL
 	s.graph = fx.New(graph(cfg, log), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
-		fx.Populate(&s.server, &s.routes, &s.keys, &s.console, &s.codes, &s.drain))
+		fx.Populate(&s.server, &s.routes, &s.keys, &s.console, &s.codes, &s.drain, &s.page))
 	if err = cause(s.graph.Err()); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, startTimeout)
 		defer cancel()
 		err = s.graph.Start(ctx)
+	}
+	if err == nil && cfg.OpsPage {
+		err = s.page.mount(s.ops, s.console)
 	}
 	if err != nil && listener != nil {
 		_ = listener.Close() // the server may have closed it

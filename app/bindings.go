@@ -78,15 +78,20 @@ func briefNeeds(w *workspace.Reader, r *rules.Service, l *library.Service, c *cr
 // the configuration, or of a file in the data folder, which is made when it is first needed.
 func webhookNeeds(cfg Config, k *keys.Service, m keys.Mailer) webhooks.Needs {
 	return webhooks.Needs{Owners: k, Mailer: m, Sealer: sync.OnceValues(func() (*secret.Sealer, error) {
-		key := cfg.SecretKey
-		if key == "" {
-			var err error
-			if key, err = secret.KeyFile(filepath.Join(cfg.DataDir, secretKeyFile)); err != nil {
-				return nil, err
-			}
+		key, err := cfg.secretKey()
+		if err != nil {
+			return nil, err
 		}
 		return secret.NewSealer(key)
 	})}
+}
+
+// secretKey is the key of sealed secrets: of the configuration, or of the file.
+func (c *Config) secretKey() (string, error) {
+	if c.SecretKey != "" {
+		return c.SecretKey, nil
+	}
+	return secret.KeyFile(filepath.Join(c.DataDir, secretKeyFile))
 }
 
 // secretKeyFile has the key of sealed secrets where the configuration has none.

@@ -41,6 +41,8 @@ type Config struct {
 	// OpsAddr is where a process of any role answers probes and serves metrics; port 0
 	// picks a free one. It is not for the public.
 	OpsAddr string `yaml:"ops_addr"`
+	// OpsPage serves the page of the operator there; off by default.
+	OpsPage bool `yaml:"ops_page"`
 	// BaseURL is the public address, without a trailing slash. Empty means http:// and
 	// Addr, with the port that was picked if Addr has port 0.
 	BaseURL string `yaml:"base_url"`
@@ -164,6 +166,13 @@ func Settings() []Setting {
 	return append([]Setting{
 		{Name: "ADDR", Default: "127.0.0.1:8080", Usage: "address to listen on", set: text(func(c *Config) *string { return &c.Addr })},
 		{Name: "OPS_ADDR", Default: "127.0.0.1:8081", Usage: "address of the operations port: probes and metrics", set: text(func(c *Config) *string { return &c.OpsAddr })},
+		{Name: "OPS_PAGE", Default: "off", Usage: "`on` or `off`: the page of the operator on the operations port", set: func(c *Config, value string) error {
+			if value != "on" && value != "off" {
+				return fmt.Errorf("%q is neither on nor off", value)
+			}
+			c.OpsPage = value == "on"
+			return nil
+		}},
 		{Name: "BASE_URL", Default: "http://<addr>", Usage: "public address of the server", set: text(func(c *Config) *string { return &c.BaseURL })},
 		{Name: "DATA_DIR", Default: "./data", Usage: "folder of the embedded database and the outbox", set: text(func(c *Config) *string { return &c.DataDir })},
 		{Name: "DATABASE_URL", Secret: true, Default: "SQLite in the data folder", Usage: "postgres:// address", set: text(func(c *Config) *string { return &c.DatabaseURL })},

@@ -20,6 +20,7 @@ const timeout = 10 * time.Second
 type Server struct {
 	http     *http.Server
 	listener net.Listener
+	mux      *http.ServeMux
 	ended    chan struct{}
 	log      *slog.Logger
 }
@@ -36,7 +37,7 @@ func Serve(listener net.Listener, ready *Readiness, metrics *Metrics, log *slog.
 			Handler: mux, ReadHeaderTimeout: timeout, ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: time.Minute,
 			MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
-		listener: listener, ended: make(chan struct{}), log: log,
+		listener: listener, mux: mux, ended: make(chan struct{}), log: log,
 	}
 	go func() {
 		defer close(s.ended)
@@ -49,6 +50,9 @@ func Serve(listener net.Listener, ready *Readiness, metrics *Metrics, log *slog.
 
 // Address is where the server listens.
 func (s *Server) Address() net.Addr { return s.listener.Addr() }
+
+// Mount adds what the port serves below a path.
+func (s *Server) Mount(path string, handler http.Handler) { s.mux.Handle(path, handler) }
 
 // Close ends the server. A probe that is answered just then gets a moment to end.
 func (s *Server) Close() error {

@@ -76,7 +76,7 @@ func newRoot(env customers.Environment) *cobra.Command {
 	root.AddCommand(customers.Commands(env)...)
 	settings := app.Settings()
 	for _, command := range []*cobra.Command{
-		serveCommand(), demoCommand(), migrateCommand(), doctorCommand(), readyCommand(), pluginsCommand(), adminCommand(),
+		serveCommand(), demoCommand(), migrateCommand(), doctorCommand(), readyCommand(), consoleCommand(), pluginsCommand(), adminCommand(),
 	} {
 		root.AddCommand(withSettings(command, settings))
 	}

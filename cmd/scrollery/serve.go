@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,26 @@ func readyCommand() *cobra.Command {
 				return err
 			}
 			return app.Ready(cmd.Context(), cfg, os.Stdout)
+		},
+	}
+}
+
+// consoleCommand prints the way into the operator's page.
+func consoleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "console",
+		Short: "Print a one-time link to the operator's page of the server on this machine",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := load(cmd)
+			if err != nil {
+				return err
+			}
+			link, err := app.OperatorLink(cfg)
+			if err == nil {
+				_, err = fmt.Fprintf(os.Stdout, "Open the operator's page (works once, within ten minutes):\n  %s\n", link)
+			}
+			return err
 		},
 	}
 }

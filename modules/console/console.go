@@ -30,7 +30,10 @@ const Path = "/console/"
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
 	"form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-const document = "index.html"
+const (
+	document         = "index.html"
+	operatorDocument = "operator.html"
+)
 
 // types are the files of the console and their media types. Nothing else is served.
 var types = map[string]string{
@@ -42,6 +45,9 @@ var types = map[string]string{
 	// The texts of other languages than the one in the script.
 	"messages.de.json": "application/json",
 	"licenses.txt":     "text/plain; charset=utf-8",
+	// The page of the operator, which the operations port serves.
+	operatorDocument: "text/html; charset=utf-8",
+	"operator.js":    "text/javascript; charset=utf-8",
 }
 
 //go:embed absent.html
@@ -127,7 +133,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	found, ok := c.files[name]
-	if !ok {
+	if !ok || strings.HasPrefix(name, "operator.") {
 		if path.Ext(name) != "" { // the addresses of pages have no extension
 			http.NotFound(w, r)
 			return

@@ -28,6 +28,8 @@ func assets() fs.FS {
 		"plots.js":         {Data: []byte("export default 1;")},
 		"messages.de.json": {Data: []byte("{}")},
 		"licenses.txt":     {Data: []byte("MIT")},
+		"operator.html":    {Data: []byte("<!doctype html><title>Operator</title>")},
+		"operator.js":      {Data: []byte("render();")},
 	}
 }
 

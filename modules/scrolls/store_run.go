@@ -12,6 +12,7 @@ import (
 	changefeed "github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 )
 
@@ -144,6 +145,35 @@ func (s *Service) lost(ctx context.Context, since int64) ([]*ent.Scroll, error) 
 		)).
 		Order(ent.Desc(scroll.FieldStatus), ent.Asc(scroll.FieldID)).Limit(100).
 		Select(scroll.FieldID, scroll.FieldAccountID, scroll.FieldAttempt, scroll.FieldHeartbeatAt).All(ctx)
+}
+
+// Load is what an operator sees of a scroll of any tenant. Times are Unix milliseconds, 0 for none.
+type Load struct {
+	ID, AccountID        int64
+	Step, FailureCode    string
+	Attempt              int
+	Created, HeartbeatAt int64
+}
+
+// Across returns at most limit scrolls with a status, of all tenants, those with the newest
+// heartbeat first.
+func (s *Service) Across(ctx context.Context, status string, limit int) ([]Load, error) {
+	found, err := s.db.Ent().Scroll.Query().Where(scroll.Status(status)).
+		Order(ent.Desc(scroll.FieldHeartbeatAt), ent.Desc(scroll.FieldID)).Limit(limit).
+		Select(scroll.FieldID, scroll.FieldAccountID, scroll.FieldStage, scroll.FieldFailureCode, scroll.FieldAttempt, scroll.FieldCreatedAt, scroll.FieldHeartbeatAt).
+		All(viewer.System(ctx))
+	all := make([]Load, 0, len(found))
+	for _, row := range found {
+		load := Load{ID: row.ID, AccountID: row.AccountID, Attempt: row.Attempt, Created: row.CreatedAt, HeartbeatAt: row.HeartbeatAt}
+		if row.Stage != nil {
+			load.Step = *row.Stage
+		}
+		if row.FailureCode != nil {
+			load.FailureCode = *row.FailureCode
+		}
+		all = append(all, load)
+	}
+	return all, err
 }
 
 // change updates the row where it still belongs to the worker, or fails with errLost.

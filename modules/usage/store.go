@@ -134,3 +134,18 @@ func (r rows) sweep(ctx context.Context, below int64, limit int) (removed int, e
 	}
 	return removed, nil
 }
+
+// AccountDay is what an account spent in a day.
+type AccountDay struct{ AccountID, Units int64 }
+
+// Busiest returns at most limit accounts, those that spent most in the day of a time first.
+func (s *Service) Busiest(ctx context.Context, at time.Time, limit int) ([]AccountDay, error) {
+	found, err := s.rows.db.Ent().UsageCounter.Query().Where(usagecounter.Day(Day(at))).
+		Order(ent.Desc(usagecounter.FieldUnits), ent.Asc(usagecounter.FieldAccountID)).Limit(limit).
+		Select(usagecounter.FieldAccountID, usagecounter.FieldUnits).All(viewer.System(ctx))
+	all := make([]AccountDay, 0, len(found))
+	for _, row := range found {
+		all = append(all, AccountDay{row.AccountID, row.Units})
+	}
+	return all, err
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -23,7 +24,7 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the messages: %w", err)
 	}
-	result := api.Build(api.BuildOptions{
+	options := api.BuildOptions{
 		AbsWorkingDir:       folder,
 		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "console"}, {InputPath: "src/plots.ts", OutputPath: "plots"}, {InputPath: "src/console.css", OutputPath: "console"}},
 		Outdir:              "dist",
@@ -41,8 +42,15 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 		Metafile:            true,
 		LogLevel:            api.LogLevelWarning,
 		Plugins:             []api.Plugin{builtIn(languages)},
-	})
+	}
+	result := api.Build(options)
 	if len(result.Errors) > 0 {
+		return nil, errors.New("esbuild reported errors")
+	}
+	// The page of the operator shares no file of script with the console: each has one.
+	options.EntryPointsAdvanced, options.Splitting = []api.EntryPoint{{InputPath: "src/operator/main.tsx", OutputPath: "operator"}}, false
+	operator := api.Build(options)
+	if len(operator.Errors) > 0 {
 		return nil, errors.New("esbuild reported errors")
 	}
 	files := map[string][]byte{}
@@ -51,14 +59,18 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 			files["messages."+language+".json"] = texts
 		}
 	}
-	for _, output := range result.OutputFiles {
+	for _, output := range slices.Concat(result.OutputFiles, operator.OutputFiles) {
 		files[filepath.Base(output.Path)] = output.Contents
 	}
 	if files["licenses.txt"], err = licences(folder, result.Metafile); err != nil {
 		return nil, err
 	}
-	files["index.html"], err = os.ReadFile(filepath.Join(folder, "src", "index.html"))
-	return files, err
+	for _, document := range []string{"index.html", "operator.html"} {
+		if files[document], err = os.ReadFile(filepath.Join(folder, "src", document)); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // apacheText is a package with the text of the Apache licence, which the packages of

@@ -1,0 +1,186 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/scrollery/scrollery/app/ops"
+	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/modules/console"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/quota"
+	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/usage"
+)
+
+const (
+	// overviewWithin bounds one reading of the overview, overviewRows each of its lists.
+	overviewWithin = 5 * time.Second
+	overviewRows   = 50
+)
+
+// overview reads what the page of the operator shows. It changes nothing, and has no text of
+// creators or customers: accounts and scrolls have their ids, as in the log.
+type overview struct {
+	cfg     Config
+	db      *store.DB
+	host    *pluginhost.Host
+	quotas  *quota.Service
+	scrolls *scrolls.Service
+	usage   *usage.Service
+	log     *slog.Logger
+}
+
+func newOverview(cfg Config, db *store.DB, host *pluginhost.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, log *slog.Logger) *overview {
+	return &overview{cfg, db, host, quotas, s, u, log}
+}
+
+// mount serves the page on the operations port.
+func (o *overview) mount(to *ops.Server, from *console.Console) error {
+	key, err := o.cfg.secretKey()
+	if err != nil {
+		return fmt.Errorf("the operator's page: %w", err)
+	}
+	page, err := from.Operator(console.NewOperators(key, o.log), func(r *http.Request) (any, error) { return o.read(r.Context()) })
+	if err != nil {
+		return fmt.Errorf("the operator's page: %w", err)
+	}
+	to.Mount(console.OperatorPath, page)
+	return nil
+}
+
+// Times are Unix milliseconds.
+type (
+	overviewAnswer struct {
+		At          int64           `json:"at"`
+		Version     string          `json:"version"`
+		Roles       []string        `json:"roles"`
+		Connections connectionsPart `json:"connections"`
+		Queue       []queuePart     `json:"queue"`
+		Running     []scrollPart    `json:"running"`
+		Queued      []scrollPart    `json:"queued"`
+		Failed      []scrollPart    `json:"failed"`
+		Quotas      []quotaPart     `json:"quotas"`
+		Plugins     []pluginPart    `json:"plugins"`
+		Tenants     []tenantPart    `json:"tenants"`
+	}
+	connectionsPart struct {
+		InUse int `json:"inUse"`
+		Idle  int `json:"idle"`
+		Max   int `json:"max"`
+	}
+	queuePart struct {
+		Kind     string `json:"kind"`
+		Jobs     int    `json:"jobs"`
+		OldestMs int64  `json:"oldestMs"`
+	}
+	scrollPart struct {
+		ID          string `json:"id"`
+		Account     string `json:"account"`
+		Step        string `json:"step"`
+		FailureCode string `json:"failureCode"`
+		Attempt     int    `json:"attempt"`
+		CreatedAt   int64  `json:"createdAt"`
+		HeartbeatAt int64  `json:"heartbeatAt"`
+	}
+	quotaPart struct {
+		Plugin   string `json:"plugin"`
+		Name     string `json:"name"`
+		Window   string `json:"window"`
+		Used     int64  `json:"used"`
+		Limit    int64  `json:"limit"`
+		Tenants  int    `json:"tenants"`
+		RenewsAt int64  `json:"renewsAt"`
+	}
+	pluginPart struct {
+		ID      string `json:"id"`
+		Kind    string `json:"kind"`
+		Version string `json:"version"`
+		State   string `json:"state"`
+		Builtin bool   `json:"builtin"`
+	}
+	tenantPart struct {
+		Account string `json:"account"`
+		Units   int64  `json:"units"`
+		Running int    `json:"running"`
+	}
+)
+
+func (o *overview) read(ctx context.Context) (*overviewAnswer, error) {
+	ctx, cancel := context.WithTimeout(ctx, overviewWithin)
+	defer cancel()
+	now := time.Now()
+	a := &overviewAnswer{At: now.UnixMilli(), Version: Version(), Roles: o.cfg.Roles}
+	for _, pool := range o.db.Stats() {
+		a.Connections.InUse, a.Connections.Idle, a.Connections.Max = a.Connections.InUse+pool.InUse, a.Connections.Idle+pool.Open-pool.InUse, a.Connections.Max+pool.Max
+	}
+	waiting, err := o.db.Backlogs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range waiting {
+		a.Queue = append(a.Queue, queuePart{one.Kind, one.Jobs, one.Oldest.Milliseconds()})
+	}
+	running := map[int64]int{}
+	for status, list := range map[string]*[]scrollPart{scrolls.Running: &a.Running, scrolls.Queued: &a.Queued, scrolls.Failed: &a.Failed} {
+		found, err := o.scrolls.Across(ctx, status, overviewRows)
+		if err != nil {
+			return nil, fmt.Errorf("scrolls: %w", err)
+		}
+		for _, one := range found {
+			if status == scrolls.Running {
+				running[one.AccountID]++
+			}
+			*list = append(*list, scrollPart{
+				publicid.Format(publicid.Scroll, one.ID), publicid.Format(publicid.Account, one.AccountID), one.Step, one.FailureCode, one.Attempt, one.Created, one.HeartbeatAt,
+			})
+		}
+	}
+	quotas, err := quotaLists{o.quotas, o.host}.Quotas(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("quotas: %w", err)
+	}
+	for _, q := range quotas {
+		part := quotaPart{Plugin: q.Plugin, Name: q.Name, Window: q.Window, Used: q.Used, Limit: q.Limit, Tenants: q.Tenants}
+		if !q.RenewsAt.IsZero() {
+			part.RenewsAt = q.RenewsAt.UnixMilli()
+		}
+		a.Quotas = append(a.Quotas, part)
+	}
+	for _, p := range o.host.Known() {
+		a.Plugins = append(a.Plugins, pluginPart{p.ID, string(p.Kind), p.Version, string(p.State), p.Builtin})
+	}
+	busiest, err := o.usage.Busiest(ctx, now.UTC(), overviewRows)
+	if err != nil {
+		return nil, fmt.Errorf("tenants: %w", err)
+	}
+	for _, one := range busiest {
+		a.Tenants = append(a.Tenants, tenantPart{publicid.Format(publicid.Account, one.AccountID), one.Units, running[one.AccountID]})
+	}
+	return a, nil
+}
+
+// OperatorLink returns the one-time address of the operator's page of the server that has this
+// configuration and runs on this machine. It asks no server.
+func OperatorLink(cfg Config) (string, error) {
+	if !cfg.OpsPage {
+		return "", fmt.Errorf("the operator's page is off: set %sOPS_PAGE=on for the server and for this command", Prefix)
+	}
+	key, err := cfg.secretKey()
+	if err != nil {
+		return "", err
+	}
+	host, port, err := net.SplitHostPort(cfg.OpsAddr)
+	if err != nil {
+		return "", err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port) + console.OperatorPath + "#code=" + console.OperatorCode(key, time.Now()), nil
+}

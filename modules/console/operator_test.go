@@ -1,0 +1,124 @@
+package console
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+const operatorKey = "a key of thirty-two bytes or more"
+
+func TestOperatorLinks(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		made, opened time.Duration // since the process began
+		key          string
+		change       func(string) string
+		want         bool
+	}{
+		"a new link opens":                              {made: time.Minute, opened: 2 * time.Minute, want: true},
+		"a link of eleven minutes ago does not":         {made: time.Minute, opened: 12*time.Minute + time.Second},
+		"a link from before the process began does not": {made: -time.Second, opened: time.Minute},
+		"a link of the future does not":                 {made: time.Hour, opened: time.Minute},
+		"a link made with another key does not":         {made: time.Minute, opened: time.Minute, key: "another key of thirty-two bytes!!"},
+		"a link with a changed digit does not":          {made: time.Minute, opened: time.Minute, change: func(c string) string { return "0" + flip(c[1:2]) + c[2:] }},
+		"a link that is cut off does not":               {made: time.Minute, opened: time.Minute, change: func(c string) string { return c[:len(c)-2] }},
+		"an empty link does not":                        {made: time.Minute, opened: time.Minute, change: func(string) string { return "" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := NewOperators(operatorKey, slog.New(slog.DiscardHandler))
+			o.since, o.now = begin, func() time.Time { return begin.Add(c.opened) }
+			key := operatorKey
+			if c.key != "" {
+				key = c.key
+			}
+			code := OperatorCode(key, begin.Add(c.made))
+			if c.change != nil {
+				code = c.change(code)
+			}
+			token, err := o.enter(code)
+			if (err == nil) != c.want || (token != "") != c.want {
+				t.Fatalf("got %q, %v, want in: %v", token, err, c.want)
+			}
+			if _, err := o.enter(code); err == nil {
+				t.Error("the link opens twice")
+			}
+		})
+	}
+}
+
+func flip(digit string) string {
+	if digit == "0" {
+		return "1"
+	}
+	return "0"
+}
+
+func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{}
+	for name := range types {
+		files[name] = &fstest.MapFile{Data: []byte(name)}
+	}
+	log := slog.New(slog.DiscardHandler)
+	c, err := New(files, NewCodes(log), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := NewOperators(operatorKey, log)
+	handler, err := c.Operator(o, func(*http.Request) (any, error) { return map[string]int{"queue": 7}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(method, path, body string, header ...string) *httptest.ResponseRecorder {
+		request := httptest.NewRequest(method, path, strings.NewReader(body))
+		for i := 0; i+1 < len(header); i += 2 {
+			request.Header.Set(header[i], header[i+1])
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, request)
+		return w
+	}
+	enter := `{"code":"` + OperatorCode(operatorKey, time.Now()) + `"}`
+	for _, refused := range []struct {
+		name string
+		got  *httptest.ResponseRecorder
+		want int
+	}{
+		{"without a token", call("GET", "/operator/status", ""), 401},
+		{"with a wrong token", call("GET", "/operator/status", "", "Authorization", "Bearer x"), 401},
+		{"another site", call("POST", "/operator/enter", enter, "Content-Type", "application/json", "Sec-Fetch-Site", "cross-site"), 403},
+		{"a form", call("POST", "/operator/enter", enter, "Content-Type", "text/plain"), 415},
+		{"a change", call("DELETE", "/operator/status", ""), 405},
+		{"another file", call("GET", "/operator/console.js", ""), 404},
+	} {
+		if refused.got.Code != refused.want {
+			t.Errorf("%s: got %d, want %d", refused.name, refused.got.Code, refused.want)
+		}
+	}
+	page := call("GET", "/operator/", "")
+	if got := page.Header().Get("Content-Security-Policy"); page.Code != 200 || got != Policy || page.Body.String() != operatorDocument {
+		t.Errorf("the page: got %d %q %q", page.Code, got, page.Body)
+	}
+	in := call("POST", "/operator/enter", enter, "Content-Type", "application/json")
+	token := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(in.Body.String()), `{"token":"`), `"}`)
+	status := call("GET", "/operator/status", "", "Authorization", "Bearer "+token)
+	if status.Code != 200 || strings.TrimSpace(status.Body.String()) != `{"queue":7}` {
+		t.Errorf("signed in: got %d %s", status.Code, status.Body)
+	}
+	o.now = func() time.Time { return time.Now().Add(operatorLife + time.Minute) }
+	if got := call("GET", "/operator/status", "", "Authorization", "Bearer "+token).Code; got != 401 {
+		t.Errorf("after its end the session answers %d, want 401", got)
+	}
+	public := httptest.NewRecorder()
+	c.ServeHTTP(public, httptest.NewRequest("GET", Path+"operator.js", nil))
+	if public.Code != 404 {
+		t.Errorf("the public console serves the operator's script: %d", public.Code)
+	}
+}

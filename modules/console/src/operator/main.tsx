@@ -1,0 +1,115 @@
+// The page of the operator: it reads, and changes nothing.
+import { render, type ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { dateTime, duration, number, relative } from "../i18n/format";
+import { applyPreferences, language, preferred } from "../shell/preferences";
+import { takeCode } from "../shell/router";
+import { Badge, Button, Card, PageHead, type Tone } from "../ui/parts";
+import { Table, type Column } from "../ui/table";
+import { away, enter, follow, leave, overview, state, type Overview, type ScrollRow } from "./read";
+import { say } from "./texts";
+
+function List<T>({ title, empty, rows, id, columns }: { title: string; empty: string; rows: T[] | null; id: (row: T) => string; columns: Column<T>[] }) {
+  return (
+    <Card title={title}>
+      {rows?.length ? <Table caption={title} rows={rows} id={id} columns={columns} /> : <p class="muted">{empty}</p>}
+    </Card>
+  );
+}
+
+const when = (at: number): ComponentChildren => (at ? <time dateTime={new Date(at).toISOString()} title={dateTime(at)}>{relative(at)}</time> : say("none"));
+
+const pluginTones: Record<string, Tone> = { ready: "good", resting: "bad", refused: "bad", unset: "plain", off: "plain" };
+
+function Now({ of }: { of: Overview }) {
+  const waiting = (of.queue ?? []).reduce((sum, one) => sum + one.jobs, 0);
+  const scrolls = [...(of.running ?? []).map((row) => ({ ...row, runs: true })), ...(of.queued ?? []).map((row) => ({ ...row, runs: false }))];
+  const ids: Column<ScrollRow>[] = [
+    { title: say("scroll"), head: true, cell: (row) => <code>{row.id}</code> },
+    { title: say("account"), cell: (row) => <code>{row.account}</code> },
+  ];
+  return (
+    <>
+      <p class="muted">{say("updated", { when: relative(of.at), version: of.version, roles: of.roles.join(", ") })}</p>
+      <dl class="figures">
+        <div><dt>{say("waiting")}</dt><dd class="figure">{number(waiting)}</dd></div>
+        <div><dt>{say("running")}</dt><dd class="figure">{number(of.running?.length ?? 0)}</dd></div>
+        <div><dt>{say("queued")}</dt><dd class="figure">{number(of.queued?.length ?? 0)}</dd></div>
+        <div><dt>{say("connections")}</dt><dd class="figure">{say("ofMax", { n: of.connections.inUse, max: of.connections.max })}</dd></div>
+      </dl>
+      <List title={say("running")} empty={say("noScrolls")} rows={scrolls} id={(row) => row.id} columns={[
+        ...(ids as Column<(typeof scrolls)[number]>[]),
+        { title: say("state"), cell: (row) => <Badge tone={row.runs ? "info" : "plain"}>{say(row.runs ? "isRunning" : "isQueued")}</Badge> },
+        { title: say("step"), cell: (row) => row.step || say("none") },
+        { title: say("starts"), number: true, cell: (row) => number(row.attempt) },
+        { title: say("begun"), cell: (row) => when(row.createdAt) },
+        { title: say("heartbeat"), cell: (row) => when(row.heartbeatAt) },
+      ]} />
+      <List title={say("failures")} empty={say("noFailures")} rows={of.failed} id={(row) => row.id} columns={[
+        ...ids,
+        { title: say("failure"), cell: (row) => <Badge tone="bad">{row.failureCode || say("none")}</Badge> },
+        { title: say("step"), cell: (row) => row.step || say("none") },
+        { title: say("begun"), cell: (row) => when(row.createdAt) },
+      ]} />
+      <div class="columns">
+        <List title={say("queue")} empty={say("noQueue")} rows={of.queue} id={(row) => row.kind} columns={[
+          { title: say("kind"), head: true, cell: (row) => row.kind },
+          { title: say("jobs"), number: true, cell: (row) => number(row.jobs) },
+          { title: say("oldest"), number: true, cell: (row) => duration(row.oldestMs) },
+        ]} />
+        <List title={say("tenants")} empty={say("noTenants")} rows={of.tenants} id={(row) => row.account} columns={[
+          { title: say("account"), head: true, cell: (row) => <code>{row.account}</code> },
+          { title: say("units"), number: true, cell: (row) => number(row.units) },
+          { title: say("running"), number: true, cell: (row) => number(row.running) },
+        ]} />
+      </div>
+      <List title={say("quotas")} empty={say("noQuotas")} rows={of.quotas} id={(row) => `${row.plugin} ${row.name}`} columns={[
+        { title: say("source"), head: true, cell: (row) => row.plugin },
+        { title: say("quota"), cell: (row) => row.name },
+        { title: say("used"), number: true, cell: (row) => number(row.used) },
+        { title: say("limit"), number: true, cell: (row) => number(row.limit) },
+        { title: say("window"), cell: (row) => row.window },
+        { title: say("tenantsOf"), number: true, cell: (row) => number(row.tenants) },
+        { title: say("renews"), cell: (row) => when(row.renewsAt) },
+      ]} />
+      <List title={say("plugins")} empty={say("none")} rows={of.plugins} id={(row) => row.id} columns={[
+        { title: say("plugin"), head: true, cell: (row) => row.id },
+        { title: say("kind"), cell: (row) => row.kind },
+        { title: say("version"), cell: (row) => row.version },
+        { title: say("origin"), cell: (row) => say(row.builtin ? "builtin" : "external") },
+        { title: say("state"), cell: (row) => <Badge tone={pluginTones[row.state] ?? "plain"}>{row.state}</Badge> },
+      ]} />
+    </>
+  );
+}
+
+function Page() {
+  const signedIn = state.value === "in";
+  useEffect(() => {
+    if (signedIn) return follow();
+    return undefined;
+  }, [signedIn]);
+  return (
+    <div class="body">
+      <main id="main" tabIndex={-1}>
+        <PageHead title={say("title")} lead={say("lead")}>{signedIn && <Button kind="quiet" onClick={leave}>{say("leave")}</Button>}</PageHead>
+        <div role="status">{away.value && <p class="notice bad">{say("away")}</p>}</div>
+        {!signedIn && (
+          <Card title={say("out")}>
+            {state.value === "refused" && <p class="notice warn" role="alert">{say("refused")}</p>}
+            <p>{say("outText")}</p>
+            <p class="secret"><code>scrollery console</code></p>
+          </Card>
+        )}
+        {signedIn && (overview.value ? <Now of={overview.value} /> : <p role="status">{say("loading")}</p>)}
+      </main>
+    </div>
+  );
+}
+
+applyPreferences();
+language.value = preferred;
+const code = takeCode();
+const root = document.getElementById("app");
+const show = () => root && render(<Page />, root);
+void (code ? enter(code) : Promise.resolve()).then(show);

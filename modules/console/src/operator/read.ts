@@ -1,0 +1,68 @@
+// Signing in by the link's code, and reading the overview every few seconds.
+import { signal } from "@preact/signals";
+
+export type ScrollRow = { id: string; account: string; step: string; failureCode: string; attempt: number; createdAt: number; heartbeatAt: number };
+
+/** Lists are null where they are empty. Times are Unix milliseconds, 0 for none. */
+export type Overview = {
+  at: number;
+  version: string;
+  roles: string[];
+  connections: { inUse: number; idle: number; max: number };
+  queue: { kind: string; jobs: number; oldestMs: number }[] | null;
+  running: ScrollRow[] | null;
+  queued: ScrollRow[] | null;
+  failed: ScrollRow[] | null;
+  quotas: { plugin: string; name: string; window: string; used: number; limit: number; tenants: number; renewsAt: number }[] | null;
+  plugins: { id: string; kind: string; version: string; state: string; builtin: boolean }[] | null;
+  tenants: { account: string; units: number; running: number }[] | null;
+};
+
+const tokenKey = "scrollery.operator";
+const every = 5_000;
+
+export const overview = signal<Overview | null>(null);
+/** `in`, `out`, or `refused`: the code of the link did not open. */
+export const state = signal<"in" | "out" | "refused">(sessionStorage.getItem(tokenKey) ? "in" : "out");
+export const away = signal(false);
+
+export async function enter(code: string): Promise<void> {
+  try {
+    const answer = await fetch("/operator/enter", { method: "POST", credentials: "omit", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code }) });
+    if (!answer.ok) {
+      state.value = "refused";
+      return;
+    }
+    sessionStorage.setItem(tokenKey, ((await answer.json()) as { token: string }).token);
+    state.value = "in";
+  } catch {
+    away.value = true;
+  }
+}
+
+export function leave(): void {
+  sessionStorage.removeItem(tokenKey);
+  overview.value = null;
+  state.value = "out";
+}
+
+async function read(): Promise<void> {
+  const token = sessionStorage.getItem(tokenKey);
+  if (!token) return;
+  try {
+    const answer = await fetch("/operator/status", { credentials: "omit", headers: { Authorization: `Bearer ${token}` } });
+    if (answer.status === 401) return leave();
+    if (!answer.ok) throw new Error(`the overview answers ${answer.status}`);
+    overview.value = (await answer.json()) as Overview;
+    away.value = false;
+  } catch {
+    away.value = true;
+  }
+}
+
+/** Reads now and from then on, but not while the page is hidden. */
+export function follow(): () => void {
+  void read();
+  const timer = setInterval(() => !document.hidden && void read(), every);
+  return () => clearInterval(timer);
+}
