@@ -61,18 +61,9 @@ func Default() (*Store, error) {
 	return &Store{Lookup: os.LookupEnv, Dir: filepath.Join(dir, "scrollery"), Keyring: systemKeyring(os.LookupEnv)}, nil
 }
 
-// Current returns the server and the key of the user who runs the program: from the
-// environment, the keyring or the file. Without a key it returns the server, and ErrNone.
-func Current() (Login, error) {
-	store, err := Default()
-	if err != nil {
-		return Login{}, err
-	}
-	return store.Current()
-}
-
-// Current is the function of the same name, on this store. A stored key is used for the
-// server that it was stored for, and for no other.
+// Current returns the server and the key: from the environment, the keyring or the file.
+// Without a key it returns the server, and ErrNone. A stored key is used for the server
+// that it was stored for, and for no other.
 func (s *Store) Current() (Login, error) {
 	kept, err := s.read()
 	if err != nil {

@@ -103,7 +103,7 @@ func (g generator) message(desc protoreflect.MessageDescriptor, depth int) *node
 		}
 		switch {
 		case field.HasPresence() && !field.IsList() && depth > 0 && g.IntN(12) == 0:
-			out.add(nameOf(field), null())
+			out.add(nameOf(field), &node{text: "null"})
 		case field.IsList():
 			list, most := &node{kind: '['}, 40
 			if g.IntN(15) == 0 && depth < 2 {

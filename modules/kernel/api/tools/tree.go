@@ -21,7 +21,6 @@ type node struct {
 
 func text(s string) *node    { return &node{kind: '"', text: s} }
 func number(n int) *node     { return &node{text: strconv.Itoa(n)} }
-func null() *node            { return &node{text: "null"} }
 func (n *node) isNull() bool { return n.kind == 0 && n.text == "null" }
 
 // empty reports whether a value says nothing: null, an empty text, list or object.
