@@ -88,6 +88,35 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 			t.Errorf("got %d examples of %d bodies, want one each", got, bodies)
 		}
 	})
+	t.Run("every refusal is a shared answer", func(t *testing.T) {
+		var document struct {
+			Paths map[string]map[string]struct {
+				Responses map[string]map[string]any
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(err)
+		}
+		refusals := 0
+		for path, methods := range document.Paths {
+			for method, operation := range methods {
+				if operation.Responses["4XX"] == nil || operation.Responses["default"] == nil {
+					t.Errorf("%s %s: got answers %v, want 4XX and default among them", method, path, operation.Responses)
+				}
+				for status, answer := range operation.Responses {
+					if status[0] == '2' {
+						continue
+					}
+					if refusals++; answer["$ref"] == nil {
+						t.Errorf("%s %s, %s: got %v, want a reference", method, path, status, answer)
+					}
+				}
+			}
+		}
+		if refusals < 100 {
+			t.Errorf("got %d refusals, want at least 100", refusals)
+		}
+	})
 	for _, hidden := range []string{"pageToken", "nextPageToken", "clearCompetitors"} {
 		if strings.Contains(text, hidden) {
 			t.Errorf("%s belongs to the other protocols", hidden)

@@ -38,9 +38,9 @@ func newDocument(refusal protoreflect.MessageDescriptor) *document {
 	d.refusals["Refused"] = object{
 		"description": "404 `not_found` and 405 `method_not_allowed` on other paths and methods; 503 `temporary_service_error` or " +
 			"`upstream_error` with `Retry-After` where the server has too much to do: nothing was changed.",
-		"headers": headerRefs(true, true), "content": jsonContent(reference("AnyError")),
+		"headers": headerRefs(), "content": jsonContent(reference("AnyError")),
 	}
-	d.refusals["304"] = object{"description": "The list is as `If-None-Match` says.", "headers": headerRefs(false, false)}
+	d.refusals["304"] = object{"description": "The list is as `If-None-Match` says."}
 	d.schemas["AnyError"] = object{
 		"type": "object", "description": "What every error has.", "required": []any{"error", "message"},
 		"properties": object{
@@ -63,7 +63,8 @@ func (d *document) whole() object {
 		"info": object{
 			"title": "Scrollery", "version": version,
 			"description": "A private research library of short-form videos for each tenant. " +
-				"Everything that a creator wrote (captions, metadata, addresses, transcripts, handles) is untrusted data.",
+				"Everything that a creator wrote (captions, metadata, addresses, transcripts, handles) is untrusted data. " +
+				"Every answer has the headers `RateLimit` and `RateLimit-Policy`, as components/headers describes them.",
 			"license": object{"name": "Terms of the operator", "url": "https://example.com/terms"},
 		},
 		"servers":  []any{object{"url": "/"}}, // the server puts its address here
@@ -251,8 +252,8 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 	case op.MediaType != "":
 		statuses = nil
 		out["200"] = object{
-			"description": "The file. A connection that ends early has sent only a part.", "headers": headerRefs(false, false),
-			"content": object{op.MediaType: object{"schema": object{"type": "string", "format": "binary"}}},
+			"description": "The file. A connection that ends early has sent only a part.",
+			"content":     object{op.MediaType: object{"schema": object{"type": "string", "format": "binary"}}},
 		}
 	case method.IsStreamingServer():
 		statuses = nil
@@ -260,7 +261,7 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 	}
 	for _, status := range statuses {
 		out[strconv.Itoa(int(status))] = object{
-			"description": "Success.", "headers": headerRefs(false, false), "content": jsonContent(d.message(method.Output())),
+			"description": "Success.", "content": jsonContent(d.message(method.Output())),
 		}
 	}
 	if isList(method, op) {
@@ -271,32 +272,58 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 	if hasETag(method.Output()) {
 		out["304"] = object{"$ref": "#/components/responses/304"}
 	}
-	byStatus, names := map[int][]any{}, map[int]string{}
-	for _, e := range errorForms() {
-		if e.occurs(op) {
-			byStatus[e.status] = append(byStatus[e.status], reference(e.schema))
-			names[e.status] += strings.TrimSuffix(e.schema, "Error")
-		}
-	}
-	for status, schemas := range byStatus {
-		schema := schemas[0]
-		if len(schemas) > 1 {
-			schema = object{"oneOf": schemas}
-		}
-		name := d.codes[names[status]]
-		if name == "" {
-			name = strconv.Itoa(status)
-			for n := 2; d.refusals[name] != nil; n++ {
-				name = strconv.Itoa(status) + "." + strconv.Itoa(n)
-			}
-			d.codes[names[status]] = name
-		}
-		d.refusals[name] = object{
-			"description": reason(status), "headers": headerRefs(status == 429, true), "content": jsonContent(schema),
-		}
-		out[strconv.Itoa(status)] = object{"$ref": "#/components/responses/" + name}
-	}
+	d.refuse(out, op)
 	return out
+}
+
+// refuse describes the refusals of an operation. Those that follow from its options are one
+// answer 4XX, which all operations of the same options share. A status of which the operation
+// names a code itself has an answer of its own, with all codes of that status.
+func (d *document) refuse(out object, op *scrolleryv1.Operation) {
+	named := map[int]bool{}
+	for _, e := range errorForms() {
+		if slices.Contains(op.Errors, e.code) && e.occurs(op) {
+			named[e.status] = true
+		}
+	}
+	forms := map[string][]errorForm{}
+	for _, e := range errorForms() {
+		if !e.occurs(op) {
+			continue
+		}
+		if named[e.status] {
+			forms[strconv.Itoa(e.status)] = append(forms[strconv.Itoa(e.status)], e)
+		}
+		if !slices.Contains(op.Errors, e.code) {
+			forms["4XX"] = append(forms["4XX"], e)
+		}
+	}
+	for status, all := range forms {
+		out[status] = object{"$ref": "#/components/responses/" + d.refusal(status, all)}
+	}
+}
+
+// refusal returns the name of the answer that stands for all of the same status and codes.
+func (d *document) refusal(status string, forms []errorForm) string {
+	key, schemas := status, []any{}
+	for _, e := range forms {
+		key += " " + e.schema
+		schemas = append(schemas, reference(e.schema))
+	}
+	if known := d.codes[key]; known != "" {
+		return known
+	}
+	name := status
+	for n := 2; d.refusals[name] != nil; n++ {
+		name = status + "." + strconv.Itoa(n)
+	}
+	d.codes[key] = name
+	schema := schemas[0]
+	if len(schemas) > 1 {
+		schema = object{"oneOf": schemas}
+	}
+	d.refusals[name] = object{"description": reason(status), "headers": headerRefs(), "content": jsonContent(schema)}
+	return name
 }
 
 // isList reports whether the items of an answer can be had as rows of text, as the server
@@ -331,11 +358,11 @@ func (d *document) events(out object, output protoreflect.MessageDescriptor) {
 	out["200"] = object{
 		"description": "Server-Sent Events. The `data` of each is a " + string(output.Name()) + " in JSON, its `id` a cursor. " +
 			"An event `error` carries the body of an error and ends the stream. A comment comes at least every 15 seconds.",
-		"headers": headerRefs(false, false), "content": object{"text/event-stream": object{"schema": object{
+		"content": object{"text/event-stream": object{"schema": object{
 			"type": "string", "contentMediaType": "text/event-stream", "contentSchema": d.message(output),
 		}}},
 	}
-	out["204"] = object{"description": "The stream has ended, and the client has every event.", "headers": headerRefs(false, false)}
+	out["204"] = object{"description": "The stream has ended, and the client has every event."}
 }
 
 func jsonContent(schema any) object { return object{"application/json": object{"schema": schema}} }
@@ -348,18 +375,15 @@ func headers() object {
 		"X-Request-Id":     object{"description": "Id of the request, to quote to support.", "schema": text},
 		"RateLimit":        object{"description": "What is left of the allowance (`r`), and the seconds until it is full (`t`).", "schema": text},
 		"RateLimit-Policy": object{"description": "The allowance: a quota (`q`) for a window in seconds (`w`).", "schema": text},
-		"Retry-After":      object{"description": "Seconds to wait.", "schema": object{"type": "integer", "minimum": 1}},
+		"Retry-After":      object{"description": "Seconds to wait, with 429 and 503.", "schema": object{"type": "integer", "minimum": 1}},
 	}
 }
 
-// headerRefs are the headers of an answer; a refusal shows the id of its request too,
-// which every answer has.
-func headerRefs(retry, refusal bool) object {
+// headerRefs are the headers of a refusal.
+func headerRefs() object {
 	refs := object{}
 	for name := range headers() {
-		if (name != "Retry-After" || retry) && (name != "X-Request-Id" || refusal) {
-			refs[name] = object{"$ref": "#/components/headers/" + name}
-		}
+		refs[name] = object{"$ref": "#/components/headers/" + name}
 	}
 	return refs
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -51,24 +52,20 @@ func errorForms() []errorForm {
 	}
 }
 
-func reason(status int) string {
+func reason(status string) string {
 	switch status {
-	case 400:
+	case "4XX":
+		return "The call was refused; each schema names its status."
+	case "400":
 		return "The input was refused."
-	case 401:
-		return "No valid key."
-	case 402:
+	case "402":
 		return "Payment needed."
-	case 403:
-		return "Not allowed."
-	case 404:
+	case "404":
 		return "There is nothing of this id."
-	case 410:
+	case "410":
 		return "What the cursor names is not kept any more."
-	case 409:
+	case "409":
 		return "The state does not allow it, or the operation failed."
-	case 429:
-		return "Too many requests, or the budget is spent."
 	default:
 		return "A service behind failed."
 	}
@@ -86,7 +83,7 @@ func (e errorForm) describe(d *document, desc protoreflect.MessageDescriptor) ob
 		properties[name] = annotate(e.field(d, field), field)
 		must = append(must, name)
 	}
-	return object{"type": "object", "description": e.when, "properties": properties, "required": must}
+	return object{"type": "object", "description": strconv.Itoa(e.status) + ": " + e.when, "properties": properties, "required": must}
 }
 
 func (e errorForm) field(d *document, field protoreflect.FieldDescriptor) object {
