@@ -104,6 +104,8 @@ floors: ## Check the benchmarks against their floors, one package at a time; BEN
 YARDSTICK ?= ../shared/bench
 YARDSTICK_SYSTEMS ?= limit-sqlite,limit-sqlite+durable,scrollery
 
+# Two of the systems are this server, side by side.
+yardstick: export SCROLLERY_OPS_ADDR = 127.0.0.1:0
 .PHONY: yardstick
 yardstick: ## Compare with peers: load, growth, neighbours (20 minutes, with nothing else running)
 	@[ -x $(YARDSTICK)/bench.sh ] || { echo 'There is no yardstick at $(YARDSTICK), which is not a part of this tree. Name its folder: make yardstick YARDSTICK=…' >&2; exit 1; }
