@@ -141,14 +141,14 @@ generate-check: ## Check that generated code and migrations are current
 protos: ## Export the public .proto files into bin/protos: they need no registry and no other file
 	$(GO) run ./proto/generate/export $(BIN)/protos
 
-# buf is built from the module proxy. It asks no registry: its inputs are an image and a
-# folder that need nothing else.
+# buf is built from the module proxy. It asks no registry: its inputs are images, which
+# need nothing else.
 BUF ?= $(GO) run github.com/bufbuild/buf/cmd/buf@v1.75.0
 
 .PHONY: protos-check
 protos-check: protos ## buf lint, and buf breaking against proto/released.binpb (the first time, it builds buf)
 	$(BUF) lint proto/gen/descriptors.binpb --path scrollery --config proto/buf.yaml
-	$(BUF) breaking $(BIN)/protos --against proto/released.binpb --config proto/buf.yaml
+	$(BUF) breaking $(BIN)/protos/descriptors.binpb --against proto/released.binpb --config proto/buf.yaml
 
 .PHONY: protos-released
 protos-released: protos ## Make today's public .proto files those of the last release, for buf breaking
