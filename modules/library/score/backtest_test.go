@@ -59,7 +59,7 @@ func (s *set) outliers(t *testing.T, run int) []Outlier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(all, func(a, b Outlier) int { return compare(&a, &b) })
+	slices.SortFunc(all, func(a, b Outlier) int { return Compare(&a, &b) })
 	return all
 }
 

@@ -29,7 +29,7 @@
 //
 // Lists sort by the order value (n × views ÷ max(baseline, 100) + 2) ÷ (n + 2) with n
 // peers of the creator, which trusts 4 × on 30 peers more than 50 × on none; videos
-// whose views look bought come last. See [Outlier].
+// whose views look bought come last. See [Compare].
 //
 // # Trends
 //

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -57,6 +58,19 @@ func (o *Outlier) OrderBaseline() int64 { return max(o.TwiceBaseline, leastOrder
 
 // leastOrderBaseline is twice the least baseline that an order value is drawn from.
 const leastOrderBaseline = 200
+
+// Compare sorts outliers as lists show them: the doubtful last, then the order value,
+// score, views and reading time, highest first, then id. It is 0 for one video alone.
+func Compare(a, b *Outlier) int {
+	if a.Doubtful != b.Doubtful {
+		if b.Doubtful {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(b.Order.Compare(a.Order), b.Score.Compare(a.Score), cmp.Compare(b.Views, a.Views),
+		cmp.Compare(b.ObservedAt, a.ObservedAt), cmp.Compare(a.ID, b.ID))
+}
 
 // Score scores the i-th video. niche may be nil: a video that needs it then has
 // NoBasis, NeedsNiche reports it, and [Niche.Finish] completes the score later: all that

@@ -224,7 +224,7 @@ func TestOrderOfArrivalChangesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			slices.SortFunc(all, func(a, b Outlier) int { return compare(&a, &b) })
+			slices.SortFunc(all, func(a, b Outlier) int { return Compare(&a, &b) })
 			return all
 		}
 		want := sorted()

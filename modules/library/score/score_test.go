@@ -95,7 +95,7 @@ func TestHandExamplesOfOutliers(t *testing.T) {
 		if !bought.Doubtful || !bought.Listed || bought.Score.String() != "50" {
 			t.Errorf("doubtful, listed, score = %v, %v, %s, want true, true, 50", bought.Doubtful, bought.Listed, bought.Score)
 		}
-		if compare(&bought, &honest) <= 0 {
+		if Compare(&bought, &honest) <= 0 {
 			t.Errorf("a doubtful score of %s sorts before an honest one of %s", bought.Score, honest.Score)
 		}
 	})

@@ -23,7 +23,7 @@ func TestSortKeysSortAsTheLists(t *testing.T) {
 		if len(x) != OutlierKeySize {
 			t.Fatalf("key has %d bytes, want %d", len(x), OutlierKeySize)
 		}
-		if got, want := bytes.Compare(x, y), compare(&a, &b); got != want {
+		if got, want := bytes.Compare(x, y), Compare(&a, &b); got != want {
 			t.Fatalf("keys of %+v and %+v compare as %d, want %d", a, b, got, want)
 		}
 	}
