@@ -228,8 +228,8 @@ func TestStageSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 		shared := map[string]string{"endpoint": "https://shared.example.com", "model": "m"}
-		want(t, cfg.Plugins.Settings, map[string]map[string]string{"vision": {"endpoint": "https://own.example.com"}, "plan": shared, "rules": shared})
-		want(t, cfg.Plugins.Secrets, map[string]map[string]string{"plan": {"key": "k"}, "rules": {"key": "k"}})
+		want(t, cfg.Plugins.Settings, map[string]map[string]string{"vision": {"endpoint": "https://own.example.com"}, "plan": shared, "rules": shared, "brief": shared})
+		want(t, cfg.Plugins.Secrets, map[string]map[string]string{"plan": {"key": "k"}, "rules": {"key": "k"}, "brief": {"key": "k"}})
 	})
 	for _, c := range []struct{ name, value, fault string }{
 		{"YTDLP", "on", `SCROLLERY_YTDLP: "on" is not yes`},
