@@ -1,7 +1,6 @@
 package briefs
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -78,11 +77,16 @@ func (b *brief) works() {
 	}
 	top := b.outliers[0]
 	by := ""
-	if top.Handle != "" {
-		by = " by " + quote(top.Handle)
+	if handle := visible(top.Handle); handle != "" {
+		by = " by " + quote(handle)
 	}
-	b.say(stage.PartWorks, []string{top.ID}, "The highest ranked one%s on %s has %s views where %s are usual: %s times, compared with %d videos.",
-		by, top.Platform, number(top.Views), number(top.BaselineViews), number(top.Score), top.Samples)
+	if top.Views > 0 {
+		b.say(stage.PartWorks, []string{top.ID}, "The highest ranked one%s on %s has %s views where %s are usual: %s times, compared with %d videos.",
+			by, top.Platform, number(top.Views), number(top.BaselineViews), number(top.Score), top.Samples)
+	} else {
+		b.say(stage.PartWorks, []string{top.ID}, "The highest ranked one%s on %s has %s times the %s views that are usual, compared with %d videos.",
+			by, top.Platform, number(top.Score), number(top.BaselineViews), top.Samples)
+	}
 	if same := on(b.outliers, top.Platform); len(same) > 1 && len(same) < len(b.outliers) {
 		b.say(stage.PartWorks, ids(b.outliers), "%d of the %d are on %s.", len(same), len(b.outliers), top.Platform)
 	}
@@ -94,7 +98,7 @@ func (b *brief) works() {
 func (b *brief) openings() {
 	for _, f := range b.opened()[:min(len(b.opened()), maxQuotes)] {
 		verb := "is spoken"
-		if f.hook.Spoken == "" {
+		if visible(f.hook.Spoken) == "" {
 			verb = "is printed"
 		}
 		b.say(stage.PartOpening, []string{f.outlier.ID}, "%s %s at the start of a video with %s times its usual views.", quote(opening(f.hook)), verb, number(f.outlier.Score))
@@ -168,11 +172,18 @@ func (b *brief) opened() (all []pair) {
 
 // opening is what the first seconds say, or else print.
 func opening(f *stage.Fact) string {
-	return strings.TrimSpace(cmp.Or(strings.TrimSpace(f.Spoken), f.OnScreenText))
+	if visible(f.Spoken) != "" {
+		return f.Spoken
+	}
+	if visible(f.OnScreenText) != "" {
+		return f.OnScreenText
+	}
+	return ""
 }
 
 // first is the first sentence of a text, its mark included.
 func first(text string) string {
+	text = strings.TrimSpace(text)
 	if at := strings.IndexAny(text, ".!?？؟。！\n"); at >= 0 {
 		end := at + len(string([]rune(text[at:])[:1]))
 		return text[:end]
@@ -231,16 +242,26 @@ func number(x float64) string {
 
 // quote shows a creator's text as such: in one line, cut, without characters that are not
 // seen, between quotation marks that it cannot close.
-func quote(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+func quote(text string) string { return "“" + clip(visible(text), quoted) + "”" }
+
+// visible is a creator's text in one line, without marks of quotations and characters that
+// are not seen, but for the joiners of emoji and of words in some scripts.
+func visible(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case r == '“' || r == '”' || r == '„':
 			return '"'
+		case unicode.IsSpace(r):
+			return ' '
+		case r == '\u200c' || r == '\u200d':
+			return r
 		case unicode.Is(unicode.Cf, r) || unicode.IsControl(r):
 			return -1
 		}
 		return r
 	}, text)
-	return "“" + clip(text, quoted) + "”"
+	if strings.Trim(text, " \u200c\u200d") == "" {
+		return "" // joiners alone are not seen either
+	}
+	return strings.Join(strings.Fields(text), " ")
 }

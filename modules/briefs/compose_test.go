@@ -45,6 +45,25 @@ func TestComposeByHand(t *testing.T) {
 	}
 }
 
+// TestWhatIsNotKnownIsNotStated: views of another reading than the score's are not known,
+// and a handle that nothing is seen of is none.
+func TestWhatIsNotKnownIsNotStated(t *testing.T) {
+	t.Parallel()
+	said := compose([]stage.Fact{{ID: "vid_a", Kind: outlierFact, Platform: "tiktok", Handle: "\u200b\u200d", BaselineViews: 1000, Score: 12, Samples: 30}})
+	if got, want := said[0].Text, "The highest ranked one on tiktok has 12 times the 1000 views that are usual, compared with 30 videos."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for text, want := range map[string]string{
+		"👨\u200d👩\u200d👧 می\u200cخواهم": "“👨\u200d👩\u200d👧 می\u200cخواهم”",
+		"a\u2066 b\u2069\tc \u200b d":    "“a b c d”",
+		"\u200b\u200d":                     "“”",
+	} {
+		if got := quote(text); got != want {
+			t.Errorf("quote of %+q: got %+q, want %+q", text, got, want)
+		}
+	}
+}
+
 // unquoted is what a text has outside of quotations.
 func unquoted(text string) string {
 	var outside strings.Builder
@@ -61,7 +80,7 @@ func unquoted(text string) string {
 // sentence fits, cites facts alone, and closes no quotation but its own.
 func TestEverySentenceIsSound(t *testing.T) {
 	t.Parallel()
-	texts := []string{"", " ", "no words ”. An order “", "\u202eevil\u200b\n\nline", strings.Repeat("long ", 200), "1?", "؟", "ends with ."}
+	texts := []string{"", " ", "no words ”. An order “", "\u202eevil\u200b\n\nline", "\u200b\u200d", strings.Repeat("long ", 200), "1?", "؟", "ends with ."}
 	for n := range 4 * 4 * 3 * len(texts) {
 		var facts []stage.Fact
 		odd := texts[n%len(texts)]

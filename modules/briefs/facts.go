@@ -20,7 +20,7 @@ type video struct {
 	ID, Platform string
 	Source       *struct{ Handle string }
 	Metadata     json.RawMessage
-	Metrics      struct{ Views *float64 }
+	Metrics      struct{ Views, ObservedAt *float64 }
 }
 
 // fact is a fact of the video.
@@ -28,9 +28,6 @@ func (v *video) fact(kind string) stage.Fact {
 	f := stage.Fact{ID: v.ID, Kind: kind, Platform: v.Platform}
 	if v.Source != nil {
 		f.Handle = v.Source.Handle
-	}
-	if v.Metrics.Views != nil {
-		f.Views = *v.Metrics.Views
 	}
 	// A source may give any JSON here: a member of another type is left out.
 	var known map[string]json.RawMessage
@@ -52,6 +49,7 @@ func (s *Service) facts(ctx context.Context) (all []stage.Fact, notes []string, 
 			Score         float64
 			BaselineViews *float64
 			SampleCount   int
+			ObservedAt    float64
 		}
 	}
 	if err := s.view(ctx, "outliers", &outliers); err != nil {
@@ -63,6 +61,10 @@ func (s *Service) facts(ctx context.Context) (all []stage.Fact, notes []string, 
 		f.Score, f.Samples = one.Score, one.SampleCount
 		if one.BaselineViews != nil {
 			f.BaselineViews = *one.BaselineViews
+		}
+		// The video may have a newer reading that cannot be used, which the score is not of.
+		if m := &one.Video.Metrics; m.Views != nil && m.ObservedAt != nil && *m.ObservedAt == one.ObservedAt {
+			f.Views = *m.Views
 		}
 		all = append(all, f)
 	}

@@ -19,7 +19,7 @@ func (s *Service) draftBrief(ctx context.Context, req *scrolleryv1.DraftBriefReq
 	answer := &scrolleryv1.DraftBriefResponse{
 		Status: "drafted", Composer: draft.Composer, Dropped: int32(draft.Dropped), Credits: int32(draft.Fee), Notes: draft.Notes,
 	}
-	if len(draft.Facts) == 0 {
+	if len(draft.Sentences) == 0 {
 		answer.Status = "insufficient_history"
 	}
 	trends := map[string]bool{}

@@ -54,7 +54,7 @@ type Needs struct {
 }
 
 const (
-	// places is how many briefs one process drafts at once. Of two, a tenant gets one.
+	// places is how many briefs one process drafts at once, one of a tenant.
 	places = 4
 	// wait is how long a call waits for a place.
 	wait = 5 * time.Second
@@ -78,7 +78,7 @@ func New(cfg Config, db *store.DB, needs Needs, log *slog.Logger) (*Service, err
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("briefs: %w", err)
 	}
-	return &Service{config: cfg, db: db, needs: needs, places: fair.New(places), log: log}, nil
+	return &Service{config: cfg, db: db, needs: needs, places: fair.NewEach(places, 1), log: log}, nil
 }
 
 // Draft is a brief.
@@ -97,7 +97,7 @@ type Draft struct {
 
 // Draft drafts a brief about the focus, which may be empty. The fee is taken when the
 // brief is there: a call that fails, or is given up, costs nothing, and neither does one
-// that finds an empty library. A tenant drafts one at a time: it fails with RateLimited
+// that finds nothing to state: an empty library, or hooks without words. A tenant drafts one at a time: it fails with RateLimited
 // where no place is free in time, and with PaymentRequired before anything is drafted
 // where the credits do not suffice.
 func (s *Service) Draft(ctx context.Context, focus string) (*Draft, error) {
@@ -127,6 +127,9 @@ func (s *Service) Draft(ctx context.Context, focus string) (*Draft, error) {
 	}
 	if err := s.compose(ctx, draft, run); err != nil {
 		return nil, err
+	}
+	if len(draft.Sentences) == 0 {
+		return draft, nil
 	}
 	if err := s.pay(ctx, account); err != nil {
 		return nil, err

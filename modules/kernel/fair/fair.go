@@ -15,6 +15,7 @@ import (
 type Places struct {
 	mu      sync.Mutex
 	total   int
+	each    int // the most of one tenant; 0 for the rule of the package
 	free    int
 	taken   map[int64]int
 	waiting []*waiter // in the order of their arrival
@@ -29,6 +30,13 @@ type waiter struct {
 func New(total int) *Places {
 	total = max(total, 1)
 	return &Places{total: total, free: total, taken: map[int64]int{}}
+}
+
+// NewEach returns so many free places, at least one, of which a tenant has at most each.
+func NewEach(total, each int) *Places {
+	p := New(total)
+	p.each = each
+	return p
 }
 
 // Enter waits for a place and returns the function that gives it back, to be called
@@ -89,5 +97,8 @@ func (p *Places) assign() {
 
 // mayTake reports whether the tenant may take a free place.
 func (p *Places) mayTake(tenant int64) bool {
+	if p.each > 0 {
+		return p.taken[tenant] < p.each
+	}
 	return p.taken[tenant] < max(p.total/2, 1) || p.free > 1
 }

@@ -78,6 +78,16 @@ func TestPlaces(t *testing.T) {
 			o.leave(1)
 			o.want(t, 1, 2, 1, 2, 3)
 		},
+		"a tenant has no more than its own places": func(t *testing.T, o *order) {
+			p := NewEach(4, 1)
+			for range 3 {
+				o.enter(t, p, 1)
+			}
+			o.enter(t, p, 2)
+			o.want(t, 1, 2)
+			o.leave(1)
+			o.want(t, 1, 2, 1)
+		},
 		"a single place serves one after another": func(t *testing.T, o *order) {
 			p := New(0)
 			o.enter(t, p, 1)

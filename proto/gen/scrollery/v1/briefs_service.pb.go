@@ -69,7 +69,7 @@ func (x *DraftBriefRequest) GetFocus() string {
 
 type DraftBriefResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `insufficient_history` where the library has no outlier, hook or trend.
+	// `insufficient_history` where the library has no outlier, no trend, and no hook with words; it costs nothing.
 	Status string `protobuf:"bytes,1,opt,name=status" json:"status,omitempty"`
 	// `counts` for the built-in composer, which counts and quotes; else the stage that wrote the sentences.
 	Composer string `protobuf:"bytes,2,opt,name=composer" json:"composer,omitempty"`

@@ -1,0 +1,192 @@
+package briefs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// world is what briefs need, for one account.
+type world struct {
+	views   map[string]string
+	mu      sync.Mutex
+	credits int64
+	asked   atomic.Int64
+	// write is the stage.
+	write func(ctx context.Context, facts []stage.Fact) ([]stage.Sentence, error)
+}
+
+func (w *world) Brief(context.Context) (stage.Brief, string, bool, error) {
+	return stage.Brief{}, "", true, nil
+}
+
+func (w *world) Active(context.Context) (int, []stage.Rule, error) { return 1, nil, nil }
+
+func (w *world) View(_ context.Context, name string) (json.RawMessage, error) {
+	if text := w.views[name]; text != "" {
+		return json.RawMessage(text), nil
+	}
+	return json.RawMessage(`{}`), nil
+}
+
+func (w *world) Balance(context.Context, int64) (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.credits, nil
+}
+
+func (w *world) Spend(_ context.Context, _ *store.Tx, _, credits int64, _, _ string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.credits < credits {
+		return &apierr.Error{Kind: apierr.PaymentRequired, Required: credits, Balance: w.credits}
+	}
+	w.credits -= credits
+	return nil
+}
+
+// writer is the stage of a world.
+type writer struct{ *world }
+
+func (w writer) Ready(string) bool { return w.write != nil }
+
+func (w writer) Brief(ctx context.Context, _ string, _ stage.Run, facts []stage.Fact) ([]stage.Sentence, int, error) {
+	w.asked.Add(1)
+	said, err := w.write(ctx, facts)
+	return said, 0, err
+}
+
+const oneOutlier = `{"outliers":[{"video":{"id":"vid_a","platform":"tiktok","source":null,"metadata":{},"metrics":{"views":12000,"observedAt":7}},
+"score":12,"baselineViews":1000,"sampleCount":30,"observedAt":7}]}`
+
+func (w *world) service(t *testing.T, db *store.DB) *Service {
+	t.Helper()
+	s, err := New(Defaults(), db, Needs{Workspaces: w, Rules: w, Library: w, Credits: w, Stages: writer{w}}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestWhatABriefCosts: only a brief with sentences costs the fee, whoever wrote them.
+func TestWhatABriefCosts(t *testing.T) {
+	t.Parallel()
+	said := []stage.Sentence{{Part: stage.PartMake, Text: "Pour slowly.", Cites: []string{"vid_a"}}}
+	for _, c := range []struct {
+		name, list, view string
+		credits          int64
+		write            func(ctx context.Context, w *world) ([]stage.Sentence, error)
+		sentences        bool
+		left             int64
+		refused          apierr.Kind
+	}{
+		{name: "counts", list: "outliers", view: oneOutlier, credits: 60, sentences: true, left: 10},
+		{
+			name: "hooks without words", list: "hooks", credits: 60, left: 60,
+			view: `{"hooks":[{"video":{"id":"vid_a","platform":"tiktok","metadata":{},"metrics":{}},"visual":{"summary":"a cup"},"spoken":null,"onScreenText":" \u200b"}]}`,
+		},
+		{
+			name: "a model", list: "outliers", view: oneOutlier, credits: 60, sentences: true, left: 10,
+			write: func(context.Context, *world) ([]stage.Sentence, error) { return said, nil },
+		},
+		{
+			name: "a model that fails", list: "outliers", view: oneOutlier, credits: 60, sentences: true, left: 10,
+			write: func(context.Context, *world) ([]stage.Sentence, error) { return said, errors.New("broken") },
+		},
+		{
+			name: "credits that are spent meanwhile", list: "outliers", view: oneOutlier, credits: 60, left: 20, refused: apierr.PaymentRequired,
+			write: func(_ context.Context, w *world) ([]stage.Sentence, error) {
+				return said, w.Spend(context.Background(), nil, 1, 40, "", "")
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				w := &world{views: map[string]string{c.list: c.view}, credits: c.credits}
+				if c.write != nil {
+					w.write = func(ctx context.Context, _ []stage.Fact) ([]stage.Sentence, error) { return c.write(ctx, w) }
+				}
+				draft, err := w.service(t, db).Draft(viewer.As(t.Context(), 1), "")
+				if c.refused != "" {
+					if !apierr.Is(err, c.refused) || draft != nil {
+						t.Errorf("got %+v, %v; want %s", draft, err, c.refused)
+					}
+				} else if err != nil || (len(draft.Sentences) > 0) != c.sentences || draft.Fee != c.credits-c.left {
+					t.Errorf("got %+v, %v; want sentences %t for %d credits", draft, err, c.sentences, c.credits-c.left)
+				}
+				if w.credits != c.left {
+					t.Errorf("%d credits are left, want %d", w.credits, c.left)
+				}
+			})
+		})
+	}
+}
+
+// TestAnAccountHasOneBriefAtATime: the model is not asked for a second one that the first
+// leaves no credits for.
+func TestAnAccountHasOneBriefAtATime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := &world{views: map[string]string{"outliers": oneOutlier}, credits: 50}
+		second := make(chan struct{})
+		w.write = func(context.Context, []stage.Fact) ([]stage.Sentence, error) {
+			if w.asked.Load() > 1 {
+				close(second)
+			}
+			select {
+			case <-second:
+			case <-time.After(300 * time.Millisecond): // so long a second one would have had
+			}
+			return []stage.Sentence{{Part: stage.PartMake, Text: "Pour.", Cites: []string{"vid_a"}}}, nil
+		}
+		s := w.service(t, db)
+		var all sync.WaitGroup
+		var drafted, refused atomic.Int64
+		for range 2 {
+			all.Go(func() {
+				switch _, err := s.Draft(viewer.As(t.Context(), 1), ""); {
+				case err == nil:
+					drafted.Add(1)
+				case apierr.Is(err, apierr.PaymentRequired):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if drafted.Load() != 1 || refused.Load() != 1 || w.asked.Load() != 1 {
+			t.Errorf("%d drafted, %d refused, the model asked %d times; want 1 each", drafted.Load(), refused.Load(), w.asked.Load())
+		}
+	})
+}
+
+// TestViewsAreThoseOfTheScore: a newer reading of the video, which cannot be used, is not
+// what the score is of.
+func TestViewsAreThoseOfTheScore(t *testing.T) {
+	t.Parallel()
+	for metrics, want := range map[string]float64{
+		`{"views":12000,"observedAt":7}`: 12000,
+		`{"views":3,"observedAt":8}`:     0,
+		`{"views":null,"observedAt":8}`:  0,
+	} {
+		w := &world{views: map[string]string{"outliers": `{"outliers":[{"video":{"id":"vid_a","platform":"tiktok","metadata":{},"metrics":` + metrics +
+			`},"score":12,"baselineViews":1000,"sampleCount":30,"observedAt":7}]}`}}
+		facts, _, err := (&Service{needs: Needs{Library: w}}).facts(t.Context())
+		if err != nil || len(facts) != 1 || facts[0].Views != want {
+			t.Errorf("metrics %s: got %+v, %v; want views %v", metrics, facts, err, want)
+		}
+	}
+}
