@@ -10,6 +10,7 @@ package brief
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -90,13 +91,22 @@ func write(ctx context.Context, call *stage.Call, facts []stage.Fact, emit func(
 // sentence has no citations where any of the numbers is no fact's: the host drops it, and
 // counts it.
 func (s said) sentence(facts []stage.Fact) stage.Sentence {
-	sentence := stage.Sentence{Part: s.Part, Text: strings.Join(strings.FieldsFunc(s.Text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")}
+	words := strings.FieldsFunc(s.Text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	text := strings.Map(func(r rune) rune {
+		if stage.TurnsText(r) { // captions of TikTok have them around names
+			return -1
+		}
+		return r
+	}, strings.Join(words, " "))
+	sentence := stage.Sentence{Part: s.Part, Text: text}
 	for _, number := range s.Numbers {
 		if number < 1 || number > len(facts) {
 			sentence.Cites = nil
 			return sentence
 		}
-		sentence.Cites = append(sentence.Cites, facts[number-1].ID)
+		if id := facts[number-1].ID; !slices.Contains(sentence.Cites, id) {
+			sentence.Cites = append(sentence.Cites, id)
+		}
 	}
 	return sentence
 }

@@ -24,7 +24,7 @@ func TestSentencesOfAModel(t *testing.T) {
 	server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer {
 		text, _ := json.Marshal(map[string]any{"sentences": []said{
 			{Part: "works", Text: "Slow pours \n win.", Numbers: []int{1}},
-			{Part: "make", Text: "Show an espresso.", Numbers: []int{1, 2}},
+			{Part: "make", Text: "Show an \u2068espresso\u2069.", Numbers: []int{1, 2, 1}},
 		}})
 		return modeltest.Answer{Text: string(text)}
 	})

@@ -168,8 +168,12 @@ const (
 	MaxCites = 50
 )
 
+// TurnsText reports a character that changes the direction of the text after it, so that a
+// reader sees other words than those that are there.
+func TurnsText(r rune) bool { return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' }
+
 // ErrSentence is the refusal of a sentence that says nothing, or rests on nothing.
-var ErrSentence = fmt.Errorf("sentence: want a part, 1 to %d characters without control characters, and 1 to %d citations", MaxSentence, MaxCites)
+var ErrSentence = fmt.Errorf("sentence: want a part, 1 to %d characters without those that control or turn text, and 1 to %d citations", MaxSentence, MaxCites)
 
 // Clean makes a sentence fit to be shown, or refuses it. The host compares its citations
 // with the facts.
@@ -178,7 +182,7 @@ func (s *Sentence) Clean() (Repairs, error) {
 	repairs.word(&s.Part, PartWorks, PartOpening, PartTrend, PartMake)
 	repairs.text(&s.Text, 4*MaxSentence)
 	s.Text = strings.TrimSpace(s.Text)
-	if s.Part == "" || s.Text == "" || utf8.RuneCountInString(s.Text) > MaxSentence || strings.ContainsFunc(s.Text, unicode.IsControl) ||
+	if s.Part == "" || s.Text == "" || utf8.RuneCountInString(s.Text) > MaxSentence || strings.ContainsFunc(s.Text, func(r rune) bool { return unicode.IsControl(r) || TurnsText(r) }) ||
 		len(s.Cites) == 0 || len(s.Cites) > MaxCites {
 		return repairs, ErrSentence
 	}

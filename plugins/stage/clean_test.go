@@ -165,3 +165,30 @@ func BenchmarkClean(b *testing.B) {
 		}
 	}
 }
+
+func TestCleanSentence(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, part, text string
+		cites            int
+		want             error
+	}{
+		{"one that is sound", stage.PartMake, " می\u200cخواهم 👨\u200d👩 ", 1, nil},
+		{"of the most characters", stage.PartMake, strings.Repeat("é", stage.MaxSentence), stage.MaxCites, nil},
+		{"too long", stage.PartMake, strings.Repeat("é", stage.MaxSentence+1), 1, stage.ErrSentence},
+		{"too many citations", stage.PartMake, "x", stage.MaxCites + 1, stage.ErrSentence},
+		{"no citation", stage.PartMake, "x", 0, stage.ErrSentence},
+		{"no words", stage.PartMake, " ", 1, stage.ErrSentence},
+		{"another part", "verdict", "x", 1, stage.ErrSentence},
+		{"a line break", stage.PartMake, "a\nb", 1, stage.ErrSentence},
+		{"text that is turned", stage.PartMake, "a \u202eb", 1, stage.ErrSentence},
+		{"text that is isolated", stage.PartMake, "a \u2067b", 1, stage.ErrSentence},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := stage.Sentence{Part: c.part, Text: c.text, Cites: make([]string, c.cites)}
+			if _, err := s.Clean(); err != c.want {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
