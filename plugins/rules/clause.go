@@ -21,6 +21,13 @@ type clause struct {
 	filled int
 	// inUnless says that tokens go to unless.
 	inUnless bool
+	// own marks a clause of bounds behind a negation that does not reach them.
+	own bool
+	// object marks a negation that takes any description of a video: "skip …", unlike "no …".
+	object bool
+	// bounded says that the first looked tokens of the body have a bound.
+	bounded bool
+	looked  int
 }
 
 func (c *clause) add(t token, content bool) {
@@ -121,6 +128,9 @@ func (s *splitter) step() {
 	if found, n := s.lead(); n > 0 {
 		s.at += n
 		s.enter(found, n)
+		if c := s.current; c.mode == never && len(c.body) == 0 {
+			c.object = !s.in("refusal", found.words[0])
+		}
 		return
 	}
 	if t.kind == word && s.in("contrast", t.text) {
@@ -128,6 +138,7 @@ func (s *splitter) step() {
 		s.at++
 		return
 	}
+	s.reach()
 	if t.kind == word && (t.text == "both" || t.text == "all" && s.next("of")) {
 		s.current.all = true
 	}

@@ -11,7 +11,7 @@ import (
 // make every search go furthest.
 func TestLongRulesCompileInTime(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"a ", "x ", "1 ", "english "} {
+	for _, piece := range []string{"a ", "x ", "1 ", "english ", "no a, ", "no a, x and ", "skip a or at least 1 views, "} {
 		t.Run(fmt.Sprintf("%q", piece), func(t *testing.T) {
 			text := strings.Repeat(piece, 20000/len(piece))
 			start := time.Now()
