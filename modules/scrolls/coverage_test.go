@@ -71,17 +71,19 @@ func TestASeedWhoseVideosAnotherBroughtIsNotChanged(t *testing.T) {
 			returned int
 			want     string
 		}{{3, "ok"}, {0, "changed"}} {
-			w.sources["feed"].outcomes = []stage.Outcome{
-				{Seed: "espresso", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: 3},
-				{Seed: "rival", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: c.returned},
-			}
-			got := map[string]coverage.Entry{}
-			for _, entry := range w.complete(w.create(Start{}).ID).Progress.Coverage {
-				got[entry.Seed] = entry
-			}
-			if got["rival"].Outcome != c.want || got["rival"].Returned != 0 || got["espresso"].Outcome != "ok" || got["espresso"].Returned != 3 {
-				t.Errorf("where the source returned %d: %+v", c.returned, got)
-			}
+			t.Run(fmt.Sprintf("%d videos are %s", c.returned, c.want), func(t *testing.T) {
+				w.sources["feed"].outcomes = []stage.Outcome{
+					{Seed: "espresso", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: 3},
+					{Seed: "rival", Platform: "tiktok", Status: stage.OK, Asked: 5, Returned: c.returned},
+				}
+				got := map[string]coverage.Entry{}
+				for _, entry := range w.complete(w.create(Start{}).ID).Progress.Coverage {
+					got[entry.Seed] = entry
+				}
+				if got["rival"].Outcome != c.want || got["rival"].Returned != 0 || got["espresso"].Outcome != "ok" || got["espresso"].Returned != 3 {
+					t.Errorf("where the source returned %d: %+v", c.returned, got)
+				}
+			})
 		}
 	})
 }
@@ -107,9 +109,11 @@ func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
 		t.Errorf("other: %+v in %+v", c, first)
 	}
 	for _, handle := range []string{"rival", "maker1"} {
-		if c, ok := first[coverage.Key{Seed: handle, Platform: ""}]; ok {
-			t.Errorf("%s had videos: %+v", handle, c)
-		}
+		t.Run(handle+" had videos", func(t *testing.T) {
+			if c, ok := first[coverage.Key{Seed: handle, Platform: ""}]; ok {
+				t.Errorf("%s had videos: %+v", handle, c)
+			}
+		})
 	}
 	w.sources["feed"].records = videos("tiktok", 1, 5)
 	second := entries(w.complete(w.create(Start{}).ID))
@@ -123,9 +127,11 @@ func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
 	w.sources["feed"].err = &stage.CallError{Stage: "feed", Failure: stage.SourceQuota, RetryAt: &at}
 	third := entries(w.complete(w.create(Start{}).ID))
 	for _, handle := range []string{"rival", "other"} {
-		if c := third[coverage.Key{Seed: handle, Platform: ""}]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != at {
-			t.Errorf("%s while the source is out: %+v in %+v", handle, c, third)
-		}
+		t.Run(handle+" while the source is out", func(t *testing.T) {
+			if c := third[coverage.Key{Seed: handle, Platform: ""}]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != at {
+				t.Errorf("%s while the source is out: %+v in %+v", handle, c, third)
+			}
+		})
 	}
 }
 

@@ -135,23 +135,25 @@ func TestImportAsksForEvidence(t *testing.T) {
 			{"not of known ones that have some", "", secondTime, 0},
 			{"of known ones that have none", "UPDATE fake_videos SET evidence = '' WHERE external_id <= 'v0005'", secondTime + 1, 5},
 		} {
-			if c.before != "" {
-				w.exec(c.before)
-			}
-			done, err := w.service.Import(tenant(), feed(read(c.at, videos("tiktok", 1, 25))))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := []Looked{{Stage: "captions", Outcome: "ok", Asked: c.asked, Found: c.asked}}
-			if c.asked == 0 {
-				want = nil
-			}
-			if diff := cmp.Diff(want, w.load(done.ScrollID).Progress.Evidence); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.name, diff)
-			}
-			if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'said'"); n != 25 {
-				t.Errorf("%s: %d videos have evidence, want 25", c.name, n)
-			}
+			t.Run(c.name, func(t *testing.T) {
+				if c.before != "" {
+					w.exec(c.before)
+				}
+				done, err := w.service.Import(tenant(), feed(read(c.at, videos("tiktok", 1, 25))))
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := []Looked{{Stage: "captions", Outcome: "ok", Asked: c.asked, Found: c.asked}}
+				if c.asked == 0 {
+					want = nil
+				}
+				if diff := cmp.Diff(want, w.load(done.ScrollID).Progress.Evidence); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", c.name, diff)
+				}
+				if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'said'"); n != 25 {
+					t.Errorf("%s: %d videos have evidence, want 25", c.name, n)
+				}
+			})
 		}
 	})
 }

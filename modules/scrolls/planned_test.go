@@ -43,9 +43,11 @@ func TestPagesGiveTerms(t *testing.T) {
 			t.Fatalf("plan %+v", plan)
 		}
 		for _, word := range []string{"espresso", "moka pots"} {
-			if !slices.Contains(terms(plan.Seeds), word) {
-				t.Errorf("%q is not among %v", word, terms(plan.Seeds))
-			}
+			t.Run(word, func(t *testing.T) {
+				if !slices.Contains(terms(plan.Seeds), word) {
+					t.Errorf("%q is not among %v", word, terms(plan.Seeds))
+				}
+			})
 		}
 		if asked := w.sources["feed"].seeds; !slices.Equal(asked, plan.Seeds) {
 			t.Errorf("the source was asked %v, planned were %v", asked, plan.Seeds)

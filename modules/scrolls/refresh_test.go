@@ -61,9 +61,11 @@ func TestWhatASourceCannotLookUpGoesToTheNext(t *testing.T) {
 			"tool": "tiktok 5, tiktok 6, tiktok 7, youtube 1, youtube 2",
 			"feed": "tiktok 7, youtube 2",
 		} {
-			if got := w.sources[id].asked(); got != want {
-				t.Errorf("%s was asked for %s, want %s", id, got, want)
-			}
+			t.Run(id, func(t *testing.T) {
+				if got := w.sources[id].asked(); got != want {
+					t.Errorf("%s was asked for %s, want %s", id, got, want)
+				}
+			})
 		}
 		if n := w.number("SELECT count(*) FROM fake_observations WHERE stage = 'observe' AND scroll_id = $1", second.ID); n != 8 {
 			t.Errorf("%d videos have a fresh observation, want 8", n)

@@ -3,6 +3,7 @@ package scrolls
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -240,17 +241,19 @@ func TestALongTransactionLeavesAFreshHeartbeat(t *testing.T) {
 			t.Fatalf("claim: run %v, %v", r, err)
 		}
 		for _, must := range []bool{true, false} {
-			r.written = now.Add(time.Hour) // nothing but must has the state written
-			err := r.commit(tenant(), must, func(context.Context, *store.Tx, *state) error {
-				now = now.Add(time.Minute)
-				return nil
+			t.Run(fmt.Sprintf("the state must be written: %v", must), func(t *testing.T) {
+				r.written = now.Add(time.Hour) // nothing but must has the state written
+				err := r.commit(tenant(), must, func(context.Context, *store.Tx, *state) error {
+					now = now.Add(time.Minute)
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := w.number("SELECT heartbeat_at FROM scrolls WHERE id = $1", scroll.ID); int64(got) != now.UnixMilli() {
+					t.Errorf("must %v: the heartbeat is %d ms old, want 0", must, now.UnixMilli()-int64(got))
+				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := w.number("SELECT heartbeat_at FROM scrolls WHERE id = $1", scroll.ID); int64(got) != now.UnixMilli() {
-				t.Errorf("must %v: the heartbeat is %d ms old, want 0", must, now.UnixMilli()-int64(got))
-			}
 		}
 	})
 }

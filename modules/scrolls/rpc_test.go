@@ -73,9 +73,11 @@ func TestOperations(t *testing.T) {
 		t.Fatalf("start: %d %v, %d units", status, body, units)
 	}
 	for field, want := range map[string]any{"status": "queued", "stage": nil, "failureCode": nil, "schedule": 7.0, "template": "own", "startedAt": nil, "completedAt": nil} {
-		if got, ok := scroll[field]; !ok || got != want {
-			t.Errorf("%s: %v, want %v", field, got, want)
-		}
+		t.Run(field, func(t *testing.T) {
+			if got, ok := scroll[field]; !ok || got != want {
+				t.Errorf("%s: %v, want %v", field, got, want)
+			}
+		})
 	}
 	status, again, units := call("POST", "/v1/scrolls", `{"idempotencyKey":"key-12345"}`)
 	if status != http.StatusOK || again["outcome"] != "existing" || units != 1 {

@@ -2,6 +2,7 @@ package scrolls
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -62,10 +63,12 @@ func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
 	w := setup(t, storetest.SQLite(t), quick())
 	for _, name := range []string{"nobody-knows", importTemplate, ""} {
-		_, _, err := w.service.Create(tenant(), Start{Template: &name})
-		if got := apierr.As(err); got == nil || got.Kind != apierr.InvalidRequest || got.Issues[0].Path != "template" {
-			t.Errorf("template %q: %v", name, err)
-		}
+		t.Run(fmt.Sprintf("template %q", name), func(t *testing.T) {
+			_, _, err := w.service.Create(tenant(), Start{Template: &name})
+			if got := apierr.As(err); got == nil || got.Kind != apierr.InvalidRequest || got.Issues[0].Path != "template" {
+				t.Errorf("template %q: %v", name, err)
+			}
+		})
 	}
 	first, _, err := w.service.Create(tenant(), Start{IdempotencyKey: ptr("key-12345"), Template: ptr("niche"), Prompt: ptr("latte")})
 	if err != nil || *first.Template != "niche" {
@@ -110,9 +113,11 @@ func TestGetAndList(t *testing.T) {
 			t.Errorf("get: %+v, want %+v, %v", got, made[2], err)
 		}
 		for _, id := range []string{"", "scr_", "nonsense", publicID(1), "vid_" + publicID(made[0].ID)[4:]} {
-			if got, err := w.service.Get(tenant(), id); err != nil || got != nil {
-				t.Errorf("get %q: %+v, %v", id, got, err)
-			}
+			t.Run(fmt.Sprintf("id %q", id), func(t *testing.T) {
+				if got, err := w.service.Get(tenant(), id); err != nil || got != nil {
+					t.Errorf("get %q: %+v, %v", id, got, err)
+				}
+			})
 		}
 		var listed []int64
 		for token, pages := "", 0; ; pages++ {
@@ -264,9 +269,11 @@ func TestRecurrence(t *testing.T) {
 			t.Errorf("another tenant stops it: %v, %v", stopped, err)
 		}
 		for _, want := range []bool{true, false} {
-			if stopped, err := w.service.StopSchedule(tenant()); err != nil || stopped != want {
-				t.Errorf("stopped: %v, %v, want %v", stopped, err, want)
-			}
+			t.Run(fmt.Sprintf("a schedule is there: %v", want), func(t *testing.T) {
+				if stopped, err := w.service.StopSchedule(tenant()); err != nil || stopped != want {
+					t.Errorf("stopped: %v, %v, want %v", stopped, err, want)
+				}
+			})
 		}
 		due(30, 5)
 	})

@@ -50,19 +50,22 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 		yes, no := true, false
 		id := publicid.Format(publicid.Scroll, first.ID)
 		for _, c := range []struct {
+			name   string
 			filter VerdictFilter
 			want   int
 		}{
-			{VerdictFilter{Dropped: &yes}, 8},
-			{VerdictFilter{Dropped: &no}, 17},
-			{VerdictFilter{Scroll: id}, 25},
-			{VerdictFilter{Scroll: "scr_0"}, 0},
-			{VerdictFilter{ExternalID: "v0006"}, 1},
-			{VerdictFilter{ExternalID: "v0006", Dropped: &no}, 0},
+			{"dropped", VerdictFilter{Dropped: &yes}, 8},
+			{"kept", VerdictFilter{Dropped: &no}, 17},
+			{"of the scroll", VerdictFilter{Scroll: id}, 25},
+			{"of an unknown scroll", VerdictFilter{Scroll: "scr_0"}, 0},
+			{"of a video", VerdictFilter{ExternalID: "v0006"}, 1},
+			{"kept, of a dropped video", VerdictFilter{ExternalID: "v0006", Dropped: &no}, 0},
 		} {
-			if got := list(c.filter, 100); len(got) != c.want {
-				t.Errorf("%+v: %d verdicts, want %d", c.filter, len(got), c.want)
-			}
+			t.Run(c.name, func(t *testing.T) {
+				if got := list(c.filter, 100); len(got) != c.want {
+					t.Errorf("%+v: %d verdicts, want %d", c.filter, len(got), c.want)
+				}
+			})
 		}
 		one := func(video string) string {
 			v := list(VerdictFilter{ExternalID: video}, 2)[0]
@@ -96,13 +99,15 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 		for _, c := range []struct {
 			days, want int
 		}{{89, 25}, {2, 17}, {1000, 17}} {
-			now = now.Add(time.Duration(c.days) * day)
-			if err := w.service.SweepVerdicts(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			if all := list(VerdictFilter{}, 100); len(all) != c.want {
-				t.Errorf("%d verdicts at %v, want %d", len(all), now, c.want)
-			}
+			t.Run(fmt.Sprintf("%d days later", c.days), func(t *testing.T) {
+				now = now.Add(time.Duration(c.days) * day)
+				if err := w.service.SweepVerdicts(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				if all := list(VerdictFilter{}, 100); len(all) != c.want {
+					t.Errorf("%d verdicts at %v, want %d", len(all), now, c.want)
+				}
+			})
 		}
 		if _, _, err := w.service.Verdicts(tenant(), VerdictFilter{}, 10, "nonsense"); err == nil {
 			t.Error("a made-up token is taken")

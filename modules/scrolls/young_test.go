@@ -92,17 +92,19 @@ func TestPassesOverYoungVideosAreSkippedWhereScrollsAre(t *testing.T) {
 			{"the same pass again", func() {}, 1},
 			{"while one is active", func() { args.At++ }, 1},
 		} {
-			c.change()
-			args.At++
-			if c.name == "the same pass again" {
-				args.At--
-			}
-			if err := w.service.pass(tenant(), args); err != nil {
-				t.Errorf("%s: %v", c.name, err)
-			}
-			if n := w.number("SELECT count(*) FROM scrolls WHERE template = 'observe_young'"); n != c.want {
-				t.Errorf("%s: %d passes, want %d", c.name, n, c.want)
-			}
+			t.Run(c.name, func(t *testing.T) {
+				c.change()
+				args.At++
+				if c.name == "the same pass again" {
+					args.At--
+				}
+				if err := w.service.pass(tenant(), args); err != nil {
+					t.Errorf("%s: %v", c.name, err)
+				}
+				if n := w.number("SELECT count(*) FROM scrolls WHERE template = 'observe_young'"); n != c.want {
+					t.Errorf("%s: %d passes, want %d", c.name, n, c.want)
+				}
+			})
 		}
 		// A pass takes no place of the tenant's own scrolls.
 		w.complete(w.create(Start{}).ID)

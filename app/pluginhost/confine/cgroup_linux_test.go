@@ -82,9 +82,11 @@ func TestGroupsAreDivided(t *testing.T) {
 	for path, want := range map[string]string{
 		serverGroup + "/cgroup.procs": "0", "cgroup.subtree_control": "+cpu", callsGroup + "/cgroup.subtree_control": "+cpu", callsGroup + "/cpu.weight": "50",
 	} {
-		if raw, err := os.ReadFile(filepath.Join(folder, path)); !strings.HasPrefix(string(raw), want) || err != nil {
-			t.Errorf("%s has %q (%v), want %q", path, raw, err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if raw, err := os.ReadFile(filepath.Join(folder, path)); !strings.HasPrefix(string(raw), want) || err != nil {
+				t.Errorf("%s has %q (%v), want %q", path, raw, err, want)
+			}
+		})
 	}
 	left, _ := filepath.Glob(filepath.Join(calls, "*-*"))
 	equal(t, "the groups that are left", []string{filepath.Join(calls, "1-1")}, left)
@@ -102,9 +104,11 @@ func TestCallsHaveGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{"memory.max": "285212672\n", "pids.max": "200\n"} {
-		if raw, err := os.ReadFile(filepath.Join(one.group.path, file)); string(raw) != want || err != nil {
-			t.Errorf("%s is %q (%v), want %q", file, raw, err, want)
-		}
+		t.Run(file, func(t *testing.T) {
+			if raw, err := os.ReadFile(filepath.Join(one.group.path, file)); string(raw) != want || err != nil {
+				t.Errorf("%s is %q (%v), want %q", file, raw, err, want)
+			}
+		})
 	}
 	one.Close()
 	if left, _ := filepath.Glob(filepath.Join(b.confiner.groups.calls, "*-*")); len(left) > 0 {

@@ -330,9 +330,11 @@ func TestFull(t *testing.T) {
 	b := setup(t)
 	const full = "no space left on device"
 	for _, term := range []string{"files:3072", "deleted:60", "shm:3072", "inodes:100000"} {
-		if got := b.attempt(t, policy(t), term)[0]; !strings.Contains(got, full) && !strings.Contains(got, "too many open files") {
-			t.Errorf("%s: got %q, want %q", term, got, full)
-		}
+		t.Run(term, func(t *testing.T) {
+			if got := b.attempt(t, policy(t), term)[0]; !strings.Contains(got, full) && !strings.Contains(got, "too many open files") {
+				t.Errorf("%s: got %q, want %q", term, got, full)
+			}
+		})
 	}
 }
 
