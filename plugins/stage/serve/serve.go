@@ -45,12 +45,14 @@ type Handshake struct {
 // ErrByHand is the refusal of a process that no host of this protocol started.
 var ErrByHand = errors.New("this binary is a plugin: put it into the plugin folder of a server, which starts it")
 
-// Serve serves what register registers until the host asks for the end. From then on
-// os.Stdout is os.Stderr: standard output belongs to the handshake.
+// Serve serves what register registers until the host asks for the end. From its first
+// step on os.Stdout is os.Stderr: standard output belongs to the handshake.
 func Serve(h Handshake, register func(*grpc.Server), options ...grpc.ServerOption) error {
 	if os.Getenv(h.CookieKey) != h.CookieValue {
 		return ErrByHand
 	}
+	shake := os.Stdout
+	os.Stdout = os.Stderr
 	config, certificate, err := keys()
 	if err != nil {
 		return fmt.Errorf("the keys of the plugin: %w", err)
@@ -74,10 +76,9 @@ func Serve(h Handshake, register func(*grpc.Server), options ...grpc.ServerOptio
 	register(server)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	if _, err := fmt.Printf("%d|%d|unix|%s|grpc|%s\n", coreVersion, h.Version, path, certificate); err != nil {
+	if _, err := fmt.Fprintf(shake, "%d|%d|unix|%s|grpc|%s\n", coreVersion, h.Version, path, certificate); err != nil {
 		return fmt.Errorf("the handshake: %w", err)
 	}
-	os.Stdout = os.Stderr
 	select {
 	case err := <-failed:
 		return err
