@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,9 +20,11 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/serve"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -172,6 +177,55 @@ func TestHostile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// broker is a stage that has go-plugin's broker too, and sends there without end.
+type broker struct {
+	stagev1.UnimplementedStageServiceServer
+	asked chan struct{} // closed when the host listens
+}
+
+func serveBroker() {
+	b := &broker{asked: make(chan struct{})}
+	once := sync.OnceFunc(func() { close(b.asked) })
+	flood := func(_ any, stream grpc.ServerStream) error {
+		once()
+		for id := uint32(0); ; id++ {
+			if err := stream.SendMsg(wrapperspb.UInt32(id)); err != nil { // as its message has it
+				return err
+			}
+		}
+	}
+	_ = serve.Serve(serve.Handshake{Version: stage.ProtocolVersion, CookieKey: stage.CookieKey, CookieValue: stage.CookieValue}, func(s *grpc.Server) {
+		fmt.Println("what a package says when it is set up is no handshake")
+		stagev1.RegisterStageServiceServer(s, b)
+		s.RegisterService(&grpc.ServiceDesc{ServiceName: "plugin.GRPCBroker", Streams: []grpc.StreamDesc{
+			{StreamName: "StartStream", Handler: flood, ServerStreams: true, ClientStreams: true},
+		}}, nil)
+	})
+	os.Exit(0)
+}
+
+// Collect says whether the host listens to the broker.
+func (b *broker) Collect(stream grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse]) error {
+	detail := "deaf"
+	select {
+	case <-b.asked:
+		detail = "listens"
+	case <-time.After(500 * time.Millisecond):
+	}
+	return stream.Send(over(&stagev1.Done{Outcomes: []*stagev1.Outcome{{Seed: "a", Platform: "tiktok", Status: "ok", Detail: detail}}}))
+}
+
+func TestTheHostListensToNoBroker(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	before := runtime.NumGoroutine()
+	outcomes, err := b.Collect(t.Context(), "brokering", stage.Run{}, []stage.Seed{{Term: "a"}}, nil)
+	if err != nil || len(outcomes) != 1 || outcomes[0].Detail != "deaf" {
+		t.Errorf("got %+v, %v, want one outcome of a deaf host", outcomes, err)
+	}
+	t.Logf("goroutines: %d before, %d after", before, runtime.NumGoroutine())
 }
 
 // TestSecretsStayInside has a stage say its secret wherever it has words.

@@ -82,7 +82,7 @@ func specs() []stage.Spec {
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
-		source, online, curious, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), secretive,
+		source, online, curious, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("brokering"), secretive,
 		{ID: "noter", Version: "1", Kind: stage.ScreenKind, Secrets: []string{"token"}, Screen: judge},
 		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
@@ -105,6 +105,8 @@ func rude(id string) {
 	case "hostile", "unread", "noter":
 		serveHostile()
 		os.Exit(0)
+	case "brokering":
+		serveBroker()
 	case "dead":
 		fmt.Fprintln(os.Stderr, "no libfoo.so.1")
 		os.Exit(5)

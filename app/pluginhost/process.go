@@ -18,6 +18,8 @@ import (
 	"github.com/hashicorp/go-plugin"
 	goplugin "github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/scrollery/scrollery/app/pluginhost/confine"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -155,6 +157,7 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract, trust *tls
 		GRPCDialOptions: []grpc.DialOption{
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(terms.maxMessage), grpc.MaxCallSendMsgSize(terms.maxMessage)),
 			grpc.WithNoProxy(),
+			grpc.WithStreamInterceptor(withoutBroker),
 		},
 		RunnerFunc: func(_ hclog.Logger, command *exec.Cmd, _ string) (goplugin.Runner, error) {
 			// In a box the host's folder for sockets does not exist.
@@ -164,6 +167,16 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract, trust *tls
 			return p.runner, nil
 		},
 	}
+}
+
+// withoutBroker keeps go-plugin's broker from the plugin. By it the two would agree on more
+// connections, which the host never has; but it keeps what the plugin sends there, without
+// a bound, and starts a goroutine for each message.
+func withoutBroker(ctx context.Context, desc *grpc.StreamDesc, to *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	if strings.HasPrefix(method, "/plugin.GRPCBroker/") {
+		return nil, status.Error(codes.Unimplemented, "the host has one connection")
+	}
+	return open(ctx, desc, to, method, options...)
 }
 
 // environment is all that a plugin gets to see, besides what go-plugin adds.
