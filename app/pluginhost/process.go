@@ -293,6 +293,16 @@ func (p *process) begin(scroll string) {
 // Ended is closed when the process has ended.
 func (p *process) Ended() <-chan struct{} { return p.runner.exited }
 
+// gone reports whether the process has ended.
+func (p *process) gone() bool {
+	select {
+	case <-p.runner.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // Stop is stop, for the pool.
 func (p *process) Stop() { p.stop() }
 

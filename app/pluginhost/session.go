@@ -88,12 +88,13 @@ func (s *Session) join(ctx context.Context, e *entry, run stage.Run, own given) 
 	r, err := s.host.together(e, run, own)
 	s.mu.Lock()
 	p := s.shared
-	if p != nil && p.recipe != r.key {
+	other := p != nil && (p.recipe != r.key || p.gone())
+	if other {
 		s.shared = nil
 	}
 	s.mu.Unlock()
-	if p != nil && p.recipe != r.key {
-		p.stop() // it may do what this call must not, or less
+	if other {
+		p.stop() // it may do what this call must not, or less; or it ended by itself
 		p = nil
 	}
 	if p == nil && err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,6 +69,17 @@ func TestSession(t *testing.T) {
 		if got, err := screen(s, "die"); !errors.As(err, &failed) || failed.Failure != stage.StageCrashed {
 			t.Fatalf("got notes %s and error %v, want the failure %s", got, err, stage.StageCrashed)
 		}
+		want(t, s, "[call 1]")
+	})
+	t.Run("after an end between two calls comes a new process", func(t *testing.T) {
+		s := b.Session()
+		defer s.Close()
+		want(t, s, "[call 1]")
+		pid := s.PID()
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		await(t, func() bool { return !alive(pid) })
 		want(t, s, "[call 1]")
 	})
 	t.Run("at once each has its own", func(t *testing.T) {
