@@ -42,14 +42,16 @@ type Pool[P Process] struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	mu     sync.Mutex
-	closed bool
-	users  int
-	key    string
-	start  func(context.Context) (P, error) // nil where none is wanted
-	kept   []*kept[P]
-	dead   int // ends since the last Take
-	timer  *time.Timer
+	mu      sync.Mutex
+	closed  bool
+	users   int
+	key     string
+	start   func(context.Context) (P, error) // nil where none is wanted
+	kept    []*kept[P]
+	takes   int
+	dead    int  // ends since the last Take
+	filling bool // one fill at a time
+	timer   *time.Timer
 }
 
 type kept[P Process] struct {
@@ -91,6 +93,7 @@ func (p *Pool[P]) Take(key string, start func(context.Context) (P, error)) (take
 		p.drop()
 	}
 	p.key, p.start, p.dead = key, start, 0
+	p.takes++
 	for len(p.kept) > 0 {
 		one := p.kept[0]
 		p.kept = p.kept[1:]
@@ -156,20 +159,23 @@ func (p *Pool[P]) drop() {
 // fill starts processes, one after another, until the pool is full or in use.
 func (p *Pool[P]) fill() {
 	p.mu.Lock()
-	if p.closed {
+	if p.closed || p.filling {
 		p.mu.Unlock()
 		return
 	}
+	p.filling = true
 	p.work.Add(1)
 	defer p.work.Done()
 	for !p.closed && p.users == 0 && p.start != nil && len(p.kept) < p.config.Size {
-		key, start := p.key, p.start
+		key, start, takes := p.key, p.start, p.takes
 		p.mu.Unlock()
 		process, err := start(p.ctx)
 		p.mu.Lock()
 		switch {
 		case err != nil:
-			p.start = nil
+			if p.takes == takes {
+				p.start = nil
+			}
 			if p.config.Failed != nil && !p.closed {
 				p.config.Failed(err)
 			}
@@ -181,6 +187,7 @@ func (p *Pool[P]) fill() {
 			p.work.Go(func() { p.watch(one) })
 		}
 	}
+	p.filling = false
 	if p.users == 0 {
 		p.after(p.config.Rest, p.rest)
 	}

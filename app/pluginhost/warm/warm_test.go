@@ -174,6 +174,25 @@ func TestPool(t *testing.T) {
 			pass(quiet)
 			wantKept(t, p, 0, 1)
 		},
+		"a start that takes long is not begun twice": func(t *testing.T, p *Pool[*process], f *factory) {
+			f.slow = 10 * quiet
+			use(p, f, "a")
+			pass(2 * quiet) // the first one starts
+			use(p, f, "a")
+			pass(60 * quiet)
+			wantKept(t, p, 0, 1)
+			if len(f.made) != 2 {
+				t.Errorf("got %d starts, want 2", len(f.made))
+			}
+		},
+		"a start that fails says nothing of another key": func(t *testing.T, p *Pool[*process], f *factory) {
+			failing := &factory{fail: errors.New("no memory"), slow: 10 * quiet}
+			use(p, failing, "a")
+			pass(2 * quiet) // it starts
+			use(p, f, "b")
+			pass(20 * quiet)
+			wantKept(t, p, 0, 1)
+		},
 		"unused ones are stopped": func(t *testing.T, p *Pool[*process], f *factory) {
 			use(p, f, "a")
 			pass(quiet + rest)
