@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,10 +26,7 @@ const (
 )
 
 // groups makes a cgroup for each call, below one that was delegated to this process.
-type groups struct {
-	calls string
-	last  atomic.Int64
-}
+type groups struct{ calls string }
 
 // openGroups moves this process into a leaf of its own cgroup, and removes the groups of
 // hosts that are gone. It fails where none is delegated.
@@ -113,6 +109,12 @@ func (g *groups) sweep() {
 	}
 }
 
+// folder makes a group without bounds. Another host of this process, or one that had its
+// number, may have groups of that number too.
+func (g *groups) folder() (string, error) {
+	return os.MkdirTemp(g.calls, strconv.Itoa(os.Getpid())+"-")
+}
+
 // group bounds one call.
 type group struct {
 	path   string
@@ -121,11 +123,12 @@ type group struct {
 
 // add makes a group with the bounds of a policy.
 func (g *groups) add(p Policy) (*group, error) {
-	one := &group{path: filepath.Join(g.calls, fmt.Sprintf("%d-%d", os.Getpid(), g.last.Add(1)))}
-	if err := os.Mkdir(one.path, 0o755); err != nil {
+	path, err := g.folder()
+	if err != nil {
 		return nil, err
 	}
-	err := errors.Join(
+	one := &group{path: path}
+	err = errors.Join(
 		write(one.path, "memory.max", strconv.FormatInt(p.Memory+p.Disk, 10)),
 		write(one.path, "memory.oom.group", "1"), // all processes end together
 		write(one.path, "pids.max", strconv.Itoa(p.Tasks)))

@@ -92,6 +92,30 @@ func TestGroupsAreDivided(t *testing.T) {
 	equal(t, "the groups that are left", []string{filepath.Join(calls, "1-1")}, left)
 }
 
+func TestHostsOfOneProcessHaveDifferentGroups(t *testing.T) {
+	t.Parallel()
+	folder := fakeGroups(t, "")
+	made := map[string]bool{}
+	for range 2 {
+		g, err := divide(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			path, err := g.folder()
+			if err != nil {
+				t.Fatal(err)
+			}
+			made[path] = true
+		}
+		g.sweep()
+	}
+	left, _ := filepath.Glob(filepath.Join(folder, callsGroup, "*-*"))
+	if len(made) != 4 || len(left) != 4 {
+		t.Errorf("got groups %v, of which %v are left, want 4 of each", made, left)
+	}
+}
+
 // TestCallsHaveGroups needs a delegated cgroup. CI of this repository has none.
 func TestCallsHaveGroups(t *testing.T) {
 	b := setup(t)
