@@ -232,8 +232,12 @@ func median(all []float64) float64 {
 	return (all[half-1] + all[half]) / 2
 }
 
-// number is a number for people: whole from 100 on, else with one decimal at most.
+// number is a number for people: whole from 100 on, else with one decimal at most, but for
+// one that would be 1 and is not.
 func number(x float64) string {
+	if x != 1 && math.Round(x*10) == 10 {
+		return strconv.FormatFloat(math.Round(x*10_000)/10_000, 'f', -1, 64)
+	}
 	if x >= 100 {
 		return strconv.FormatFloat(math.Round(x), 'f', -1, 64)
 	}

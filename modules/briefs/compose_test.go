@@ -53,10 +53,15 @@ func TestWhatIsNotKnownIsNotStated(t *testing.T) {
 	if got, want := said[0].Text, "The highest ranked one on tiktok has 12 times the 1000 views that are usual, compared with 30 videos."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	for x, want := range map[float64]string{1: "1", 1.0017: "1.0017", 0.96: "0.96", 1.06: "1.1", 3.46: "3.5", 99.96: "100", 1234.5: "1235"} {
+		if got := number(x); got != want {
+			t.Errorf("number of %v: got %s, want %s", x, got, want)
+		}
+	}
 	for text, want := range map[string]string{
 		"👨\u200d👩\u200d👧 می\u200cخواهم": "“👨\u200d👩\u200d👧 می\u200cخواهم”",
-		"a\u2066 b\u2069\tc \u200b d":    "“a b c d”",
-		"\u200b\u200d":                     "“”",
+		"a\u2066 b\u2069\tc \u200b d":   "“a b c d”",
+		"\u200b\u200d":                  "“”",
 	} {
 		if got := quote(text); got != want {
 			t.Errorf("quote of %+q: got %+q, want %+q", text, got, want)
