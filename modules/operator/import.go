@@ -99,7 +99,22 @@ func (s *Service) Import(ctx context.Context, order ImportOrder) (ImportReport, 
 	if err == nil {
 		err = s.restoreMarks(ctx, files)
 	}
-	return reading.report(done), err
+	reading.stop() // which completes the reports of files that were not read to their end
+	report := reading.report(done)
+	if err != nil {
+		report.onlyStored()
+	}
+	return report, err
+}
+
+// onlyStored leaves out of the counts what was read and not imported.
+func (r *ImportReport) onlyStored() {
+	r.Total.Read = 0
+	for i := range r.Files {
+		f := &r.Files[i]
+		f.Read = f.New + f.SeenAgain + f.AlreadyThere + f.Repeated
+		r.Total.Read += f.Read
+	}
 }
 
 // fileReading turns the reader's pushes into batches that are pulled.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -127,6 +128,7 @@ func (r *run) takeAll(ctx context.Context, cancel context.CancelCauseFunc, in *i
 	var results []Looked
 	faults := map[string]int{}
 	for {
+		before, had := slices.Clone(in.tallies), r.snapshot().newVideos
 		batch, err := in.batch(ctx)
 		if errors.Is(err, io.EOF) {
 			break
@@ -134,7 +136,11 @@ func (r *run) takeAll(ctx context.Context, cancel context.CancelCauseFunc, in *i
 		if err == nil {
 			results, err = r.takeBatch(ctx, batch, results, faults)
 		}
+		if err == nil {
+			err = in.recount(ctx, batch, r.snapshot().newVideos-had)
+		}
 		if err != nil {
+			in.tallies = before // they count what is stored
 			return &stepError{Archive, err}
 		}
 	}

@@ -158,6 +158,53 @@ func TestImportAsksForEvidence(t *testing.T) {
 	})
 }
 
+// TestImportCountsWhatIsStored: a batch that fails counts for nothing, and a video that
+// another import archived meanwhile is not new.
+func TestImportCountsWhatIsStored(t *testing.T) {
+	t.Parallel()
+	setUp := func(t *testing.T, db *store.DB) *world {
+		cfg := quick()
+		cfg.MaxRecords, cfg.Heartbeat = 40, 30*time.Millisecond
+		return setup(t, db, cfg)
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		t.Run("cut off", func(t *testing.T) {
+			w := setUp(t, db)
+			ctx, cancel := context.WithCancel(tenant())
+			looks := 0
+			w.look = func(stage.Record) *stage.Finding {
+				if looks++; looks > 80 {
+					cancel()
+				}
+				return nil
+			}
+			done, err := w.service.Import(ctx, feed(read(firstTime, videos("tiktok", 1, 200))))
+			if n := w.count("fake_videos"); err == nil || done.Sum() != (Tally{New: n}) || n != 80 {
+				t.Errorf("got %+v, %v; want %d new", done.Sum(), err, n)
+			}
+		})
+	})
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		t.Run("beside another", func(t *testing.T) {
+			w := setUp(t, db)
+			var once sync.Once
+			w.look = func(stage.Record) *stage.Finding {
+				once.Do(func() {
+					w.look = nil
+					if _, err := w.another(w.service.cfg).Import(tenant(), feed(read(firstTime, videos("tiktok", 1, 30)))); err != nil {
+						t.Error(err)
+					}
+				})
+				return nil
+			}
+			done, err := w.service.Import(tenant(), feed(read(firstTime, videos("tiktok", 1, 40))))
+			if sum := done.Sum(); err != nil || sum.New != 10 || sum.Again+sum.Same != 30 || w.load(done.ScrollID).NewVideos != 10 {
+				t.Errorf("got %+v, %v; want 10 new of 40", sum, err)
+			}
+		})
+	})
+}
+
 // TestImportCutOff loses the command at points where it may be, and imports again.
 func TestImportCutOff(t *testing.T) {
 	t.Parallel()

@@ -153,6 +153,36 @@ func (in *intake) take(batch []fresh, most int) []fresh {
 	return batch
 }
 
+// recount corrects the tallies where fewer videos of an archived batch were new than it
+// seemed: another import, or a scroll, has archived them meanwhile.
+func (in *intake) recount(ctx context.Context, batch []fresh, added int) error {
+	var refs []stage.Ref
+	for i := range batch {
+		if !batch[i].known {
+			refs = append(refs, batch[i].Record.Ref)
+		}
+	}
+	if added >= len(refs) {
+		return nil
+	}
+	observed, err := in.r.s.needs.Library.ObservedIn(ctx, nil, refs)
+	if err != nil {
+		return fmt.Errorf("ask library: %w", err)
+	}
+	for i := range batch {
+		scrolls, tally := observed[batch[i].Record.Ref], in.tally(batch[i].Part)
+		_, mine := scrolls[in.r.id]
+		switch {
+		case batch[i].known || mine && len(scrolls) == 1:
+		case mine:
+			tally.New, tally.Again = tally.New-1, tally.Again+1
+		case len(scrolls) > 0:
+			tally.New, tally.Same = tally.New-1, tally.Same+1
+		}
+	}
+	return nil
+}
+
 func (in *intake) tally(part int) *Tally {
 	for len(in.tallies) <= part {
 		in.tallies = append(in.tallies, Tally{})
