@@ -30,13 +30,16 @@ func watch(t *testing.T, client scrolleryv1connect.ScrollsServiceClient, key str
 
 func TestAStreamEndsWithItsKey(t *testing.T) {
 	t.Parallel()
-	// A stream may rest for longer than a message may stay unread.
-	b := setup(t, func(cfg *api.Config) { cfg.ReadmitEvery, cfg.UnreadFor = 200*time.Millisecond, 20*time.Millisecond })
+	// A stream may rest for longer than a message may stay unread: it does so until its key
+	// is checked again. A message must be written within the shorter time, also under load.
+	b := setup(t, func(cfg *api.Config) { cfg.ReadmitEvery, cfg.UnreadFor = 1500*time.Millisecond, time.Second })
+	streams := map[string]*connect.ServerStreamForClient[scrolleryv1.WatchScrollResponse]{}
 	for name, client := range clients(b) {
+		streams[name] = watch(t, client, "good")
+	}
+	b.revoked.Store("good", true)
+	for name, stream := range streams {
 		t.Run(name, func(t *testing.T) {
-			b.revoked.Clear()
-			stream := watch(t, client, "good")
-			b.revoked.Store("good", true)
 			for stream.Receive() {
 				t.Error("got a message, want the end")
 			}
