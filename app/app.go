@@ -260,13 +260,13 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	s.baseURL = cfg.BaseURL
 	s.graph = fx.New(graph(cfg, log), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
 		fx.Populate(&s.server, &s.routes, &s.keys, &s.console, &s.codes, &s.drain, &s.page))
-	if err = cause(s.graph.Err()); err == nil {
+	if err = cause(s.graph.Err()); err == nil && cfg.OpsPage {
+		err = s.page.mount(s.ops, s.console) // before anything runs that would have to end if it fails
+	}
+	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, startTimeout)
 		defer cancel()
 		err = s.graph.Start(ctx)
-	}
-	if err == nil && cfg.OpsPage {
-		err = s.page.mount(s.ops, s.console)
 	}
 	if err != nil && listener != nil {
 		_ = listener.Close() // the server may have closed it

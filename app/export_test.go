@@ -7,6 +7,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/scrollery/scrollery/modules/billing"
+	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -32,4 +33,9 @@ func StartWithProvider(provider billing.Provider) func(context.Context, Config, 
 	return func(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {
 		return start(ctx, cfg, log, fx.Decorate(func(billing.Provider) billing.Provider { return provider }))
 	}
+}
+
+// StartWithoutConsole starts the app as a binary that was built without npm.
+func StartWithoutConsole(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {
+	return start(ctx, cfg, log, fx.Decorate(func(console.Assets) console.Assets { return nil }))
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/scrollery/scrollery/app/ops"
@@ -171,6 +173,11 @@ func OperatorLink(cfg Config) (string, error) {
 	if !cfg.OpsPage {
 		return "", fmt.Errorf("the operator's page is off: set %sOPS_PAGE=on for the server and for this command", Prefix)
 	}
+	if cfg.SecretKey == "" { // which the server makes, with rights of its own
+		if _, err := os.Stat(filepath.Join(cfg.DataDir, secretKeyFile)); err != nil {
+			return "", fmt.Errorf("the key of the server is not in %sDATA_DIR: run this with the settings of the server, after its first start: %w", Prefix, err)
+		}
+	}
 	key, err := cfg.secretKey()
 	if err != nil {
 		return "", err
@@ -178,6 +185,9 @@ func OperatorLink(cfg Config) (string, error) {
 	host, port, err := net.SplitHostPort(cfg.OpsAddr)
 	if err != nil {
 		return "", err
+	}
+	if port == "0" {
+		return "", fmt.Errorf("%sOPS_ADDR has port 0, which the server picks anew at each start: set one", Prefix)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost"

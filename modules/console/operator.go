@@ -99,13 +99,24 @@ func (o *Operators) enter(code string) (string, error) {
 	return token, nil
 }
 
+// presented is the hash of the token in a request.
+func presented(r *http.Request) [sha256.Size]byte {
+	return sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
+}
+
 // signedIn reports whether the request has the token of a session.
 func (o *Operators) signedIn(r *http.Request) bool {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	end, found := o.sessions[sha256.Sum256([]byte(token))]
-	return ok && found && o.now().Before(end)
+	end, found := o.sessions[presented(r)]
+	return found && o.now().Before(end)
+}
+
+// leave ends the session whose token the request has. Only its page knows the token.
+func (o *Operators) leave(r *http.Request) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	delete(o.sessions, presented(r))
 }
 
 // Operator serves the page of the operator below OperatorPath: its files to everyone, and
@@ -121,6 +132,11 @@ func (c *Console) Operator(operators *Operators, overview func(*http.Request) (a
 		mux.HandleFunc("GET "+OperatorPath+path, found.serve)
 	}
 	mux.HandleFunc("POST "+OperatorPath+"enter", operators.serveEnter)
+	mux.HandleFunc("POST "+OperatorPath+"leave", func(w http.ResponseWriter, r *http.Request) {
+		operators.leave(r)
+		guarded(w)
+		w.WriteHeader(http.StatusNoContent)
+	})
 	mux.HandleFunc("GET "+OperatorPath+"status", func(w http.ResponseWriter, r *http.Request) {
 		if !operators.signedIn(r) {
 			refuse(w, http.StatusUnauthorized, "Sign in with a new link: scrollery console prints one.")

@@ -112,9 +112,24 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 	if status.Code != 200 || strings.TrimSpace(status.Body.String()) != `{"queue":7}` {
 		t.Errorf("signed in: got %d %s", status.Code, status.Body)
 	}
-	o.now = func() time.Time { return time.Now().Add(operatorLife + time.Minute) }
+	if got := call("POST", "/operator/leave", "", "Authorization", "Bearer x").Code; got != 204 {
+		t.Errorf("leaving with a wrong token answers %d, want 204", got)
+	}
+	now := time.Now()
+	o.now = func() time.Time { return now.Add(operatorLife - time.Minute) }
+	if got := call("GET", "/operator/status", "", "Authorization", "Bearer "+token).Code; got != 200 {
+		t.Errorf("before its end the session answers %d, want 200", got)
+	}
+	o.now = func() time.Time { return now.Add(operatorLife + time.Minute) }
 	if got := call("GET", "/operator/status", "", "Authorization", "Bearer "+token).Code; got != 401 {
 		t.Errorf("after its end the session answers %d, want 401", got)
+	}
+	o.now = time.Now
+	if got := call("POST", "/operator/leave", "", "Authorization", "Bearer "+token).Code; got != 204 {
+		t.Errorf("signing out answers %d, want 204", got)
+	}
+	if got := call("GET", "/operator/status", "", "Authorization", "Bearer "+token).Code; got != 401 {
+		t.Errorf("a session that was left answers %d, want 401", got)
 	}
 	public := httptest.NewRecorder()
 	c.ServeHTTP(public, httptest.NewRequest("GET", Path+"operator.js", nil))

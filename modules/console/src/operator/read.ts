@@ -40,7 +40,14 @@ export async function enter(code: string): Promise<void> {
   }
 }
 
+/** Ends the session, on the server too. */
 export function leave(): void {
+  const token = sessionStorage.getItem(tokenKey);
+  if (token) void fetch("/operator/leave", { method: "POST", credentials: "omit", headers: { Authorization: `Bearer ${token}` } }).catch(() => undefined);
+  forget();
+}
+
+function forget(): void {
   sessionStorage.removeItem(tokenKey);
   overview.value = null;
   state.value = "out";
@@ -51,7 +58,7 @@ async function read(): Promise<void> {
   if (!token) return;
   try {
     const answer = await fetch("/operator/status", { credentials: "omit", headers: { Authorization: `Bearer ${token}` } });
-    if (answer.status === 401) return leave();
+    if (answer.status === 401) return forget();
     if (!answer.ok) throw new Error(`the overview answers ${answer.status}`);
     overview.value = (await answer.json()) as Overview;
     away.value = false;
