@@ -46,12 +46,14 @@ function framed(message) {
 /** Answers a stream; end(code, text) closes it with a status. */
 function open(stream) {
   let status = { "grpc-status": "0" };
-  stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
-  stream.on("wantTrailers", () => stream.sendTrailers(status));
-  stream.on("error", () => {}); // the host has gone
+  // The host may cancel a call at any time, before it begins too.
+  const gone = () => stream.destroyed || stream.closed;
+  stream.on("error", () => {});
+  stream.on("wantTrailers", () => gone() || stream.sendTrailers(status));
+  if (!gone()) stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
   return {
     async send(message) {
-      if (stream.destroyed || stream.writableEnded) throw new Ended();
+      if (gone() || stream.writableEnded) throw new Ended();
       if (!stream.write(framed(message))) {
         await new Promise((resolve) => {
           stream.once("drain", resolve);
@@ -61,7 +63,7 @@ function open(stream) {
     },
     end(code = 0, text = "") {
       status = { "grpc-status": String(code), "grpc-message": encodeURIComponent(text) };
-      if (!stream.destroyed && !stream.writableEnded) stream.end();
+      if (!gone() && !stream.writableEnded) stream.end();
     },
   };
 }
