@@ -117,6 +117,7 @@ func TestTheGuideForAgentsSuffices(t *testing.T) {
 	if len(done) < 10 {
 		t.Fatalf("the guide has %d calls, want the whole way", len(done))
 	}
+	drafted := false
 	for _, match := range done {
 		method, path, body := match[1], match[2], match[3]
 		for name, value := range known {
@@ -129,6 +130,9 @@ func TestTheGuideForAgentsSuffices(t *testing.T) {
 			t.Fatalf("%s answers %d, want success: %s", call, answer.Status, answer.Body)
 		}
 		text := string(answer.Body)
+		if path == "/v1/briefs" {
+			drafted = strings.Contains(text, `"status":"drafted"`) && strings.Contains(text, known["VIDEO_ID"])
+		}
 		if strings.HasPrefix(path, "/v1/scrolls?id=") {
 			if scroll := caller.Await(t, known["SCROLL_ID"]); scroll.Status != "completed" {
 				t.Fatalf("the scroll ended %s", scroll.Status)
@@ -139,11 +143,15 @@ func TestTheGuideForAgentsSuffices(t *testing.T) {
 				known[name] = found[1]
 			}
 		}
-		if page := regexp.MustCompile(`"url":"([^"]+)"`).FindStringSubmatch(text); page != nil && path == "/v1/subscribe" {
+		if page := regexp.MustCompile(`"url":"([^"]+)"`).FindStringSubmatch(text); page != nil && (path == "/v1/subscribe" || path == "/v1/topup") {
 			pay(t, page[1], "agent@example.com")
+			known["SESSION_ID"] = page[1][strings.LastIndex(page[1], "/")+1:]
 		}
 	}
 	if known["VIDEO_ID"] == "" {
 		t.Error("the way ended without an outlier")
+	}
+	if !drafted {
+		t.Error("the way ended without a brief that cites the outlier")
 	}
 }

@@ -74,6 +74,9 @@ func asSampled(t *testing.T) (*apptest.Caller, *terminal) {
 		brief = append(brief, "--competitor", competitor)
 	}
 	c.must(t, exitDone, brief...)
+	if _, err := running.Operator().GrantCredits(t.Context(), caller.Email, 100, ""); err != nil { // for two drafts
+		t.Fatal(err)
+	}
 	rules := filepath.Join(t.TempDir(), "rules.txt")
 	if err := os.WriteFile(rules, []byte(tour.Rules), 0o600); err != nil {
 		t.Fatal(err)
@@ -118,19 +121,21 @@ func steady(text string) string {
 // tables compares what a pipe gets with files; UPDATE_GOLDEN=1 writes them.
 func tables(t *testing.T, c *terminal) {
 	for name, args := range map[string][]string{
-		"hooks":         {"hooks", "--limit", "4"},
-		"hooks.json":    {"hooks", "--limit", "2", "--json", "spoken,video.platform,video.metadata.hashtags"},
-		"hooks.csv":     {"hooks", "--limit", "4", "--csv"},
-		"library":       {"library", "--limit", "5", "--creator", "@brewfox.example"},
-		"library.csv":   {"library", "--limit", "3", "--platform", "youtube", "--csv"},
-		"trends.json":   {"trends", "--limit", "3", "--json", "key,label,metrics.videoCount"},
-		"trends.jq":     {"trends", "--limit", "3", "--jq", ".[] | [.key, .metrics.videoCount] | @tsv"},
-		"scroll-list":   {"scroll", "list"},
-		"rules-history": {"rules", "history"},
-		"rules-get":     {"rules", "get"},
-		"brief-get":     {"brief", "get"},
-		"changes":       {"change", "list", "--types", "scroll.started,scroll.completed,rules.changed,workspace.changed"},
-		"keys":          {"key", "list", "--json", "scopes,active,current,parentId,expiresAt"},
+		"hooks":            {"hooks", "--limit", "4"},
+		"hooks.json":       {"hooks", "--limit", "2", "--json", "spoken,video.platform,video.metadata.hashtags"},
+		"hooks.csv":        {"hooks", "--limit", "4", "--csv"},
+		"library":          {"library", "--limit", "5", "--creator", "@brewfox.example"},
+		"library.csv":      {"library", "--limit", "3", "--platform", "youtube", "--csv"},
+		"trends.json":      {"trends", "--limit", "3", "--json", "key,label,metrics.videoCount"},
+		"trends.jq":        {"trends", "--limit", "3", "--jq", ".[] | [.key, .metrics.videoCount] | @tsv"},
+		"scroll-list":      {"scroll", "list"},
+		"rules-history":    {"rules", "history"},
+		"rules-get":        {"rules", "get"},
+		"brief-get":        {"brief", "get"},
+		"brief-draft":      {"brief", "draft"},
+		"brief-draft.json": {"brief", "draft", "--json", "status,composer,credits,outliers,hooks,trends"},
+		"changes":          {"change", "list", "--types", "scroll.started,scroll.completed,rules.changed,workspace.changed"},
+		"keys":             {"key", "list", "--json", "scopes,active,current,parentId,expiresAt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := steady(c.must(t, exitDone, args...).stdout)
