@@ -126,6 +126,7 @@ func TestRulesKeepWhatWasTyped(t *testing.T) {
 	b.fill("API key", account.Key)
 	b.press("Go on")
 	b.sees("Version 2 is in force")
+	b.until(`document.querySelector('.versions summary').innerText.includes('Version 2')`)
 	eval[bool](b, `document.querySelector('.versions summary').click(), true`)
 	if got := eval[[]string](b, `[...document.querySelectorAll('.versions [open] .diff .added bdi')].map((e) => e.innerText)`); len(got) != 1 || got[0] != "- nothing boring" {
 		t.Errorf("the second version added %q", got)

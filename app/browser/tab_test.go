@@ -189,7 +189,7 @@ func field(label string) string {
 // fill types into the control with a label, as a keyboard does.
 func (b *tab) fill(label, text string) {
 	b.t.Helper()
-	b.until(field(label))
+	b.until(`(` + field(label) + `)?.offsetParent`) // in a dialog that is not open yet it takes no focus
 	eval[bool](b, `(() => { const e = `+field(label)+`; e.focus(); e.select?.(); return true; })()`)
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {

@@ -11,6 +11,10 @@ export type Session = {
 };
 
 const storageKey = "scrollery.session";
+const draftPrefix = "scrollery.draft.";
+
+/** The name under which a page keeps what was typed and is not saved. It ends with the sign-in. */
+export const draftKey = (name: string) => draftPrefix + name;
 
 /** What a session may do from the start. */
 export const readScopes = [
@@ -32,6 +36,11 @@ export function keep(next: Session | null): void {
   if (next) sessionStorage.setItem(storageKey, JSON.stringify(next));
   else sessionStorage.removeItem(storageKey);
   session.value = next;
+}
+
+/** Drops what was typed and is not saved: the next person at this browser must not see it. */
+export function forgetDrafts(): void {
+  for (const name of Object.keys(sessionStorage)) if (name.startsWith(draftPrefix)) sessionStorage.removeItem(name);
 }
 
 export function has(scopes: string[]): boolean {

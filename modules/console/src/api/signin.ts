@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { KeysService } from "../../gen/scrollery/v1/keys_service_pb";
 import { transportFor } from "./client";
 import { Failure, problemOf, type Problem } from "./problem";
-import { keep, readScopes, session, type Session } from "./session";
+import { forgetDrafts, keep, readScopes, session, type Session } from "./session";
 
 const lifeSeconds = 3600;
 
@@ -19,10 +19,11 @@ export async function signIn(key: string, wanted: string[] = readScopes): Promis
   if (before && before.keyId !== session.value?.keyId) void end(before);
 }
 
-/** Signs out: the session key is revoked, and forgotten even where that fails. */
+/** Signs out: drafts are dropped, the session key is revoked, and forgotten even where that fails. */
 export async function signOut(): Promise<void> {
   const ending = session.value;
   keep(null);
+  forgetDrafts();
   if (ending) await end(ending);
 }
 

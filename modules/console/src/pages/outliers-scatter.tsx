@@ -6,7 +6,7 @@ import { compact, number } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { announce } from "../shell/announce";
 import { navigate, to } from "../shell/router";
-import { Plot, axis, logAxis, plotColours, type Colours, type Drawing, type uPlot } from "../ui/plot";
+import { Plot, axis, logAxis, plotColours, type Colours, type Drawing, type uPlot, zoom } from "../ui/plot";
 
 export type Point = { id: string; kind: string; views: number; baseline: number; score: number; peers: number; postedAt: number | undefined; doubtful: boolean };
 
@@ -156,7 +156,7 @@ function drawing(points: Point[], kinds: string[], marked: Set<string> | null, a
   const groups = kinds.map((kind) => points.filter((point) => point.kind === kind));
   const dots = (u: uPlot, series: number) => {
     const { ctx } = u;
-    const scale = devicePixelRatio;
+    const scale = devicePixelRatio * zoom();
     const colour = colours.series[(series - 1) % plotColours] ?? colours.accent;
     ctx.save();
     ctx.beginPath();

@@ -4,7 +4,7 @@ import type { GetRulesResponse, PreviewRulesResponse } from "../../gen/scrollery
 import { allow, api } from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
 import { useAction, useQuery } from "../api/query";
-import { researchScopes } from "../api/session";
+import { draftKey, researchScopes } from "../api/session";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
 import { Button, Card, Field, PageHead } from "../ui/parts";
@@ -28,7 +28,7 @@ export function RulesPage() {
 
 /** What was typed and is not saved stays in this browser tab, also when it is loaded again. */
 function useDraft(workspace: string, saved: string): [string, (text: string) => void] {
-  const name = `scrollery.rules.${workspace}`;
+  const name = draftKey(`rules.${workspace}`);
   const [text, setText] = useState(() => sessionStorage.getItem(name) ?? saved);
   return [text, (next) => {
     setText(next);
@@ -76,7 +76,7 @@ function Editor({ current, saved }: { current: GetRulesResponse; saved: () => vo
   const save = useAction(async () => {
     if (!(await allow(researchScopes))) return;
     const { rules } = await api.rules.putRules({ text });
-    sessionStorage.removeItem(`scrollery.rules.${rules?.workspaceId ?? ""}`);
+    sessionStorage.removeItem(draftKey(`rules.${rules?.workspaceId ?? ""}`));
     announce(t("rules.saved"));
     saved();
   });

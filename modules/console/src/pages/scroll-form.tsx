@@ -7,6 +7,7 @@ import { t } from "../i18n/t";
 import { navigate, to } from "../shell/router";
 import { Button, Field } from "../ui/parts";
 import { ProblemView } from "../ui/states";
+import { Estimate } from "./scroll-estimate";
 
 const mostDays = 7;
 
@@ -38,6 +39,7 @@ export function ScrollForm({ first }: { first?: boolean }) {
       )}
       {start.problem && <ProblemView problem={start.problem} />}
       <Button type="submit" kind="primary" busy={start.busy}>{t("scroll.start")}</Button>
+      <Estimate prompt={prompt.trim()} />
     </form>
   );
 }

@@ -55,7 +55,7 @@ export function Plot({ label, height = 360, draw, inputs }: Props) {
     if (!element) return;
     let plot: uPlot | undefined;
     let gone = false;
-    const size = () => ({ width: Math.max(200, element.clientWidth), height });
+    const size = () => ({ width: Math.max(200, element.clientWidth), height: height * zoom() });
     const watch = new ResizeObserver(() => {
       if (plot && plot.width !== size().width) plot.setSize(size());
     });
@@ -76,7 +76,7 @@ export function Plot({ label, height = 360, draw, inputs }: Props) {
   return (
     <>
       {failed && <p class="notice warn">{t("plot.failed")}</p>}
-      <div ref={host} class="plot" role="img" aria-label={label} style={{ minHeight: failed ? 0 : `${height}px` }} />
+      <div ref={host} class="plot" role="img" aria-label={label} style={{ minHeight: failed ? 0 : `${height / 16}rem` }} />
     </>
   );
 }
@@ -97,15 +97,22 @@ export const logAxis = {
   filter: (_u: uPlot, splits: number[]) => splits,
 };
 
-/** The looks of an axis. */
-export function axis(colours: Colours, more: uPlot.Axis): uPlot.Axis {
+/** How much larger than 16 pixels the letters of the page are: plots grow with them on wide screens. */
+export const zoom = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
+/** The looks of an axis. Sizes are in pixels at letters of 16. */
+export function axis(colours: Colours, more: uPlot.Axis & { size?: number; labelSize?: number }): uPlot.Axis {
+  const by = zoom();
+  const font = `${12 * by}px system-ui, sans-serif`;
   return {
     stroke: colours.muted,
-    font: "12px system-ui, sans-serif",
-    labelFont: "12px system-ui, sans-serif",
+    font,
+    labelFont: font,
     grid: { stroke: colours.line, width: 1 },
     ticks: { show: false },
     ...more,
+    size: (more.size ?? 50) * by,
+    labelSize: (more.labelSize ?? 30) * by,
   };
 }
 
