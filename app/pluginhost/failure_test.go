@@ -207,7 +207,7 @@ func TestHandshakes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) { c.Start = 700 * time.Millisecond })
 	for id, want := range map[string]stage.Failure{
-		"noise": stage.StageProtocol, "mute": stage.StageTimeout, "elsewhere": stage.StageProtocol, "dead": stage.StageCrashed,
+		"noise": stage.StageProtocol, "mute": stage.StageTimeout, "silent": stage.StageTimeout, "elsewhere": stage.StageProtocol, "dead": stage.StageCrashed,
 	} {
 		t.Run(id+" is "+string(want), func(t *testing.T) {
 			_, err := b.probe(t.Context(), id, "many:1")

@@ -82,7 +82,7 @@ func specs() []stage.Spec {
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
-		source, online, curious, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("brokering"), secretive,
+		source, online, curious, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("brokering"), named("silent"), secretive,
 		{ID: "noter", Version: "1", Kind: stage.ScreenKind, Secrets: []string{"token"}, Screen: judge},
 		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
@@ -105,6 +105,12 @@ func rude(id string) {
 	case "hostile", "unread", "noter":
 		serveHostile()
 		os.Exit(0)
+	case "silent":
+		path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "socket")
+		if _, err := net.Listen("unix", path); err == nil {
+			fmt.Println("1|1|unix|" + path + "|grpc|")
+		}
+		time.Sleep(time.Hour)
 	case "brokering":
 		serveBroker()
 	case "dead":

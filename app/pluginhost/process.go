@@ -205,8 +205,14 @@ func (p *process) connect(ctx context.Context, service string) error {
 	}()
 	var r result
 	began := time.Now()
+	late := time.NewTimer(p.host.config.Start)
+	defer late.Stop()
 	select {
 	case r = <-done:
+	case <-late.C: // it may have shaken hands, and be silent at its socket
+		p.runner.kill()
+		<-done
+		return errStart
 	case <-ctx.Done():
 		p.runner.kill()
 		<-done
