@@ -1,8 +1,10 @@
 package app_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -69,3 +71,33 @@ func checkSeries(t *testing.T, lines string, videos, readings int) {
 		t.Errorf("trends are %s, want ready", trends.Status)
 	}
 }
+
+// TestReportOfAnImportThatIsCutOff counts what is stored, and no more.
+func TestReportOfAnImportThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	var db *store.DB
+	running := apptest.StartBy(t, app.StartWithStore(&db))
+	var lines strings.Builder
+	for n := range 1200 { // more than is read ahead
+		fmt.Fprintf(&lines, "{\"platform\":\"tiktok\",\"externalId\":\"v%d\",\"metadata\":{\"caption\":\"%02000d\"},\"metrics\":{\"views\":9}}\n", n, n)
+	}
+	account := running.Account(t, "pro")
+	account.Get(t, `POST /v1/workspace {"description":"a long file"}`, &struct{}{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	rest := readerFunc(func([]byte) (int, error) {
+		cancel()
+		return 0, io.EOF
+	})
+	report, err := running.Operator().Import(ctx, operator.ImportOrder{
+		Email: account.Email, InputFiles: operator.InputFiles{Paths: []string{"-"}, Input: io.MultiReader(strings.NewReader(lines.String()), rest)},
+	})
+	stored := db.Ent().Video.Query().CountX(viewer.As(t.Context(), accountOf(t, db, account)))
+	if one := report.Files[0]; err == nil || stored == 0 || one.New != stored || one.Read != stored || report.Total.Read != stored || len(one.Formats) == 0 {
+		t.Errorf("got %+v, %v; want %d read and new, of a format", report, err, stored)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
