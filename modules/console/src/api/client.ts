@@ -12,7 +12,7 @@ import { ScrollsService } from "../../gen/scrollery/v1/scrolls_service_pb";
 import { UsageService } from "../../gen/scrollery/v1/usage_service_pb";
 import { WebhooksService } from "../../gen/scrollery/v1/webhooks_service_pb";
 import { WorkspaceService } from "../../gen/scrollery/v1/workspace_service_pb";
-import { ask, notice } from "./ask";
+import { ask, notice, type Notice } from "./ask";
 import { Failure, problemOf } from "./problem";
 import { accountScopes, has, keep, readScopes, researchScopes, session } from "./session";
 
@@ -27,7 +27,7 @@ const recover: Interceptor = (next) => async (request) => {
     if (used) request.header.set("Authorization", `Bearer ${used}`);
     try {
       const response = await next(request);
-      if (notice.value) notice.value = null;
+      if (notice.value && !waits(notice.value)) notice.value = null;
       return response;
     } catch (error) {
       const problem = problemOf(error);
@@ -43,11 +43,18 @@ const recover: Interceptor = (next) => async (request) => {
         case "forbidden":
           if (problem.requiredScope && (await ask({ why: "scopes", scopes: widened(problem.requiredScope) }))) continue;
           throw new Failure(problem);
-        case "rate_limited":
+        case "rate_limited": {
           if (problem.retryAfter <= 0 || problem.retryAfter > longestWait) throw new Failure(problem);
-          notice.value = { kind: "limited", until: Date.now() + problem.retryAfter * 1000 };
-          await sleep(problem.retryAfter * 1000, request.signal);
+          const limited: Notice = { kind: "limited", until: Date.now() + problem.retryAfter * 1000 };
+          notice.value = limited;
+          try {
+            await sleep(problem.retryAfter * 1000, request.signal);
+          } catch (gone) {
+            if (notice.value === limited) notice.value = null;
+            throw gone;
+          }
           continue;
+        }
         case "offline":
           notice.value = { kind: "offline" };
           if (!reading) throw new Failure(problem);
@@ -63,6 +70,11 @@ const recover: Interceptor = (next) => async (request) => {
     }
   }
 };
+
+/** Whether a call still waits for its turn: the answers of others do not end that. */
+function waits(of: Notice): boolean {
+  return of.kind === "limited" && Date.now() < (of.until ?? 0);
+}
 
 /** What a session has when it gains a scope: the whole group, so that one question is enough. */
 function widened(scope: string): string[] {
