@@ -79,7 +79,7 @@ func (w *world) service(t *testing.T, db *store.DB) *Service {
 	return s
 }
 
-// TestWhatABriefCosts: only a brief with sentences costs the fee, whoever wrote them.
+// TestWhatABriefCosts: only a brief with sentences costs the fee, of the composer and of a model.
 func TestWhatABriefCosts(t *testing.T) {
 	t.Parallel()
 	said := []stage.Sentence{{Part: stage.PartMake, Text: "Pour slowly.", Cites: []string{"vid_a"}}}

@@ -32,7 +32,7 @@ const (
 	nonceSize    = 16
 )
 
-// OperatorCode makes the code of a one-time link. Whoever knows the key of sealed secrets may
+// OperatorCode makes the code of a one-time link. A process that knows the key of sealed secrets may
 // make one: a command on the machine of the server does, without asking it.
 func OperatorCode(key string, now time.Time) string {
 	code := binary.BigEndian.AppendUint64(nil, uint64(now.UnixMilli()))

@@ -116,21 +116,36 @@ func (s *Service) StartDue(ctx context.Context) error {
 	}
 }
 
+// basis is what a start without a request depends on: admission does not see it.
+type basis struct {
+	active, spent bool // the subscription; the budget
+	subject       string
+	briefed       bool
+}
+
+func (s *Service) basis(ctx context.Context) (on basis, err error) {
+	limits, err := s.needs.Plans.Limits(ctx)
+	if err != nil {
+		return on, fmt.Errorf("limits: %w", err)
+	}
+	if on.subject, on.briefed, err = s.needs.Workspaces.Subject(ctx); err != nil {
+		return on, fmt.Errorf("workspace: %w", err)
+	}
+	budget, err := s.needs.Plans.BudgetLeft(ctx)
+	if err != nil {
+		return on, fmt.Errorf("budget: %w", err)
+	}
+	on.active, on.spent = limits.Active, budget.Wait > 0
+	return on, nil
+}
+
 // startDue starts one, unless the subscription is not active, the budget is used up or
 // a scroll is active; in each case it is due again at the next time. Admission does
 // not see a scheduled start, so what it would refuse is refused here.
 func (s *Service) startDue(ctx context.Context, row dueRow) error {
-	limits, err := s.needs.Plans.Limits(ctx)
+	on, err := s.basis(ctx)
 	if err != nil {
-		return fmt.Errorf("limits: %w", err)
-	}
-	subject, briefed, err := s.needs.Workspaces.Subject(ctx)
-	if err != nil {
-		return fmt.Errorf("workspace: %w", err)
-	}
-	budget, err := s.needs.Plans.BudgetLeft(ctx)
-	if err != nil {
-		return fmt.Errorf("budget: %w", err)
+		return err
 	}
 	start := Start{Prompt: row.Prompt, Template: row.Template, Schedule: &row.EveryDays}
 	_, known := s.cfg.template(start.Template)
@@ -149,12 +164,12 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 		if err != nil {
 			return err
 		}
-		if !limits.Active || budget.Wait > 0 || !briefed || !known || active > 0 {
+		if !on.active || on.spent || !on.briefed || !known || active > 0 {
 			s.log.Info("scheduled scroll skipped", "account", publicid.Format(publicid.Account, row.AccountID),
-				"subscription", limits.Active, "spent", budget.Wait > 0, "workspace", briefed, "template", known, "active", active)
+				"subscription", on.active, "spent", on.spent, "workspace", on.briefed, "template", known, "active", active)
 			return nil
 		}
-		if _, err := s.insert(ctx, tx, row.AccountID, subject, start); err != nil {
+		if _, err := s.insert(ctx, tx, row.AccountID, on.subject, start); err != nil {
 			return err
 		}
 		return s.needs.Charger.Charge(ctx, tx, row.AccountID, s.cfg.StartUnits)
@@ -192,17 +207,9 @@ func (s *Service) enqueuePass(ctx context.Context, tx *store.Tx, last passArgs) 
 // pass starts a pass over the young videos, a scroll of its own, so that it is charged,
 // followed, stopped and resumed as any other. Doing it twice starts one.
 func (s *Service) pass(ctx context.Context, args passArgs) error {
-	limits, err := s.needs.Plans.Limits(ctx)
+	on, err := s.basis(ctx)
 	if err != nil {
-		return fmt.Errorf("limits: %w", err)
-	}
-	subject, briefed, err := s.needs.Workspaces.Subject(ctx)
-	if err != nil {
-		return fmt.Errorf("workspace: %w", err)
-	}
-	budget, err := s.needs.Plans.BudgetLeft(ctx)
-	if err != nil {
-		return fmt.Errorf("budget: %w", err)
+		return err
 	}
 	refreshes := slices.ContainsFunc(s.cfg.Templates[youngTemplate].Sources, func(id string) bool {
 		source := s.needs.Stages.Find(id)
@@ -233,12 +240,12 @@ func (s *Service) pass(ctx context.Context, args passArgs) error {
 		if err != nil {
 			return err
 		}
-		if !limits.Active || budget.Wait > 0 || !briefed || !refreshes || busy || active > 0 {
-			s.log.Info("pass over young videos skipped", "account", publicid.Format(publicid.Account, args.Account), "subscription", limits.Active,
-				"spent", budget.Wait > 0, "workspace", briefed, "source", refreshes, "passing", busy, "active", active)
+		if !on.active || on.spent || !on.briefed || !refreshes || busy || active > 0 {
+			s.log.Info("pass over young videos skipped", "account", publicid.Format(publicid.Account, args.Account), "subscription", on.active,
+				"spent", on.spent, "workspace", on.briefed, "source", refreshes, "passing", busy, "active", active)
 			return nil
 		}
-		if _, err := s.insert(ctx, tx, args.Account, subject, Start{Template: &name, IdempotencyKey: &key}); err != nil {
+		if _, err := s.insert(ctx, tx, args.Account, on.subject, Start{Template: &name, IdempotencyKey: &key}); err != nil {
 			return err
 		}
 		return s.needs.Charger.Charge(ctx, tx, args.Account, s.cfg.YoungUnits)

@@ -59,7 +59,7 @@ func (s *splitter) refused() {
 
 // limit is a bound at the start of a part.
 type limit struct {
-	// strict bounds are never negated: nobody says "no at least 500 views".
+	// strict bounds are never negated: "no at least 500 views" is no English.
 	strict bool
 	// named bounds start with the name of their field: "views under 500".
 	named bool

@@ -38,7 +38,7 @@ for (const gone of [{ destroyed: true }, { closed: true }]) {
 func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")
-	if err != nil {
+	if err != nil && os.Getenv("CI") == "" {
 		t.Skip("node is not installed")
 	}
 	dir := filepath.Join(t.TempDir(), "acme")
