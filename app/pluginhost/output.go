@@ -13,8 +13,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/time/rate"
 
 	"github.com/scrollery/scrollery/plugins/stage/redact"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
@@ -26,6 +29,12 @@ const (
 	maxLines = 2000
 	maxTail  = 4 << 10
 	maxAttrs = 24
+	// freely is how many bytes of one of a call's outputs are read at once, and paced how
+	// many a second beyond these: a plugin that writes without end waits, not the host.
+	freely = 8 << 20
+	paced  = 1 << 20
+	// tick is the least time that reading waits.
+	tick = 10 * time.Millisecond
 )
 
 // output takes what a plugin writes, which is not trusted: it is cut, counted, and
@@ -80,8 +89,12 @@ func redactor(secrets map[string]string) *strings.Replacer {
 
 // read gives each line to take, the end of an overlong one left out.
 func (o *output) read(reader *bufio.Reader, take func([]byte)) {
+	pace := rate.NewLimiter(paced, freely)
 	for cut := false; ; {
 		line, err := reader.ReadSlice('\n')
+		if wait := pace.ReserveN(time.Now(), len(line)).Delay(); wait > tick {
+			time.Sleep(wait) // never for long, since one line is at most maxLine
+		}
 		if !cut && len(line) > 0 {
 			take(line)
 		}
@@ -96,13 +109,26 @@ func (o *output) noise(line []byte) {
 	o.mu.Lock()
 	o.noisy++
 	o.mu.Unlock()
+	if o.full() {
+		return
+	}
 	o.say(slog.LevelWarn, "plugin wrote to stdout", slog.String("text", o.clean(line)))
+}
+
+// full reports whether the log has as many lines as a call may write, so that one more
+// need not be cleaned.
+func (o *output) full() bool {
+	o.mu.Lock()
+	full := o.lines >= maxLines
+	o.mu.Unlock()
+	return full
 }
 
 // line is one of stderr: a log record, or words.
 func (o *output) line(line []byte) {
+	full := o.full()
 	var fields map[string]any
-	if len(line) > 0 && line[0] == '{' && json.Unmarshal(line, &fields) == nil {
+	if !full && len(line) > 0 && line[0] == '{' && json.Unmarshal(line, &fields) == nil {
 		if message, ok := fields["@message"].(string); ok {
 			o.record(message, fields)
 			return
@@ -118,6 +144,9 @@ func (o *output) line(line []byte) {
 		o.tail = append(o.tail[:0], o.tail[over:]...)
 	}
 	o.mu.Unlock()
+	if full {
+		return
+	}
 	o.say(slog.LevelWarn, "plugin wrote to stderr", slog.String("text", o.clean(line)))
 }
 
