@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
@@ -132,5 +133,52 @@ func TestBriefOfAModel(t *testing.T) {
 	got = draft{}
 	if account.Get(t, `POST /v1/briefs {}`, &got); got.Composer != "counts" || len(got.Sentences) < 2 {
 		t.Errorf("with a broken model: got %+v, want the built-in composer", got)
+	}
+}
+
+// TestOneBriefAtATimeOnTwoServers: two servers share the database alone, and credits suffice
+// for one brief. The model is asked once.
+func TestOneBriefAtATimeOnTwoServers(t *testing.T) {
+	t.Parallel()
+	asked, answer := make(chan struct{}, 2), make(chan string, 2)
+	model := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer {
+		asked <- struct{}{}
+		return modeltest.Answer{Text: <-answer}
+	})
+	address := apptest.ScratchPostgres(t)
+	start := func() *apptest.Running {
+		return apptest.Start(t, sampleFeed, func(cfg *app.Config) {
+			cfg.DatabaseURL = address
+			cfg.Plugins.Settings = map[string]map[string]string{"brief": {"endpoint": model.URL + "/v1", "model": "tester"}}
+			cfg.Plugins.Secrets = map[string]map[string]string{"brief": {"key": modeltest.Key}}
+		})
+	}
+	running, other := start(), start()
+	account := running.Account(t, "pro")
+	account.Get(t, setBrief, &struct{}{})
+	if s := account.Scroll(t, "{}"); s.Status != "completed" {
+		t.Fatalf("scroll: %+v", s)
+	}
+	gift(t, running, account, 60)
+	got := make(chan *apptest.Answer, 2)
+	draft := func(on *apptest.Running) { got <- on.Anonymous().WithKey(account.Key).Do(t, "POST /v1/briefs {}", "") }
+	go draft(running)
+	<-asked
+	go draft(other)
+	select {
+	case <-asked:
+		t.Error("the model is asked for a second brief while the first is drafted")
+		answer <- `{"sentences":[]}`
+	case early := <-got:
+		t.Errorf("before the first brief has ended: got %d %s", early.Status, early.Body)
+	case <-time.After(500 * time.Millisecond):
+	}
+	answer <- `{"sentences":[{"part":"works","text":"Water first.","facts":[1]}]}`
+	if first := <-got; first.Status != http.StatusOK {
+		t.Errorf("the first brief: got %d %s, want 200", first.Status, first.Body)
+	}
+	second := <-got
+	if second.WantError(t, string(apierr.PaymentRequired)); second.JSON(t)["balance"] != 10.0 {
+		t.Errorf("the second brief: got %s, want a balance of 10", second.Body)
 	}
 }

@@ -3,6 +3,7 @@ package briefs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -54,10 +55,13 @@ type Needs struct {
 }
 
 const (
-	// places is how many briefs one process drafts at once, one of a tenant.
+	// places is how many briefs one process drafts at once. A tenant has one at a time in
+	// all processes.
 	places = 4
 	// wait is how long a call waits for a place.
 	wait = 5 * time.Second
+	// look is the time between two looks whether another process still drafts.
+	look = 200 * time.Millisecond
 	// counts is the name of the built-in composer.
 	counts = "counts"
 	// reasonFee is the reason of the fee's entry.
@@ -154,17 +158,41 @@ func (s *Service) run(ctx context.Context, focus string) (stage.Run, error) {
 	return stage.Run{Number: 1, Brief: brief, Rules: rules, Prompt: focus, Now: time.Now().UnixMilli()}, nil
 }
 
+// enter waits for a place in this process, then until no other one drafts for the account.
 func (s *Service) enter(ctx context.Context, account int64) (leave func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	leave, err = s.places.Enter(waiting, account)
+	if err == nil {
+		place := leave
+		var give func()
+		if give, err = s.alone(waiting, account); err == nil {
+			return func() { give(); place() }, nil
+		}
+		place()
+	}
 	switch {
-	case err == nil:
-		return leave, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case waiting.Err() == nil:
+		return nil, fmt.Errorf("draft a brief: %w", err)
 	}
 	return nil, &apierr.Error{Kind: apierr.RateLimited, RetryAfter: wait, Message: "Another brief is being drafted. An account has one at a time: try again when it has ended."}
+}
+
+// alone waits until no other process drafts for the account. It fails when ctx ends.
+func (s *Service) alone(ctx context.Context, account int64) (give func(), err error) {
+	for {
+		give, err := s.db.Alone(ctx, "brief", account)
+		if !errors.Is(err, store.ErrTaken) {
+			return give, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(look):
+		}
+	}
 }
 
 // affords refuses a call whose account cannot pay. Another call may spend the credits

@@ -135,42 +135,55 @@ func TestWhatABriefCosts(t *testing.T) {
 }
 
 // TestAnAccountHasOneBriefAtATime: the model is not asked for a second one that the first
-// leaves no credits for.
+// leaves no credits for, in one process and in two on one PostgreSQL. (SQLite serves one.)
 func TestAnAccountHasOneBriefAtATime(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		w := &world{views: map[string]string{"outliers": oneOutlier}, credits: 50}
-		second := make(chan struct{})
-		w.write = func(context.Context, []stage.Fact) ([]stage.Sentence, error) {
-			if w.asked.Load() > 1 {
-				close(second)
-			}
-			select {
-			case <-second:
-			case <-time.After(300 * time.Millisecond): // so long a second one would have had
-			}
-			return []stage.Sentence{{Part: stage.PartMake, Text: "Pour.", Cites: []string{"vid_a"}}}, nil
-		}
-		s := w.service(t, db)
-		var all sync.WaitGroup
-		var drafted, refused atomic.Int64
-		for range 2 {
-			all.Go(func() {
-				switch _, err := s.Draft(viewer.As(t.Context(), 1), ""); {
-				case err == nil:
-					drafted.Add(1)
-				case apierr.Is(err, apierr.PaymentRequired):
-					refused.Add(1)
-				default:
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		if drafted.Load() != 1 || refused.Load() != 1 || w.asked.Load() != 1 {
-			t.Errorf("%d drafted, %d refused, the model asked %d times; want 1 each", drafted.Load(), refused.Load(), w.asked.Load())
-		}
+	storetest.Each(t, func(t *testing.T, db *store.DB) { oneAtATime(t, db) })
+	t.Run("two processes", func(t *testing.T) {
+		t.Parallel()
+		cfg := storetest.PostgresConfig(t)
+		oneAtATime(t, storetest.Open(t, cfg), storetest.Open(t, cfg))
 	})
+}
+
+// oneAtATime drafts twice at once: by one service, or by one on each database.
+func oneAtATime(t *testing.T, processes ...*store.DB) {
+	t.Helper()
+	w := &world{views: map[string]string{"outliers": oneOutlier}, credits: 50}
+	second := make(chan struct{})
+	w.write = func(context.Context, []stage.Fact) ([]stage.Sentence, error) {
+		if w.asked.Load() > 1 {
+			close(second)
+		}
+		select {
+		case <-second:
+		case <-time.After(300 * time.Millisecond): // so long a second one would have had
+		}
+		return []stage.Sentence{{Part: stage.PartMake, Text: "Pour.", Cites: []string{"vid_a"}}}, nil
+	}
+	var all sync.WaitGroup
+	var drafted, refused atomic.Int64
+	services := make([]*Service, len(processes))
+	for i, db := range processes {
+		services[i] = w.service(t, db)
+	}
+	for i := range 2 {
+		s := services[i%len(services)]
+		all.Go(func() {
+			switch _, err := s.Draft(viewer.As(t.Context(), 1), ""); {
+			case err == nil:
+				drafted.Add(1)
+			case apierr.Is(err, apierr.PaymentRequired):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if drafted.Load() != 1 || refused.Load() != 1 || w.asked.Load() != 1 {
+		t.Errorf("%d drafted, %d refused, the model asked %d times; want 1 each", drafted.Load(), refused.Load(), w.asked.Load())
+	}
 }
 
 // TestViewsAreThoseOfTheScore: a newer reading of the video, which cannot be used, is not

@@ -31,6 +31,9 @@ const (
 
 var errAddress = errors.New("database address: not a valid postgres:// address") // never shows the password
 
+// ErrTaken is the error of a lock between processes that another one holds.
+var ErrTaken = errors.New("another process holds the lock")
+
 // openPostgres opens the connection outside of the pool, then the one pool that Ent,
 // statements and the queue share.
 func (db *DB) openPostgres(ctx context.Context) error {
@@ -101,6 +104,48 @@ func (db *DB) share(ctx context.Context) (size int32, err error) {
 		return conn.QueryRow(ctx, "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int").Scan(&size)
 	})
 	return poolShare(size), err
+}
+
+// Alone takes a name and a number while no other process has them, and returns the
+// function that gives them back, to be called once. It fails with ErrTaken at once where
+// another process has them.
+// They are free again when the process ends, however that is, and on PostgreSQL when its
+// connection outside of the pool is lost. SQLite serves one process, which is always
+// alone. Calls of one process do not exclude each other.
+func (db *DB) Alone(ctx context.Context, name string, number int64) (leave func(), err error) {
+	if db.direct == nil {
+		return func() {}, nil
+	}
+	const key = "(hashtextextended($1, $2))"
+	var holder *pgx.Conn
+	err = db.direct.Use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		var held bool
+		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock"+key, name, number).Scan(&held); err != nil || !held {
+			return err
+		}
+		holder = conn
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take %s %d: %w", name, number, err)
+	}
+	if holder == nil {
+		return nil, ErrTaken
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nodeWait)
+		defer cancel()
+		err := db.direct.Use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+			if conn != holder {
+				return nil // it is lost, and the lock with it
+			}
+			_, err := conn.Exec(ctx, "SELECT pg_advisory_unlock"+key, name, number)
+			return err
+		})
+		if err != nil {
+			db.log.WarnContext(ctx, "a lock between processes is kept until the connection ends", "name", name, "error", err)
+		}
+	}, nil
 }
 
 func poolShare(admitted int32) int32 { return min(max((admitted-spare)/processes-1, minPool), maxPool) }

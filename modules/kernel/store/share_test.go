@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -36,6 +37,48 @@ func TestCommandBesideServer(t *testing.T) {
 	if err := second.Start(ctx); err == nil {
 		t.Error("two processes work on one data directory")
 	}
+}
+
+// TestAlone: of two processes on one PostgreSQL one holds a name and number, until it gives
+// them back or its connection is gone.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	if leave, err := storetest.SQLite(t).Alone(t.Context(), "a", 1); err != nil {
+		t.Errorf("SQLite: %v", err)
+	} else {
+		leave()
+	}
+	cfg := storetest.PostgresConfig(t)
+	here, there := storetest.Open(t, cfg), storetest.Open(t, cfg)
+	take := func(db *store.DB, name string, number int64, want error) func() {
+		t.Helper()
+		leave, err := db.Alone(t.Context(), name, number)
+		if !errors.Is(err, want) {
+			t.Fatalf("%s %d: got %v, want %v", name, number, err, want)
+		}
+		return leave
+	}
+	leave := take(here, "a", 1, nil)
+	take(there, "a", 1, store.ErrTaken)
+	take(there, "a", 2, nil)
+	take(there, "b", 1, nil)
+	leave()
+	leave = take(there, "a", 1, nil)
+	take(here, "a", 1, store.ErrTaken)
+	storetest.Exec(t, here, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted")
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		_, err := here.Alone(t.Context(), "a", 1)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, store.ErrTaken) || time.Now().After(deadline) {
+			t.Fatalf("after the end of the other's connection: %v", err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	leave() // does not give back what is no longer its own
+	take(there, "a", 1, store.ErrTaken)
 }
 
 // TestContention: read, add one, write, from many at once, loses nothing.
