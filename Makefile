@@ -58,7 +58,7 @@ kits: ## Build the wheel and the npm tarball for authors of plugins, into bin/ki
 	cd $(BIN)/kits/ts && npm pack --silent --pack-destination ..
 
 .PHONY: run
-run: build ## Serve with the sample library; prints the address, a key and three curl lines
+run: build ## Serve with the sample library; prints the address, a key and four curl lines
 	$(BIN)/scrollery serve --sample
 
 .PHONY: demo

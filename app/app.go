@@ -228,6 +228,7 @@ type Service struct {
 	server  *Server
 	routes  *Routes
 	keys    *keys.Service
+	credits *credits.Service
 	console *console.Console
 	codes   *console.Codes
 	drain   *drain
@@ -259,7 +260,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	}
 	s.baseURL = cfg.BaseURL
 	s.graph = fx.New(graph(cfg, log), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
-		fx.Populate(&s.server, &s.routes, &s.keys, &s.console, &s.codes, &s.drain, &s.page))
+		fx.Populate(&s.server, &s.routes, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page))
 	if err = cause(s.graph.Err()); err == nil && cfg.OpsPage {
 		err = s.page.mount(s.ops, s.console) // before anything runs that would have to end if it fails
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/scrollery/scrollery/app/demo"
 	"github.com/scrollery/scrollery/modules/console"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
@@ -19,9 +21,11 @@ import (
 const (
 	sampleEmail   = "sample@example.com"
 	sampleScrolls = 3
+	// sampleCredits are enough for ten briefs. They are granted once.
+	sampleCredits = 500
 )
 
-// ServeSample serves a fictional library: it prints the address, a key and three
+// ServeSample serves a fictional library: it prints the address, a key and
 // commands to try. An existing library is not changed. Until then the log has
 // warnings only, so that progress and key can be seen.
 func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error {
@@ -58,6 +62,9 @@ func (s *Service) showSample(ctx context.Context, out, progress io.Writer) error
 	if err := journey.Fill(ctx, key); err != nil {
 		return fmt.Errorf("fill the sample library: %w", err)
 	}
+	if err := s.grantSample(ctx); err != nil {
+		return fmt.Errorf("grant credits to the sample: %w", err)
+	}
 	fmt.Fprintf(out, `Scrollery serves at %[1]s, with a sample library of invented videos.
 A key for it: %[2]s
 
@@ -67,10 +74,26 @@ Try:
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/hooks?limit=3"
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/outliers?limit=3"
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/trends?limit=3"
+  curl -s -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{}' "%[1]s/v1/briefs"
 
 The service description is at %[1]s/openapi.json. Stop with Ctrl-C.
 `, s.baseURL, key, s.openConsole())
 	return nil
+}
+
+// grantSample gives the account of the sample credits, as the operator does: what costs
+// credits, such as a brief, can be tried at once. A later start grants no more.
+func (s *Service) grantSample(ctx context.Context) error {
+	account, ok, err := s.keys.AccountOf(viewer.System(ctx), sampleEmail)
+	if err == nil && !ok {
+		err = errors.New("the account is gone")
+	}
+	if err != nil {
+		return err
+	}
+	ctx = audit.As(viewer.System(ctx), audit.Operator())
+	_, err = s.credits.Grant(ctx, account, sampleCredits, "grant:"+publicid.Format(publicid.Account, account)+":sample")
+	return err
 }
 
 // consoleLife is how long the key of the sample's one-time code lives.

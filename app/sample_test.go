@@ -1,0 +1,96 @@
+package app_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/app"
+)
+
+// printed is the command that drafts a brief, as the sample prints it.
+var printed = regexp.MustCompile(`curl .*"Authorization: Bearer (\S+)".* -d '(.*)' "(http://\S+/v1/briefs)"`)
+
+// TestTheSampleCanBeTried: the brief that `scrollery serve --sample` prints a command for is
+// drafted at the first try. Credits come once, by the operator's grant.
+func TestTheSampleCanBeTried(t *testing.T) {
+	t.Parallel()
+	cfg := app.Defaults()
+	cfg.Addr, cfg.OpsAddr, cfg.DataDir, cfg.ReadPages = "127.0.0.1:0", "127.0.0.1:0", t.TempDir(), false
+	if err := cfg.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	tryBrief(t, cfg)
+	tryBrief(t, cfg)
+	operator, err := app.NewOperator(t.Context(), cfg, app.NewLog(io.Discard, cfg.LogLevel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := operator.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	account, err := operator.Account(t.Context(), "sample@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var granted []int64
+	for _, m := range account.Movements {
+		if m.Reason == "grant" {
+			granted = append(granted, m.Amount)
+		}
+	}
+	if account.Credits != 400 || len(granted) != 1 || granted[0] != 500 {
+		t.Errorf("got %d credits after two briefs and the grants %v, want 400 and one of 500", account.Credits, granted)
+	}
+	var audited bool
+	for _, change := range account.Changes {
+		audited = audited || strings.HasPrefix(change.Actor, "operator")
+	}
+	if !audited {
+		t.Errorf("no entry of the operator in %+v", account.Changes)
+	}
+}
+
+// tryBrief serves the sample and makes the call that is printed.
+func tryBrief(t *testing.T, cfg app.Config) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reader, writer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := app.ServeSample(ctx, cfg, writer, io.Discard)
+		_ = writer.CloseWithError(io.ErrUnexpectedEOF)
+		ended <- err
+	}()
+	text := make([]byte, 8192)
+	n, err := io.ReadAtLeast(reader, text, 200)
+	command := printed.FindStringSubmatch(string(text[:n]))
+	if err != nil || command == nil {
+		t.Fatalf("got %q, %v; want a command for a brief", text[:n], err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, command[3], strings.NewReader(command[2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+command[1])
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(body), `"status":"drafted"`) {
+		t.Errorf("got %d %s, %v; want a brief", answer.StatusCode, body, err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("serve the sample: %v", err)
+	}
+}
