@@ -33,6 +33,8 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const (
 	document         = "index.html"
 	operatorDocument = "operator.html"
+	// creators is where the pages of creators are; a handle may have a dot.
+	creators = "creators/"
 )
 
 // types are the files of the console and their media types. Nothing else is served.
@@ -134,7 +136,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	found, ok := c.files[name]
 	if !ok || strings.HasPrefix(name, "operator.") {
-		if path.Ext(name) != "" { // the addresses of pages have no extension
+		if path.Ext(name) != "" && !strings.HasPrefix(name, creators) { // the addresses of other pages have no extension
 			http.NotFound(w, r)
 			return
 		}

@@ -64,6 +64,7 @@ func TestFilesAndPages(t *testing.T) {
 		"/console":                {http.StatusMovedPermanently, "text/html; charset=utf-8"},
 		"/console/":               {http.StatusOK, "text/html; charset=utf-8"},
 		"/console/scroll/scr_1":   {http.StatusOK, "text/html; charset=utf-8"},
+		"/console/creators/a/b.c": {http.StatusOK, "text/html; charset=utf-8"},
 		"/console/console.js":     {http.StatusOK, "text/javascript; charset=utf-8"},
 		"/console/console.css":    {http.StatusOK, "text/css; charset=utf-8"},
 		"/console/licenses.txt":   {http.StatusOK, "text/plain; charset=utf-8"},

@@ -7,7 +7,7 @@ export const number = (value: number, digits = 0) => new Intl.NumberFormat(local
 
 export const compact = (value: number) => new Intl.NumberFormat(locale(), { notation: "compact", maximumFractionDigits: 1 }).format(value);
 
-export const percent = (part: number) => new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 0 }).format(part);
+export const percent = (part: number, digits = 0) => new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: digits }).format(part);
 
 export const money = (dollars: number) =>
   new Intl.NumberFormat(locale(), { style: "currency", currency: "USD", minimumFractionDigits: 0, maximumFractionDigits: 2 }).format(dollars);
@@ -17,6 +17,9 @@ export const date = (at: number) => new Intl.DateTimeFormat(locale(), { dateStyl
 export const dateTime = (at: number) => new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(at);
 
 export const time = (at: number) => new Intl.DateTimeFormat(locale(), { timeStyle: "short" }).format(at);
+
+/** The short name of a day of the week, Monday is 0. */
+export const weekday = (day: number) => new Intl.DateTimeFormat(locale(), { weekday: "short", timeZone: "UTC" }).format(Date.UTC(2024, 0, 1 + day));
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 31_536_000_000], ["month", 2_592_000_000], ["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000],

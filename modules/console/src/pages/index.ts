@@ -3,6 +3,7 @@
 import type { FunctionComponent } from "preact";
 import type { Key } from "../i18n/t";
 import { Account } from "./account";
+import { Creators } from "./creators";
 import { Hooks } from "./hooks";
 import { Library } from "./library";
 import { Outliers } from "./outliers";
@@ -20,8 +21,8 @@ export type PageEntry = {
   /** The first part of the address below /console/; empty for the first page. */
   path: string;
   title: Key;
-  /** The path of its icon, on a grid of 24 by 24. */
-  icon: string;
+  /** The path of its icon, on a grid of 24 by 24; a page without one is not in the navigation. */
+  icon?: string;
   view: FunctionComponent<PageProps>;
 };
 
@@ -35,4 +36,5 @@ export const pages: PageEntry[] = [
   { path: "rules", title: "nav.rules", icon: "M4 6h10M4 12h7M4 18h10M17 10l2 2 3-4", view: RulesPage },
   { path: "library", title: "nav.library", icon: "M5 4v16M10 4v16M14 5l5 15M3 20h18", view: Library },
   { path: "account", title: "nav.account", icon: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 20c1.5-3.5 4.5-5 8-5s6.500 1.500 8 5", view: Account },
+  { path: "creators", title: "table.creator", view: Creators },
 ];

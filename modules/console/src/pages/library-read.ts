@@ -7,7 +7,7 @@ import type { Page } from "../api/query";
 export type Entry = { video: Video; archived: boolean };
 
 type Wanted = {
-  q: string | undefined; platform: string | undefined; kind: string | undefined; hashtag: string | undefined; minViews: number | undefined;
+  q: string | undefined; creator: string | undefined; platform: string | undefined; kind: string | undefined; hashtag: string | undefined; minViews: number | undefined;
   postedAfter: number | undefined; postedBefore: number | undefined; annotated: boolean | undefined;
 };
 

@@ -16,7 +16,7 @@ import { readVideos, type Entry } from "./library-read";
 import { VideoPage } from "./video";
 import { Annotate, useArchive } from "./video-actions";
 
-const names = ["q", "platform", "kind", "tag", "minViews", "from", "until", "noted", "archived"];
+const names = ["q", "creator", "platform", "kind", "tag", "minViews", "from", "until", "noted", "archived"];
 
 export function Library({ rest }: PageProps) {
   const id = rest[0];
@@ -30,7 +30,7 @@ function count(video: Video, name: "views" | "likes"): string {
 
 function Overview() {
   const wanted = {
-    q: filter("q"), platform: filter("platform"), kind: filter("kind"), hashtag: filter("tag"), minViews: numberFilter("minViews"),
+    q: filter("q"), creator: filter("creator"), platform: filter("platform"), kind: filter("kind"), hashtag: filter("tag"), minViews: numberFilter("minViews"),
     postedAfter: dayFilter("from"), postedBefore: dayFilter("until", true), annotated: filter("noted") === "1" || undefined,
   };
   const archivedToo = filter("archived") === "1";
@@ -65,6 +65,7 @@ function Overview() {
       <PageHead title={t("nav.library")} lead={t("library.lead")} />
       <Filters names={names}>
         <InputFilter name="q" label={t("filter.search")} />
+        <InputFilter name="creator" label={t("table.creator")} />
         <ChoiceFilter name="platform" label={t("filter.platform")} values={platforms} prefix="platform" />
         <ChoiceFilter name="kind" label={t("filter.kind")} values={kinds} prefix="kind" />
         <InputFilter name="tag" label={t("filter.hashtag")} maxLength={100} />

@@ -33,7 +33,7 @@ function Pages() {
   return (
     <nav aria-label={t("nav.label")}>
       <ul>
-        {pages.map((page) => (
+        {pages.filter((page) => page.icon).map((page) => (
           <li key={page.path}>
             <Link href={page.path ? to(page.path) : to()} aria-current={page.path === current ? "page" : undefined}>
               <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path d={page.icon} fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" /></svg>

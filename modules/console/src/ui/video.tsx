@@ -3,7 +3,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Video } from "../../gen/scrollery/v1/library_pb";
 import { date } from "../i18n/format";
 import { t, word } from "../i18n/t";
-import { Out, Quote, isPlatform } from "./parts";
+import { to } from "../shell/router";
+import { Link, Out, Quote, isPlatform } from "./parts";
 
 /** A member of a video's metadata if it is a text. */
 export function textOf(metadata: JsonObject | undefined, name: string): string {
@@ -16,11 +17,17 @@ export function nameOf(video: Video): string {
   return textOf(video.metadata, "title") || textOf(video.metadata, "caption") || `${word("platform", video.platform)} ${video.externalId}`;
 }
 
-export function Byline({ video }: { video: Video }) {
+/** The longest handle that the API takes. */
+const longestHandle = 200;
+
+/** `here`: the page is the creator's, so it has no link to itself. */
+export function Byline({ video, here }: { video: Video; here?: boolean }) {
   const posted = video.postedAt;
+  const handle = video.source?.handle?.replace(/^@/, "") ?? "";
+  const name = <bdi>@{handle.slice(0, 80)}</bdi>;
   return (
     <span class="byline">
-      {video.source?.handle && <bdi>@{video.source.handle.replace(/^@/, "").slice(0, 80)}</bdi>}
+      {handle && (here || handle.length > longestHandle ? name : <Link href={to("creators", video.platform, handle)}>{name}</Link>)}
       <span>{word("platform", video.platform)}</span>
       {video.source && <span>{word("kind", video.source.kind)}</span>}
       {posted !== undefined && <time dateTime={new Date(posted).toISOString()}>{date(posted)}</time>}
