@@ -187,7 +187,7 @@ func TestMinuteRate(t *testing.T) {
 	b := setup(t, func(c *api.Config) { c.RateLimit = true })
 	for i := range 5 {
 		if got := b.call(t, "POST", "/v1/api_keys/recover", "", `{"email":"a@example.com"}`); got.status != 200 {
-			t.Fatalf("call %d: %d", i, got.status)
+			t.Fatalf("call %d: %d, want 200", i, got.status)
 		}
 	}
 	got := b.call(t, "POST", "/v1/api_keys/recover", "", `{"email":"a@example.com"}`)

@@ -50,7 +50,7 @@ func BenchmarkHealth(b *testing.B) {
 			b.Fatal(err)
 		}
 		if body, _ := io.ReadAll(response.Body); string(body) != `{"status":"ok"}` {
-			b.Fatalf("%d %s", response.StatusCode, body)
+			b.Fatalf("%d %s, want %q", response.StatusCode, body, `{"status":"ok"}`)
 		}
 		_ = response.Body.Close()
 	}

@@ -167,7 +167,7 @@ func TestEncoderForm(t *testing.T) {
 	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		t.Run(fmt.Sprintf("%v is refused", number), func(t *testing.T) {
 			if _, err := appendNumber(nil, number); err == nil {
-				t.Errorf("%v was encoded", number)
+				t.Errorf("%v was encoded, want an error", number)
 			}
 		})
 	}

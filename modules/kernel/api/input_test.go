@@ -121,7 +121,7 @@ func TestInputIsStrict(t *testing.T) {
 			got := b.call(t, c.method, c.path, "good", c.body, "Content-Type", "application/json")
 			if c.issues == nil {
 				if got.status >= 400 {
-					t.Errorf("refused: %s", got.body)
+					t.Errorf("refused: %s, want less than 400", got.body)
 				}
 				return
 			}
@@ -193,7 +193,7 @@ func TestEmptyListSetsItsFlag(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			b.call(t, "PUT", "/v1/workspace", "good", body)
 			if got := b.fake.last(t).(*scrolleryv1.UpdateWorkspaceRequest); got.GetClearCompetitors() != cleared {
-				t.Errorf("%s: %v", body, got)
+				t.Errorf("%s, want %v: %v", body, cleared, got)
 			}
 		})
 	}

@@ -71,11 +71,11 @@ func TestListsAreDescribed(t *testing.T) {
 		}
 		switch contentType := answer.Header.Get("Content-Type"); {
 		case answer.StatusCode != 200:
-			t.Errorf("GET %s: %d %s", path, answer.StatusCode, body)
+			t.Errorf("GET %s: %d %s, want 200", path, answer.StatusCode, body)
 		case contentType == "text/csv; charset=utf-8; header=present":
 			got = append(got, op.OperationID)
 		case contentType != "application/json":
-			t.Errorf("GET %s: %s", path, contentType)
+			t.Errorf(`GET %s, want "application/json": %s`, path, contentType)
 		}
 	}
 	slices.Sort(want)

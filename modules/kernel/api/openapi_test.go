@@ -24,7 +24,7 @@ func contract(t *testing.T, b *bundle) (validator.Validator, string) {
 	t.Helper()
 	got := b.call(t, "GET", "/openapi.json", "", "")
 	if got.status != 200 || got.header.Get("Content-Type") != "application/json" {
-		t.Fatalf("%d %v", got.status, got.header)
+		t.Fatalf(`%d %v, want status 200 and Content-Type "application/json"`, got.status, got.header)
 	}
 	document, err := libopenapi.NewDocument([]byte(got.body))
 	if err != nil {
@@ -55,7 +55,7 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 		}
 	}
 	if got := strings.Count(text, `"operationId"`); got != 65 {
-		t.Errorf("%d operations", got)
+		t.Errorf("%d operations, want 65", got)
 	}
 	t.Run("every property and parameter is explained", func(t *testing.T) {
 		var document map[string]any
@@ -67,14 +67,14 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 			properties, _ := part["properties"].(map[string]any)
 			for name, property := range properties {
 				if explained++; property.(map[string]any)["description"] == nil {
-					t.Errorf("%s/%s has no description; write a comment in its .proto file", path, name)
+					t.Errorf("%s/%s has no description; write a comment in its .proto file, want description not nil", path, name)
 				}
 			}
 		})
 		eachPart(document, "", func(path string, part map[string]any) {
 			if part["in"] == "query" {
 				if explained++; part["description"] == nil {
-					t.Errorf("%s has no description; write a comment in its .proto file", path)
+					t.Errorf("%s has no description; write a comment in its .proto file, want description not nil", path)
 				}
 			}
 		})

@@ -263,7 +263,7 @@ func TestReflection(t *testing.T) {
 			body, _ := io.ReadAll(response.Body)
 			_ = response.Body.Close()
 			if !strings.Contains(string(body), "scrollery.v1.LibraryService") {
-				t.Errorf("%s: %q %v", version, body, response.Trailer)
+				t.Errorf(`%s: %q %v, want with "scrollery.v1.LibraryService"`, version, body, response.Trailer)
 			}
 		})
 	}

@@ -77,7 +77,7 @@ func (e *events) last(t *testing.T) api.Event {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.list) == 0 {
-		t.Fatal("no event was recorded")
+		t.Fatalf("no event was recorded: got %v, want some", len(e.list))
 	}
 	return e.list[len(e.list)-1]
 }
@@ -128,7 +128,7 @@ func (r *fakeModule) last(t *testing.T) proto.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.requests) == 0 {
-		t.Fatal("no request reached the module")
+		t.Fatalf("no request reached the module: got %v, want some", len(r.requests))
 	}
 	return r.requests[len(r.requests)-1]
 }
@@ -179,7 +179,7 @@ func setup(t testing.TB, change ...func(*api.Config)) *bundle {
 		t.Fatal(err)
 	}
 	if missing := mux.Missing(); len(missing) > 0 {
-		t.Fatalf("not mounted: %v", missing)
+		t.Fatalf("not mounted: %v, want none", missing)
 	}
 	b.server = httptest.NewUnstartedServer(mux.Handler())
 	b.server.Config.Protocols = new(http.Protocols)

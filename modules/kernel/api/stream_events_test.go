@@ -134,7 +134,7 @@ func TestAStreamIsRefusedAsOtherCalls(t *testing.T) {
 			}
 			check(t, "events", before+1, b.events.count())
 			if ok, failed := v.ValidateHttpResponse(request, recorder.Result()); !ok {
-				t.Errorf("the document does not allow %s: %v", got.body, failed[0])
+				t.Errorf("the document does not allow %s, want one: %v", got.body, failed[0])
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func TestTools(t *testing.T) {
 		}
 		for i := range method.Output().Fields().Len() {
 			if secret, _ := proto.GetExtension(method.Output().Fields().Get(i).Options(), scrolleryv1.E_Secret).(bool); secret {
-				t.Errorf("%s answers with a secret", op.Id)
+				t.Errorf("%s answers with a secret, want not secret", op.Id)
 			}
 		}
 	})

@@ -45,7 +45,7 @@ func TestACopySaysWhatAProgramChanged(t *testing.T) {
 				}
 			}
 			if err := given.Give("a", []byte("again")); err == nil {
-				t.Error("a file was copied twice")
+				t.Error("a file was copied twice, want an error")
 			}
 			program, err := files.Open(dir, limits, false)
 			if err != nil {

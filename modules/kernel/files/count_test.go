@@ -54,12 +54,12 @@ func wantTrue(t *testing.T, dir string, limits files.Limits) {
 	defer f.Close()
 	used, entries := measure(t, dir)
 	if used > limits.Total || entries > limits.Entries {
-		t.Fatalf("%d bytes in %d entries are beyond %+v", used, entries, limits)
+		t.Fatalf("%d bytes in %d entries are beyond %+v, want used at most %v and entries at most %v", used, entries, limits, limits.Total, limits.Entries)
 	}
 	for size := limits.File; size > 0; size /= 2 {
 		for n := 0; f.Write(fmt.Sprintf("fill%d-%d", size, n), strings.Repeat("x", int(size))) == nil; n++ {
 			if n > limits.Entries {
-				t.Fatal("no end")
+				t.Fatalf("no end: got %v, want at most %v", n, limits.Entries)
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func TestAFullFolderIsNotSlower(t *testing.T) {
 	floor, crowded := best(full(t, 0)), best(full(t, 4000))
 	t.Logf("empty %v, with 4,000 files %v", floor, crowded)
 	if crowded > 3*floor {
-		t.Errorf("a write takes %v with 4,000 files and %v with none", crowded, floor)
+		t.Errorf("a write takes %v with 4,000 files and %v with none, want at most %v", crowded, floor, 3*floor)
 	}
 }
 

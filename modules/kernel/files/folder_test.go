@@ -51,16 +51,16 @@ func TestHostilePathsAreRefused(t *testing.T) {
 				})
 			}
 			if _, err := f.Read(path); err == nil {
-				t.Error("was read")
+				t.Error("was read, want an error")
 			}
 		})
 	}
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil || len(entries) != 1 {
-		t.Fatalf("beside the folder: %v %v", entries, err)
+		t.Fatalf("beside the folder: %v %v, want no error and 1 entry", entries, err)
 	}
 	if files, err := f.List(); err != nil || len(files) != 0 {
-		t.Fatalf("in the folder: %v %v", files, err)
+		t.Fatalf("in the folder: %v %v, want no error and no files", files, err)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestLinksAndStrangeFilesAreNotFollowed(t *testing.T) {
 				t.Errorf("write %s: %v", path, err)
 			}
 			if text, err := f.Read(path); err == nil {
-				t.Errorf("%s reads %q", path, text)
+				t.Errorf("%s reads %q, want an error", path, text)
 			}
 			if err := f.Remove(path); !errors.As(err, &refused) {
 				t.Errorf("remove %s: %v", path, err)
@@ -114,7 +114,7 @@ func TestLinksAndStrangeFilesAreNotFollowed(t *testing.T) {
 		})
 	}
 	if text, err := os.ReadFile(secret); err != nil || string(text) != "secret" {
-		t.Errorf("the secret is %q, %v", text, err)
+		t.Errorf(`the secret is %q, %v, want no error and text "secret"`, text, err)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestRacingWritersKeepTheBound(t *testing.T) {
 	}
 	writers.Wait()
 	if wrote.Load() != 10 {
-		t.Errorf("%d writes of 100 bytes went into 1000", wrote.Load())
+		t.Errorf("%d writes of 100 bytes went into 1000, want 10", wrote.Load())
 	}
 }
 

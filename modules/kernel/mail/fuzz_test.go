@@ -27,11 +27,11 @@ func FuzzFormat(f *testing.F) {
 		}
 		recipients, err := read.Header.AddressList("To")
 		if err != nil || len(recipients) != 1 || len(read.Header) != 9 {
-			t.Errorf("%q: %v, %v, %d headers", out, recipients, err, len(read.Header))
+			t.Errorf("%q: %v, %v, %d headers, want no error, 1 recipient and 9 Header", out, recipients, err, len(read.Header))
 		}
 		for i, line := range bytes.Split(out, []byte("\r\n")) {
 			if len(line) > 998 {
-				t.Errorf("line %d has %d bytes", i, len(line))
+				t.Errorf("line %d has %d bytes, want at most 998", i, len(line))
 			}
 		}
 	})

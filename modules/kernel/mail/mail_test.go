@@ -55,14 +55,14 @@ func TestOutboxWritesAMessageThatMailProgramsRead(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 || !strings.HasSuffix(files[0], ".eml") {
-		t.Fatalf("files %v, %v", files, err)
+		t.Fatalf(`files %v, %v, want no error, 1 file and files[0] ending in ".eml"`, files, err)
 	}
 	if strings.Contains(strings.ToLower(files[0]), "ana") {
-		t.Errorf("the name %q tells the recipient", files[0])
+		t.Errorf(`the name %q tells the recipient, want without "ana"`, files[0])
 	}
 	info, err := os.Stat(files[0])
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
+		t.Errorf("mode %v, %v, want no error and mode 0o600", info.Mode(), err)
 	}
 	file, err := os.Open(files[0])
 	if err != nil {
@@ -74,14 +74,14 @@ func TestOutboxWritesAMessageThatMailProgramsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := read.Header.Get("To"); got != "<ana@example.com>" {
-		t.Errorf("To: %s", got)
+		t.Errorf(`To: %s, want "<ana@example.com>"`, got)
 	}
 	if _, err := read.Header.Date(); err != nil {
 		t.Errorf("Date: %v", err)
 	}
 	body, err := io.ReadAll(quotedprintable.NewReader(read.Body))
 	if err != nil || strings.ReplaceAll(string(body), "\r\n", "\n") != sent.Text {
-		t.Errorf("body %q, %v", body, err)
+		t.Errorf("body %q, %v, want no error and text %v", body, err, sent.Text)
 	}
 }
 
@@ -98,14 +98,14 @@ func TestFormatRefusesHeaderInjection(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v is refused", message), func(t *testing.T) {
 			if text, err := Format(from, message, "id", time.Now()); err == nil {
-				t.Errorf("%+v became %q", message, text)
+				t.Errorf("%+v became %q, want an error", message, text)
 			}
 		})
 	}
 	for _, from := range []netmail.Address{{}, {Name: "a\r\nb", Address: "a@b.c"}} {
 		t.Run(fmt.Sprintf("sender %q is refused", from), func(t *testing.T) {
 			if _, err := Format(from, Message{To: "a@b.c", Subject: "x"}, "id", time.Now()); err == nil {
-				t.Errorf("sender %q was taken", from)
+				t.Errorf("sender %q was taken, want an error", from)
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func TestNewOutboxRefusesASenderThatIsNone(t *testing.T) {
 	for _, from := range []string{"", "x", "a@b.c\r\nBcc: d@e.f", "é@b.c"} {
 		t.Run(fmt.Sprintf("%q is refused", from), func(t *testing.T) {
 			if _, err := NewOutbox("x", from); err == nil {
-				t.Errorf("%q was taken", from)
+				t.Errorf("%q was taken, want an error", from)
 			}
 		})
 	}

@@ -204,7 +204,7 @@ func (s *server) wantHello(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.letters) != 1 || s.letters[0].to != "ada@example.com" {
-		t.Fatalf("letters %v", s.letters)
+		t.Fatalf(`letters %v, want 1 letter and to "ada@example.com"`, s.letters)
 	}
 	got, err := mail.ReadMessage(strings.NewReader(s.letters[0].text))
 	if err != nil {
@@ -232,14 +232,14 @@ func TestSMTPCheckTriesAllButAMessage(t *testing.T) {
 		t.Errorf("with the right password: %v", err)
 	}
 	if err := s.sender(t, "smtp://ana:wrong@127.0.0.1"+host).Check(t.Context()); err == nil {
-		t.Error("no error with a wrong password")
+		t.Error("no error with a wrong password, want an error")
 	}
 	open := serve(t, false, false)
 	if err := open.sender(t, "smtp://"+open.addr).Check(t.Context()); err == nil {
-		t.Error("no error where the server offers no TLS")
+		t.Error("no error where the server offers no TLS, want an error")
 	}
 	if err := s.sender(t, "smtp://127.0.0.1:1").Check(t.Context()); err == nil {
-		t.Error("no error where no server listens")
+		t.Error("no error where no server listens, want an error")
 	}
 }
 
@@ -308,23 +308,23 @@ func TestSMTPRefusesToSendInTheOpen(t *testing.T) {
 	t.Parallel()
 	s := serve(t, false, false) // offers no STARTTLS
 	if err := s.sender(t, "smtp://"+s.addr).Send(context.Background(), hello); err == nil || errors.Is(err, ErrRefused) {
-		t.Errorf("without STARTTLS: %v", err)
+		t.Errorf("without STARTTLS: %v, want an error and other than %v", err, ErrRefused)
 	}
 	s = serve(t, false, true)
 	out := s.sender(t, "smtp://ana:wrong@"+s.addr)
 	s.password = true
 	if err := out.Send(context.Background(), hello); err == nil || strings.Contains(err.Error(), "wrong") {
-		t.Errorf("wrong password: %v", err)
+		t.Errorf(`wrong password: %v, want an error and text without "wrong"`, err)
 	}
 	stranger, err := NewSMTP("smtp://"+s.addr, "no-reply@scrollery.test", quietly())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := stranger.Send(context.Background(), hello); err == nil {
-		t.Error("an unknown certificate was trusted")
+		t.Error("an unknown certificate was trusted, want an error")
 	}
 	if len(s.letters) != 0 {
-		t.Errorf("letters %v", s.letters)
+		t.Errorf("letters %v, want none", s.letters)
 	}
 }
 
@@ -346,7 +346,7 @@ func TestSMTPHeadersCannotBeInjected(t *testing.T) {
 		})
 	}
 	if len(s.letters) != 0 {
-		t.Errorf("letters %v", s.letters)
+		t.Errorf("letters %v, want none", s.letters)
 	}
 }
 
@@ -364,6 +364,6 @@ func TestSMTPAddresses(t *testing.T) {
 		})
 	}
 	if _, err := NewSMTP("smtp://mail.example.com", "no-address", quietly()); err == nil {
-		t.Error("a sender without an address")
+		t.Error("a sender without an address, want an error")
 	}
 }

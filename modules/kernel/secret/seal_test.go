@@ -30,7 +30,7 @@ func TestSealer(t *testing.T) {
 	})
 	t.Run("opens in no other place", func(t *testing.T) {
 		if got, err := one.Open(sealed, "whk_2"); err == nil {
-			t.Errorf("got %q", got)
+			t.Errorf("got %q, want an error", got)
 		}
 	})
 	t.Run("another key is named as the reason", func(t *testing.T) {
@@ -42,14 +42,14 @@ func TestSealer(t *testing.T) {
 		for _, damaged := range [][]byte{nil, sealed[:8], append(sealed[:len(sealed)-1:len(sealed)-1], sealed[len(sealed)-1]^1)} {
 			t.Run(fmt.Sprintf("%x is refused", damaged), func(t *testing.T) {
 				if got, err := one.Open(damaged, "whk_1"); err == nil {
-					t.Errorf("%x gives %q", damaged, got)
+					t.Errorf("%x gives %q, want an error", damaged, got)
 				}
 			})
 		}
 	})
 	t.Run("a short key is refused", func(t *testing.T) {
 		if _, err := secret.NewSealer("short"); err == nil {
-			t.Error("got a sealer")
+			t.Error("got a sealer, want an error")
 		}
 	})
 }
@@ -77,6 +77,6 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 		t.Errorf("the file has %v, %v, want mode 0600", info.Mode(), err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".key-*")); len(left) != 0 {
-		t.Errorf("left over: %v", left)
+		t.Errorf("left over: %v, want none", left)
 	}
 }

@@ -39,7 +39,7 @@ func BenchmarkRead(b *testing.B) {
 			}
 		}
 		if err := rows.Close(); err != nil || id == 0 {
-			b.Fatal("no row", err)
+			b.Fatalf("no row %v, want no error and id not 0", err)
 		}
 	}
 	b.Run("floor", func(b *testing.B) {

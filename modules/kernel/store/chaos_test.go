@@ -41,7 +41,7 @@ func TestKilledProcess(t *testing.T) {
 			last.Concurrency, last.Work = 4, func(ctx context.Context, args json.RawMessage) error { return record(ctx, db, args) }
 			start(t, db, last)
 			if failed := settled(t, db); failed != 0 {
-				t.Errorf("%d jobs failed", failed)
+				t.Errorf("%d jobs failed, want 0", failed)
 			}
 			if done := scan(t, db, "SELECT count(*) FROM accounts WHERE created_at = 1"); done != jobs {
 				t.Errorf("%d of %d jobs are done", done, jobs)

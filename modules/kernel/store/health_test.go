@@ -31,7 +31,7 @@ func TestProbeWrites(t *testing.T) {
 			store.Postgres: "SELECT count(*) FROM node_numbers WHERE number = -1",
 		}[db.Dialect()]
 		if got := storetest.Count(t, db, marker); got == 0 {
-			t.Error("nothing was written")
+			t.Errorf("nothing was written: got %v, want not 0", got)
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestProbeTellsOfDamage(t *testing.T) {
 	}
 	put(at, bytes.Repeat([]byte{0xee}, page))
 	if err := db.QuickCheck(t.Context()); err == nil {
-		t.Error("the check of a damaged file finds nothing")
+		t.Error("the check of a damaged file finds nothing, want an error")
 	}
 	err = db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error {
 		rows, err := tx.Query(ctx, "SELECT max(length(text)) FROM filler")
@@ -121,7 +121,7 @@ func TestProbeTellsOfDamage(t *testing.T) {
 		return rows.Err()
 	})
 	if err == nil {
-		t.Fatal("a statement reads the damaged page")
+		t.Fatal("a statement reads the damaged page, want an error")
 	}
 	if db.Suspect(errors.New("another failure")); db.Probe(t.Context()) != nil {
 		t.Error("any error counts as damage")
@@ -193,10 +193,10 @@ func TestABackupHasTheMarks(t *testing.T) {
 	defer restored.Close()
 	marks, err := filepath.Glob(filepath.Join(dir, "nodes", "[0-9][0-9][0-9]"))
 	if err != nil || len(marks) < 1 {
-		t.Errorf("marks in the copy: %v (%v)", marks, err)
+		t.Errorf("marks in the copy: %v (%v), want no error and at least 1 marks", marks, err)
 	}
 	if id := restored.NewID(); id == last {
-		t.Errorf("the copy makes id %d again", id)
+		t.Errorf("the copy makes id %d again, want other than %v", id, last)
 	}
 	same := 0
 	for _, mark := range marks {
@@ -209,7 +209,7 @@ func TestABackupHasTheMarks(t *testing.T) {
 		}
 	}
 	if same == 0 {
-		t.Error("no mark is the one of the original")
+		t.Errorf("no mark is the one of the original: got %v, want same not 0", same)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestHotRefusesTextsWithoutTheirMark(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("prepared: %s", text)
+					t.Errorf("prepared: %s, want one", text)
 				}
 			}()
 			db.Hot(text)
@@ -119,7 +119,7 @@ func TestHotExpandsItsMarks(t *testing.T) {
 		t.Run("a text is prepared once and listed", func(t *testing.T) {
 			one := db.Hot("SELECT 2 FROM t WHERE {tenant}")
 			if other := db.Hot(one.Text()); other != one {
-				t.Error("the same text gives another statement")
+				t.Errorf("the same text gives another statement: got %v, want %v", other, one)
 			}
 			for _, s := range db.Hots() {
 				if s == one {
@@ -201,7 +201,7 @@ func TestHotRunsForItsTenantOnly(t *testing.T) {
 			})
 		}
 		if rows, err := db.Hot("SELECT nothing FROM workspaces WHERE {tenant}").Query(a); err == nil {
-			t.Errorf("a wrong statement reads %v", rows)
+			t.Errorf("a wrong statement reads %v, want an error", rows)
 		}
 		all := db.HotTenantless("SELECT id FROM workspaces WHERE {owner} IN ($1, $2)", "a test of all tenants")
 		if diff := cmp.Diff([]int64{id}, ids(all.Query(t.Context(), tenantA, tenantB))); diff != "" {

@@ -22,11 +22,11 @@ func TestModule(t *testing.T) {
 	}
 	for _, pool := range db.Stats() {
 		if pool.Max == 0 || pool.Open > pool.Max {
-			t.Errorf("pool %+v", pool)
+			t.Errorf("pool %+v, want Max not 0 and Open at most %v", pool, pool.Max)
 		}
 	}
 	app.RequireStop()
 	if err := db.Ping(t.Context()); err == nil {
-		t.Error("still open")
+		t.Error("still open, want an error")
 	}
 }

@@ -156,7 +156,7 @@ func TestLostNumberIsReplacedAtItsMark(t *testing.T) {
 		nodes[nodeOf(db.NewID())] = true
 	}
 	if len(nodes) != 3 {
-		t.Errorf("three processes hold the numbers %v", nodes)
+		t.Errorf("three processes hold the numbers %v, want 3", nodes)
 	}
 	if err := first.Write(t.Context(), func(context.Context, *store.Tx) error { return nil }); err != nil {
 		t.Error(err)

@@ -140,7 +140,7 @@ func TestQueue(t *testing.T) {
 			})
 			enqueue(t, db, store.Job{Kind: "test", Args: "kept"})
 			if got := receive(t, b.calls); got != `"kept"` {
-				t.Fatalf("ran %s", got)
+				t.Fatalf("ran %s, want %q", got, `"kept"`)
 			}
 			settled(t, db)
 		},
@@ -266,7 +266,7 @@ func TestQueue(t *testing.T) {
 			enqueue(t, db, jobs...)
 			settled(t, db)
 			if most.Load() != 3 {
-				t.Errorf("%d ran at once", most.Load())
+				t.Errorf("%d ran at once, want 3", most.Load())
 			}
 		},
 		"waits for its time": func(t *testing.T, db *store.DB) {
@@ -356,7 +356,7 @@ func TestNewQueueRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := store.NewQueue(db, c.workers, c.periodics, storetest.Log(t)); err == nil {
-				t.Error("no error")
+				t.Error("no error, want an error")
 			}
 		})
 	}

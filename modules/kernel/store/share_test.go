@@ -35,7 +35,7 @@ func TestCommandBesideServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := second.Start(ctx); err == nil {
-		t.Error("two processes work on one data directory")
+		t.Error("two processes work on one data directory, want an error")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestContention(t *testing.T) {
 		}
 		all.Wait()
 		if counter, err := db.Ent().UsageCounter.Get(ctx, id); err != nil || counter.Units != callers*times {
-			t.Errorf("counter %v, err %v", counter, err)
+			t.Errorf("counter %v, err %v, want no error and Units %v", counter, err, callers*times)
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestDeadlock(t *testing.T) {
 	}
 	all.Wait()
 	if len(tries) < 3 {
-		t.Errorf("%d tries: nothing was tried again", len(tries))
+		t.Errorf("%d tries: nothing was tried again, want at least 3", len(tries))
 	}
 }
 
@@ -178,7 +178,7 @@ func TestSQLiteFiles(t *testing.T) {
 			t.Fatalf("%d rows, err %v", n, err)
 		}
 		if err := db.Backup(t.Context(), filepath.Join(dir, "scrollery.db")); err == nil {
-			t.Error("a file was overwritten")
+			t.Error("a file was overwritten, want an error")
 		}
 	})
 	t.Run("a write beside the open transaction is refused", func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestSQLiteFiles(t *testing.T) {
 			return db.Ent().Account.Create().SetID(8).SetCreatedAt(1).Exec(ctx)
 		})
 		if err == nil {
-			t.Error("no error")
+			t.Error("no error, want an error")
 		}
 	})
 }

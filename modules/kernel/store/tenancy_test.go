@@ -70,7 +70,7 @@ func tenantPrivate(t *testing.T, db *store.DB, client reflect.Value) {
 		t.Fatalf("create: %v", err)
 	}
 	if err := create(b, client, table, db.NewID(), tenantA); err == nil {
-		t.Error("another tenant creates a row for this one")
+		t.Error("another tenant creates a row for this one, want an error")
 	}
 	count := func(ctx context.Context) int {
 		n, err := call(call1(client, "Query"), "Count", ctx)
@@ -80,17 +80,17 @@ func tenantPrivate(t *testing.T, db *store.DB, client reflect.Value) {
 		return n.Interface().(int)
 	}
 	if n := count(a); n != 1 {
-		t.Fatalf("the owner counts %d rows", n)
+		t.Fatalf("the owner counts %d rows, want 1", n)
 	}
 
 	if n := count(b); n != 0 {
-		t.Errorf("another tenant counts %d rows", n)
+		t.Errorf("another tenant counts %d rows, want 0", n)
 	}
 	if rows, err := call(call1(client, "Query"), "All", b); err != nil || rows.Len() != 0 {
-		t.Errorf("another tenant reads %v, err %v", rows, err)
+		t.Errorf("another tenant reads %v, err %v, want no error and count 0", rows, err)
 	}
 	if ids, err := call(call1(client, "Query"), "IDs", b); err != nil || ids.Len() != 0 {
-		t.Errorf("another tenant lists %v, err %v", ids, err)
+		t.Errorf("another tenant lists %v, err %v, want no error and count 0", ids, err)
 	}
 	if found, err := call(call1(client, "Query"), "Exist", b); err != nil || found.Bool() {
 		t.Errorf("another tenant sees that it exists, err %v", err)
@@ -99,36 +99,36 @@ func tenantPrivate(t *testing.T, db *store.DB, client reflect.Value) {
 		t.Errorf("another tenant gets %v, err %v", row, err)
 	}
 	if changed, err := call(touched(call1(client, "Update"), table), "Save", b); err != nil || changed.Int() != 0 {
-		t.Errorf("another tenant updates %v rows, err %v", changed, err)
+		t.Errorf("another tenant updates %v rows, err %v, want no error and count 0", changed, err)
 	}
 	if row, err := call(touched(call1(client, "UpdateOneID", id), table), "Save", b); err == nil {
-		t.Errorf("another tenant updates the row: %v", row)
+		t.Errorf("another tenant updates the row: %v, want an error", row)
 	}
 	if row, err := call(call1(client, "UpdateOneID", id), "Save", b); err == nil {
-		t.Errorf("another tenant reads the row by changing nothing: %v", row)
+		t.Errorf("another tenant reads the row by changing nothing: %v, want an error", row)
 	}
 	if gone, err := call(call1(client, "Delete"), "Exec", b); err != nil || gone.Int() != 0 {
-		t.Errorf("another tenant deletes %v rows, err %v", gone, err)
+		t.Errorf("another tenant deletes %v rows, err %v, want no error and count 0", gone, err)
 	}
 	if err := callErr(call1(client, "DeleteOneID", id), "Exec", b); !ent.IsNotFound(err) {
 		t.Errorf("another tenant deletes the row, err %v", err)
 	}
 	if n := count(a); n != 1 {
-		t.Errorf("the owner counts %d rows afterwards", n)
+		t.Errorf("the owner counts %d rows afterwards, want 1", n)
 	}
 
 	nobody := t.Context()
 	if _, err := call(call1(client, "Query"), "Count", nobody); err == nil {
-		t.Error("nobody counts")
+		t.Error("nobody counts, want an error")
 	}
 	if _, err := call(call1(client, "Delete"), "Exec", nobody); err == nil {
-		t.Error("nobody deletes")
+		t.Error("nobody deletes, want an error")
 	}
 	if err := create(nobody, client, table, db.NewID(), tenantA); err == nil {
-		t.Error("nobody creates")
+		t.Error("nobody creates, want an error")
 	}
 	if n := count(viewer.System(t.Context())); n != 1 {
-		t.Errorf("the system counts %d rows", n)
+		t.Errorf("the system counts %d rows, want 1", n)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestWrite(t *testing.T) {
 				})
 			}()
 			if count(t) != 1 {
-				t.Fatalf("rows %d", count(t))
+				t.Fatalf("rows %d, want 1", count(t))
 			}
 		})
 		t.Run("writes nothing once the context has ended", func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestWrite(t *testing.T) {
 				return db.Write(ctx, func(context.Context, *store.Tx) error { return nil })
 			})
 			if err == nil {
-				t.Fatal("no error")
+				t.Fatal("no error, want an error")
 			}
 		})
 		t.Run("numbers placeholders alike", func(t *testing.T) {

@@ -114,10 +114,10 @@ func TestAppsAreLookedUp(t *testing.T) {
 		t.Errorf("page of the app (-want +got):\n%s", diff)
 	}
 	if _, err := reader.Read(t.Context(), "https://apps.apple.com/app/id9"); !errors.Is(err, ErrNoApp) {
-		t.Errorf("unknown app: %v", err)
+		t.Errorf("unknown app: %v, want %v", err, ErrNoApp)
 	}
 	if _, err := reader.Read(t.Context(), "https://apps.apple.com/app/id7"); err == nil || !strings.Contains(err.Error(), "cannot be read") {
-		t.Errorf("broken answer: %v", err)
+		t.Errorf(`broken answer: %v, want an error and text with "cannot be read"`, err)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestRedirectsStayAtTheHost(t *testing.T) {
 	} {
 		t.Run("to "+to, func(t *testing.T) {
 			if _, err := reader.Read(t.Context(), "https://beans.coffee/?to="+to); !errors.Is(err, ErrElsewhere) {
-				t.Errorf("to %s: %v", to, err)
+				t.Errorf("to %s, want %v: %v", to, ErrElsewhere, err)
 			}
 		})
 	}
@@ -161,7 +161,7 @@ func TestRedirectsStayAtTheHost(t *testing.T) {
 	}
 	loop := New(site(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }))
 	if _, err := loop.Read(t.Context(), "https://beans.coffee"); !errors.Is(err, ErrTooMany) {
-		t.Errorf("loop: %v", err)
+		t.Errorf("loop: %v, want %v", err, ErrTooMany)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestWhatIsNoPageIsNotRead(t *testing.T) {
 	for _, text := range []string{"http://beans.coffee", "https://localhost", "https://10.0.0.1", "https://169.254.169.254/latest", "", "file:///etc/passwd"} {
 		t.Run(fmt.Sprintf("%q is refused", text), func(t *testing.T) {
 			if _, err := reader.Read(t.Context(), text); err == nil {
-				t.Errorf("%q is read", text)
+				t.Errorf("%q is read, want an error", text)
 			}
 		})
 	}
@@ -303,7 +303,7 @@ func FuzzWords(f *testing.F) {
 		}
 		title, said := w.result()
 		if len([]rune(title)) > maxTitle || len([]rune(said)) > maxText {
-			t.Error("beyond the bounds", fmt.Sprint(len(title), len(said)))
+			t.Errorf("beyond the bounds %v, want length at most %v and length at most %v", fmt.Sprint(len(title), len(said)), maxTitle, maxText)
 		}
 	})
 }

@@ -191,7 +191,7 @@ func TestParseNormalises(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	if n := len(accepted()) + len(refused()); n < 300 {
-		t.Errorf("only %d cases", n)
+		t.Errorf("only %d cases, want at least 300", n)
 	}
 	for _, text := range refused() {
 		if a, err := weburl.Parse(text); err == nil {
@@ -292,7 +292,7 @@ func TestControlChecksTheResolvedAddress(t *testing.T) {
 	}
 	dialer := net.Dialer{Control: weburl.Control}
 	if _, err := dialer.DialContext(t.Context(), "tcp", "127.0.0.1:9"); err == nil || !strings.Contains(err.Error(), "not a public address") {
-		t.Errorf("dial: %v", err)
+		t.Errorf(`dial: %v, want an error and text with "not a public address"`, err)
 	}
 }
 
@@ -320,12 +320,12 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q: %v", form, err)
 			}
 			if u.Scheme != "https" || u.User != nil || u.Opaque != "" {
-				t.Fatalf("%q is %+v", form, u)
+				t.Fatalf(`%q is %+v, want Scheme "https", no User and Opaque empty`, form, u)
 			}
 		}
 		u, _ := url.Parse(a.URL)
 		if u.Hostname() != a.Host || u.Fragment != "" || strings.HasSuffix(a.Host, ".") {
-			t.Fatalf("%q: host %q, %+v", a.URL, u.Hostname(), u)
+			t.Fatalf(`%q: host %q, %+v, want Hostname %v, Fragment empty and Host not ending in "."`, a.URL, u.Hostname(), u, a.Host)
 		}
 		// What inet_aton and its kin take for an IPv4 address.
 		if ip, ok := aton(a.Host); ok && (!weburl.PublicIP(ip) || ip.String() != a.Host) {
@@ -336,7 +336,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for i := range len(a.URL) {
 			if a.URL[i] <= ' ' || a.URL[i] >= 0x7f || a.URL[i] == '\\' {
-				t.Fatalf("%q has byte %#x", a.URL, a.URL[i])
+				t.Fatalf("%q has byte %#x, want URL[i] more than ' ', URL[i] less than 0x7f and URL[i] other than '\\\\'", a.URL, a.URL[i])
 			}
 		}
 	})

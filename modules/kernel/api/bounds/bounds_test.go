@@ -73,7 +73,7 @@ func TestBoundsAreThoseOfProtovalidate(t *testing.T) {
 			found = found || strings.HasPrefix(seen, kind)
 		}
 		if !found {
-			t.Errorf("no message broke the rule %q: the comparison does not cover it", kind)
+			t.Errorf("no message broke the rule %q: the comparison does not cover it, want one", kind)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestCompileRefusesARuleThatItDoesNotKnow(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := bounds.Compile(dynamicpb.NewMessageType(file.Messages().Get(0)).Descriptor()); err == nil {
-				t.Error("got no error")
+				t.Error("got no error, want an error")
 			}
 		})
 	}

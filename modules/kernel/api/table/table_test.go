@@ -58,7 +58,7 @@ func TestWrite(t *testing.T) {
 		for _, broken := range []string{"", "[]", `{"videos":[{]}`, `{"videos":[1]}`} {
 			t.Run(fmt.Sprintf("%q is refused", broken), func(t *testing.T) {
 				if next, err := videos.Write(&bytes.Buffer{}, &csvFormat, []byte(broken)); err == nil {
-					t.Errorf("%q: no error, next %q", broken, next)
+					t.Errorf("%q: no error, next %q, want an error", broken, next)
 				}
 			})
 		}
