@@ -210,7 +210,7 @@ func confirm(t *testing.T, w *world, s *Service, account int64) (subject string)
 	t.Helper()
 	ctx := viewer.As(t.Context(), account)
 	if status, _, err := s.Request(ctx); err != nil || status != statusSent {
-		t.Fatalf("request: got %q, %v", status, err)
+		t.Fatalf("request: got %q, %v, want no error and status %v", status, err, statusSent)
 	}
 	if err := s.sendLink(t.Context(), account); err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func tokenOf(t *testing.T, w *world) string {
 	_, link, _ := strings.Cut(w.letters[len(w.letters)-1].Text, LinkPath)
 	_, token, ok := strings.Cut(strings.Fields(link)[0], ".")
 	if !ok {
-		t.Fatalf("no link in %q", w.letters[len(w.letters)-1].Text)
+		t.Fatalf("no link in %q, want one", w.letters[len(w.letters)-1].Text)
 	}
 	return token
 }
@@ -289,7 +289,7 @@ func TestErasureLeavesNothing(t *testing.T) {
 			t.Errorf("rows of another account, want - got +:\n%s", diff)
 		}
 		if len(w.closed) < 2 || w.closed[0] != mine || w.erased == 0 {
-			t.Errorf("subscriptions ended of %v, files deleted %d times", w.closed, w.erased)
+			t.Errorf("subscriptions ended of %v, files deleted %d times, want at least 2 closed, closed[0] %v and erased not 0", w.closed, w.erased, mine)
 		}
 		if err := s.erase(t.Context(), mine, subject); err != nil {
 			t.Errorf("once more: %v", err)
@@ -343,13 +343,13 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 			}
 		}
 		if status, _, err := s.CallOff(ctx); err != nil || status != statusNone {
-			t.Errorf("call off nothing: got %q, %v", status, err)
+			t.Errorf("call off nothing: got %q, %v, want no error and status %v", status, err, statusNone)
 		}
 		if _, _, err := s.Request(viewer.As(t.Context(), 99)); !apierr.Is(err, apierr.OperationError) {
 			t.Errorf("an account without an address: got %v, want operation_error", err)
 		}
 		if status, _, err := s.Request(ctx); err != nil || status != statusSent {
-			t.Fatalf("request: got %q, %v", status, err)
+			t.Fatalf("request: got %q, %v, want no error and status %v", status, err, statusSent)
 		}
 		if _, _, err := s.Request(ctx); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("request again at once: got %v, want rate_limited", err)
@@ -366,19 +366,19 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 			t.Errorf("an older link: got %d, want 404", code)
 		}
 		if code, text := visit(http.MethodGet, token, ""); code != http.StatusOK || !strings.Contains(text, `value="erase"`) {
-			t.Errorf("the page: got %d: %s", code, text)
+			t.Errorf("the page: got %d, want code %v and text with %q: %s", code, http.StatusOK, `value="erase"`, text)
 		}
 		state(mailed)
 		if code, _ := visit(http.MethodPost, token, "sell"); code != http.StatusBadRequest {
 			t.Errorf("an unknown action: got %d, want 400", code)
 		}
 		if code, text := visit(http.MethodPost, token, "erase"); code != http.StatusOK || !strings.Contains(text, "will be deleted") {
-			t.Fatalf("confirm: got %d: %s", code, text)
+			t.Fatalf(`confirm: got %d, want code %v and text with "will be deleted": %s`, code, http.StatusOK, text)
 		}
 		state(confirmed)
 		status, at, err := s.Request(ctx)
 		if err != nil || status != statusScheduled || time.Until(at) < grace-time.Minute || time.Until(at) > grace+time.Minute {
-			t.Errorf("while it is scheduled: got %q at %v, %v", status, at, err)
+			t.Errorf("while it is scheduled: got %q at %v, %v, want no error, status %v, time left at least %v and time left at most %v", status, at, err, statusScheduled, grace-time.Minute, grace+time.Minute)
 		}
 		// Once it has begun, a part of the account may be gone.
 		s.now = func() time.Time { return time.Now().Add(grace + time.Minute) }
@@ -386,12 +386,12 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 			t.Errorf("call off what has begun: got %v, want operation_error", err)
 		}
 		if code, text := visit(http.MethodPost, token, "keep"); code != http.StatusConflict || !strings.Contains(text, "has begun") {
-			t.Errorf("keep what is being deleted: got %d: %s", code, text)
+			t.Errorf(`keep what is being deleted: got %d, want code %v and text with "has begun": %s`, code, http.StatusConflict, text)
 		}
 		state(confirmed)
 		s.now = time.Now
 		if status, _, err := s.CallOff(ctx); err != nil || status != statusCancelled {
-			t.Errorf("call off: got %q, %v", status, err)
+			t.Errorf("call off: got %q, %v, want no error and status %v", status, err, statusCancelled)
 		}
 		if code, _ := visit(http.MethodPost, token, "erase"); code != http.StatusNotFound {
 			t.Errorf("the link after that: got %d, want 404", code)
@@ -401,7 +401,7 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 			t.Errorf("the job after that: got %v, deleted %d, want nothing done", err, w.erased)
 		}
 		if status, _, err := s.Request(ctx); err != nil || status != statusSent {
-			t.Fatalf("request anew: got %q, %v", status, err)
+			t.Fatalf("request anew: got %q, %v, want no error and status %v", status, err, statusSent)
 		}
 		s.now = time.Now
 		if err := s.sendLink(t.Context(), account); err != nil {
@@ -414,7 +414,7 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 		}
 		s.now = time.Now
 		if code, _ := visit(http.MethodPost, token, "keep"); code != http.StatusOK {
-			t.Errorf("keep the account: got %d", code)
+			t.Errorf("keep the account: got %d, want %v", code, http.StatusOK)
 		}
 		state(calledOff)
 	})

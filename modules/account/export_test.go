@@ -144,7 +144,7 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 			t.Errorf("counts, want - got +:\n%s", diff)
 		}
 		if got := files["files/notes/a.txt"]; got != "hello" {
-			t.Errorf("sandbox file: got %q", got)
+			t.Errorf(`sandbox file: got %q, want "hello"`, got)
 		}
 		var parts []string
 		seen := map[string]bool{}
@@ -167,7 +167,7 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 						t.Errorf("followers of a creator on %s: got %v at %v, want 1200 at 34 on tiktok alone", video.Platform, video.Followers, video.FollowersAt)
 					}
 					if video.Video.Metadata.Caption != "=1+1" || len(video.Keys) != 1 || video.Keys[0].Label != "#a" {
-						t.Errorf("video: got %+v", video)
+						t.Errorf(`video: got %+v, want Caption "=1+1", 1 Key and Label "#a"`, video)
 					}
 				}
 			}

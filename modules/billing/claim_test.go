@@ -31,15 +31,15 @@ func TestAPaidCheckoutOpensOnce(t *testing.T) {
 		b.till.set(url, Paid)
 		first := b.claim(t, token)
 		if first.Status != ClaimCompleted || first.APIKey == "" || first.Interval != Annual {
-			t.Fatalf("claim %+v", first)
+			t.Fatalf("claim %+v, want Status %v, APIKey not empty and Interval %v", first, ClaimCompleted, Annual)
 		}
 		account, ok := publicid.Parse(publicid.Account, first.AccountID)
 		if !ok {
-			t.Errorf("account %q", first.AccountID)
+			t.Errorf("account %q, want one", first.AccountID)
 		}
 		want := Claim{Status: ClaimAlreadyClaimed, AccountID: first.AccountID, Interval: Annual}
 		if got := b.claim(t, token); got != want {
-			t.Errorf("again: %+v", got)
+			t.Errorf("again: %+v, want %v", got, want)
 		}
 		sub, err := b.subscriptions.Of(context.Background(), account)
 		if err != nil {
@@ -49,7 +49,7 @@ func TestAPaidCheckoutOpensOnce(t *testing.T) {
 			t.Errorf("subscription %+v", sub)
 		}
 		if got := storetest.Count(t, db, "SELECT count(*) FROM accounts WHERE email = 'ana@example.com'"); got != 1 {
-			t.Errorf("%d accounts", got)
+			t.Errorf("%d accounts, want 1", got)
 		}
 		found, err := db.Ent().Checkout.Query().Only(context.Background())
 		if err != nil {
@@ -66,7 +66,7 @@ func TestClaimsThatOpenNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		if got := b.claim(t, "claim_0123456789abcdef"); got.Status != ClaimInvalidToken {
-			t.Errorf("unknown: %+v", got)
+			t.Errorf("unknown: %+v, want %v", got, ClaimInvalidToken)
 		}
 		for _, state := range []State{Cancelled, Expired} {
 			t.Run(fmt.Sprint(state), func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestClaimsThatOpenNothing(t *testing.T) {
 				}
 				b.till.set(url, Paid) // what has ended stays so
 				if got := b.claim(t, token); got.Status != ClaimInvalidSession {
-					t.Errorf("paid after %s: %+v", state, got)
+					t.Errorf("paid after %s, want %v: %+v", state, ClaimInvalidSession, got)
 				}
 			})
 		}
@@ -88,14 +88,14 @@ func TestClaimsThatOpenNothing(t *testing.T) {
 		late, lateToken := b.begin(t, context.Background())
 		b.clock = b.clock.Add(24 * time.Hour)
 		if got := b.claim(t, token); got.Status != ClaimPending { // the provider may still take the money
-			t.Errorf("a day later: %+v", got)
+			t.Errorf("a day later: %+v, want %v", got, ClaimPending)
 		}
 		b.till.set(late, Paid)
 		if got := b.claim(t, lateToken); got.Status != ClaimCompleted {
-			t.Errorf("paid in time, claimed late: %+v", got)
+			t.Errorf("paid in time, claimed late: %+v, want %v", got, ClaimCompleted)
 		}
 		if got := storetest.Count(t, db, "SELECT count(*) FROM keys"); got != 1 {
-			t.Errorf("%d keys", got)
+			t.Errorf("%d keys, want 1", got)
 		}
 	})
 }
@@ -136,7 +136,7 @@ func TestRacingClaimsMintOneKey(t *testing.T) {
 		}
 		for _, table := range []string{"accounts", "keys", "subscriptions"} {
 			if got := storetest.Count(t, db, "SELECT count(*) FROM "+table); got != 1 {
-				t.Errorf("%d %s", got, table)
+				t.Errorf("%d %s, want 1", got, table)
 			}
 		}
 	})
@@ -150,16 +150,16 @@ func TestAClaimIsWholeOrNothing(t *testing.T) {
 		b.till.set(url, Paid)
 		b.smith.fail = true
 		if claim, err := b.ClaimSubscription(context.Background(), token); err == nil {
-			t.Fatalf("claim %+v", claim)
+			t.Fatalf("claim %+v, want an error", claim)
 		}
 		for _, table := range []string{"accounts", "keys", "subscriptions"} {
 			if got := storetest.Count(t, db, "SELECT count(*) FROM "+table); got != 0 {
-				t.Errorf("%d %s were left behind", got, table)
+				t.Errorf("%d %s were left behind, want 0", got, table)
 			}
 		}
 		b.smith.fail = false
 		if got := b.claim(t, token); got.Status != ClaimCompleted {
-			t.Errorf("the customer is lost: %+v", got)
+			t.Errorf("the customer is lost: %+v, want %v", got, ClaimCompleted)
 		}
 	})
 }
@@ -219,7 +219,7 @@ func TestSubscribeWithAKeyIsForItsAccount(t *testing.T) {
 						t.Fatalf("claim %+v, account %d", claim, account)
 					}
 					if sub, err := b.subscriptions.Of(ctx, account); err != nil || sub.Plan != plan {
-						t.Errorf("subscription %+v, %v", sub, err)
+						t.Errorf("subscription %+v, %v, want no error and Plan %v", sub, err, plan)
 					}
 				})
 			}
@@ -233,7 +233,7 @@ func TestSubscribeRefuses(t *testing.T) {
 	for _, c := range [][2]string{{"gold", Monthly}, {"", Monthly}, {"pro", ""}, {"pro", "weekly"}} {
 		t.Run(fmt.Sprintf("%q is refused", c), func(t *testing.T) {
 			if _, _, err := b.Subscribe(context.Background(), c[0], c[1]); !apierr.Is(err, apierr.InvalidRequest) {
-				t.Errorf("%v: %v", c, err)
+				t.Errorf("%v, want %v: %v", c, apierr.InvalidRequest, err)
 			}
 		})
 	}
@@ -260,10 +260,10 @@ func TestSweepForgetsWhatEndedUnpaid(t *testing.T) {
 		b.clock = b.clock.Add(24*time.Hour + keepEnded + time.Second)
 		sweep(1)
 		if got := b.claim(t, open); got.Status != ClaimInvalidToken {
-			t.Errorf("forgotten: %+v", got)
+			t.Errorf("forgotten: %+v, want %v", got, ClaimInvalidToken)
 		}
 		if got := b.claim(t, paidToken); got.Status != ClaimAlreadyClaimed || got.AccountID != claimed.AccountID {
-			t.Errorf("claimed: %+v", got)
+			t.Errorf("claimed: %+v, want Status %v and AccountID %v", got, ClaimAlreadyClaimed, claimed.AccountID)
 		}
 	})
 }

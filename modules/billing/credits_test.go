@@ -46,7 +46,7 @@ func TestATopupIsCreditedOnce(t *testing.T) {
 		for range 16 {
 			group.Go(func() {
 				if status, _, err := b.ConfirmTopup(owner, b.session(url)); err != nil || status != ClaimCompleted {
-					t.Errorf("%s, %v", status, err)
+					t.Errorf("%s, %v, want no error and status %v", status, err, ClaimCompleted)
 				}
 			})
 		}
@@ -69,11 +69,11 @@ func TestASignupOpensAnAccountWithCreditsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if claim, err := b.ClaimSignup(ctx, token); err != nil || claim.Status != ClaimPending {
-			t.Errorf("unpaid: %+v, %v", claim, err)
+			t.Errorf("unpaid: %+v, %v, want no error and Status %v", claim, err, ClaimPending)
 		}
 		b.till.set(url, Paid)
 		if got := b.claim(t, token); got.Status != ClaimInvalidToken {
-			t.Errorf("a sign-up's token opened a subscription: %+v", got)
+			t.Errorf("a sign-up's token opened a subscription: %+v, want %v", got, ClaimInvalidToken)
 		}
 		var completed atomic.Int64
 		var group sync.WaitGroup
@@ -87,21 +87,21 @@ func TestASignupOpensAnAccountWithCreditsOnce(t *testing.T) {
 					completed.Add(1)
 					account, _ := publicid.Parse(publicid.Account, claim.AccountID)
 					if sub, _ := b.subscriptions.Of(ctx, account); sub.Status != StatusNone {
-						t.Errorf("subscription %+v", sub)
+						t.Errorf("subscription %+v, want %v", sub, StatusNone)
 					}
 				case claim.Status != ClaimAlreadyClaimed || claim.APIKey != "":
-					t.Errorf("%+v", claim)
+					t.Errorf("%+v, want Status %v and APIKey empty", claim, ClaimAlreadyClaimed)
 				}
 			})
 		}
 		group.Wait()
 		if completed.Load() != 1 {
-			t.Errorf("%d claims were completed", completed.Load())
+			t.Errorf("%d claims were completed, want 1", completed.Load())
 		}
 		paid, subscription := b.begin(t, ctx)
 		b.till.set(paid, Paid)
 		if claim, err := b.ClaimSignup(ctx, subscription); err != nil || claim.Status != ClaimInvalidToken {
-			t.Errorf("a subscription's token opened a sign-up: %+v, %v", claim, err)
+			t.Errorf("a subscription's token opened a sign-up: %+v, %v, want no error and Status %v", claim, err, ClaimInvalidToken)
 		}
 	})
 }
@@ -113,10 +113,10 @@ func TestCreditsAreSoldInBounds(t *testing.T) {
 	for _, cents := range []int64{-1, 1, 99, 1_000_001} {
 		t.Run(fmt.Sprintf("%d cents are refused", cents), func(t *testing.T) {
 			if _, err := b.Topup(ctx, cents); !apierr.Is(err, apierr.InvalidRequest) {
-				t.Errorf("top-up of %d: %v", cents, err)
+				t.Errorf("top-up of %d, want %v: %v", cents, apierr.InvalidRequest, err)
 			}
 			if _, _, err := b.Signup(ctx, cents); !apierr.Is(err, apierr.InvalidRequest) {
-				t.Errorf("sign-up with %d: %v", cents, err)
+				t.Errorf("sign-up with %d, want %v: %v", cents, apierr.InvalidRequest, err)
 			}
 		})
 	}
@@ -132,10 +132,10 @@ func TestCreditsWhileTheProviderIsDown(t *testing.T) {
 	b.till.set(url, Paid)
 	b.till.down = true
 	if _, _, err := b.ConfirmTopup(ctx, b.session(url)); !apierr.Is(err, apierr.TemporaryServiceError) {
-		t.Errorf("confirm: %v", err)
+		t.Errorf("confirm: %v, want %v", err, apierr.TemporaryServiceError)
 	}
 	if _, err := b.Topup(ctx, 100); !apierr.Is(err, apierr.TemporaryServiceError) {
-		t.Errorf("top up: %v", err)
+		t.Errorf("top up: %v, want %v", err, apierr.TemporaryServiceError)
 	}
 	b.till.down = false
 	b.wantConfirm(t, ctx, url, ClaimCompleted, 100)

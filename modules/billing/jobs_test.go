@@ -25,7 +25,7 @@ func (s *shop) replace(t testing.TB, name string) (session string) {
 	session = stripetest.SessionOf(url)
 	s.Pay(session, "Another@Example.com")
 	if claim, err := s.ClaimSubscription(context.Background(), token); err != nil || claim.AccountID != name {
-		t.Fatalf("%+v, %v", claim, err)
+		t.Fatalf("%+v, %v, want no error and AccountID %v", claim, err, name)
 	}
 	return session
 }
@@ -81,7 +81,7 @@ func TestAReplacedSubscriptionIsEndedAfterAll(t *testing.T) {
 		for range 3 {
 			work(t, db, setup(t, db).Service) // without a key
 			if n := storetest.Count(t, db, "SELECT count(*) FROM "+waiting, time.Now().Add(keyWait/2).UnixMilli()); n != 1 {
-				t.Fatal("without a key, the job does not wait for one")
+				t.Fatalf("without a key, the job does not wait for one: got %v, want 1", n)
 			}
 			err := db.Write(context.Background(), func(ctx context.Context, tx *store.Tx) error {
 				_, err := tx.Exec(ctx, hasten)
@@ -93,7 +93,7 @@ func TestAReplacedSubscriptionIsEndedAfterAll(t *testing.T) {
 		}
 		work(t, db, s.Service)
 		if was, is := s.Text(old, "status"), s.Text(current, "status"); was != "canceled" || is != "active" {
-			t.Errorf("the old subscription is %s, the new one %s", was, is)
+			t.Errorf(`the old subscription is %s, the new one %s, want was "canceled" and is "active"`, was, is)
 		}
 	})
 }

@@ -83,19 +83,19 @@ func TestTestCheckoutJourney(t *testing.T) {
 			}
 		}
 		if status, _ := d.post(address, "email", "", "action", "cancel"); status != http.StatusConflict {
-			t.Errorf("cancelled after payment: %d", status)
+			t.Errorf("cancelled after payment: %d, want %v", status, http.StatusConflict)
 		}
 		if got := d.claim(t, token); got.Status != ClaimCompleted {
-			t.Errorf("claim %+v", got)
+			t.Errorf("claim %+v, want %v", got, ClaimCompleted)
 		}
 		if got := storetest.Count(t, db, "SELECT count(*) FROM accounts WHERE email = 'bo@example.com'"); got != 1 {
-			t.Errorf("%d accounts with the address", got)
+			t.Errorf("%d accounts with the address, want 1", got)
 		}
 		if status, text := d.post(address, "email", "eve@example.com", "action", "pay"); status != 200 || !strings.Contains(text, "Paid") {
-			t.Errorf("paid again after the claim: %d", status)
+			t.Errorf(`paid again after the claim: %d, want status 200 and text with "Paid"`, status)
 		}
 		if got := d.claim(t, token); got.Status != ClaimAlreadyClaimed {
-			t.Errorf("claim %+v", got)
+			t.Errorf("claim %+v, want %v", got, ClaimAlreadyClaimed)
 		}
 	})
 }
@@ -110,22 +110,22 @@ func TestTestCheckoutCancelledAndExpired(t *testing.T) {
 		}
 	}
 	if status, _ := d.post(address, "email", "a@b.c", "action", "pay"); status != http.StatusConflict {
-		t.Errorf("paid after cancelling: %d", status)
+		t.Errorf("paid after cancelling: %d, want %v", status, http.StatusConflict)
 	}
 	if got := d.claim(t, token); got.Status != ClaimInvalidSession {
-		t.Errorf("claim %+v", got)
+		t.Errorf("claim %+v, want %v", got, ClaimInvalidSession)
 	}
 
 	address, token = d.begin(t, context.Background())
 	d.clock = d.clock.Add(24 * time.Hour)
 	if status, text := d.post(address, "email", "a@b.c", "action", "pay"); status != http.StatusGone || strings.Contains(text, "<form") {
-		t.Errorf("paid after a day: %d", status)
+		t.Errorf(`paid after a day: %d, want status %v and text without "<form"`, status, http.StatusGone)
 	}
 	if resp, text := d.call(http.MethodGet, address, "", ""); resp.StatusCode != 200 || !strings.Contains(text, "Expired") {
-		t.Errorf("seen after a day: %d", resp.StatusCode)
+		t.Errorf(`seen after a day: %d, want StatusCode 200 and text with "Expired"`, resp.StatusCode)
 	}
 	if got := d.claim(t, token); got.Status != ClaimInvalidSession {
-		t.Errorf("claim %+v", got)
+		t.Errorf("claim %+v, want %v", got, ClaimInvalidSession)
 	}
 }
 
@@ -163,12 +163,12 @@ func TestTestCheckoutRefuses(t *testing.T) {
 				t.Errorf("got status %d, want %d", resp.StatusCode, c.want)
 			}
 			if !strings.Contains(text, "Test checkout") {
-				t.Errorf("got a page that is not marked as a test: %s", text)
+				t.Errorf(`got a page that is not marked as a test: %s, want with "Test checkout"`, text)
 			}
 		})
 	}
 	if got := d.claim(t, token); got.Status != ClaimPending {
-		t.Errorf("something was done: %+v", got)
+		t.Errorf("something was done: %+v, want %v", got, ClaimPending)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestTestCheckoutPageIsClosed(t *testing.T) {
 	evil := `"><script>alert(1)</script>`
 	_, text := d.call(http.MethodPost, address, formType, url.Values{"email": {evil}, "action": {"pay"}}.Encode())
 	if strings.Contains(text, "<script") || !strings.Contains(text, "alert(1)") {
-		t.Errorf("the typed address is not shown as text: %s", text)
+		t.Errorf(`the typed address is not shown as text: %s, want text without "<script" and text with "alert(1)"`, text)
 	}
 	resp, text := d.call(http.MethodGet, address, "", "")
 	_, style, _ := strings.Cut(text, "<style>")
@@ -207,7 +207,7 @@ func TestTestCheckoutPageIsClosed(t *testing.T) {
 		}
 	}
 	if resp, text := d.call(http.MethodHead, address, "", ""); resp.StatusCode != 200 || text != "" {
-		t.Errorf("HEAD: %d, %q", resp.StatusCode, text)
+		t.Errorf("HEAD: %d, %q, want StatusCode 200 and text empty", resp.StatusCode, text)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestRacingPaymentAndCancellation(t *testing.T) {
 		}
 		group.Wait()
 		if len(wins) != 1 {
-			t.Errorf("paid and cancelled: %v", wins)
+			t.Errorf("paid and cancelled: %v, want 1", wins)
 		}
 		want := ClaimInvalidSession
 		if wins[true] > 0 {
@@ -254,11 +254,11 @@ func TestTheTestCheckoutEndsNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := d.claim(t, token); got.Status != ClaimInvalidSession || got.APIKey != "" {
-			t.Errorf("without the key: %+v", got)
+			t.Errorf("without the key: %+v, want Status %v and APIKey empty", got, ClaimInvalidSession)
 		}
 		s.Pay(stripetest.SessionOf(url), payer)
 		if got, err := s.ClaimSubscription(context.Background(), token); err != nil || got.Status != ClaimCompleted {
-			t.Errorf("with the key: %+v, %v", got, err)
+			t.Errorf("with the key: %+v, %v, want no error and Status %v", got, err, ClaimCompleted)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func TestStripePaymentsThatTakeDays(t *testing.T) {
 					t.Helper()
 					status, balance, err := s.ConfirmTopup(ctx, stripetest.SessionOf(topup))
 					if err != nil || status != confirm || balance != credits {
-						t.Errorf("%s, %s: confirm %s, %d, %v", name, when, status, balance, err)
+						t.Errorf("%s, %s: confirm %s, %d, %v, want no error, status %v and balance %v", name, when, status, balance, err, confirm, credits)
 					}
 					got, err := s.ClaimSubscription(context.Background(), token)
 					if err != nil || got.Status != claim || (got.APIKey != "") != (claim == ClaimCompleted) {
@@ -138,7 +138,7 @@ func TestStripeReversalsLiveWithoutWebhooks(t *testing.T) {
 		s.Take("")
 		s.reconciled(t)
 		if claim, err := s.ClaimSignup(context.Background(), token); err != nil || claim.Status != ClaimInvalidSession {
-			t.Errorf("given back: %+v, %v", claim, err)
+			t.Errorf("given back: %+v, %v, want no error and Status %v", claim, err, ClaimInvalidSession)
 		}
 	})
 }
@@ -165,19 +165,19 @@ func TestAnotherStripeAccountEndsNothing(t *testing.T) {
 		s.reconciled(t)
 		s.deliver(t, http.StatusOK, lost[0])
 		if done, err := s.SyncAll(ctx); err != nil || done.Unknown != 1 || done.Changed != 0 {
-			t.Errorf("%+v, %v", done, err)
+			t.Errorf("%+v, %v, want no error, Unknown 1 and Changed 0", done, err)
 		}
 		if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.Status != ClaimInvalidSession {
-			t.Errorf("%+v, %v", claim, err)
+			t.Errorf("%+v, %v, want no error and Status %v", claim, err, ClaimInvalidSession)
 		}
 		s.wantSub(t, account, StatusActive)
 		s.Breaks(nil)
 		if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.APIKey == "" {
-			t.Errorf("with the right key: %+v, %v", claim, err)
+			t.Errorf("with the right key: %+v, %v, want no error and APIKey not empty", claim, err)
 		}
 		s.Set(sub, "past_due")
 		if done, err := s.SyncAll(ctx); err != nil || done.Changed != 1 || done.Unknown != 0 {
-			t.Errorf("%+v, %v", done, err)
+			t.Errorf("%+v, %v, want no error, Changed 1 and Unknown 0", done, err)
 		}
 		s.wantSub(t, account, StatusPastDue)
 	})
@@ -194,11 +194,11 @@ func TestStripeTellsWhenACheckoutEnds(t *testing.T) {
 	}
 	s.later(10 * time.Minute)
 	if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.Status != ClaimPending {
-		t.Errorf("%+v, %v", claim, err)
+		t.Errorf("%+v, %v, want no error and Status %v", claim, err, ClaimPending)
 	}
 	s.Pay(stripetest.SessionOf(url), payer)
 	if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.APIKey == "" {
-		t.Errorf("%+v, %v", claim, err)
+		t.Errorf("%+v, %v, want no error and APIKey not empty", claim, err)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestReconciliationGoesOn(t *testing.T) {
 		})
 		s.later(24 * time.Hour)
 		if err := s.Reconcile(context.Background()); err == nil || strings.Count(err.Error(), "reconcile ") != 5 {
-			t.Errorf("five of them fail: %v", err)
+			t.Errorf("five of them fail: %v, want an error and count 5", err)
 		}
 		if got, _ := s.purse.Balance(ctx, 7); got != 200 {
 			t.Errorf("balance %d, want 200", got)
@@ -274,15 +274,15 @@ func TestWhatIsOverReplacesNothing(t *testing.T) {
 		s.Set(s.Text(session, "subscription"), "canceled")
 		claim, err := s.ClaimSubscription(context.Background(), token)
 		if err != nil || claim.Status != ClaimCompleted || claim.AccountID != name {
-			t.Errorf("%+v, %v", claim, err)
+			t.Errorf("%+v, %v, want no error, Status %v and AccountID %v", claim, err, ClaimCompleted, name)
 		}
 		s.wantSub(t, name, StatusActive)
 		if sub, _ := s.subscriptions.Of(owner, account); sub.External != old || sub.Plan != "pro" {
-			t.Errorf("%+v", sub)
+			t.Errorf(`%+v, want External %v and Plan "pro"`, sub, old)
 		}
 		session, token = buy()
 		if claim, err := s.ClaimSubscription(context.Background(), token); err != nil || claim.Status != ClaimCompleted {
-			t.Errorf("%+v, %v", claim, err)
+			t.Errorf("%+v, %v, want no error and Status %v", claim, err, ClaimCompleted)
 		}
 		if sub, _ := s.subscriptions.Of(owner, account); sub.External != s.Text(session, "subscription") || sub.Plan != "standard" {
 			t.Errorf("%+v", sub)

@@ -80,7 +80,7 @@ func (s *shop) inTrouble(t *testing.T, trouble stripetest.Trouble, most time.Dur
 	}
 	s.deliver(t, http.StatusServiceUnavailable, events...)
 	if got, _ := s.purse.Balance(ctx, 7); got != 0 {
-		t.Errorf("balance %d before Stripe said so", got)
+		t.Errorf("balance %d before Stripe said so, want 0", got)
 	}
 	s.Breaks(once(trouble, anyRequest))
 	s.deliver(t, http.StatusOK, events...)
@@ -106,11 +106,11 @@ func TestStripeAwayDuringAClaim(t *testing.T) {
 			t.Error(err)
 		}
 		if n := storetest.Count(t, db, "SELECT count(*) FROM keys") + storetest.Count(t, db, "SELECT count(*) FROM accounts"); n != 0 {
-			t.Errorf("%d rows", n)
+			t.Errorf("%d rows, want 0", n)
 		}
 		s.Breaks(nil)
 		if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.APIKey == "" {
-			t.Errorf("%+v, %v", claim, err)
+			t.Errorf("%+v, %v, want no error and APIKey not empty", claim, err)
 		}
 	})
 }
@@ -127,7 +127,7 @@ func TestStripeSlowInEveryStep(t *testing.T) {
 		t.Error(err)
 	}
 	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("a caller who waits for 300ms waited for %v", took)
+		t.Errorf("a caller who waits for 300ms waited for %v, want at most %v", took, 2*time.Second)
 	}
 }
 
@@ -165,6 +165,6 @@ func TestStripeEndsAReplacedSubscription(t *testing.T) {
 		t.Errorf("ended before: %v", err)
 	}
 	if err := end("sub_of_another_account"); err == nil || !strings.Contains(err.Error(), "No such subscription") {
-		t.Errorf("unknown: %v", err)
+		t.Errorf(`unknown: %v, want an error and text with "No such subscription"`, err)
 	}
 }

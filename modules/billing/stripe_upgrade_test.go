@@ -48,7 +48,7 @@ func TestWhatIsLeftOfAReplacedSubscription(t *testing.T) {
 				s.Breaks(nil)
 				work(t, db, s.Service)
 				if got := s.Text(old, "status"); got != "canceled" {
-					t.Errorf("the old one is %s", got)
+					t.Errorf(`the old one is %s, want "canceled"`, got)
 				}
 				got := s.Text(s.Text(session, "subscription"), "customer")
 				if got == "" || (got == customer) != test.same || s.Credit(customer) != test.credit {
@@ -59,7 +59,7 @@ func TestWhatIsLeftOfAReplacedSubscription(t *testing.T) {
 					want = other
 				}
 				if payment, err := s.provider.State(context.Background(), session); err != nil || payment.Email != want {
-					t.Errorf("%+v, %v", payment, err)
+					t.Errorf("%+v, %v, want no error and Email %v", payment, err, want)
 				}
 			})
 		})
@@ -91,7 +91,7 @@ func TestAnUpgradeWaitsForStripe(t *testing.T) {
 		return stripetest.Trouble{}
 	})
 	if session, _, err := s.provider.Create(context.Background(), order); err == nil {
-		t.Errorf("%s was opened", session)
+		t.Errorf("%s was opened, want an error", session)
 	}
 	s.Breaks(once(stripetest.Trouble{Done: true, Status: http.StatusServiceUnavailable}, func(r stripetest.Request) bool {
 		return r.Method == http.MethodPost

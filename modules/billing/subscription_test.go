@@ -72,7 +72,7 @@ func TestSubscriptionLife(t *testing.T) {
 			write(grant("pro"))
 			want("granted to one who is charged", "standard", Monthly, status, end)
 			if sub, err := s.Of(ctx, 5); err != nil || sub.External != external {
-				t.Errorf("%s: the grant forgot the provider's subscription: %+v, %v", status, sub, err)
+				t.Errorf("%s: the grant forgot the provider's subscription: %+v, %v, want no error and External %v", status, sub, err, external)
 			}
 		}
 		tell(StatusCancelled)
@@ -81,7 +81,7 @@ func TestSubscriptionLife(t *testing.T) {
 		want("granted after the end", "pro", "", StatusActive, time.Time{})
 
 		if err := db.Write(ctx, grant("gold")); err == nil {
-			t.Error("an unknown plan was granted")
+			t.Error("an unknown plan was granted, want an error")
 		}
 	})
 }
@@ -131,12 +131,12 @@ func TestPricing(t *testing.T) {
 			p := c.plan
 			if p.GetId() != PlanID || p.GetPlanKey() != c.key || p.GetMonthlyPrice() != c.month || p.GetAnnualPrice() != c.year ||
 				p.GetAnnualMonthlyEquivalent() != c.eq || p.GetMaxFeedSize() != c.feed || p.GetWorkspaces() != 1 || p.GetLabel() == "" {
-				t.Errorf("%v", p)
+				t.Errorf("%v, want Id %v, PlanKey %v, MonthlyPrice %v, AnnualPrice %v, AnnualMonthlyEquivalent %v, MaxFeedSize %v, Workspaces 1 and Label not empty", p, PlanID, c.key, c.month, c.year, c.eq, c.feed)
 			}
 		})
 	}
 	if got := (Plan{AnnualCents: 10000}).annualMonthlyCents(); got != 833 {
-		t.Errorf("100 dollars a year are %d cents a month", got)
+		t.Errorf("100 dollars a year are %d cents a month, want 833", got)
 	}
 }
 

@@ -77,7 +77,7 @@ func TestRead(t *testing.T) {
 			return errors.Join(feed.Append(ctx, tx, feed.Change{Kind: feed.VideoAdded, Video: 4}), errors.New("undone"))
 		})
 		if failed == nil {
-			t.Fatal("the failed write committed")
+			t.Fatalf("the failed write committed: got %v, want failed not nil", failed)
 		}
 		add(t, ctx, db, feed.VideoAdded, 5)
 

@@ -37,11 +37,11 @@ func TestCreateForEmail(t *testing.T) {
 		}
 		session, same := create("ana@example.com", []string{"library:read"}, time.Minute)
 		if same != first {
-			t.Errorf("the session is of account %d", same)
+			t.Errorf("the session is of account %d, want %v", same, first)
 		}
 		listed, err := b.List(ctx, "ANA@example.com")
 		if err != nil || len(listed) != 3 {
-			t.Fatalf("%d keys, %v", len(listed), err)
+			t.Fatalf("%d keys, %v, want no error and 3 listed", len(listed), err)
 		}
 		last := listed[2]
 		if !last.Session || !slices.Equal(last.Scopes, []string{"library:read"}) || !last.ExpiresAt.Equal(b.clock.Add(time.Minute)) {
@@ -56,7 +56,7 @@ func TestCreateForEmail(t *testing.T) {
 			t.Errorf("a second time: %v", err)
 		}
 		if err := b.inForce(t, session); !apierr.Is(err, apierr.AuthRequired) {
-			t.Errorf("the session: %v", err)
+			t.Errorf("the session: %v, want %v", err, apierr.AuthRequired)
 		}
 		// Without a fitting lasting key a new one is made to hang on.
 		create("ana@example.com", []string{"library:read"}, time.Minute)
@@ -64,7 +64,7 @@ func TestCreateForEmail(t *testing.T) {
 			t.Errorf("%d keys", len(listed))
 		}
 		if _, other := create("bo@example.com", nil, time.Hour); other == first {
-			t.Error("two addresses share an account")
+			t.Errorf("two addresses share an account: got %v, want other than %v", other, first)
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestOperatorFaults(t *testing.T) {
 		})
 	}
 	if listed, err := b.List(ctx, "nobody@example.com"); err != nil || len(listed) != 0 {
-		t.Errorf("%v, %v", listed, err)
+		t.Errorf("%v, %v, want no error and no listed", listed, err)
 	}
 }
 

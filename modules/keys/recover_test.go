@@ -54,7 +54,7 @@ func TestALostKeyIsReplaced(t *testing.T) {
 		}
 		digits := sixDigits.FindString(letter.Text)
 		if letter.To != "ana@example.com" || digits == "" {
-			t.Fatalf("letter %+v", letter)
+			t.Fatalf(`letter %+v, want To "ana@example.com" and digits not empty`, letter)
 		}
 
 		status, key := b.reissue(t, "ANA@example.com", digits)
@@ -62,7 +62,7 @@ func TestALostKeyIsReplaced(t *testing.T) {
 			t.Fatal(status)
 		}
 		if _, who := b.state(t, key); who.AccountID != account {
-			t.Errorf("the key is of account %d", who.AccountID)
+			t.Errorf("the key is of account %d, want %v", who.AccountID, account)
 		}
 		for name, c := range map[string]struct {
 			key  string
@@ -78,7 +78,7 @@ func TestALostKeyIsReplaced(t *testing.T) {
 			})
 		}
 		if status, key := b.reissue(t, "ana@example.com", digits); status != ReissueInvalidCode || key != "" {
-			t.Errorf("the code opens twice: %s", status)
+			t.Errorf("the code opens twice: %s, want status %v and key empty", status, ReissueInvalidCode)
 		}
 	})
 }
@@ -169,7 +169,7 @@ func TestAnUnknownAddressLooksLikeAKnownOne(t *testing.T) {
 					}
 				}
 				if got := storetest.Count(t, db, "SELECT count(*) FROM codes WHERE email = $1", email); got != 3 {
-					t.Errorf("%s has %d codes", email, got)
+					t.Errorf("%s has %d codes, want 3", email, got)
 				}
 				var statuses []string
 				for range 7 {
@@ -183,7 +183,7 @@ func TestAnUnknownAddressLooksLikeAKnownOne(t *testing.T) {
 		}
 		for _, letter := range b.post.taken() {
 			if letter.To != "known@example.com" {
-				t.Errorf("a letter to %s", letter.To)
+				t.Errorf(`a letter to %s, want "known@example.com"`, letter.To)
 			}
 		}
 	})
@@ -217,7 +217,7 @@ func TestThreeMailsAnHour(t *testing.T) {
 		}
 		group.Wait()
 		if got := len(b.post.taken()); got != 3 {
-			t.Errorf("%d mails", got)
+			t.Errorf("%d mails, want 3", got)
 		}
 		b.clock = b.clock.Add(time.Hour)
 		b.code(t, "ana@example.com")
@@ -232,7 +232,7 @@ func TestAMailThatFailsIsNoMail(t *testing.T) {
 		b.post.broken = true
 		for range 5 {
 			if err := b.sendCode(context.Background(), "ana@example.com"); err == nil {
-				t.Fatal("the failure was kept quiet")
+				t.Fatal("the failure was kept quiet, want an error")
 			}
 		}
 		b.post.broken = false
@@ -259,7 +259,7 @@ func TestRacingGuessesHaveNoMoreTries(t *testing.T) {
 			}
 		})
 		if judged.Load() != 5 || limited.Load() != 27 {
-			t.Errorf("%d judged, %d limited", judged.Load(), limited.Load())
+			t.Errorf("%d judged, %d limited, want judged 5 and limited 27", judged.Load(), limited.Load())
 		}
 	})
 }
@@ -286,7 +286,7 @@ func TestRacingReissuesMintOneKey(t *testing.T) {
 		})
 		left := storetest.Count(t, db, "SELECT count(*) FROM keys WHERE account_id = $1 AND revoked_at IS NULL", account)
 		if completed.Load() != 1 || left != 1 {
-			t.Errorf("%d completed, %d keys in force", completed.Load(), left)
+			t.Errorf("%d completed, %d keys in force, want completed 1 and left 1", completed.Load(), left)
 		}
 	})
 }
@@ -321,14 +321,14 @@ func TestSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 			if codes, sessions := storetest.Count(t, db, "SELECT count(*) FROM codes"), storetest.Count(t, db, "SELECT count(*) FROM keys WHERE parent_id IS NOT NULL"); codes != want || sessions != want {
-				t.Errorf("%d codes, %d sessions", codes, sessions)
+				t.Errorf("%d codes, %d sessions, want codes %v and sessions %v", codes, sessions, want, want)
 			}
 		}
 		check(1)
 		b.clock = b.clock.Add(26 * time.Hour)
 		check(0)
 		if err := b.inForce(t, session.Secret); !apierr.Is(err, apierr.AuthRequired) {
-			t.Errorf("a forgotten session: %v", err)
+			t.Errorf("a forgotten session: %v, want %v", err, apierr.AuthRequired)
 		}
 		if err := b.inForce(t, key); err != nil {
 			t.Errorf("a lasting key: %v", err)

@@ -57,7 +57,7 @@ func TestSessionKeys(t *testing.T) {
 
 		whole := mint(0)
 		if got := whole.ExpiresAt.Sub(b.clock); got != time.Hour {
-			t.Errorf("a session lasts %v by default", got)
+			t.Errorf("a session lasts %v by default, want %v", got, time.Hour)
 		}
 		if !slices.Equal(whole.Scopes, viewer.AllScopes()) {
 			t.Errorf("scopes %v", whole.Scopes)
@@ -67,7 +67,7 @@ func TestSessionKeys(t *testing.T) {
 			t.Errorf("scopes %v", some.Scopes)
 		}
 		if _, ok := publicid.Parse(publicid.Key, some.ID); !ok {
-			t.Errorf("id %q", some.ID)
+			t.Errorf("id %q, want one", some.ID)
 		}
 
 		if err := b.inForce(t, whole.Secret); err != nil {
@@ -75,7 +75,7 @@ func TestSessionKeys(t *testing.T) {
 		}
 		b.clock = b.clock.Add(time.Hour)
 		if err := b.inForce(t, whole.Secret); !apierr.Is(err, apierr.AuthRequired) {
-			t.Errorf("after its hour: %v", err)
+			t.Errorf("after its hour: %v, want %v", err, apierr.AuthRequired)
 		}
 		if err := b.inForce(t, some.Secret); err != nil {
 			t.Error(err)
@@ -84,10 +84,10 @@ func TestSessionKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := b.inForce(t, some.Secret); !apierr.Is(err, apierr.AuthRequired) {
-			t.Errorf("after its parent: %v", err)
+			t.Errorf("after its parent: %v, want %v", err, apierr.AuthRequired)
 		}
 		if err := b.inForce(t, key); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("the parent: %v", err)
+			t.Errorf("the parent: %v, want %v", err, apierr.Unauthorized)
 		}
 	})
 }
@@ -124,10 +124,10 @@ func TestSessionKeysAreRefused(t *testing.T) {
 	}
 	_, err := b.CreateSession(viewer.NewContext(context.Background(), reader), []string{"rules:write"}, 0)
 	if f := apierr.As(err); f == nil || f.RequiredScope != "rules:write" || !slices.Equal(f.GrantedScopes, reader.Scopes) {
-		t.Errorf("fault %+v", f)
+		t.Errorf(`fault %+v, want one, RequiredScope "rules:write" and GrantedScopes %v`, f, reader.Scopes)
 	}
 	if got := storetest.Count(t, b.db, "SELECT count(*) FROM keys"); got != 0 {
-		t.Errorf("%d keys were minted", got)
+		t.Errorf("%d keys were minted, want 0", got)
 	}
 }
 

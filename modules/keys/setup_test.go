@@ -114,7 +114,7 @@ func (b *bundle) state(t testing.TB, text string) (state State, who *viewer.View
 	t.Helper()
 	digest, session, ok := form.Digest(text)
 	if !ok {
-		t.Fatalf("%q is no key", text)
+		t.Fatalf("%q is no key, want one", text)
 	}
 	state.Session = session
 	who = &viewer.Viewer{Session: session, Scopes: viewer.AllScopes()}
@@ -144,7 +144,7 @@ func (b *bundle) code(t testing.TB, email string) string {
 	}
 	letters := b.post.taken()
 	if len(letters) != 1 || letters[0].To != email {
-		t.Fatalf("letters %v", letters)
+		t.Fatalf("letters %v, want 1 letter and To %v", letters, email)
 	}
 	return sixDigits.FindString(letters[0].Text)
 }

@@ -81,11 +81,11 @@ func TestOneAloneGetsAll(t *testing.T) {
 		b.wantUsed(t, daily(10), 10, 1, midnight)
 		b.clock = midnight.Add(-time.Millisecond)
 		if b.ask(t, 1, daily(10), 1, "").Granted {
-			t.Error("granted before midnight")
+			t.Errorf("granted before midnight: got %v, want not Granted", b.ask(t, 1, daily(10), 1, "").Granted)
 		}
 		b.clock = midnight
 		if answer := b.ask(t, 1, daily(10), 10, ""); !answer.Granted {
-			t.Errorf("at midnight: %+v", answer)
+			t.Errorf("at midnight: %+v, want Granted", answer)
 		}
 		if answer := b.ask(t, 1, daily(10), 11, ""); answer.Granted || !answer.RetryAt.IsZero() {
 			t.Errorf("more than the limit: %+v, want no and never", answer)
@@ -100,13 +100,13 @@ func TestQuotasArePlugins(t *testing.T) {
 		other.Plugin, third.Name = "other", "search"
 		for _, a := range []Allowance{other, third} {
 			if !b.ask(t, 1, a, 3, "").Granted {
-				t.Errorf("%s of %s is used up by another one", a.Name, a.Plugin)
+				t.Errorf("%s of %s is used up by another one, want Granted", a.Name, a.Plugin)
 			}
 		}
 		b.wantUsed(t, daily(3), 3, 1, midnight)
 		// The operator raises the limit.
 		if !b.ask(t, 1, daily(5), 2, "").Granted {
-			t.Error("the raised limit does not count")
+			t.Errorf("the raised limit does not count: got %v, want Granted", b.ask(t, 1, daily(5), 2, "").Granted)
 		}
 	})
 }
@@ -129,7 +129,7 @@ func TestAGreedyOneLeavesTheOthersTheirs(t *testing.T) {
 		}
 		for other := int64(2); other <= 10; other++ {
 			if !b.ask(t, other, a, other, "").Granted {
-				t.Errorf("tenant %d gets not even what it had yesterday", other)
+				t.Errorf("tenant %d gets not even what it had yesterday, want Granted", other)
 			}
 		}
 		b.wantUsed(t, a, 100, 10, midnight.AddDate(0, 0, 1))
@@ -156,7 +156,7 @@ func TestTenAtOnceShareAlike(t *testing.T) {
 		}
 		for other, n := range got {
 			if n != 10 {
-				t.Errorf("tenant %d got %d of a share of 10", other, n)
+				t.Errorf("tenant %d got %d of a share of 10, want 10", other, n)
 			}
 		}
 	})
@@ -187,7 +187,7 @@ func TestAnItemIsBoughtOnce(t *testing.T) {
 		a, first := weekly(3), b.clock
 		for _, item := range []string{"espresso", "latte", "espresso", "latte", "mocha"} {
 			if !b.ask(t, 1, a, 1, item).Granted {
-				t.Errorf("%s is refused", item)
+				t.Errorf("%s is refused, want Granted", item)
 			}
 			b.clock = b.clock.Add(time.Hour)
 		}
@@ -196,11 +196,11 @@ func TestAnItemIsBoughtOnce(t *testing.T) {
 			t.Errorf("a fourth: %+v, want retry when the first falls out, %v", answer, first.Add(week))
 		}
 		if !b.ask(t, 2, a, 1, "mocha").Granted {
-			t.Error("what another tenant bought costs again")
+			t.Errorf("what another tenant bought costs again: got %v, want Granted", b.ask(t, 2, a, 1, "mocha").Granted)
 		}
 		b.clock = first.Add(week)
 		if !b.ask(t, 1, a, 1, "flat white").Granted {
-			t.Error("refused after the first fell out")
+			t.Errorf("refused after the first fell out: got %v, want Granted", b.ask(t, 1, a, 1, "flat white").Granted)
 		}
 		if answer := b.ask(t, 1, a, 1, "espresso"); answer.Granted || !answer.RetryAt.Equal(first.Add(time.Hour+week)) {
 			t.Errorf("what fell out costs again: %+v", answer)
@@ -220,11 +220,11 @@ func TestAWeekRolls(t *testing.T) {
 		}
 		b.clock = first.Add(week)
 		if b.ask(t, 1, a, 4, "").Granted {
-			t.Error("granted before the hour of the first has fallen out")
+			t.Errorf("granted before the hour of the first has fallen out: got %v, want not Granted", b.ask(t, 1, a, 4, "").Granted)
 		}
 		b.clock = first.Add(week + time.Hour)
 		if !b.ask(t, 1, a, 4, "").Granted {
-			t.Error("refused after the first fell out")
+			t.Errorf("refused after the first fell out: got %v, want Granted", b.ask(t, 1, a, 4, "").Granted)
 		}
 	})
 }

@@ -79,6 +79,6 @@ func TestWindows(t *testing.T) {
 		})
 	}
 	if _, err := Window("month").at(time.Now(), pacific); err == nil {
-		t.Error("a window that does not exist")
+		t.Error("a window that does not exist, want an error")
 	}
 }

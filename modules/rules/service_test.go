@@ -63,13 +63,13 @@ func TestRulesNeedAWorkspace(t *testing.T) {
 	ctx := viewer.As(t.Context(), 1)
 	s := rules.New(storetest.SQLite(t), workspace(0))
 	if _, _, err := s.Put(ctx, "x"); !apierr.Is(err, apierr.WorkspaceRequired) {
-		t.Errorf("put: %v", err)
+		t.Errorf("put: %v, want %v", err, apierr.WorkspaceRequired)
 	}
 	if r, items, err := s.Get(ctx); r != nil || items != nil || err != nil {
-		t.Errorf("get: %v, %v, %v", r, items, err)
+		t.Errorf("get: %v, %v, %v, want none, no items and no error", r, items, err)
 	}
 	if version, items, err := s.Active(ctx); version != 0 || items != nil || err != nil {
-		t.Errorf("active: %v, %v, %v", version, items, err)
+		t.Errorf("active: %v, %v, %v, want version 0, no items and no error", version, items, err)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestItemsLiveAsLongAsTheirText(t *testing.T) {
 			}
 		}
 		if two["D"].ID != four["D"].ID || two["D"].ID == one["A"].ID {
-			t.Errorf("D was %+v, is %+v", two["D"], four["D"])
+			t.Errorf("D was %+v, is %+v, want ID %v and ID other than %v", two["D"], four["D"], four["D"].ID, one["A"].ID)
 		}
 
 		version, active, err := s.Active(ctx)
@@ -127,17 +127,17 @@ func TestRulesAreOfOneTenant(t *testing.T) {
 		s := rules.New(db, workspace(7))
 		put(t, mine, s, "A\nB")
 		if r, items, err := s.Get(other); r != nil || items != nil || err != nil {
-			t.Errorf("the other sees %v, %v, %v", r, items, err)
+			t.Errorf("the other sees %v, %v, %v, want none, no items and no error", r, items, err)
 		}
 		put(t, other, s, "A\nC")
 		put(t, other, s, "D")
 		r, texts, _ := get(t, mine, s)
 		want(t, texts, "A", "B")
 		if r.Version != 1 {
-			t.Errorf("version %d", r.Version)
+			t.Errorf("version %d, want 1", r.Version)
 		}
 		if _, _, err := s.Put(t.Context(), "x"); err == nil {
-			t.Error("a write without a viewer")
+			t.Error("a write without a viewer, want an error")
 		}
 	})
 }
@@ -159,7 +159,7 @@ func TestArchivedItemsAreBounded(t *testing.T) {
 		put(t, ctx, s, "new")
 		_, texts, _ := get(t, ctx, s)
 		if len(texts) != 1+rules.MaxArchived || texts[0] != "new" || texts[1] != "[2.0]" || texts[rules.MaxArchived] != "[1.499]" {
-			t.Errorf("%d items, %q…", len(texts), texts[:2])
+			t.Errorf(`%d items, %q…, want %v texts, texts[0] "new", texts[1] "[2.0]" and texts[rules.MaxArchived] "[1.499]"`, len(texts), texts[:2], 1+rules.MaxArchived)
 		}
 	})
 }
@@ -189,15 +189,15 @@ func TestRacingPutsGetAVersionEach(t *testing.T) {
 		slices.Sort(versions)
 		for i, version := range versions {
 			if version != i+1 {
-				t.Fatalf("versions %v", versions)
+				t.Fatalf("versions %v, want %v", versions, i+1)
 			}
 		}
 		_, texts, _ := get(t, ctx, s)
 		if len(texts) != racers+1 {
-			t.Errorf("%d items: %q", len(texts), texts)
+			t.Errorf("%d items: %q, want %v", len(texts), texts, racers+1)
 		}
 		if version, err := s.Version(ctx); version != racers || err != nil {
-			t.Errorf("version %d, %v", version, err)
+			t.Errorf("version %d, %v, want version %v and no error", version, err, racers)
 		}
 	})
 }

@@ -48,7 +48,7 @@ func TestBuiltinPlanner(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.Contains(answer.Output, c.output) || answer.Steps != c.steps {
-				t.Errorf("%d steps: %s", answer.Steps, answer.Output)
+				t.Errorf("%d steps: %s, want Output with %v and Steps %v", answer.Steps, answer.Output, c.output, c.steps)
 			}
 			if b.ledger.String() != c.ledger {
 				t.Errorf("ledger %q, want %q", b.ledger, c.ledger)
@@ -96,7 +96,7 @@ func TestRunsAreMetered(t *testing.T) {
 				t.Fatalf("%v, want %q", err, c.kind)
 			}
 			if !strings.Contains(answer.Output, c.output) {
-				t.Errorf("output %q", answer.Output)
+				t.Errorf("output %q, want with %v", answer.Output, c.output)
 			}
 			if got := b.ledger.balance; got != c.left && !(name == "three seconds" && got < c.left && got > 40) {
 				t.Errorf("%d credits left, want %d: %s", got, c.left, b.ledger)
@@ -152,7 +152,7 @@ func TestBoundsOfTheLoop(t *testing.T) {
 			b.second = time.Hour
 			answer, err := b.RunAgent(ctx, "goal")
 			if err != nil || !strings.Contains(answer.Output, c.output) || answer.Steps != c.steps {
-				t.Errorf("%+v, %v", answer, err)
+				t.Errorf("%+v, %v, want no error, Output with %v and Steps %v", answer, err, c.output, c.steps)
 			}
 			if spent := 100 - b.ledger.balance; name == "costly" && spent != 53 || name != "costly" && spent != 50 {
 				t.Errorf("spent %d", spent)
@@ -171,7 +171,7 @@ func TestAPlannerThatFailsMidwayCostsNoFee(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if b.ledger.String() != "fee-50 run-1 return+50" {
-		t.Errorf("ledger %q", b.ledger)
+		t.Errorf(`ledger %q, want "fee-50 run-1 return+50"`, b.ledger)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestArgumentsAreStrict(t *testing.T) {
 		}
 	}
 	if b.ledger.String() != "fee-50" {
-		t.Errorf("ledger %q", b.ledger)
+		t.Errorf(`ledger %q, want "fee-50"`, b.ledger)
 	}
 }
 
@@ -215,10 +215,10 @@ func TestTheLibraryTakesItsScope(t *testing.T) {
 			ctx = viewer.NewContext(ctx, caller)
 			answer, err := b.RunAgent(ctx, "summarise my hooks")
 			if err != nil || !strings.Contains(answer.Output, "library:read") {
-				t.Errorf("%+v, %v", answer, err)
+				t.Errorf(`%+v, %v, want no error and Output with "library:read"`, answer, err)
 			}
 			if _, err := b.RunAgent(ctx, "```\nx\n```"); err != nil || len(b.runner.programs[0].Data) != 0 {
-				t.Errorf("%v; data %v", err, b.runner.programs)
+				t.Errorf("%v; data %v, want no error and no Data", err, b.runner.programs)
 			}
 		})
 	}
@@ -233,10 +233,10 @@ func TestARunThatNeverStartedCostsNothing(t *testing.T) {
 	})
 	answer, err := b.RunAgent(ctx, "```js\nprint(1)\n```")
 	if err != nil || !strings.Contains(answer.Output, "The time of the goal was up") {
-		t.Errorf("%+v, %v", answer, err)
+		t.Errorf(`%+v, %v, want no error and Output with "The time of the goal was up"`, answer, err)
 	}
 	if b.ledger.String() != "fee-50" || b.ledger.held != 0 {
-		t.Errorf("ledger %q, %d held", b.ledger, b.ledger.held)
+		t.Errorf(`ledger %q, %d held, want text "fee-50" and held 0`, b.ledger, b.ledger.held)
 	}
 }
 
@@ -272,10 +272,10 @@ func TestTheTimeIsUpAmidAMove(t *testing.T) {
 				b.runner.run = lasts
 				answer, err := b.RunAgent(ctx, "goal")
 				if want := (Answer{Output: "I stopped: 1s were not enough." + c.reported, Steps: 1}); err != nil || answer != want {
-					t.Errorf("%+v, %v", answer, err)
+					t.Errorf("%+v, %v, want no error and answer %v", answer, err, want)
 				}
 				if b.ledger.String() != c.ledger || b.ledger.held != 0 || b.count(t) != 0 {
-					t.Errorf("ledger %q, %d held, %d calls are open", b.ledger, b.ledger.held, b.count(t))
+					t.Errorf("ledger %q, %d held, %d calls are open, want text %v, held 0 and count 0", b.ledger, b.ledger.held, b.count(t), c.ledger)
 				}
 			})
 		})
@@ -313,7 +313,7 @@ func TestARunThatCannotBeSettledIsNoAnswer(t *testing.T) {
 		t.Errorf("%+v, %v", answer, err)
 	}
 	if b.ledger.String() != "fee-50 run-1 return+50" || b.ledger.held != 0 {
-		t.Errorf("ledger %q, %d held", b.ledger, b.ledger.held)
+		t.Errorf(`ledger %q, %d held, want text "fee-50 run-1 return+50" and held 0`, b.ledger, b.ledger.held)
 	}
 }
 
@@ -347,7 +347,7 @@ func TestAViewThatIsTooBigForAProgram(t *testing.T) {
 	}
 	got := b.runner.programs[0]
 	if len(got.Data) != 2 || len(got.Data["outliers"]) != maxView || got.Data["trends"] != b.views["trends"] {
-		t.Errorf("data: %d views, outliers of %d bytes", len(got.Data), len(got.Data["outliers"]))
+		t.Errorf("data: %d views, outliers of %d bytes, want 2 Data, %v outliers and trends %v", len(got.Data), len(got.Data["outliers"]), maxView, b.views["trends"])
 	}
 	if why := got.Missing["hooks"]; len(got.Missing) != 1 || why != "hooks are too big for a program: 8388609 bytes, of which at most 8388608 are handed over" {
 		t.Errorf("missing: %q", got.Missing)

@@ -78,7 +78,7 @@ func TestACallThatLivesIsLeftAlone(t *testing.T) {
 			t.Error(err)
 		}
 		if b.ledger.String() != "fee-50" || b.count(t) != 0 {
-			t.Errorf("ledger %q, %d calls are open", b.ledger, b.count(t))
+			t.Errorf(`ledger %q, %d calls are open, want text "fee-50" and count 0`, b.ledger, b.count(t))
 		}
 	})
 }
@@ -95,7 +95,7 @@ func TestACallThatWasGivenUpHasNoAnswer(t *testing.T) {
 		go func() {
 			answer, err := b.RunAgent(ctx, "goal")
 			if answer.Output != "" {
-				t.Errorf("%+v", answer)
+				t.Errorf("%+v, want empty", answer)
 			}
 			done <- err
 		}()
@@ -116,7 +116,7 @@ func TestACallThatWasGivenUpHasNoAnswer(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 		if b.ledger.String() != "fee-50 run-1 return+50" || b.count(t) != 0 {
-			t.Errorf("ledger %q, %d calls are open", b.ledger, b.count(t))
+			t.Errorf(`ledger %q, %d calls are open, want text "fee-50 run-1 return+50" and count 0`, b.ledger, b.count(t))
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestWhatALostCallLeaves(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := b.Rescue(t.Context()); err != nil || strings.Contains(b.ledger.String(), "return") {
-					t.Fatalf("too soon: %s, %v", b.ledger, err)
+					t.Fatalf(`too soon: %s, %v, want no error and text without "return"`, b.ledger, err)
 				}
 				b.now = func() time.Time { return time.Now().Add(time.Minute) }
 				for range 2 {
@@ -199,13 +199,13 @@ func TestOneLostCallDoesNotStopTheOthers(t *testing.T) {
 	}
 	b.now = func() time.Time { return time.Now().Add(time.Minute) }
 	if err := b.Rescue(t.Context()); err == nil {
-		t.Error("the one that cannot be closed is not reported")
+		t.Error("the one that cannot be closed is not reported, want an error")
 	}
 	if returned := strings.Count(b.ledger.String(), "return+50"); returned != lostAtOnce+9 {
-		t.Errorf("%d fees are returned", returned)
+		t.Errorf("%d fees are returned, want %v", returned, lostAtOnce+9)
 	}
 	if left, err := b.lostMeters(t.Context(), b.now(), 0); err != nil || len(left) != 1 || left[0].id != broken.id {
-		t.Errorf("%v, %v", left, err)
+		t.Errorf("%v, %v, want no error, 1 left and id %v", left, err, broken.id)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestACallThatBeatsInTimeIsLeftAlone(t *testing.T) {
 			})
 		}
 		if err := lock(time.Now().Add(-time.Minute)); !errors.Is(err, errLost) {
-			t.Errorf("one that beat since: %v", err)
+			t.Errorf("one that beat since: %v, want %v", err, errLost)
 		}
 		if err := lock(time.Now().Add(time.Minute)); err != nil {
 			t.Errorf("one that did not: %v", err)

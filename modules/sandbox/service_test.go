@@ -174,7 +174,7 @@ func TestWriteFile(t *testing.T) {
 	}
 	found, err := filepath.Glob(filepath.Join(s.config.Dir, "*", "files", "a", "b.js"))
 	if err != nil || len(found) != 2 {
-		t.Fatal("not a folder an account:", found, err)
+		t.Fatalf("not a folder an account: %v %v, want no error and 2 found", found, err)
 	}
 	if text, err := os.ReadFile(found[0]); err != nil || string(text) != "1" {
 		t.Errorf("got %q, %v for the file of the first, want 1", text, err)
@@ -205,6 +205,6 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("no account wrote: %v", err)
 	}
 	if err := s.WriteFile(viewer.System(ctx), "x", ""); err == nil {
-		t.Error("the system has no sandbox")
+		t.Error("the system has no sandbox, want an error")
 	}
 }

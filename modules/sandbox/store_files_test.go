@@ -36,7 +36,7 @@ func lendTo(t *testing.T, ctx context.Context, r rows, program func(dir string))
 	program(filepath.Join(lent.path(), "files"))
 	err = lent.giveBack(ctx)
 	if _, gone := os.Stat(lent.path()); !errors.Is(gone, os.ErrNotExist) {
-		t.Errorf("the program's folder is left: %v", gone)
+		t.Errorf("the program's folder is left: %v, want %v", gone, os.ErrNotExist)
 	}
 	return err
 }
@@ -117,7 +117,7 @@ func TestWhatAProgramChangedIsStored(t *testing.T) {
 		err := lendTo(t, ctx, r, func(dir string) {
 			text, err := os.ReadFile(filepath.Join(dir, "stays"))
 			if string(text) != "stays" || err != nil {
-				t.Errorf("the program reads %q, %v", text, err)
+				t.Errorf(`the program reads %q, %v, want text "stays" and no error`, text, err)
 			}
 			put(t, dir, "changes", "changed")
 			put(t, dir, "new/deep/file", "new")
@@ -199,7 +199,7 @@ func TestTwoServers(t *testing.T) {
 	}
 	for _, b := range []*bench{one, two} {
 		if entries, err := os.ReadDir(b.config.Dir); err != nil || len(entries) != 0 {
-			t.Errorf("files are on one machine alone: %v, %v", entries, err)
+			t.Errorf("files are on one machine alone: %v, %v, want no error and no entries", entries, err)
 		}
 	}
 
@@ -212,7 +212,7 @@ func TestTwoServers(t *testing.T) {
 			t.Errorf("answer %q, %v", answer.Output, err)
 		}
 		if _, err := one.readFile(ctx, "out/big"); err == nil {
-			t.Error("the file was stored")
+			t.Error("the file was stored, want an error")
 		}
 	})
 }

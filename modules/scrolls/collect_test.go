@@ -16,7 +16,7 @@ func TestCollectStopsAtItsBound(t *testing.T) {
 	w := setup(t, storetest.SQLite(t), cfg)
 	done := w.complete(w.create(Start{}).ID)
 	if done.Status != Completed || done.Progress.Collected != 9 || done.NewVideos != 9 {
-		t.Errorf("%+v", done)
+		t.Errorf("%+v, want Status %v, Collected 9 and NewVideos 9", done, Completed)
 	}
 }
 
@@ -29,20 +29,20 @@ func TestCollectKeepsTheKindsOfItsTemplate(t *testing.T) {
 	w.sources["feed"].records = records
 	done := w.complete(w.create(Start{Template: ptr("competitors")}).ID)
 	if done.Progress.Collected != 4 || done.NewVideos != 2 {
-		t.Errorf("%+v", done)
+		t.Errorf("%+v, want Collected 4 and NewVideos 2", done)
 	}
 	for _, seed := range w.sources["feed"].seeds {
 		if seed.Kind != plan.Competitor {
-			t.Errorf("asked for %+v", seed)
+			t.Errorf("asked for %+v, want %v", seed, plan.Competitor)
 		}
 	}
 	if n := w.number("SELECT count(*) FROM fake_videos WHERE external_id IN ('v0001', 'v0002')"); n != 2 {
-		t.Errorf("%d of the two competitors' videos", n)
+		t.Errorf("%d of the two competitors' videos, want 2", n)
 	}
 	// Without a kind in the template all are kept, the two known ones observed.
 	done = w.complete(w.create(Start{}).ID)
 	if done.NewVideos != 2 || done.Progress.Reobserved != 2 {
-		t.Errorf("%+v", done)
+		t.Errorf("%+v, want NewVideos 2 and Reobserved 2", done)
 	}
 }
 
@@ -53,14 +53,14 @@ func TestParsedProgressIsNeverStale(t *testing.T) {
 		for _, percent := range []float64{1, 2, 2} {
 			got, err := p.parse(id, fmt.Appendf(nil, `{"percent":%v,"collected":%d}`, percent, id))
 			if err != nil || got.Percent != percent || got.Collected != int(id) {
-				t.Fatalf("scroll %d: %+v, %v", id, got, err)
+				t.Fatalf("scroll %d: %+v, %v, want no error, Percent %v and Collected %v", id, got, err, percent, int(id))
 			}
 		}
 	}
 	if len(p.entries) > maxParsed {
-		t.Errorf("%d entries", len(p.entries))
+		t.Errorf("%d entries, want at most %v", len(p.entries), maxParsed)
 	}
 	if _, err := p.parse(1, []byte("{")); err == nil {
-		t.Error("broken progress is read")
+		t.Error("broken progress is read, want an error")
 	}
 }

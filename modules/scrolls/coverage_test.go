@@ -39,14 +39,14 @@ func TestCoverageTellsOfChange(t *testing.T) {
 	if want := map[string]string{
 		"maker0": "ok", "maker1": "ok", "maker2": "ok", "rival": "partial", "Beans": "unsupported", "espresso": "unsupported", "home": "unsupported",
 	}; !reflect.DeepEqual(got(first), want) {
-		t.Errorf("first: %v", got(first))
+		t.Errorf("first: %v, want %v", got(first), want)
 	}
 	// maker0 was answered for, maker2 is not even mentioned any more, and nobody said
 	// a word about rival.
 	if want := map[string]string{
 		"maker0": "changed", "maker1": "ok", "maker2": "changed", "rival": "empty", "Beans": "unsupported", "espresso": "unsupported", "home": "unsupported",
 	}; !reflect.DeepEqual(got(second), want) {
-		t.Errorf("second: %v", got(second))
+		t.Errorf("second: %v, want %v", got(second), want)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestASeedWhoseVideosAnotherBroughtIsNotChanged(t *testing.T) {
 					got[entry.Seed] = entry
 				}
 				if got["rival"].Outcome != c.want || got["rival"].Returned != 0 || got["espresso"].Outcome != "ok" || got["espresso"].Returned != 3 {
-					t.Errorf("where the source returned %d: %+v", c.returned, got)
+					t.Errorf(`where the source returned %d, want Outcome %v, Returned 0, Outcome "ok" and Returned 3: %+v`, c.returned, c.want, got)
 				}
 			})
 		}
@@ -111,17 +111,17 @@ func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
 	for _, handle := range []string{"rival", "maker1"} {
 		t.Run(handle+" had videos", func(t *testing.T) {
 			if c, ok := first[coverage.Key{Seed: handle, Platform: ""}]; ok {
-				t.Errorf("%s had videos: %+v", handle, c)
+				t.Errorf("%s had videos: %+v, want none", handle, c)
 			}
 		})
 	}
 	w.sources["feed"].records = videos("tiktok", 1, 5)
 	second := entries(w.complete(w.create(Start{}).ID))
 	if c := second[coverage.Key{Seed: "rival", Platform: "tiktok"}]; c.Outcome != "changed" {
-		t.Errorf("rival went silent: %+v in %+v", c, second)
+		t.Errorf(`rival went silent: %+v in %+v, want "changed"`, c, second)
 	}
 	if c, ok := second[coverage.Key{Seed: "rival", Platform: ""}]; ok {
-		t.Errorf("rival twice: %+v", c)
+		t.Errorf("rival twice: %+v, want none", c)
 	}
 	at := time.Now().Add(time.Hour).UnixMilli()
 	w.sources["feed"].err = &stage.CallError{Stage: "feed", Failure: stage.SourceQuota, RetryAt: &at}
@@ -129,7 +129,7 @@ func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
 	for _, handle := range []string{"rival", "other"} {
 		t.Run(handle+" while the source is out", func(t *testing.T) {
 			if c := third[coverage.Key{Seed: handle, Platform: ""}]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != at {
-				t.Errorf("%s while the source is out: %+v in %+v", handle, c, third)
+				t.Errorf(`%s while the source is out: %+v in %+v, want Outcome "quota", RetryAt not nil and RetryAt %v`, handle, c, third, at)
 			}
 		})
 	}

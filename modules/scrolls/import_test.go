@@ -46,7 +46,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("parts: %+v", done.Parts)
 		}
 		if scroll := w.load(done.ScrollID); scroll.Status != Completed || *scroll.Template != importTemplate || scroll.NewVideos != 309 {
-			t.Errorf("scroll: %+v", scroll)
+			t.Errorf("scroll: %+v, want Status %v, Template %v and NewVideos 309", scroll, Completed, importTemplate)
 		}
 		load(Tally{New: 10, Again: 10}, true, read(firstTime, videos("tiktok", 300, 20)))
 		load(Tally{Again: 20}, true, read(secondTime, videos("tiktok", 300, 20)))
@@ -61,11 +61,11 @@ func TestImport(t *testing.T) {
 			t.Errorf("%d charges", n)
 		}
 		if total, err := w.history.Completed(tenant(), w.subject); err != nil || total != 4 {
-			t.Errorf("completed: %d, %v", total, err)
+			t.Errorf("completed: %d, %v, want no error and total 4", total, err)
 		}
 		w.briefed = false
 		if _, err := w.service.Import(tenant(), feed(nil)); !apierr.Is(err, apierr.WorkspaceRequired) {
-			t.Errorf("without a workspace: %v", err)
+			t.Errorf("without a workspace: %v, want %v", err, apierr.WorkspaceRequired)
 		}
 	})
 }
@@ -104,16 +104,16 @@ func TestImportGoesInBatchesAndStagesNothing(t *testing.T) {
 			t.Errorf("%+v, %v", done.Sum(), err)
 		}
 		if scroll := w.load(done.ScrollID); scroll.Status != Completed || scroll.NewVideos != 205 {
-			t.Errorf("%+v", scroll)
+			t.Errorf("%+v, want Status %v and NewVideos 205", scroll, Completed)
 		}
 		if w.count("fake_videos") != 205 || w.count("fake_observations") != 205 || staged != 0 {
-			t.Errorf("%d videos, %d observations, %d staged", w.count("fake_videos"), w.count("fake_observations"), staged)
+			t.Errorf("%d videos, %d observations, %d staged, want count 205 and staged 0", w.count("fake_videos"), w.count("fake_observations"), staged)
 		}
 		if diff := cmp.Diff([]int{40, 80, 120, 160, 200, 205}, batches); diff != "" {
 			t.Errorf("videos after each batch (-want +got):\n%s", diff)
 		}
 		if len(w.scores) != 1 {
-			t.Errorf("scored %d times", len(w.scores))
+			t.Errorf("scored %d times, want 1", len(w.scores))
 		}
 	})
 }
@@ -249,7 +249,7 @@ func importCutOff(t *testing.T, db *store.DB, stage, point string, nth int) {
 	var all sync.WaitGroup
 	all.Go(func() {
 		if _, err := lost.Import(tenant(), records()); err == nil {
-			t.Error("the lost command ends well")
+			t.Error("the lost command ends well, want an error")
 		}
 	})
 	<-reached
@@ -263,7 +263,7 @@ func importCutOff(t *testing.T, db *store.DB, stage, point string, nth int) {
 		t.Errorf("%d videos, %d observations, want 80 each", videos, observations)
 	}
 	if n := w.number("SELECT count(*) FROM scrolls WHERE status = 'running'"); n != 0 {
-		t.Errorf("%d scrolls are still running", n)
+		t.Errorf("%d scrolls are still running, want 0", n)
 	}
 	n := w.number("SELECT count(*) FROM fake_observations o JOIN scrolls s ON s.id = o.scroll_id WHERE s.status = 'completed'")
 	if sum := done.Sum(); n != 80 || sum.New+sum.Same != 80 {

@@ -52,17 +52,17 @@ func TestMediaOfTheBestAreLookedAt(t *testing.T) {
 		for _, f := range w.folders {
 			sizes = append(sizes, len(f.fetched))
 			if !f.removed {
-				t.Errorf("folder %d is left", f.id)
+				t.Errorf("folder %d is left, want removed", f.id)
 			}
 		}
 		if !slices.Equal(sizes, []int{3, 3, 2}) {
 			t.Errorf("fetched %v a batch", sizes)
 		}
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'folder2/' || external_id AND external_id IN ('v0019', 'v0018')"); n != 2 {
-			t.Errorf("%d of the last batch have the right evidence", n)
+			t.Errorf("%d of the last batch have the right evidence, want 2", n)
 		}
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE external_id >= 'v0018' AND evidence <> ''"); n != 8 {
-			t.Errorf("%d of the best 8 have evidence", n)
+			t.Errorf("%d of the best 8 have evidence, want 8", n)
 		}
 		want := map[string]Looked{
 			"captions": {Stage: "captions", Outcome: "ok", Asked: 25}, "fetcher": {Stage: "fetcher", Outcome: "ok", Asked: 8, Found: 8},
@@ -105,7 +105,7 @@ func TestMediaAreFetchedOnlyWhereTheyServe(t *testing.T) {
 				fetched += len(f.fetched)
 			}
 			if done.Status != Completed || fetched != c.fetched || done.evidence("fetcher").Asked != c.fetched {
-				t.Errorf("%s, fetched %d, %+v", done.Status, fetched, done.Progress.Evidence)
+				t.Errorf("%s, fetched %d, %+v, want Status %v, fetched %v and Asked %v", done.Status, fetched, done.Progress.Evidence, Completed, c.fetched, c.fetched)
 			}
 		})
 	}
@@ -148,7 +148,7 @@ func TestEvidenceMayBeAbsent(t *testing.T) {
 			w.stageErr[c.stage] = c.fail
 			done := w.complete(w.create(Start{}).ID)
 			if done.Status != Completed || done.Attempts != 1 || done.NewVideos != 25 {
-				t.Fatalf("%s after %d starts with %d videos", done.Status, done.Attempts, done.NewVideos)
+				t.Fatalf("%s after %d starts with %d videos, want Status %v, Attempts 1 and NewVideos 25", done.Status, done.Attempts, done.NewVideos, Completed)
 			}
 			got := done.evidence(c.stage)
 			if c.want.Asked == 0 {
@@ -183,7 +183,7 @@ func TestEvidenceBeforeTheFailureStays(t *testing.T) {
 	}
 	done := w.complete(w.create(Start{}).ID)
 	if got := done.evidence("captions"); done.Status != Completed || got.Outcome != "partial" || got.Found != 3 {
-		t.Errorf("%s: %+v", done.Status, got)
+		t.Errorf(`%s, want Status %v, Outcome "partial" and Found 3: %+v`, done.Status, Completed, got)
 	}
 	if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'said'"); n != 3 {
 		t.Errorf("%d videos have evidence, want 3", n)
@@ -198,15 +198,15 @@ func TestVideosWithoutEvidenceAreLookedAtAgain(t *testing.T) {
 	w.film = func(stage.Ref) (bool, error) { return false, nil }
 	first := w.complete(w.create(Start{}).ID)
 	if got := first.evidence("fetcher"); got.Outcome != "partial" || got.Asked != 8 || got.Found != 0 {
-		t.Errorf("first: %+v", got)
+		t.Errorf(`first: %+v, want Outcome "partial", Asked 8 and Found 0`, got)
 	}
 	w.film = func(stage.Ref) (bool, error) { return true, nil }
 	second := w.complete(w.create(Start{}).ID)
 	if got := second.evidence("ocr"); got.Outcome != "ok" || got.Found != 8 {
-		t.Errorf("second: %+v", got)
+		t.Errorf(`second: %+v, want Outcome "ok" and Found 8`, got)
 	}
 	if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence <> ''"); n != 8 {
-		t.Errorf("%d videos have evidence", n)
+		t.Errorf("%d videos have evidence, want 8", n)
 	}
 }
 
@@ -229,13 +229,13 @@ func TestFindingsOfKnownVideosNeedNoRoom(t *testing.T) {
 		}
 		w.sources["feed"].records = videos("tiktok", 1, 30) // more than there is room for
 		if done := w.complete(w.create(Start{}).ID); done.NewVideos != 12 {
-			t.Fatalf("%d new videos", done.NewVideos)
+			t.Fatalf("%d new videos, want 12", done.NewVideos)
 		}
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE external_id <= 'v0012' AND evidence = 'late'"); n != 11 {
-			t.Errorf("findings of %d known videos are in the library", n)
+			t.Errorf("findings of %d known videos are in the library, want 11", n)
 		}
 		if len(looked) != 24 {
-			t.Errorf("looked at %d videos", len(looked))
+			t.Errorf("looked at %d videos, want 24", len(looked))
 		}
 		looked = map[string]bool{}
 		w.sources["feed"].records = videos("tiktok", 1, 12)
@@ -244,7 +244,7 @@ func TestFindingsOfKnownVideosNeedNoRoom(t *testing.T) {
 			t.Errorf("looked again at %v", looked)
 		}
 		if n := w.count("scroll_records"); n != 0 {
-			t.Errorf("%d records left", n)
+			t.Errorf("%d records left, want 0", n)
 		}
 	})
 }

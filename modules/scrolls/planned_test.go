@@ -54,7 +54,7 @@ func TestPagesGiveTerms(t *testing.T) {
 		}
 		w.read, w.offline = nil, []string{"feed"}
 		if w.complete(w.create(Start{}).ID); len(w.read) > 0 {
-			t.Errorf("%v are read for a source that reads a folder", w.read)
+			t.Errorf("%v are read for a source that reads a folder, want none", w.read)
 		}
 	})
 }
@@ -88,7 +88,7 @@ func TestPlanStage(t *testing.T) {
 			w := setup(t, storetest.SQLite(t), withPlanner())
 			w.planner = func(seeds []stage.Seed) ([]stage.Seed, error) {
 				if !slices.Contains(seeds, rival) {
-					t.Errorf("the stage does not see what is known: %v", seeds)
+					t.Errorf("the stage does not see what is known: %v, want with %v", seeds, rival)
 				}
 				return c.found, c.err
 			}

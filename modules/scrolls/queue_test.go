@@ -57,7 +57,7 @@ func TestQueueRunsScrolls(t *testing.T) {
 		}
 		w.queue(w.service)
 		if done := w.await(w.create(Start{}).ID); done.Status != Completed || done.Attempts != 2 || done.NewVideos != 25 {
-			t.Errorf("%+v", done)
+			t.Errorf("%+v, want Status %v, Attempts 2 and NewVideos 25", done, Completed)
 		}
 	})
 }
@@ -79,13 +79,13 @@ func TestQueueResumesWhatItPutDown(t *testing.T) {
 		<-reached
 		stop(t, first, time.Millisecond)
 		if down := w.load(scroll.ID); down.Status != Running || *down.Step != Evidence {
-			t.Errorf("put down: %+v", down)
+			t.Errorf("put down: %+v, want Status %v and Step %v", down, Running, Evidence)
 		}
 		next := quick()
 		next.RescueEvery = 100 * time.Millisecond
 		w.queue(w.another(next))
 		if done := w.await(scroll.ID); done.Status != Completed || done.Attempts != 1 || w.calls["feed"] != 1 {
-			t.Errorf("resumed: %+v", done)
+			t.Errorf("resumed: %+v, want Status %v, Attempts 1 and feed 1", done, Completed)
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestRescueFindsScrollsWithoutAJob(t *testing.T) {
 		w.exec("UPDATE scrolls SET created_at = created_at - 60000")
 		w.queue(w.service)
 		if done := w.await(scroll.ID); done.Status != Completed {
-			t.Errorf("%+v", done)
+			t.Errorf("%+v, want %v", done, Completed)
 		}
 	})
 }

@@ -71,10 +71,10 @@ func TestWhatASourceCannotLookUpGoesToTheNext(t *testing.T) {
 			t.Errorf("%d videos have a fresh observation, want 8", n)
 		}
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE platform = 'tiktok' AND external_id = 'v0004'"); n != 0 {
-			t.Error("what is gone is still there")
+			t.Errorf("what is gone is still there: got %v, want 0", n)
 		}
 		if n := w.count("fake_videos"); n != 8+1 { // and the one that was collected
-			t.Errorf("%d videos", n)
+			t.Errorf("%d videos, want %v", n, 8+1)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func TestRefreshIsSharedOut(t *testing.T) {
 					got[ref.Platform]++
 				}
 				if got["tiktok"] != c.tiktok || got["youtube"] != c.youtube || got["instagram"] != c.instagram {
-					t.Errorf("of %d it is asked for %v", c.limit, got)
+					t.Errorf("of %d it is asked for %v, want tiktok %v, youtube %v and instagram %v", c.limit, got, c.tiktok, c.youtube, c.instagram)
 				}
 			})
 		})

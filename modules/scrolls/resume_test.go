@@ -84,7 +84,7 @@ func TestScrollResumes(t *testing.T) {
 					}
 					done := w.load(scroll.ID)
 					if done.Status != Completed || done.Attempts != 2 || done.NewVideos != 20 || done.Progress.Percent != 100 {
-						t.Errorf("after the second start: %+v", done)
+						t.Errorf("after the second start: %+v, want Status %v, Attempts 2, NewVideos 20 and Percent 100", done, Completed)
 					}
 					close(h.goOn)
 					if err := <-ended; err != nil {
@@ -94,20 +94,20 @@ func TestScrollResumes(t *testing.T) {
 						t.Errorf("the lost worker wrote: %+v", after)
 					}
 					if n := w.count("fake_videos") - before; n != 20 {
-						t.Errorf("%d videos", n)
+						t.Errorf("%d videos, want 20", n)
 					}
 					if n := w.number("SELECT coalesce(sum(units), 0) FROM fake_charges") - charged; n != 20 {
-						t.Errorf("%d units charged", n)
+						t.Errorf("%d units charged, want 20", n)
 					}
 					if n := w.count("scroll_records"); n != 0 {
-						t.Errorf("%d records left", n)
+						t.Errorf("%d records left, want 0", n)
 					}
 					returned, added, dropped := 0, 0, 0
 					for _, c := range done.Progress.Coverage {
 						returned, added, dropped = returned+c.Returned, added+c.New, dropped+c.Dropped
 					}
 					if returned != 25 || added != 20 || dropped != 5 || done.Progress.Collected != 25 {
-						t.Errorf("coverage: %+v", done.Progress)
+						t.Errorf("coverage: %+v, want returned 25, added 20, dropped 5 and Collected 25", done.Progress)
 					}
 				})
 			}
@@ -135,11 +135,11 @@ func TestScrollOfAWorkerThatLivesIsLeftAlone(t *testing.T) {
 		}
 		// The same job again, after the queue lost sight of it: later.
 		if err := other.work(tenant(), jobArgs{account, scroll.ID, 1}); err == nil || w.load(scroll.ID).Attempts != 1 {
-			t.Errorf("the same start: %v", err)
+			t.Errorf("the same start: %v, want an error and Attempts 1", err)
 		}
 		close(h.goOn)
 		if err := <-ended; err != nil || w.load(scroll.ID).Status != Completed {
-			t.Errorf("%v, %+v", err, w.load(scroll.ID))
+			t.Errorf("%v, %+v, want no error and Status %v", err, w.load(scroll.ID), Completed)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestScrollIsGivenUpAfterThreeLostWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done := w.load(scroll.ID); done.Status != Failed || *done.FailureCode != "internal" || done.Attempts != 3 {
-		t.Errorf("%+v", done)
+		t.Errorf(`%+v, want Status %v, FailureCode "internal" and Attempts 3`, done, Failed)
 	}
 	for _, h := range hangs {
 		close(h.goOn)
@@ -238,7 +238,7 @@ func TestALongTransactionLeavesAFreshHeartbeat(t *testing.T) {
 		w.service.now = func() time.Time { return now }
 		r, _, err := w.service.claim(tenant(), jobArgs{account, scroll.ID, 1})
 		if err != nil || r == nil {
-			t.Fatalf("claim: run %v, %v", r, err)
+			t.Fatalf("claim: run %v, %v, want no error and one", r, err)
 		}
 		for _, must := range []bool{true, false} {
 			t.Run(fmt.Sprintf("the state must be written: %v", must), func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestRescueLooksTwice(t *testing.T) {
 	w.service.now = func() time.Time { return now }
 	r, _, err := w.service.claim(tenant(), jobArgs{account, scroll.ID, 1})
 	if err != nil || r == nil {
-		t.Fatalf("claim: run %v, %v", r, err)
+		t.Fatalf("claim: run %v, %v, want no error and one", r, err)
 	}
 	look := func(when string, want int) {
 		t.Helper()
@@ -321,7 +321,7 @@ func TestScrollCancelledWhileItRuns(t *testing.T) {
 				}
 				got, err := by.Cancel(tenant(), publicID(scroll.ID))
 				if err != nil || got == nil || got.Status != Cancelled || got.Step != nil || got.CompletedAt == nil {
-					t.Errorf("cancel: %+v, %v", got, err)
+					t.Errorf("cancel: %+v, %v, want no error, one, Status %v, no Step and CompletedAt not nil", got, err, Cancelled)
 				}
 				if err := <-ended; err != nil {
 					t.Errorf("worker: %v", err)

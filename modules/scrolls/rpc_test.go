@@ -62,7 +62,7 @@ func TestOperations(t *testing.T) {
 		raw, _ := io.ReadAll(answer.Result().Body)
 		var parsed map[string]any
 		if err := json.Unmarshal(raw, &parsed); err != nil {
-			t.Fatalf("%s %s: %s", method, path, raw)
+			t.Fatalf("%s %s, want no error: %s", method, path, raw)
 		}
 		return answer.Code, parsed, g.events[len(g.events)-1].Units
 	}
@@ -70,7 +70,7 @@ func TestOperations(t *testing.T) {
 	status, body, units := call("POST", "/v1/scrolls", `{"idempotencyKey":"key-12345","schedule":7,"template":"own"}`)
 	scroll, _ := body["scroll"].(map[string]any)
 	if status != http.StatusAccepted || body["outcome"] != "queued" || units != 100 || len(scroll) != 12 {
-		t.Fatalf("start: %d %v, %d units", status, body, units)
+		t.Fatalf(`start: %d %v, %d units, want status %v, outcome "queued", units 100 and 12 scroll`, status, body, units, http.StatusAccepted)
 	}
 	for field, want := range map[string]any{"status": "queued", "stage": nil, "failureCode": nil, "schedule": 7.0, "template": "own", "startedAt": nil, "completedAt": nil} {
 		t.Run(field, func(t *testing.T) {
@@ -81,34 +81,34 @@ func TestOperations(t *testing.T) {
 	}
 	status, again, units := call("POST", "/v1/scrolls", `{"idempotencyKey":"key-12345"}`)
 	if status != http.StatusOK || again["outcome"] != "existing" || units != 1 {
-		t.Errorf("again: %d %v, %d units", status, again, units)
+		t.Errorf(`again: %d %v, %d units, want status %v, outcome "existing" and units 1`, status, again, units, http.StatusOK)
 	}
 	status, refused, units := call("POST", "/v1/scrolls", `{}`)
 	if status != http.StatusConflict || refused["error"] != "scroll_active_limit" || units != 0 {
-		t.Errorf("one too many: %d %v, %d units", status, refused, units)
+		t.Errorf(`one too many: %d %v, %d units, want status %v, error "scroll_active_limit" and units 0`, status, refused, units, http.StatusConflict)
 	}
 	status, refused, _ = call("POST", "/v1/scrolls", `{"template":"import"}`)
 	if status != http.StatusBadRequest || refused["error"] != "invalid_request" {
-		t.Errorf("template: %d %v", status, refused)
+		t.Errorf(`template: %d %v, want status %v and error "invalid_request"`, status, refused, http.StatusBadRequest)
 	}
 	id, _ := scroll["id"].(string)
 	status, got, units := call("GET", "/v1/scrolls?id="+id, "")
 	if status != http.StatusOK || got["found"] != true || units != 1 {
-		t.Errorf("get: %d %v, %d units", status, got, units)
+		t.Errorf("get: %d %v, %d units, want status %v, found true and units 1", status, got, units, http.StatusOK)
 	}
 	status, got, _ = call("GET", "/v1/scrolls?id=what", "")
 	if value, ok := got["scroll"]; status != http.StatusOK || got["found"] != false || !ok || value != nil {
-		t.Errorf("get nothing: %d %v", status, got)
+		t.Errorf("get nothing: %d %v, want status %v, found false, one and no value", status, got, http.StatusOK)
 	}
 	const service = "/scrollery.v1.ScrollsService/"
 	if status, got, _ = call("POST", service+"CancelScroll", `{"id":"`+id+`"}`); status != http.StatusOK || got["found"] != true {
-		t.Errorf("cancel: %d %v", status, got)
+		t.Errorf("cancel: %d %v, want status %v and found true", status, got, http.StatusOK)
 	}
 	if status, got, _ = call("POST", service+"ListScrolls", `{"pageSize":1}`); status != http.StatusOK || len(got["scrolls"].([]any)) != 1 {
-		t.Errorf("list: %d %v", status, got)
+		t.Errorf("list: %d %v, want status %v and length 1", status, got, http.StatusOK)
 	}
 	if status, got, _ = call("POST", service+"StopSchedule", `{}`); status != http.StatusOK || got["stopped"] != true {
-		t.Errorf("stop schedule: %d %v", status, got)
+		t.Errorf("stop schedule: %d %v, want status %v and stopped true", status, got, http.StatusOK)
 	}
 	for _, path := range []string{"cancel", "list", "schedule", "schedule/stop", "templates", "verdicts"} {
 		t.Run("REST has "+path, func(t *testing.T) { checkREST(t, call, path, id) })
@@ -116,7 +116,7 @@ func TestOperations(t *testing.T) {
 	w.briefed = false
 	status, refused, _ = call("POST", "/v1/scrolls", `{}`)
 	if status != http.StatusConflict || refused["error"] != "workspace_required" {
-		t.Errorf("no workspace: %d %v", status, refused)
+		t.Errorf(`no workspace: %d %v, want status %v and error "workspace_required"`, status, refused, http.StatusConflict)
 	}
 }
 

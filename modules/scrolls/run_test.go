@@ -38,14 +38,14 @@ func TestScrollRunsFromPlanToScore(t *testing.T) {
 		}
 		scroll := w.create(Start{})
 		if scroll.Status != Queued || scroll.Step != nil || scroll.StartedAt != nil || scroll.Template != nil {
-			t.Fatalf("fresh scroll: %+v", scroll)
+			t.Fatalf("fresh scroll: %+v, want Status %v, no Step, no StartedAt and no Template", scroll, Queued)
 		}
 		done := w.complete(scroll.ID)
 		if done.Status != Completed || done.Step != nil || done.FailureCode != nil || done.StartedAt == nil || done.CompletedAt == nil {
-			t.Errorf("completed scroll: %+v", done)
+			t.Errorf("completed scroll: %+v, want Status %v, no Step, no FailureCode, StartedAt not nil and CompletedAt not nil", done, Completed)
 		}
 		if done.NewVideos != 12 || done.Attempts != 1 || done.Progress.Percent != 100 {
-			t.Errorf("counts: %+v", done)
+			t.Errorf("counts: %+v, want NewVideos 12, Attempts 1 and Percent 100", done)
 		}
 		if !slices.Equal(stages, Steps()) {
 			t.Errorf("stages: %v", stages)
@@ -57,16 +57,16 @@ func TestScrollRunsFromPlanToScore(t *testing.T) {
 		}
 		// The twelve best of those that were kept: 9 to 20.
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE external_id BETWEEN 'v0009' AND 'v0020' AND evidence = 'said'"); n != 12 {
-			t.Errorf("%d of the best 12 are archived with evidence", n)
+			t.Errorf("%d of the best 12 are archived with evidence, want 12", n)
 		}
 		if n := w.count("fake_videos"); n != 12 {
-			t.Errorf("%d videos", n)
+			t.Errorf("%d videos, want 12", n)
 		}
 		if n := w.number("SELECT sum(units) FROM fake_charges"); n != 12 {
-			t.Errorf("%d units charged", n)
+			t.Errorf("%d units charged, want 12", n)
 		}
 		if n := w.count("scroll_records"); n != 0 {
-			t.Errorf("%d records left", n)
+			t.Errorf("%d records left, want 0", n)
 		}
 		if !slices.Equal(w.scores, []int64{scroll.ID}) {
 			t.Errorf("scored: %v", w.scores)
@@ -95,7 +95,7 @@ func TestWhatIsGoneIsMarked(t *testing.T) {
 		}
 		w.complete(w.create(Start{}).ID)
 		if n := w.count("fake_videos"); n != 25-3 {
-			t.Errorf("%d videos are left", n)
+			t.Errorf("%d videos are left, want %v", n, 25-3)
 		}
 	})
 }
@@ -122,10 +122,10 @@ func TestScrollSeenAgain(t *testing.T) {
 		}
 		second := w.complete(w.create(Start{}).ID)
 		if second.NewVideos != 0 || second.Progress.Reobserved != 17 || second.Progress.Dropped != 5 || second.Progress.Collected != 20 {
-			t.Errorf("second run: %+v", second)
+			t.Errorf("second run: %+v, want NewVideos 0, Reobserved 17, Dropped 5 and Collected 20", second)
 		}
 		if n := w.number("SELECT count(*) FROM fake_observations WHERE stage = 'observe' AND scroll_id = $1", second.ID); n != 17 {
-			t.Errorf("%d observations", n)
+			t.Errorf("%d observations, want 17", n)
 		}
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'late'"); n != 1 || looked != 17 {
 			t.Errorf("late evidence: %d, looked at %d", n, looked)
@@ -135,7 +135,7 @@ func TestScrollSeenAgain(t *testing.T) {
 			sum.Returned, sum.Reobserved, sum.Dropped = sum.Returned+c.Returned, sum.Reobserved+c.Reobserved, sum.Dropped+c.Dropped
 		}
 		if sum.Returned != 20 || sum.Reobserved != 17 || sum.Dropped != 5 {
-			t.Errorf("coverage: %+v", second.Progress.Coverage)
+			t.Errorf("coverage: %+v, want Returned 20, Reobserved 17 and Dropped 5", second.Progress.Coverage)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestScrollFailures(t *testing.T) {
 				t.Errorf("%s %q after %d starts, want %s %q after %d", done.Status, failure, done.Attempts, want, c.failure, c.attempts)
 			}
 			if n := w.count("scroll_records"); n != 0 {
-				t.Errorf("%d records left", n)
+				t.Errorf("%d records left, want 0", n)
 			}
 			why := message(done).GetProgress().GetFailure()
 			switch {
@@ -268,7 +268,7 @@ func TestScrollStageDeadline(t *testing.T) {
 	}
 	w := setup(t, storetest.SQLite(t), cfg)
 	if done := w.complete(w.create(Start{}).ID); done.Status != Failed || *done.FailureCode != "stage_timeout" || done.Attempts != 3 {
-		t.Errorf("%+v", done)
+		t.Errorf(`%+v, want Status %v, FailureCode "stage_timeout" and Attempts 3`, done, Failed)
 	}
 }
 

@@ -19,7 +19,7 @@ func TestScreenThatIsOff(t *testing.T) {
 		done := w.complete(w.create(Start{}).ID)
 		want := []string{screens[0] + " is left out, nothing is dropped by it: switched off"}
 		if done.Progress.Dropped != 0 || done.NewVideos == 0 || !slices.Equal(done.Progress.ScreenNotes, want) {
-			t.Errorf("dropped %d, new %d, notes %q", done.Progress.Dropped, done.NewVideos, done.Progress.ScreenNotes)
+			t.Errorf("dropped %d, new %d, notes %q, want Dropped 0, NewVideos not 0 and ScreenNotes %v", done.Progress.Dropped, done.NewVideos, done.Progress.ScreenNotes, want)
 		}
 	})
 }

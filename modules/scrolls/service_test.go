@@ -48,13 +48,13 @@ func TestCreateRaces(t *testing.T) {
 			return created, existing, refused, ids
 		}
 		if created, existing, _, ids := race(ptr("the-same-key")); created != 1 || existing != 15 || len(ids) != 1 {
-			t.Errorf("one key: %d created, %d existing, %d scrolls", created, existing, len(ids))
+			t.Errorf("one key: %d created, %d existing, %d scrolls, want created 1, existing 15 and 1 id", created, existing, len(ids))
 		}
 		if created, _, refused, _ := race(nil); created != 2 || refused != 14 {
-			t.Errorf("no key: %d created, %d refused", created, refused)
+			t.Errorf("no key: %d created, %d refused, want created 2 and refused 14", created, refused)
 		}
 		if n := w.count("scrolls"); n != 3 {
-			t.Errorf("%d scrolls", n)
+			t.Errorf("%d scrolls, want 3", n)
 		}
 	})
 }
@@ -66,16 +66,16 @@ func TestCreateRefuses(t *testing.T) {
 		t.Run(fmt.Sprintf("template %q", name), func(t *testing.T) {
 			_, _, err := w.service.Create(tenant(), Start{Template: &name})
 			if got := apierr.As(err); got == nil || got.Kind != apierr.InvalidRequest || got.Issues[0].Path != "template" {
-				t.Errorf("template %q: %v", name, err)
+				t.Errorf(`template %q, want one, Kind %v and Path "template": %v`, name, apierr.InvalidRequest, err)
 			}
 		})
 	}
 	first, _, err := w.service.Create(tenant(), Start{IdempotencyKey: ptr("key-12345"), Template: ptr("niche"), Prompt: ptr("latte")})
 	if err != nil || *first.Template != "niche" {
-		t.Fatalf("create: %+v, %v", first, err)
+		t.Fatalf(`create: %+v, %v, want no error and Template "niche"`, first, err)
 	}
 	if _, _, err := w.service.Create(tenant(), Start{}); !apierr.Is(err, apierr.ScrollActiveLimit) {
-		t.Errorf("second active scroll: %v", err)
+		t.Errorf("second active scroll: %v, want %v", err, apierr.ScrollActiveLimit)
 	}
 	w.briefed = false
 	again, created, err := w.service.Create(tenant(), Start{IdempotencyKey: ptr("key-12345")})
@@ -83,15 +83,15 @@ func TestCreateRefuses(t *testing.T) {
 		t.Errorf("the same key: %+v, %v, %v", again, created, err)
 	}
 	if _, _, err := w.service.Create(tenant(), Start{}); !apierr.Is(err, apierr.WorkspaceRequired) {
-		t.Errorf("without a workspace: %v", err)
+		t.Errorf("without a workspace: %v, want %v", err, apierr.WorkspaceRequired)
 	}
 	// Another tenant knows neither the key nor the scroll.
 	other := viewer.As(context.Background(), account+1)
 	if scroll, err := w.service.Get(other, publicID(first.ID)); err != nil || scroll != nil {
-		t.Errorf("another tenant's read: %+v, %v", scroll, err)
+		t.Errorf("another tenant's read: %+v, %v, want no error and no scroll", scroll, err)
 	}
 	if scroll, err := w.service.Cancel(other, publicID(first.ID)); err != nil || scroll != nil {
-		t.Errorf("another tenant's cancel: %+v, %v", scroll, err)
+		t.Errorf("another tenant's cancel: %+v, %v, want no error and no scroll", scroll, err)
 	}
 	w.briefed = true
 	if scroll, created, err := w.service.Create(other, Start{IdempotencyKey: ptr("key-12345")}); err != nil || !created || scroll.ID == first.ID {
@@ -115,7 +115,7 @@ func TestGetAndList(t *testing.T) {
 		for _, id := range []string{"", "scr_", "nonsense", publicID(1), "vid_" + publicID(made[0].ID)[4:]} {
 			t.Run(fmt.Sprintf("id %q", id), func(t *testing.T) {
 				if got, err := w.service.Get(tenant(), id); err != nil || got != nil {
-					t.Errorf("get %q: %+v, %v", id, got, err)
+					t.Errorf("get %q: %+v, %v, want no error and none", id, got, err)
 				}
 			})
 		}
@@ -123,7 +123,7 @@ func TestGetAndList(t *testing.T) {
 		for token, pages := "", 0; ; pages++ {
 			scrolls, next, err := w.service.List(tenant(), 2, token)
 			if err != nil || pages > 3 {
-				t.Fatalf("list: %v after %d pages", err, pages)
+				t.Fatalf("list: %v after %d pages, want no error and pages at most 3", err, pages)
 			}
 			for _, s := range scrolls {
 				listed = append(listed, s.ID)
@@ -136,7 +136,7 @@ func TestGetAndList(t *testing.T) {
 			t.Errorf("listed: %v", listed)
 		}
 		if _, _, err := w.service.List(tenant(), 2, "scr_nonsense"); !apierr.Is(err, apierr.InvalidRequest) {
-			t.Errorf("a made-up token: %v", err)
+			t.Errorf("a made-up token: %v, want %v", err, apierr.InvalidRequest)
 		}
 	})
 }
@@ -152,7 +152,7 @@ func TestWatchFollowsToTheEnd(t *testing.T) {
 			ended <- w.service.Watch(tenant(), publicID(scroll.ID), func(s *Scroll) error { seen <- s; return nil })
 		}()
 		if first := <-seen; first.Status != Queued {
-			t.Errorf("first: %+v", first)
+			t.Errorf("first: %+v, want %v", first, Queued)
 		}
 		go w.complete(scroll.ID)
 		if err := <-ended; err != nil {
@@ -167,10 +167,10 @@ func TestWatchFollowsToTheEnd(t *testing.T) {
 			last = s
 		}
 		if last == nil || last.Status != Completed || last.Progress.Percent != 100 {
-			t.Errorf("last: %+v", last)
+			t.Errorf("last: %+v, want last not nil, Status %v and Percent 100", last, Completed)
 		}
 		if err := w.service.Watch(tenant(), "scr_nonsense", nil); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("watch of nothing: %v", err)
+			t.Errorf("watch of nothing: %v, want %v", err, apierr.NotFound)
 		}
 		// A watcher of another process finds out by looking.
 		again := w.create(Start{})
@@ -178,7 +178,7 @@ func TestWatchFollowsToTheEnd(t *testing.T) {
 		var status string
 		err := w.another(quick()).Watch(tenant(), publicID(again.ID), func(s *Scroll) error { status = s.Status; return nil })
 		if err != nil || status != Cancelled {
-			t.Errorf("watched from elsewhere: %s, %v", status, err)
+			t.Errorf("watched from elsewhere: %s, %v, want no error and status %v", status, err, Cancelled)
 		}
 	})
 }
@@ -194,13 +194,13 @@ func TestCancelSubject(t *testing.T) {
 		return w.history.CancelSubject(ctx, tx, "website:beans.co")
 	})
 	if err != nil || w.load(old.ID).Status != Cancelled || w.load(fresh.ID).Status != Queued {
-		t.Errorf("%v: %s, %s", err, w.load(old.ID).Status, w.load(fresh.ID).Status)
+		t.Errorf("%v: %s, %s, want no error, Status %v and Status %v", err, w.load(old.ID).Status, w.load(fresh.ID).Status, Cancelled, Queued)
 	}
 	if done := w.complete(fresh.ID); done.Status != Completed {
-		t.Errorf("%+v", done)
+		t.Errorf("%+v, want %v", done, Completed)
 	}
 	if subject, err := w.history.SubjectOf(tenant(), fresh.ID); err != nil || subject != "website:tea.co" {
-		t.Errorf("subject: %q, %v", subject, err)
+		t.Errorf(`subject: %q, %v, want no error and subject "website:tea.co"`, subject, err)
 	}
 }
 
@@ -226,10 +226,10 @@ func TestRecurrence(t *testing.T) {
 		due(1, 2)
 		scrolls, _, err := w.service.List(tenant(), 1, "")
 		if err != nil || scrolls[0].Status != Queued || *scrolls[0].Template != "niche" || *scrolls[0].Schedule != 2 {
-			t.Errorf("repeated: %+v, %v", scrolls[0], err)
+			t.Errorf(`repeated: %+v, %v, want no error, Status %v, Template "niche" and Schedule 2`, scrolls[0], err, Queued)
 		}
 		if n := w.number("SELECT sum(units) FROM fake_charges WHERE units = 100"); n != 100 {
-			t.Errorf("%d units for the start", n)
+			t.Errorf("%d units for the start, want 100", n)
 		}
 		due(2, 2) // one is active
 		w.complete(scrolls[0].ID)
@@ -244,7 +244,7 @@ func TestRecurrence(t *testing.T) {
 		w.setSpent(true)
 		due(2, 3) // nothing left to spend
 		if n := w.count("fake_charges"); n != charged {
-			t.Errorf("a skipped start is charged")
+			t.Errorf("a skipped start is charged: got %v, want %v", n, charged)
 		}
 		w.setSpent(false)
 		due(5, 4) // after a long sleep, one run and no more
@@ -252,7 +252,7 @@ func TestRecurrence(t *testing.T) {
 		scrolls, _, _ = w.service.List(tenant(), 1, "")
 		w.complete(scrolls[0].ID)
 		if next := w.number("SELECT next_at / 1000 FROM recurrences"); time.Unix(int64(next), 0).UTC().Hour() != 23 {
-			t.Errorf("next at %v", time.Unix(int64(next), 0).UTC())
+			t.Errorf("next at %v, want 23", time.Unix(int64(next), 0).UTC())
 		}
 		w.complete(w.create(Start{Schedule: ptr(7)}).ID)
 		if n := w.number("SELECT every_days FROM recurrences"); n != 7 || w.count("recurrences") != 1 {

@@ -45,7 +45,7 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 		}
 		first := w.complete(w.create(Start{}).ID) // 25 videos
 		if all := list(VerdictFilter{}, 7); len(all) != 25 {
-			t.Fatalf("%d verdicts", len(all))
+			t.Fatalf("%d verdicts, want 25", len(all))
 		}
 		yes, no := true, false
 		id := publicid.Format(publicid.Scroll, first.ID)
@@ -80,7 +80,7 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 			t.Errorf("%s, want %s", got, kept)
 		}
 		if other, _, err := w.service.Verdicts(viewer.As(context.Background(), account+1), VerdictFilter{}, 10, ""); err != nil || len(other) > 0 {
-			t.Errorf("another tenant sees %d verdicts, %v", len(other), err)
+			t.Errorf("another tenant sees %d verdicts, %v, want no error and no other", len(other), err)
 		}
 
 		// What was dropped is judged again, what is in the library is not.
@@ -93,7 +93,7 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 			t.Errorf("%s, want %s", got, kept)
 		}
 		if all := list(VerdictFilter{}, 100); len(all) != 25 {
-			t.Errorf("%d verdicts after the second", len(all))
+			t.Errorf("%d verdicts after the second, want 25", len(all))
 		}
 
 		for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 			})
 		}
 		if _, _, err := w.service.Verdicts(tenant(), VerdictFilter{}, 10, "nonsense"); err == nil {
-			t.Error("a made-up token is taken")
+			t.Error("a made-up token is taken, want an error")
 		}
 	})
 }

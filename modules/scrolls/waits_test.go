@@ -54,17 +54,17 @@ func TestSeedsAreNotAskedBeforeTheirTime(t *testing.T) {
 		}
 		day := now.Add(24 * time.Hour).UnixMilli()
 		if c := entry(first, "gone", "tiktok"); c.RetryAt == nil || *c.RetryAt != day {
-			t.Errorf("gone: %+v", c)
+			t.Errorf("gone: %+v, want RetryAt not nil and RetryAt %v", c, day)
 		}
 		second := w.complete(w.create(Start{}).ID)
 		if want := []string{"youtube@gone", "@fine"}; !slices.Equal(asked(), want) {
 			t.Errorf("asked at once: %v, want %v", asked(), want)
 		}
 		if c := entry(second, "busy", "youtube"); c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != later {
-			t.Errorf("busy waits: %+v", c)
+			t.Errorf(`busy waits: %+v, want Outcome "quota", RetryAt not nil and RetryAt %v`, c, later)
 		}
 		if c := entry(second, "gone", "tiktok"); c.Outcome != "not_found" || *c.RetryAt != day {
-			t.Errorf("gone waits: %+v", c)
+			t.Errorf(`gone waits: %+v, want Outcome "not_found" and RetryAt %v`, c, day)
 		}
 		now = now.Add(25 * time.Hour)
 		third := w.complete(w.create(Start{}).ID)
@@ -91,11 +91,11 @@ func TestASourceThatOnlyWaitsIsNotAsked(t *testing.T) {
 	w.sources["api"] = &source{outcomes: []stage.Outcome{{Seed: "Beans", Platform: "youtube", Status: stage.Quota, RetryAt: &later}}}
 	for range 2 {
 		if done := w.complete(w.create(Start{}).ID); done.Status != Completed {
-			t.Fatalf("%s: %v", done.Status, done.FailureCode)
+			t.Fatalf("%s, want %v: %v", done.Status, Completed, done.FailureCode)
 		}
 	}
 	if w.calls["api"] != 1 || w.calls["feed"] != 2 {
-		t.Errorf("calls %v", w.calls)
+		t.Errorf("calls %v, want api 1 and feed 2", w.calls)
 	}
 }
 
@@ -119,10 +119,10 @@ func TestWhatLiesThereWaitsForNoSite(t *testing.T) {
 		w.sources["feed"].records = rival
 		second := w.complete(w.create(Start{Template: ptr("competitors")}).ID)
 		if w.calls["api"] != 1 || w.calls["feed"] != 2 || second.NewVideos != 5 {
-			t.Errorf("calls %v, %d new videos", w.calls, second.NewVideos)
+			t.Errorf("calls %v, %d new videos, want api 1, feed 2 and NewVideos 5", w.calls, second.NewVideos)
 		}
 		if seeds := w.sources["feed"].seeds; len(seeds) != 1 || seeds[0].Handle != "rival" {
-			t.Errorf("the feed was asked for %+v", seeds)
+			t.Errorf(`the feed was asked for %+v, want 1 seed and Handle "rival"`, seeds)
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestWhatDoesNotLieThereHidesNoAnswer(t *testing.T) {
 					}
 				}
 				if w.calls["api"] != 1 {
-					t.Errorf("the site was asked %d times", w.calls["api"])
+					t.Errorf("the site was asked %d times, want 1", w.calls["api"])
 				}
 			})
 		})

@@ -109,7 +109,7 @@ func TestPassesOverYoungVideosAreSkippedWhereScrollsAre(t *testing.T) {
 		// A pass takes no place of the tenant's own scrolls.
 		w.complete(w.create(Start{}).ID)
 		if len(api.lookedUp) == 0 {
-			t.Error("the scroll read nothing again")
+			t.Errorf("the scroll read nothing again: got %v, want some", len(api.lookedUp))
 		}
 	})
 }

@@ -11,7 +11,7 @@ func TestCalendarIsUTC(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 12, 31, 23, 30, 0, 0, time.FixedZone("", -3600))
 	if Day(at) != 20270101 || Month(at) != 20270100 {
-		t.Errorf("%d, %d", Day(at), Month(at))
+		t.Errorf("%d, %d, want at 20270101 and at 20270100", Day(at), Month(at))
 	}
 }
 

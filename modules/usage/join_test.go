@@ -40,7 +40,7 @@ func TestEventGoesWithTheFirstWrite(t *testing.T) {
 		failure := errors.New("no")
 		err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return errors.Join(account(ctx, tx), failure) })
 		if !errors.Is(err, failure) {
-			t.Errorf("a write that fails: got error %v", err)
+			t.Errorf("a write that fails: got error %v, want %v", err, failure)
 		}
 		expect("after a write that failed", [3]int64{0, 0, 0})
 		if err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { tx.Unchanged(); return nil }); err != nil {
@@ -64,7 +64,7 @@ func TestEventGoesWithTheFirstWrite(t *testing.T) {
 
 		late, joined := b.recorder.Join(as(who), func() api.Event { return event })
 		if written := joined.Close(); written != nil {
-			t.Errorf("without a write: got event %+v", written)
+			t.Errorf("without a write: got event %+v, want no written", written)
 		}
 		if err := db.Write(late, account); err != nil {
 			t.Error(err)

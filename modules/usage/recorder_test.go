@@ -108,7 +108,7 @@ func TestRecordOfNobodyCountsForNobody(t *testing.T) {
 			t.Errorf("got %d events without a tenant, want 2", got)
 		}
 		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
-			t.Errorf("%d counters", got)
+			t.Errorf("%d counters, want 0", got)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := recorder.Record(ctx, api.Event{Op: "x", Status: "ok", Viewer: caller(1, 1), At: time.Now()}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that leaves a full queue gets %v", err)
+		t.Errorf("a caller that leaves a full queue gets %v, want %v", err, context.Canceled)
 	}
 	if err := recorder.Start(); err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 		t.Errorf("%d written, %d told so", got, written.Load())
 	}
 	if err := recorder.Record(context.Background(), api.Event{Viewer: caller(1, 1)}); !errors.Is(err, errStopped) {
-		t.Errorf("after the stop: %v", err)
+		t.Errorf("after the stop: %v, want %v", err, errStopped)
 	}
 	if err := recorder.Stop(context.Background()); err != nil {
 		t.Errorf("a second stop: %v", err)
@@ -188,7 +188,7 @@ func TestAFailedWriteIsToldToItsCallers(t *testing.T) {
 			storetest.Exec(t, db, "ALTER TABLE usage_events RENAME TO gone")
 		}
 		if err := b.recorder.Record(context.Background(), e); err == nil {
-			t.Error("an event that cannot be written was recorded")
+			t.Error("an event that cannot be written was recorded, want an error")
 		}
 		if err := b.recorder.Check(); (err == nil) != (b.recorder.folder == nil) {
 			t.Errorf("the check of a journal that fails: %v", err)

@@ -41,12 +41,12 @@ func TestEventsAreTheCallingKeysOwn(t *testing.T) {
 		for _, who := range []*viewer.Viewer{caller(2, 11), caller(1, 21), caller(3, 0)} {
 			t.Run(fmt.Sprintf("key %d of account %d sees none", who.KeyID, who.AccountID), func(t *testing.T) {
 				if got := ops(t, b, who, 50); len(got) != 0 {
-					t.Errorf("key %d of account %d sees %v", who.KeyID, who.AccountID, got)
+					t.Errorf("key %d of account %d sees %v, want 0", who.KeyID, who.AccountID, got)
 				}
 			})
 		}
 		if _, _, err := b.service.Events(context.Background(), 5, ""); err == nil {
-			t.Error("nobody sees events")
+			t.Error("nobody sees events, want an error")
 		}
 	})
 }
@@ -98,14 +98,14 @@ func TestEventsComeInPages(t *testing.T) {
 		for _, limit := range []int{0, 101, -1} {
 			t.Run(fmt.Sprintf("limit %d is refused", limit), func(t *testing.T) {
 				if _, _, err := b.service.Events(as(who), limit, ""); !apierr.Is(err, apierr.InvalidRequest) {
-					t.Errorf("limit %d: %v", limit, err)
+					t.Errorf("limit %d, want %v: %v", limit, apierr.InvalidRequest, err)
 				}
 			})
 		}
 		for _, text := range []string{"x", "AAAAAAAAAAA", "_________58", "AAAAAAAAAAE=", "AAAAAAAAAAF"} {
 			t.Run(fmt.Sprintf("token %q is refused", text), func(t *testing.T) {
 				if _, _, err := b.service.Events(as(who), 5, text); !apierr.Is(err, apierr.InvalidRequest) {
-					t.Errorf("token %q: %v", text, err)
+					t.Errorf("token %q, want %v: %v", text, apierr.InvalidRequest, err)
 				}
 			})
 		}
@@ -190,7 +190,7 @@ func TestChargeBelongsToItsTransaction(t *testing.T) {
 		charge(t, b, 1, 0)
 		charge(t, b, 1, -5)
 		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
-			t.Errorf("%d counters", got)
+			t.Errorf("%d counters, want 0", got)
 		}
 	})
 }
@@ -232,7 +232,7 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 	if err := (Config{KeepEvents: -1}).Validate(); err == nil {
-		t.Error("nothing was refused")
+		t.Error("nothing was refused, want an error")
 	}
 }
 
@@ -254,7 +254,7 @@ func TestWaitIsOfTheTenantsOwnBudget(t *testing.T) {
 			t.Run(fmt.Sprintf("account %d of %d a day, %d a month", c.account, c.daily, c.monthly), func(t *testing.T) {
 				wait, err := b.service.Wait(viewer.As(context.Background(), c.account), Budget{c.daily, c.monthly})
 				if err != nil || wait != c.want {
-					t.Errorf("%+v: wait %v, %v", c, wait, err)
+					t.Errorf("%+v: wait %v, %v, want no error and wait %v", c, wait, err, c.want)
 				}
 			})
 		}

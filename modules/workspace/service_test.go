@@ -70,7 +70,7 @@ func TestFirstCallCreatesAndTheSameAgainExists(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx, s, _ := setup(t, db)
 		if w, err := s.Get(ctx); w != nil || err != nil {
-			t.Fatalf("before: %+v, %v", w, err)
+			t.Fatalf("before: %+v, %v, want none and no error", w, err)
 		}
 		w, created, err := s.Set(ctx, workspace.Change{
 			Description: new("Tea for night owls"), Website: new("https://WWW.Owl-Tea.com/shop/?utm_source=x#top"),
@@ -80,7 +80,7 @@ func TestFirstCallCreatesAndTheSameAgainExists(t *testing.T) {
 			t.Fatalf("set: %+v, %v, %v", w, created, err)
 		}
 		if show(w.Website) != "https://WWW.Owl-Tea.com/shop/?utm_source=x#top" || w.AppStoreURL != nil {
-			t.Errorf("addresses: %s, %s", show(w.Website), show(w.AppStoreURL))
+			t.Errorf(`addresses: %s, %s, want Website "https://WWW.Owl-Tea.com/shop/?utm_source=x#top" and no AppStoreURL`, show(w.Website), show(w.AppStoreURL))
 		}
 		if w.Subject != (workspace.Subject{Type: "website", URL: "https://www.owl-tea.com/shop", CanonicalID: "website:owl-tea.com"}) {
 			t.Errorf("subject: %+v", w.Subject)
@@ -92,13 +92,13 @@ func TestFirstCallCreatesAndTheSameAgainExists(t *testing.T) {
 		}
 		brief, subject, ok, err := workspace.NewReader(db).Brief(ctx)
 		if err != nil || !ok || subject != "website:owl-tea.com" || brief.Name != "Owl" || brief.AppStoreURL != "" || len(brief.Competitors) != 2 {
-			t.Errorf("brief: %+v, %q, %v, %v", brief, subject, ok, err)
+			t.Errorf(`brief: %+v, %q, %v, %v, want no error, one, subject "website:owl-tea.com", Name "Owl", AppStoreURL empty and 2 Competitors`, brief, subject, ok, err)
 		}
 		if id, ok, err := workspace.NewReader(db).ID(ctx); id != w.ID || !ok || err != nil {
-			t.Errorf("id: %d, %v, %v", id, ok, err)
+			t.Errorf("id: %d, %v, %v, want id %v, one and no error", id, ok, err, w.ID)
 		}
 		if subject, ok, err := workspace.NewReader(db).Subject(ctx); subject != "website:owl-tea.com" || !ok || err != nil {
-			t.Errorf("subject: %q, %v, %v", subject, ok, err)
+			t.Errorf(`subject: %q, %v, %v, want subject "website:owl-tea.com", one and no error`, subject, ok, err)
 		}
 		for name, c := range map[string]struct {
 			sent workspace.Change
@@ -173,7 +173,7 @@ func TestUnacceptableBriefs(t *testing.T) {
 		})
 	}
 	if w, err := s.Get(ctx); w != nil || err != nil {
-		t.Errorf("one was made: %+v, %v", w, err)
+		t.Errorf("one was made: %+v, %v, want none and no error", w, err)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestUpdate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx, s, o := setup(t, db)
 		if _, _, err := s.Update(ctx, workspace.Change{}, true); !apierr.Is(err, apierr.WorkspaceRequired) {
-			t.Fatalf("without one: %v", err)
+			t.Fatalf("without one: %v, want %v", err, apierr.WorkspaceRequired)
 		}
 		first, _, err := s.Set(ctx, workspace.Change{Description: new("x"), Competitors: list("@a")})
 		if err != nil {
@@ -238,10 +238,10 @@ func TestUpdate(t *testing.T) {
 				o.told = nil
 				w, archived, err := s.Update(ctx, step.sent, step.archive)
 				if err != nil || archived != step.archived || w.Subject.CanonicalID != step.cid || !slices.Equal(o.told, step.told) {
-					t.Errorf("%s: %+v, %d, %v; told %q", step.name, w.Subject, archived, err, o.told)
+					t.Errorf("%s: %+v, %d, %v; told %q, want no error, archived %v, CanonicalID %v and told %v", step.name, w.Subject, archived, err, o.told, step.archived, step.cid, step.told)
 				}
 				if w.ID != first.ID || w.CreatedAt != first.CreatedAt || w.UpdatedAt < last.UpdatedAt || w.RulesVersion != 5 {
-					t.Errorf("%s: %+v after %+v", step.name, w, last)
+					t.Errorf("%s: %+v after %+v, want ID %v, CreatedAt %v, UpdatedAt at least %v and RulesVersion 5", step.name, w, last, first.ID, first.CreatedAt, last.UpdatedAt)
 				}
 				last = w
 			})
@@ -249,7 +249,7 @@ func TestUpdate(t *testing.T) {
 		got, err := s.Get(ctx)
 		if err != nil || show(got.Description) != "x" || show(got.Name) != "X" || len(got.Competitors) != 0 || got.Competitors == nil ||
 			show(got.Website) != "https://b.com" || got.UpdatedAt != last.UpdatedAt {
-			t.Errorf("at the end: %+v, %v", got, err)
+			t.Errorf(`at the end: %+v, %v, want no error, Description "x", Name "X", no Competitors, Competitors not nil, Website "https://b.com" and UpdatedAt %v`, got, err, last.UpdatedAt)
 		}
 	})
 }
@@ -263,10 +263,10 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 		}
 		o.fail = errors.New("no")
 		if _, _, err := s.Update(ctx, workspace.Change{Website: new("https://b.com")}, true); !errors.Is(err, o.fail) {
-			t.Errorf("update: %v", err)
+			t.Errorf("update: %v, want %v", err, o.fail)
 		}
 		if subject, _, err := workspace.NewReader(db).Subject(ctx); subject != "website:a.com" || err != nil || len(o.told) != 0 {
-			t.Errorf("after: %q, %v, told %q", subject, err, o.told)
+			t.Errorf(`after: %q, %v, told %q, want subject "website:a.com", no error and no told`, subject, err, o.told)
 		}
 	})
 }
@@ -314,7 +314,7 @@ func TestRacingFirstCallsMakeOneWorkspace(t *testing.T) {
 				want := append(slices.Repeat([]string{rest}, racers-1), "created")
 				slices.Sort(want)
 				if !slices.Equal(outcomes, want) || len(ids) != 1 {
-					t.Errorf("outcomes %q, %d ids", outcomes, len(ids))
+					t.Errorf("outcomes %q, %d ids, want outcomes %v and 1 id", outcomes, len(ids), want)
 				}
 			})
 		}
@@ -341,7 +341,7 @@ func TestRacingUpdatesLoseNoField(t *testing.T) {
 		wait.Wait()
 		w, err := s.Get(ctx)
 		if err != nil || show(w.Name) != "n" || show(w.Website) != "https://a.com" || w.Subject.CanonicalID != "app_store:1" || len(w.Competitors) != 1 {
-			t.Errorf("%+v, %v", w, err)
+			t.Errorf(`%+v, %v, want no error, Name "n", Website "https://a.com", CanonicalID "app_store:1" and 1 Competitor`, w, err)
 		}
 	})
 }
@@ -355,19 +355,19 @@ func TestWorkspaceIsOfOneTenant(t *testing.T) {
 			t.Fatal(err)
 		}
 		if w, err := s.Get(other); w != nil || err != nil {
-			t.Errorf("the other sees %+v, %v", w, err)
+			t.Errorf("the other sees %+v, %v, want none and no error", w, err)
 		}
 		if _, _, err := s.Update(other, workspace.Change{Description: new("theirs")}, true); !apierr.Is(err, apierr.WorkspaceRequired) {
-			t.Errorf("the other updates: %v", err)
+			t.Errorf("the other updates: %v, want %v", err, apierr.WorkspaceRequired)
 		}
 		if _, created, err := s.Set(other, workspace.Change{Description: new("theirs")}); !created || err != nil {
 			t.Errorf("the other sets: %v, %v", created, err)
 		}
 		if w, err := s.Get(mine); err != nil || show(w.Description) != "mine" {
-			t.Errorf("mine: %+v, %v", w, err)
+			t.Errorf(`mine: %+v, %v, want no error and Description "mine"`, w, err)
 		}
 		if _, err := s.Get(t.Context()); err == nil || !strings.Contains(err.Error(), "viewer") {
-			t.Errorf("without a viewer: %v", err)
+			t.Errorf(`without a viewer: %v, want an error and text with "viewer"`, err)
 		}
 	})
 }

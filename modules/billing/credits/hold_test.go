@@ -51,7 +51,7 @@ func TestHeldCreditsArePaidWhateverHappens(t *testing.T) {
 		}
 		s.wantSound(t, account, 0) // what is released settles what is owed
 		if now, _ := s.Balance(ctx, account); now.Owed != 5 {
-			t.Errorf("owed %d", now.Owed)
+			t.Errorf("owed %d, want 5", now.Owed)
 		}
 	})
 }

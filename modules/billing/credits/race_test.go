@@ -122,7 +122,7 @@ func (s *Service) wantSound(t *testing.T, account, want int64) {
 		}
 	}
 	if now.Held != 0 {
-		t.Errorf("%d are still held", now.Held)
+		t.Errorf("%d are still held, want 0", now.Held)
 	}
 	if now.Credits != want || sum != want || now.Owed != owed {
 		t.Errorf("balance %d (owed %d), entries %d (owed %d), want %d", now.Credits, now.Owed, sum, owed, want)

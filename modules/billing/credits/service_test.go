@@ -28,7 +28,7 @@ func TestSpend(t *testing.T) {
 		}
 		failed := apierr.As(spend(50, "a"))
 		if failed == nil || failed.Kind != apierr.PaymentRequired || failed.Required != 50 || failed.Balance != 0 {
-			t.Fatalf("without credits: %+v", failed)
+			t.Fatalf("without credits: %+v, want failed not nil, Kind %v, Required 50 and Balance 0", failed, apierr.PaymentRequired)
 		}
 		if _, err := s.Grant(context.Background(), account, 120, "gift"); err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestSpend(t *testing.T) {
 		}
 		failed = apierr.As(spend(21, "c"))
 		if failed == nil || failed.Required != 21 || failed.Balance != 20 {
-			t.Fatalf("with 20 left: %+v", failed)
+			t.Fatalf("with 20 left: %+v, want failed not nil, Required 21 and Balance 20", failed)
 		}
 		if err := spend(20, "c"); err != nil {
 			t.Fatal(err)
@@ -100,12 +100,12 @@ func TestSenselessMovementsAreRefused(t *testing.T) {
 	for _, credits := range []int64{0, -1, MaxMovement + 1} {
 		t.Run(fmt.Sprintf("%d are refused", credits), func(t *testing.T) {
 			if _, err := s.Grant(context.Background(), account, credits, "x"); !errors.Is(err, errMovement) {
-				t.Errorf("%d credits: %v", credits, err)
+				t.Errorf("%d credits: %v, want %v", credits, err, errMovement)
 			}
 		})
 	}
 	if _, err := s.Grant(context.Background(), account, 1, ""); !errors.Is(err, errMovement) {
-		t.Errorf("without a reference: %v", err)
+		t.Errorf("without a reference: %v, want %v", err, errMovement)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestReferencesBelongToOneAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := s.Grant(ctx, second, 10, "same"); err == nil {
-			t.Error("another account's reference was taken for its own")
+			t.Error("another account's reference was taken for its own, want an error")
 		}
 		s.wantSound(t, first, 10)
 		s.wantSound(t, second, 0)
@@ -136,6 +136,6 @@ func TestEveryMovementIsAudited(t *testing.T) {
 	}
 	rows, err := db.Ent().AuditEntry.Query().All(viewer.As(context.Background(), account))
 	if err != nil || len(rows) != 1 || rows[0].Action != "credits.grant" || rows[0].Subject != "gift" || rows[0].Actor == "" {
-		t.Fatalf("%v, %v", rows, err)
+		t.Fatalf(`%v, %v, want no error, 1 row, Action "credits.grant", Subject "gift" and Actor not empty`, rows, err)
 	}
 }

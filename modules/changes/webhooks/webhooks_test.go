@@ -67,7 +67,7 @@ func TestDelivery(t *testing.T) {
 		t.Run("after a rotation both secrets verify", func(t *testing.T) {
 			_, second, err := b.Rotate(b.ctx, hook.ID)
 			if err != nil || second == first {
-				t.Fatalf("rotate: %q, %v", second, err)
+				t.Fatalf("rotate: %q, %v, want no error and second other than %v", second, err, first)
 			}
 			b.add(t, feed.VideoGone, 1)
 			last := b.receiver.wait(t, 13)[12]
@@ -79,7 +79,7 @@ func TestDelivery(t *testing.T) {
 				})
 			}
 			if err := verify(t, showSecret(newSecret()), last); err == nil {
-				t.Error("a strange secret verifies")
+				t.Error("a strange secret verifies, want an error")
 			}
 		})
 		t.Run("a day later only the new one does", func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestDelivery(t *testing.T) {
 			}
 			b.add(t, feed.VideoGone, 1)
 			if err := verify(t, first, b.receiver.wait(t, 14)[13]); err == nil {
-				t.Error("the former secret verifies")
+				t.Error("the former secret verifies, want an error")
 			}
 		})
 		t.Run("a paused webhook gets nothing, and all of it afterwards", func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestDelivery(t *testing.T) {
 		t.Run("a test, one change again, and all again from a cursor", func(t *testing.T) {
 			d, err := b.Test(b.ctx, hook.ID)
 			if err != nil || d == nil || d.Outcome != Delivered || d.Status != 200 {
-				t.Fatalf("test: %+v, %v", d, err)
+				t.Fatalf("test: %+v, %v, want no error, one, Outcome %v and Status 200", d, err, Delivered)
 			}
 			if d, err = b.Again(b.ctx, hook.ID, want[4]); err != nil || d == nil || d.MessageID != want[4] {
 				t.Fatalf("again: %+v, %v", d, err)
@@ -135,16 +135,16 @@ func TestDelivery(t *testing.T) {
 		t.Run("another account sees and changes nothing of it", func(t *testing.T) {
 			other := viewer.As(t.Context(), account+1)
 			if hooks, err := b.List(other); err != nil || len(hooks) != 0 {
-				t.Errorf("it lists %v, %v", hooks, err)
+				t.Errorf("it lists %v, %v, want no error and no hooks", hooks, err)
 			}
 			if found, err := b.Delete(other, hook.ID); err != nil || found {
 				t.Errorf("it deletes: %v, %v", found, err)
 			}
 			if d, err := b.Test(other, hook.ID); err != nil || d != nil {
-				t.Errorf("it tests: %v, %v", d, err)
+				t.Errorf("it tests: %v, %v, want no error and none", d, err)
 			}
 			if list, _, err := b.Deliveries(other, hook.ID, 0, 100); err != nil || len(list) != 0 {
-				t.Errorf("it lists %d deliveries, %v", len(list), err)
+				t.Errorf("it lists %d deliveries, %v, want no error and no list", len(list), err)
 			}
 		})
 		t.Run("five webhooks an account", func(t *testing.T) {
@@ -213,12 +213,12 @@ func TestReceiversThatFail(t *testing.T) {
 				return
 			}
 			if after.Cursor != 0 {
-				t.Errorf("the cursor moved to %d past a change that was not delivered", after.Cursor)
+				t.Errorf("the cursor moved to %d past a change that was not delivered, want 0", after.Cursor)
 			}
 			select {
 			case m := <-b.mails:
 				if m.To != "owner101@example.com" || !strings.Contains(m.Text, "hooks.customer.com") {
-					t.Errorf("the mail is %+v", m)
+					t.Errorf(`the mail is %+v, want To "owner101@example.com" and Text with "hooks.customer.com"`, m)
 				}
 			case <-time.After(10 * time.Second):
 				t.Error("no mail came")
@@ -296,7 +296,7 @@ func TestPrivateAddressesGetNothing(t *testing.T) {
 		})
 	}
 	if got := r.all(); len(got) != 0 {
-		t.Errorf("%d requests arrived", len(got))
+		t.Errorf("%d requests arrived, want 0", len(got))
 	}
 }
 

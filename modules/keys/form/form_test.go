@@ -32,12 +32,12 @@ func TestDigestRefusesTypos(t *testing.T) {
 	for i := range text {
 		typo := text[:i] + string(other(text[i])) + text[i+1:]
 		if _, _, ok := Digest(typo); ok {
-			t.Errorf("a typo at %d was taken", i)
+			t.Errorf("a typo at %d was taken, want none", i)
 		}
 		if i > 0 && text[i] != text[i-1] {
 			swapped := text[:i-1] + string(text[i]) + string(text[i-1]) + text[i+1:]
 			if _, _, ok := Digest(swapped); ok {
-				t.Errorf("a swap at %d was taken", i)
+				t.Errorf("a swap at %d was taken, want none", i)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func TestDigestRefusesTypos(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%q is refused", text), func(t *testing.T) {
 			if _, _, ok := Digest(text); ok {
-				t.Errorf("%q was taken", text)
+				t.Errorf("%q was taken, want none", text)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func TestKeywordsOfLabelledBriefs(t *testing.T) {
 	t.Parallel()
 	briefs := readBriefs(t, "testdata/keywords.txt")
 	if len(briefs) < 10 {
-		t.Fatalf("%d briefs", len(briefs))
+		t.Fatalf("%d briefs, want at least 10", len(briefs))
 	}
 	found, fine, wanted, met := 0, 0, 0, 0
 	for _, b := range briefs {
@@ -115,7 +115,7 @@ func FuzzKeywords(f *testing.F) {
 		limit = max(0, min(limit, 20))
 		terms := keywords(stage.Brief{Name: "Acme", Description: about}, []stage.Rule{{Text: rule}}, rule, limit)
 		if len(terms) > limit {
-			t.Fatalf("%d terms", len(terms))
+			t.Fatalf("%d terms, want at most %v", len(terms), limit)
 		}
 		for _, term := range terms {
 			if strings.TrimSpace(term) != term || term == "" || len(strings.Fields(term)) > longestTerm || strings.Contains(term, "acme ") {

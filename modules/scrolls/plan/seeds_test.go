@@ -61,11 +61,11 @@ func TestSeedsOfATemplate(t *testing.T) {
 		{Kind: Niche, Term: "home", Limit: 30},
 	}
 	if !reflect.DeepEqual(all, want) {
-		t.Errorf("all: %+v", all)
+		t.Errorf("all: %+v, want %v", all, want)
 	}
 	some := Seeds(brief, nil, "", Options{Kinds: []string{Competitor}, Terms: 8})
 	if len(some) != 2 || some[0].Kind != Competitor {
-		t.Errorf("competitors: %+v", some)
+		t.Errorf("competitors: %+v, want 2 some and Kind %v", some, Competitor)
 	}
 	brief.Website = ""
 	if mine := Seeds(brief, nil, "", Options{Kinds: []string{Own}, Terms: 8}); !reflect.DeepEqual(mine, []stage.Seed{{Kind: Own, Term: "Beans"}}) {
@@ -86,7 +86,7 @@ func TestKeywords(t *testing.T) {
 		t.Errorf("all: %v", got)
 	}
 	if got := keywords(stage.Brief{}, nil, "", 8); len(got) != 0 {
-		t.Errorf("of nothing: %v", got)
+		t.Errorf("of nothing: %v, want 0", got)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestEntriesStayUntilTheyAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := j.Append([]byte("late")); err == nil {
-		t.Error("a closed journal takes entries")
+		t.Error("a closed journal takes entries, want an error")
 	}
 	next := open(t, dir, left.take)
 	want(t, "what the next process gets", left.entries, []string{"d", "c"})
@@ -170,10 +170,10 @@ func TestPowerCut(t *testing.T) {
 	cut := errors.New("no power")
 	j.sync = func(*os.File) error { return cut }
 	if err := j.Append([]byte("lost")); !errors.Is(err, cut) {
-		t.Errorf("an entry that is not on the disk: got error %v", err)
+		t.Errorf("an entry that is not on the disk: got error %v, want %v", err, cut)
 	}
 	if err := j.Check(); !errors.Is(err, cut) {
-		t.Errorf("the check after it: got %v", err)
+		t.Errorf("the check after it: got %v, want %v", err, cut)
 	}
 	if err := j.Reopen(new(taken).take); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestProcessesHaveFilesOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir, func([][]byte) error { return fails }); !errors.Is(err, fails) {
-		t.Errorf("entries that cannot be stored: got error %v", err)
+		t.Errorf("entries that cannot be stored: got error %v, want %v", err, fails)
 	}
 	want(t, "what is left after it", read(t, dir), []string{"of b"})
 }
