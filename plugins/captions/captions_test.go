@@ -189,7 +189,7 @@ func TestSharedSubtitles(t *testing.T) {
 			}
 			for _, cue := range cues {
 				if strings.Contains(cue.Text, "NOTE") {
-					t.Errorf("a remark is taken for a cue: %q", cue.Text)
+					t.Errorf(`a remark is taken for a cue: %q, want without "NOTE"`, cue.Text)
 				}
 			}
 			if got := spoken(cues); got != want {
@@ -272,11 +272,11 @@ func FuzzParse(f *testing.F) {
 		cues := Parse(text)
 		for _, cue := range cues {
 			if cue.Start < 0 || cue.End < cue.Start {
-				t.Errorf("cue %+v", cue)
+				t.Errorf("cue %+v, want Start at least 0 and End at least %v", cue, cue.Start)
 			}
 		}
 		if said := spoken(cues); utf8.RuneCountInString(said) > spokenLength {
-			t.Errorf("%d code points", utf8.RuneCountInString(said))
+			t.Errorf("%d code points, want at most %v", utf8.RuneCountInString(said), spokenLength)
 		}
 		patterns(text, text)
 	})

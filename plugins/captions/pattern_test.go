@@ -29,7 +29,7 @@ func TestCluesExcludeNoMatch(t *testing.T) {
 				}
 			}
 			if matched < 100 {
-				t.Errorf("only %d of the made texts match", matched)
+				t.Errorf("only %d of the made texts match, want at least 100", matched)
 			}
 			if other := "zzz"; p.name != "number" && p.maybe(other) {
 				t.Errorf("%q has a clue", other)

@@ -68,7 +68,7 @@ func TestSampleGrowsOverThreeRuns(t *testing.T) {
 				t.Errorf("run %d: %d videos of this week and %d of the one before, want at least 10 and 5", run+1, thisWeek, weekBefore)
 			}
 			if kinds["own"] < 4 || kinds["competitor"] < 15 || kinds["niche"] < 50 {
-				t.Errorf("run %d: kinds %v", run+1, kinds)
+				t.Errorf("run %d: kinds %v, want own at least 4, competitor at least 15 and niche at least 50", run+1, kinds)
 			}
 		})
 	}

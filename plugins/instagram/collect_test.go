@@ -130,22 +130,22 @@ func TestHandle(t *testing.T) {
 	records, outcomes := b.collect(t, handle("@Kettle.co", 70))
 	want(t, outcomes[0], stage.OK, 70)
 	if len(records) != 70 || outcomes[0].Asked != 70 || len(b.Asked()) != 3 {
-		t.Fatalf("%d records, %+v, asked %d times", len(records), outcomes[0], len(b.Asked()))
+		t.Fatalf("%d records, %+v, asked %d times, want 70 records, Asked 70 and 3 Asked", len(records), outcomes[0], len(b.Asked()))
 	}
 	r := records[0]
 	if r.ExternalID != "Cdouble0" || r.SourceURL != "https://www.instagram.com/reel/Cdouble0/" || r.CreatorID != "17841407673135339" ||
 		r.Source.Handle != "kettle.co" || r.Seed != "@Kettle.co" || *r.Metrics.Views != 1000 || *r.Metrics.Likes != 50 || *r.Metrics.Comments != 0 ||
 		r.Metrics.Shares != nil || r.Metrics.Saves != nil || r.Metrics.Semantics != "paid_and_organic" || time.Since(time.UnixMilli(*r.PostedAt)) > 2*time.Hour {
-		t.Errorf("%+v", r)
+		t.Errorf(`%+v, want ExternalID "Cdouble0", SourceURL "https://www.instagram.com/reel/Cdouble0/", CreatorID "17841407673135339", Handle "kettle.co", Seed "@Kettle.co", Views 1000, Likes 50, Comments 0, no Shares, no Saves, Semantics "paid_and_organic" and time at most %v`, r, 2*time.Hour)
 	}
 	if want := `{"caption":"Kettle no. 0 #kettle #Tea","hashtags":["kettle","Tea"],"mediaId":"17885103395504675","creatorFollowers":64976,"interface":"graph"}`; string(r.Metadata) != want {
 		t.Errorf("metadata %s, want %s", r.Metadata, want)
 	}
 	if m := records[1].Metrics; m.Likes != nil || *m.Views != 1001 {
-		t.Errorf("hidden likes are %+v", m)
+		t.Errorf("hidden likes are %+v, want no Likes and Views 1001", m)
 	}
 	if len(b.tags) != 0 {
-		t.Errorf("a handle spent %v", b.tags)
+		t.Errorf("a handle spent %v, want none", b.tags)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestHandlesThatBringNothing(t *testing.T) {
 	want(t, outcomes[3], stage.Unsupported, 0)
 	want(t, outcomes[4], stage.Partial, 0)
 	if n := len(b.Asked()); n != 1+1+10 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("asked %d times, want %v", n, 1+1+10)
 	}
 }
 
@@ -180,15 +180,15 @@ func TestHashtag(t *testing.T) {
 	want(t, outcomes[3], stage.Unsupported, 0)
 	want(t, outcomes[4], stage.Unsupported, 0)
 	if len(records) != 41 || len(b.tags) != 2 {
-		t.Fatalf("%d records, spent %v", len(records), b.tags)
+		t.Fatalf("%d records, spent %v, want 41 records and 2 tags", len(records), b.tags)
 	}
 	for _, r := range records {
 		if r.Metrics.Views != nil || r.Metrics.Semantics != "" || r.Source != nil || r.CreatorID != "" || r.ExternalID[0] != 'C' {
-			t.Fatalf("%+v", r)
+			t.Fatalf("%+v, want no Views, Semantics empty, no Source, CreatorID empty and ExternalID[0] 'C'", r)
 		}
 	}
 	if *records[0].Metrics.Likes != 50 || records[40].ExternalID != "Cother12345" || records[40].Metrics.Likes != nil {
-		t.Errorf("%+v", records[40])
+		t.Errorf(`%+v, want Likes 50, ExternalID "Cother12345" and no Likes`, records[40])
 	}
 }
 
@@ -203,7 +203,7 @@ func TestHashtagQuota(t *testing.T) {
 	want(t, outcomes[1], stage.Quota, 0)
 	want(t, outcomes[2], stage.OK, 2)
 	if len(records) != 2 || outcomes[1].RetryAt == nil {
-		t.Errorf("%d records, %+v", len(records), outcomes[1])
+		t.Errorf("%d records, %+v, want 2 records and RetryAt not nil", len(records), outcomes[1])
 	}
 }
 
@@ -227,14 +227,14 @@ func TestStrangePosts(t *testing.T) {
 	records, outcomes := b.collect(t, handle("odd", 0))
 	want(t, outcomes[0], stage.Partial, 2)
 	if !strings.HasPrefix(outcomes[0].Detail, "5 posts") { // null is no video, so it is not missed
-		t.Errorf("%q", outcomes[0].Detail)
+		t.Errorf(`%q, want starting with "5 posts"`, outcomes[0].Detail)
 	}
 	one, two := records[0], records[1]
 	if *one.Metrics.Views != 7 || *one.Metrics.Likes != 9 || one.Metrics.Comments != nil || one.PostedAt != nil || !strings.Contains(string(one.Metadata), `"mediaId":"17885103395504675"`) {
-		t.Errorf("%+v %s", one, one.Metadata)
+		t.Errorf("%+v %s, want Views 7, Likes 9, no Comments, no PostedAt and Metadata with %q", one, one.Metadata, `"mediaId":"17885103395504675"`)
 	}
 	if two.Metrics.Views != nil || *two.Metrics.Likes != 1000 || *two.PostedAt != 1569537403000 || !strings.Contains(string(two.Metadata), "\"caption\":\"a\uFFFDb \uFFFD") {
-		t.Errorf("%+v %s", two, two.Metadata)
+		t.Errorf("%+v %s, want no Views, Likes 1000, PostedAt 1569537403000 and Metadata with %q", two, two.Metadata, "\"caption\":\"a\uFFFDb \uFFFD")
 	}
 }
 
@@ -290,9 +290,9 @@ func TestRecordedPages(t *testing.T) {
 	want(t, outcomes[1], stage.Changed, 0)
 	want(t, outcomes[2], stage.Empty, 0) // five pictures
 	if n := len(b.Asked()); n != 2+1+1+2+2 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("asked %d times, want %v", n, 2+1+1+2+2)
 	}
 	if r := records[0]; r.ExternalID != "CSZsJf-iJLj" || *r.Metrics.Likes != 86 || r.Metrics.Views != nil || r.Metrics.Semantics != "" || *r.PostedAt != 1628614662000 {
-		t.Errorf("%+v", r)
+		t.Errorf(`%+v, want ExternalID "CSZsJf-iJLj", Likes 86, no Views, Semantics empty and PostedAt 1628614662000`, r)
 	}
 }

@@ -19,7 +19,7 @@ func FuzzPosts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, used string) {
 		u := usageOf(http.Header{"X-App-Usage": {used}, "X-Business-Use-Case-Usage": {used}})
 		if u.regain < 0 || u.percent < 0 {
-			t.Fatalf("%+v", u)
+			t.Fatalf("%+v, want regain at least 0 and percent at least 0", u)
 		}
 		var page posts
 		if json.Unmarshal(body, &page) != nil || page.Data == nil {

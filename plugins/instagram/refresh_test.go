@@ -28,14 +28,14 @@ func TestRefresh(t *testing.T) {
 	ref := func(code string) stage.Ref { return stage.Ref{Platform: platform, ExternalID: code} }
 	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call, []stage.Ref{ref("Cdouble100"), ref("Cdouble3"), ref("Cdouble3"), ref("Celsewhere")})
 	if err != nil || len(records) != 2 || len(outcomes) != 3 {
-		t.Fatalf("%d records, %+v, %v", len(records), outcomes, err)
+		t.Fatalf("%d records, %+v, %v, want no error, 2 records and 3 outcomes", len(records), outcomes, err)
 	}
 	b.discreet(t, outcomes)
 	want(t, outcomes[0], stage.OK, 1)
 	want(t, outcomes[1], stage.OK, 1)
 	want(t, outcomes[2], stage.Unsupported, 0) // not `not_found`: not every list was read
 	if *records[0].Metrics.Views != 1003 || records[0].Metadata != nil {
-		t.Errorf("%+v", records[0])
+		t.Errorf("%+v, want Views 1003 and no Metadata", records[0])
 	}
 
 	asked := len(b.Asked())

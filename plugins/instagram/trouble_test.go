@@ -149,7 +149,7 @@ func TestPartial(t *testing.T) {
 			records, outcomes := b.collect(t, handle("kettle", 60))
 			want(t, outcomes[0], stage.Partial, 34)
 			if len(records) != 34 {
-				t.Errorf("%d records", len(records))
+				t.Errorf("%d records, want 34", len(records))
 			}
 		})
 	}
@@ -179,7 +179,7 @@ func TestUsage(t *testing.T) {
 			_, outcomes := b.collect(t, handle("one", 0), handle("two", 0))
 			want(t, outcomes[0], stage.OK, 2)
 			if len(b.Asked()) != c.asked || b.clock.Waited() != c.slept {
-				t.Errorf("asked %d times, slept %v", len(b.Asked()), b.clock.Waited())
+				t.Errorf("asked %d times, slept %v, want %v Asked and Waited %v", len(b.Asked()), b.clock.Waited(), c.asked, c.slept)
 			}
 			if c.retry == 0 {
 				want(t, outcomes[1], stage.OK, 2)
@@ -224,7 +224,7 @@ func TestSetUpWrong(t *testing.T) {
 			want(t, outcomes[0], stage.Misconfigured, 0)
 			want(t, outcomes[1], stage.Misconfigured, 0)
 			if len(b.Asked()) != 0 || len(b.tags) != 0 {
-				t.Errorf("asked %d times", len(b.Asked()))
+				t.Errorf("asked %d times, want no Asked and no tags", len(b.Asked()))
 			}
 		})
 	}
@@ -239,6 +239,6 @@ func TestPatience(t *testing.T) {
 	want(t, outcomes[0], stage.Blocked, 0)
 	want(t, outcomes[1], stage.Blocked, 0)
 	if len(b.Asked()) != 1 || b.clock.Waited() != 0 {
-		t.Errorf("asked %d times, waited %v", len(b.Asked()), b.clock.Waited())
+		t.Errorf("asked %d times, waited %v, want 1 Asked and Waited 0", len(b.Asked()), b.clock.Waited())
 	}
 }

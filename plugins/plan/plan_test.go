@@ -35,7 +35,7 @@ func TestTermsOfAModel(t *testing.T) {
 	var terms []string
 	for _, seed := range seeds {
 		if seed.Kind != "niche" || seed.Platform != "" {
-			t.Errorf("seed %+v", seed)
+			t.Errorf(`seed %+v, want Kind "niche" and Platform empty`, seed)
 		}
 		terms = append(terms, seed.Term)
 	}

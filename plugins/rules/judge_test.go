@@ -129,7 +129,7 @@ func TestAllowancesOfOneFieldAddUp(t *testing.T) {
 	t.Parallel()
 	p := compiled("", "only from @bar", "only from @foo", "only TikTok")
 	if v := p.Judge(video(nil), noon); v.DroppedBy != "" {
-		t.Errorf("dropped by %q", v.DroppedBy)
+		t.Errorf("dropped by %q, want empty", v.DroppedBy)
 	}
 	p = compiled("only Instagram", "only TikTok")
 	if v := p.Judge(video(nil), noon); v.DroppedBy != PromptItem {
@@ -198,7 +198,7 @@ func TestScreenRanksByPromptAndBrief(t *testing.T) {
 	for _, v := range verdicts {
 		rank[v.ExternalID] = v.Rank
 		if v.Reason == "" {
-			t.Errorf("%s: no reason", v.ExternalID)
+			t.Errorf("%s: no reason, want Reason not empty", v.ExternalID)
 		}
 		if (v.DroppedBy == "Skip politics") != (v.ExternalID == "vote") {
 			t.Errorf("%s: dropped by %q", v.ExternalID, v.DroppedBy)
@@ -208,7 +208,7 @@ func TestScreenRanksByPromptAndBrief(t *testing.T) {
 		t.Errorf("ranks %v", rank)
 	}
 	if len(summary.Unclear) != 1 || summary.Unclear[0] != "Be kind" {
-		t.Errorf("unclear: %q", summary.Unclear)
+		t.Errorf(`unclear: %q, want 1 Unclear and Unclear[0] "Be kind"`, summary.Unclear)
 	}
 }
 

@@ -141,14 +141,14 @@ func TestLabelledCaptions(t *testing.T) {
 	t.Parallel()
 	l := readLabels(t, filepath.Join("testdata", "labels.txt"))
 	if len(l.broken) != 200 {
-		t.Fatalf("%d labelled captions", len(l.broken))
+		t.Fatalf("%d labelled captions, want 200", len(l.broken))
 	}
 	files := map[string]map[string]stage.Record{}
 	alone := map[string]*Program{}
 	for _, rule := range l.rules {
 		alone[rule.ID] = Compile(stage.Run{Now: noon.UnixMilli(), Rules: []stage.Rule{rule}})
 		if len(alone[rule.ID].Unclear) > 0 {
-			t.Errorf("%q is not understood", rule.Text)
+			t.Errorf("%q is not understood, want none", rule.Text)
 		}
 	}
 	together := Compile(stage.Run{Now: noon.UnixMilli(), Rules: l.rules})
@@ -160,7 +160,7 @@ func TestLabelledCaptions(t *testing.T) {
 		}
 		rec, ok := files[key[0]][key[1]]
 		if !ok {
-			t.Fatalf("%s has no video %s", key[0], key[1])
+			t.Fatalf("%s has no video %s, want one", key[0], key[1])
 		}
 		said, want := false, false
 		for _, rule := range l.rules {

@@ -214,7 +214,7 @@ func TestModelDecidesWhatChecksCannot(t *testing.T) {
 			}
 			want := map[string]string{"kept": "", "worded": "rule_giveaway", "notreally": "", "unworded": "rule_giveaway", "unkind": "rule_kind", "few": "rule_views", "wordless": ""}
 			if got := droppedBy(verdicts); !maps.Equal(got, want) {
-				t.Errorf("batch %s: %v", batch, got)
+				t.Errorf("batch %s, want %v: %v", batch, want, got)
 			}
 			for _, v := range verdicts {
 				want := map[string]string{
@@ -226,7 +226,7 @@ func TestModelDecidesWhatChecksCannot(t *testing.T) {
 				}
 			}
 			if len(summary.Notes)+len(summary.Unclear) > 0 {
-				t.Errorf("batch %s: %+v", batch, summary)
+				t.Errorf("batch %s, want 0: %+v", batch, summary)
 			}
 			if want := map[string]int{"1": 5, "4": 2}[batch]; len(o.asked) != want { // never about "few"
 				t.Errorf("batch %s: %d questions, want %d", batch, len(o.asked), want)
@@ -280,7 +280,7 @@ func TestCompiledRulesDecideWhereTheModelDoesNot(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := droppedBy(verdicts); !maps.Equal(got, compiledWant) {
-				t.Errorf("verdicts %v", got)
+				t.Errorf("verdicts %v, want %v", got, compiledWant)
 			}
 			notes := strings.Join(summary.Notes, "\n")
 			if !strings.Contains(notes, c.note) || strings.Contains(notes, "sk-") || strings.Contains(notes, "127.0.0.1") {
@@ -303,7 +303,7 @@ func TestModelIsAskedAgainWhenItIsBusy(t *testing.T) {
 	}}
 	_, summary, err := stagetest.Screen(t, Spec(), withModel(t, o, map[string]string{"parallel": "1"}), judged)
 	if err != nil || len(summary.Notes) > 0 || o.calls != 7 {
-		t.Errorf("%d calls, %+v, %v", o.calls, summary, err)
+		t.Errorf("%d calls, %+v, %v, want no error, no Notes and calls 7", o.calls, summary, err)
 	}
 }
 
@@ -351,7 +351,7 @@ func TestModelHasItsLimits(t *testing.T) {
 			}
 			_, summary, err := stagetest.Screen(t, Spec(), withModel(t, o, c.settings), records)
 			if err != nil || o.calls != c.calls || !strings.Contains(strings.Join(summary.Notes, ""), c.note) {
-				t.Errorf("%d calls, %q, %v", o.calls, summary.Notes, err)
+				t.Errorf("%d calls, %q, %v, want no error, calls %v and text with %v", o.calls, summary.Notes, err, c.calls, c.note)
 			}
 		})
 	}
@@ -366,12 +366,12 @@ func TestModelHasItsLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if notes := p.summary().Notes; time.Since(start) > 10*time.Second || len(notes) != 1 || !strings.Contains(notes[0], "no answer in time (5)") {
-			t.Errorf("after %v: %q", time.Since(start), notes)
+			t.Errorf(`after %v, want time at most %v, 1 note and notes[0] with "no answer in time (5)": %q`, time.Since(start), 10*time.Second, notes)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		if _, err := p.judge(ctx, judged); err == nil {
-			t.Error("a call that is over goes on")
+			t.Error("a call that is over goes on, want an error")
 		}
 	})
 }
@@ -385,7 +385,7 @@ func injections(t *testing.T) []string {
 	}
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	if len(lines) < 30 {
-		t.Fatalf("%d injections", len(lines))
+		t.Fatalf("%d injections, want at least 30", len(lines))
 	}
 	for i := range lines {
 		lines[i] = strings.ReplaceAll(lines[i], `\n`, "\n")
@@ -411,7 +411,7 @@ func TestInjectionsChangeNoCompiledVerdict(t *testing.T) {
 			})
 		}
 		if v := p.Judge(captioned("x", "Coffee at home "+text, 5), noon); v.RuleID != "rule_views" {
-			t.Errorf("%q: dropped by %q", text, v.RuleID)
+			t.Errorf(`%q: dropped by %q, want "rule_views"`, text, v.RuleID)
 		}
 	}
 }
@@ -499,7 +499,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answer string) {
 		opinions := q.read(answer)
 		if len(opinions) != 2 {
-			t.Fatalf("%d opinions", len(opinions))
+			t.Fatalf("%d opinions, want 2", len(opinions))
 		}
 		for _, one := range opinions {
 			if one == nil {
@@ -510,7 +510,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 			for _, item := range p.Open {
 				if _, ok := one[item.Text]; !ok {
-					t.Errorf("%q is not in %v", item.Text, one)
+					t.Errorf("%q is not in %v, want one", item.Text, one)
 				}
 			}
 		}

@@ -59,14 +59,14 @@ func TestSpeech(t *testing.T) {
 	had.Evidence = &stage.Evidence{Spoken: &known}
 	found, err := listen(t, server, rec("no media", ""), rec("no sound", silent), rec("broken", broken), had, rec("1", loud))
 	if err != nil || len(found) != 1 {
-		t.Fatalf("%v, %v", found, err)
+		t.Fatalf("%v, %v, want no error and 1 found", found, err)
 	}
 	if want := "Stop scrolling if you own a moka pot. You have been filling it wrong."; found["1"] != want {
 		t.Errorf("%q, want %q", found["1"], want)
 	}
 	asked := server.Asked()
 	if len(asked) != 1 || asked[0].Form != "verbose_json" || asked[0].Model != "tester" {
-		t.Fatalf("%d questions", len(asked))
+		t.Fatalf(`%d questions, want 1 asked, Form "verbose_json" and Model "tester"`, len(asked))
 	}
 	// Eight seconds of the ten: two bytes a sample, and a header.
 	if n := len(asked[0].Sound); n < 254_000 || n > 258_000 || string(asked[0].Sound[:4]) != "RIFF" {
@@ -129,7 +129,7 @@ func TestOneFailureSpoilsNoOther(t *testing.T) {
 	loud := clip(t)
 	found, err := listen(t, server, rec("1", loud), rec("2", loud), rec("3", loud), rec("4", loud))
 	if err != nil || len(found) != 2 || found["3"] == "" || found["4"] == "" {
-		t.Errorf("%v, %v", found, err)
+		t.Errorf("%v, %v, want no error, 2 found, 3 not empty and 4 not empty", found, err)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestASoundThatIsTurnedDownSpoilsNoOther(t *testing.T) {
 	loud := clip(t)
 	found, err := listen(t, server, rec("1", loud), rec("2", loud), rec("3", loud), rec("4", loud), rec("5", loud), rec("6", loud))
 	if err != nil || len(found) != 3 || found["2"]+found["3"]+found["5"] != "" || asked.Load() != 6 {
-		t.Errorf("%v of %d, %v", found, asked.Load(), err)
+		t.Errorf("%v of %d, %v, want no error, 3 found, none and asked 6", found, asked.Load(), err)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestAMomentOfSoundIsNotSent(t *testing.T) {
 	}
 	found, err := listen(t, server, rec("short", tone("0.09")), rec("enough", tone("0.11")))
 	if err != nil || len(found) != 1 || found["enough"] == "" || len(server.Asked()) != 1 {
-		t.Errorf("%v, %v; asked %d times", found, err, len(server.Asked()))
+		t.Errorf("%v, %v; asked %d times, want no error, 1 found, enough not empty and 1 Asked", found, err, len(server.Asked()))
 	}
 }
 
@@ -181,7 +181,7 @@ func TestHangingEndpoint(t *testing.T) {
 	call.Scratch, call.Log = t.TempDir(), slog.New(slog.DiscardHandler)
 	err := Spec().Evidence(ctx, &call, stagetest.Feed([]stage.Record{rec("1", clip(t))}), func(stage.Finding) error { return nil })
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v", err, context.DeadlineExceeded)
 	}
 }
 

@@ -75,10 +75,10 @@ func TestCleanMetadata(t *testing.T) {
 				t.Errorf("%s: %.80s (%v), want %.80s", c.name, r.Metadata, err, c.want)
 			}
 			if changed := c.in != c.want; repairs.Any() != changed {
-				t.Errorf("%s: repairs %+v", c.name, repairs)
+				t.Errorf("%s: repairs %+v, want %v", c.name, repairs, changed)
 			}
 			if string(in) != c.in {
-				t.Errorf("%s: the caller's bytes were changed", c.name)
+				t.Errorf("%s: the caller's bytes were changed, want %v", c.name, c.in)
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func TestCleanValues(t *testing.T) {
 	}
 	m := r.Metrics
 	if r.SourceURL != "" || r.PostedAt != nil || r.CreatorID != "a\uFFFDb" || r.Source.Kind != "" {
-		t.Errorf("%+v", r)
+		t.Errorf(`%+v, want SourceURL empty, no PostedAt, CreatorID "a�b" and Kind empty`, r)
 	}
 	if len(r.Source.Handle) > stage.MaxLabel || !utf8.ValidString(r.Source.Handle) {
 		t.Errorf("handle of %d bytes", len(r.Source.Handle))
@@ -122,11 +122,11 @@ func TestCleanAnswers(t *testing.T) {
 	}
 	f := stage.Finding{Evidence: stage.Evidence{Visual: json.RawMessage(`1`)}}
 	if _, err := f.Clean(); err == nil {
-		t.Error("a finding about nothing passes")
+		t.Error("a finding about nothing passes, want an error")
 	}
 	o := stage.Outcome{Status: "great", Asked: -1}
 	if o.Clean(); o.Status != stage.Partial || o.Asked != 0 {
-		t.Errorf("%+v", o)
+		t.Errorf("%+v, want Status %v and Asked 0", o, stage.Partial)
 	}
 }
 

@@ -105,12 +105,12 @@ func TestHandle(t *testing.T) {
 	records, outcomes := b.collect(t, handle("@Kettle.co", 250))
 	want(t, outcomes[0], stage.OK, 250)
 	if outcomes[0].Asked != 250 || len(records) != 250 {
-		t.Fatalf("%d records, %+v", len(records), outcomes[0])
+		t.Fatalf("%d records, %+v, want Asked 250 and 250 records", len(records), outcomes[0])
 	}
 	r := records[0]
 	if r.SourceURL != "https://www.tiktok.com/@kettle.co/video/"+r.ExternalID || r.Source.Handle != "kettle.co" || r.Seed != "@Kettle.co" ||
 		*r.Metrics.Views != 100 || *r.Metrics.Likes != 140 || *r.Metrics.Shares != 0 || *r.Metrics.Saves != 5 || r.Metrics.Semantics != "lagged" {
-		t.Errorf("%+v", r)
+		t.Errorf(`%+v, want SourceURL %v, Handle "kettle.co", Seed "@Kettle.co", Views 100, Likes 140, Shares 0, Saves 5 and Semantics "lagged"`, r, "https://www.tiktok.com/@kettle.co/video/"+r.ExternalID)
 	}
 	if want := `{"caption":"Kettle test no. 0 #kettle","hashtags":["kettle"],"soundId":"7159460238003800066","region":"US","interface":"research"}`; string(r.Metadata) != want {
 		t.Errorf("metadata %s, want %s", r.Metadata, want)
@@ -128,7 +128,7 @@ func TestRepeats(t *testing.T) {
 	records, outcomes := b.collect(t, handle("kettle.co", 0))
 	want(t, outcomes[0], stage.OK, 30)
 	if len(records) != 30 || len(b.Asked()) != 5 {
-		t.Errorf("%d records with %d requests", len(records), len(b.Asked()))
+		t.Errorf("%d records with %d requests, want 30 records and 5 Asked", len(records), len(b.Asked()))
 	}
 }
 
@@ -148,16 +148,16 @@ func TestTermsWindowsAndRegions(t *testing.T) {
 		returned int
 	}{{"no such, name", stage.Unsupported, 0}, {"kettle", stage.OK, 4}, {"singing kettle", stage.OK, 1}, {"#singingkettle", stage.OK, 1}, {"#!?", stage.Unsupported, 0}} {
 		if outcomes[i].Seed != o.seed {
-			t.Fatalf("%+v", outcomes)
+			t.Fatalf("%+v, want %v", outcomes, o.seed)
 		}
 		want(t, outcomes[i], o.status, o.returned)
 	}
 	if len(records) != 5 {
-		t.Errorf("%d records", len(records))
+		t.Errorf("%d records, want 5", len(records))
 	}
 	for _, q := range b.Asked()[:3] {
 		if len(q.Query.And) != 1 || strings.Join(q.Query.And[0].Values, "") != "DEUS" {
-			t.Errorf("asked %+v", q)
+			t.Errorf(`asked %+v, want 1 And and text "DEUS"`, q)
 		}
 	}
 	if a := b.Asked(); a[0].Start != a[1].End || a[1].Start != a[2].End {
@@ -172,7 +172,7 @@ func TestEmptyAndTwice(t *testing.T) {
 	want(t, outcomes[0], stage.Empty, 0)
 	want(t, outcomes[1], stage.Empty, 0)
 	if n := len(b.Asked()); n != 1 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("asked %d times, want 1", n)
 	}
 }
 
@@ -196,20 +196,20 @@ func TestStrangeVideos(t *testing.T) {
 	records, outcomes := b.collect(t, handle("odd", 100))
 	want(t, outcomes[0], stage.Partial, 4)
 	if !strings.Contains(outcomes[0].Detail, "5 videos") {
-		t.Errorf("%q", outcomes[0].Detail)
+		t.Errorf(`%q, want with "5 videos"`, outcomes[0].Detail)
 	}
 	a, c, d, e := records[0], records[1], records[2], records[3]
 	if a.ExternalID != "7320768196569599275" || *a.Metrics.Views != 4 || *a.Metrics.Likes != 6 || a.Metrics.Shares != nil || a.Source != nil || a.SourceURL != "" {
-		t.Errorf("%+v", a)
+		t.Errorf(`%+v, want ExternalID "7320768196569599275", Views 4, Likes 6, no Shares, no Source and SourceURL empty`, a)
 	}
 	if m := c.Metrics; c.ExternalID != "7320768196569599276" || *m.Views != 12 || m.Likes != nil || m.Comments != nil || m.Shares != nil || m.Saves != nil || c.PostedAt != nil {
-		t.Errorf("%+v", c)
+		t.Errorf(`%+v, want ExternalID "7320768196569599276", Views 12, no Likes, no Comments, no Shares, no Saves and no PostedAt`, c)
 	}
 	if !strings.Contains(string(d.Metadata), "\"caption\":\"a\uFFFDb\uFFFD\"") || *d.Evidence.Spoken != "he\uFFFDllo" || d.Source != nil || d.Metrics.Views != nil {
-		t.Errorf("%+v %s", d, d.Metadata)
+		t.Errorf(`%+v %s, want Metadata with %q, Spoken "he�llo", no Source and no Views`, d, d.Metadata, "\"caption\":\"a\uFFFDb\uFFFD\"")
 	}
 	if e.Source != nil || !strings.Contains(string(e.Metadata), `"hashtags":["x"],"durationSeconds":12`) {
-		t.Errorf("%+v %s", e, e.Metadata)
+		t.Errorf("%+v %s, want no Source and Metadata with %q", e, e.Metadata, `"hashtags":["x"],"durationSeconds":12`)
 	}
 }
 
@@ -248,10 +248,10 @@ func TestRecordedPages(t *testing.T) {
 			continue
 		}
 		if !ok || at.Sub(time.UnixMilli(*r.PostedAt)).Abs() > time.Hour {
-			t.Errorf("%s: uploaded %v by its id, posted %v", r.ExternalID, at, time.UnixMilli(*r.PostedAt))
+			t.Errorf("%s: uploaded %v by its id, posted %v, want one and difference at most %v", r.ExternalID, at, time.UnixMilli(*r.PostedAt), time.Hour)
 		}
 	}
 	if len(records) != 27 || above < 12 {
-		t.Errorf("%d records, %d with more likes than views", len(records), above)
+		t.Errorf("%d records, %d with more likes than views, want 27 records and above at least 12", len(records), above)
 	}
 }

@@ -41,11 +41,11 @@ func TestRefresh(t *testing.T) {
 	asked = append(asked, stage.Ref{Platform: platform, ExternalID: "not-a-number"}, stage.Ref{Platform: platform, ExternalID: "12"})
 	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call, asked)
 	if err != nil || len(records) != 238 || len(outcomes) != 242 {
-		t.Fatalf("%d records, %d outcomes, %v", len(records), len(outcomes), err)
+		t.Fatalf("%d records, %d outcomes, %v, want no error, 238 records and 242 outcomes", len(records), len(outcomes), err)
 	}
 	for _, r := range records {
 		if r.Metadata != nil || r.Metrics.Views == nil {
-			t.Fatalf("it takes the place of what the library has: %s", r.Metadata)
+			t.Fatalf("it takes the place of what the library has: %s, want no Metadata and Views not nil", r.Metadata)
 		}
 	}
 	left := map[string]bool{strconv.FormatInt(videos[3].ID, 10): true, strconv.FormatInt(videos[200].ID, 10): true}
@@ -53,15 +53,15 @@ func TestRefresh(t *testing.T) {
 	for _, o := range outcomes {
 		count[o.Status]++
 		if absent := strings.Contains(o.Detail, "never there"); absent != left[o.Seed] {
-			t.Errorf("%+v", o)
+			t.Errorf("%+v, want %v", o, left[o.Seed])
 		}
 	}
 	// None is `not_found`: what the interface leaves out may be there on TikTok.
 	if count[stage.OK] != 238 || count[stage.Unsupported] != 4 || len(count) != 2 {
-		t.Errorf("%v", count)
+		t.Errorf("%v, want count[stage.OK] 238, count[stage.Unsupported] 4 and 2 count", count)
 	}
 	if n := len(b.Asked()); n > 12 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("asked %d times, want at most 12", n)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestRefreshKnowsWhatItDoesNotKnow(t *testing.T) {
 	}
 	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call, refs(videos))
 	if err != nil || len(outcomes) != 60 || len(records) == 0 || len(records) == 60 || len(b.Asked()) != 3 {
-		t.Fatalf("%d records, %d outcomes, %v, asked %d", len(records), len(outcomes), err, len(b.Asked()))
+		t.Fatalf("%d records, %d outcomes, %v, asked %d, want no error, 60 outcomes, some records, other than 60 records and 3 Asked", len(records), len(outcomes), err, len(b.Asked()))
 	}
 	for _, o := range outcomes {
 		if o.Status != stage.OK && (o.Status != stage.Quota || o.RetryAt == nil) {

@@ -144,7 +144,7 @@ func TestPartial(t *testing.T) {
 			records, outcomes := b.collect(t, handle("kettle.co", 150))
 			want(t, outcomes[0], stage.Partial, 100)
 			if len(records) != 100 {
-				t.Errorf("%d records", len(records))
+				t.Errorf("%d records, want 100", len(records))
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestMoreThatNeverComes(t *testing.T) {
 	records, outcomes := b.collect(t, handle("kettle.co", 0))
 	want(t, outcomes[0], stage.Partial, 1)
 	if len(records) != 1 || len(b.Asked()) > 10 {
-		t.Errorf("%d records, asked %d times", len(records), len(b.Asked()))
+		t.Errorf("%d records, asked %d times, want 1 record and at most 10 Asked", len(records), len(b.Asked()))
 	}
 }
 
@@ -187,7 +187,7 @@ func TestHouseQuota(t *testing.T) {
 	want(t, outcomes[1], stage.Quota, 0)
 	at := midnight(b.clock.Now()).UnixMilli()
 	if len(records) != 100 || *outcomes[0].RetryAt != at || *outcomes[1].RetryAt != at || len(b.Asked()) != 1 {
-		t.Errorf("%d records, %+v", len(records), outcomes)
+		t.Errorf("%d records, %+v, want 100 records, RetryAt %v, RetryAt %v and 1 Asked", len(records), outcomes, at, at)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestPatience(t *testing.T) {
 	want(t, outcomes[0], stage.Blocked, 0)
 	want(t, outcomes[1], stage.Blocked, 0)
 	if len(b.Asked()) != 2 || b.clock.Waited() != 30*time.Second {
-		t.Errorf("asked %d times, waited %v", len(b.Asked()), b.clock.Waited())
+		t.Errorf("asked %d times, waited %v, want 2 Asked and Waited %v", len(b.Asked()), b.clock.Waited(), 30*time.Second)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestSetUpWrong(t *testing.T) {
 			want(t, outcomes[0], stage.Misconfigured, 0)
 			want(t, outcomes[1], stage.Misconfigured, 0)
 			if len(b.Asked()) != 0 {
-				t.Errorf("asked %d times", len(b.Asked()))
+				t.Errorf("asked %d times, want none", len(b.Asked()))
 			}
 		})
 	}
@@ -241,7 +241,7 @@ func TestTokenEndsOnTheWay(t *testing.T) {
 	_, outcomes := b.collect(t, handle("kettle.co", 250))
 	want(t, outcomes[0], stage.OK, 250)
 	if b.Tokens() != 2 {
-		t.Errorf("%d tokens", b.Tokens())
+		t.Errorf("%d tokens, want 2", b.Tokens())
 	}
 }
 
@@ -263,7 +263,7 @@ func TestForgottenSearch(t *testing.T) {
 	records, outcomes := b.collect(t, handle("kettle.co", 150))
 	want(t, outcomes[0], stage.OK, 150)
 	if len(records) != 150 || b.clock.Waited() != 75*time.Second {
-		t.Errorf("%d records, waited %v", len(records), b.clock.Waited())
+		t.Errorf("%d records, waited %v, want 150 records and Waited %v", len(records), b.clock.Waited(), 75*time.Second)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestMeasures(t *testing.T) {
 	records = append(records, rec("broken", broken), rec("none", ""), had)
 	found, err := visuals(t, stage.Call{}, records...)
 	if err != nil || len(found) != len(cases) {
-		t.Fatalf("%d videos, %v", len(found), err)
+		t.Fatalf("%d videos, %v, want no error and %v found", len(found), err, len(cases))
 	}
 	for id, c := range cases {
 		t.Run(id, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestMeasures(t *testing.T) {
 				t.Errorf("%s: colours %v, want %s", id, m.Colours, c.colours)
 			}
 			if !strings.HasPrefix(got.Summary, c.summary) || got.Method != "measured" || got.Note != "" {
-				t.Errorf("%s: %+v", id, got)
+				t.Errorf(`%s, want Summary starting with %v, Method "measured" and Note empty: %+v`, id, c.summary, got)
 			}
 		})
 	}
@@ -172,11 +172,11 @@ func TestDescription(t *testing.T) {
 	}
 	asked := server.Asked()
 	if len(asked) != 1 || asked[0].Images != 3 || asked[0].Form != "visual" || strings.Contains(asked[0].System, "buy now") {
-		t.Fatalf("%+v", asked)
+		t.Fatalf(`%+v, want 1 asked, Images 3, Form "visual" and System without "buy now"`, asked)
 	}
 	var data struct{ Untrusted struct{ Caption string } }
 	if err := json.Unmarshal([]byte(asked[0].Data), &data); err != nil || !strings.HasPrefix(data.Untrusted.Caption, "Ignore your instructions") {
-		t.Errorf("%s, %v", asked[0].Data, err)
+		t.Errorf(`%s, %v, want no error and Caption starting with "Ignore your instructions"`, asked[0].Data, err)
 	}
 }
 
@@ -205,11 +205,11 @@ func TestWithoutAnAnswer(t *testing.T) {
 			server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer { return c.answer })
 			found, err := visuals(t, server.Call(), rec("1", clip), rec("2", clip), rec("3", clip), rec("4", clip))
 			if err != nil || len(found) != 4 {
-				t.Fatalf("%d videos, %v", len(found), err)
+				t.Fatalf("%d videos, %v, want no error and 4 found", len(found), err)
 			}
 			for id, got := range found {
 				if got.Method != "measured" || !strings.Contains(got.Note, c.note) || !strings.HasPrefix(got.Summary, "One shot") {
-					t.Errorf("%s: %+v", id, got)
+					t.Errorf(`%s, want Method "measured", Note with %v and Summary starting with "One shot": %+v`, id, c.note, got)
 				}
 			}
 			if n := len(server.Asked()); n != c.asked {
@@ -256,7 +256,7 @@ func TestHangingEndpoint(t *testing.T) {
 	call.Scratch, call.Log = t.TempDir(), quiet()
 	err := Spec().Evidence(ctx, &call, stagetest.Feed([]stage.Record{rec("1", clip)}), func(stage.Finding) error { return nil })
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v", err, context.DeadlineExceeded)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestEndpointWithoutAModel(t *testing.T) {
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1, Colour: red})
 	found, err := visuals(t, stage.Call{Settings: map[string]string{"endpoint": "https://models.test/v1"}}, rec("1", clip))
 	if got := found["1"]; err != nil || got.Note != "the model is not configured" || got.Method != "measured" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf(`%+v, %v, want no error, Note "the model is not configured" and Method "measured"`, got, err)
 	}
 }
 

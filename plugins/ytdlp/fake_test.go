@@ -31,15 +31,15 @@ func TestFlatTikTok(t *testing.T) {
 	call := fake(t, "cat <<'X'\n"+video+"\nX")
 	records, outcomes, err := stagetest.Collect(t, Spec(), call, beans)
 	if err != nil || len(records) != 1 || outcomes[0].Status != stage.OK {
-		t.Fatalf("%v %+v %v", records, outcomes, err)
+		t.Fatalf("%v %+v %v, want no error, 1 record and Status %v", records, outcomes, err, stage.OK)
 	}
 	got := records[0]
 	if got.SourceURL != "https://www.tiktok.com/@beans/video/7411111111111111111" {
-		t.Errorf("the address is the tool's: %s", got.SourceURL)
+		t.Errorf(`the address is the tool's: %s, want "https://www.tiktok.com/@beans/video/7411111111111111111"`, got.SourceURL)
 	}
 	m := got.Metrics
 	if *m.Views != 1200 || *m.Likes != 7 || *m.Shares != 2 || *m.Saves != 3 || m.Comments != nil || *got.PostedAt != 1780000000000 {
-		t.Errorf("%+v", m)
+		t.Errorf("%+v, want Views 1200, Likes 7, Shares 2, Saves 3, no Comments and PostedAt 1780000000000", m)
 	}
 }
 
@@ -90,12 +90,12 @@ func TestProgramThatHangs(t *testing.T) {
 	began := time.Now()
 	o, err := tl.list(t.Context(), beans[0], tiktok, "https://www.tiktok.com/@beans", 5, func(stage.Record) error { return nil })
 	if err != nil || o.Status != stage.Partial || o.Returned != 1 || time.Since(began) > 20*time.Second || !strings.Contains(o.Detail, "said nothing") {
-		t.Errorf("%+v, %v after %v", o, err, time.Since(began))
+		t.Errorf(`%+v, %v after %v, want no error, Status %v, Returned 1, time at most %v and Detail with "said nothing"`, o, err, time.Since(began), stage.Partial, 20*time.Second)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := tl.list(ctx, beans[0], tiktok, "https://www.tiktok.com/@beans", 5, func(stage.Record) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v", err, context.DeadlineExceeded)
 	}
 }
 
@@ -129,16 +129,16 @@ func TestArguments(t *testing.T) {
 	args := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	at := len(args) - 2
 	if at < 0 || args[at] != "--" || args[at+1] != "ytsearch50:--exec rm -rf" {
-		t.Errorf("arguments %q", args)
+		t.Errorf(`arguments %q, want at at least 0, args[at] "--" and args[at+1] "ytsearch50:--exec rm -rf"`, args)
 	}
 	for _, flag := range append([]string{"--no-plugin-dirs"}, always...) {
 		if !strings.Contains(string(raw), flag+"\n") {
-			t.Errorf("%s is missing in %q", flag, args)
+			t.Errorf("%s is missing in %q, want with %v", flag, args, flag+"\n")
 		}
 	}
 	env, _ := os.ReadFile(filepath.Join(folder, "env"))
 	if strings.Contains(string(env), "secret") || strings.Contains(string(env), "t0ken") {
-		t.Errorf("environment %s", env)
+		t.Errorf(`environment %s, want env without "secret" and env without "t0ken"`, env)
 	}
 }
 
@@ -180,9 +180,9 @@ printf moving > "${out%.*}.mp4"`)
 		t.Fatalf("%+v %v", files, err)
 	}
 	if raw, err := os.ReadFile(filepath.Join(ready.Scratch, files[0].Name)); err != nil || string(raw) != "moving" {
-		t.Errorf("%q, %v", raw, err)
+		t.Errorf(`%q, %v, want no error and raw "moving"`, raw, err)
 	}
 	if len(outcomes) != 2 || outcomes[0].Status != stage.NotFound || outcomes[1].Status != stage.OK {
-		t.Errorf("%+v", outcomes)
+		t.Errorf("%+v, want 2 outcomes, Status %v and Status %v", outcomes, stage.NotFound, stage.OK)
 	}
 }

@@ -78,17 +78,17 @@ func TestRealProgram(t *testing.T) {
 		}
 	}
 	if len(records) != 3 || outcomes[0].Returned != 3 {
-		t.Fatalf("%d records, outcomes %+v", len(records), outcomes)
+		t.Fatalf("%d records, outcomes %+v, want 3 records and Returned 3", len(records), outcomes)
 	}
 	first := records[0]
 	if first.ExternalID != "short000000" || first.SourceURL != "https://www.youtube.com/shorts/short000000" || first.Seed != "beans" ||
 		first.Metrics.Views == nil || *first.Metrics.Views != 1_200_000 || first.Metrics.Semantics != "rounded" || first.Metrics.Likes != nil ||
 		first.Source.Handle == "" {
-		t.Errorf("%+v %+v %s", first, first.Source, first.Metadata)
+		t.Errorf(`%+v %+v %s, want ExternalID "short000000", SourceURL "https://www.youtube.com/shorts/short000000", Seed "beans", Views not nil, Views 1_200_000, Semantics "rounded", no Likes and Handle not empty`, first, first.Source, first.Metadata)
 	}
 	for _, host := range w.hosts {
 		if host != "www.youtube.com:443" {
-			t.Errorf("it went to %s", host)
+			t.Errorf(`it went to %s, want "www.youtube.com:443"`, host)
 		}
 	}
 }
@@ -104,9 +104,9 @@ func TestRealProgramLeavesNothingBehind(t *testing.T) {
 	outcomes, err := spec.Media(t.Context(), prepared(t, call), []stage.Ref{{Platform: "youtube", ExternalID: "abcdefghijk"}, {Platform: "tiktok", ExternalID: "../etc"}},
 		func(stage.File) error { files++; return nil })
 	if err != nil || files != 0 || len(outcomes) != 2 {
-		t.Fatalf("%d files, %+v, %v", files, outcomes, err)
+		t.Fatalf("%d files, %+v, %v, want no error, files 0 and 2 outcomes", files, outcomes, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(call.Scratch, "media-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left behind: %v, want none", left)
 	}
 }

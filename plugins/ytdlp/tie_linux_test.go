@@ -19,7 +19,7 @@ func TestProgramDiesWithTheStage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Fatalf("%+v", tool.run(t.Context(), nil, discard))
+		t.Fatalf("%+v, want empty", tool.run(t.Context(), nil, discard))
 	}
 	t.Parallel()
 	folder := t.TempDir()

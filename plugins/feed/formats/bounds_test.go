@@ -81,7 +81,7 @@ func TestDateOfTikTokIsReadFromTheID(t *testing.T) {
 			t.Parallel()
 			recs, report := readText(t, c.file, c.text)
 			if len(recs) != 1 || recs[0].PostedAt == nil {
-				t.Fatalf("got %s, skipped %q", fmt.Sprint(recs), report.Notes)
+				t.Fatalf("got %s, skipped %q, want 1 rec and PostedAt not nil", fmt.Sprint(recs), report.Notes)
 			}
 			if got := *recs[0].PostedAt; got != c.want {
 				t.Errorf("got %d, want %d", got, c.want)

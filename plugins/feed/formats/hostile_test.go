@@ -102,11 +102,11 @@ func TestWrappings(t *testing.T) {
 	}
 	recs, report := readText(t, "sample.gz", packed.String()[:packed.Len()-12])
 	if report.Count(Truncated) != 1 {
-		t.Errorf("half a gzip: %q, %+v", idsOf(recs), report)
+		t.Errorf("half a gzip: %q, %+v, want 1", idsOf(recs), report)
 	}
 	_, report = readText(t, "posts.json.xz", "\xfd7zXZ\x00more")
 	if report.Count(Unreadable) != 1 {
-		t.Errorf("xz: %+v", report)
+		t.Errorf("xz: %+v, want 1", report)
 	}
 }
 

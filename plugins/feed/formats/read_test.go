@@ -108,7 +108,7 @@ func TestBrokenLinesAreCounted(t *testing.T) {
 		ids += rec.ExternalID + " "
 	}
 	if ids != "1 1.5e1 3 4 " || report.broken() != 10 || report.Count(TooLong) != 1 {
-		t.Errorf("read %q, %d broken, %d long: %q", ids, report.broken(), report.Count(TooLong), report.Notes)
+		t.Errorf(`read %q, %d broken, %d long: %q, want ids "1 1.5e1 3 4 ", broken 10 and count 1`, ids, report.broken(), report.Count(TooLong), report.Notes)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestFlatPlaylists(t *testing.T) {
 	}
 	recs, _ = readText(t, "youtube.json", `{"_type":"playlist","id":"UC1","channel_id":"UC1","uploader_id":"@maker","entries":[{"_type":"url","ie_key":"Youtube","id":"abc","url":"https://www.youtube.com/shorts/abc","title":"t","view_count":1200000,"uploader":null}],"extractor_key":"YoutubeTab"}`)
 	if len(recs) != 1 || recs[0].Source.Handle != "@maker" || recs[0].CreatorID != "UC1" || recs[0].Metrics.Semantics != "rounded" {
-		t.Errorf("got %s", asJSON(t, recs))
+		t.Errorf(`got %s, want 1 rec, Handle "@maker", CreatorID "UC1" and Semantics "rounded"`, asJSON(t, recs))
 	}
 }
 
@@ -201,11 +201,11 @@ func TestCSVWithoutMap(t *testing.T) {
 	t.Parallel()
 	recs, _ := readText(t, "a.csv", "Platform,externalid,VIEWS,ignored\ntiktok,7,8,x\n")
 	if len(recs) != 1 || *recs[0].Metrics.Views != 8 {
-		t.Errorf("got %s", asJSON(t, recs))
+		t.Errorf("got %s, want 1 rec and Views 8", asJSON(t, recs))
 	}
 	recs, report := readText(t, "a.csv", "video,count\n7,8\n")
 	if len(recs) != 0 || report.broken() != 1 || !strings.Contains(strings.Join(report.Notes, ""), "column map is needed") {
-		t.Errorf("%d records, %+v", len(recs), report)
+		t.Errorf(`%d records, %+v, want no recs, broken 1 and text with "column map is needed"`, len(recs), report)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestMapFaultsAreSaidAtOnce(t *testing.T) {
 		}
 	}
 	if _, err := ParseMap([]byte(`{"column":{}}`)); err == nil {
-		t.Error("an unknown property is taken")
+		t.Error("an unknown property is taken, want an error")
 	}
 }
 

@@ -93,7 +93,7 @@ func readAll(t *testing.T, name string, m *Map) (map[string]stage.Record, Report
 		t.Fatal(err)
 	}
 	if report.Skipped() != 0 || report.Doubtful != 0 {
-		t.Errorf("%s: %+v", filepath.Base(name), report)
+		t.Errorf("%s, want Skipped 0 and Doubtful 0: %+v", filepath.Base(name), report)
 	}
 	return got, report
 }
@@ -147,7 +147,7 @@ func TestDanishTikTokExports(t *testing.T) {
 				sameCount(t, rec.ExternalID, "comments", row["kommentarer"], rec.Metrics.Comments)
 				d := metadataOf(t, rec)
 				if d.Caption != row["beskrivelse"] || rec.Source.Handle != row["tiktok_handle"] || rec.SourceURL != row["video_url"] {
-					t.Errorf("%s: %q by %q", rec.ExternalID, d.Caption, rec.Source.Handle)
+					t.Errorf("%s: %q by %q, want Caption %v, Handle %v and SourceURL %v", rec.ExternalID, d.Caption, rec.Source.Handle, row["beskrivelse"], row["tiktok_handle"], row["video_url"])
 				}
 				id, err := strconv.ParseInt(rec.ExternalID, 10, 64)
 				if posted := id >> 32 * 1000; err != nil || *rec.PostedAt != posted {
@@ -199,7 +199,7 @@ func TestYouTubeTechExports(t *testing.T) {
 				short := !strings.ContainsAny(row["duration_iso8601"], "HD") && minutes*60+seconds <= 180
 				rec, have := got[row["video_id"]]
 				if have != short {
-					t.Errorf("%s: %s is read: %v", row["video_id"], row["duration_iso8601"], have)
+					t.Errorf("%s: %s is read: %v, want %v", row["video_id"], row["duration_iso8601"], have, short)
 				}
 				if !short {
 					continue

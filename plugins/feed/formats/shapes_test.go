@@ -75,7 +75,7 @@ func TestResearchAnswerToTheDigit(t *testing.T) {
 	for _, v := range answer.Data.Videos {
 		rec, ok := got[string(v["id"].(json.Number))]
 		if !ok {
-			t.Errorf("%v is not there", v["id"])
+			t.Errorf("%v is not there, want one", v["id"])
 			continue
 		}
 		sameNumber(t, v, "view_count", rec.Metrics.Views)
@@ -90,7 +90,7 @@ func TestResearchAnswerToTheDigit(t *testing.T) {
 			t.Errorf("%v: %s (%v)", v["id"], rec.Metadata, err)
 		}
 		if rec.Metrics.Semantics != "lagged" || rec.Source.Handle != v["username"] {
-			t.Errorf("%v: %+v", v["id"], rec)
+			t.Errorf(`%v, want Semantics "lagged" and Handle %v: %+v`, v["id"], v["username"], rec)
 		}
 	}
 	if above != 12 {
@@ -153,7 +153,7 @@ func TestTrendingScrape(t *testing.T) {
 			sameNumber(t, row, "shareCount", rec.Metrics.Shares)
 			posted, _ := row["createTime"].(json.Number).Int64()
 			if *rec.PostedAt != posted*1000 || *rec.Metrics.ObservedAt != at || rec.Metrics.Saves != nil {
-				t.Errorf("%s: %+v", id, rec)
+				t.Errorf("%s, want PostedAt %v, ObservedAt %v and no Saves: %+v", id, posted*1000, at, rec)
 			}
 			if rec.Source.Handle != row["authorMeta"].(map[string]any)["name"] || rec.SourceURL != row["webVideoUrl"] {
 				t.Errorf("%s: by %q at %q", id, rec.Source.Handle, rec.SourceURL)

@@ -65,6 +65,6 @@ func TestAnswerWithoutEnd(t *testing.T) {
 			}
 		}
 	}); err == nil {
-		t.Error("an endless answer was taken")
+		t.Error("an endless answer was taken, want an error")
 	}
 }

@@ -50,7 +50,7 @@ func TestFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		if size := picture.Bounds().Size(); size.X != 100 || size.Y != 178 {
-			t.Errorf("a frame of %v", size)
+			t.Errorf("a frame of %v, want X 100 and Y 178", size)
 		}
 		r, g, _, _ := picture.At(50, 50).RGBA()
 		seen = append(seen, fmt.Sprint(r>>14, g>>14))
@@ -62,7 +62,7 @@ func TestFrames(t *testing.T) {
 	remove()
 	left, _ := os.ReadDir(call.Scratch)
 	if len(left) > 0 {
-		t.Errorf("left in scratch: %v", left)
+		t.Errorf("left in scratch: %v, want none", left)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestShortClipHasFewerFrames(t *testing.T) {
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1.5, Colour: red})
 	files, remove, err := film.Frames(t.Context(), newCall(t), clip, 3, "jpg", 100, "")
 	if err != nil || len(files) != 2 {
-		t.Fatalf("%v, %v", files, err)
+		t.Fatalf("%v, %v, want no error and 2 files", files, err)
 	}
 	remove()
 }
@@ -89,11 +89,11 @@ func TestSound(t *testing.T) {
 		t.Errorf("a header of another length: %q", wav[:film.SoundHeader+40])
 	}
 	if left, _ := os.ReadDir(call.Scratch); len(left) > 0 {
-		t.Errorf("left in scratch: %v", left)
+		t.Errorf("left in scratch: %v, want none", left)
 	}
 	silent := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1, Colour: red})
 	if wav, err := film.Sound(t.Context(), call, silent, 2); err != nil || len(wav) > 0 {
-		t.Errorf("of a clip without sound: %d bytes, %v", len(wav), err)
+		t.Errorf("of a clip without sound: %d bytes, %v, want no error and no wav", len(wav), err)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestPlaylistsAreNotFollowed(t *testing.T) {
 	filmtest.FFmpeg(t, "-f", "lavfi", "-i", "color=red:duration=2:size=100x100", "-c:v", "mpeg2video", "-f", "mpegts", beside)
 	// It is a clip that ffmpeg reads where it is handed over itself.
 	if files, _, err := film.Frames(t.Context(), call, beside, 3, "png", 100, ""); err != nil || len(files) == 0 {
-		t.Fatalf("the clip beside: %v, %v", files, err)
+		t.Fatalf("the clip beside: %v, %v, want no error and some files", files, err)
 	}
 	for _, target := range []string{"part.ts", "file://" + beside, beside, server.URL + "/part.ts", "file:///etc/passwd", "concat:" + beside, "subfile,,start,0,end,0,,:" + beside} {
 		for form, text := range map[string]string{
@@ -194,7 +194,7 @@ func TestPlaylistsAreNotFollowed(t *testing.T) {
 		}
 	}
 	if n := asked.Load(); n > 0 {
-		t.Errorf("the server was asked %d times", n)
+		t.Errorf("the server was asked %d times, want 0", n)
 	}
 	// And the same list is one that ffmpeg follows, unless an option forbids it.
 	list := filepath.Join(call.Scratch, "list")
@@ -211,7 +211,7 @@ func TestRunEndsWithTheCall(t *testing.T) {
 	began := time.Now()
 	_, err := film.Run(ctx, newCall(t), "sleep", "30")
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second {
-		t.Errorf("%v after %v", err, time.Since(began))
+		t.Errorf("%v after %v, want %v and time at most %v", err, time.Since(began), context.DeadlineExceeded, 10*time.Second)
 	}
 }
 
@@ -241,6 +241,6 @@ func TestNothingOfTheHouseIsSeen(t *testing.T) {
 	t.Setenv("SCROLLERY_TEST_SECRET", "leak")
 	out, err := film.Run(t.Context(), newCall(t), "env")
 	if err != nil || strings.Contains(string(out), "leak") || !strings.Contains(string(out), "OMP_THREAD_LIMIT=1") {
-		t.Errorf("%s, %v", out, err)
+		t.Errorf(`%s, %v, want no error, out without "leak" and out with "OMP_THREAD_LIMIT=1"`, out, err)
 	}
 }

@@ -25,7 +25,7 @@ func ask(ctx context.Context, t *testing.T, call stage.Call) (string, error) {
 	t.Helper()
 	endpoint, err := model.Of(&call)
 	if err != nil || endpoint == nil {
-		t.Fatalf("%v, %v", endpoint, err)
+		t.Fatalf("%v, %v, want no error and endpoint not nil", endpoint, err)
 	}
 	var answer struct{ Colour string }
 	err = endpoint.Ask(ctx, question, &answer)
@@ -38,7 +38,7 @@ func TestStrangersWordsAreData(t *testing.T) {
 		return modeltest.Answer{Text: `{"colour":"blue"}`}
 	})
 	if colour, err := ask(t.Context(), t, server.Call()); err != nil || colour != "blue" {
-		t.Fatalf("%q, %v", colour, err)
+		t.Fatalf(`%q, %v, want no error and colour "blue"`, colour, err)
 	}
 	asked := server.Asked()[0]
 	var data struct{ Untrusted map[string]string }
@@ -46,7 +46,7 @@ func TestStrangersWordsAreData(t *testing.T) {
 		t.Errorf("data %s, %v", asked.Data, err)
 	}
 	if strings.Contains(asked.System, "red") || !strings.Contains(asked.System, question.Instructions) {
-		t.Errorf("instructions %q", asked.System)
+		t.Errorf(`instructions %q, want System without "red" and System with %v`, asked.System, question.Instructions)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestHangingEndpointEndsWithTheCall(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := ask(ctx, t, server.Call()); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v", err, context.DeadlineExceeded)
 	}
 }
 
@@ -197,6 +197,6 @@ func TestEndpointNeedsAModel(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if endpoint, err := model.Of(&stage.Call{}); endpoint != nil || err != nil {
-		t.Errorf("%v, %v", endpoint, err)
+		t.Errorf("%v, %v, want no endpoint and no error", endpoint, err)
 	}
 }

@@ -17,7 +17,7 @@ func TestForms(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if forms := Forms("plain"); len(forms) != 1 || len(Forms("")) != 0 {
-		t.Errorf("%q", forms)
+		t.Errorf("%q, want 1 form and length 0", forms)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 	all.Wait()
 	if most.Load() != 1 || clock.Now().Sub(began) != 7*time.Minute {
-		t.Errorf("%d at once within %v", most.Load(), clock.Now().Sub(began))
+		t.Errorf("%d at once within %v, want most 1 and span %v", most.Load(), clock.Now().Sub(began), 7*time.Minute)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestAnswersEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Ask(ctx, site.Request{URL: server.URL}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a call that was given up ends with %v", err)
+		t.Errorf("a call that was given up ends with %v, want %v", err, context.Canceled)
 	}
 }
 
@@ -109,22 +109,22 @@ func TestWaitKnowsItsBounds(t *testing.T) {
 	clock := sitetest.NewClock(time.Now())
 	s := site.New(call(), site.Options{Clock: clock, Patience: time.Minute})
 	if err := s.Wait(t.Context(), 50*time.Second, ""); err != nil || clock.Waited() != 50*time.Second {
-		t.Errorf("%v, waited %v", err, clock.Waited())
+		t.Errorf("%v, waited %v, want no error and Waited %v", err, clock.Waited(), 50*time.Second)
 	}
 	if longest := clock.Longest(); longest > 10*time.Second {
-		t.Errorf("no sign of life for %v", longest)
+		t.Errorf("no sign of life for %v, want at most %v", longest, 10*time.Second)
 	}
 	if err := s.Wait(t.Context(), 11*time.Second, ""); !errors.Is(err, site.ErrPatience) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v", err, site.ErrPatience)
 	}
 	ctx, cancel := context.WithDeadline(t.Context(), clock.Now().Add(5*time.Second))
 	defer cancel()
 	if err := s.Wait(ctx, 6*time.Second, ""); !errors.Is(err, site.ErrPatience) {
-		t.Errorf("a wait beyond the deadline: %v", err)
+		t.Errorf("a wait beyond the deadline: %v, want %v", err, site.ErrPatience)
 	}
 	never := site.New(call(), site.Options{Clock: clock, Impatient: true})
 	if err := never.Wait(t.Context(), 1, ""); !errors.Is(err, site.ErrPatience) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v", err, site.ErrPatience)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestEach(t *testing.T) {
 		{Seed: "cups", Status: stage.Partial, Asked: 3, Detail: "the call may give no more videos"},
 	}
 	if err != nil || len(outcomes) != len(want) || strings.Join(asked, " ") != "@Ada cid tea cups" {
-		t.Fatalf("asked %q: %+v %v", asked, outcomes, err)
+		t.Fatalf(`asked %q: %+v %v, want no error, %v outcomes and text "@Ada cid tea cups"`, asked, outcomes, err, len(want))
 	}
 	for i, o := range outcomes {
 		if w := want[i]; o.Seed != w.Seed || o.Platform != "x" || o.Status != w.Status || o.Asked != w.Asked || o.Returned != w.Returned ||
@@ -184,10 +184,10 @@ func TestTheAccountArrives(t *testing.T) {
 		return 1, context.Cause(ctx)
 	})
 	if err != nil || ctx.Err() != nil || len(outcomes) != 2 || outcomes[0].Status != stage.Partial || outcomes[1].Status != stage.Partial {
-		t.Errorf("%+v %v %v", outcomes, err, ctx.Err())
+		t.Errorf("%+v %v %v, want no error, no Err, 2 outcomes, Status %v and Status %v", outcomes, err, ctx.Err(), stage.Partial, stage.Partial)
 	}
 	broken := errors.New("broken")
 	if _, err := site.Each(t.Context(), "x", seeds, 9, func(context.Context, stage.Seed) (int, error) { return 0, broken }); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v", err, broken)
 	}
 }

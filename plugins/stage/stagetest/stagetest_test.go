@@ -59,17 +59,17 @@ func TestCollect(t *testing.T) {
 	t.Parallel()
 	records, outcomes, err := stagetest.Collect(t, source(record("tiktok")), stage.Call{}, nil)
 	if err != nil || len(records) != 1 || outcomes[0].Seed != "calm" {
-		t.Errorf("%v %v %v", records, outcomes, err)
+		t.Errorf(`%v %v %v, want no error, 1 record and Seed "calm"`, records, outcomes, err)
 	}
 	w := &witness{TB: t}
 	if _, _, err = stagetest.Collect(w, source(record("no platform")), stage.Call{}, nil); err != nil || len(w.errors) != 1 {
-		t.Errorf("a record that the host refuses passes: %v, %v", w.errors, err)
+		t.Errorf("a record that the host refuses passes: %v, %v, want no error and 1 error", w.errors, err)
 	}
 	big := record("tiktok")
 	text := strings.Repeat("x", 2<<20)
 	big.Evidence = &stage.Evidence{Spoken: &text}
 	if _, _, err = stagetest.Collect(t, source(big), stage.Call{}, nil); err == nil {
-		t.Error("a record of 2 MiB passes")
+		t.Error("a record of 2 MiB passes, want an error")
 	}
 }
 
@@ -135,16 +135,16 @@ func TestReplay(t *testing.T) {
 	site.Close()
 	t.Setenv(stagetest.RecordVariable, "")
 	if raw, _ := os.ReadFile(path); strings.Contains(string(raw), "t0ken") || !strings.Contains(string(raw), "page of SECRET") {
-		t.Errorf("saved: %s", raw)
+		t.Errorf(`saved: %s, want raw without "t0ken" and raw with "page of SECRET"`, raw)
 	}
 
 	w = &witness{TB: t}
 	transport := stagetest.Replay(w, path, "other")
 	if text, err := get(t, transport, strings.ReplaceAll(address, "t0ken", "other"), "q"); err != nil || text != "page of SECRET" {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf(`%q, %v, want no error and text "page of SECRET"`, text, err)
 	}
 	if _, err := get(t, transport, address, "q"); err == nil {
-		t.Error("a second request is answered")
+		t.Error("a second request is answered, want an error")
 	}
 	w.end()
 	if len(w.errors) != 1 {
@@ -154,7 +154,7 @@ func TestReplay(t *testing.T) {
 	w = &witness{TB: t}
 	stagetest.Replay(w, path)
 	if w.end(); len(w.errors) != 1 || !strings.Contains(w.errors[0], "nothing asked") {
-		t.Errorf("errors %q", w.errors)
+		t.Errorf(`errors %q, want 1 error and errors[0] with "nothing asked"`, w.errors)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestReplayHidesWhatIsEscaped(t *testing.T) {
 	site.Close()
 	t.Setenv(stagetest.RecordVariable, "")
 	if raw, _ := os.ReadFile(path); strings.Contains(string(raw), "ken") || strings.Count(string(raw), "SECRET") != 4 {
-		t.Errorf("saved: %s", raw)
+		t.Errorf(`saved: %s, want raw without "ken" and count 4`, raw)
 	}
 	w = &witness{TB: t}
 	if err := ask(stagetest.Replay(w, path, "an/other + "), "an/other + "); err != nil {
