@@ -41,24 +41,24 @@ func TestExportComesBack(t *testing.T) {
 		owner.Get(t, "GET /v1/changes?limit=1", &feed)
 		answer := owner.Do(t, "GET /v1/account/export", "")
 		if answer.Status != http.StatusOK || answer.Header.Get("Content-Type") != "application/zip" {
-			t.Fatalf("export: status %d, %s", answer.Status, answer.Header.Get("Content-Type"))
+			t.Fatalf(`export: status %d, %s, want Status %v and Content-Type "application/zip"`, answer.Status, answer.Header.Get("Content-Type"), http.StatusOK)
 		}
 		files := unzipped(t, answer.Body)
 		if got := files["files/notes/a.js"]; got != "print(1)" {
-			t.Errorf("sandbox file: got %q", got)
+			t.Errorf(`sandbox file: got %q, want "print(1)"`, got)
 		}
 		for name, content := range files {
 			if strings.Contains(content, owner.Key) || strings.Contains(content, "\"hash\"") || strings.Contains(content, hook.Secret) || strings.Contains(content, "\"secret\"") {
-				t.Errorf("%s has a secret", name)
+				t.Errorf("%s has a secret, want content without %v, content without %q, content without %v and content without %q", name, owner.Key, "\"hash\"", hook.Secret, "\"secret\"")
 			}
 		}
 		for _, name := range []string{"workspace", "rules", "scrolls", "verdicts", "trends", "keys", "subscription", "usage", "events", "changes", "webhooks", "scores/first", "hooks/first"} {
 			if files[name+".ndjson"] == "" || strings.Count(files[name+".csv"], "\n") < 2 {
-				t.Errorf("%s is empty", name)
+				t.Errorf(`%s is empty, want files[name+".ndjson"] not empty and count at least 2`, name)
 			}
 		}
 		if first := feed.Changes[0].ID; hook.Secret == "" || !strings.HasPrefix(files["changes.ndjson"], `{"id":"`+first+`",`) {
-			t.Errorf("the export does not begin with the change %s: %.200s", first, files["changes.ndjson"])
+			t.Errorf("the export does not begin with the change %s: %.200s, want Secret not empty and changes.ndjson starting with %v", first, files["changes.ndjson"], `{"id":"`+first+`",`)
 		}
 		compareStream(t, running, owner, files)
 
@@ -73,11 +73,11 @@ func TestExportComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if report.Total.New < 50 || report.Total.Read == 0 || len(report.Total.Skipped) > 0 {
-			t.Errorf("import: got %+v", report.Total)
+			t.Errorf("import: got %+v, want New at least 50, Read not 0 and no Skipped", report.Total)
 		}
 		for _, view := range []string{"workspace", "rules"} {
 			if !strings.Contains(heir.Read(t, "GET /v1/"+view), "\"createdAt\"") {
-				t.Errorf("the %s did not come back", view)
+				t.Errorf("the %s did not come back, want with %q", view, "\"createdAt\"")
 			}
 		}
 		for _, what := range []struct {

@@ -51,7 +51,7 @@ func TestKeptRowsHoldUntilTheFileChanges(t *testing.T) {
 	}
 	storetest.Exec(t, db, "UPDATE keys SET revoked_at = 1")
 	if err := look(at).state.Check(at); !apierr.Is(err, apierr.Unauthorized) {
-		t.Errorf("the call after the key was revoked: got error %v", err)
+		t.Errorf("the call after the key was revoked: got error %v, want %v", err, apierr.Unauthorized)
 	}
 }
 

@@ -32,15 +32,15 @@ func TestAgentForCredits(t *testing.T) {
 	}
 	answer := ask("run sum.js")
 	if got := answer.JSON(t); answer.Status != 200 || got["output"] != "42 2 0\n" || got["steps"] != 2.0 {
-		t.Errorf("%d %s", answer.Status, answer.Body)
+		t.Errorf("%d %s, want Status 200, output %q and steps 2.0", answer.Status, answer.Body, "42 2 0\n")
 	}
 	answer = ask("show out/sum")
 	if got := answer.JSON(t); answer.Status != 200 || got["output"] != "42" {
-		t.Errorf("%d %s", answer.Status, answer.Body)
+		t.Errorf(`%d %s, want Status 200 and output "42"`, answer.Status, answer.Body)
 	}
 	answer = ask("summarise my hooks")
 	if got := answer.JSON(t); answer.Status != http.StatusPaymentRequired || got["balance"] != 19.0 || got["shortfall"] != 31.0 {
-		t.Errorf("%d %s", answer.Status, answer.Body)
+		t.Errorf("%d %s, want Status %v, balance 19.0 and shortfall 31.0", answer.Status, answer.Body, http.StatusPaymentRequired)
 	}
 	answer.WantError(t, "payment_required")
 }
@@ -66,7 +66,7 @@ func TestTwoServersShareTheSandbox(t *testing.T) {
 		`PUT /v1/sandbox/files {"path":"old","data":"x"}`,
 	} {
 		if answer := one.Do(t, call, ""); answer.Status != http.StatusOK {
-			t.Fatalf("write on the first server: %d %s", answer.Status, answer.Body)
+			t.Fatalf("write on the first server: %d %s, want %v", answer.Status, answer.Body, http.StatusOK)
 		}
 	}
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestTwoServersShareTheSandbox(t *testing.T) {
 		})
 	}
 	if left, err := filepath.Glob(filepath.Join(scratch, "files-*")); err != nil || len(left) > 0 {
-		t.Errorf("left in scratch: %v, %v", left, err)
+		t.Errorf("left in scratch: %v, %v, want no error and no left", left, err)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestAFileThatIsNoText(t *testing.T) {
 		t.Run(c.goal, func(t *testing.T) {
 			answer := caller.Do(t, `POST /v1/agent {"goal":"`+c.goal+`"}`, "")
 			if answer.Status != 200 || answer.JSON(t)["output"] != c.output {
-				t.Errorf("%s: %d %s", c.goal, answer.Status, answer.Body)
+				t.Errorf("%s: %d %s, want Status 200 and output %v", c.goal, answer.Status, answer.Body, c.output)
 			}
 		})
 	}
@@ -142,7 +142,7 @@ func TestBigMetadata(t *testing.T) {
 			}
 			answer := caller.Do(t, "POST /v1/agent "+string(goal), "")
 			if answer.Status != 200 || answer.JSON(t)["output"] != c.want {
-				t.Errorf("%d %.500s", answer.Status, answer.Body)
+				t.Errorf("%d %.500s, want Status 200 and output %v", answer.Status, answer.Body, c.want)
 			}
 		})
 	}
@@ -164,7 +164,7 @@ func importBig(t *testing.T, running *apptest.Running, email string, text int) {
 	}
 	report, err := running.Operator().Import(t.Context(), operator.ImportOrder{Email: email, InputFiles: operator.InputFiles{Paths: []string{"-"}, Input: strings.NewReader(lines.String())}})
 	if err != nil || report.Total.New != 64 {
-		t.Fatalf("%+v, %v", report.Total, err)
+		t.Fatalf("%+v, %v, want no error and New 64", report.Total, err)
 	}
 }
 
@@ -182,7 +182,7 @@ func buyCredits(t *testing.T, running *apptest.Running, order string) string {
 	claim := nobody.Do(t, `POST /v1/signup/claim {"claimToken":"`+token+`"}`, "").JSON(t)
 	key, _ := claim["apiKey"].(string)
 	if !strings.HasPrefix(key, "scr_") {
-		t.Fatal("no key: ", claim)
+		t.Fatalf(`no key: %v, want starting with "scr_"`, claim)
 	}
 	return key
 }

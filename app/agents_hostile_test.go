@@ -138,7 +138,7 @@ func TestHostileCreators(t *testing.T) {
 	}
 	described, _ := json.Marshal(list)
 	if found, marked := outside(string(described), false); marked > 0 {
-		t.Errorf("the list of tools has %q", found)
+		t.Errorf("the list of tools has %q, want 0", found)
 	}
 	shown := map[string]int{}
 	for _, tool := range list.Tools {
@@ -177,7 +177,7 @@ func TestHostileCreators(t *testing.T) {
 	}
 	for _, name := range []string{"getLibrary", "getOutliers", "getHooks", "getVideo", "listOutliers", "draftBrief", "listVerdicts", "annotateLibraryVideo"} {
 		if shown[name] == 0 {
-			t.Errorf("%s shows no text of a creator, which proves nothing", name)
+			t.Errorf("%s shows no text of a creator, which proves nothing, want shown[name] not 0", name)
 		}
 	}
 	t.Run("errors", func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestHostileCreators(t *testing.T) {
 			t.Run("refused "+tool, func(t *testing.T) {
 				text, refused := a.try(t, tool, arguments)
 				if !refused {
-					t.Errorf("%s %s is not refused: %s", tool, arguments, text)
+					t.Errorf("%s %s is not refused: %s, want refused", tool, arguments, text)
 				}
 				check(tool, []byte(text), refused)
 			})

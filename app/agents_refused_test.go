@@ -52,12 +52,12 @@ func TestAgentsAreRefusedAsOthers(t *testing.T) {
 	})
 	t.Run("GET", func(t *testing.T) {
 		if answer := account.Do(t, "GET /mcp", ""); answer.Status != http.StatusMethodNotAllowed || answer.Header.Get("Allow") != "POST" {
-			t.Errorf("got %d, Allow %q", answer.Status, answer.Header.Get("Allow"))
+			t.Errorf(`got %d, Allow %q, want Status %v and Allow "POST"`, answer.Status, answer.Header.Get("Allow"), http.StatusMethodNotAllowed)
 		}
 	})
 	t.Run("a page of another origin", func(t *testing.T) {
 		if answer := account.Do(t, listTools, "Sec-Fetch-Site: cross-site"); answer.Status != http.StatusForbidden {
-			t.Errorf("got %d: %s", answer.Status, answer.Body)
+			t.Errorf("got %d, want %v: %s", answer.Status, http.StatusForbidden, answer.Body)
 		}
 	})
 	t.Run("a body beyond 1 MiB", func(t *testing.T) {
@@ -82,12 +82,12 @@ func TestAgentsAreRefusedAsOthers(t *testing.T) {
 	})
 	t.Run("arguments that are no object", func(t *testing.T) {
 		if got := a.refuse(t, "getLibrary", `[1]`); got.Code != "invalid_request" {
-			t.Errorf("got %+v", got)
+			t.Errorf(`got %+v, want "invalid_request"`, got)
 		}
 	})
 	t.Run("without a workspace", func(t *testing.T) {
 		if got := a.refuse(t, "createScroll", `{}`); got.Code != "workspace_required" {
-			t.Errorf("got %+v", got)
+			t.Errorf(`got %+v, want "workspace_required"`, got)
 		}
 	})
 	t.Run("every call is one event", func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestAgentsAreRefusedAsOthers(t *testing.T) {
 		short.get(t, "getWorkspace", "{}", &struct{}{})
 		account.Get(t, fmt.Sprintf(`POST /v1/api_keys/revoke {"id":%q}`, session.KeyID), &struct{}{})
 		if _, err := short.CallTool(t.Context(), &mcp.CallToolParams{Name: "getWorkspace"}); err == nil {
-			t.Error("a revoked key calls tools")
+			t.Error("a revoked key calls tools, want an error")
 		}
 	})
 }
@@ -131,7 +131,7 @@ func TestAgentsHaveTheRateOfTheirAccount(t *testing.T) {
 	answer := account.Do(t, listTools, accepting)
 	answer.WantError(t, "rate_limited")
 	if answer.Status != http.StatusTooManyRequests || answer.Header.Get("Retry-After") == "" {
-		t.Errorf("got %d, Retry-After %q", answer.Status, answer.Header.Get("Retry-After"))
+		t.Errorf("got %d, Retry-After %q, want Status %v and Retry-After not empty", answer.Status, answer.Header.Get("Retry-After"), http.StatusTooManyRequests)
 	}
 	if answer := account.Do(t, "GET /v1/workspace", ""); answer.Status != http.StatusTooManyRequests {
 		t.Errorf("REST answers %d, want 429: the rate is the account's", answer.Status)
@@ -189,19 +189,19 @@ func TestAgentsNeverMeet(t *testing.T) {
 		}
 	}
 	if _, err := theirs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "scrollery://scrolls/" + scroll + "/coverage"}); err == nil {
-		t.Error("the coverage of another account's scroll is shown")
+		t.Error("the coverage of another account's scroll is shown, want an error")
 	}
 	for _, uri := range []string{"scrollery://scrolls/" + scroll + "/coverage", "scrollery://brief", "scrollery://rules", "scrollery://llms.txt"} {
 		t.Run(uri, func(t *testing.T) {
 			got, err := ours.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 			if err != nil || len(got.Contents) != 1 || len(got.Contents[0].Text) < 50 || got.CacheScope != "private" {
-				t.Errorf("%s: got %+v, %v", uri, got, err)
+				t.Errorf(`%s: got %+v, %v, want no error, 1 Content, at least 50 Text and CacheScope "private"`, uri, got, err)
 			}
 		})
 	}
 	prompt, err := ours.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "why-outlier", Arguments: map[string]string{"videoId": video}})
 	if err != nil || !strings.Contains(prompt.Messages[0].Content.(*mcp.TextContent).Text, video) {
-		t.Errorf("got %+v, %v", prompt, err)
+		t.Errorf("got %+v, %v, want no error and Text with %v", prompt, err, video)
 	}
 	t.Run("pages go on at the next item", func(t *testing.T) {
 		var ids []string
@@ -286,9 +286,9 @@ func TestServerCard(t *testing.T) {
 	}
 	running.Anonymous().Get(t, "GET /.well-known/mcp/server-card.json", &card)
 	if card.Name != "scrollery" || len(card.Remotes) != 1 || card.Remotes[0].URL != running.BaseURL+"/mcp" || card.Remotes[0].Type != "streamable-http" {
-		t.Errorf("got %+v", card)
+		t.Errorf(`got %+v, want Name "scrollery", 1 Remote, URL %v and Type "streamable-http"`, card, running.BaseURL+"/mcp")
 	}
 	if answer := running.Anonymous().Do(t, "POST /.well-known/mcp/server-card.json {}", ""); answer.Status != http.StatusMethodNotAllowed {
-		t.Errorf("POST answers %d", answer.Status)
+		t.Errorf("POST answers %d, want %v", answer.Status, http.StatusMethodNotAllowed)
 	}
 }

@@ -68,7 +68,7 @@ func (a *toolClient) get(t *testing.T, tool, arguments string, out any) {
 	t.Helper()
 	text, refused := a.try(t, tool, arguments)
 	if refused {
-		t.Fatalf("%s %s is refused: %s", tool, arguments, text)
+		t.Fatalf("%s %s is refused: %s, want not refused", tool, arguments, text)
 	}
 	if err := json.Unmarshal([]byte(text), out); err != nil {
 		t.Fatalf("%s: %v: %s", tool, err, text)
@@ -229,11 +229,11 @@ func TestAgentsTools(t *testing.T) {
 	t.Run("other toolsets", func(t *testing.T) {
 		every, _ := names(t, account.Key, "?toolsets=all")
 		if more, _ := names(t, account.Key, "?toolsets=default,scrolls"); len(more) <= len(all) || len(every) <= len(more) || !slices.Contains(more, "listVerdicts") {
-			t.Errorf("got %v of %v", more, every)
+			t.Errorf(`got %v, want more than %v more, more than %v every and more with "listVerdicts" of %v`, more, len(all), len(more), every)
 		}
 		for _, name := range every {
 			if strings.Contains(strings.ToLower(name), "key") || strings.Contains(name, "ebhook") || strings.Contains(name, "andbox") {
-				t.Errorf("%s is offered", name)
+				t.Errorf(`%s is offered, want name without "key", name without "ebhook" and name without "andbox"`, name)
 			}
 		}
 	})

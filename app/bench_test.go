@@ -162,7 +162,7 @@ func benchLibrary(t *testing.T, cache int64) (*apptest.Running, *apptest.Caller)
 		}
 		write(t, filepath.Join(feed, "videos.jsonl"), lines.String())
 		if scroll := account.Scroll(t, "{}"); scroll.Status != "completed" {
-			t.Fatalf("the scroll ended %+v", scroll)
+			t.Fatalf(`the scroll ended %+v, want "completed"`, scroll)
 		}
 	}
 	return running, account
@@ -175,7 +175,7 @@ func benchFloor(t *testing.T, list string, account *apptest.Caller) func() {
 	var items []json.RawMessage
 	account.Get(t, "GET /v1/"+list+"?limit=25", &page)
 	if err := json.Unmarshal(page[list], &items); err != nil || len(items) != 25 {
-		t.Fatalf("%d %s: %v", len(items), list, err)
+		t.Fatalf("%d %s, want no error and 25 items: %v", len(items), list, err)
 	}
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "floor.db")+"?_pragma=journal_mode(wal)&_pragma=cache_size(-32000)")
 	if err != nil {

@@ -50,7 +50,7 @@ func TestBriefsCite(t *testing.T) {
 		}
 		for range 2 {
 			if s := account.Scroll(t, "{}"); s.Status != "completed" {
-				t.Fatalf("scroll: %+v", s)
+				t.Fatalf(`scroll: %+v, want "completed"`, s)
 			}
 		}
 		refused := account.Do(t, "POST /v1/briefs {}", "")
@@ -71,7 +71,7 @@ func TestBriefsCite(t *testing.T) {
 			}
 			for _, id := range append(s.VideoIDs, s.TrendKeys...) {
 				if !strings.Contains(shown, `"`+id+`"`) {
-					t.Errorf("%q cites %s, which no list shows", s.Text, id)
+					t.Errorf("%q cites %s, which no list shows, want with %v", s.Text, id, `"`+id+`"`)
 				}
 			}
 		}
@@ -84,7 +84,7 @@ func TestBriefsCite(t *testing.T) {
 		var events struct{ Events []struct{ Op, Status string } }
 		account.Get(t, "GET /v1/events?limit=5", &events)
 		if len(events.Events) == 0 || !strings.Contains(account.Read(t, "GET /v1/events?limit=50"), `"draftBrief"`) {
-			t.Errorf("no event of draftBrief in %+v", events)
+			t.Errorf("no event of draftBrief in %+v, want some Events and Read with %q", events, `"draftBrief"`)
 		}
 	}, sampleFeed)
 }
@@ -105,7 +105,7 @@ func TestBriefOfAModel(t *testing.T) {
 	account := running.Account(t, "pro")
 	account.Get(t, setBrief, &struct{}{})
 	if s := account.Scroll(t, "{}"); s.Status != "completed" {
-		t.Fatalf("scroll: %+v", s)
+		t.Fatalf(`scroll: %+v, want "completed"`, s)
 	}
 	type sentence struct {
 		Part  string `json:"part"`

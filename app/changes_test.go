@@ -63,7 +63,7 @@ func TestTheFeedHasWhatHappened(t *testing.T) {
 			})
 		}
 		if counts["outlier.entered"] == 0 || counts["key.created"] == 0 || counts["subscription.changed"] == 0 {
-			t.Errorf("kinds are missing: %v", counts)
+			t.Errorf("kinds are missing: %v, want outlier.entered not 0, key.created not 0 and subscription.changed not 0", counts)
 		}
 
 		t.Run("a call that waits returns with the first change", func(t *testing.T) {

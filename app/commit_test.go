@@ -94,7 +94,7 @@ func (c cutCase) run(t *testing.T) {
 			what := fmt.Sprintf("cut at step %d (after it: %v, commit: %v): answered %d %s", step, after, commit, status, said)
 			switch {
 			case status == 0:
-				t.Errorf("%s: no answer, though the server could be asked again", what)
+				t.Errorf("%s: no answer, though the server could be asked again, want status not 0", what)
 			case status < 300:
 				if done++; stored != 1 {
 					t.Errorf("%s, %d rows are stored, want 1", what, stored)
@@ -108,7 +108,7 @@ func (c cutCase) run(t *testing.T) {
 				}
 			}
 			if counted := storetest.Count(t, db, "SELECT count(*) FROM usage_events WHERE op = $1 AND status = 'ok'", c.op); counted != int64(done) {
-				t.Fatalf("%s: %d events after %d calls that were done", what, counted, done)
+				t.Fatalf("%s: %d events after %d calls that were done, want %v", what, counted, done, int64(done))
 			}
 			storetest.Exec(t, db, "UPDATE scrolls SET status = 'cancelled', completed_at = 1 WHERE status = 'queued'") // an account may have few
 			if !cut {                                                                                                  // the call has fewer steps

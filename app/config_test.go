@@ -29,15 +29,15 @@ func TestTheFileChangesWhatItNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := cfg.Scrolls.Templates["default"].Evidence; len(got) != 2 {
-		t.Errorf("default has evidence %q", got)
+		t.Errorf("default has evidence %q, want 2", got)
 	}
 	for _, name := range []string{"competitors", "niche", "own", "import"} {
 		if _, ok := cfg.Scrolls.Templates[name]; !ok {
-			t.Errorf("template %s is gone", name)
+			t.Errorf("template %s is gone, want one", name)
 		}
 	}
 	if len(cfg.Scrolls.Deadlines) == 0 {
-		t.Error("the deadlines are gone")
+		t.Errorf("the deadlines are gone: got %v, want some", len(cfg.Scrolls.Deadlines))
 	}
 }
 
@@ -97,12 +97,12 @@ func TestAFileThatNamesNothingChangesNothing(t *testing.T) {
 	for _, text := range []string{"adr: x", "billing: {por: {}}", "billing: 7", "a: b: c", "addr: x\n---\naddr: y\n"} {
 		t.Run(fmt.Sprintf("%q is refused", text), func(t *testing.T) {
 			if _, err := load(text); err == nil {
-				t.Errorf("%q was taken", text)
+				t.Errorf("%q was taken, want an error", text)
 			}
 		})
 	}
 	if got, err := load("# first\nbilling:\n  pro: {label: Best, monthly_cents: 5}\n"); err != nil || got.Billing.Pro.Label != "Best" || got.Billing.Pro.AnnualCents != want.Billing.Pro.AnnualCents || got.Billing.Standard != want.Billing.Standard {
-		t.Errorf("%v %+v", err, got.Billing)
+		t.Errorf(`%v %+v, want no error, Label "Best", AnnualCents %v and Standard %v`, err, got.Billing, want.Billing.Pro.AnnualCents, want.Billing.Standard)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestSpeechHasAnEndpointOfItsOwn(t *testing.T) {
 		t.Run(address+" is refused", func(t *testing.T) {
 			given[app.Prefix+"SPEECH_URL"] = address
 			if _, err := app.Load(variable, nil); err == nil || !strings.Contains(err.Error(), "SPEECH_URL") {
-				t.Errorf("%s: %v", address, err)
+				t.Errorf(`%s, want an error and text with "SPEECH_URL": %v`, address, err)
 			}
 		})
 	}

@@ -345,7 +345,7 @@ func TestContractOnREST(t *testing.T) {
 			account := running.Account(t, "pro")
 			for _, given := range c.given {
 				if answer := account.Do(t, given, ""); answer.Status >= 300 {
-					t.Fatalf("%s answered %d: %s", given, answer.Status, answer.Body)
+					t.Fatalf("%s answered %d, want less than 300: %s", given, answer.Status, answer.Body)
 				}
 			}
 			caller := account
@@ -358,7 +358,7 @@ func TestContractOnREST(t *testing.T) {
 			}
 			document.Validate(t, answer)
 			if answer.Header.Get("X-Request-Id") == "" || answer.Header.Get("RateLimit") == "" {
-				t.Errorf("headers lack a request id or rate limit: %v", answer.Header)
+				t.Errorf("headers lack a request id or rate limit: %v, want X-Request-Id not empty and RateLimit not empty", answer.Header)
 			}
 			if c.code != "" {
 				answer.WantError(t, c.code)

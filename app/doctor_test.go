@@ -48,7 +48,7 @@ func diagnose(t *testing.T, cfg app.Config) map[string]finding {
 	all, bad := map[string]finding{}, false
 	for _, one := range report.Checks {
 		if _, twice := all[one.Check]; twice {
-			t.Errorf("two findings of %s", one.Check)
+			t.Errorf("two findings of %s, want not twice", one.Check)
 		}
 		all[one.Check], bad = one, bad || one.Status == "FAIL"
 	}
@@ -71,7 +71,7 @@ func TestDoctorSaysOKOfNoGap(t *testing.T) {
 	got := map[string]string{}
 	for name, one := range all {
 		if got[name] = one.Status; one.Detail == "" {
-			t.Errorf("%s has no detail", name)
+			t.Errorf("%s has no detail, want Detail not empty", name)
 		}
 	}
 	delete(got, "confinement") // depends on this machine
@@ -264,7 +264,7 @@ func TestDamageIsTold(t *testing.T) {
 		caller := running.Account(t, "pro")
 		caller.Get(t, setBrief, new(any))
 		if done := caller.Scroll(t, `{}`); done.Status != "completed" {
-			t.Fatalf("the scroll is %s", done.Status)
+			t.Fatalf(`the scroll is %s, want "completed"`, done.Status)
 		}
 	})
 	path := filepath.Join(dir, "scrollery.db")
@@ -282,7 +282,7 @@ func TestDamageIsTold(t *testing.T) {
 		}
 	}
 	if damaged == 0 {
-		t.Fatal("no page has a video")
+		t.Fatalf("no page has a video: got %v, want damaged not 0", damaged)
 	}
 	write := func(content []byte) {
 		t.Helper()

@@ -44,7 +44,7 @@ func TestEveryOperationRecordsAnEvent(t *testing.T) {
 			answer := account.Do(t, call, "")
 			events := eventsOf(t, account)
 			if len(events) != 1 {
-				t.Fatalf("events %+v", events)
+				t.Fatalf("events %+v, want 1", events)
 			}
 			want := event{Op: row.GetId(), Status: statusOf(answer), Ts: events[0].Ts}
 			if events[0] != want || want.Ts < 1.7e12 {
@@ -93,10 +93,10 @@ func TestRefusedCallsAreEventsToo(t *testing.T) {
 	lapse(t, running, account)
 	reader.Do(t, "GET /v1/hooks", "")
 	if got := withoutListing(eventsOf(t, reader))[0]; got.Status != "subscription_required" {
-		t.Errorf("lapsed: %+v", got)
+		t.Errorf(`lapsed: %+v, want "subscription_required"`, got)
 	}
 	if other := withoutListing(eventsOf(t, account)); len(other) != 0 {
-		t.Errorf("another key of the account sees %+v", other)
+		t.Errorf("another key of the account sees %+v, want none", other)
 	}
 }
 
@@ -143,12 +143,12 @@ func TestBudget(t *testing.T) {
 		t.Run(call, func(t *testing.T) {
 			answer := account.Do(t, call, "")
 			if answer.WantError(t, "rate_limited"); answer.Status != 429 || answer.Header.Get("Retry-After") == "" {
-				t.Errorf("%s answered %d, %v", call, answer.Status, answer.Header)
+				t.Errorf("%s answered %d, %v, want Status 429 and Retry-After not empty", call, answer.Status, answer.Header)
 			}
 		})
 	}
 	want(100, 1)
 	if events := withoutListing(eventsOf(t, account)); events[0].Op != "getUsage" || events[1].Status != "rate_limited" {
-		t.Errorf("events %+v", events[:2])
+		t.Errorf(`events %+v, want Op "getUsage" and Status "rate_limited"`, events[:2])
 	}
 }

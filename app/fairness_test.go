@@ -82,7 +82,7 @@ func TestOneTenantLeavesPlaces(t *testing.T) {
 	t.Logf("scrolls started after %v, programs ended after %v; the tenant at full rate got %v", s.starts, s.programs, s.answers)
 	s.wantStarts(t)
 	if s.answers["PUT /v1/rules 200"] == 0 || s.answers["POST /v1/scrolls 202"] == 0 {
-		t.Errorf("the tenant at full rate got %v, so nothing is shown", s.answers)
+		t.Errorf("the tenant at full rate got %v, so nothing is shown, want PUT /v1/rules 200 not 0 and POST /v1/scrolls 202 not 0", s.answers)
 	}
 }
 
@@ -173,7 +173,7 @@ func serveAlone(t *testing.T, database string, videos, readers int, config strin
 			t.Fatal(err)
 		}
 		if status, body := s.call(t.Context(), key, `POST /v1/workspace {"description":"coffee"}`); status >= 300 {
-			t.Fatalf("the workspace of %s: %d %s", name, status, body)
+			t.Fatalf("the workspace of %s: %d %s, want less than 300", name, status, body)
 		}
 		if _, err := commands.GrantCredits(t.Context(), email, 100_000, "test"); err != nil {
 			t.Fatal(err)
@@ -243,7 +243,7 @@ func (s *alone) readFor(t *testing.T, length time.Duration) []time.Duration {
 		reads.Go(func() {
 			status, body := s.call(t.Context(), s.readers[i%len(s.readers)], "GET /v1/outliers")
 			if took[i] = time.Since(due); status != http.StatusOK {
-				t.Errorf("a read answered %d: %s", status, body)
+				t.Errorf("a read answered %d, want %v: %s", status, http.StatusOK, body)
 			}
 		})
 	}
@@ -311,7 +311,7 @@ func (s *alone) startScrolls(ctx context.Context, t *testing.T) {
 		status, body := s.call(t.Context(), s.other, `POST /v1/scrolls {}`)
 		var got struct{ Scroll struct{ ID, Status string } }
 		if err := json.Unmarshal(body, &got); err != nil || status != http.StatusAccepted {
-			t.Errorf("a scroll of another tenant: %d %s", status, body)
+			t.Errorf("a scroll of another tenant: %d %s, want no error and status %v", status, body, http.StatusAccepted)
 			return
 		}
 		waitFor := func(done func(status string) bool) bool {
@@ -344,7 +344,7 @@ func (s *alone) runPrograms(ctx context.Context, t *testing.T) {
 	for n := 0; n == 0 || ctx.Err() == nil; n++ {
 		began := time.Now()
 		if status, body := s.call(t.Context(), s.other, "POST /v1/agent "+goal("print(6 * 7)")); status != http.StatusOK || !strings.Contains(string(body), "42") {
-			t.Errorf("a program of another tenant: %d %s", status, body)
+			t.Errorf(`a program of another tenant: %d %s, want status %v and body with "42"`, status, body, http.StatusOK)
 			return
 		}
 		s.programs = append(s.programs, time.Since(began).Round(time.Millisecond))

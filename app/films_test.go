@@ -132,7 +132,7 @@ func TestFilms(t *testing.T) {
 	caller.Get(t, setBrief, &struct{}{})
 	scroll := caller.Scroll(t, "{}")
 	if scroll.Status != "completed" || scroll.ResultCounts.Videos != 5 {
-		t.Fatalf("the scroll: %+v", scroll)
+		t.Fatalf(`the scroll: %+v, want Status "completed" and Videos 5`, scroll)
 	}
 	var hooks struct {
 		Hooks []struct {
@@ -152,10 +152,10 @@ func TestFilms(t *testing.T) {
 		}
 	}
 	if len(hooks.Hooks) != 2 || !strings.HasPrefix(good, "Stop scrolling. | 3 moka pot\nmistakes\nNumber two | ") || !strings.Contains(good, "cut at 1.0 s") {
-		t.Errorf("%d hooks; of the good clip: %s", len(hooks.Hooks), good)
+		t.Errorf(`%d hooks; of the good clip: %s, want 2 Hooks, good starting with %q and good with "cut at 1.0 s"`, len(hooks.Hooks), good, "Stop scrolling. | 3 moka pot\nmistakes\nNumber two | ")
 	}
 	if !strings.HasPrefix(plain, "- | - | ") || !strings.Contains(plain, "One shot in the first 2.0 s") {
-		t.Errorf("of the plain clip: %s", plain)
+		t.Errorf(`of the plain clip: %s, want plain starting with "- | - | " and plain with "One shot in the first 2.0 s"`, plain)
 	}
 	accounts := map[string]string{}
 	for _, one := range scroll.Progress.Evidence {
@@ -166,7 +166,7 @@ func TestFilms(t *testing.T) {
 		t.Errorf("evidence %v, want %v", accounts, want)
 	}
 	if left, _ := os.ReadDir(scratch); len(left) > 0 {
-		t.Errorf("left in scratch: %v", left)
+		t.Errorf("left in scratch: %v, want none", left)
 	}
 }
 

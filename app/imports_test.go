@@ -70,7 +70,7 @@ func TestImportsRunDownward(t *testing.T) {
 		folder := filepath.ToSlash(filepath.Dir(path))
 		law := ruleFor(folder)
 		if law == nil {
-			t.Errorf("%s: no rule covers this folder", path)
+			t.Errorf("%s: no rule covers this folder, want law not nil", path)
 			return
 		}
 		for _, imported := range imports {
@@ -84,7 +84,7 @@ func TestImportsRunDownward(t *testing.T) {
 		}
 	})
 	if seen < 50 {
-		t.Fatalf("only %d files were read", seen)
+		t.Fatalf("only %d files were read, want at least 50", seen)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestTheProgramHasNoLibraryOfSchemaChanges(t *testing.T) {
 		for _, imported := range imports {
 			for _, library := range []string{module + "ent/migrate", "entgo.io/ent/dialect/sql/schema", "ariga.io/atlas"} {
 				if imported == library || strings.HasPrefix(imported, library+"/") {
-					t.Errorf("%s imports %s, which only make migration and tests may: ent.OwnedTables and ent.Migrations do without", path, imported)
+					t.Errorf("%s imports %s, which only make migration and tests may: ent.OwnedTables and ent.Migrations do without, want imported other than %v and imported not starting with %v", path, imported, library, library+"/")
 				}
 			}
 		}

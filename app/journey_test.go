@@ -43,7 +43,7 @@ func travel(t *testing.T, running *apptest.Running) *apptest.Caller {
 	account.Get(t, setRules, &struct{}{})
 	for range 3 {
 		if scroll := account.Scroll(t, "{}"); scroll.Status != "completed" || scroll.Progress.Percent != 100 {
-			t.Fatalf("the scroll ended %s: %+v", scroll.Status, scroll)
+			t.Fatalf(`the scroll ended %s, want Status "completed" and Percent 100: %+v`, scroll.Status, scroll)
 		}
 	}
 	return account

@@ -22,7 +22,7 @@ func TestModelJudgesRulesOverTheHousesProxy(t *testing.T) {
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := asked.Add(1)
 		if r.Header.Get("Authorization") != "Bearer "+endpointKey {
-			t.Errorf("asked with %q", r.Header.Get("Authorization"))
+			t.Errorf("asked with %q, want %v", r.Header.Get("Authorization"), "Bearer "+endpointKey)
 		}
 		if down.Load() {
 			w.WriteHeader(http.StatusNotFound)
@@ -66,7 +66,7 @@ func TestModelJudgesRulesOverTheHousesProxy(t *testing.T) {
 	}
 	answer := account.Do(t, `POST /scrollery.v1.ScrollsService/ListVerdicts {"dropped":true,"pageSize":100}`, "")
 	if err := json.Unmarshal(answer.Body, &listed); err != nil || len(listed.Verdicts) != with.Dropped {
-		t.Fatalf("verdicts: %v, %s", err, answer.Body)
+		t.Fatalf("verdicts: %v, %s, want no error and %v Verdicts", err, answer.Body, with.Dropped)
 	}
 	for _, v := range listed.Verdicts {
 		if !v.Dropped || v.Rule != "Be kind" || !strings.HasPrefix(v.RuleID, "rule_") || !strings.Contains(v.Reason, "model") || v.ExternalID == "" || !strings.HasPrefix(v.ScrollID, "scr_") {
@@ -76,7 +76,7 @@ func TestModelJudgesRulesOverTheHousesProxy(t *testing.T) {
 	down.Store(true)
 	_, without := scroll()
 	if without.Dropped != 0 || len(without.UnclearRules) != 1 || !strings.Contains(strings.Join(without.ScreenNotes, ""), "status 404") {
-		t.Errorf("without its answers: %+v", without)
+		t.Errorf(`without its answers: %+v, want Dropped 0, 1 UnclearRule and text with "status 404"`, without)
 	}
 }
 

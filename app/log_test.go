@@ -37,7 +37,7 @@ func (l *logLines) split(t *testing.T) (requests []map[string]any, others []stri
 	for _, line := range l.lines {
 		var members map[string]any
 		if err := json.Unmarshal([]byte(line), &members); err != nil {
-			t.Fatalf("not JSON: %s", line)
+			t.Fatalf("not JSON: %s, want no error", line)
 		}
 		if members["msg"] == "request" {
 			requests = append(requests, members)
@@ -74,7 +74,7 @@ func logOfAJourney(t *testing.T, running *apptest.Running, lines *logLines) {
 	caller.Get(t, setBrief, new(any))
 	scroll := caller.Scroll(t, `{}`)
 	if scroll.Status != "completed" {
-		t.Fatalf("the scroll is %s", scroll.Status)
+		t.Fatalf(`the scroll is %s, want "completed"`, scroll.Status)
 	}
 	before, _ := lines.split(t)
 	made := 0
@@ -126,9 +126,9 @@ func logOfAJourney(t *testing.T, running *apptest.Running, lines *logLines) {
 		case raw.MatchString(line):
 			t.Errorf("a number that no client knows: %s", line)
 		case strings.Contains(line, "secret-of-a-checkout"):
-			t.Errorf("a secret of a page: %s", line)
+			t.Errorf(`a secret of a page: %s, want without "secret-of-a-checkout"`, line)
 		case strings.Contains(line, "River") || strings.Contains(line, "river") || strings.Contains(line, "Elector"):
-			t.Errorf("the queue's own routine: %s", line)
+			t.Errorf(`the queue's own routine: %s, want line without "River", line without "river" and line without "Elector"`, line)
 		}
 	}
 	if len(others) > 12 {

@@ -127,7 +127,7 @@ func TestMailedCodesThroughTheQueue(t *testing.T) {
 		}
 		recover := func(email string) {
 			if answer := nobody.Do(t, `POST /v1/api_keys/recover {"email":"`+email+`"}`, ""); answer.Status != http.StatusOK {
-				t.Fatalf("%d %s", answer.Status, answer.Body)
+				t.Fatalf("%d %s, want %v", answer.Status, answer.Body, http.StatusOK)
 			}
 		}
 		never, later := account("never", 550, 550, 550), account("later", 450, 421)
@@ -149,7 +149,7 @@ func TestMailedCodesThroughTheQueue(t *testing.T) {
 		}
 		got := nobody.Do(t, `POST /v1/api_keys/reissue {"email":"`+later+`","code":"`+match[1]+`"}`, "").JSON(t)
 		if got["status"] != "completed" || got["apiKey"] == nil {
-			t.Errorf("the mailed code: %v", got)
+			t.Errorf(`the mailed code: %v, want status "completed" and apiKey not nil`, got)
 		}
 		if page := nobody.Do(t, "GET "+link, ""); page.Status != http.StatusNotFound {
 			t.Errorf("the link after the code: got %d, want 404", page.Status)
@@ -157,10 +157,10 @@ func TestMailedCodesThroughTheQueue(t *testing.T) {
 		office.mu.Lock()
 		defer office.mu.Unlock()
 		if office.tries[never] != 1 || office.letters[never] != "" {
-			t.Errorf("refused for good, and tried %d times", office.tries[never])
+			t.Errorf("refused for good, and tried %d times, want tries[never] 1 and letters[never] empty", office.tries[never])
 		}
 		if office.tries[stranger] != 0 {
-			t.Error("a stranger was written to")
+			t.Errorf("a stranger was written to: got %v, want 0", office.tries[stranger])
 		}
 	}, func(cfg *app.Config) {
 		cfg.SMTPURL, cfg.MailFrom = "smtp://"+address+"?tls=off", "Scrollery <no-reply@scrollery.test>"

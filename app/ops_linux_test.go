@@ -68,7 +68,7 @@ func TestReadinessNoticesAFullDisk(t *testing.T) {
 		}
 	}
 	if refused == 0 {
-		t.Error("400 long writes succeed on a full disk")
+		t.Errorf("400 long writes succeed on a full disk: got %v, want refused not 0", refused)
 	}
 	if err := os.Remove(filler.Name()); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestReadinessNoticesAFullDisk(t *testing.T) {
 	}
 	becomes(t, running, http.StatusOK, "ok")
 	if got := caller.Read(t, "GET /v1/workspace"); !strings.Contains(got, `"`+answered+`"`) {
-		t.Errorf("the last answered description is lost; the workspace has %d bytes", len(got))
+		t.Errorf("the last answered description is lost; the workspace has %d bytes, want with %v", len(got), `"`+answered+`"`)
 	}
 	caller.Get(t, `PUT /v1/workspace {"description":"Tea"}`, new(any))
 }

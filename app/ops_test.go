@@ -96,7 +96,7 @@ func TestEveryRoleHasAnOperationsPort(t *testing.T) {
 				t.Error(err)
 			}
 			if _, err := http.Get(service.OpsURL() + "/livez"); err == nil {
-				t.Error("the port answers after the stop")
+				t.Error("the port answers after the stop, want an error")
 			}
 		})
 	}
@@ -166,7 +166,7 @@ func TestMetricsOfAJourney(t *testing.T) {
 	caller := running.Account(t, "pro")
 	caller.Get(t, setBrief, &struct{}{})
 	if done := caller.Scroll(t, `{}`); done.Status != "completed" {
-		t.Fatalf("the scroll is %s", done.Status)
+		t.Fatalf(`the scroll is %s, want "completed"`, done.Status)
 	}
 	text := get(t, running.OpsURL+"/metrics").text
 	exported := map[string]string{}
@@ -194,7 +194,7 @@ func TestMetricsOfAJourney(t *testing.T) {
 		`scrollery_db_connections{state="max"} `, `go_goroutines `, `process_open_fds `,
 	} {
 		if !strings.Contains(text, "\n"+line) {
-			t.Errorf("no line %s", line)
+			t.Errorf("no line %s, want with %v", line, "\n"+line)
 		}
 	}
 	exported["up"], exported["scrollery_queue_depth"] = "gauge", "gauge" // Prometheus's own, and see above

@@ -29,7 +29,7 @@ func TestALinkOfTheOperatorMakesNoKey(t *testing.T) {
 		t.Errorf("got %s before the server made its key, want an error", link)
 	}
 	if made, err := filepath.Glob(filepath.Join(cfg.DataDir, "*")); len(made) > 0 || err != nil {
-		t.Errorf("the command made %v, %v", made, err)
+		t.Errorf("the command made %v, %v, want no made and no error", made, err)
 	}
 	if err := os.WriteFile(filepath.Join(cfg.DataDir, "secret.key"), []byte("a key of thirty-two bytes or more\n"), 0o600); err != nil {
 		t.Fatal(err)

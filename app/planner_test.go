@@ -169,7 +169,7 @@ func TestAgentWithAnEndpoint(t *testing.T) {
 					t.Fatalf("%+v, %v", answer, err)
 				}
 				if !strings.Contains(answer.Output, c.output) || answer.Steps != c.steps {
-					t.Errorf("%d steps: %s", answer.Steps, answer.Output)
+					t.Errorf("%d steps: %s, want Output with %v and Steps %v", answer.Steps, answer.Output, c.output, c.steps)
 				}
 				if now, err := b.ledger.Balance(b.ctx, b.account); err != nil || now != (credits.Balance{Credits: c.left}) {
 					t.Errorf("%+v left, want %d, %v", now, c.left, err)
@@ -228,7 +228,7 @@ func (s *script) check(t *testing.T, wanted []string) {
 	}
 	for _, one := range s.asked {
 		if strings.Contains(one.raw, endpointKey) {
-			t.Error("the key is in what the endpoint reads")
+			t.Errorf("the key is in what the endpoint reads: got %q, want without %v", one.raw, endpointKey)
 		}
 		for _, message := range one.Messages {
 			text := fmt.Sprint(message.Content)
@@ -237,7 +237,7 @@ func (s *script) check(t *testing.T, wanted []string) {
 			}
 		}
 		if len(one.Tools) != 5 {
-			t.Errorf("%d tools", len(one.Tools))
+			t.Errorf("%d tools, want 5", len(one.Tools))
 		}
 		for _, tool := range one.Tools {
 			p := tool.Function.Parameters

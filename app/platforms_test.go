@@ -82,7 +82,7 @@ func (p *platforms) scroll(t *testing.T, account *apptest.Caller, body string) (
 	account.Get(t, `POST /v1/workspace {"description":"kettle","competitors":["tiktok:kettle.co","instagram:kettle.co","youtube:kettle.co"]}`, &struct{}{})
 	scroll := account.Scroll(t, body)
 	if scroll.Status != "completed" {
-		t.Fatalf("%+v", scroll)
+		t.Fatalf(`%+v, want "completed"`, scroll)
 	}
 	var got struct {
 		Scroll struct{ Progress struct{ Coverage []told } }
@@ -107,7 +107,7 @@ func on(t *testing.T, coverage []told, platform string) map[string]told {
 		}
 	}
 	if _, ok := entries["kettle.co"]; !ok {
-		t.Fatalf("nothing is told of kettle.co on %s: %+v", platform, coverage)
+		t.Fatalf("nothing is told of kettle.co on %s, want one: %+v", platform, coverage)
 	}
 	return entries
 }
@@ -125,22 +125,22 @@ func TestOneIsDownOneIsSpentOneAnswers(t *testing.T) {
 	coverage, seen := p.scroll(t, running.Account(t, "pro"), "{}")
 	for seed, c := range on(t, coverage, "tiktok") {
 		if c.Outcome != "blocked" || c.Returned != 0 || c.RetryAt == nil {
-			t.Errorf("%s on tiktok: %+v", seed, c)
+			t.Errorf(`%s on tiktok: %+v, want Outcome "blocked", Returned 0 and RetryAt not nil`, seed, c)
 		}
 	}
 	for seed, c := range on(t, coverage, "instagram") {
 		if c.Outcome != "quota" || c.Returned != 0 || c.RetryAt == nil || (time.Until(time.UnixMilli(*c.RetryAt))-19*time.Minute).Abs() > 2*time.Minute {
-			t.Errorf("%s on instagram: %+v", seed, c)
+			t.Errorf(`%s on instagram: %+v, want Outcome "quota", Returned 0, RetryAt not nil and difference at most %v`, seed, c, 2*time.Minute)
 		}
 	}
 	if c := on(t, coverage, "youtube")["kettle.co"]; c.Outcome != "ok" || c.Returned != 3 || c.RetryAt != nil {
-		t.Errorf("on youtube: %+v", c)
+		t.Errorf(`on youtube: %+v, want Outcome "ok", Returned 3 and no RetryAt`, c)
 	}
 	if seen["youtube"] != 3 || len(seen) != 1 {
-		t.Errorf("the library has %v", seen)
+		t.Errorf("the library has %v, want youtube 3 and 1 seen", seen)
 	}
 	if n := len(p.instagram.Asked()); n != 1 {
-		t.Errorf("a site that had enough was asked %d times", n)
+		t.Errorf("a site that had enough was asked %d times, want 1", n)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestAModelFindsTheTerms(t *testing.T) {
 	account.Get(t, "GET /v1/scrolls?id="+scroll.ID, &got)
 	plan := got.Scroll.Progress.Plan
 	if plan.Method != "plan" || len(plan.Seeds) != 2 || plan.Seeds[0].Handle != "kettle.co" || plan.Seeds[1].Term != "gooseneck" || len(plan.Notes) > 0 {
-		t.Errorf("plan %+v", plan)
+		t.Errorf(`plan %+v, want Method "plan", 2 Seeds, Handle "kettle.co", Term "gooseneck" and no Notes`, plan)
 	}
 	for _, c := range got.Scroll.Progress.Coverage {
 		if c.Platform == "youtube" && c.Seed == "gooseneck" && (c.Outcome != "ok" || c.Returned != 1) {
@@ -188,13 +188,13 @@ func TestAModelFindsTheTerms(t *testing.T) {
 		}
 	}
 	if n := p.youtube.Count("search"); n != 1 {
-		t.Errorf("%d searches", n)
+		t.Errorf("%d searches, want 1", n)
 	}
 	endpoint.Close()
 	scroll = account.Scroll(t, "{}")
 	account.Get(t, "GET /v1/scrolls?id="+scroll.ID, &got)
 	if plan := got.Scroll.Progress.Plan; scroll.Status != "completed" || plan.Method != "keywords" || len(plan.Notes) != 1 {
-		t.Errorf("with the endpoint gone: %s, %+v", scroll.Status, plan)
+		t.Errorf(`with the endpoint gone: %s, %+v, want Status "completed", Method "keywords" and 1 Note`, scroll.Status, plan)
 	}
 }
 
@@ -213,16 +213,16 @@ func TestOneTurnsTheKeyDownOneAnswersOneIsNotThere(t *testing.T) {
 	} {
 		t.Run(platform+" is "+want.Outcome, func(t *testing.T) {
 			if c := on(t, coverage, platform)["kettle.co"]; c.Outcome != want.Outcome || c.Returned != want.Returned {
-				t.Errorf("on %s: %+v", platform, c)
+				t.Errorf("on %s, want Outcome %v and Returned %v: %+v", platform, want.Outcome, want.Returned, c)
 			}
 		})
 	}
 	if seen["instagram"] != 4 || len(seen) != 1 {
-		t.Errorf("the library has %v", seen)
+		t.Errorf("the library has %v, want instagram 4 and 1 seen", seen)
 	}
 	library := string(account.Do(t, "GET /v1/library?limit=25", "").Body)
 	if !strings.Contains(library, `"views":1003`) || !strings.Contains(library, `"shares":null`) || strings.Contains(library, instagramtest.Token) {
-		t.Errorf("the library: %s", library)
+		t.Errorf("the library: %s, want library with %q, library with %q and library without %v", library, `"views":1003`, `"shares":null`, instagramtest.Token)
 	}
 }
 
@@ -244,19 +244,19 @@ func TestOneBreaksOffOneAnswersOneIsDown(t *testing.T) {
 	tiktok, instagram := on(t, coverage, "tiktok"), on(t, coverage, "instagram")
 	midnight := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).UnixMilli()
 	if c := tiktok["kettle.co"]; c.Outcome != "partial" || c.Returned != 2 || c.RetryAt == nil || *c.RetryAt != midnight {
-		t.Errorf("on tiktok: %+v", c)
+		t.Errorf(`on tiktok: %+v, want Outcome "partial", Returned 2, RetryAt not nil and RetryAt %v`, c, midnight)
 	}
 	if c := tiktok["kettle"]; c.Outcome != "quota" || c.RetryAt == nil || *c.RetryAt != midnight {
-		t.Errorf("the term on tiktok: %+v", c)
+		t.Errorf(`the term on tiktok: %+v, want Outcome "quota", RetryAt not nil and RetryAt %v`, c, midnight)
 	}
 	if c := instagram["kettle.co"]; c.Outcome != "ok" || c.Returned != 4 {
-		t.Errorf("on instagram: %+v", c)
+		t.Errorf(`on instagram: %+v, want Outcome "ok" and Returned 4`, c)
 	}
 	if c := instagram["kettle"]; c.Outcome != "ok" || c.Returned != 1 {
-		t.Errorf("the term on instagram: %+v", c)
+		t.Errorf(`the term on instagram: %+v, want Outcome "ok" and Returned 1`, c)
 	}
 	if seen["tiktok"] != 2 || seen["instagram"] != 5 {
-		t.Errorf("the library has %v", seen)
+		t.Errorf("the library has %v, want tiktok 2 and instagram 5", seen)
 	}
 	var library struct {
 		Videos []struct {
@@ -279,6 +279,6 @@ func TestOneBreaksOffOneAnswersOneIsDown(t *testing.T) {
 	}
 	outliers := string(account.Do(t, "GET /v1/outliers?limit=25", "").Body)
 	if strings.Contains(outliers, "Cdouble40") {
-		t.Errorf("a video without views is scored: %s", outliers)
+		t.Errorf(`a video without views is scored: %s, want without "Cdouble40"`, outliers)
 	}
 }

@@ -71,7 +71,7 @@ func comparePreview(t *testing.T, rules string, configure ...func(*app.Config)) 
 		account.Get(t, setBrief, &struct{}{})
 	}
 	if done := before.Scroll(t, "{}"); done.Status != "completed" {
-		t.Fatalf("the scroll ended %s", done.Status)
+		t.Fatalf(`the scroll ended %s, want "completed"`, done.Status)
 	}
 	const sample = 2000
 	count := func() [4]int {
@@ -91,7 +91,7 @@ func comparePreview(t *testing.T, rules string, configure ...func(*app.Config)) 
 	}
 	after.Get(t, fmt.Sprintf(`PUT /v1/rules {"text":%q}`, rules), &struct{}{})
 	if done := after.Scroll(t, "{}"); done.Status != "completed" {
-		t.Fatalf("the scroll with rules ended %s", done.Status)
+		t.Fatalf(`the scroll with rules ended %s, want "completed"`, done.Status)
 	}
 	want, got := map[string]decided{}, map[string]decided{}
 	scrolled := verdictsOf(t, after)

@@ -41,7 +41,7 @@ func TestContractOnEveryProtocol(t *testing.T) {
 				})
 			}
 			if made < 80 {
-				t.Errorf("only %d cases can be made", made)
+				t.Errorf("only %d cases can be made, want at least 80", made)
 			}
 		})
 	}
@@ -51,7 +51,7 @@ func checkOverRPC(t *testing.T, running *apptest.Running, protocol apptest.Proto
 	caller := running.Account(t, "pro")
 	for _, given := range c.given {
 		if answer := caller.Do(t, given, ""); answer.Status >= 300 {
-			t.Fatalf("%s answered %d: %s", given, answer.Status, answer.Body)
+			t.Fatalf("%s answered %d, want less than 300: %s", given, answer.Status, answer.Body)
 		}
 	}
 	if c.anonymous {

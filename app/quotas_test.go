@@ -68,7 +68,7 @@ func TestTenantsShareWhatASiteAllows(t *testing.T) {
 		})
 	}
 	if search := quotaNamed(t, running, "search"); search.Used != 0 || search.Limit != 100 {
-		t.Errorf("searches: %+v", search)
+		t.Errorf("searches: %+v, want Used 0 and Limit 100", search)
 	}
 }
 

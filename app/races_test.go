@@ -58,7 +58,7 @@ func raceOfClaims(t *testing.T, running *apptest.Running) {
 	visitor.Get(t, `POST /v1/subscribe {"billingInterval":"annual","plan":"pro"}`, &checkout)
 	claim := fmt.Sprintf(`POST /v1/subscribe/claim {"claimToken":%q}`, checkout.ClaimToken)
 	if status := visitor.Do(t, claim, "").JSON(t)["status"]; status != "pending" {
-		t.Errorf("unpaid, the claim is %v", status)
+		t.Errorf(`unpaid, the claim is %v, want "pending"`, status)
 	}
 	pay(t, checkout.URL, "racer@example.com")
 	answers := visitor.Together(t, 32, func(int) string { return claim })
@@ -73,12 +73,12 @@ func raceOfClaims(t *testing.T, running *apptest.Running) {
 		if key, ok := body["apiKey"].(string); ok {
 			var usage struct{ Active bool }
 			if visitor.WithKey(key).Get(t, "GET /v1/usage", &usage); !usage.Active {
-				t.Error("the claimed key's subscription is not active")
+				t.Errorf("the claimed key's subscription is not active: got %v, want Active", usage.Active)
 			}
 		}
 	}
 	if len(accounts) != 1 {
-		t.Errorf("the claims are of %d accounts", len(accounts))
+		t.Errorf("the claims are of %d accounts, want 1", len(accounts))
 	}
 }
 
@@ -90,7 +90,7 @@ func pay(t *testing.T, checkout, email string) {
 	}
 	response.Body.Close()
 	if response.StatusCode >= 400 {
-		t.Fatalf("the checkout answered %s", response.Status)
+		t.Fatalf("the checkout answered %s, want less than 400", response.Status)
 	}
 }
 
@@ -108,7 +108,7 @@ func raceOfStarts(t *testing.T, running *apptest.Running) {
 		}
 	}
 	if len(ids) != 1 {
-		t.Errorf("%d scrolls were started", len(ids))
+		t.Errorf("%d scrolls were started, want 1", len(ids))
 	}
 }
 
@@ -122,7 +122,7 @@ func raceOfWorkspaces(t *testing.T, running *apptest.Running) {
 	account.Get(t, "GET /v1/workspace", &current)
 	for _, answer := range answers {
 		if !strings.Contains(string(answer.Body), current.Workspace.ID) || !strings.Contains(string(answer.Body), current.Workspace.Description+`"`) {
-			t.Errorf("not the workspace that there is: %s", answer.Body)
+			t.Errorf("not the workspace that there is: %s, want Body with %v and Body with %v", answer.Body, current.Workspace.ID, current.Workspace.Description+`"`)
 		}
 	}
 }

@@ -51,14 +51,14 @@ func TestProcessesShareRates(t *testing.T) {
 					if answer.StatusCode != http.StatusTooManyRequests {
 						count.Add(1)
 					} else if refused.Add(1); answer.Header.Get("Retry-After") == "" {
-						t.Error("429 without Retry-After")
+						t.Errorf("429 without Retry-After: got %q, want Retry-After not empty", answer.Header.Get("Retry-After"))
 					}
 				}
 			})
 		}
 		all.Wait()
 		if refused.Load() == 0 {
-			t.Errorf("%s: nothing was refused: the hammer is too slow to show anything", path)
+			t.Errorf("%s: nothing was refused: the hammer is too slow to show anything, want refused not 0", path)
 		}
 		return int(count.Load()), time.Since(start)
 	}

@@ -43,13 +43,13 @@ func TestReadyWaitsForNoPlugin(t *testing.T) {
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		if took := time.Since(began); err != nil || answer.StatusCode != http.StatusOK || took > 2*time.Second {
-			t.Errorf("answered %d after %v: %s %v", answer.StatusCode, took, text, err)
+			t.Errorf("answered %d after %v: %s %v, want no error, StatusCode %v and took at most %v", answer.StatusCode, took, text, err, http.StatusOK, 2*time.Second)
 		}
 		return string(text)
 	}
 	schema := regexp.MustCompile(`^ok\nschema: version [0-9]+\n`)
 	if text := probe(); schema.ReplaceAllString(text, "") != "" {
-		t.Errorf("while nothing is known: %q", text)
+		t.Errorf("while nothing is known: %q, want empty", text)
 	}
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if schema.ReplaceAllString(probe(), "") == "plugin slow: refused\n" {

@@ -200,7 +200,7 @@ func checkRealRuns(t *testing.T, platform string, files, columns []string, runs 
 func checkRun(t *testing.T, scroll apptest.Scroll, newVideos, again int) {
 	t.Helper()
 	if scroll.Status != "completed" {
-		t.Fatalf("the scroll ended %s: %+v", scroll.Status, scroll)
+		t.Fatalf(`the scroll ended %s, want "completed": %+v`, scroll.Status, scroll)
 	}
 	if scroll.ResultCounts.Videos != newVideos || scroll.Progress.Reobserved != again {
 		t.Errorf("%d new and %d seen again, want %d and %d", scroll.ResultCounts.Videos, scroll.Progress.Reobserved, newVideos, again)
@@ -236,7 +236,7 @@ func checkOutliers(t *testing.T, account *apptest.Caller, platform string, lates
 	for id, r := range latest {
 		number, ok := publicid.Parse(publicid.Video, ids[id])
 		if !ok {
-			t.Fatalf("video %s has the id %q", id, ids[id])
+			t.Fatalf("video %s has the id %q, want one", id, ids[id])
 		}
 		one := score.Reading{
 			ID: number, Kind: score.KindOf(platform, r.posted, r.duration, nil), PostedAt: r.posted, ObservedAt: r.observed, Views: r.views, Likes: r.likes,
@@ -321,14 +321,14 @@ func checkTrends(t *testing.T, account *apptest.Caller, runs []map[string]readin
 	}
 	account.Get(t, "GET /v1/trends?limit=25", &got)
 	if got.Status != "ready" || got.CompletedScrolls != 2 || len(got.Trends) == 0 {
-		t.Fatalf("trends are %s after %d scrolls, %d listed", got.Status, got.CompletedScrolls, len(got.Trends))
+		t.Fatalf(`trends are %s after %d scrolls, %d listed, want Status "ready", CompletedScrolls 2 and some Trends`, got.Status, got.CompletedScrolls, len(got.Trends))
 	}
 	compared := 0
 	for _, trend := range got.Trends {
 		ids, known := carriers[trend.Key]
 		if !known {
 			if strings.HasPrefix(trend.Key, "hashtag:") {
-				t.Errorf("no caption carries %s", trend.Key)
+				t.Errorf(`no caption carries %s, want not starting with "hashtag:"`, trend.Key)
 			}
 			continue
 		}
@@ -346,7 +346,7 @@ func checkTrends(t *testing.T, account *apptest.Caller, runs []map[string]readin
 		compared++
 	}
 	if compared < 5 {
-		t.Errorf("only %d hashtags could be compared", compared)
+		t.Errorf("only %d hashtags could be compared, want at least 5", compared)
 	}
 }
 

@@ -275,7 +275,7 @@ func faultKinds(t *testing.T) []apierr.Kind {
 		return true
 	})
 	if len(kinds) < 17 {
-		t.Fatalf("only %d kinds were found", len(kinds))
+		t.Fatalf("only %d kinds were found, want at least 17", len(kinds))
 	}
 	return kinds
 }

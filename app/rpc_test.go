@@ -64,11 +64,11 @@ func TestSessionKeys(t *testing.T) {
 		}
 		_, err = holder.RPC(protocol).Rules.PutRules(t.Context(), &pb.PutRulesRequest{Text: proto.String("a")})
 		if body := wantRefusal(t, err, connect.CodePermissionDenied, "forbidden"); body.GetRequiredScope() != "rules:write" || len(body.GetGrantedScopes()) != 2 {
-			t.Errorf("refused with %v", body)
+			t.Errorf(`refused with %v, want RequiredScope "rules:write" and 2 GrantedScopes`, body)
 		}
 		_, err = mint(holder, nil)
 		if body := wantRefusal(t, err, connect.CodePermissionDenied, "forbidden"); body.GetRequiredScope() == "" || len(body.GetGrantedScopes()) != 2 {
-			t.Errorf("refused with %v", body)
+			t.Errorf("refused with %v, want RequiredScope not empty and 2 GrantedScopes", body)
 		}
 		for _, ttl := range []int32{0, -1, 86401} {
 			_, err = mint(account, &ttl)
@@ -94,7 +94,7 @@ func TestScrollsOverRPC(t *testing.T) {
 		for range 3 {
 			created, err := scrolls.CreateScroll(t.Context(), &pb.CreateScrollRequest{Schedule: proto.Int32(1)})
 			if err != nil || created.GetOutcome() != "queued" {
-				t.Fatalf("%v %v", created, err)
+				t.Fatalf(`%v %v, want no error and Outcome "queued"`, created, err)
 			}
 			started = append([]string{created.GetScroll().GetId()}, started...)
 			watch(t, account, protocol, created.GetScroll().GetId())
@@ -110,7 +110,7 @@ func TestScrollsOverRPC(t *testing.T) {
 		wantRefusal(t, err, connect.CodeInvalidArgument, "invalid_request", "pageToken")
 		for _, want := range []bool{true, false} {
 			if stopped, err := scrolls.StopSchedule(t.Context(), &pb.StopScheduleRequest{}); err != nil || stopped.GetStopped() != want {
-				t.Errorf("StopSchedule: %v %v", stopped, err)
+				t.Errorf("StopSchedule: %v %v, want no error and Stopped %v", stopped, err, want)
 			}
 		}
 		if got, err := scrolls.CancelScroll(t.Context(), &pb.CancelScrollRequest{Id: &started[0]}); err != nil || !got.GetFound() || got.GetScroll().GetStatus() != "completed" {
@@ -163,7 +163,7 @@ func watch(t *testing.T, account *apptest.Caller, protocol apptest.Protocol, id 
 		percent, status = scroll.GetProgress().GetPercent(), scroll.GetStatus()
 	}
 	if err := stream.Err(); err != nil || status != "completed" || percent != 100 {
-		t.Errorf("the stream ended with %s at %v: %v", status, percent, err)
+		t.Errorf(`the stream ended with %s at %v, want no error, status "completed" and percent 100: %v`, status, percent, err)
 	}
 	unknown, err := account.RPC(protocol).Scrolls.WatchScroll(t.Context(), &pb.WatchScrollRequest{Id: proto.String("scr_unknown")})
 	if err == nil {
@@ -287,14 +287,14 @@ func TestCancelOverRPC(t *testing.T) {
 		defer stream.Close()
 		cancelled, err := scrolls.CancelScroll(t.Context(), &pb.CancelScrollRequest{Id: &id})
 		if err != nil || cancelled.GetScroll().GetStatus() != "cancelled" || cancelled.GetScroll().GetStage() != "" {
-			t.Errorf("cancelled: %v %v", cancelled, err)
+			t.Errorf(`cancelled: %v %v, want no error, Status "cancelled" and Stage empty`, cancelled, err)
 		}
 		last := stream.Msg().GetScroll()
 		for stream.Receive() {
 			last = stream.Msg().GetScroll()
 		}
 		if err := stream.Err(); err != nil || last.GetStatus() != "cancelled" {
-			t.Errorf("the stream ended with %s: %v", last.GetStatus(), err)
+			t.Errorf(`the stream ended with %s, want no error and Status "cancelled": %v`, last.GetStatus(), err)
 		}
 	})
 }

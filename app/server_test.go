@@ -47,7 +47,7 @@ func TestPortZero(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := service.BaseURL(); got != "https://videos.example.com" {
-			t.Errorf("base address %s", got)
+			t.Errorf(`base address %s, want "https://videos.example.com"`, got)
 		}
 		if err := service.Stop(); err != nil {
 			t.Error(err)

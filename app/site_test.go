@@ -33,7 +33,7 @@ func TestEveryLinkOfTheSiteLeadsToAPage(t *testing.T) {
 			t.Errorf("%s has the policy %q, want one that forbids scripts", path, policy)
 		}
 		if strings.Contains(string(answer.Body), "<script") {
-			t.Errorf("%s has a script", path)
+			t.Errorf(`%s has a script, want without "<script"`, path)
 		}
 		for _, match := range link.FindAllStringSubmatch(string(answer.Body), -1) {
 			to, fragment, _ := strings.Cut(match[1], "#")
@@ -57,7 +57,7 @@ func TestEveryLinkOfTheSiteLeadsToAPage(t *testing.T) {
 	}
 	for _, f := range fragments {
 		if !strings.Contains(bodies[f[0]], `id="`+f[1]+`"`) {
-			t.Errorf("a page links to %s#%s, which has no such heading", f[0], f[1])
+			t.Errorf("a page links to %s#%s, which has no such heading, want with %v", f[0], f[1], `id="`+f[1]+`"`)
 		}
 	}
 	for _, want := range []string{"/docs", "/docs/api", "/docs/deploy/README", "/docs/api.md", "/openapi.json", "/v1/pricing", "/llms.txt", "/llms-full.txt"} {
@@ -135,7 +135,7 @@ func TestTheGuideForAgentsSuffices(t *testing.T) {
 		}
 		if strings.HasPrefix(path, "/v1/scrolls?id=") {
 			if scroll := caller.Await(t, known["SCROLL_ID"]); scroll.Status != "completed" {
-				t.Fatalf("the scroll ended %s", scroll.Status)
+				t.Fatalf(`the scroll ended %s, want "completed"`, scroll.Status)
 			}
 		}
 		for name, pattern := range learn {
@@ -149,9 +149,9 @@ func TestTheGuideForAgentsSuffices(t *testing.T) {
 		}
 	}
 	if known["VIDEO_ID"] == "" {
-		t.Error("the way ended without an outlier")
+		t.Errorf("the way ended without an outlier: got %q, want VIDEO_ID not empty", known["VIDEO_ID"])
 	}
 	if !drafted {
-		t.Error("the way ended without a brief that cites the outlier")
+		t.Errorf("the way ended without a brief that cites the outlier: got %v, want drafted", drafted)
 	}
 }

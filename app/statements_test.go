@@ -63,7 +63,7 @@ func TestHotStatementsKeepToTheirTenant(t *testing.T) {
 				}
 				t.Run(s.Text(), func(t *testing.T) {
 					if !ran {
-						t.Fatal("was prepared, but never run: add a call to liveWith")
+						t.Fatalf("was prepared, but never run: add a call to liveWith: got %v, want ran", ran)
 					}
 					own := replay(t, db, viewer.As(t.Context(), last.account), s, last)
 					if theirs := replay(t, db, others, s, last); theirs.rows > 0 || theirs.before != theirs.after {
@@ -124,7 +124,7 @@ func leave(t *testing.T, owner *apptest.Caller) {
 		`PUT /v1/workspace {"website":"https://cups.example.org","archivePriorSubject":true}`,
 	} {
 		if answer := owner.Do(t, call, ""); answer.Status >= 500 || answer.Status == 400 || answer.Status == 404 {
-			t.Errorf("%s: status %d: %s", call, answer.Status, answer.Body)
+			t.Errorf("%s: status %d, want Status less than 500, Status other than 400 and Status other than 404: %s", call, answer.Status, answer.Body)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func replay(t *testing.T, db *store.DB, as context.Context, s *store.Hot, last r
 		return out
 	}
 	if !errors.Is(err, errUndone) {
-		t.Fatalf("replay: %v", err)
+		t.Fatalf("replay: %v, want %v", err, errUndone)
 	}
 	return out
 }

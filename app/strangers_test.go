@@ -137,7 +137,7 @@ func TestTenantsAreStrangers(t *testing.T) {
 		found := idsIn(t, owner, everything(t, owner)+seen.String())
 		for _, prefix := range []string{"vid_", "scr_", "rule_", "ws_", "key_"} {
 			if len(found[prefix]) == 0 {
-				t.Fatalf("the owner shows no id of %s: %v", prefix, found)
+				t.Fatalf("the owner shows no id of %s, want some: %v", prefix, found)
 			}
 		}
 		owner.Get(t, fmt.Sprintf(`POST /v1/library/annotate {"videoId":%q,"agentMetadata":{"note":%q}}`, found["vid_"][0], markOfOwner), &struct{}{})

@@ -17,12 +17,12 @@ func TestRequestsAreTracedWhereACollectorIsNamed(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
 	running := apptest.Start(t)
 	if answer := running.Anonymous().Do(t, "GET /v1/health", ""); answer.Status != http.StatusOK {
-		t.Fatalf("health answered %d", answer.Status)
+		t.Fatalf("health answered %d, want %v", answer.Status, http.StatusOK)
 	}
 	select {
 	case path := <-spans:
 		if path != "/v1/traces" {
-			t.Errorf("the collector was called at %s", path)
+			t.Errorf(`the collector was called at %s, want "/v1/traces"`, path)
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("no span reached the collector")

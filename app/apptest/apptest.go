@@ -222,7 +222,7 @@ func (c *Caller) Get(t testing.TB, call string, out any) {
 	t.Helper()
 	answer := c.Do(t, call, "")
 	if answer.Status >= 300 {
-		t.Fatalf("%s answered %d: %s", call, answer.Status, answer.Body)
+		t.Fatalf("%s answered %d, want less than 300: %s", call, answer.Status, answer.Body)
 	}
 	if err := json.Unmarshal(answer.Body, out); err != nil {
 		t.Fatalf("%s: %v", call, err)
@@ -255,7 +255,7 @@ func (c *Caller) Await(t testing.TB, id string) Scroll {
 		var got struct{ Scroll *Scroll }
 		c.Get(t, "GET /v1/scrolls?id="+id, &got)
 		if got.Scroll == nil {
-			t.Fatalf("scroll %s is not found", id)
+			t.Fatalf("scroll %s is not found, want Scroll not nil", id)
 		}
 		if got.Scroll.Status != "queued" && got.Scroll.Status != "running" {
 			return *got.Scroll
@@ -307,7 +307,7 @@ func (a *Answer) WantError(t testing.TB, code string) {
 		t.Errorf("error %v, want %s: %s", members["error"], code, a.Body)
 	}
 	if message, _ := members["message"].(string); message == "" {
-		t.Errorf("no message: %s", a.Body)
+		t.Errorf("no message: %s, want message not empty", a.Body)
 	}
 }
 
@@ -323,7 +323,7 @@ func (a *Answer) IssuePaths(t testing.TB) []string {
 	paths := make([]string, 0, len(body.Issues))
 	for _, issue := range body.Issues {
 		if issue.Message == "" {
-			t.Errorf("the issue at %q has no message", issue.Path)
+			t.Errorf("the issue at %q has no message, want Message not empty", issue.Path)
 		}
 		paths = append(paths, issue.Path)
 	}

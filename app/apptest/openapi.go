@@ -18,7 +18,7 @@ func OpenAPI(t testing.TB, running *Running) *Document {
 	t.Helper()
 	answer := running.Anonymous().Do(t, "GET /openapi.json", "")
 	if answer.Status != http.StatusOK {
-		t.Fatalf("/openapi.json answered %d", answer.Status)
+		t.Fatalf("/openapi.json answered %d, want %v", answer.Status, http.StatusOK)
 	}
 	document, err := libopenapi.NewDocument(answer.Body)
 	if err != nil {

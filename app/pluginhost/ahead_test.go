@@ -56,7 +56,7 @@ func TestOneProcessOneScroll(t *testing.T) {
 		c.Together, c.Warm = []string{"guide", "judge", "listener"}, time.Millisecond
 	})
 	if pids := b.Ahead(); len(pids) > 0 {
-		t.Errorf("before the first session, %v were started ahead", pids)
+		t.Errorf("before the first session, %v were started ahead, want none", pids)
 	}
 	const fresh = "[call 1, files 0]"
 	notes, first := b.scroll(t, "scr_first")
@@ -108,7 +108,7 @@ func TestStopEndsWhatIsAhead(t *testing.T) {
 		t.Errorf("process %d is alive after the stop", waiting)
 	}
 	if pids := b.Ahead(); len(pids) > 0 {
-		t.Errorf("after the stop, %v wait", pids)
+		t.Errorf("after the stop, %v wait, want none", pids)
 	}
 }
 
@@ -173,13 +173,13 @@ func TestSettingsTellApart(t *testing.T) {
 	}
 	other := screen(run)
 	if other == waiting {
-		t.Error("a call whose process may read a folder has one that may not")
+		t.Errorf("a call whose process may read a folder has one that may not: got %v, want other than %v", other, waiting)
 	}
 	if again := screen(run); again != other {
 		t.Errorf("with the same settings: got process %d, want %d", again, other)
 	}
 	if third := screen(stage.Run{ScrollID: "scr_2"}); third == other {
-		t.Error("a call whose process may read nothing has one that reads a folder")
+		t.Errorf("a call whose process may read nothing has one that reads a folder: got %v, want other than %v", third, other)
 	}
 	await(t, func() bool { return !alive(waiting) && !alive(other) })
 }

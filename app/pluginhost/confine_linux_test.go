@@ -57,7 +57,7 @@ func TestDefaultOfAPathOpensNothing(t *testing.T) {
 				t.Errorf("set to %q: %.80q, want %q", set, got, want)
 			}
 			if text := b.found(t, "curious", "given"); !strings.Contains(text, `"file":"/etc/passwd"`) {
-				t.Errorf("set to %q: the value is not handed over: %s", set, text)
+				t.Errorf("set to %q: the value is not handed over: %s, want with %q", set, text, `"file":"/etc/passwd"`)
 			}
 		})
 	}

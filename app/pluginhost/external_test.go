@@ -87,10 +87,10 @@ func TestExternal(t *testing.T) {
 	}
 	text := b.found(t, "acme", "given")
 	if !strings.Contains(text, `"region":"eu"`) || !strings.Contains(text, "t0ken-value") || strings.Contains(text, "not-to-be-seen") {
-		t.Errorf("given: %s", text)
+		t.Errorf(`given: %s, want text with %q, text with "t0ken-value" and text without "not-to-be-seen"`, text, `"region":"eu"`)
 	}
 	if _, err := b.probe(t.Context(), "off", "many:1"); err == nil {
-		t.Error("a disabled plugin was called")
+		t.Error("a disabled plugin was called, want an error")
 	}
 }
 
@@ -149,7 +149,7 @@ func TestSlowPluginsDelayNoOther(t *testing.T) {
 	settled := map[string]pluginhost.State{"a1": "refused", "a2": "refused", "a3": "refused", "zeta": "ready"}
 	within(t, time.Second, "asking for what is known", func() {
 		if got := states(b.Known()); !maps.Equal(got, unknown) {
-			t.Errorf("before anybody asks: %v", got)
+			t.Errorf("before anybody asks: %v, want %v", got, unknown)
 		}
 	})
 	b.Learn()
@@ -159,10 +159,10 @@ func TestSlowPluginsDelayNoOther(t *testing.T) {
 	})
 	within(t, time.Second, "asking for what is known", func() { b.Known() })
 	if got := states(b.List()); !maps.Equal(got, settled) {
-		t.Errorf("listed: %v", got)
+		t.Errorf("listed: %v, want %v", got, settled)
 	}
 	if got := states(b.Known()); !maps.Equal(got, settled) {
-		t.Errorf("known then: %v", got)
+		t.Errorf("known then: %v, want %v", got, settled)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestNoBox(t *testing.T) {
 		})
 	}
 	if log := b.log.String(); !strings.Contains(log, "SCROLLERY_PLUGIN_BOX=none") {
-		t.Errorf("the log does not say that plugins run without a box: %s", log)
+		t.Errorf(`the log does not say that plugins run without a box: %s, want with "SCROLLERY_PLUGIN_BOX=none"`, log)
 	}
 }
 
@@ -214,6 +214,6 @@ func TestTooManyBytes(t *testing.T) {
 	b := setup(t, func(c *pluginhost.Config) { c.Dir, c.Bytes = dir, 50_000 })
 	records, err := b.probe(t.Context(), "acme", "many:10000")
 	if wantFailure(t, err, stage.StageProtocol); !strings.Contains(err.Error(), "bytes") || len(records) > 5000 {
-		t.Errorf("got %d records and %v", len(records), err)
+		t.Errorf(`got %d records and %v, want text with "bytes" and at most 5000 records`, len(records), err)
 	}
 }

@@ -30,7 +30,7 @@ func TestCrash(t *testing.T) {
 	}
 	_, err = b.probe(t.Context(), "probe", "gopanic")
 	if wantFailure(t, err, stage.StageCrashed); !strings.Contains(err.Error(), "probe_test.go") {
-		t.Errorf("no stack in %v", err)
+		t.Errorf(`no stack in %v, want with "probe_test.go"`, err)
 	}
 }
 
@@ -79,11 +79,11 @@ func TestHang(t *testing.T) {
 	within(t, 3*time.Second, "ending a hung stage", func() {
 		records, err := b.probe(t.Context(), "probe", "hang")
 		if wantFailure(t, err, stage.StageTimeout); len(records) != 50 {
-			t.Errorf("%d records", len(records))
+			t.Errorf("%d records, want 50", len(records))
 		}
 	})
 	if text := b.found(t, "probe", "busyhang"); text != "alive" {
-		t.Errorf("progress does not keep a call alive: %s", text)
+		t.Errorf(`progress does not keep a call alive: %s, want "alive"`, text)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestCancel(t *testing.T) {
 		}
 	})
 	if err := syscall.Kill(plugin, 0); err == nil {
-		t.Error("the plugin is still there")
+		t.Error("the plugin is still there, want an error")
 	}
 	if _, err := b.probe(ctx, "probe", "many:1"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v, want the context's", err)
@@ -151,7 +151,7 @@ func TestChildrenDieWithTheCall(t *testing.T) {
 	})
 	wantFailure(t, err, stage.StageCrashed)
 	if child == 0 {
-		t.Error("there was no child")
+		t.Errorf("there was no child: got %v, want child not 0", child)
 	}
 }
 
@@ -193,7 +193,7 @@ func lonely(t *testing.T, host *exec.Cmd, args ...string) {
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "{") {
-		t.Fatalf("%s %v", line, err)
+		t.Fatalf(`%s %v, want no error and line starting with "{"`, line, err)
 	}
 	_ = pid(t, stage.Record{Metadata: []byte(line)}, args[0])
 	if err := host.Process.Kill(); err != nil {
@@ -238,18 +238,18 @@ func TestBreaker(t *testing.T) {
 	}
 	for range 3 {
 		if p := state(); p.State != pluginhost.Ready {
-			t.Fatalf("rests too early: %+v", p)
+			t.Fatalf("rests too early: %+v, want %v", p, pluginhost.Ready)
 		}
 		_, err := b.probe(t.Context(), "probe", "crash")
 		wantFailure(t, err, stage.StageCrashed)
 	}
 	if p := state(); p.State != pluginhost.Resting || !strings.Contains(p.Reason, "3 times") {
-		t.Fatalf("does not rest: %+v", p)
+		t.Fatalf(`does not rest: %+v, want State %v and Reason with "3 times"`, p, pluginhost.Resting)
 	}
 	_, err := b.probe(t.Context(), "probe", "many:1")
 	failure := wantFailure(t, err, stage.StageCrashed)
 	if failure.RetryAt == nil {
-		t.Fatal("no retryAt")
+		t.Fatalf("no retryAt: got %v, want RetryAt not nil", failure.RetryAt)
 	}
 	time.Sleep(time.Until(time.UnixMilli(*failure.RetryAt).Add(time.Millisecond)))
 	if _, err := b.probe(t.Context(), "probe", "many:1"); err != nil {
@@ -283,6 +283,6 @@ func TestClosedHost(t *testing.T) {
 	_, err = b.probe(t.Context(), "probe", "many:1")
 	wantFailure(t, err, stage.StageCrashed)
 	if left, _ := filepath.Glob(b.scratch + "/*"); len(left) > 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("left: %v, want none", left)
 	}
 }

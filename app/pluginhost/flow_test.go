@@ -33,7 +33,7 @@ func TestFlow(t *testing.T) {
 		t.Parallel()
 		f := newFlow(1<<20, 4<<20, now)
 		if _, err := f.take(note(1<<20), now); err == nil {
-			t.Error("got no error")
+			t.Error("got no error, want an error")
 		}
 	})
 	t.Run("a flood of wishes waits", func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestFlow(t *testing.T) {
 		t.Parallel()
 		var f flow
 		if wait, err := f.take(note(128<<20), now); wait != 0 || err != nil {
-			t.Errorf("got %v and %v", wait, err)
+			t.Errorf("got %v and %v, want wait 0 and no error", wait, err)
 		}
 	})
 }

@@ -60,7 +60,7 @@ func setup(t testing.TB, change func(*pluginhost.Config)) *bundle {
 			t.Error(err)
 		}
 		if left, _ := filepath.Glob(b.scratch + "/*"); len(left) > 0 {
-			t.Errorf("scratch folders are left: %v", left)
+			t.Errorf("scratch folders are left: %v, want none", left)
 		}
 		if t.Failed() {
 			t.Log(b.log.String())
@@ -83,7 +83,7 @@ func (b *bundle) found(t *testing.T, id, term string) string {
 	t.Helper()
 	records, err := b.probe(t.Context(), id, term)
 	if err != nil || len(records) != 1 {
-		t.Fatalf("%s: %d records, %v", term, len(records), err)
+		t.Fatalf("%s: %d records, %v, want no error and 1 record", term, len(records), err)
 	}
 	return found(t, records[0])
 }
@@ -182,7 +182,7 @@ func TestScreen(t *testing.T) {
 				return nil
 			})
 			if err != nil || kept != 505 || dropped != 505 || len(summary.Unclear) != 1 {
-				t.Errorf("kept %d, dropped %d, summary %v, %v", kept, dropped, summary, err)
+				t.Errorf("kept %d, dropped %d, summary %v, %v, want no error, kept 505, dropped 505 and 1 Unclear", kept, dropped, summary, err)
 			}
 		})
 	}
@@ -242,17 +242,17 @@ func TestStrangeData(t *testing.T) {
 	b := setup(t, nil)
 	records, err := b.probe(t.Context(), "probe", "odd")
 	if err != nil || len(records) != 2 {
-		t.Fatalf("%d records, %v", len(records), err)
+		t.Fatalf("%d records, %v, want no error and 2 records", len(records), err)
 	}
 	r := records[0]
 	if got, want := string(r.Metadata), `{"caption":"half an emoji \ufffd","id":12345678901234567890}`; got != want {
 		t.Errorf("metadata %s, want %s", got, want)
 	}
 	if r.SourceURL != "https://example.com/\uFFFD\uFFFD" || r.Metrics.Views != nil || r.PostedAt != nil {
-		t.Errorf("not repaired: %+v", r)
+		t.Errorf(`not repaired: %+v, want SourceURL "https://example.com/��", no Views and no PostedAt`, r)
 	}
 	if records[1].Metadata != nil {
-		t.Errorf("a list passed for metadata: %s", records[1].Metadata)
+		t.Errorf("a list passed for metadata: %s, want no Metadata", records[1].Metadata)
 	}
 	if !strings.Contains(b.log.String(), "refused=1") {
 		t.Error("the refused record is not in the log")
@@ -260,7 +260,7 @@ func TestStrangeData(t *testing.T) {
 	_, err = b.probe(t.Context(), "probe", "garbage")
 	wantFailure(t, err, stage.StageProtocol)
 	if text := b.found(t, "probe", "big"); !strings.Contains(text, "bytes are more") {
-		t.Errorf("a record of 2 MiB: %s", text)
+		t.Errorf(`a record of 2 MiB: %s, want with "bytes are more"`, text)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestRecordLimit(t *testing.T) {
 	b := setup(t, func(c *pluginhost.Config) { c.Records = 100 })
 	records, err := b.probe(t.Context(), "probe", "many:101")
 	if failure := wantFailure(t, err, stage.StageCrashed); !strings.Contains(failure.Error(), "no more records") || len(records) != 100 {
-		t.Errorf("%d records, %v", len(records), err)
+		t.Errorf(`%d records, %v, want Error with "no more records" and 100 records`, len(records), err)
 	}
 }
 
@@ -298,12 +298,12 @@ func TestTypedErrors(t *testing.T) {
 				t.Errorf("%s: %+v", c.term, failure)
 			}
 			if strings.Contains(err.Error(), "t0ken-value") {
-				t.Errorf("the secret is in the error: %v", err)
+				t.Errorf(`the secret is in the error: %v, want without "t0ken-value"`, err)
 			}
 		})
 	}
 	if log := b.log.String(); !strings.Contains(log, "out of cheese") || !strings.Contains(log, "probe_test.go") {
-		t.Error("the panic's stack is not in the log")
+		t.Errorf(`the panic's stack is not in the log: got %q, want log with "out of cheese" and log with "probe_test.go"`, log)
 	}
 	for _, p := range b.List() {
 		if p.ID == "probe" && p.State != pluginhost.Ready {
@@ -357,10 +357,10 @@ func TestTemplatesSettingsWin(t *testing.T) {
 		return said.Found.Settings["tone"]
 	}
 	if got := tone(nil); got != "loud" {
-		t.Errorf("without a template: %q", got)
+		t.Errorf(`without a template: %q, want "loud"`, got)
 	}
 	if got := tone(map[string]map[string]string{"probe": {"tone": "low", "unknown": "x"}, "other": {"tone": "no"}}); got != "low" {
-		t.Errorf("with one: %q", got)
+		t.Errorf(`with one: %q, want "low"`, got)
 	}
 }
 

@@ -161,12 +161,12 @@ func TestMediaIsTakenFromScratchAlone(t *testing.T) {
 				t.Errorf("fetched %v, %v", got, err)
 			}
 			if text, err := os.ReadFile(outside); err != nil || string(text) != "secret" {
-				t.Errorf("the file outside is %q, %v", text, err)
+				t.Errorf(`the file outside is %q, %v, want no error and text "secret"`, text, err)
 			}
 			_, got, err = b.fetch(t, id)
 			wantFailure(t, err, stage.StageProtocol)
 			if len(got) > 0 {
-				t.Errorf("fetched %v", got)
+				t.Errorf("fetched %v, want 0", got)
 			}
 		})
 	}
@@ -176,10 +176,10 @@ func TestMediaOncePerVideo(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	if _, got, err := b.fetch(t, "twice"); err != nil || got["twice"] != "x" {
-		t.Errorf("fetched %v, %v", got, err)
+		t.Errorf(`fetched %v, %v, want no error and twice "x"`, got, err)
 	}
 	if log := b.log.String(); !strings.Contains(log, "refused=1") {
-		t.Errorf("the second file of a video is not refused: %s", log)
+		t.Errorf(`the second file of a video is not refused: %s, want with "refused=1"`, log)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestMediaBounds(t *testing.T) {
 	// Too big is the video's doing: neither the call nor the plugin is to blame.
 	for range 4 {
 		if _, got, err := b.fetch(t, "big"); err != nil || len(got) > 0 {
-			t.Errorf("fetched %d files, %v", len(got), err)
+			t.Errorf("fetched %d files, %v, want no error and length 0", len(got), err)
 		}
 	}
 }
@@ -205,11 +205,11 @@ func TestMediaOfACallThatCrashed(t *testing.T) {
 	folder, got, err := b.fetch(t, "good=1", "crash")
 	wantFailure(t, err, stage.StageCrashed)
 	if got["good=1"] != "film 1" {
-		t.Errorf("fetched %v", got)
+		t.Errorf(`fetched %v, want "film 1"`, got)
 	}
 	folder.Remove()
 	if _, err := os.Stat(folder.Path()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder is there after Remove: %v", err)
+		t.Errorf("the folder is there after Remove: %v, want %v", err, os.ErrNotExist)
 	}
 }
 
@@ -263,7 +263,7 @@ func TestMediaForEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	if said["1"] != "film 1" || !strings.Contains(said["2"], "no such file") || said["3"] != "nothing" {
-		t.Errorf("the stage said %q", said)
+		t.Errorf(`the stage said %q, want 1 "film 1", 2 with "no such file" and 3 "nothing"`, said)
 	}
 }
 
@@ -309,7 +309,7 @@ func TestMediaOfADeadHost(t *testing.T) {
 	}
 	_ = lonely.Wait()
 	if left, _ := filepath.Glob(b.scratch + "/*/0"); len(left) != 2 {
-		t.Fatalf("the dead host left %v", left)
+		t.Fatalf("the dead host left %v, want 2", left)
 	}
 	setup(t, func(c *pluginhost.Config) { c.ScratchDir = b.scratch })
 	left, _ := filepath.Glob(b.scratch + "/*")

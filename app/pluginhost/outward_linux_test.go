@@ -186,7 +186,7 @@ func TestEgress(t *testing.T) {
 	}
 	for i, visits := range o.visits {
 		if n := visits.Load(); n > 0 {
-			t.Errorf("server %d was visited %d times", i, n)
+			t.Errorf("server %d was visited %d times, want 0", i, n)
 		}
 	}
 	log := b.log.String()
@@ -194,7 +194,7 @@ func TestEgress(t *testing.T) {
 		t.Errorf("%d denials in the log, want one a host", n)
 	}
 	if !strings.Contains(log, "plugin used the network") || strings.Contains(log, "?a=") {
-		t.Error("the log lacks the traffic, or has a query in it")
+		t.Errorf(`the log lacks the traffic, or has a query in it: got %q, want log with "plugin used the network" and log without "?a="`, log)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestProxyEndsWithItsCall(t *testing.T) {
 	_, host, _ := strings.Cut(address, "@")
 	if connection, err := net.Dial("tcp", host); err == nil {
 		_ = connection.Close()
-		t.Error("the proxy is still there")
+		t.Error("the proxy is still there, want an error")
 	}
 }
 
@@ -251,7 +251,7 @@ func TestMissingProgramAndBadEndpoint(t *testing.T) {
 		})
 	}
 	if got := b.attempts(t, "presumptuous", "get:http://127.0.0.1:1")[0]; !strings.Contains(got, "403 egress: the host has no public address") {
-		t.Errorf("a stage's own word leads into the private network: %q", got)
+		t.Errorf(`a stage's own word leads into the private network: %q, want with "403 egress: the host has no public address"`, got)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestPlan(t *testing.T) {
 	}
 	run.Brief.Name = "many"
 	if seeds, err := b.Plan(t.Context(), "guide", run, known); err != nil || len(seeds) != 200 {
-		t.Errorf("%d seeds, %v", len(seeds), err)
+		t.Errorf("%d seeds, %v, want no error and 200 seeds", len(seeds), err)
 	}
 	run.Brief.Name = "busy"
 	var failure *stage.CallError
@@ -53,6 +53,6 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%v, %v", seeds, err)
 	}
 	if _, err := b.Plan(t.Context(), "probe", run, known); err == nil {
-		t.Error("a source plans")
+		t.Error("a source plans, want an error")
 	}
 }

@@ -45,7 +45,7 @@ func TestStrangersFoldersStay(t *testing.T) {
 				t.Error(err)
 			}
 			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) == stays {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s, want other than %v: %v", name, stays, err)
 			}
 		})
 	}

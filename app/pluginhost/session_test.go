@@ -105,7 +105,7 @@ func TestSession(t *testing.T) {
 			return nil, ctx.Err()
 		}, func([]stage.Verdict) error { return nil })
 		if err == nil {
-			t.Fatal("got no error")
+			t.Fatal("got no error, want an error")
 		}
 		want(t, s, "[call 1]")
 	})

@@ -110,7 +110,7 @@ func killWhileTheAgentWorks(t *testing.T, databaseURL string) {
 		c.kill()
 		c.start(t)
 		if left := hostFolders(t, scratch); len(left) > 0 {
-			t.Errorf("%s, after the next start: %v is left", moment.goal, left)
+			t.Errorf("%s, after the next start: %v is left, want none", moment.goal, left)
 		}
 	}
 	c.wantSettled(t, databaseURL, len(moments), runs)
@@ -129,7 +129,7 @@ func killWhileTheAgentWorks(t *testing.T, databaseURL string) {
 	}
 	_ = c.server.Wait()
 	if left := hostFolders(t, scratch); len(left) > 0 {
-		t.Errorf("after SIGTERM %v is left", left)
+		t.Errorf("after SIGTERM %v is left, want none", left)
 	}
 }
 
@@ -174,7 +174,7 @@ func (c *chaos) wantSettled(t *testing.T, databaseURL string, calls, runs int) {
 	_, shown, _ := strings.Cut(c.command(t, "accounts", "show", "chaos@example.com").stdout, "id")
 	account, ok := publicid.Parse(publicid.Account, strings.Fields(shown)[0])
 	if !ok {
-		t.Fatalf("no id: %s", shown)
+		t.Fatalf("no id: %s, want one", shown)
 	}
 	cfg := store.Defaults()
 	cfg.DataDir, cfg.DatabaseURL = c.dir, databaseURL
@@ -240,7 +240,7 @@ func TestPlannerKilledWhileItPlans(t *testing.T) {
 	var body map[string]any
 	err = json.NewDecoder(response.Body).Decode(&body)
 	if err != nil || response.StatusCode != http.StatusBadGateway || body["error"] != "upstream_error" || body["retryable"] != true || killed.Load() != 1 {
-		t.Errorf("%d processes were killed: %s %v, %v", killed.Load(), response.Status, body, err)
+		t.Errorf(`%d processes were killed: %s %v, %v, want no error, StatusCode %v, error "upstream_error", retryable true and killed 1`, killed.Load(), response.Status, body, err, http.StatusBadGateway)
 	}
 	c.wantSettled(t, "", 1, 0)
 }

@@ -150,7 +150,7 @@ func (c *chaos) run(t *testing.T, kills int) {
 		var again struct{ Outcome string }
 		c.mustCall(t, "POST", "/v1/scrolls", fmt.Sprintf(`{"idempotencyKey":"chaos-run-%d"}`, scroll), &again)
 		if again.Outcome != "existing" {
-			t.Errorf("the answered start of scroll %d is lost: %s", scroll, again.Outcome)
+			t.Errorf(`the answered start of scroll %d is lost: %s, want "existing"`, scroll, again.Outcome)
 		}
 	}
 	if videos := c.countVideos(t); videos != chaosVideos {

@@ -123,7 +123,7 @@ func exports(t *testing.T, caller *apptest.Caller) {
 		t.Errorf("-whole +pieces:\n%s", diff)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*part*")); len(left) > 0 {
-		t.Errorf("%v is left", left)
+		t.Errorf("%v is left, want none", left)
 	}
 	c.must(t, customers.ExitFailed, "export", pieces) // never over a file
 
@@ -133,14 +133,14 @@ func exports(t *testing.T, caller *apptest.Caller) {
 		interrupt.Store(&stop)
 		later := filepath.Join(dir, "later.zip")
 		if got := c.run(ctx, "", "export", later); got.code != customers.ExitFailed || !strings.Contains(got.stderr, "the same command continues") {
-			t.Fatalf("exit %d: %s", got.code, got.stderr)
+			t.Fatalf(`exit %d, want code %v and stderr with "the same command continues": %s`, got.code, customers.ExitFailed, got.stderr)
 		}
 		if parts, _ := filepath.Glob(later + ".part-*"); len(parts) != 1 {
-			t.Fatalf("the parts: %v", parts)
+			t.Fatalf("the parts: %v, want 1", parts)
 		}
 		streams.Store(100)
 		if got := c.must(t, customers.ExitDone, "export", later); !strings.Contains(got.stderr, "continuing with ") {
-			t.Errorf("it began again: %s", got.stderr)
+			t.Errorf(`it began again: %s, want with "continuing with "`, got.stderr)
 		}
 		if got := readExport(t, later); len(got.Files) != len(want.Files) {
 			t.Errorf("got %d files, want %d", len(got.Files), len(want.Files))

@@ -129,7 +129,7 @@ func listens(t *testing.T, caller *apptest.Caller) {
 			t.Errorf("verify: %v", err)
 		}
 		if r.Header.Get("Authorization") != "" || r.Header.Get("User-Agent") != "Scrollery-Webhooks/1" || r.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("headers %v", r.Header)
+			t.Errorf(`headers %v, want Authorization empty, User-Agent "Scrollery-Webhooks/1" and Content-Type "application/json"`, r.Header)
 		}
 		if failures++; failures == 1 {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -159,7 +159,7 @@ func listens(t *testing.T, caller *apptest.Caller) {
 	interrupt()
 	got := <-ended
 	if got.code != customers.ExitDone || !strings.HasPrefix(got.stdout, "200 ") {
-		t.Errorf("exit %d\n%s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("exit %d\n%s%s, want code %v and stdout starting with \"200 \"", got.code, got.stdout, got.stderr, customers.ExitDone)
 	}
 	mu.Lock()
 	defer mu.Unlock()

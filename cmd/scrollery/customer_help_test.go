@@ -65,12 +65,12 @@ func TestExamplesAreCommands(t *testing.T) {
 	var lines []string
 	for _, command := range commandsOf(root) {
 		if command.Example == "" || command.Long == "" || command.Short == "" {
-			t.Errorf("%s has no example or no description", command.CommandPath())
+			t.Errorf("%s has no example or no description, want Example not empty, Long not empty and Short not empty", command.CommandPath())
 		}
 		lines = append(lines, strings.Split(command.Example, "\n")...)
 	}
 	if len(lines) < 50 {
-		t.Fatalf("only %d examples", len(lines))
+		t.Fatalf("only %d examples, want at least 50", len(lines))
 	}
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
 	if err != nil {
@@ -93,7 +93,7 @@ func TestExamplesAreCommands(t *testing.T) {
 			line, _, _ := strings.Cut(line, ")\"") // of export X="$(scrollery …)"
 			command, args, err := fresh.Find(shellWords(line))
 			if err != nil || command == fresh {
-				t.Fatalf("no command: %v", err)
+				t.Fatalf("no command: %v, want no error and command other than %v", err, fresh)
 			}
 			if err := command.ParseFlags(args); err != nil {
 				t.Fatal(err)
@@ -114,27 +114,27 @@ func TestManualPagesAndCompletion(t *testing.T) {
 	for _, name := range []string{"scrollery.1", "scrollery-outliers.1", "scrollery-scroll-start.1", "scrollery-admin-keys-create.1"} {
 		t.Run(name, func(t *testing.T) {
 			if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(text), ".nh\n.TH") {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s, want no error and text starting with %q: %v", name, ".nh\n.TH", err)
 			}
 		})
 	}
 	if _, err := os.Stat(filepath.Join(dir, "scrollery-keys.1")); err == nil {
-		t.Error("the old form of a command has a page")
+		t.Error("the old form of a command has a page, want an error")
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		t.Run(shell, func(t *testing.T) {
 			if got := c.must(t, exitDone, "completion", shell); len(got.stdout) < 1000 {
-				t.Errorf("%s: %d bytes", shell, len(got.stdout))
+				t.Errorf("%s: %d bytes, want at least 1000", shell, len(got.stdout))
 			}
 		})
 	}
 	if got := c.must(t, exitDone, "__complete", "scroll", "s"); !strings.Contains(got.stdout, "start\t") || !strings.Contains(got.stdout, "show\t") {
-		t.Errorf("completion of scroll s: %s", got.stdout)
+		t.Errorf("completion of scroll s: %s, want stdout with \"start\\t\" and stdout with \"show\\t\"", got.stdout)
 	}
 	if got := c.must(t, exitDone, "__complete", "outliers", "--kind", ""); !strings.HasPrefix(got.stdout, "own\ncompetitor\nniche\n") {
-		t.Errorf("completion of --kind: %s", got.stdout)
+		t.Errorf("completion of --kind: %s, want starting with %q", got.stdout, "own\ncompetitor\nniche\n")
 	}
 	if got := c.must(t, exitDone, "--version"); !strings.Contains(got.stdout, "20") || strings.Count(got.stdout, "\n") != 1 {
-		t.Errorf("version: %q", got.stdout)
+		t.Errorf(`version: %q, want stdout with "20" and count 1`, got.stdout)
 	}
 }

@@ -40,7 +40,7 @@ func limited(t *testing.T, caller *apptest.Caller) {
 		refusals.Store(2)
 		seconds.Store(0.05)
 		if got := c.must(t, customers.ExitDone, "library", "--limit", "30", "--jq", "length"); got.stdout != "30\n" || refusals.Load() >= 0 {
-			t.Errorf("got %q, %d refusals are left", got.stdout, refusals.Load())
+			t.Errorf("got %q, %d refusals are left, want stdout %q and refusals less than 0", got.stdout, refusals.Load(), "30\n")
 		}
 	})
 	t.Run("a long wait is reported", func(t *testing.T) {
@@ -48,7 +48,7 @@ func limited(t *testing.T, caller *apptest.Caller) {
 		seconds.Store(3600.0)
 		got := c.must(t, customers.ExitLimited, "library")
 		if !strings.Contains(got.stderr, "Too many calls.\nTry again in 3600 seconds.\n") || got.stdout != "" {
-			t.Errorf("stderr %q, stdout %q", got.stderr, got.stdout)
+			t.Errorf("stderr %q, stdout %q, want stderr with %q and stdout empty", got.stderr, got.stdout, "Too many calls.\nTry again in 3600 seconds.\n")
 		}
 		got = c.must(t, customers.ExitLimited, "library", "--json", "id")
 		var body struct {
@@ -56,7 +56,7 @@ func limited(t *testing.T, caller *apptest.Caller) {
 			RetryAfter float64
 		}
 		if err := json.Unmarshal([]byte(got.stderr), &body); err != nil || body.Error != "rate_limited" || body.RetryAfter != 3600 {
-			t.Errorf("as JSON: %v %q", err, got.stderr)
+			t.Errorf(`as JSON: %v %q, want no error, Error "rate_limited" and RetryAfter 3600`, err, got.stderr)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func loginAndLogout(t *testing.T, caller *apptest.Caller) {
 		t.Helper()
 		got := c.run(t.Context(), caller.Key+"\n", append([]string{"login", "--server", caller.Address(), "--key", "-"}, args...)...)
 		if got.code != 0 || got.stdout != "" {
-			t.Fatalf("login: exit %d\n%s%s", got.code, got.stdout, got.stderr)
+			t.Fatalf("login: exit %d\n%s%s, want code 0 and stdout empty", got.code, got.stdout, got.stderr)
 		}
 	}
 	t.Run("a key is stored, used and deleted", func(t *testing.T) {
@@ -47,7 +47,7 @@ func loginAndLogout(t *testing.T, caller *apptest.Caller) {
 		}
 		c.must(t, customers.ExitSignIn, "usage")
 		if answer := caller.Do(t, "GET /v1/usage", ""); answer.Status != http.StatusOK {
-			t.Errorf("logout revoked the key: %d", answer.Status)
+			t.Errorf("logout revoked the key: %d, want %v", answer.Status, http.StatusOK)
 		}
 	})
 	t.Run("a session key is stored alone, and revoked", func(t *testing.T) {
@@ -57,19 +57,19 @@ func loginAndLogout(t *testing.T, caller *apptest.Caller) {
 		_, rest, ok := strings.Cut(stored, `"key": "`)
 		session, _, _ := strings.Cut(rest, `"`)
 		if !ok || !strings.HasPrefix(session, "scr_sess_") || strings.Contains(stored, caller.Key) {
-			t.Fatalf("a session key: %v; the key itself is stored: %v", ok, strings.Contains(stored, caller.Key))
+			t.Fatalf(`a session key: %v; the key itself is stored: %v, want one, session starting with "scr_sess_" and stored without %v`, ok, strings.Contains(stored, caller.Key), caller.Key)
 		}
 		c.must(t, 0, "usage")
 		c.must(t, 0, "logout")
 		if answer := caller.WithKey(session).Do(t, "GET /v1/usage", ""); answer.Status != http.StatusUnauthorized {
-			t.Errorf("after logout the session key gets %d", answer.Status)
+			t.Errorf("after logout the session key gets %d, want %v", answer.Status, http.StatusUnauthorized)
 		}
 	})
 	t.Run("a key that the server refuses is not stored", func(t *testing.T) {
 		c := newTerminal(t, nil)
 		got := c.run(t.Context(), "scr_live_nonsense\n", "login", "--server", caller.Address(), "--key", "-")
 		if got.code != customers.ExitSignIn || file(c) != "" {
-			t.Errorf("exit %d, stored %q", got.code, file(c))
+			t.Errorf("exit %d, stored %q, want code %v and none", got.code, file(c), customers.ExitSignIn)
 		}
 	})
 	t.Run("a subscription is paid, claimed and stored", func(t *testing.T) { subscribes(t, caller) })
@@ -103,7 +103,7 @@ func subscribes(t *testing.T, caller *apptest.Caller) {
 	}
 	interrupt()
 	if got := <-ended; got.code != customers.ExitFailed {
-		t.Fatalf("interrupted: exit %d: %s", got.code, got.stderr)
+		t.Fatalf("interrupted: exit %d, want %v: %s", got.code, customers.ExitFailed, got.stderr)
 	}
 	claims, err := os.ReadFile(filepath.Join(c.dir, "claim.json"))
 	if err != nil {
@@ -113,15 +113,15 @@ func subscribes(t *testing.T, caller *apptest.Caller) {
 	address, _, _ := strings.Cut(rest, `"`)
 	answer, err := http.Post(address, "application/x-www-form-urlencoded", strings.NewReader("email=new%40example.com&action=pay"))
 	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("pay at %s: %v %v", address, answer, err)
+		t.Fatalf("pay at %s: %v %v, want no error and StatusCode %v", address, answer, err, http.StatusOK)
 	}
 	answer.Body.Close()
 	got := c.must(t, 0, "login", "--subscribe")
 	if !strings.Contains(got.stderr, address) || !strings.Contains(got.stderr, "Signed in") || len(c.opened) != 0 {
-		t.Errorf("stderr %q, opened %q", got.stderr, c.opened)
+		t.Errorf(`stderr %q, opened %q, want stderr with %v, stderr with "Signed in" and no opened`, got.stderr, c.opened, address)
 	}
 	if got := c.must(t, 0, "usage", "--jq", ".status"); got.stdout != "active\n" {
-		t.Errorf("status %q", got.stdout)
+		t.Errorf("status %q, want %q", got.stdout, "active\n")
 	}
 	if _, err := os.Stat(filepath.Join(c.dir, "claim.json")); !os.IsNotExist(err) {
 		t.Errorf("the claim is still stored: %v", err)

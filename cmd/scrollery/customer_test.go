@@ -261,7 +261,7 @@ func allPages(t *testing.T, c *terminal) {
 		t.Errorf("got %d videos, %d of them different, want 120", len(ids), len(once))
 	}
 	if got := strings.Fields(c.must(t, exitDone, "library", "--limit", "60", "--jq", ".[].id").stdout); len(got) != 60 {
-		t.Errorf("--limit 60: got %d videos", len(got))
+		t.Errorf("--limit 60: got %d videos, want 60", len(got))
 	} else if diff := cmp.Diff(ids[:60], got); diff != "" {
 		t.Errorf("--limit 60 against --all:\n%s", diff)
 	}
@@ -313,7 +313,7 @@ func exitCodes(t *testing.T, caller *apptest.Caller, c *terminal) {
 		}
 		got := c.must(t, customers.ExitScroll, "scroll", "show", id, "--follow")
 		if !strings.Contains(got.stderr, id+" is cancelled") || !strings.Contains(got.stdout, "cancelled") {
-			t.Errorf("the scroll is %s\n%s%s", status, got.stdout, got.stderr)
+			t.Errorf("the scroll is %s\n%s%s, want stderr with %v and stdout with \"cancelled\"", status, got.stdout, got.stderr, id+" is cancelled")
 		}
 	})
 }
@@ -367,7 +367,7 @@ func rulesOf(t *testing.T, c *terminal) {
 	}
 	var preview struct{ Judged, NewlyDropped int }
 	if err := json.Unmarshal([]byte(c.must(t, exitDone, "rules", "preview", file, "--json", "judged,newlyDropped").stdout), &preview); err != nil || preview.Judged != 120 || preview.NewlyDropped < 50 {
-		t.Errorf("got %+v, %v", preview, err)
+		t.Errorf("got %+v, %v, want no error, Judged 120 and NewlyDropped at least 50", preview, err)
 	}
 	if words := c.must(t, exitDone, "rules", "preview", file).stdout; !strings.Contains(words, fmt.Sprintf("newly dropped          %d\n", preview.NewlyDropped)) {
 		t.Errorf("the preview in words:\n%s", words)
@@ -377,17 +377,17 @@ func rulesOf(t *testing.T, c *terminal) {
 func anyOperation(t *testing.T, c *terminal) {
 	video := strings.TrimSpace(c.must(t, exitDone, "library", "--limit", "1", "--jq", ".[0].id").stdout)
 	if got := c.must(t, exitDone, "api", "POST", "/v1/library/archive", "-F", "videoId="+video, "-F", "archived=true", "--jq", ".outcome"); got.stdout != "updated\n" {
-		t.Errorf("archive: %q", got.stdout)
+		t.Errorf("archive: %q, want %q", got.stdout, "updated\n")
 	}
 	c.must(t, exitDone, "api", "POST", "/v1/library/archive", "-F", "videoId="+video, "-F", "archived=false")
 	note := `{"videoId":"` + video + `","agentMetadata":{"angle":"price"}}`
 	if got := c.run(t.Context(), note, "api", "POST", "/v1/library/annotate", "--input", "-", "--jq", ".video.agentMetadata.angle"); got.stdout != "price\n" {
-		t.Errorf("annotate: %q %q", got.stdout, got.stderr)
+		t.Errorf("annotate: %q %q, want %q", got.stdout, got.stderr, "price\n")
 	}
 	if got := c.must(t, exitDone, "library", "--annotated", "--jq", ".[].id"); got.stdout != video+"\n" {
 		t.Errorf("annotated videos: %q, want %s", got.stdout, video)
 	}
 	if got := c.must(t, exitDone, "open"); got.stdout != c.env["SCROLLERY_SERVER"]+"/console/\n" || len(c.opened) != 0 {
-		t.Errorf("open in a pipe: %q, opened %q", got.stdout, c.opened)
+		t.Errorf("open in a pipe: %q, opened %q, want stdout %v and no opened", got.stdout, c.opened, c.env["SCROLLERY_SERVER"]+"/console/\n")
 	}
 }

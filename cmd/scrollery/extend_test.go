@@ -37,7 +37,7 @@ func TestExtendPage(t *testing.T) {
 		script.WriteString(block[1])
 	}
 	if len(blocks) < 6 || strings.Count(script.String(), "scrollery") < 6 {
-		t.Fatalf("the page has no commands any more: %s", script.String())
+		t.Fatalf("the page has no commands any more: %s, want at least 6 blocks and count at least 6", script.String())
 	}
 	address := quietAddress(t)
 	text := strings.ReplaceAll(script.String(), "127.0.0.1:8080", address)

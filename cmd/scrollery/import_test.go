@@ -65,11 +65,11 @@ func TestImportWholeFiles(t *testing.T) {
 			got := c.command(t, append([]string{"import", "--email", "chaos@example.com", "--json"}, args...)...)
 			var report operator.ImportReport
 			if err := json.Unmarshal([]byte(got.stdout), &report); err != nil || got.code != exitDone {
-				t.Fatalf("exit %d: %v: %s%s", got.code, err, got.stdout, got.stderr)
+				t.Fatalf("exit %d: %v: %s%s, want no error and code %v", got.code, err, got.stdout, got.stderr, exitDone)
 			}
 			r := report.Total
 			if r.Read != want.Read || r.New != want.New || r.SeenAgain != want.SeenAgain || r.AlreadyThere != want.AlreadyThere || len(r.Skipped) != 0 {
-				t.Errorf("%v: %+v", args, r)
+				t.Errorf("%v, want Read %v, New %v, SeenAgain %v, AlreadyThere %v and no Skipped: %+v", args, want.Read, want.New, want.SeenAgain, want.AlreadyThere, r)
 			}
 			if (report.ScrollID != "") != (want.New+want.SeenAgain > 0) {
 				t.Errorf("%v: scroll %q", args, report.ScrollID)
@@ -135,7 +135,7 @@ func TestImportKilled(t *testing.T) {
 			t.Errorf("got %d kills, want 5", kills)
 		}
 		if got := c.command(t, args...); got.code != exitDone {
-			t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+			t.Errorf("exit %d: %s%s, want %v", got.code, got.stdout, got.stderr, exitDone)
 		}
 		// On PostgreSQL the server may have been first to take the cut-off import up,
 		// and be about to end it.
@@ -155,7 +155,7 @@ func TestImportKilled(t *testing.T) {
 		}
 		inOneGo := newChaosWith(t, "", importConfig)
 		if got := inOneGo.command(t, args...); got.code != exitDone {
-			t.Fatalf("in one go: exit %d: %s%s", got.code, got.stdout, got.stderr)
+			t.Fatalf("in one go: exit %d: %s%s, want %v", got.code, got.stdout, got.stderr, exitDone)
 		}
 		inOneGo.kill()
 		want := contentOf(t, storetest.Open(t, store.Config{DataDir: inOneGo.dir}))

@@ -138,7 +138,7 @@ func TestPluginsListAsJSON(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal([]byte(out), &plugins); err != nil || strings.Contains(out, "sk-very-secret") {
-		t.Fatalf("%v:\n%s", err, out)
+		t.Fatalf("%v, want no error and out without \"sk-very-secret\":\n%s", err, out)
 	}
 	found := map[string]bool{}
 	for _, p := range plugins {

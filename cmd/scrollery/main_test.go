@@ -73,7 +73,7 @@ func TestCommandsKeepTheirExitCodes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if got := runProgram(t, dir, "migrate"); got.code != exitDone {
-		t.Fatalf("migrate: exit %d: %s", got.code, got.stderr)
+		t.Fatalf("migrate: exit %d, want %v: %s", got.code, exitDone, got.stderr)
 	}
 	for _, c := range []struct {
 		args string

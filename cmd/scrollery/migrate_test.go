@@ -29,7 +29,7 @@ func TestProcessesStartAtOnceOnAnEmptyDatabase(t *testing.T) {
 		}
 		all.Wait()
 		if got := runProgramWith(t, []string{"SCROLLERY_DATABASE_URL=" + database}, "keys", "create", "--email", "a@example.com", "--plan", "pro"); got.code != exitDone {
-			t.Errorf("keys create: exit %d: %s", got.code, got.stderr)
+			t.Errorf("keys create: exit %d, want %v: %s", got.code, exitDone, got.stderr)
 		}
 	}
 }
@@ -55,10 +55,10 @@ func TestCommandsNeverMigrate(t *testing.T) {
 				})
 			}
 			if got := runProgramWith(t, env, "migrate"); got.code != exitDone {
-				t.Fatalf("migrate: exit %d: %s", got.code, got.stderr)
+				t.Fatalf("migrate: exit %d, want %v: %s", got.code, exitDone, got.stderr)
 			}
 			if got := create(); got.code != exitDone {
-				t.Errorf("after migrate: exit %d: %s", got.code, got.stderr)
+				t.Errorf("after migrate: exit %d, want %v: %s", got.code, exitDone, got.stderr)
 			}
 		})
 	}

@@ -348,7 +348,7 @@ func (c *customer) spend(t *testing.T) {
 	case got.status == http.StatusOK:
 		c.count("fee")
 	case got.status != http.StatusPaymentRequired:
-		t.Errorf("agent: %d %v", got.status, got.body)
+		t.Errorf("agent: %d %v, want %v", got.status, got.body, http.StatusPaymentRequired)
 	}
 }
 
@@ -368,7 +368,7 @@ func (c *customer) check(t *testing.T, p *purchase) {
 			continue
 		}
 		if got.status != http.StatusOK {
-			t.Errorf("customer %d paid, and his key answers %d %v", c.n, got.status, got.body)
+			t.Errorf("customer %d paid, and his key answers %d %v, want %v", c.n, got.status, got.body, http.StatusOK)
 		}
 		return
 	}

@@ -230,7 +230,7 @@ func TestSubscriptionThroughStripe(t *testing.T) {
 		got := wantStatus("completed", "/v1/subscribe/claim", claim, "") // without any notice
 		key := got.text("apiKey")
 		if got.text("billingInterval") != "annual" || got.text("plan") != "research_library" {
-			t.Errorf("claim: %v", got.body)
+			t.Errorf(`claim: %v, want text "annual" and text "research_library"`, got.body)
 		}
 		if again := wantStatus("already_claimed", "/v1/subscribe/claim", claim, ""); again.text("apiKey") != "" || again.text("accountId") != got.text("accountId") {
 			t.Errorf("claimed again: %v", again.body)
@@ -260,13 +260,13 @@ func TestSubscriptionThroughStripe(t *testing.T) {
 		b.stripe.Set(sub, "canceled")
 		b.stripe.Take("") // lost
 		if got := b.command(t, "subscriptions", "sync"); got.code != exitDone || got.stdout != "1 checked, 1 changed\n" {
-			t.Errorf("subscriptions sync: %d %s%s", got.code, got.stdout, got.stderr)
+			t.Errorf("subscriptions sync: %d %s%s, want code %v and stdout %q", got.code, got.stdout, got.stderr, exitDone, "1 checked, 1 changed\n")
 		}
 		wantUsage("cancelled", 402)
 
 		old := key
 		if key = b.reissue(t, "ada@example.com"); key == "" { // the address of the checkout
-			t.Fatal("no key was reissued")
+			t.Fatalf("no key was reissued: got %q, want key not empty", key)
 		}
 		wantUsage("cancelled", 402)
 		b.must(t, 401, old, "GET", "/v1/usage", "")
@@ -343,18 +343,18 @@ func TestCreditsThroughStripe(t *testing.T) {
 		start := b.must(t, 200, "", "POST", "/v1/signup", `{"amountCents":700}`)
 		claim := `{"claimToken":"` + start.text("claimToken") + `"}`
 		if got := b.must(t, 200, "", "POST", "/v1/signup/claim", claim); got.text("status") != "pending" {
-			t.Errorf("unpaid: %v", got.body)
+			t.Errorf(`unpaid: %v, want "pending"`, got.body)
 		}
 		first := stripetest.SessionOf(start.text("url"))
 		b.stripe.Pay(first, "bob@example.com")
 		b.deliver(t)
 		if got := b.must(t, 200, "", "POST", "/v1/subscribe/claim", claim); got.text("status") != "invalid_token" {
-			t.Errorf("the other kind of claim: %v", got.body)
+			t.Errorf(`the other kind of claim: %v, want "invalid_token"`, got.body)
 		}
 		got := b.must(t, 200, "", "POST", "/v1/signup/claim", claim)
 		key := got.text("apiKey")
 		if got.text("status") != "completed" || got.body["creditsCents"] != 700.0 || key == "" {
-			t.Fatalf("claim: %v", got.body)
+			t.Fatalf(`claim: %v, want text "completed", creditsCents 700.0 and key not empty`, got.body)
 		}
 		topup := func(cents int) (session, confirm string) {
 			got := b.must(t, 200, key, "POST", "/v1/topup", fmt.Sprintf(`{"amountCents":%d}`, cents))

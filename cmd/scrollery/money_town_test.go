@@ -202,7 +202,7 @@ func (w *town) call(t *testing.T, key, method, path, body string) (reply, error)
 		w.up.RLock()
 		defer w.up.RUnlock()
 		if w.kills == base {
-			t.Errorf("%s %s: lost without a kill: %v", method, path, err)
+			t.Errorf("%s %s: lost without a kill: %v, want other than %v", method, path, err, base)
 		}
 		return reply{}, errLost
 	}

@@ -76,11 +76,11 @@ func TestBackup(t *testing.T) {
 			}
 		}
 		if beside := listed(t, filepath.Dir(dir)); len(beside) != len(want) {
-			t.Errorf("beside the copy: %q", beside)
+			t.Errorf("beside the copy: %q, want %v", beside, len(want))
 		}
 		got := runProgram(t, dir, "keys", "list", "--email", "saved@example.com")
 		if got.code != exitDone || !strings.Contains(got.stdout, "active") {
-			t.Errorf("keys of the copy: exit %d\n%s%s", got.code, got.stdout, got.stderr)
+			t.Errorf("keys of the copy: exit %d\n%s%s, want code %v and stdout with \"active\"", got.code, got.stdout, got.stderr, exitDone)
 		}
 		s.mustRun(t, exitFailed, "backup", dir)
 		s.mustRun(t, exitWrongUse, "backup")
@@ -89,7 +89,7 @@ func TestBackup(t *testing.T) {
 		t.Parallel()
 		s, dir := served(t, apptest.ScratchPostgres(t))
 		if got := s.mustRun(t, exitDone, "backup", dir); !strings.Contains(got.stderr, "pg_dump") {
-			t.Errorf("stderr %q does not name pg_dump", got.stderr)
+			t.Errorf(`stderr %q does not name pg_dump, want with "pg_dump"`, got.stderr)
 		}
 		if diff := cmp.Diff([]string{"sandbox/7/files/deep/er/sum.js", "sandbox/7/files/notes.txt", "secret.key"}, listed(t, dir)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
@@ -113,7 +113,7 @@ func TestCommandsLogNoMigrations(t *testing.T) {
 		s := newServed(t, t.TempDir(), databaseURL, "", "SCROLLERY_LOG_LEVEL=info")
 		s.mustRun(t, exitDone, "migrate") // other commands never do
 		if got := s.mustRun(t, exitDone, "admin", "keys", "create", "--email", "a@example.com", "--plan", "pro"); got.stderr != "" {
-			t.Errorf("admin keys create wrote %q to stderr", got.stderr)
+			t.Errorf("admin keys create wrote %q to stderr, want empty", got.stderr)
 		}
 	}
 	t.Run("sqlite", func(t *testing.T) { check(t, "") })

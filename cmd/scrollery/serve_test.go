@@ -28,11 +28,11 @@ func TestServerStopsWhenTold(t *testing.T) {
 		t.Errorf("the server ended with %v: %s", err, c.stderr)
 	}
 	if took := time.Since(began); took > 25*time.Second {
-		t.Errorf("it took %v", took)
+		t.Errorf("it took %v, want at most %v", took, 25*time.Second)
 	}
 	c.start(t)
 	if ended := c.await(t, started.Scroll.ID); ended.Status != "completed" || ended.ResultCounts.Videos != chaosVideos {
-		t.Errorf("the scroll ended %s: %+v", ended.Status, ended)
+		t.Errorf(`the scroll ended %s, want Status "completed" and Videos %v: %+v`, ended.Status, chaosVideos, ended)
 	}
 }
 
@@ -54,10 +54,10 @@ func TestCommandsWorkBesideAServer(t *testing.T) {
 
 	got := c.command(t, "import", "--email", "chaos@example.com", lines, table)
 	if got.code != exitDone || !strings.Contains(got.stdout, "4 new") || !strings.Contains(got.stdout, "skipped 1: malformed, first in line 2") {
-		t.Errorf("import: exit %d: %s%s", got.code, got.stdout, got.stderr)
+		t.Errorf(`import: exit %d: %s%s, want code %v, stdout with "4 new" and stdout with "skipped 1: malformed, first in line 2"`, got.code, got.stdout, got.stderr, exitDone)
 	}
 	if got = c.command(t, "import", "--email", "chaos@example.com", lines); !strings.Contains(got.stdout, "0 new, 0 seen again, 2 already there") {
-		t.Errorf("import again: exit %d: %s%s", got.code, got.stdout, got.stderr)
+		t.Errorf(`import again: exit %d: %s%s, want with "0 new, 0 seen again, 2 already there"`, got.code, got.stdout, got.stderr)
 	}
 	if videos := c.countVideos(t); videos != 4 {
 		t.Errorf("the server shows %d videos, want 4", videos)
@@ -80,12 +80,12 @@ func TestCommandsWorkBesideAServer(t *testing.T) {
 		return ""
 	}
 	if refused := status(); refused != "" {
-		t.Errorf("the new key: %s", refused)
+		t.Errorf("the new key: %s, want empty", refused)
 	}
 	if got = c.command(t, "keys", "revoke", id); got.code != exitDone {
-		t.Errorf("revoke %q: exit %d: %s", id, got.code, got.stderr)
+		t.Errorf("revoke %q: exit %d, want %v: %s", id, got.code, exitDone, got.stderr)
 	}
 	if refused := status(); !strings.Contains(refused, "401") {
-		t.Errorf("the revoked key: %q", refused)
+		t.Errorf(`the revoked key: %q, want with "401"`, refused)
 	}
 }

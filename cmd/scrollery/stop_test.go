@@ -91,7 +91,7 @@ func stopInALongStage(t *testing.T, database string, twice bool) {
 	}
 	left, err := os.ReadDir(scratch)
 	if err != nil || len(left) > 0 {
-		t.Errorf("scratch folders left: %v %v", left, err)
+		t.Errorf("scratch folders left: %v %v, want no error and no left", left, err)
 	}
 
 	answers.Store(true)

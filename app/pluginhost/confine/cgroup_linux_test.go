@@ -136,6 +136,6 @@ func TestCallsHaveGroups(t *testing.T) {
 	}
 	one.Close()
 	if left, _ := filepath.Glob(filepath.Join(b.confiner.groups.calls, "*-*")); len(left) > 0 {
-		t.Errorf("groups are left: %v", left)
+		t.Errorf("groups are left: %v, want none", left)
 	}
 }

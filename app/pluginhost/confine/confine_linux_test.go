@@ -72,7 +72,7 @@ func setup(t *testing.T) *bundle {
 	}
 	t.Cleanup(b.confiner.Close)
 	if missing := b.confiner.Missing(); missing != nil {
-		t.Fatalf("this system has no box for plugins: %v", missing)
+		t.Fatalf("this system has no box for plugins: %v, want no missing", missing)
 	}
 	if err := os.WriteFile(b.secret, []byte("the database"), 0o644); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestPinned(t *testing.T) {
 		t.Errorf("got %v for another hash, want %v", err, launch.ErrHash)
 	}
 	if err := launch.Pinned(filepath.Dir(path), hash); err == nil {
-		t.Error("got no error for a folder")
+		t.Error("got no error for a folder, want an error")
 	}
 }
 

@@ -180,10 +180,10 @@ func TestHostileGo(t *testing.T) {
 	}
 	t.Logf("%d ways as user %d, %d through", len(ways), os.Getuid(), through)
 	if raw, err := os.ReadFile(b.secret); string(raw) != "the database" {
-		t.Errorf("the file of the host holds %q (%v)", raw, err)
+		t.Errorf(`the file of the host holds %q (%v), want "the database"`, raw, err)
 	}
 	if n := len(b.visits); n > 0 {
-		t.Errorf("servers of the host were visited %d times", n)
+		t.Errorf("servers of the host were visited %d times, want 0", n)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestHostilePython(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(e.out), "\n")
 	for _, line := range lines {
 		if !strings.Contains(line, ": refused: ") {
-			t.Errorf("got through: %s", line)
+			t.Errorf(`got through: %s, want with ": refused: "`, line)
 		}
 	}
 	const ways = 45
@@ -219,7 +219,7 @@ func TestHostilePython(t *testing.T) {
 		t.Errorf("got %d of %d ways (%v): %s%s", len(lines), ways, e.err, e.out, e.words)
 	}
 	if n := len(b.visits); n > 0 {
-		t.Errorf("servers of the host were visited %d times", n)
+		t.Errorf("servers of the host were visited %d times, want 0", n)
 	}
 	t.Logf("%d ways as user %d", len(lines), os.Getuid())
 }
@@ -319,7 +319,7 @@ func TestTheKernelBoundsProcesses(t *testing.T) {
 		t.Errorf("got %d processes and %q (%v) %s, want at most %d", most, e.out, e.err, e.words, bound)
 	}
 	if now, err := os.ReadFile("/proc/sys/kernel/pid_max"); string(now) != string(machine) {
-		t.Errorf("the machine's highest number is %s (%v), it was %s", now, err, machine)
+		t.Errorf("the machine's highest number is %s (%v), it was %s, want %v", now, err, machine, string(machine))
 	}
 	t.Logf("%d processes at most", most)
 }
@@ -345,10 +345,10 @@ func TestNothingIsLeft(t *testing.T) {
 	p := policy(t)
 	equal(t, "the first call", []string{"kept", "brief"}, b.attempt(t, p, "keep:", "find:"))
 	if got := b.attempt(t, p, "find:")[0]; !strings.Contains(got, "no such file") {
-		t.Errorf("the next call found %q", got)
+		t.Errorf(`the next call found %q, want with "no such file"`, got)
 	}
 	if left, _ := filepath.Glob(p.Scratch + "/*"); len(left) > 0 {
-		t.Errorf("files are left: %v", left)
+		t.Errorf("files are left: %v, want none", left)
 	}
 }
 
@@ -359,7 +359,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 	p := policy(t)
 	equal(t, "the orphan", []string{"left"}, b.attempt(t, p, "orphan:"))
 	if left := marked("MARK=" + p.Scratch); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
+		t.Errorf("processes are left: %v, want none", left)
 	}
 	scratch := t.TempDir()
 	host := exec.Command("/proc/self/exe", "host", scratch)

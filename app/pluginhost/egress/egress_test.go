@@ -102,7 +102,7 @@ func TestHosts(t *testing.T) {
 	for _, bad := range []string{"", "acme", "acme:", ":80", "acme:0", "acme:65536", "acme:http"} {
 		t.Run(fmt.Sprintf("%q is refused", bad), func(t *testing.T) {
 			if _, err := newHosts([]string{bad}, nil); err == nil {
-				t.Errorf("%q passes for a host", bad)
+				t.Errorf("%q passes for a host, want an error", bad)
 			}
 		})
 	}
@@ -127,7 +127,7 @@ func TestDeclaredHost(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Proxy-Authorization"])+len(r.Header["X-Forwarded-For"]) > 0 {
-			t.Errorf("the proxy shows in %v", r.Header)
+			t.Errorf("the proxy shows in %v, want 0", r.Header)
 		}
 		fmt.Fprintf(w, "%s %s %s", r.Host, r.URL.RawQuery, r.UserAgent())
 	}))
@@ -143,22 +143,22 @@ func TestDeclaredHost(t *testing.T) {
 	trusting.Proxy = client.Transport.(*http.Transport).Proxy
 	status, text, err = get(&http.Client{Transport: trusting}, "https://www.example.com:"+port(t, secure))
 	if err == nil {
-		t.Errorf("an undeclared name got %d %q", status, text)
+		t.Errorf("an undeclared name got %d %q, want an error", status, text)
 	}
 	trusting.TLSClientConfig.ServerName = "example.com" // what the test's certificate says
 	status, text, err = get(&http.Client{Transport: trusting}, "https://a.acme.example:"+port(t, secure))
 	if err != nil || status != 200 {
-		t.Errorf("%d %q %v", status, text, err)
+		t.Errorf("%d %q %v, want no error and status 200", status, text, err)
 	}
 	if status, text, err := get(client, "http://gone.example"); status != 502 {
-		t.Errorf("an unknown name: %d %q %v", status, text, err)
+		t.Errorf("an unknown name: %d %q %v, want 502", status, text, err)
 	}
 	trusting.CloseIdleConnections()
 	if traffic := p.Close(); traffic.Connections != 2 || traffic.Denied != 1 || traffic.Sent < 500 || traffic.Received < 500 {
-		t.Errorf("%+v", traffic)
+		t.Errorf("%+v, want Connections 2, Denied 1, Sent at least 500 and Received at least 500", traffic)
 	}
 	if _, _, err := get(client, "http://acme.example:"+port(t, server)); err == nil {
-		t.Error("it serves after its end")
+		t.Error("it serves after its end, want an error")
 	}
 }
 
@@ -178,7 +178,7 @@ func TestAddressIsJudgedWhenDialled(t *testing.T) {
 	p.public = func(ip netip.Addr) bool { return ip.Is4() && !ip.IsLoopback() }
 	for _, host := range []string{"acme.example", "acme.example", "127.0.0.1"} {
 		if status, text, err := get(client, "http://"+host+":"+port(t, server)); status != 403 || !strings.Contains(text, "no public address") {
-			t.Errorf("%s: %d %q %v", host, status, text, err)
+			t.Errorf(`%s: %d %q %v, want status 403 and text with "no public address"`, host, status, text, err)
 		}
 	}
 	if lookups != 2 {
@@ -186,7 +186,7 @@ func TestAddressIsJudgedWhenDialled(t *testing.T) {
 	}
 	// It is no answer that counts here: nothing listens there, and it was tried.
 	if status, text, err := get(client, "http://127.0.0.2:"+port(t, server)); status == 403 || err != nil {
-		t.Errorf("an endpoint: %d %q %v", status, text, err)
+		t.Errorf("an endpoint: %d %q %v, want status other than 403 and no error", status, text, err)
 	}
 	if n := strings.Count(log.String(), "kept from a host"); n != 2 {
 		t.Errorf("%d lines, want one a host: %s", n, log)
@@ -205,7 +205,7 @@ func TestTrafficIsBounded(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
 	if status, text, err := get(client, address); status != 403 || !strings.Contains(text, "used up") {
-		t.Errorf("%d %.80q %v", status, text, err)
+		t.Errorf(`%d %.80q %v, want status 403 and text with "used up"`, status, text, err)
 	}
 	p.Close()
 	if strings.Count(log.String(), "used its traffic up") != 1 {
@@ -335,7 +335,7 @@ func TestStrangers(t *testing.T) {
 			}
 			client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(address), DisableKeepAlives: true}}
 			if status, _, err := get(client, server.URL); status != http.StatusProxyAuthRequired {
-				t.Errorf("%q: %d %v", word, status, err)
+				t.Errorf("%q: %d %v, want %v", word, status, err, http.StatusProxyAuthRequired)
 			}
 		})
 	}

@@ -43,7 +43,7 @@ func TestNewRefuses(t *testing.T) {
 		})
 	}
 	if left, _ := os.ReadDir(full); len(left) != 1 {
-		t.Errorf("the folder of somebody else holds %v", left)
+		t.Errorf("the folder of somebody else holds %v, want 1", left)
 	}
 }
 
@@ -61,6 +61,6 @@ func TestNewRequiresAReleasedVersion(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil || !strings.Contains(string(text), "require github.com/scrollery/scrollery v1.2.3\n") || strings.Contains(string(text), "replace") {
-		t.Errorf("%s %v", text, err)
+		t.Errorf(`%s %v, want no error, text with %q and text without "replace"`, text, err, "require github.com/scrollery/scrollery v1.2.3\n")
 	}
 }

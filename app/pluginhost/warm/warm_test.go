@@ -89,7 +89,7 @@ func TestPool(t *testing.T) {
 		},
 		"after a quiet time it is filled": func(t *testing.T, p *Pool[*process], f *factory) {
 			if got := use(p, f, "a"); got != -1 {
-				t.Errorf("got process %d of an empty pool", got)
+				t.Errorf("got process %d of an empty pool, want -1", got)
 			}
 			pass(quiet / 2)
 			wantKept(t, p)
@@ -122,7 +122,7 @@ func TestPool(t *testing.T) {
 			use(p, f, "a")
 			pass(quiet)
 			if got := use(p, f, "b"); got != -1 {
-				t.Errorf("got process %d of another key", got)
+				t.Errorf("got process %d of another key, want -1", got)
 			}
 			pass(quiet)
 			wantKept(t, p, 2, 3)

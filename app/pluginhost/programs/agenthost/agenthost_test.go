@@ -216,7 +216,7 @@ func TestPlannersThatMisbehave(t *testing.T) {
 					t.Errorf("%+v, %v; want %q", move, err, want)
 				}
 				if text := fmt.Sprint(err, log.String()); strings.Contains(text, key) {
-					t.Errorf("the key is in %s", text)
+					t.Errorf("the key is in %s, want without %v", text, key)
 				}
 			}
 		})
@@ -266,7 +266,7 @@ func TestTheKeyIsNowhereToBeSeen(t *testing.T) {
 	}()
 	request := <-asked
 	if request.Header.Get("Authorization") != "Bearer "+key {
-		t.Error("the endpoint got no key")
+		t.Errorf("the endpoint got no key: got %v, want %v", request.Header.Get("Authorization"), "Bearer "+key)
 	}
 	for _, pid := range planners(t) {
 		for _, file := range []string{"cmdline", "environ"} {
@@ -303,7 +303,7 @@ func TestAProcessThatIsLost(t *testing.T) {
 			<-asked
 			pids := planners(t)
 			if len(pids) != 1 {
-				t.Fatal("processes: ", pids)
+				t.Fatalf("processes: %v, want 1", pids)
 			}
 			if err := syscall.Kill(pids[0], c.signal); err != nil {
 				t.Fatal(err)
@@ -313,7 +313,7 @@ func TestAProcessThatIsLost(t *testing.T) {
 			}
 			session.Close()
 			if left := planners(t); len(left) != 0 {
-				t.Errorf("still there: %v", left)
+				t.Errorf("still there: %v, want none", left)
 			}
 		})
 	}

@@ -160,7 +160,7 @@ func TestHostilePrograms(t *testing.T) {
 	}
 	programs := hostile()
 	if len(programs) < 40 {
-		t.Fatal("only", len(programs))
+		t.Fatalf("only %v, want at least 40", len(programs))
 	}
 	for name, c := range programs {
 		t.Run(name, func(t *testing.T) {
@@ -186,12 +186,12 @@ func TestHostilePrograms(t *testing.T) {
 				t.Errorf("%d bytes of output", len(got.Output))
 			}
 			if strings.Contains(got.Output, "reached") {
-				t.Error("reached what it must not")
+				t.Errorf(`reached what it must not: got %q, want without "reached"`, got.Output)
 			}
 			t.Logf("%s: %v %.100s", got.Failure, time.Since(began).Round(time.Millisecond), got.Message)
 			secret, err := os.ReadFile(filepath.Join(outside, "secret"))
 			if err != nil || string(secret) != "secret" {
-				t.Errorf("outside changed: %q %v", secret, err)
+				t.Errorf(`outside changed: %q %v, want no error and secret "secret"`, secret, err)
 			}
 		})
 	}
@@ -220,10 +220,10 @@ func TestTheNextRunIsFine(t *testing.T) {
 	for _, source := range []string{`for (;;) {}`, `let a = []; for (;;) a.push(new Uint8Array(1 << 20))`, `for (;;) print("x".repeat(1000))`, `Array(3e8).join("x")`} {
 		t.Run("after "+source, func(t *testing.T) {
 			if got := run(t, h, dir, source); got.Failure == "" {
-				t.Errorf("%s: no failure", source)
+				t.Errorf("%s: no failure, want Failure not empty", source)
 			}
 			if got := run(t, h, dir, `print(files.read("readme"))`); got.Output != "hello\n" || got.Failure != "" {
-				t.Errorf("after %s: %+v", source, got)
+				t.Errorf("after %s, want Output %q and Failure empty: %+v", source, "hello\n", got)
 			}
 		})
 	}
@@ -236,7 +236,7 @@ func TestGivingUpEndsTheProcess(t *testing.T) {
 	reason := errors.New("no credits left")
 	_, err := h.Run(ctx, at(dir), sandbox.Program{Source: `for (;;) {}`}, func() { cancel(reason) })
 	if !errors.Is(err, reason) {
-		t.Errorf("ended with %v", err)
+		t.Errorf("ended with %v, want %v", err, reason)
 	}
 }
 

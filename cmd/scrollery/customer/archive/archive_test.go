@@ -70,7 +70,7 @@ func export(t *testing.T, from string) (stream []byte, manifest map[string]any) 
 		}
 	}
 	if !begun {
-		t.Fatalf("no part %q", from)
+		t.Fatalf("no part %q, want begun", from)
 	}
 	manifest = map[string]any{"format": "scrollery-export", "version": 1.0, "accountId": "acct_1", "createdAt": 1.0, "from": from, "counts": counts, "files": listed}
 	to, err := w.Create("manifest.json")
@@ -160,7 +160,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 	for _, part := range parts[1:] {
 		if begun[part.from] == 0 {
-			t.Errorf("no cut continued with %s: %v", part.from, begun)
+			t.Errorf("no cut continued with %s, want begun[part.from] not 0: %v", part.from, begun)
 		}
 	}
 }
@@ -183,14 +183,14 @@ func TestPiecesThatAreRefused(t *testing.T) {
 		t.Parallel()
 		cut := whole[:len(whole)/2]
 		if err := archive.Finish(open(t, cut), io.Discard); err == nil || !strings.Contains(err.Error(), "cut off") {
-			t.Errorf("got %v", err)
+			t.Errorf(`got %v, want an error and text with "cut off"`, err)
 		}
 	})
 	t.Run("a file that is missing", func(t *testing.T) {
 		t.Parallel()
 		at := bytes.Index(whole[1:], []byte("PK\x03\x04")) + 1
 		if err := archive.Finish(open(t, whole[at:]), io.Discard); err == nil || !strings.Contains(err.Error(), "lacks files") {
-			t.Errorf("got %v", err)
+			t.Errorf(`got %v, want an error and text with "lacks files"`, err)
 		}
 	})
 	t.Run("a bit that differs", func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestPiecesThatAreRefused(t *testing.T) {
 			for _, part := range parts {
 				for _, f := range part.files {
 					if texts[f.name] != f.text {
-						t.Fatalf("byte %d: %s is %q", at, f.name, texts[f.name])
+						t.Fatalf("byte %d: %s is %q, want %v", at, f.name, texts[f.name], f.text)
 					}
 				}
 			}
@@ -221,10 +221,10 @@ func TestPiecesThatAreRefused(t *testing.T) {
 		t.Parallel()
 		piece := open(t, []byte(fmt.Sprintf("%099d", 0)))
 		if from, err := archive.Resume(piece); from != "" || err != nil {
-			t.Errorf("got %q, %v", from, err)
+			t.Errorf("got %q, %v, want from empty and no error", from, err)
 		}
 		if info, err := piece.Stat(); err != nil || info.Size() != 0 {
-			t.Errorf("%d bytes are kept, %v", info.Size(), err)
+			t.Errorf("%d bytes are kept, %v, want no error and Size 0", info.Size(), err)
 		}
 	})
 }

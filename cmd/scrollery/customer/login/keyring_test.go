@@ -17,7 +17,7 @@ func TestSystemKeyring(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if got, err := (system{}).Get("https://b"); got != "" || err == nil {
-		t.Errorf("another server: got %q, %v", got, err)
+		t.Errorf("another server: got %q, %v, want none and an error", got, err)
 	}
 	for range 2 { // what is not there is deleted too
 		if err := (system{}).Delete("https://a"); err != nil {
@@ -30,7 +30,7 @@ func TestSystemKeyring(t *testing.T) {
 	for name, address := range map[string]string{"no session bus": "", "a bus that is not there": "unix:path=" + filepath.Join(t.TempDir(), "bus")} {
 		t.Run(name, func(t *testing.T) {
 			if systemKeyring(func(string) (string, bool) { return address, address != "" }) != nil {
-				t.Errorf("%s: got a keyring", name)
+				t.Errorf("%s: got a keyring, want none", name)
 			}
 		})
 	}

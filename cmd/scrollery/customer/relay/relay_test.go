@@ -113,7 +113,7 @@ func TestRefusalsReachTheClient(t *testing.T) {
 		t.Parallel()
 		r := &relay.Relay{URL: far.URL, Client: http.DefaultClient}
 		if err := r.Run(t.Context(), strings.NewReader(strings.Repeat("a", 2<<20)), io.Discard); err == nil {
-			t.Error("got no error")
+			t.Error("got no error, want an error")
 		}
 	})
 }
