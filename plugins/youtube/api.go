@@ -34,6 +34,8 @@ type api struct {
 	// spent says of each quota that the interface has answered enough.
 	spent   map[string]*site.Stop
 	retries sources.Retries
+	// followers are the subscribers of the channels that were read, nil where unknown.
+	followers map[string]*int64
 }
 
 // errPlaylist is a playlist that is not there.

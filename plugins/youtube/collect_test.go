@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 	"github.com/scrollery/scrollery/plugins/stage/site/sitetest"
@@ -57,6 +59,9 @@ func (b *bench) call() stage.Call {
 		},
 	}
 }
+
+// to is where a number is.
+func to(n int64) *int64 { return &n }
 
 // add gives the double n videos, and returns their ids.
 func (b *bench) add(prefix string, n int, change func(i int, v *youtubetest.Video)) (ids []string) {
@@ -434,5 +439,94 @@ func TestRecordedAnswers(t *testing.T) {
 				t.Errorf("%s: %+v, want %s", file, outcomes[0], want)
 			}
 		})
+	}
+}
+
+// TestFollowersOfAHandle come with its channel: no unit more.
+func TestFollowersOfAHandle(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		subscribers any
+		hides       bool
+		want        *int64
+	}{
+		{"a text", "1230000", false, to(1_230_000)},
+		{"a number", 45, false, to(45)},
+		{"none yet", "0", false, to(0)},
+		{"hidden", "0", true, nil},
+		{"hidden with a number", "77", true, nil},
+		{"absent", nil, false, nil},
+		{"no number", "many", false, nil},
+		{"less than none", "-1", false, nil},
+		{"no text", []int{1}, false, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Shorts: b.add("short", 2, nil), Subscribers: c.subscribers, Hides: c.hides}}
+			records, outcomes := b.collect(t, handle("beans", 50))
+			if len(records) != 2 || outcomes[0].Status != stage.OK {
+				t.Fatalf("got %d records, %+v, want 2 and ok", len(records), outcomes)
+			}
+			for _, r := range records {
+				if diff := cmp.Diff(c.want, r.Metrics.Followers); diff != "" {
+					t.Errorf("followers (-want +got):\n%s", diff)
+				}
+			}
+			if want := map[string]int64{"units": 3}; !maps.Equal(b.spent, want) {
+				t.Errorf("got %v spent, want %v", b.spent, want)
+			}
+		})
+	}
+}
+
+// TestFollowersOfASearch cost a unit for the channels of a page that are not known yet.
+func TestFollowersOfASearch(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	channels := []string{beansID, "UCcremacremacremacremacr", "UChiddenhiddenhiddenhidd"}
+	b.Found["espresso"] = b.add("short", 6, func(i int, v *youtubetest.Video) { v.Channel = channels[i%3] })
+	b.Found["crema"] = b.add("other", 2, func(i int, v *youtubetest.Video) { v.Channel = channels[i] })
+	b.PerPage = 3
+	b.Channels = []youtubetest.Channel{
+		{ID: channels[0], Subscribers: "1230000"}, {ID: channels[1], Subscribers: "99"}, {ID: channels[2], Subscribers: "5", Hides: true},
+	}
+	records, outcomes := b.collect(t, term("espresso", 100), term("crema", 50))
+	if len(records) != 8 || outcomes[0].Status != stage.OK || outcomes[1].Status != stage.OK {
+		t.Fatalf("got %d records, %+v, want 8 and ok", len(records), outcomes)
+	}
+	want := map[string]*int64{channels[0]: to(1_230_000), channels[1]: to(99), channels[2]: nil}
+	for _, r := range records {
+		if diff := cmp.Diff(want[r.CreatorID], r.Metrics.Followers); diff != "" {
+			t.Errorf("followers of %s (-want +got):\n%s", r.CreatorID, diff)
+		}
+	}
+	if want := map[string]int64{"search": 3, "units": 4}; !maps.Equal(b.spent, want) || b.Count("channels") != 1 {
+		t.Errorf("got %v spent and %d questions for channels, want %v and 1", b.spent, b.Count("channels"), want)
+	}
+}
+
+// TestFollowersBeyondTheQuota cost no video.
+func TestFollowersBeyondTheQuota(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Found["espresso"] = b.add("short", 3, nil)
+	b.Channels = []youtubetest.Channel{{ID: beansID, Subscribers: "1230000"}}
+	b.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/channels") {
+			return false
+		}
+		youtubetest.Fail(w, 403, "quotaExceeded", "The quota is used up.")
+		return true
+	}
+	records, outcomes := b.collect(t, term("espresso", 50))
+	if len(records) != 3 || records[0].Metrics.Followers != nil {
+		t.Fatalf("got %+v, want 3 records without followers", records)
+	}
+	want := stage.Outcome{
+		Seed: "espresso", Platform: "youtube", Status: stage.Partial, Asked: 50, Returned: 3, Detail: "the followers could not be read; channels: 1",
+	}
+	if diff := cmp.Diff(want, outcomes[0]); diff != "" {
+		t.Errorf("outcome (-want +got):\n%s", diff)
 	}
 }

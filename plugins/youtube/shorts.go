@@ -39,17 +39,22 @@ type haul struct {
 	limit  int
 	seen   map[string]bool
 	unread int
-	take   func(stage.Record) error
+	// unfollowed are the channels whose subscribers could not be read.
+	unfollowed map[string]bool
+	take       func(stage.Record) error
 }
 
 func (h *haul) full() bool { return len(h.seen) >= h.limit }
 
 // missing says that some of what came could not be read.
 func (h *haul) missing() error {
-	if h.unread == 0 {
-		return nil
+	switch {
+	case h.unread > 0:
+		return &site.Stop{Status: stage.Partial, Detail: fmt.Sprintf("%d videos could not be read", h.unread)}
+	case len(h.unfollowed) > 0:
+		return &site.Stop{Status: stage.Partial, Detail: fmt.Sprintf("the followers could not be read; channels: %d", len(h.unfollowed))}
 	}
-	return &site.Stop{Status: stage.Partial, Detail: fmt.Sprintf("%d videos could not be read", h.unread)}
+	return nil
 }
 
 // listing is an answer's page, of any list.
@@ -67,6 +72,15 @@ type item struct {
 			Uploads site.Text `json:"uploads"`
 		} `json:"relatedPlaylists"`
 	} `json:"contentDetails"`
+	Statistics json.RawMessage `json:"statistics"`
+}
+
+// text is the id of an item whose id is a text, as that of a channel.
+func (i item) text() (id string) {
+	if json.Unmarshal(i.ID, &id) != nil {
+		return ""
+	}
+	return id
 }
 
 // video is the id of the video that an item of a list is or names.
@@ -109,9 +123,9 @@ func (a *api) list(ctx context.Context, quota string, do func() error) (listing,
 	return l, nil
 }
 
-// channel finds a channel by its handle or its id.
+// channel finds a channel by its handle or its id, and notes its subscribers.
 func (a *api) channel(ctx context.Context, handle string) (id, uploads string, err error) {
-	ask := a.service.Channels.List([]string{"id", "contentDetails"}).Context(ctx)
+	ask := a.service.Channels.List([]string{"id", "contentDetails", statistics}).Context(ctx)
 	if channelForm().MatchString(handle) {
 		ask = ask.Id(handle)
 	} else {
@@ -122,8 +136,8 @@ func (a *api) channel(ctx context.Context, handle string) (id, uploads string, e
 		return "", "", err
 	}
 	for _, one := range found.Items {
-		var id string
-		if json.Unmarshal(one.ID, &id) == nil && channelForm().MatchString(id) {
+		if id := one.text(); channelForm().MatchString(id) {
+			a.note(id, one.Statistics)
 			return id, string(one.Details.Playlists.Uploads), nil
 		}
 	}
@@ -202,7 +216,8 @@ func (a *api) search(ctx context.Context, term string, h *haul) error {
 	return nil
 }
 
-// videos takes what a page names, where the seed has not had it.
+// videos takes what a page names, where the seed has not had it, with the followers of
+// the channels.
 func (a *api) videos(ctx context.Context, page listing, basis string, h *haul) error {
 	var ids []string
 	asked := map[string]bool{}
@@ -212,7 +227,8 @@ func (a *api) videos(ctx context.Context, page listing, basis string, h *haul) e
 			ids = append(ids, id)
 		}
 	}
-	return a.look(ctx, ids, &h.unread, func(record stage.Record) error {
+	var records []stage.Record
+	err := a.look(ctx, ids, &h.unread, func(record stage.Record) error {
 		if h.full() || h.seen[record.ExternalID] || !asked[record.ExternalID] {
 			return nil
 		}
@@ -222,8 +238,19 @@ func (a *api) videos(ctx context.Context, page listing, basis string, h *haul) e
 		h.seen[record.ExternalID] = true
 		record.SourceURL = "https://www.youtube.com/shorts/" + record.ExternalID
 		record.Metadata = with(record.Metadata, "formatBasis", basis)
-		return h.take(record)
+		records = append(records, record)
+		return nil
 	})
+	if err == nil {
+		err = a.learn(ctx, records, h)
+	}
+	for _, record := range records {
+		record.Metrics.Followers = a.followers[record.CreatorID]
+		if failed := h.take(record); failed != nil {
+			return failed
+		}
+	}
+	return err
 }
 
 // look reads videos by their ids, at most perPage of them.

@@ -4,6 +4,12 @@
 // with exact counts. Google's client library builds the requests and reads the
 // errors; answers are read from their bytes, since the library's types make a
 // hidden count 0 and lose a page over one odd value.
+//
+// Collected videos carry the subscribers of their channel, which YouTube rounds to three
+// digits, as followers; absent where the channel hides them. A channel found by its handle
+// has them in the same answer. A page of a search costs one unit more, for at most 50
+// channels that the call has not read yet. A refresh leaves them out: its units are for
+// the counts of videos.
 package youtube
 
 import (
@@ -57,9 +63,9 @@ func (s source) spec() stage.Spec {
 		Hosts: []string{"youtube.googleapis.com:443"},
 		Quotas: []stage.Allowance{
 			{Name: searchQuota, Limit: 100, Setting: "searches_per_day", Window: stage.PacificDay, Cost: stage.Cost{Term: 1}},
-			{Name: unitQuota, Limit: 10_000, Setting: "units_per_day", Window: stage.PacificDay, Cost: stage.Cost{Handle: 3, Term: 1}},
+			{Name: unitQuota, Limit: 10_000, Setting: "units_per_day", Window: stage.PacificDay, Cost: stage.Cost{Handle: 3, Term: 2}},
 		},
-		Requests: stage.Cost{Handle: 3, Term: 2}, // channel, playlist and videos; search and videos
+		Requests: stage.Cost{Handle: 3, Term: 3}, // channel, playlist and videos; search, videos and channels
 		Limits:   stage.Limits{Calls: 2},
 		Collect:  s.collect,
 		Refresh:  s.refresh,

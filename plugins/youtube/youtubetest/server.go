@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,10 +28,13 @@ type Video struct {
 }
 
 // Channel is one; Shorts and Uploads are ids of videos. Without Shorts there is no
-// list of them.
+// list of them. Subscribers is as the answer has it, left out where it is nil; Hides is
+// what hiddenSubscriberCount says.
 type Channel struct {
 	ID, Handle      string
 	Shorts, Uploads []string
+	Subscribers     any
+	Hides           bool
 }
 
 // Server is the double.
@@ -125,15 +129,38 @@ func answer(w http.ResponseWriter, kind, next string, items []any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
+// listed are the values of a parameter, which may recur and have commas.
+func listed(r *http.Request, name string) (values []string) {
+	for _, some := range r.URL.Query()[name] {
+		values = append(values, strings.Split(some, ",")...)
+	}
+	return values
+}
+
 func (s *Server) channels(w http.ResponseWriter, r *http.Request) {
+	ids := listed(r, "id")
+	if len(ids) > 50 {
+		Fail(w, 400, "invalidFilters", "too many ids")
+		return
+	}
 	var items []any
 	for _, c := range s.Channels {
-		if c.ID == r.FormValue("id") || strings.EqualFold("@"+c.Handle, r.FormValue("forHandle")) {
-			items = append(items, map[string]any{
-				"kind": "youtube#channel", "etag": "e", "id": c.ID,
-				"contentDetails": map[string]any{"relatedPlaylists": map[string]any{"likes": "", "uploads": "UU" + c.ID[2:]}},
-			})
+		if !slices.Contains(ids, c.ID) && !strings.EqualFold("@"+c.Handle, r.FormValue("forHandle")) {
+			continue
 		}
+		item := map[string]any{"kind": "youtube#channel", "etag": "e", "id": c.ID}
+		parts := listed(r, "part")
+		if slices.Contains(parts, "contentDetails") {
+			item["contentDetails"] = map[string]any{"relatedPlaylists": map[string]any{"likes": "", "uploads": "UU" + c.ID[2:]}}
+		}
+		if slices.Contains(parts, "statistics") {
+			counts := map[string]any{"viewCount": "1", "hiddenSubscriberCount": c.Hides}
+			if c.Subscribers != nil {
+				counts["subscriberCount"] = c.Subscribers
+			}
+			item["statistics"] = counts
+		}
+		items = append(items, item)
 	}
 	answer(w, "channel", "", items)
 }
@@ -184,10 +211,7 @@ func (s *Server) page(r *http.Request, ids []string) (page []string, next string
 }
 
 func (s *Server) videos(w http.ResponseWriter, r *http.Request) {
-	var ids []string
-	for _, some := range r.URL.Query()["id"] {
-		ids = append(ids, strings.Split(some, ",")...)
-	}
+	ids := listed(r, "id")
 	if len(ids) > 50 {
 		Fail(w, 400, "invalidFilters", "too many ids")
 		return
