@@ -48,25 +48,58 @@ func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var plan []string
-			err = db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
-				rows, err := tx.Query(ctx, "EXPLAIN QUERY PLAN "+query, args...)
-				return store.Scan(rows, err)(func(rows *sql.Rows) error {
-					var id, parent, unused int
-					var detail string
-					err := rows.Scan(&id, &parent, &unused, &detail)
-					plan = append(plan, detail)
-					return err
-				})
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := planOf(t, db, query, args)
 			for _, step := range plan {
 				if strings.Contains(step, "TEMP B-TREE") && !strings.Contains(query, "UNION ALL") || strings.HasPrefix(step, "SCAN v") || strings.HasPrefix(step, "SCAN d") ||
 					strings.HasPrefix(step, "SEARCH v") && p.list != trends && !strings.Contains(step, "COVERING INDEX") {
 					t.Errorf("%+v: %s\n%s", p, step, strings.Join(plan, "\n"))
 				}
+			}
+		})
+	}
+}
+
+// planOf is how SQLite runs a query.
+func planOf(t *testing.T, db *store.DB, query string, args []any) (plan []string) {
+	t.Helper()
+	err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+		rows, err := tx.Query(ctx, "EXPLAIN QUERY PLAN "+query, args...)
+		return store.Scan(rows, err)(func(rows *sql.Rows) error {
+			var id, parent, unused int
+			var detail string
+			err := rows.Scan(&id, &parent, &unused, &detail)
+			plan = append(plan, detail)
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// TestNicheReadsItsOwnVideosAlone holds SQLite to the plan that reads the videos which
+// depend on a niche, not all of their kind, sorted by the index.
+func TestNicheReadsItsOwnVideosAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	for _, c := range []struct {
+		name      string
+		statement *store.Hot
+		args      []any
+		want      string
+	}{
+		{"dated", b.hot.byNiche, []any{"tiktok", byNiche, int64(1), int64(9), endOfTime}, "by_niche=? AND posted_at>? AND posted_at<?"},
+		{"undated", b.undatedByNiche(), []any{"tiktok", byNiche, startOfTime}, "by_niche=? AND posted_at=? AND id>?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			query, args, err := c.statement.Expand(b.ctx, c.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := strings.Join(planOf(t, b.db, query, args), "\n")
+			if !strings.Contains(plan, c.want) || strings.Contains(plan, "TEMP B-TREE") {
+				t.Errorf("got  %s\nwant a range by %s, sorted", plan, c.want)
 			}
 		})
 	}

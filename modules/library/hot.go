@@ -66,9 +66,11 @@ FROM (VALUES {values:1 BIGINT,TEXT}) AS n CROSS JOIN videos v WHERE {tenant:v} A
 ON CONFLICT ({owner}, kind) DO UPDATE SET dirty = niches.dirty + 1, dirty_from = CASE
 WHEN niches.dirty > 0 AND niches.dirty_from < excluded.dirty_from THEN niches.dirty_from ELSE excluded.dirty_from END`),
 		byCreators: db.Hot(`SELECT id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM videos WHERE {tenant} AND creator_id IN ({list:1})`),
+		// The greatest id first, so that an index with by_niche has the order: another
+		// order reads the whole kind.
 		byNiche: db.Hot(`SELECT id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM videos
-WHERE {tenant} AND growth_kind = $1 AND by_niche = $2 AND posted_at >= $3 AND posted_at <= $4 AND (posted_at < $4 OR id > $5)
-ORDER BY posted_at DESC, id LIMIT 2000`),
+WHERE {tenant} AND growth_kind = $1 AND by_niche = $2 AND posted_at >= $3 AND posted_at <= $4 AND (posted_at < $4 OR id < $5)
+ORDER BY posted_at DESC, id DESC LIMIT 2000`),
 		nichePeers: db.Hot(`SELECT id, ` + readingColumns + ` FROM videos
 WHERE {tenant} AND growth_kind = $1 AND posted_at <= $2 AND (posted_at < $2 OR id > $3) AND usable_views IS NOT NULL ORDER BY posted_at DESC, id LIMIT 300`),
 		// 1.9

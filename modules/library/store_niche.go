@@ -122,7 +122,10 @@ func (s *Service) scoreNiche(ctx context.Context, row *ent.Niche, most int) (don
 		if part.state == byNiche && row.DirtyFrom == endOfTime {
 			continue
 		}
-		part.before, part.after = endOfTime, startOfTime
+		part.before, part.id = endOfTime, endOfTime
+		if part.isUndated {
+			part.id = startOfTime
+		}
 		for more := true; more; {
 			if part.state == byNiche && part.scored >= most {
 				done = false
@@ -142,15 +145,16 @@ func (s *Service) scoreNiche(ctx context.Context, row *ent.Niche, most int) (don
 	return true, err
 }
 
-// nichePart is a range of the videos of a kind that are scored by it: newest first from
-// where the last call ended.
+// nichePart is a range of the videos of a kind that are scored by it: newest first, of one
+// time the greatest id first, from where the last call ended. Those without a time come by
+// id, the least first.
 type nichePart struct {
-	kind          score.Kind
-	state         int
-	isUndated     bool
-	from          int64
-	before, after int64 // posting time and id of the last one
-	scored        int
+	kind       score.Kind
+	state      int
+	isUndated  bool
+	from       int64
+	before, id int64 // posting time and id of the last one
+	scored     int
 }
 
 // scorePart scores the next videos of the part; more where there may be others.
@@ -169,7 +173,7 @@ func (s *Service) scorePart(ctx context.Context, part *nichePart) (more bool, er
 		return s.scoreWrites(changes, flags), err
 	})
 	if last != nil {
-		part.before, part.after = last.PostedAt, last.ID
+		part.before, part.id = last.PostedAt, last.ID
 	}
 	part.scored += count
 	return count == nicheAtOnce, err
@@ -178,9 +182,9 @@ func (s *Service) scorePart(ctx context.Context, part *nichePart) (more bool, er
 func (s *Service) nicheTargets(ctx context.Context, read reader, part *nichePart) (targets []*standingScore, err error) {
 	take := eachScored(func(v *standingScore) { targets = append(targets, v) })
 	if part.isUndated {
-		err = read.each(ctx, s.undatedByNiche(), take, string(part.kind), part.state, part.after)
+		err = read.each(ctx, s.undatedByNiche(), take, string(part.kind), part.state, part.id)
 	} else {
-		err = read.each(ctx, s.hot.byNiche, take, string(part.kind), part.state, max(part.from, startOfTime+1), part.before, part.after)
+		err = read.each(ctx, s.hot.byNiche, take, string(part.kind), part.state, max(part.from, startOfTime+1), part.before, part.id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read videos of a niche: %w", err)
