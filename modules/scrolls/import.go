@@ -121,6 +121,11 @@ func (r *run) takeAll(ctx context.Context, cancel context.CancelCauseFunc, in *i
 	}()
 	stop := r.beat(ctx, cancel)
 	defer stop()
+	settle, err := r.s.db.Bulk(ctx)
+	if err != nil {
+		return &stepError{Archive, err}
+	}
+	defer settle()
 	stages, end := r.stages.Session()
 	defer end()
 	r.stages = stages

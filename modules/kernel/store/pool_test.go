@@ -226,3 +226,35 @@ func TestStatementsHaveTheirTimeLimits(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBulkWritesLeaveMoreInTheLog reads the setting by the connection that writes.
+func TestBulkWritesLeaveMoreInTheLog(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	for _, c := range []struct {
+		name string
+		bulk bool
+		want int
+	}{
+		{"before", false, 1000},
+		{"in bulk writes", true, 16384},
+		{"after them", false, 1000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.bulk {
+				end, err := db.Bulk(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer end()
+			}
+			got := 0
+			err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+				return store.Scan(tx.Query(ctx, "PRAGMA wal_autocheckpoint"))(func(rows *sql.Rows) error { return rows.Scan(&got) })
+			})
+			if err != nil || got != c.want {
+				t.Errorf("got %d pages, %v; want %d", got, err, c.want)
+			}
+		})
+	}
+}
