@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/scrollery/scrollery/app"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
@@ -193,6 +194,16 @@ func operations() string {
 		scrolleryv1.File_scrollery_v1_library_service_proto, scrolleryv1.File_scrollery_v1_usage_service_proto,
 		scrolleryv1.File_scrollery_v1_briefs_service_proto, scrolleryv1.File_scrollery_v1_sandbox_service_proto,
 	}
+	// Those that the order does not name come last.
+	var others []protoreflect.FileDescriptor
+	protoregistry.GlobalFiles.RangeFilesByPackage("scrollery.v1", func(file protoreflect.FileDescriptor) bool {
+		if !slices.ContainsFunc(files, func(f protoreflect.FileDescriptor) bool { return f.Path() == file.Path() }) {
+			others = append(others, file)
+		}
+		return true
+	})
+	slices.SortFunc(others, func(a, b protoreflect.FileDescriptor) int { return strings.Compare(a.Path(), b.Path()) })
+	files = append(files, others...)
 	for _, file := range files {
 		for i := range file.Services().Len() {
 			service := file.Services().Get(i)
