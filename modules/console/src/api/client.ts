@@ -21,10 +21,16 @@ const longestWait = 90;
 const firstPause = 1_000;
 const longestPause = 15_000;
 
+let writes = 0;
+
+/** How many calls of this tab may have changed something. */
+export const written = () => writes;
+
 const recover: Interceptor = (next) => async (request) => {
   for (let pause = firstPause; ; ) {
     const used = session.value?.token;
     if (used) request.header.set("Authorization", `Bearer ${used}`);
+    if (!readsOnly(request) && request.method.name !== "EstimateScroll") writes++;
     try {
       const response = await next(request);
       if (notice.value && !waits(notice.value)) notice.value = null;
@@ -32,7 +38,7 @@ const recover: Interceptor = (next) => async (request) => {
     } catch (error) {
       const problem = problemOf(error);
       if (request.signal.aborted || request.stream) throw error;
-      const reading = request.method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+      const reading = readsOnly(request);
       switch (problem.kind) {
         case "unauthorized":
         case "auth_required":
@@ -70,6 +76,8 @@ const recover: Interceptor = (next) => async (request) => {
     }
   }
 };
+
+const readsOnly = ({ method }: { method: { idempotency: MethodOptions_IdempotencyLevel } }) => method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 
 /** Whether a call still waits for its turn: the answers of others do not end that. */
 function waits(of: Notice): boolean {

@@ -1,8 +1,9 @@
 // What a scroll would take and what it could not ask, before it starts.
 import { useEffect, useState } from "preact/hooks";
 import type { EstimateScrollResponse, QuotaEstimate, SourceEstimate } from "../../gen/scrollery/v1/scrolls_service_pb";
-import { api } from "../api/client";
+import { api, written } from "../api/client";
 import { useQuery } from "../api/query";
+import { session } from "../api/session";
 import { dateTime } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { Badge, type Tone } from "../ui/parts";
@@ -11,13 +12,34 @@ import { Show } from "../ui/states";
 /** An estimate costs a unit: it waits until the typing stops. */
 const pause = 900;
 
+/** How long an answer is kept, in milliseconds, and how many are. */
+const fresh = 60_000;
+const most = 20;
+
+/** The answers by prompt. Those of another session, or from before a change, are not used. */
+const kept = { of: "", answers: new Map<string, { at: number; answer: EstimateScrollResponse }>() };
+
+async function estimateOf(prompt: string, signal: AbortSignal): Promise<EstimateScrollResponse> {
+  const of = `${session.value?.keyId} ${written()}`;
+  if (kept.of !== of || kept.answers.size >= most) {
+    kept.of = of;
+    kept.answers.clear();
+  }
+  const last = kept.answers.get(prompt);
+  if (last && Date.now() - last.at < fresh) return last.answer;
+  const answer = await api.scrolls.estimateScroll({ prompt: prompt || undefined }, { signal });
+  // What stands in the way may end by itself.
+  if (answer.obstacles.length === 0 && kept.of === of) kept.answers.set(prompt, { at: Date.now(), answer });
+  return answer;
+}
+
 export function Estimate({ prompt }: { prompt: string }) {
   const [asked, setAsked] = useState(prompt);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(prompt), pause);
     return () => clearTimeout(timer);
   }, [prompt]);
-  const estimate = useQuery((signal) => api.scrolls.estimateScroll({ prompt: asked || undefined }, { signal }), [asked]);
+  const estimate = useQuery((signal) => estimateOf(asked, signal), [asked]);
   return (
     <section class="estimate" aria-label={t("estimate.title")} aria-busy={estimate.loading}>
       <h3>{t("estimate.title")}</h3>

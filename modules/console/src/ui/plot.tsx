@@ -1,7 +1,7 @@
 // A plot by uPlot in the colours of the page. It is an image to those who cannot see it:
 // its label says what it shows, and a table beside it has the same rows.
 import { computed, signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { t } from "../i18n/t";
 import { language, theme } from "../shell/preferences";
@@ -50,7 +50,8 @@ type Props = {
 export function Plot({ label, height = 360, draw, inputs }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const [failed, setFailed] = useState(false);
-  useEffect(() => {
+  // Before the page is painted: a plot does not wait for a frame without it.
+  useLayoutEffect(() => {
     const element = host.current;
     if (!element) return;
     let plot: uPlot | undefined;
