@@ -80,23 +80,44 @@ type received struct {
 func newReceiver(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, nth int)) *receiver {
 	t.Helper()
 	r := &receiver{answer: answer, came: make(chan struct{}, 10_000)}
-	r.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		body, err := io.ReadAll(request.Body)
-		if err != nil {
-			return // the sender was killed
-		}
-		r.mu.Lock()
-		r.got = append(r.got, received{request.Header.Get("webhook-id"), request.Header, body, time.Now()})
-		nth := len(r.got)
-		r.mu.Unlock()
-		if r.answer != nil {
-			r.answer(w, request, nth)
-		}
-		r.came <- struct{}{}
-	}))
-	r.server.Config.ErrorLog = nil
-	t.Cleanup(r.server.Close)
+	r.server = httptest.NewTLSServer(r)
+	t.Cleanup(func() { r.server.Close() })
 	return r
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return // the sender was killed
+	}
+	r.mu.Lock()
+	r.got = append(r.got, received{request.Header.Get("webhook-id"), request.Header, body, time.Now()})
+	nth := len(r.got)
+	r.mu.Unlock()
+	if r.answer != nil {
+		r.answer(w, request, nth)
+	}
+	select {
+	case r.came <- struct{}{}:
+	default: // enough of them wait for their reader
+	}
+}
+
+// kill ends the receiver with all its connections, and starts it again on the same address
+// after a while. What came is kept, as in the database of a customer.
+func (r *receiver) kill(t *testing.T, down time.Duration) {
+	t.Helper()
+	address := r.address()
+	_ = r.server.Config.Close() // its requests end without an answer
+	time.Sleep(down)
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.server = httptest.NewUnstartedServer(r)
+	_ = r.server.Listener.Close() // of a port of its own
+	r.server.Listener = listener
+	r.server.StartTLS()
 }
 
 func (r *receiver) address() string { return r.server.Listener.Addr().String() }
