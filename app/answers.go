@@ -148,7 +148,7 @@ func kept(cfg Config) []account.Kept {
 // archiver stores the batches of a scroll in the library.
 type archiver struct{ library *library.Service }
 
-func (a archiver) Archive(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (added, reobserved int, err error) {
+func (a archiver) Archive(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (added []stage.Ref, reobserved int, err error) {
 	return a.library.Archive(ctx, tx, library.Batch(batch))
 }
 

@@ -18,31 +18,31 @@ import (
 const archiveAtOnce = 500
 
 // Archive adds a batch to the library, in the caller's transaction: new videos,
-// and an observation for each video of the batch. It returns how many videos are
-// new and how many, known before this scroll, were observed again. Archiving the
-// same batch twice changes nothing and counts nothing.
-func (s *Service) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, reobserved int, err error) {
+// and an observation for each video of the batch. It returns the
+// videos that are new, and how many, known before this scroll, were observed again.
+// Archiving the same batch twice changes nothing and returns nothing.
+func (s *Service) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added []stage.Ref, reobserved int, err error) {
 	for part := range slices.Chunk(distinct(batch.Records), archiveAtOnce) {
 		a, r, err := s.archive(ctx, tx, batch, part)
 		if err != nil {
-			return 0, 0, fmt.Errorf("archive %d videos of scroll %d: %w", len(batch.Records), batch.ScrollID, err)
+			return nil, 0, fmt.Errorf("archive %d videos of scroll %d: %w", len(batch.Records), batch.ScrollID, err)
 		}
-		added, reobserved = added+a, reobserved+r
+		added, reobserved = append(added, a...), reobserved+r
 	}
 	return added, reobserved, nil
 }
 
-func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, records []*stage.Record) (added, reobserved int, err error) {
+func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, records []*stage.Record) (added []stage.Ref, reobserved int, err error) {
 	if err := s.raise(ctx, tx); err != nil {
-		return 0, 0, err
+		return nil, 0, err
 	}
 	known, err := s.load(ctx, tx, batch.ScrollID, refsOf(records))
 	if err != nil {
-		return 0, 0, err
+		return nil, 0, err
 	}
 	read, err := s.readBefore(ctx, tx, batch, records, known)
 	if err != nil {
-		return 0, 0, err
+		return nil, 0, err
 	}
 	var changed []*Video
 	for _, r := range records {
@@ -50,7 +50,7 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 		switch {
 		case v == nil:
 			v = newVideo(s.db.NewID(), r, batch)
-			added++
+			added = append(added, r.Ref)
 		case v.seen || read[v.id]:
 			if !v.Merge(r, batch.At) {
 				continue

@@ -79,7 +79,7 @@ func (b *bundle) archive(scroll, at int64, records ...stage.Record) (added, reob
 	for part := range slices.Chunk(records, 150) {
 		err := b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
 			a, r, err := b.Archive(ctx, tx, Batch{ScrollID: scroll, Subject: b.runs.subject, Stage: "feed", At: at, Records: part})
-			added, reobserved = added+a, reobserved+r
+			added, reobserved = added+len(a), reobserved+r
 			return err
 		})
 		if err != nil {

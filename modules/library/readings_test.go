@@ -25,8 +25,9 @@ func TestReadingsAreKeptOnce(t *testing.T) {
 		}
 		archive := func(scroll, when int64, records []stage.Record) (added, again int) {
 			t.Helper()
-			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) (err error) {
-				added, again, err = b.Archive(ctx, tx, Batch{ScrollID: scroll, Stage: "archive", At: when, Once: true, Records: records})
+			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
+				refs, n, err := b.Archive(ctx, tx, Batch{ScrollID: scroll, Stage: "archive", At: when, Once: true, Records: records})
+				added, again = len(refs), n
 				return err
 			})
 			if err != nil {

@@ -97,7 +97,8 @@ type filters interface {
 	GetPostedBefore() float64
 }
 
-// checkFilters refuses a token that the list did not return, and a text without words.
+// checkFilters refuses a token that the list did not return, a text without words, a
+// platform that cannot be one, and bounds that no video can lie between.
 func checkFilters(l list, req filters, q *string) error {
 	var issues []apierr.Issue
 	if _, ok := l.key(req.GetPageToken()); !ok {
@@ -114,6 +115,8 @@ func checkFilters(l list, req filters, q *string) error {
 	if req.GetLanguage() != "" && search.Language(req.GetLanguage()) == "" {
 		issues = append(issues, apierr.Issue{Path: "language", Message: search.ErrNoWord.Error()})
 	}
+	issues = append(issues, search.CheckPlatform(req.GetPlatform())...)
+	issues = append(issues, filterOf(req, nil).Impossible()...)
 	if len(issues) > 0 {
 		return apierr.InvalidIssues(issues...)
 	}

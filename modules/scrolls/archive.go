@@ -8,6 +8,7 @@ import (
 	changefeed "github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // archive stores the highest ranked new videos in the library, as many as the plan
@@ -66,13 +67,20 @@ func (r *run) addIn(ctx context.Context, tx *store.Tx, next *state, items []item
 	if err != nil {
 		return fmt.Errorf("archive: %w", err)
 	}
-	next.newVideos += added
+	next.newVideos += len(added)
 	next.progress.Reobserved += reobserved // another scroll archived them first
-	next.progress.count(items, func(e *coverage.Entry) *int { return &e.New })
-	if added == 0 || r.limits.Unmetered {
+	isNew := make(map[stage.Ref]bool, len(added))
+	for _, ref := range added {
+		isNew[ref] = true
+	}
+	fresh := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return !isNew[i.record.Ref] })
+	again := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return isNew[i.record.Ref] })
+	next.progress.count(fresh, func(e *coverage.Entry) *int { return &e.New })
+	next.progress.count(again, func(e *coverage.Entry) *int { return &e.Reobserved })
+	if len(added) == 0 || r.limits.Unmetered {
 		return nil
 	}
-	if err := r.s.needs.Charger.Charge(ctx, tx, r.account, added); err != nil {
+	if err := r.s.needs.Charger.Charge(ctx, tx, r.account, len(added)); err != nil {
 		return fmt.Errorf("charge: %w", err)
 	}
 	return nil

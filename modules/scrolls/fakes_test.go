@@ -329,9 +329,9 @@ func (w *world) Tracked(ctx context.Context, platform string, after int64, limit
 	return refs, next, rows.Err()
 }
 
-func (w *world) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, reobserved int, err error) {
+func (w *world) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added []stage.Ref, reobserved int, err error) {
 	if batch.Subject == "" || batch.At == 0 {
-		return 0, 0, errors.New("the batch does not say for what and when")
+		return nil, 0, errors.New("the batch does not say for what and when")
 	}
 	for _, rec := range batch.Records {
 		evidence := ""
@@ -341,19 +341,21 @@ func (w *world) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, 
 		result, err := tx.Exec(ctx, "INSERT INTO fake_videos VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
 			account, rec.Platform, rec.ExternalID, batch.ScrollID, evidence)
 		if err != nil {
-			return 0, 0, err
+			return nil, 0, err
 		}
 		fresh, _ := result.RowsAffected()
-		if added += int(fresh); fresh == 0 && evidence != "" {
+		if fresh > 0 {
+			added = append(added, rec.Ref)
+		} else if evidence != "" {
 			_, err = tx.Exec(ctx, "UPDATE fake_videos SET evidence = $1 WHERE platform = $2 AND external_id = $3", evidence, rec.Platform, rec.ExternalID)
 			if err != nil {
-				return 0, 0, err
+				return nil, 0, err
 			}
 		}
 		result, err = tx.Exec(ctx, "INSERT INTO fake_observations VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
 			batch.ScrollID, rec.Platform, rec.ExternalID, batch.Stage, observedAt(rec, batch.At))
 		if err != nil {
-			return 0, 0, err
+			return nil, 0, err
 		}
 		if observed, _ := result.RowsAffected(); fresh == 0 {
 			reobserved += int(observed)

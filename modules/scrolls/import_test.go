@@ -201,6 +201,13 @@ func TestImportCountsWhatIsStored(t *testing.T) {
 			if sum := done.Sum(); err != nil || sum.New != 10 || sum.Again+sum.Same != 30 || w.load(done.ScrollID).NewVideos != 10 {
 				t.Errorf("got %+v, %v; want 10 new of 40", sum, err)
 			}
+			fresh, again := 0, 0
+			for _, entry := range w.load(done.ScrollID).Progress.Coverage {
+				fresh, again = fresh+entry.New, again+entry.Reobserved
+			}
+			if diff := cmp.Diff([]int{10, 30}, []int{fresh, again}); diff != "" {
+				t.Errorf("new and reobserved in the coverage (-want +got):\n%s", diff)
+			}
 		})
 	})
 }

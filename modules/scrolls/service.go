@@ -79,9 +79,10 @@ type Library interface {
 
 // Archiver is the need of a library that stores what a scroll found.
 type Archiver interface {
-	// Archive writes videos and their observations. A video that the scroll has
-	// already observed gets no second observation.
-	Archive(ctx context.Context, tx *store.Tx, batch Batch) (added, reobserved int, err error)
+	// Archive writes videos and their observations. It returns the videos that are new,
+	// and how many known ones it observed. A video that the scroll has already observed
+	// gets no second observation.
+	Archive(ctx context.Context, tx *store.Tx, batch Batch) (added []stage.Ref, reobserved int, err error)
 	// Renew brings documents of known videos up to date without an observation.
 	Renew(ctx context.Context, tx *store.Tx, batch Batch) (changed int, err error)
 	// Gone marks videos that their platform no longer has; at in Unix milliseconds.

@@ -4,8 +4,10 @@ import (
 	"context"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/search"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -21,7 +23,12 @@ func (s *Service) Operations(m *api.Mux) {
 	})
 	api.Unary(m, "ExplainOutlier", s.explainOutlier)
 	api.Unary(m, "ExplainTrend", s.explainTrend)
-	api.Unary(m, "ListScores", s.listScores)
+	api.Unary(m, "ListScores", s.listScores, func(_ context.Context, req *pb.ListScoresRequest) error {
+		if issues := search.CheckPlatform(req.GetPlatform()); len(issues) > 0 {
+			return apierr.InvalidIssues(issues...)
+		}
+		return nil
+	})
 	api.Unary(m, "GetTrendSeries", s.getTrendSeries)
 	api.Unary(m, "BacktestOutliers", s.backtestOutliers)
 	api.Unary(m, "BacktestTrends", s.backtestTrends)

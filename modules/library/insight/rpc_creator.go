@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/library/search"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// checkCreator refuses a request that names a creator in both ways, or in neither.
+// checkCreator refuses a request that names a creator in both ways, in neither, or of
+// what cannot be a platform.
 func checkCreator(_ context.Context, req *pb.GetCreatorRequest) error {
 	var issues []apierr.Issue
 	add := func(bad bool, path, message string) {
@@ -22,6 +24,7 @@ func checkCreator(_ context.Context, req *pb.GetCreatorRequest) error {
 		add(req.Platform == nil, "platform", "is required, with handle, where there is no videoId")
 		add(req.Handle == nil, "handle", "is required, with platform, where there is no videoId")
 	}
+	issues = append(issues, search.CheckPlatform(req.GetPlatform())...)
 	if len(issues) > 0 {
 		return apierr.InvalidIssues(issues...)
 	}

@@ -10,8 +10,11 @@ package search
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
 const (
@@ -67,6 +70,34 @@ func CheckQuery(q string) error {
 		return ErrManyWords
 	}
 	return nil
+}
+
+// Impossible returns the parameters of bounds that no value lies between, each with what
+// is wrong with it: otherwise they would look like an empty library.
+func (f Filter) Impossible() []apierr.Issue {
+	var issues []apierr.Issue
+	if f.MaxFollowers > 0 && f.MinFollowers > f.MaxFollowers {
+		issues = append(issues,
+			apierr.Issue{Path: "minFollowers", Message: "must not be greater than maxFollowers"},
+			apierr.Issue{Path: "maxFollowers", Message: "must not be less than minFollowers"})
+	}
+	if f.PostedBefore > 0 && f.PostedAfter >= f.PostedBefore {
+		issues = append(issues,
+			apierr.Issue{Path: "postedAfter", Message: "must be less than postedBefore"},
+			apierr.Issue{Path: "postedBefore", Message: "must be greater than postedAfter"})
+	}
+	return issues
+}
+
+var platform = regexp.MustCompile(`^[a-z0-9_]*$`)
+
+// CheckPlatform refuses what no platform is called. Any platform may have videos, so
+// others that are not known are not refused.
+func CheckPlatform(name string) []apierr.Issue {
+	if platform.MatchString(name) {
+		return nil
+	}
+	return []apierr.Issue{{Path: "platform", Message: "must be the name of a platform in lower case, as `tiktok`, `youtube` or `instagram`: letters a-z, digits and _"}}
 }
 
 // With returns the filter with terms added; empty ones are left out.
