@@ -5,11 +5,7 @@ package console
 
 import (
 	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -67,8 +63,8 @@ type Console struct {
 
 // file is one asset as it is sent.
 type file struct {
-	media, tag    string
-	plain, packed []byte
+	page.Fixed
+	media string
 }
 
 // Assets are the files of the console; nil where they were not built.
@@ -98,17 +94,8 @@ func load(assets fs.FS, name, media string) (file, error) {
 	if err != nil {
 		return file{}, fmt.Errorf("read the console: %w", err)
 	}
-	var packed bytes.Buffer
-	writer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return file{}, err
-	}
-	_, err = writer.Write(plain)
-	if err = errors.Join(err, writer.Close()); err != nil {
-		return file{}, err
-	}
-	sum := sha256.Sum256(plain)
-	return file{media: media, tag: hex.EncodeToString(sum[:12]), plain: plain, packed: packed.Bytes()}, nil
+	fixed, err := page.NewFixed(plain)
+	return file{fixed, media}, err
 }
 
 // Present reports whether this binary has the console.
@@ -153,22 +140,10 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Vary", "Accept-Encoding")
-	body, tag := f.plain, f.tag
-	if acceptsGzip(r) {
-		body, tag = f.packed, f.tag+"-gzip"
-		header.Set("Content-Encoding", "gzip")
+	body, tag, encoding := f.For(r)
+	if encoding != "" {
+		header.Set("Content-Encoding", encoding)
 	}
 	header.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-}
-
-// acceptsGzip reports whether the client can read gzip.
-func acceptsGzip(r *http.Request) bool {
-	for accepted := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, quality, _ := strings.Cut(accepted, ";")
-		if strings.TrimSpace(name) == "gzip" {
-			return strings.Trim(strings.TrimPrefix(strings.TrimSpace(quality), "q="), "0.") != "" || quality == ""
-		}
-	}
-	return false
 }

@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/scrollery/scrollery/modules/kernel/page"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -31,7 +32,7 @@ type Mux struct {
 	log        *slog.Logger
 	limiter    *limiter
 	operations map[string]*operation // by rpc name
-	document   func() []byte         // the OpenAPI document
+	document   func() page.Fixed     // the OpenAPI document
 	errorShape *shape
 	rest       map[string]*route   // by path
 	rpc        map[string]*binding // by procedure
@@ -77,7 +78,7 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 	m := &Mux{
 		config: cfg, admitter: admit, recorder: record, log: log,
 		limiter: limiter, operations: operations,
-		document:   sync.OnceValue(func() []byte { return describe(cfg.BaseURL) }),
+		document:   sync.OnceValue(func() page.Fixed { return describe(cfg.BaseURL) }),
 		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
 		rest:       map[string]*route{}, rpc: map[string]*binding{},
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/page"
 	"github.com/scrollery/scrollery/proto/gen/openapi"
 )
 
@@ -15,11 +16,20 @@ func (m *Mux) serveOpenAPI(w http.ResponseWriter, c *call) {
 		m.refuseREST(w, c, apierr.New(apierr.MethodNotAllowed, "/openapi.json takes GET, HEAD."))
 		return
 	}
-	c.send(w, http.StatusOK, m.document())
+	document := m.document()
+	body, tag, encoding := document.For(c.request)
+	c.header["Vary"] = append(c.header["Vary"][:len(c.header["Vary"]):len(c.header["Vary"])], "Accept-Encoding")
+	if m.unchanged(w, c, tag) {
+		return
+	}
+	if encoding != "" {
+		c.set("Content-Encoding", encoding)
+	}
+	c.send(w, http.StatusOK, body)
 }
 
 // describe returns the document in its short form, with the base address.
-func describe(base string) []byte {
+func describe(base string) page.Fixed {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(openapi.Document), &parts); err != nil {
 		panic(err) // it is part of the program
@@ -29,5 +39,9 @@ func describe(base string) []byte {
 	if err != nil {
 		panic(err)
 	}
-	return text
+	fixed, err := page.NewFixed(text)
+	if err != nil {
+		panic(err) // memory does not fail
+	}
+	return fixed
 }

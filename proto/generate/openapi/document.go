@@ -322,7 +322,11 @@ func (d *document) refusal(status string, forms []errorForm) string {
 	if len(schemas) > 1 {
 		schema = object{"oneOf": schemas}
 	}
-	d.refusals[name] = object{"description": reason(status), "headers": headerRefs(), "content": jsonContent(schema)}
+	answer := object{"description": reason(status), "content": jsonContent(schema)}
+	if status == "4XX" { // every operation has one; info.description says that all answers have them
+		answer["headers"] = headerRefs()
+	}
+	d.refusals[name] = answer
 	return name
 }
 

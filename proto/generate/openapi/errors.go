@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -71,19 +72,26 @@ func reason(status string) string {
 	}
 }
 
-// describe takes the form's fields from message Error.
+// describe says what an error has beside what every error has. The fields are those of
+// message Error, whose comments name the code.
 func (e errorForm) describe(d *document, desc protoreflect.MessageDescriptor) object {
-	properties := object{
-		"error":   object{"const": e.code, "description": "Stable code."},
-		"message": object{"type": "string", "description": "What happened and what to do next."},
-	}
-	must := []any{"error", "message"}
+	properties, must := object{"error": object{"const": e.code}}, []any{}
 	for _, name := range e.fields {
 		field := desc.Fields().ByJSONName(name)
-		properties[name] = annotate(e.field(d, field), field)
+		property := annotate(e.field(d, field), field)
+		if text, ok := property["description"].(string); ok {
+			property["description"] = strings.TrimPrefix(text, "`"+e.code+"`: ")
+		}
+		properties[name] = property
 		must = append(must, name)
 	}
-	return object{"type": "object", "description": strconv.Itoa(e.status) + ": " + e.when, "properties": properties, "required": must}
+	schema := object{
+		"allOf": []any{reference("AnyError")}, "description": strconv.Itoa(e.status) + ": " + e.when, "properties": properties,
+	}
+	if len(must) > 0 {
+		schema["required"] = must
+	}
+	return schema
 }
 
 func (e errorForm) field(d *document, field protoreflect.FieldDescriptor) object {
