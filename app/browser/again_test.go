@@ -65,7 +65,7 @@ func TestTheFirstChangeAsksForTheKey(t *testing.T) {
 	b.press("Not now")
 	b.until(`!document.querySelector('dialog')`)
 	if got := b.typed(); got != "latte art" {
-		t.Errorf("after declining the text is %q", got)
+		t.Errorf(`after declining the text is %q, want "latte art"`, got)
 	}
 	b.press("Start a scroll")
 	b.fill("API key", account.Key)
@@ -84,13 +84,13 @@ func TestASessionThatEndedGoesOn(t *testing.T) {
 	b.fill("What to look for this time", "latte art")
 	id := eval[string](b, `JSON.parse(sessionStorage.getItem('scrollery.session')).keyId`)
 	if got := account.Do(t, `POST /v1/api_keys/revoke {"id":"`+id+`"}`, "").Status; got != http.StatusOK {
-		t.Fatalf("ending the session answers %d", got)
+		t.Fatalf("ending the session answers %d, want %v", got, http.StatusOK)
 	}
 	b.press("Start a scroll")
 	b.sees("Your session is over")
 	b.check("ask-expired")
 	if got := b.typed(); got != "latte art" {
-		t.Errorf("while it asks the text is %q", got)
+		t.Errorf(`while it asks the text is %q, want "latte art"`, got)
 	}
 	b.fill("API key", account.Key)
 	b.press("Go on")
@@ -109,7 +109,7 @@ func TestALostNetworkGoesOn(t *testing.T) {
 	b.press("Start a scroll")
 	b.sees("What you typed is still here")
 	if got := b.typed(); got != "latte art" {
-		t.Errorf("without network the text is %q", got)
+		t.Errorf(`without network the text is %q, want "latte art"`, got)
 	}
 	b.check("offline")
 	b.offline(false)
@@ -161,7 +161,7 @@ func TestASubscriptionThatEndedIsSaid(t *testing.T) {
 	b.check("no-subscription")
 	running.Exec(t, "UPDATE subscriptions SET status = 'active'")
 	if got := b.typed(); got != "latte art" {
-		t.Errorf("without a subscription the text is %q", got)
+		t.Errorf(`without a subscription the text is %q, want "latte art"`, got)
 	}
 	b.press("Start a scroll")
 	b.sees("Completed")
@@ -181,7 +181,7 @@ func TestTwoTabsTwoAccounts(t *testing.T) {
 		return eval[string](b, `document.querySelector('tbody').innerText`)
 	}
 	if one, other := own(first), own(second); one == other {
-		t.Errorf("both tabs show the same keys: %s", one)
+		t.Errorf("both tabs show the same keys: %s, want other than %v", one, other)
 	}
 	first.press("Sign out")
 	first.sees("Sign in with a key")

@@ -70,7 +70,7 @@ func TestEvidence(t *testing.T) {
 	}
 	used := eval[int](b, `[...document.querySelectorAll('tbody .badge')].filter((e) => e.innerText === 'used').length`)
 	if used < 3 {
-		t.Errorf("the page shows %d peers that were used", used)
+		t.Errorf("the page shows %d peers that were used, want at least 3", used)
 	}
 
 	b.open("/console/library?archived=1")
@@ -116,12 +116,12 @@ func TestRulesKeepWhatWasTyped(t *testing.T) {
 	b.sees("Not saved yet")
 	id := eval[string](b, `JSON.parse(sessionStorage.getItem('scrollery.session')).keyId`)
 	if got := account.Do(t, `POST /v1/api_keys/revoke {"id":"`+id+`"}`, "").Status; got != http.StatusOK {
-		t.Fatalf("ending the session answers %d", got)
+		t.Fatalf("ending the session answers %d, want %v", got, http.StatusOK)
 	}
 	b.press("Save the rules")
 	b.sees("Your session is over")
 	if got := b.typed(); got != "- no giveaways\n- nothing boring" {
-		t.Errorf("while it asks the text is %q", got)
+		t.Errorf("while it asks the text is %q, want %q", got, "- no giveaways\n- nothing boring")
 	}
 	b.fill("API key", account.Key)
 	b.press("Go on")

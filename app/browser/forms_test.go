@@ -52,7 +52,7 @@ func TestRulesAreReadBesideTheText(t *testing.T) {
 		t.Errorf("after signing out the browser keeps %d drafts, want none", n)
 	}
 	if stored := eval[string](b, `JSON.stringify({...localStorage, ...sessionStorage})`); strings.Contains(stored, "giveaways") {
-		t.Errorf("after signing out the browser keeps %s", stored)
+		t.Errorf(`after signing out the browser keeps %s, want without "giveaways"`, stored)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestTheFormEstimatesTheScroll(t *testing.T) {
 	b.sees("Der Start kostet 100 Einheiten, mit neuen Videos höchstens 1.100.")
 	b.sees("Nicht gefragt: ")
 	if scrolls := account.Read(t, "GET /v1/scrolls/list"); strings.Contains(scrolls, `"id":"scr_`) {
-		t.Errorf("the estimate started %s", scrolls)
+		t.Errorf("the estimate started %s, want without %q", scrolls, `"id":"scr_`)
 	}
 }
 

@@ -72,14 +72,14 @@ func TestHostileTextsAreShownAsText(t *testing.T) {
 	account.Get(t, "PUT /v1/rules "+string(rules), &ignored)
 	for range 2 {
 		if scroll := account.Scroll(t, `{"prompt":"<x-evil>anything</x-evil>"}`); scroll.Status != "completed" {
-			t.Fatalf("the scroll is %s", scroll.Status)
+			t.Fatalf(`the scroll is %s, want "completed"`, scroll.Status)
 		}
 	}
 	b := launch(t).tab(t, running.BaseURL)
 	b.signIn(account.Key, false)
 	pages := eval[[]string](b, `[...document.querySelectorAll('nav a')].map((a) => new URL(a.href).pathname)`)
 	if len(pages) < 3 {
-		t.Fatalf("the navigation has %q", pages)
+		t.Fatalf("the navigation has %q, want at least 3", pages)
 	}
 	var video struct{ Videos []struct{ ID string } }
 	account.Get(t, "GET /v1/library?limit=1", &video)

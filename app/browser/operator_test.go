@@ -46,7 +46,7 @@ func TestOperatorPage(t *testing.T) {
 	b.sees("acct_")
 	b.until(`[...document.querySelectorAll('th')].some((e) => e.textContent === 'feed')`)
 	if at := eval[string](b, "location.href"); strings.Contains(at, "code") {
-		t.Errorf("the code stays in the address: %s", at)
+		t.Errorf(`the code stays in the address: %s, want without "code"`, at)
 	}
 	b.check("operator")
 	shown := eval[string](b, "document.documentElement.innerHTML")

@@ -77,7 +77,7 @@ func TestThePrintedAddressOpensTheSample(t *testing.T) {
 	b.open(opens)
 	b.sees("New outliers")
 	if at := eval[string](b, "location.href"); at != base+"/console/" {
-		t.Errorf("the code is still in the address %q", at)
+		t.Errorf("the code is still in the address %q, want %v", at, base+"/console/")
 	}
 	b.check("start")
 	b.results()

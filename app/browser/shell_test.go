@@ -17,7 +17,7 @@ func TestGerman(t *testing.T) {
 	b.open("/console/subscribe")
 	b.sees("Tarif wählen")
 	if got := eval[string](b, "document.documentElement.lang"); got != "de" {
-		t.Errorf("the language of the document is %q", got)
+		t.Errorf(`the language of the document is %q, want "de"`, got)
 	}
 	b.check("german")
 }
@@ -32,7 +32,7 @@ func TestLinksBackAndKeyboard(t *testing.T) {
 	b.press("Webhooks")
 	b.sees("No webhooks")
 	if at := b.path(); at != "/console/account/webhooks" {
-		t.Errorf("the address is %q", at)
+		t.Errorf(`the address is %q, want "/console/account/webhooks"`, at)
 	}
 	b.press("Scrolls")
 	b.until(`document.activeElement.tagName === 'H1' && document.title === 'Scrolls · Scrollery'`)

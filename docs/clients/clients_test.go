@@ -145,7 +145,7 @@ func install(t *testing.T) string {
 	dir := t.TempDir()
 	files, err := filepath.Glob("*.[tj]s*")
 	if err != nil || len(files) < 7 {
-		t.Fatalf("the files of this folder: %v, %v", files, err)
+		t.Fatalf("the files of this folder: %v, %v, want no error and at least 7 files", files, err)
 	}
 	for _, name := range files {
 		copied(t, dir, name, name)
@@ -169,7 +169,7 @@ func generate(t *testing.T, dir, base, generator string) {
 		}
 	}
 	if len(found) != 1 {
-		t.Fatalf("the page has %d commands with %s: %q", len(found), generator, found)
+		t.Fatalf("the page has %d commands with %s, want 1: %q", len(found), generator, found)
 	}
 	run(t, dir, []string{"BASE=" + base, "npm_config_offline=true"}, "sh", "-ec", found[0])
 }
@@ -186,7 +186,7 @@ func bundle(t *testing.T, dir, program string) string {
 		Outfile: script, Bundle: true, Write: true, Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2022,
 	})
 	if len(result.Errors) > 0 {
-		t.Fatalf("bundle %s: %+v", program, result.Errors)
+		t.Fatalf("bundle %s, want none: %+v", program, result.Errors)
 	}
 	return script
 }

@@ -60,7 +60,7 @@ func TestCommandsExist(t *testing.T) {
 	t.Parallel()
 	sources, err := filepath.Glob("../../cmd/scrollery/*.go")
 	if err != nil || len(sources) == 0 {
-		t.Fatal("no commands", err)
+		t.Fatalf("no commands %v, want no error and some sources", err)
 	}
 	var program strings.Builder
 	for _, source := range sources {
@@ -140,7 +140,7 @@ func TestComposeNamesWhatItHas(t *testing.T) {
 	for name, service := range file.Services {
 		for _, secret := range service.Secrets {
 			if _, found := file.Secrets[secret]; !found {
-				t.Errorf("%s uses secret %s, which is not declared", name, secret)
+				t.Errorf("%s uses secret %s, which is not declared, want one", name, secret)
 			}
 		}
 		for _, volume := range service.Volumes {
@@ -149,12 +149,12 @@ func TestComposeNamesWhatItHas(t *testing.T) {
 				continue
 			}
 			if _, err := os.Stat(source); !strings.HasPrefix(source, "./") || err != nil {
-				t.Errorf("%s mounts %s, which is neither a volume nor a file of this folder", name, source)
+				t.Errorf(`%s mounts %s, which is neither a volume nor a file of this folder, want source starting with "./" and no error`, name, source)
 			}
 		}
 		for _, other := range dependencies(service.DependsOn) {
 			if _, found := file.Services[other]; !found {
-				t.Errorf("%s depends on %s, which is no service", name, other)
+				t.Errorf("%s depends on %s, which is no service, want one", name, other)
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func TestEveryProcessIsWatched(t *testing.T) {
 	t.Parallel()
 	_, port, _ := strings.Cut(regexp.MustCompile(`SCROLLERY_OPS_ADDR=\S+`).FindString(read(t, "Containerfile")), ":")
 	if port == "" {
-		t.Fatal("the image sets no operations port")
+		t.Fatalf("the image sets no operations port: got %q, want port not empty", port)
 	}
 	var want, got []string
 	for name, server := range compose(t).servers() {
@@ -199,7 +199,7 @@ func TestEveryProcessIsWatched(t *testing.T) {
 		t.Errorf("targets of Prometheus (-want +got):\n%s", diff)
 	}
 	if caddy := read(t, "Caddyfile"); !strings.Contains(caddy, "health_port "+port+"\n") {
-		t.Errorf("the proxy does not ask port %s", port)
+		t.Errorf("the proxy does not ask port %s, want with %v", port, "health_port "+port+"\n")
 	}
 }
 
@@ -226,7 +226,7 @@ func TestServersOfComposeHaveFewRights(t *testing.T) {
 				t.Errorf("user %q, want another than root", server.User)
 			}
 			if !server.ReadOnly {
-				t.Error("the root folder can be written")
+				t.Errorf("the root folder can be written: got %v, want ReadOnly", server.ReadOnly)
 			}
 			if diff := cmp.Diff([]string{"ALL"}, server.CapDrop); diff != "" {
 				t.Errorf("capabilities that are dropped (-want +got):\n%s", diff)
@@ -254,7 +254,7 @@ func TestSettingsOfComposeAreAccepted(t *testing.T) {
 			environment := maps.Clone(server.Environment)
 			environment["SCROLLERY_BASE_URL"] = strings.ReplaceAll(environment["SCROLLERY_BASE_URL"], "${DOMAIN:-localhost}", "localhost")
 			if _, found := environment["SCROLLERY_DATABASE_URL_FILE"]; !found {
-				t.Fatal("the server has no PostgreSQL")
+				t.Fatalf("the server has no PostgreSQL: got %v, want one", found)
 			}
 			environment["SCROLLERY_DATABASE_URL_FILE"] = address
 			_, err := app.Load(func(key string) (string, bool) {
@@ -274,7 +274,7 @@ func TestUnitIsAccepted(t *testing.T) {
 	unit := read(t, "scrollery.service")
 	for _, right := range []string{"User=scrollery", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes"} {
 		if !strings.Contains(unit, "\n"+right+"\n") {
-			t.Errorf("the unit has no line %s", right)
+			t.Errorf("the unit has no line %s, want with %v", right, "\n"+right+"\n")
 		}
 	}
 	analyze, err := exec.LookPath("systemd-analyze")
@@ -288,7 +288,7 @@ func TestUnitIsAccepted(t *testing.T) {
 	}
 	output, err := exec.CommandContext(t.Context(), analyze, "verify", file).CombinedOutput()
 	if err != nil || strings.Contains(string(output), "scrollery.service:") {
-		t.Errorf("systemd-analyze verify: %v: %s", err, output)
+		t.Errorf(`systemd-analyze verify: %v, want no error and output without "scrollery.service:": %s`, err, output)
 	}
 }
 

@@ -30,7 +30,7 @@ func alerts(t *testing.T) []alert {
 		all = append(all, group.Rules...)
 	}
 	if len(all) == 0 {
-		t.Fatal("alerts.yml has no alert")
+		t.Fatalf("alerts.yml has no alert: got %v, want some", len(all))
 	}
 	return all
 }
@@ -54,7 +54,7 @@ func panels(t *testing.T) []panel {
 		t.Fatal(err)
 	}
 	if file.Title == "" || file.UID == "" || len(file.Panels) == 0 {
-		t.Fatalf("dashboard.json has title %q, uid %q and %d panels", file.Title, file.UID, len(file.Panels))
+		t.Fatalf("dashboard.json has title %q, uid %q and %d panels, want Title not empty, UID not empty and some Panels", file.Title, file.UID, len(file.Panels))
 	}
 	return file.Panels
 }
@@ -100,7 +100,7 @@ func TestMetricsExist(t *testing.T) {
 		t.Helper()
 		found := metric.FindAllString(expr, -1)
 		if len(found) == 0 {
-			t.Errorf("%s reads no metric: %s", where, expr)
+			t.Errorf("%s reads no metric: %s, want some", where, expr)
 		}
 		for _, full := range found {
 			short := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(full, "")
@@ -109,7 +109,7 @@ func TestMetricsExist(t *testing.T) {
 				known = known || strings.HasPrefix(full, prefix)
 			}
 			if !known {
-				t.Errorf("%s reads %s, which the program does not have", where, full)
+				t.Errorf("%s reads %s, which the program does not have, want known", where, full)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func TestPanelsHaveTheirPlace(t *testing.T) {
 	ids, taken := map[int]string{}, map[place]string{}
 	for _, panel := range panels(t) {
 		if other, found := ids[panel.ID]; found {
-			t.Errorf("%q and %q have id %d", panel.Title, other, panel.ID)
+			t.Errorf("%q and %q have id %d, want not found", panel.Title, other, panel.ID)
 		}
 		ids[panel.ID] = panel.Title
 		if panel.Type != "row" && len(panel.Targets) == 0 {
@@ -157,7 +157,7 @@ func TestPanelsHaveTheirPlace(t *testing.T) {
 			for y := range panel.GridPos.H {
 				at := place{panel.GridPos.X + x, panel.GridPos.Y + y}
 				if other, found := taken[at]; found {
-					t.Fatalf("%q covers %q", panel.Title, other)
+					t.Fatalf("%q covers %q, want not found", panel.Title, other)
 				}
 				taken[at] = panel.Title
 			}

@@ -32,7 +32,7 @@ func TestACodeOpensItsKeyOnce(t *testing.T) {
 	body := `{"code":"` + codes.Issue(key) + `"}`
 	first := exchange(handler, body)
 	if first.Code != http.StatusOK || strings.TrimSpace(first.Body.String()) != `{"apiKey":"scr_sess_abc"}` || first.Header().Get("Cache-Control") != "no-store" {
-		t.Errorf("first: got %d %q %q", first.Code, first.Body.String(), first.Header())
+		t.Errorf(`first: got %d %q %q, want Code %v, text %q and Cache-Control "no-store"`, first.Code, first.Body.String(), first.Header(), http.StatusOK, `{"apiKey":"scr_sess_abc"}`)
 	}
 	if second := exchange(handler, body); second.Code != http.StatusNotFound {
 		t.Errorf("second: got %d, want 404", second.Code)

@@ -105,7 +105,7 @@ func TestGzipAndETag(t *testing.T) {
 	handler, _ := open(t, assets())
 	plain := get(handler, "/console/console.js", "Accept-Encoding", "br, gzip;q=0")
 	if got := plain.Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("a client without gzip got %q", got)
+		t.Errorf("a client without gzip got %q, want none", got)
 	}
 	packed := get(handler, "/console/console.js", "Accept-Encoding", "br, gzip")
 	reader, err := gzip.NewReader(packed.Body)
@@ -134,7 +134,7 @@ func TestOnlyRead(t *testing.T) {
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/console/", nil))
 	if answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("got %d, Allow %q", answer.Code, answer.Header().Get("Allow"))
+		t.Errorf(`got %d, Allow %q, want Code %v and Allow "GET, HEAD"`, answer.Code, answer.Header().Get("Allow"), http.StatusMethodNotAllowed)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestTransferOfTheFirstPage(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("dist/console.js"); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("run make build first: %v", err)
+			t.Fatalf("run make build first: %v, want empty", err)
 		}
 		t.Skip("the console was not built")
 	}

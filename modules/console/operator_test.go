@@ -47,7 +47,7 @@ func TestOperatorLinks(t *testing.T) {
 				t.Fatalf("got %q, %v, want in: %v", token, err, c.want)
 			}
 			if _, err := o.enter(code); err == nil {
-				t.Error("the link opens twice")
+				t.Error("the link opens twice, want an error")
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 	token := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(in.Body.String()), `{"token":"`), `"}`)
 	status := call("GET", "/operator/status", "", "Authorization", "Bearer "+token)
 	if status.Code != 200 || strings.TrimSpace(status.Body.String()) != `{"queue":7}` {
-		t.Errorf("signed in: got %d %s", status.Code, status.Body)
+		t.Errorf("signed in: got %d %s, want Code 200 and text %q", status.Code, status.Body, `{"queue":7}`)
 	}
 	if got := call("POST", "/operator/leave", "", "Authorization", "Bearer x").Code; got != 204 {
 		t.Errorf("leaving with a wrong token answers %d, want 204", got)
@@ -134,6 +134,6 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 	public := httptest.NewRecorder()
 	c.ServeHTTP(public, httptest.NewRequest("GET", Path+"operator.js", nil))
 	if public.Code != 404 {
-		t.Errorf("the public console serves the operator's script: %d", public.Code)
+		t.Errorf("the public console serves the operator's script: %d, want 404", public.Code)
 	}
 }

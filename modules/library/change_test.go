@@ -158,7 +158,7 @@ func TestTokensOfStrangers(t *testing.T) {
 		t.Run(fmt.Sprintf("token %q is refused", token), func(t *testing.T) {
 			_, err := b.Service.read(b.ctx, page{list: videos, limit: 5, token: token})
 			if f := apierr.As(err); f == nil || f.Kind != apierr.InvalidRequest || f.Issues[0].Path != "pageToken" {
-				t.Errorf("token %q: got %v", token, err)
+				t.Errorf(`token %q: got %v, want one, Kind %v and Path "pageToken"`, token, err, apierr.InvalidRequest)
 			}
 		})
 	}
@@ -194,7 +194,7 @@ func TestPagesAreAsOfAdmissionInACallAndAsOfNowInAView(t *testing.T) {
 		}
 		after := hooksOf(admitted())
 		if after == before {
-			t.Errorf("the next call: got the page before the change, %s", after)
+			t.Errorf("the next call: got the page before the change, %s, want other than %v", after, before)
 		}
 		if got, err := b.View(first, "hooks"); err != nil || string(got) != after {
 			t.Errorf("a view by a program that was admitted before the change: got %s, err %v; want %s", got, err, after)

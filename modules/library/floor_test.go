@@ -143,7 +143,7 @@ func TestIngestAgainstItsFloor(t *testing.T) {
 		bar = ingestBar
 	}
 	if ratio < bar {
-		t.Errorf("ingest runs at %.2f of prepared inserts", ratio)
+		t.Errorf("ingest runs at %.2f of prepared inserts, want at least %v", ratio, bar)
 	}
 }
 

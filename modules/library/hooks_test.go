@@ -96,7 +96,7 @@ func TestRepeatedHooksComeLast(t *testing.T) {
 			t.Errorf("hooks (-want +got):\n%s", diff)
 		}
 		if len(last) < 5 || len(first) < 5 {
-			t.Errorf("got %d repetitions and %d others: the test compares too little", len(last), len(first))
+			t.Errorf("got %d repetitions and %d others: the test compares too little, want at least 5 last and at least 5 first", len(last), len(first))
 		}
 	})
 }

@@ -267,7 +267,7 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 		}
 		e, err := b.insight.ExplainOutlier(b.ctx, b.idOf("t"))
 		if err != nil || e == nil {
-			t.Fatalf("explain: %v, %v", e, err)
+			t.Fatalf("explain: %v, %v, want no error and one", e, err)
 		}
 		var got []string
 		for _, f := range e.Message().GetFlags() {
@@ -376,7 +376,7 @@ func TestHistoryOfAVideo(t *testing.T) {
 			for page := 0; page == 0 || token != ""; page++ {
 				found, next, err := b.insight.Observations(b.ctx, id, 2, token)
 				if err != nil || page > 5 {
-					t.Fatalf("page %d: %v", page, err)
+					t.Fatalf("page %d, want no error and page at most 5: %v", page, err)
 				}
 				for _, o := range found {
 					got = append(got, fmt.Sprintf("%d %d %s %s", (o.ObservedAt-now)/hour, o.ScrollID, o.Stage, o.Reason))
@@ -429,7 +429,7 @@ func TestHistoryOfAVideo(t *testing.T) {
 		t.Run("a series has a point for each scroll", func(t *testing.T) {
 			series, err := b.insight.TrendSeries(b.ctx, "hashtag:espresso")
 			if err != nil || series == nil {
-				t.Fatalf("series: %v, %v", series, err)
+				t.Fatalf("series: %v, %v, want no error and series not nil", series, err)
 			}
 			var got []string
 			for _, p := range series.Points {

@@ -53,7 +53,7 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 			all = append(all, last...)
 			w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
 			if err != nil || w == nil {
-				t.Fatalf("window: %v, %v", w, err)
+				t.Fatalf("window: %v, %v, want no error and one", w, err)
 			}
 			windows = append(windows, w)
 		}

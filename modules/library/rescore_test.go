@@ -107,7 +107,7 @@ func TestAnotherGrowthTableScoresLibrariesAgain(t *testing.T) {
 		}
 		got := b.lists()
 		if got == before {
-			t.Error("another table gave the same scores")
+			t.Errorf("another table gave the same scores: got %v, want other than %v", got, before)
 		}
 		fresh := setup(t, db).as(account + 1)
 		if fresh.Service, err = New(cfg, db, fresh.runs, fresh.runs); err != nil {

@@ -45,7 +45,7 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 		}
 		w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
 		if err != nil || w == nil {
-			t.Fatalf("window: %v", err)
+			t.Fatalf("window: %v, want no error and one", err)
 		}
 		listed, dropped := w.Rank(false)
 		explain := func(key string, most int) *insight.TrendExplanation {
@@ -53,7 +53,7 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 			b.insight.MostMeasured = most
 			e, err := b.insight.ExplainTrend(b.ctx, key)
 			if err != nil || e == nil {
-				t.Fatalf("explain %s: %v, %v", key, e, err)
+				t.Fatalf("explain %s: %v, %v, want no error and one", key, e, err)
 			}
 			return e
 		}
@@ -104,7 +104,7 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 			}
 		}
 		if seen["listed"] == 0 || seen["overlaps"] == 0 || seen["not_stored"] == 0 {
-			t.Errorf("the test tests little: %v", seen)
+			t.Errorf("the test tests little: %v, want listed not 0, overlaps not 0 and not_stored not 0", seen)
 		}
 		if e := explain("hashtag:nobody", 1); !e.NotStored || e.Outcome() != "not_stored" {
 			t.Errorf("an unknown key of a large window is %s, want not_stored", e.Outcome())

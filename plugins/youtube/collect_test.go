@@ -142,10 +142,10 @@ func TestWithoutTheListOfShorts(t *testing.T) {
 	b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Uploads: uploads}}
 	records, outcomes := b.collect(t, handle(beansID, 50))
 	if len(records) != 2 || records[1].ExternalID != "mixed00001" || outcomes[0].Status != stage.OK {
-		t.Errorf("%+v %+v", records, outcomes)
+		t.Errorf(`%+v %+v, want 2 records, ExternalID "mixed00001" and Status %v`, records, outcomes, stage.OK)
 	}
 	if !strings.Contains(string(records[0].Metadata), `"formatBasis":"duration"`) {
-		t.Errorf("%s", records[0].Metadata)
+		t.Errorf("%s, want with %q", records[0].Metadata, `"formatBasis":"duration"`)
 	}
 }
 
@@ -162,13 +162,13 @@ func TestSearch(t *testing.T) {
 	b.Found["espresso"] = append(slices.Clone(short[:55]), short[3:]...)
 	records, outcomes := b.collect(t, term("espresso", 100), term("nothing", 50))
 	if len(records) != 28 || outcomes[0].Returned != 28 || outcomes[0].Status != stage.OK || outcomes[1].Status != stage.Empty {
-		t.Errorf("%d records, %+v", len(records), outcomes)
+		t.Errorf("%d records, %+v, want 28 records, Returned 28, Status %v and Status %v", len(records), outcomes, stage.OK, stage.Empty)
 	}
 	if b.spent["search"] != 3 || b.Count("search") != 3 {
-		t.Errorf("spent %v", b.spent)
+		t.Errorf("spent %v, want search 3 and count 3", b.spent)
 	}
 	if records[0].Source == nil || records[0].Source.Handle == "" || records[0].CreatorID != beansID {
-		t.Errorf("%+v", records[0])
+		t.Errorf("%+v, want Source not nil, Handle not empty and CreatorID %v", records[0], beansID)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestOddVideosCostThemselvesAlone(t *testing.T) {
 	b.Channels = []youtubetest.Channel{{ID: beansID, Handle: "beans", Shorts: append([]string{"gone00000", "not an id"}, ids...)}}
 	records, outcomes := b.collect(t, handle("beans", 50))
 	if len(records) != len(odd) || outcomes[0].Returned != len(odd) {
-		t.Fatalf("%d records, %+v", len(records), outcomes)
+		t.Fatalf("%d records, %+v, want %v records and Returned %v", len(records), outcomes, len(odd), len(odd))
 	}
 	want := []int64{12, -1, 12, -1, -1, -1, -1, -1, 5}
 	for i, r := range records {
@@ -209,7 +209,7 @@ func TestOddVideosCostThemselvesAlone(t *testing.T) {
 		}
 	}
 	if *records[8].Metrics.Likes != 9 {
-		t.Error("likes above views are lost")
+		t.Errorf("likes above views are lost: got %v, want 9", *records[8].Metrics.Likes)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestHowSeedsEnd(t *testing.T) {
 				t.Errorf("got the key in %s, want it nowhere", o.Detail)
 			}
 			if b.spent["units"] != int64(c.tries) {
-				t.Errorf("%d units for %d requests", b.spent["units"], c.tries)
+				t.Errorf("%d units for %d requests, want %v", b.spent["units"], c.tries, int64(c.tries))
 			}
 		})
 	}
@@ -298,7 +298,7 @@ func TestSpentSearchesLeaveHandles(t *testing.T) {
 		byOf[o.Seed] = o
 	}
 	if len(records) != 3 || byOf["beans"].Status != stage.OK || b.Count("search") != 0 {
-		t.Errorf("%d records, %+v", len(records), outcomes)
+		t.Errorf("%d records, %+v, want 3 records, Status %v and count 0", len(records), outcomes, stage.OK)
 	}
 	for _, text := range []string{"espresso", "latte"} {
 		if o := byOf[text]; o.Status != stage.Quota || o.RetryAt == nil || *o.RetryAt != renewed.UnixMilli() {
@@ -321,7 +321,7 @@ func TestPartOfAHandleIsKept(t *testing.T) {
 	}
 	records, outcomes := b.collect(t, handle("beans", 50), handle("other", 50))
 	if len(records) != 20 || outcomes[0].Status != stage.Partial || outcomes[0].RetryAt == nil || outcomes[1].Status != stage.Quota {
-		t.Errorf("%d records, %+v", len(records), outcomes)
+		t.Errorf("%d records, %+v, want 20 records, Status %v, RetryAt not nil and Status %v", len(records), outcomes, stage.Partial, stage.Quota)
 	}
 }
 
@@ -336,12 +336,12 @@ func TestRefresh(t *testing.T) {
 	}
 	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call(), refs)
 	if err != nil || len(records) != 59 || len(outcomes) != 61 || b.spent["units"] != 2 {
-		t.Fatalf("%d records, %d outcomes, %v, spent %v", len(records), len(outcomes), err, b.spent)
+		t.Fatalf("%d records, %d outcomes, %v, spent %v, want no error, 59 records, 61 outcomes and units 2", len(records), len(outcomes), err, b.spent)
 	}
 	for _, r := range records {
 		// What a record does not say stays in the library, formatBasis among it.
 		if r.Metadata != nil || r.Metrics.Views == nil || r.PostedAt == nil {
-			t.Fatalf("%+v %s", r, r.Metadata)
+			t.Fatalf("%+v %s, want no Metadata, Views not nil and PostedAt not nil", r, r.Metadata)
 		}
 	}
 	for _, o := range outcomes {

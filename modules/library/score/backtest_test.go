@@ -133,7 +133,7 @@ func TestFirstOutliersAreTrue(t *testing.T) {
 			}
 		}
 		if doubtful > 0 {
-			t.Errorf("run %d: %d of the first 25 are doubtful", run+1, doubtful)
+			t.Errorf("run %d: %d of the first 25 are doubtful, want 0", run+1, doubtful)
 		}
 		t.Logf("run %d: scores from %s to %s, the least truly %.2f", run+1, first[0].Score, first[24].Score, least)
 	}

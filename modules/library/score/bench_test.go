@@ -68,7 +68,7 @@ func BenchmarkRank(b *testing.B) {
 	for b.Loop() {
 		w := NewWindow(noon, Span(observations, noon), observations, carriers, nil)
 		if listed, _ := w.Rank(false); len(listed) < 100 {
-			b.Fatalf("%d trends", len(listed))
+			b.Fatalf("%d trends, want at least 100", len(listed))
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestPatternsNeedNoLanguage(t *testing.T) {
 			for _, key := range Patterns(text, "") {
 				got = append(got, key.Key)
 				if strings.Contains(key.Label, "work") {
-					t.Errorf("label %q says that something works", key.Label)
+					t.Errorf(`label %q says that something works, want without "work"`, key.Label)
 				}
 			}
 			if got := strings.Join(got, " "); got != want {

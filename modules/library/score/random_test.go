@@ -439,7 +439,7 @@ func TestArchivingMovesNoOtherKey(t *testing.T) {
 		}
 	})
 	if n := moved.Load(); n < 100 {
-		t.Errorf("%d keys moved: too few to prove anything", n)
+		t.Errorf("%d keys moved: too few to prove anything, want at least 100", n)
 	}
 }
 

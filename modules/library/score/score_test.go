@@ -96,7 +96,7 @@ func TestHandExamplesOfOutliers(t *testing.T) {
 			t.Errorf("doubtful, listed, score = %v, %v, %s, want true, true, 50", bought.Doubtful, bought.Listed, bought.Score)
 		}
 		if Compare(&bought, &honest) <= 0 {
-			t.Errorf("a doubtful score of %s sorts before an honest one of %s", bought.Score, honest.Score)
+			t.Errorf("a doubtful score of %s sorts before an honest one of %s, want more than 0", bought.Score, honest.Score)
 		}
 	})
 }
@@ -275,7 +275,7 @@ func TestHiddenLikesAreUnknown(t *testing.T) {
 		t.Error("3 likes on Instagram are doubtful, want unknown")
 	}
 	if o := scoreOf(t, nil, append([]Reading{reel(1, 90_000, 4)}, peers...)...); !o.Doubtful {
-		t.Error("4 likes of 9,000 on Instagram are not doubtful")
+		t.Errorf("4 likes of 9,000 on Instagram are not doubtful: got %v, want Doubtful", o.Doubtful)
 	}
 	t.Run("fewer than 30 usual likes prove nothing", func(t *testing.T) {
 		for views, want := range map[int64]bool{299: false, 300: true} {

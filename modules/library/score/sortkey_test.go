@@ -39,11 +39,11 @@ func TestTrendKeysSortAsTheList(t *testing.T) {
 		for i := 1; i < len(listed); i++ {
 			compared++
 			if bytes.Compare(listed[i-1].AppendKey(nil), listed[i].AppendKey(nil)) >= 0 {
-				t.Fatalf("seed %d: the key of %s does not sort before that of %s", seed, fmt.Sprint(listed[i-1]), fmt.Sprint(listed[i]))
+				t.Fatalf("seed %d: the key of %s does not sort before that of %s, want less than 0", seed, fmt.Sprint(listed[i-1]), fmt.Sprint(listed[i]))
 			}
 		}
 	}
 	if compared < 100 {
-		t.Errorf("%d pairs: too few to prove anything", compared)
+		t.Errorf("%d pairs: too few to prove anything, want at least 100", compared)
 	}
 }

@@ -35,7 +35,7 @@ func allTools(t testing.TB) []*tool {
 	})
 	tools, err := catalog(operations)
 	if err != nil || len(tools) < 30 {
-		t.Fatalf("got %d tools, %v", len(tools), err)
+		t.Fatalf("got %d tools, %v, want no error and at least 30 tools", len(tools), err)
 	}
 	return tools
 }
@@ -200,7 +200,7 @@ func inspect(t *testing.T, where string, n *node, within bool) (found int) {
 		}
 		if strings.Contains(s, mine) {
 			if found++; !within {
-				t.Errorf("%s: %.80q is outside of untrusted", where, s)
+				t.Errorf("%s: %.80q is outside of untrusted, want within", where, s)
 			}
 		}
 	}
