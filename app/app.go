@@ -28,7 +28,6 @@ import (
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/api"
-	"github.com/scrollery/scrollery/modules/kernel/api/tools"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
@@ -177,17 +176,6 @@ func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *ops.Me
 		return nil, fmt.Errorf("no module serves %v", missing)
 	}
 	return mux, mux.Err()
-}
-
-// newAgents serves the operations of mux to agents, too.
-func newAgents(cfg Config, mux *api.Mux) (*tools.Server, error) {
-	guide, err := fs.ReadFile(docs.Pages, "llms.txt")
-	if err != nil {
-		return nil, fmt.Errorf("read the guide for agents: %w", err)
-	}
-	part := cfg.Agents
-	part.Version, part.BaseURL, part.Guide = Version(), cfg.BaseURL, func() string { return string(guide) }
-	return tools.Mount(mux, part)
 }
 
 // learnStages gets the specs of external stages before a scroll or a probe needs them.

@@ -1,11 +1,14 @@
 package app
 
 import (
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"strings"
 
 	"github.com/scrollery/scrollery/app/ops"
+	"github.com/scrollery/scrollery/docs"
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/console"
@@ -67,4 +70,26 @@ func (r *Routes) Handler() http.Handler {
 // own reports whether the path is not part of the API.
 func own(path string) bool {
 	return path == billing.WebhookPath || path == tools.CardPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath)
+}
+
+// newAgents serves the operations of mux to agents, too.
+func newAgents(cfg Config, mux *api.Mux, files console.Assets) (*tools.Server, error) {
+	guide, err := fs.ReadFile(docs.Pages, "llms.txt")
+	if err != nil {
+		return nil, fmt.Errorf("read the guide for agents: %w", err)
+	}
+	part := cfg.Agents
+	part.Version, part.BaseURL, part.Guide = Version(), cfg.BaseURL, func() string { return string(guide) }
+	for _, one := range tools.Apps() {
+		if files == nil {
+			break
+		}
+		page, err := fs.ReadFile(files, "app-"+one.Name+".html")
+		if err != nil {
+			return nil, fmt.Errorf("read the page of %s: %w", one.Tool, err)
+		}
+		one.Page = string(page)
+		part.Apps = append(part.Apps, one)
+	}
+	return tools.Mount(mux, part)
 }

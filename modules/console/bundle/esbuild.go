@@ -53,7 +53,10 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 	if len(operator.Errors) > 0 {
 		return nil, errors.New("esbuild reported errors")
 	}
-	files := map[string][]byte{}
+	files, err := documents(options, folder)
+	if err != nil {
+		return nil, err
+	}
 	for language, texts := range languages {
 		if language != firstLanguage {
 			files["messages."+language+".json"] = texts

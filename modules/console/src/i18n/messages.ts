@@ -243,6 +243,17 @@ export const messages = {
   "schedule.every": { en: { one: "Every day", other: "Every {n} days" }, de: { one: "Jeden Tag", other: "Alle {n} Tage" } },
   "schedule.next": { en: "Next {when} ({at})", de: "Nächster {when} ({at})" },
   "schedule.stop": { en: "Stop repeating", de: "Nicht mehr wiederholen" },
+  // MCP Apps
+  "app.cancelled": { en: "The call was cancelled.", de: "Der Aufruf wurde abgebrochen." },
+  "app.failed": { en: "That did not work.", de: "Das hat nicht geklappt." },
+  "app.why": { en: "Why", de: "Warum" },
+  "app.whyOf": { en: "Why {name}", de: "Warum {name}" },
+  "app.noScroll": { en: "There is no scroll", de: "Es gibt keinen Scroll" },
+  "app.progress": { en: "How far the scroll is", de: "Wie weit der Scroll ist" },
+  "app.cut": { en: "The first of {n} rows.", de: "Die ersten von {n} Zeilen." },
+  "app.all": { en: "Show all rows", de: "Alle Zeilen zeigen" },
+  "app.again": { en: "Look again", de: "Erneut nachsehen" },
+
   "coverage.title": { en: "What every source brought", de: "Was jede Quelle brachte" },
   "coverage.soon": { en: "The first results are on their way", de: "Die ersten Ergebnisse sind unterwegs" },
   "coverage.none": { en: "Nothing was asked for", de: "Es wurde nichts angefragt" },

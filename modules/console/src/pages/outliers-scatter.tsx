@@ -34,9 +34,14 @@ const reach = 22;
 /** By the number of peers, smaller where there are many points. */
 const radius = (peers: number, crowd: number) => (3 + Math.min(6, Math.sqrt(peers) * 0.75)) * (crowd > 2000 ? 0.5 : crowd > 500 ? 0.7 : 1);
 
-type Props = { points: Point[]; names: Map<string, string>; marked: Set<string> | null; area: Area | null; onArea: (area: Area) => void; summary: string };
+type Props = { points: Point[]; names: Map<string, string>; marked: Set<string> | null; area: Area | null; onArea: (area: Area) => void; summary: string;
+  /** Opens a point; its page in the console unless something else is given. */
+  open?: (id: string) => void;
+};
 
-export function Scatter({ points, names, marked, area, onArea, summary }: Props) {
+const page = (id: string) => navigate(to("outliers", id));
+
+export function Scatter({ points, names, marked, area, onArea, summary, open = page }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [at, setAt] = useState<number | null>(null);
@@ -53,7 +58,7 @@ export function Scatter({ points, names, marked, area, onArea, summary }: Props)
   const keys = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (step) choose(at === null ? 0 : at + step);
-    else if (event.key === "Enter" && current) navigate(to("outliers", current.id));
+    else if (event.key === "Enter" && current) open(current.id);
     else if (event.key === "Escape") setAt(null);
     else return;
     event.preventDefault();
@@ -64,7 +69,7 @@ export function Scatter({ points, names, marked, area, onArea, summary }: Props)
       <div ref={box} class="scatter" role="application" tabIndex={0} aria-label={t("outliers.keys")} onKeyDown={keys} onBlur={() => setAt(null)}>
         <Plot
           label={t("outliers.plot")} height={440} inputs={[points, marked, area]}
-          draw={(colours) => drawing(shown, kinds, marked, area, colours, (made) => { plot.current = made; follow(made, shown, setAt, onArea); })}
+          draw={(colours) => drawing(shown, kinds, marked, area, colours, (made) => { plot.current = made; follow(made, shown, setAt, onArea, open); })}
         />
         {current && plot.current && <Tip plot={plot.current} point={current} name={names.get(current.id)} />}
       </div>
@@ -97,7 +102,7 @@ function Tip({ plot, point, name }: { plot: uPlot; point: Point; name: string | 
 }
 
 /** Follows the pointer: the nearest point is shown, a click opens it, a drag narrows the plot. */
-function follow(plot: uPlot, points: Point[], setAt: (at: number | null) => void, onArea: (area: Area) => void) {
+function follow(plot: uPlot, points: Point[], setAt: (at: number | null) => void, onArea: (area: Area) => void, open: (id: string) => void) {
   let nearest: number | null = null;
   let pressed: { x: number; y: number } | null = null;
   plot.over.addEventListener("mousemove", (event) => {
@@ -119,7 +124,7 @@ function follow(plot: uPlot, points: Point[], setAt: (at: number | null) => void
   plot.over.addEventListener("click", (event) => {
     const still = pressed && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < 4;
     const point = nearest === null ? undefined : points[nearest];
-    if (still && point) navigate(to("outliers", point.id));
+    if (still && point) open(point.id);
   });
   (plot.hooks.setSelect ??= []).push(() => {
     const { left, top, width, height } = plot.select;
@@ -207,4 +212,11 @@ function drawing(points: Point[], kinds: string[], marked: Set<string> | null, a
       hooks: { drawAxes: [diagonal] },
     },
   };
+}
+
+/** What the plot shows, in a sentence. */
+export function summaryOf(points: Point[]): string {
+  const best = points[0];
+  if (!best) return t("outliers.nothing");
+  return t("outliers.summary", { n: points.length, above: points.filter((point) => point.score > 1).length, score: number(best.score, 1), views: compact(best.views) });
 }

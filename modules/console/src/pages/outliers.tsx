@@ -14,7 +14,7 @@ import { preparePlots } from "../ui/plot";
 import { Twin } from "../ui/twin";
 import { Byline, Name, nameOf } from "../ui/video";
 import type { PageProps } from "./index";
-import { Scatter, inside, pointsOf, type Area, type Point } from "./outliers-scatter";
+import { Scatter, inside, pointsOf, summaryOf, type Area, type Point } from "./outliers-scatter";
 import { VideoPage } from "./video";
 
 const names = ["q", "platform", "kind", "min", "from", "until", "archived"];
@@ -104,9 +104,3 @@ const columns = (known: Map<string, string>) => [
   { title: t("outliers.baseline"), number: true, cell: (point: Point) => number(point.baseline) },
   { title: t("outliers.peers"), number: true, cell: (point: Point) => number(point.peers) },
 ];
-
-function summaryOf(points: Point[]): string {
-  const best = points[0];
-  if (!best) return t("outliers.nothing");
-  return t("outliers.summary", { n: points.length, above: points.filter((point) => point.score > 1).length, score: number(best.score, 1), views: compact(best.views) });
-}

@@ -1,10 +1,13 @@
 // What was asked of every seed, what came, why not, and what to do.
-import type { Coverage as Row } from "../../gen/scrollery/v1/scroll_pb";
+import type { Coverage as Message } from "../../gen/scrollery/v1/scroll_pb";
 import { dateTime, number } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { Badge, type Tone } from "../ui/parts";
 import { Empty } from "../ui/states";
 import { Table } from "../ui/table";
+
+/** What the table shows of a seed. */
+export type CoverageRow = Pick<Message, "seed" | "platform" | "outcome" | "asked" | "returned" | "new" | "dropped" | "trimmed" | "retryAt">;
 
 const tones: Record<string, Tone> = { ok: "good", partial: "warn", empty: "plain", not_found: "bad", quota: "warn", blocked: "warn", misconfigured: "bad", unsupported: "plain", changed: "warn" };
 
@@ -14,7 +17,7 @@ const order = ["misconfigured", "not_found", "changed", "blocked", "quota", "par
 /** A run with many seeds shows these first. */
 const shown = 50;
 
-export function Coverage({ rows, over }: { rows: Row[]; over: boolean }) {
+export function Coverage({ rows, over }: { rows: CoverageRow[]; over: boolean }) {
   if (rows.length === 0) return <Empty title={t(over ? "coverage.none" : "coverage.soon")} />;
   const ordered = [...rows].sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome));
   return (
@@ -33,7 +36,7 @@ export function Coverage({ rows, over }: { rows: Row[]; over: boolean }) {
   );
 }
 
-function Outcome({ row }: { row: Row }) {
+function Outcome({ row }: { row: CoverageRow }) {
   return (
     <div class="outcome">
       <Badge tone={tones[row.outcome] ?? "plain"}>{word("outcome", row.outcome)}</Badge>

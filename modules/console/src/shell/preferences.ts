@@ -22,6 +22,10 @@ export function applyPreferences(): void {
 }
 
 function stored<T extends string>(key: string, known: T[]): T | undefined {
-  const value = localStorage.getItem(key);
-  return known.find((one) => one === value);
+  try {
+    const value = localStorage.getItem(key);
+    return known.find((one) => one === value);
+  } catch {
+    return undefined; // a frame without an origin of its own has no storage
+  }
 }

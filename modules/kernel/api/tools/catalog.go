@@ -34,6 +34,8 @@ type tool struct {
 	list string
 	// hasCursor and hasLimit are about the operation's own input.
 	hasCursor, hasLimit bool
+	// app shows its results; nil for none.
+	app *App
 }
 
 // described is the generated part of a tool.

@@ -16,6 +16,7 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,8 @@ type Config struct {
 	BaseURL string `yaml:"-"`
 	// Guide is the text of llms.txt.
 	Guide func() string `yaml:"-"`
+	// Apps are the pages of tools; none in a binary without the console.
+	Apps []App `yaml:"-"`
 }
 
 // Defaults returns the default configuration.
@@ -95,6 +98,7 @@ func Mount(mux *api.Mux, cfg Config) (*Server, error) {
 	for _, t := range tools {
 		s.byID[t.Id] = t
 	}
+	link(s.byID, cfg.Apps)
 	s.handler = mcp.NewStreamableHTTPHandler(s.serverOf, HandlerOptions())
 	mux.ServeAgents(s.serve)
 	return s, nil
@@ -117,7 +121,7 @@ func ServerOptions() *mcp.ServerOptions {
 		},
 		SetCacheable: func(_ context.Context, request mcp.Request, c *mcp.Cacheable) {
 			c.CacheScope, c.TTLMs = "private", lists
-			if _, reads := request.(*mcp.ReadResourceRequest); reads {
+			if read, reads := request.(*mcp.ReadResourceRequest); reads && !isApp(read.Params.URI) {
 				c.TTLMs = 0
 			}
 		},
@@ -239,7 +243,11 @@ func rescue(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 func (s *Server) newServer(offered []*tool, has func(scope string) bool, structured bool) *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "scrollery", Title: "Scrollery", Version: s.config.Version, WebsiteURL: s.config.BaseURL}, ServerOptions())
+	options := ServerOptions()
+	if slices.ContainsFunc(offered, func(t *tool) bool { return t.app != nil }) {
+		options.Capabilities.AddExtension(appsExtension, nil)
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "scrollery", Title: "Scrollery", Version: s.config.Version, WebsiteURL: s.config.BaseURL}, options)
 	server.AddReceivingMiddleware(rescue)
 	for _, t := range offered {
 		server.AddTool(t.known, func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -251,6 +259,7 @@ func (s *Server) newServer(offered []*tool, has func(scope string) bool, structu
 		})
 	}
 	s.addResources(server, has)
+	addApps(server, offered)
 	addPrompts(server)
 	if s.extend != nil {
 		s.extend(server)
