@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scrollery/scrollery/app"
@@ -280,13 +282,39 @@ func TestAgentsInTheLog(t *testing.T) {
 func TestServerCard(t *testing.T) {
 	t.Parallel()
 	running := apptest.Start(t)
-	var card struct {
-		Name    string
-		Remotes []struct{ Type, URL string }
+	text, err := os.ReadFile("../docs/server.json")
+	if err != nil {
+		t.Fatal(err)
 	}
-	running.Anonymous().Get(t, "GET /.well-known/mcp/server-card.json", &card)
-	if card.Name != "scrollery" || len(card.Remotes) != 1 || card.Remotes[0].URL != running.BaseURL+"/mcp" || card.Remotes[0].Type != "streamable-http" {
-		t.Errorf(`got %+v, want Name "scrollery", 1 Remote, URL %v and Type "streamable-http"`, card, running.BaseURL+"/mcp")
+	type described struct {
+		Name, Title, Description string
+		Remotes                  []struct {
+			Type    string
+			URL     string `json:"-"`
+			Headers []struct {
+				Name, Description, Value string
+				IsRequired, IsSecret     bool
+			}
+		}
+	}
+	var entry described
+	if err := json.Unmarshal(text, &entry); err != nil {
+		t.Fatal(err)
+	}
+	for path, media := range map[string]string{"/.well-known/mcp/server-card.json": "application/json", "/mcp/server-card": "application/mcp-server-card+json"} {
+		t.Run(path, func(t *testing.T) {
+			answer := running.Anonymous().Do(t, "GET "+path, "")
+			var card described
+			if err := json.Unmarshal(answer.Body, &card); err != nil || answer.Header.Get("Content-Type") != media {
+				t.Fatalf("got %s, %v: %s", answer.Header.Get("Content-Type"), err, answer.Body)
+			}
+			if diff := cmp.Diff(entry, card); diff != "" {
+				t.Errorf("the card is not the entry of docs/server.json (-entry +card):\n%s", diff)
+			}
+			if !strings.Contains(string(answer.Body), `"url": "`+running.BaseURL+`/mcp"`) || len(card.Description) > 100 {
+				t.Errorf("got %s", answer.Body)
+			}
+		})
 	}
 	if answer := running.Anonymous().Do(t, "POST /.well-known/mcp/server-card.json {}", ""); answer.Status != http.StatusMethodNotAllowed {
 		t.Errorf("POST answers %d, want %v", answer.Status, http.StatusMethodNotAllowed)

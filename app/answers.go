@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/changes"
+	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
@@ -19,6 +21,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/oauth"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -140,7 +143,7 @@ func kept(cfg Config) []account.Kept {
 		{Data: "changes", For: feed.Keep, Description: "The change feed."},
 		{Data: "webhook_deliveries", For: feed.Keep, Description: "Attempts to deliver to webhooks."},
 		{Data: "usage_events", For: cfg.Usage.KeepEvents, Description: "Calls that were made with the keys of the account."},
-		{Data: "recovery_codes", For: 24 * time.Hour, Description: "Codes and links for lost keys, after they have ended."},
+		{Data: "recovery_codes", For: 24 * time.Hour, Description: "Codes and links for lost keys, and sign-ins of agents, after they have ended."},
 		{Data: "account", Description: "Everything else: workspace, rules, scrolls, keys, payments, credits and sandbox files."},
 	}
 }
@@ -171,3 +174,55 @@ func pages(cfg Config) scrolls.Pages {
 	}
 	return webpage.New(cfg.Pages)
 }
+
+// signIns answers oauth.Mails.
+type signIns struct{ keys *keys.Service }
+
+func (a signIns) Ask(ctx context.Context, tx *store.Tx, email string) error {
+	return a.keys.AskSignIn(ctx, tx, email)
+}
+
+func (a signIns) Try(ctx context.Context, email, code, client string, then func(ctx context.Context, tx *store.Tx) error) (oauth.Tried, error) {
+	status, err := a.keys.SignIn(ctx, email, code, client, then)
+	return map[string]oauth.Tried{keys.ReissueCompleted: oauth.Right, keys.ReissueRateLimited: oauth.TooMany}[status], err
+}
+
+func (a signIns) Accounts(ctx context.Context, email string) ([]oauth.Account, error) {
+	found, err := a.keys.OwnedBy(ctx, email)
+	out := make([]oauth.Account, len(found))
+	for i, account := range found {
+		out[i] = oauth.Account(account)
+	}
+	return out, err
+}
+
+// agentSessions answers oauth.Sessions.
+type agentSessions struct{ keys *keys.Service }
+
+func (a agentSessions) Anchor(ctx context.Context, tx *store.Tx, accountID int64, scopes []string, since time.Time) (int64, error) {
+	id, err := a.keys.Anchor(ctx, tx, accountID, scopes, since)
+	if errors.Is(err, keys.ErrKeysChanged) {
+		err = oauth.ErrKeysChanged
+	}
+	return id, err
+}
+
+func (a agentSessions) Mint(ctx context.Context, tx *store.Tx, accountID, parentID int64, scopes []string) (oauth.Session, bool, error) {
+	made, id, ok, err := a.keys.MintUnder(ctx, tx, accountID, parentID, scopes)
+	return oauth.Session{Secret: made.Secret, KeyID: id, Scopes: made.Scopes, ExpiresAt: made.ExpiresAt}, ok, err
+}
+
+func (a agentSessions) End(ctx context.Context, tx *store.Tx, accountID, keyID int64) error {
+	return a.keys.End(ctx, tx, accountID, keyID)
+}
+
+// door answers oauth.Door.
+type door struct{ mux *api.Mux }
+
+func (d door) Client(r *http.Request) string { return d.mux.ClientOf(r) }
+
+func (d door) Spend(r *http.Request, name string, quota int) time.Duration {
+	return d.mux.SpendMinute(r, name, quota)
+}
+
+func (d door) AgentScopes() []string { return d.mux.AgentScopes() }

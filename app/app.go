@@ -31,6 +31,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/oauth"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/rules/preview"
@@ -71,6 +72,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 			func() fs.FS { return docs.Pages },
 			func(c Config) account.Config { return account.Config{BaseURL: c.BaseURL, Kept: kept(c)} },
 			func(c Config) webhooks.Config { return c.Webhooks },
+			func(c Config) oauth.Config { return oauth.Config{BaseURL: c.BaseURL, Transport: c.ClientDocuments} },
 			consoleFiles,
 		),
 		bindings,
@@ -93,6 +95,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 		changes.Module,
 		account.Module,
 		webhooks.Module,
+		oauth.Module,
 	)
 }
 

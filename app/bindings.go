@@ -20,6 +20,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/oauth"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/rules/preview"
@@ -52,6 +53,9 @@ var bindings = fx.Options(
 		webhookNeeds,
 		func(s *quota.Service) pluginhost.Quotas { return siteQuotas{s} },
 		accountNeeds,
+		func(m *api.Mux, k *keys.Service) oauth.Needs {
+			return oauth.Needs{Mails: signIns{k}, Sessions: agentSessions{k}, Door: door{m}}
+		},
 		func(a *admission) api.Admitter { return a },
 	),
 )

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -107,6 +108,9 @@ type Config struct {
 
 	// Console has the files of the console; nil for those in the binary.
 	Console fs.FS `yaml:"-"`
+	// ClientDocuments fetches the metadata documents of agents that sign in, for tests; nil
+	// dials public addresses.
+	ClientDocuments http.RoundTripper `yaml:"-"`
 
 	// The parts of the modules. The values above take precedence over the same values
 	// in a part.

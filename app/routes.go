@@ -15,6 +15,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/api/tools"
 	"github.com/scrollery/scrollery/modules/keys"
+	"github.com/scrollery/scrollery/modules/oauth"
 	"github.com/scrollery/scrollery/modules/site"
 )
 
@@ -28,24 +29,29 @@ type Routes struct {
 	site     *site.Site
 	console  *console.Console
 	agents   *tools.Server
+	oauth    *oauth.Service
 	tracing  tracing
 	log      *slog.Logger
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, site *site.Site, console *console.Console, agents *tools.Server, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, site *site.Site, console *console.Console, agents *tools.Server, authorizations *oauth.Service, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
 	return &Routes{
-		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, site: site, console: console, agents: agents, tracing: tracing, log: log,
+		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, site: site, console: console, agents: agents, oauth: authorizations, tracing: tracing, log: log,
 	}
 }
 
 // Handler serves the API on every path that own does not report.
 func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for path, handler := range map[string]http.Handler{"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery, account.LinkPath: r.deletion, tools.CardPath: http.HandlerFunc(r.agents.ServeCard)} {
+	card := http.HandlerFunc(r.agents.ServeCard)
+	for path, handler := range map[string]http.Handler{
+		"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery, account.LinkPath: r.deletion,
+		tools.CardPath: card, tools.AgentCardPath: card,
+	} {
 		mux.Handle(path, logged(path, handler, r.log))
 	}
-	pages, app := logged(site.DocsPath, r.site, r.log), logged(console.Path, r.console, r.log)
+	pages, app, programs := logged(site.DocsPath, r.site, r.log), logged(console.Path, r.console, r.log), logged(oauth.AuthorizePath, r.oauth, r.log)
 	operations := r.mux.Handler()
 	if r.tracing != nil {
 		operations = r.tracing(operations)
@@ -53,6 +59,10 @@ func (r *Routes) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if own(request.URL.Path) {
 			mux.ServeHTTP(w, request)
+			return
+		}
+		if oauth.Owns(request.URL.Path) {
+			programs.ServeHTTP(w, request)
 			return
 		}
 		if site.Owns(request.URL.Path) {
@@ -69,7 +79,7 @@ func (r *Routes) Handler() http.Handler {
 
 // own reports whether the path is not part of the API.
 func own(path string) bool {
-	return path == billing.WebhookPath || path == tools.CardPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath)
+	return path == billing.WebhookPath || path == tools.CardPath || path == tools.AgentCardPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath)
 }
 
 // newAgents serves the operations of mux to agents, too.

@@ -105,6 +105,7 @@ var withoutTenant = []excuse{
 	{`FROM "subscriptions" WHERE "subscriptions"."account_id" IN (…)`, "a job reads the plans of accounts that it names"},
 	{`FROM libraries WHERE method <> ?`, "a job looks for libraries to score again"},
 	{`FROM "checkouts" WHERE`, "a checkout comes before its account"},
+	{`FROM "authorizations" WHERE`, "an agent signs in before its account is known"},
 	{`FROM "codes" WHERE`, "a code is asked for by a visitor without a key"},
 	{`FROM "keys" WHERE "keys"."parent_id" IS NOT NULL`, "a job deletes expired sessions, of all tenants"},
 	{`FROM "quota_entries" WHERE "quota_entries"."ends_at"`, "a job deletes old entries of sites' quotas"},

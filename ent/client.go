@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/scrollery/scrollery/ent/account"
 	"github.com/scrollery/scrollery/ent/auditentry"
+	"github.com/scrollery/scrollery/ent/authorization"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
@@ -58,6 +59,8 @@ type Client struct {
 	Account *AccountClient
 	// AuditEntry is the client for interacting with the AuditEntry builders.
 	AuditEntry *AuditEntryClient
+	// Authorization is the client for interacting with the Authorization builders.
+	Authorization *AuthorizationClient
 	// Checkout is the client for interacting with the Checkout builders.
 	Checkout *CheckoutClient
 	// Code is the client for interacting with the Code builders.
@@ -136,6 +139,7 @@ func NewClient(opts ...Option) *Client {
 func (c *Client) init() {
 	c.Account = NewAccountClient(c.config)
 	c.AuditEntry = NewAuditEntryClient(c.config)
+	c.Authorization = NewAuthorizationClient(c.config)
 	c.Checkout = NewCheckoutClient(c.config)
 	c.Code = NewCodeClient(c.config)
 	c.Creator = NewCreatorClient(c.config)
@@ -263,6 +267,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		config:          cfg,
 		Account:         NewAccountClient(cfg),
 		AuditEntry:      NewAuditEntryClient(cfg),
+		Authorization:   NewAuthorizationClient(cfg),
 		Checkout:        NewCheckoutClient(cfg),
 		Code:            NewCodeClient(cfg),
 		Creator:         NewCreatorClient(cfg),
@@ -317,6 +322,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		config:          cfg,
 		Account:         NewAccountClient(cfg),
 		AuditEntry:      NewAuditEntryClient(cfg),
+		Authorization:   NewAuthorizationClient(cfg),
 		Checkout:        NewCheckoutClient(cfg),
 		Code:            NewCodeClient(cfg),
 		Creator:         NewCreatorClient(cfg),
@@ -379,9 +385,9 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
-		c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche,
-		c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
+		c.Account, c.AuditEntry, c.Authorization, c.Checkout, c.Code, c.Creator,
+		c.CreditBalance, c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun,
+		c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
 		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll,
 		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
 		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
@@ -395,9 +401,9 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.Account, c.AuditEntry, c.Checkout, c.Code, c.Creator, c.CreditBalance,
-		c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche,
-		c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
+		c.Account, c.AuditEntry, c.Authorization, c.Checkout, c.Code, c.Creator,
+		c.CreditBalance, c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun,
+		c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
 		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll,
 		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
 		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
@@ -414,6 +420,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Account.mutate(ctx, m)
 	case *AuditEntryMutation:
 		return c.AuditEntry.mutate(ctx, m)
+	case *AuthorizationMutation:
+		return c.Authorization.mutate(ctx, m)
 	case *CheckoutMutation:
 		return c.Checkout.mutate(ctx, m)
 	case *CodeMutation:
@@ -750,6 +758,139 @@ func (c *AuditEntryClient) mutate(ctx context.Context, m *AuditEntryMutation) (V
 		return (&AuditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown AuditEntry mutation op: %q", m.Op())
+	}
+}
+
+// AuthorizationClient is a client for the Authorization schema.
+type AuthorizationClient struct {
+	config
+}
+
+// NewAuthorizationClient returns a client for the Authorization from the given config.
+func NewAuthorizationClient(c config) *AuthorizationClient {
+	return &AuthorizationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `authorization.Hooks(f(g(h())))`.
+func (c *AuthorizationClient) Use(hooks ...Hook) {
+	c.hooks.Authorization = append(c.hooks.Authorization, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `authorization.Intercept(f(g(h())))`.
+func (c *AuthorizationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Authorization = append(c.inters.Authorization, interceptors...)
+}
+
+// Create returns a builder for creating a Authorization entity.
+func (c *AuthorizationClient) Create() *AuthorizationCreate {
+	mutation := newAuthorizationMutation(c.config, OpCreate)
+	return &AuthorizationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Authorization entities.
+func (c *AuthorizationClient) CreateBulk(builders ...*AuthorizationCreate) *AuthorizationCreateBulk {
+	return &AuthorizationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuthorizationClient) MapCreateBulk(slice any, setFunc func(*AuthorizationCreate, int)) *AuthorizationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuthorizationCreateBulk{err: fmt.Errorf("calling to AuthorizationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuthorizationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuthorizationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Authorization.
+func (c *AuthorizationClient) Update() *AuthorizationUpdate {
+	mutation := newAuthorizationMutation(c.config, OpUpdate)
+	return &AuthorizationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuthorizationClient) UpdateOne(_m *Authorization) *AuthorizationUpdateOne {
+	mutation := newAuthorizationMutation(c.config, OpUpdateOne, withAuthorization(_m))
+	return &AuthorizationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuthorizationClient) UpdateOneID(id int64) *AuthorizationUpdateOne {
+	mutation := newAuthorizationMutation(c.config, OpUpdateOne, withAuthorizationID(id))
+	return &AuthorizationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Authorization.
+func (c *AuthorizationClient) Delete() *AuthorizationDelete {
+	mutation := newAuthorizationMutation(c.config, OpDelete)
+	return &AuthorizationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuthorizationClient) DeleteOne(_m *Authorization) *AuthorizationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuthorizationClient) DeleteOneID(id int64) *AuthorizationDeleteOne {
+	builder := c.Delete().Where(authorization.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuthorizationDeleteOne{builder}
+}
+
+// Query returns a query builder for Authorization.
+func (c *AuthorizationClient) Query() *AuthorizationQuery {
+	return &AuthorizationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuthorization},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Authorization entity by its id.
+func (c *AuthorizationClient) Get(ctx context.Context, id int64) (*Authorization, error) {
+	return c.Query().Where(authorization.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuthorizationClient) GetX(ctx context.Context, id int64) *Authorization {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AuthorizationClient) Hooks() []Hook {
+	return c.hooks.Authorization
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuthorizationClient) Interceptors() []Interceptor {
+	return c.inters.Authorization
+}
+
+func (c *AuthorizationClient) mutate(ctx context.Context, m *AuthorizationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuthorizationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuthorizationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuthorizationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuthorizationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Authorization mutation op: %q", m.Op())
 	}
 }
 
@@ -5199,18 +5340,20 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Feed,
-		Job, Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
-		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, ScorePoint, Scroll,
-		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
-		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
+		Account, AuditEntry, Authorization, Checkout, Code, Creator, CreditBalance,
+		CreditEntry, Feed, Job, Key, Library, LibraryRun, Niche, Observation,
+		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxCall,
+		SandboxFile, ScorePoint, Scroll, ScrollRecord, Subscription, Trend,
+		TrendWindow, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
+		WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
-		Account, AuditEntry, Checkout, Code, Creator, CreditBalance, CreditEntry, Feed,
-		Job, Key, Library, LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry,
-		Recurrence, RuleItem, Ruleset, SandboxCall, SandboxFile, ScorePoint, Scroll,
-		ScrollRecord, Subscription, Trend, TrendWindow, UsageCounter, UsageEvent,
-		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
+		Account, AuditEntry, Authorization, Checkout, Code, Creator, CreditBalance,
+		CreditEntry, Feed, Job, Key, Library, LibraryRun, Niche, Observation,
+		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxCall,
+		SandboxFile, ScorePoint, Scroll, ScrollRecord, Subscription, Trend,
+		TrendWindow, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
+		WebhookDelivery, Workspace []ent.Interceptor
 	}
 )
 

@@ -18,6 +18,8 @@ type Code struct {
 	ID int64 `json:"id,omitempty"`
 	// Lower case; unknown addresses have rows too, so that answers do not reveal which are known.
 	Email string `json:"email,omitempty"`
+	// `sign_in`, or null for a lost key: a code of one is none of the other.
+	Purpose *string `json:"purpose,omitempty"`
 	// Null for an unknown address.
 	AccountID *int64 `json:"account_id,omitempty"`
 	// HMAC-SHA-256 of the code under a salt of its own.
@@ -50,7 +52,7 @@ func (*Code) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case code.FieldID, code.FieldAccountID, code.FieldCreatedAt, code.FieldExpiresAt, code.FieldTries, code.FieldUsedAt, code.FieldLinkExpiresAt:
 			values[i] = new(sql.NullInt64)
-		case code.FieldEmail:
+		case code.FieldEmail, code.FieldPurpose:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -78,6 +80,13 @@ func (_m *Code) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field email", values[i])
 			} else if value.Valid {
 				_m.Email = value.String
+			}
+		case code.FieldPurpose:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field purpose", values[i])
+			} else if value.Valid {
+				_m.Purpose = new(string)
+				*_m.Purpose = value.String
 			}
 		case code.FieldAccountID:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -180,6 +189,11 @@ func (_m *Code) String() string {
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
 	builder.WriteString("email=")
 	builder.WriteString(_m.Email)
+	builder.WriteString(", ")
+	if v := _m.Purpose; v != nil {
+		builder.WriteString("purpose=")
+		builder.WriteString(*v)
+	}
 	builder.WriteString(", ")
 	if v := _m.AccountID; v != nil {
 		builder.WriteString("account_id=")

@@ -27,6 +27,20 @@ func (_c *CodeCreate) SetEmail(v string) *CodeCreate {
 	return _c
 }
 
+// SetPurpose sets the "purpose" field.
+func (_c *CodeCreate) SetPurpose(v string) *CodeCreate {
+	_c.mutation.SetPurpose(v)
+	return _c
+}
+
+// SetNillablePurpose sets the "purpose" field if the given value is not nil.
+func (_c *CodeCreate) SetNillablePurpose(v *string) *CodeCreate {
+	if v != nil {
+		_c.SetPurpose(*v)
+	}
+	return _c
+}
+
 // SetAccountID sets the "account_id" field.
 func (_c *CodeCreate) SetAccountID(v int64) *CodeCreate {
 	_c.mutation.SetAccountID(v)
@@ -222,6 +236,10 @@ func (_c *CodeCreate) createSpec() (*Code, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Email(); ok {
 		_spec.SetField(code.FieldEmail, field.TypeString, value)
 		_node.Email = value
+	}
+	if value, ok := _c.mutation.Purpose(); ok {
+		_spec.SetField(code.FieldPurpose, field.TypeString, value)
+		_node.Purpose = &value
 	}
 	if value, ok := _c.mutation.AccountID(); ok {
 		_spec.SetField(code.FieldAccountID, field.TypeInt64, value)
@@ -436,6 +454,9 @@ func (u *CodeUpsertOne) UpdateNewValues() *CodeUpsertOne {
 		}
 		if _, exists := u.create.mutation.Email(); exists {
 			s.SetIgnore(code.FieldEmail)
+		}
+		if _, exists := u.create.mutation.Purpose(); exists {
+			s.SetIgnore(code.FieldPurpose)
 		}
 		if _, exists := u.create.mutation.AccountID(); exists {
 			s.SetIgnore(code.FieldAccountID)
@@ -786,6 +807,9 @@ func (u *CodeUpsertBulk) UpdateNewValues() *CodeUpsertBulk {
 			}
 			if _, exists := b.mutation.Email(); exists {
 				s.SetIgnore(code.FieldEmail)
+			}
+			if _, exists := b.mutation.Purpose(); exists {
+				s.SetIgnore(code.FieldPurpose)
 			}
 			if _, exists := b.mutation.AccountID(); exists {
 				s.SetIgnore(code.FieldAccountID)

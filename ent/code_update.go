@@ -183,6 +183,9 @@ func (_u *CodeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			}
 		}
 	}
+	if _u.mutation.PurposeCleared() {
+		_spec.ClearField(code.FieldPurpose, field.TypeString)
+	}
 	if _u.mutation.AccountIDCleared() {
 		_spec.ClearField(code.FieldAccountID, field.TypeInt64)
 	}
@@ -431,6 +434,9 @@ func (_u *CodeUpdateOne) sqlSave(ctx context.Context) (_node *Code, err error) {
 				ps[i](selector)
 			}
 		}
+	}
+	if _u.mutation.PurposeCleared() {
+		_spec.ClearField(code.FieldPurpose, field.TypeString)
 	}
 	if _u.mutation.AccountIDCleared() {
 		_spec.ClearField(code.FieldAccountID, field.TypeInt64)

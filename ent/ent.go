@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/scrollery/scrollery/ent/account"
 	"github.com/scrollery/scrollery/ent/auditentry"
+	"github.com/scrollery/scrollery/ent/authorization"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
@@ -109,6 +110,7 @@ func checkColumn(t, c string) error {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
 			account.Table:         account.ValidColumn,
 			auditentry.Table:      auditentry.ValidColumn,
+			authorization.Table:   authorization.ValidColumn,
 			checkout.Table:        checkout.ValidColumn,
 			code.Table:            code.ValidColumn,
 			creator.Table:         creator.ValidColumn,

@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/scrollery/scrollery/ent/account"
 	"github.com/scrollery/scrollery/ent/auditentry"
+	"github.com/scrollery/scrollery/ent/authorization"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
@@ -59,6 +60,7 @@ const (
 	// Node types.
 	TypeAccount         = "Account"
 	TypeAuditEntry      = "AuditEntry"
+	TypeAuthorization   = "Authorization"
 	TypeCheckout        = "Checkout"
 	TypeCode            = "Code"
 	TypeCreator         = "Creator"
@@ -1207,6 +1209,1378 @@ func (m *AuditEntryMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *AuditEntryMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown AuditEntry edge %s", name)
+}
+
+// AuthorizationMutation represents an operation that mutates the Authorization nodes in the graph.
+type AuthorizationMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *int64
+	secret_hash    *[]byte
+	step           *string
+	email          *string
+	client_id      *string
+	redirect_uri   *string
+	state          *string
+	scopes         *string
+	challenge      *string
+	resource       *string
+	account_id     *int64
+	addaccount_id  *int64
+	parent_id      *int64
+	addparent_id   *int64
+	key_id         *int64
+	addkey_id      *int64
+	created_at     *int64
+	addcreated_at  *int64
+	verified_at    *int64
+	addverified_at *int64
+	expires_at     *int64
+	addexpires_at  *int64
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*Authorization, error)
+	predicates     []predicate.Authorization
+}
+
+var _ ent.Mutation = (*AuthorizationMutation)(nil)
+
+// authorizationOption allows management of the mutation configuration using functional options.
+type authorizationOption func(*AuthorizationMutation)
+
+// newAuthorizationMutation creates new mutation for the Authorization entity.
+func newAuthorizationMutation(c config, op Op, opts ...authorizationOption) *AuthorizationMutation {
+	m := &AuthorizationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAuthorization,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAuthorizationID sets the ID field of the mutation.
+func withAuthorizationID(id int64) authorizationOption {
+	return func(m *AuthorizationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Authorization
+		)
+		m.oldValue = func(ctx context.Context) (*Authorization, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Authorization.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAuthorization sets the old Authorization of the mutation.
+func withAuthorization(node *Authorization) authorizationOption {
+	return func(m *AuthorizationMutation) {
+		m.oldValue = func(context.Context) (*Authorization, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AuthorizationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AuthorizationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Authorization entities.
+func (m *AuthorizationMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AuthorizationMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AuthorizationMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Authorization.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetSecretHash sets the "secret_hash" field.
+func (m *AuthorizationMutation) SetSecretHash(b []byte) {
+	m.secret_hash = &b
+}
+
+// SecretHash returns the value of the "secret_hash" field in the mutation.
+func (m *AuthorizationMutation) SecretHash() (r []byte, exists bool) {
+	v := m.secret_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecretHash returns the old "secret_hash" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldSecretHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecretHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecretHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecretHash: %w", err)
+	}
+	return oldValue.SecretHash, nil
+}
+
+// ResetSecretHash resets all changes to the "secret_hash" field.
+func (m *AuthorizationMutation) ResetSecretHash() {
+	m.secret_hash = nil
+}
+
+// SetStep sets the "step" field.
+func (m *AuthorizationMutation) SetStep(s string) {
+	m.step = &s
+}
+
+// Step returns the value of the "step" field in the mutation.
+func (m *AuthorizationMutation) Step() (r string, exists bool) {
+	v := m.step
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStep returns the old "step" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldStep(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStep is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStep requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStep: %w", err)
+	}
+	return oldValue.Step, nil
+}
+
+// ResetStep resets all changes to the "step" field.
+func (m *AuthorizationMutation) ResetStep() {
+	m.step = nil
+}
+
+// SetEmail sets the "email" field.
+func (m *AuthorizationMutation) SetEmail(s string) {
+	m.email = &s
+}
+
+// Email returns the value of the "email" field in the mutation.
+func (m *AuthorizationMutation) Email() (r string, exists bool) {
+	v := m.email
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmail returns the old "email" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldEmail(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmail is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmail requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmail: %w", err)
+	}
+	return oldValue.Email, nil
+}
+
+// ResetEmail resets all changes to the "email" field.
+func (m *AuthorizationMutation) ResetEmail() {
+	m.email = nil
+}
+
+// SetClientID sets the "client_id" field.
+func (m *AuthorizationMutation) SetClientID(s string) {
+	m.client_id = &s
+}
+
+// ClientID returns the value of the "client_id" field in the mutation.
+func (m *AuthorizationMutation) ClientID() (r string, exists bool) {
+	v := m.client_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClientID returns the old "client_id" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldClientID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClientID: %w", err)
+	}
+	return oldValue.ClientID, nil
+}
+
+// ResetClientID resets all changes to the "client_id" field.
+func (m *AuthorizationMutation) ResetClientID() {
+	m.client_id = nil
+}
+
+// SetRedirectURI sets the "redirect_uri" field.
+func (m *AuthorizationMutation) SetRedirectURI(s string) {
+	m.redirect_uri = &s
+}
+
+// RedirectURI returns the value of the "redirect_uri" field in the mutation.
+func (m *AuthorizationMutation) RedirectURI() (r string, exists bool) {
+	v := m.redirect_uri
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRedirectURI returns the old "redirect_uri" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldRedirectURI(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRedirectURI is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRedirectURI requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRedirectURI: %w", err)
+	}
+	return oldValue.RedirectURI, nil
+}
+
+// ResetRedirectURI resets all changes to the "redirect_uri" field.
+func (m *AuthorizationMutation) ResetRedirectURI() {
+	m.redirect_uri = nil
+}
+
+// SetState sets the "state" field.
+func (m *AuthorizationMutation) SetState(s string) {
+	m.state = &s
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *AuthorizationMutation) State() (r string, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldState(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *AuthorizationMutation) ResetState() {
+	m.state = nil
+}
+
+// SetScopes sets the "scopes" field.
+func (m *AuthorizationMutation) SetScopes(s string) {
+	m.scopes = &s
+}
+
+// Scopes returns the value of the "scopes" field in the mutation.
+func (m *AuthorizationMutation) Scopes() (r string, exists bool) {
+	v := m.scopes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScopes returns the old "scopes" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldScopes(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScopes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScopes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScopes: %w", err)
+	}
+	return oldValue.Scopes, nil
+}
+
+// ResetScopes resets all changes to the "scopes" field.
+func (m *AuthorizationMutation) ResetScopes() {
+	m.scopes = nil
+}
+
+// SetChallenge sets the "challenge" field.
+func (m *AuthorizationMutation) SetChallenge(s string) {
+	m.challenge = &s
+}
+
+// Challenge returns the value of the "challenge" field in the mutation.
+func (m *AuthorizationMutation) Challenge() (r string, exists bool) {
+	v := m.challenge
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChallenge returns the old "challenge" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldChallenge(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChallenge is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChallenge requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChallenge: %w", err)
+	}
+	return oldValue.Challenge, nil
+}
+
+// ResetChallenge resets all changes to the "challenge" field.
+func (m *AuthorizationMutation) ResetChallenge() {
+	m.challenge = nil
+}
+
+// SetResource sets the "resource" field.
+func (m *AuthorizationMutation) SetResource(s string) {
+	m.resource = &s
+}
+
+// Resource returns the value of the "resource" field in the mutation.
+func (m *AuthorizationMutation) Resource() (r string, exists bool) {
+	v := m.resource
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResource returns the old "resource" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldResource(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResource: %w", err)
+	}
+	return oldValue.Resource, nil
+}
+
+// ResetResource resets all changes to the "resource" field.
+func (m *AuthorizationMutation) ResetResource() {
+	m.resource = nil
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *AuthorizationMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *AuthorizationMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldAccountID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *AuthorizationMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *AuthorizationMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearAccountID clears the value of the "account_id" field.
+func (m *AuthorizationMutation) ClearAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+	m.clearedFields[authorization.FieldAccountID] = struct{}{}
+}
+
+// AccountIDCleared returns if the "account_id" field was cleared in this mutation.
+func (m *AuthorizationMutation) AccountIDCleared() bool {
+	_, ok := m.clearedFields[authorization.FieldAccountID]
+	return ok
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *AuthorizationMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+	delete(m.clearedFields, authorization.FieldAccountID)
+}
+
+// SetParentID sets the "parent_id" field.
+func (m *AuthorizationMutation) SetParentID(i int64) {
+	m.parent_id = &i
+	m.addparent_id = nil
+}
+
+// ParentID returns the value of the "parent_id" field in the mutation.
+func (m *AuthorizationMutation) ParentID() (r int64, exists bool) {
+	v := m.parent_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldParentID returns the old "parent_id" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldParentID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldParentID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldParentID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldParentID: %w", err)
+	}
+	return oldValue.ParentID, nil
+}
+
+// AddParentID adds i to the "parent_id" field.
+func (m *AuthorizationMutation) AddParentID(i int64) {
+	if m.addparent_id != nil {
+		*m.addparent_id += i
+	} else {
+		m.addparent_id = &i
+	}
+}
+
+// AddedParentID returns the value that was added to the "parent_id" field in this mutation.
+func (m *AuthorizationMutation) AddedParentID() (r int64, exists bool) {
+	v := m.addparent_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearParentID clears the value of the "parent_id" field.
+func (m *AuthorizationMutation) ClearParentID() {
+	m.parent_id = nil
+	m.addparent_id = nil
+	m.clearedFields[authorization.FieldParentID] = struct{}{}
+}
+
+// ParentIDCleared returns if the "parent_id" field was cleared in this mutation.
+func (m *AuthorizationMutation) ParentIDCleared() bool {
+	_, ok := m.clearedFields[authorization.FieldParentID]
+	return ok
+}
+
+// ResetParentID resets all changes to the "parent_id" field.
+func (m *AuthorizationMutation) ResetParentID() {
+	m.parent_id = nil
+	m.addparent_id = nil
+	delete(m.clearedFields, authorization.FieldParentID)
+}
+
+// SetKeyID sets the "key_id" field.
+func (m *AuthorizationMutation) SetKeyID(i int64) {
+	m.key_id = &i
+	m.addkey_id = nil
+}
+
+// KeyID returns the value of the "key_id" field in the mutation.
+func (m *AuthorizationMutation) KeyID() (r int64, exists bool) {
+	v := m.key_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKeyID returns the old "key_id" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldKeyID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKeyID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKeyID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKeyID: %w", err)
+	}
+	return oldValue.KeyID, nil
+}
+
+// AddKeyID adds i to the "key_id" field.
+func (m *AuthorizationMutation) AddKeyID(i int64) {
+	if m.addkey_id != nil {
+		*m.addkey_id += i
+	} else {
+		m.addkey_id = &i
+	}
+}
+
+// AddedKeyID returns the value that was added to the "key_id" field in this mutation.
+func (m *AuthorizationMutation) AddedKeyID() (r int64, exists bool) {
+	v := m.addkey_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearKeyID clears the value of the "key_id" field.
+func (m *AuthorizationMutation) ClearKeyID() {
+	m.key_id = nil
+	m.addkey_id = nil
+	m.clearedFields[authorization.FieldKeyID] = struct{}{}
+}
+
+// KeyIDCleared returns if the "key_id" field was cleared in this mutation.
+func (m *AuthorizationMutation) KeyIDCleared() bool {
+	_, ok := m.clearedFields[authorization.FieldKeyID]
+	return ok
+}
+
+// ResetKeyID resets all changes to the "key_id" field.
+func (m *AuthorizationMutation) ResetKeyID() {
+	m.key_id = nil
+	m.addkey_id = nil
+	delete(m.clearedFields, authorization.FieldKeyID)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AuthorizationMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AuthorizationMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *AuthorizationMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *AuthorizationMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AuthorizationMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// SetVerifiedAt sets the "verified_at" field.
+func (m *AuthorizationMutation) SetVerifiedAt(i int64) {
+	m.verified_at = &i
+	m.addverified_at = nil
+}
+
+// VerifiedAt returns the value of the "verified_at" field in the mutation.
+func (m *AuthorizationMutation) VerifiedAt() (r int64, exists bool) {
+	v := m.verified_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVerifiedAt returns the old "verified_at" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldVerifiedAt(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVerifiedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVerifiedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVerifiedAt: %w", err)
+	}
+	return oldValue.VerifiedAt, nil
+}
+
+// AddVerifiedAt adds i to the "verified_at" field.
+func (m *AuthorizationMutation) AddVerifiedAt(i int64) {
+	if m.addverified_at != nil {
+		*m.addverified_at += i
+	} else {
+		m.addverified_at = &i
+	}
+}
+
+// AddedVerifiedAt returns the value that was added to the "verified_at" field in this mutation.
+func (m *AuthorizationMutation) AddedVerifiedAt() (r int64, exists bool) {
+	v := m.addverified_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearVerifiedAt clears the value of the "verified_at" field.
+func (m *AuthorizationMutation) ClearVerifiedAt() {
+	m.verified_at = nil
+	m.addverified_at = nil
+	m.clearedFields[authorization.FieldVerifiedAt] = struct{}{}
+}
+
+// VerifiedAtCleared returns if the "verified_at" field was cleared in this mutation.
+func (m *AuthorizationMutation) VerifiedAtCleared() bool {
+	_, ok := m.clearedFields[authorization.FieldVerifiedAt]
+	return ok
+}
+
+// ResetVerifiedAt resets all changes to the "verified_at" field.
+func (m *AuthorizationMutation) ResetVerifiedAt() {
+	m.verified_at = nil
+	m.addverified_at = nil
+	delete(m.clearedFields, authorization.FieldVerifiedAt)
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *AuthorizationMutation) SetExpiresAt(i int64) {
+	m.expires_at = &i
+	m.addexpires_at = nil
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *AuthorizationMutation) ExpiresAt() (r int64, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the Authorization entity.
+// If the Authorization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuthorizationMutation) OldExpiresAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// AddExpiresAt adds i to the "expires_at" field.
+func (m *AuthorizationMutation) AddExpiresAt(i int64) {
+	if m.addexpires_at != nil {
+		*m.addexpires_at += i
+	} else {
+		m.addexpires_at = &i
+	}
+}
+
+// AddedExpiresAt returns the value that was added to the "expires_at" field in this mutation.
+func (m *AuthorizationMutation) AddedExpiresAt() (r int64, exists bool) {
+	v := m.addexpires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *AuthorizationMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	m.addexpires_at = nil
+}
+
+// Where appends a list predicates to the AuthorizationMutation builder.
+func (m *AuthorizationMutation) Where(ps ...predicate.Authorization) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AuthorizationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AuthorizationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Authorization, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AuthorizationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AuthorizationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Authorization).
+func (m *AuthorizationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AuthorizationMutation) Fields() []string {
+	fields := make([]string, 0, 15)
+	if m.secret_hash != nil {
+		fields = append(fields, authorization.FieldSecretHash)
+	}
+	if m.step != nil {
+		fields = append(fields, authorization.FieldStep)
+	}
+	if m.email != nil {
+		fields = append(fields, authorization.FieldEmail)
+	}
+	if m.client_id != nil {
+		fields = append(fields, authorization.FieldClientID)
+	}
+	if m.redirect_uri != nil {
+		fields = append(fields, authorization.FieldRedirectURI)
+	}
+	if m.state != nil {
+		fields = append(fields, authorization.FieldState)
+	}
+	if m.scopes != nil {
+		fields = append(fields, authorization.FieldScopes)
+	}
+	if m.challenge != nil {
+		fields = append(fields, authorization.FieldChallenge)
+	}
+	if m.resource != nil {
+		fields = append(fields, authorization.FieldResource)
+	}
+	if m.account_id != nil {
+		fields = append(fields, authorization.FieldAccountID)
+	}
+	if m.parent_id != nil {
+		fields = append(fields, authorization.FieldParentID)
+	}
+	if m.key_id != nil {
+		fields = append(fields, authorization.FieldKeyID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, authorization.FieldCreatedAt)
+	}
+	if m.verified_at != nil {
+		fields = append(fields, authorization.FieldVerifiedAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, authorization.FieldExpiresAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AuthorizationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case authorization.FieldSecretHash:
+		return m.SecretHash()
+	case authorization.FieldStep:
+		return m.Step()
+	case authorization.FieldEmail:
+		return m.Email()
+	case authorization.FieldClientID:
+		return m.ClientID()
+	case authorization.FieldRedirectURI:
+		return m.RedirectURI()
+	case authorization.FieldState:
+		return m.State()
+	case authorization.FieldScopes:
+		return m.Scopes()
+	case authorization.FieldChallenge:
+		return m.Challenge()
+	case authorization.FieldResource:
+		return m.Resource()
+	case authorization.FieldAccountID:
+		return m.AccountID()
+	case authorization.FieldParentID:
+		return m.ParentID()
+	case authorization.FieldKeyID:
+		return m.KeyID()
+	case authorization.FieldCreatedAt:
+		return m.CreatedAt()
+	case authorization.FieldVerifiedAt:
+		return m.VerifiedAt()
+	case authorization.FieldExpiresAt:
+		return m.ExpiresAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AuthorizationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case authorization.FieldSecretHash:
+		return m.OldSecretHash(ctx)
+	case authorization.FieldStep:
+		return m.OldStep(ctx)
+	case authorization.FieldEmail:
+		return m.OldEmail(ctx)
+	case authorization.FieldClientID:
+		return m.OldClientID(ctx)
+	case authorization.FieldRedirectURI:
+		return m.OldRedirectURI(ctx)
+	case authorization.FieldState:
+		return m.OldState(ctx)
+	case authorization.FieldScopes:
+		return m.OldScopes(ctx)
+	case authorization.FieldChallenge:
+		return m.OldChallenge(ctx)
+	case authorization.FieldResource:
+		return m.OldResource(ctx)
+	case authorization.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case authorization.FieldParentID:
+		return m.OldParentID(ctx)
+	case authorization.FieldKeyID:
+		return m.OldKeyID(ctx)
+	case authorization.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case authorization.FieldVerifiedAt:
+		return m.OldVerifiedAt(ctx)
+	case authorization.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Authorization field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuthorizationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case authorization.FieldSecretHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecretHash(v)
+		return nil
+	case authorization.FieldStep:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStep(v)
+		return nil
+	case authorization.FieldEmail:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmail(v)
+		return nil
+	case authorization.FieldClientID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClientID(v)
+		return nil
+	case authorization.FieldRedirectURI:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRedirectURI(v)
+		return nil
+	case authorization.FieldState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case authorization.FieldScopes:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScopes(v)
+		return nil
+	case authorization.FieldChallenge:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChallenge(v)
+		return nil
+	case authorization.FieldResource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResource(v)
+		return nil
+	case authorization.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case authorization.FieldParentID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetParentID(v)
+		return nil
+	case authorization.FieldKeyID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKeyID(v)
+		return nil
+	case authorization.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case authorization.FieldVerifiedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVerifiedAt(v)
+		return nil
+	case authorization.FieldExpiresAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Authorization field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AuthorizationMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, authorization.FieldAccountID)
+	}
+	if m.addparent_id != nil {
+		fields = append(fields, authorization.FieldParentID)
+	}
+	if m.addkey_id != nil {
+		fields = append(fields, authorization.FieldKeyID)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, authorization.FieldCreatedAt)
+	}
+	if m.addverified_at != nil {
+		fields = append(fields, authorization.FieldVerifiedAt)
+	}
+	if m.addexpires_at != nil {
+		fields = append(fields, authorization.FieldExpiresAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AuthorizationMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case authorization.FieldAccountID:
+		return m.AddedAccountID()
+	case authorization.FieldParentID:
+		return m.AddedParentID()
+	case authorization.FieldKeyID:
+		return m.AddedKeyID()
+	case authorization.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	case authorization.FieldVerifiedAt:
+		return m.AddedVerifiedAt()
+	case authorization.FieldExpiresAt:
+		return m.AddedExpiresAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuthorizationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case authorization.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case authorization.FieldParentID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddParentID(v)
+		return nil
+	case authorization.FieldKeyID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddKeyID(v)
+		return nil
+	case authorization.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	case authorization.FieldVerifiedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVerifiedAt(v)
+		return nil
+	case authorization.FieldExpiresAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Authorization numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AuthorizationMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(authorization.FieldAccountID) {
+		fields = append(fields, authorization.FieldAccountID)
+	}
+	if m.FieldCleared(authorization.FieldParentID) {
+		fields = append(fields, authorization.FieldParentID)
+	}
+	if m.FieldCleared(authorization.FieldKeyID) {
+		fields = append(fields, authorization.FieldKeyID)
+	}
+	if m.FieldCleared(authorization.FieldVerifiedAt) {
+		fields = append(fields, authorization.FieldVerifiedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AuthorizationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AuthorizationMutation) ClearField(name string) error {
+	switch name {
+	case authorization.FieldAccountID:
+		m.ClearAccountID()
+		return nil
+	case authorization.FieldParentID:
+		m.ClearParentID()
+		return nil
+	case authorization.FieldKeyID:
+		m.ClearKeyID()
+		return nil
+	case authorization.FieldVerifiedAt:
+		m.ClearVerifiedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Authorization nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AuthorizationMutation) ResetField(name string) error {
+	switch name {
+	case authorization.FieldSecretHash:
+		m.ResetSecretHash()
+		return nil
+	case authorization.FieldStep:
+		m.ResetStep()
+		return nil
+	case authorization.FieldEmail:
+		m.ResetEmail()
+		return nil
+	case authorization.FieldClientID:
+		m.ResetClientID()
+		return nil
+	case authorization.FieldRedirectURI:
+		m.ResetRedirectURI()
+		return nil
+	case authorization.FieldState:
+		m.ResetState()
+		return nil
+	case authorization.FieldScopes:
+		m.ResetScopes()
+		return nil
+	case authorization.FieldChallenge:
+		m.ResetChallenge()
+		return nil
+	case authorization.FieldResource:
+		m.ResetResource()
+		return nil
+	case authorization.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case authorization.FieldParentID:
+		m.ResetParentID()
+		return nil
+	case authorization.FieldKeyID:
+		m.ResetKeyID()
+		return nil
+	case authorization.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case authorization.FieldVerifiedAt:
+		m.ResetVerifiedAt()
+		return nil
+	case authorization.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Authorization field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AuthorizationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AuthorizationMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AuthorizationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AuthorizationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AuthorizationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AuthorizationMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AuthorizationMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Authorization unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AuthorizationMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Authorization edge %s", name)
 }
 
 // CheckoutMutation represents an operation that mutates the Checkout nodes in the graph.
@@ -2832,6 +4206,7 @@ type CodeMutation struct {
 	typ                string
 	id                 *int64
 	email              *string
+	purpose            *string
 	account_id         *int64
 	addaccount_id      *int64
 	hash               *[]byte
@@ -2992,6 +4367,55 @@ func (m *CodeMutation) OldEmail(ctx context.Context) (v string, err error) {
 // ResetEmail resets all changes to the "email" field.
 func (m *CodeMutation) ResetEmail() {
 	m.email = nil
+}
+
+// SetPurpose sets the "purpose" field.
+func (m *CodeMutation) SetPurpose(s string) {
+	m.purpose = &s
+}
+
+// Purpose returns the value of the "purpose" field in the mutation.
+func (m *CodeMutation) Purpose() (r string, exists bool) {
+	v := m.purpose
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPurpose returns the old "purpose" field's value of the Code entity.
+// If the Code object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CodeMutation) OldPurpose(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPurpose is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPurpose requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPurpose: %w", err)
+	}
+	return oldValue.Purpose, nil
+}
+
+// ClearPurpose clears the value of the "purpose" field.
+func (m *CodeMutation) ClearPurpose() {
+	m.purpose = nil
+	m.clearedFields[code.FieldPurpose] = struct{}{}
+}
+
+// PurposeCleared returns if the "purpose" field was cleared in this mutation.
+func (m *CodeMutation) PurposeCleared() bool {
+	_, ok := m.clearedFields[code.FieldPurpose]
+	return ok
+}
+
+// ResetPurpose resets all changes to the "purpose" field.
+func (m *CodeMutation) ResetPurpose() {
+	m.purpose = nil
+	delete(m.clearedFields, code.FieldPurpose)
 }
 
 // SetAccountID sets the "account_id" field.
@@ -3576,9 +5000,12 @@ func (m *CodeMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CodeMutation) Fields() []string {
-	fields := make([]string, 0, 11)
+	fields := make([]string, 0, 12)
 	if m.email != nil {
 		fields = append(fields, code.FieldEmail)
+	}
+	if m.purpose != nil {
+		fields = append(fields, code.FieldPurpose)
 	}
 	if m.account_id != nil {
 		fields = append(fields, code.FieldAccountID)
@@ -3620,6 +5047,8 @@ func (m *CodeMutation) Field(name string) (ent.Value, bool) {
 	switch name {
 	case code.FieldEmail:
 		return m.Email()
+	case code.FieldPurpose:
+		return m.Purpose()
 	case code.FieldAccountID:
 		return m.AccountID()
 	case code.FieldHash:
@@ -3651,6 +5080,8 @@ func (m *CodeMutation) OldField(ctx context.Context, name string) (ent.Value, er
 	switch name {
 	case code.FieldEmail:
 		return m.OldEmail(ctx)
+	case code.FieldPurpose:
+		return m.OldPurpose(ctx)
 	case code.FieldAccountID:
 		return m.OldAccountID(ctx)
 	case code.FieldHash:
@@ -3686,6 +5117,13 @@ func (m *CodeMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetEmail(v)
+		return nil
+	case code.FieldPurpose:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPurpose(v)
 		return nil
 	case code.FieldAccountID:
 		v, ok := value.(int64)
@@ -3862,6 +5300,9 @@ func (m *CodeMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *CodeMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(code.FieldPurpose) {
+		fields = append(fields, code.FieldPurpose)
+	}
 	if m.FieldCleared(code.FieldAccountID) {
 		fields = append(fields, code.FieldAccountID)
 	}
@@ -3891,6 +5332,9 @@ func (m *CodeMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *CodeMutation) ClearField(name string) error {
 	switch name {
+	case code.FieldPurpose:
+		m.ClearPurpose()
+		return nil
 	case code.FieldAccountID:
 		m.ClearAccountID()
 		return nil
@@ -3916,6 +5360,9 @@ func (m *CodeMutation) ResetField(name string) error {
 	switch name {
 	case code.FieldEmail:
 		m.ResetEmail()
+		return nil
+	case code.FieldPurpose:
+		m.ResetPurpose()
 		return nil
 	case code.FieldAccountID:
 		m.ResetAccountID()

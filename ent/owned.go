@@ -6,6 +6,7 @@ package ent
 func OwnedTables() []string {
 	return []string{
 		"audit_entries",
+		"authorizations",
 		"checkouts",
 		"codes",
 		"creators",

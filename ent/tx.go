@@ -18,6 +18,8 @@ type Tx struct {
 	Account *AccountClient
 	// AuditEntry is the client for interacting with the AuditEntry builders.
 	AuditEntry *AuditEntryClient
+	// Authorization is the client for interacting with the Authorization builders.
+	Authorization *AuthorizationClient
 	// Checkout is the client for interacting with the Checkout builders.
 	Checkout *CheckoutClient
 	// Code is the client for interacting with the Code builders.
@@ -217,6 +219,7 @@ func (tx *Tx) Client() *Client {
 func (tx *Tx) init() {
 	tx.Account = NewAccountClient(tx.config)
 	tx.AuditEntry = NewAuditEntryClient(tx.config)
+	tx.Authorization = NewAuthorizationClient(tx.config)
 	tx.Checkout = NewCheckoutClient(tx.config)
 	tx.Code = NewCodeClient(tx.config)
 	tx.Creator = NewCreatorClient(tx.config)

@@ -33,6 +33,18 @@ func (f AuditEntryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AuditEntryMutation", m)
 }
 
+// The AuthorizationFunc type is an adapter to allow the use of ordinary
+// function as Authorization mutator.
+type AuthorizationFunc func(context.Context, *ent.AuthorizationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AuthorizationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AuthorizationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AuthorizationMutation", m)
+}
+
 // The CheckoutFunc type is an adapter to allow the use of ordinary
 // function as Checkout mutator.
 type CheckoutFunc func(context.Context, *ent.CheckoutMutation) (ent.Value, error)

@@ -10,6 +10,7 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/account"
 	"github.com/scrollery/scrollery/ent/auditentry"
+	"github.com/scrollery/scrollery/ent/authorization"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
@@ -154,6 +155,33 @@ func (f TraverseAuditEntry) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.AuditEntryQuery", q)
+}
+
+// The AuthorizationFunc type is an adapter to allow the use of ordinary function as a Querier.
+type AuthorizationFunc func(context.Context, *ent.AuthorizationQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f AuthorizationFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.AuthorizationQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.AuthorizationQuery", q)
+}
+
+// The TraverseAuthorization type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseAuthorization func(context.Context, *ent.AuthorizationQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseAuthorization) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseAuthorization) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.AuthorizationQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.AuthorizationQuery", q)
 }
 
 // The CheckoutFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -1054,6 +1082,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.AccountQuery, predicate.Account, account.OrderOption]{typ: ent.TypeAccount, tq: q}, nil
 	case *ent.AuditEntryQuery:
 		return &query[*ent.AuditEntryQuery, predicate.AuditEntry, auditentry.OrderOption]{typ: ent.TypeAuditEntry, tq: q}, nil
+	case *ent.AuthorizationQuery:
+		return &query[*ent.AuthorizationQuery, predicate.Authorization, authorization.OrderOption]{typ: ent.TypeAuthorization, tq: q}, nil
 	case *ent.CheckoutQuery:
 		return &query[*ent.CheckoutQuery, predicate.Checkout, checkout.OrderOption]{typ: ent.TypeCheckout, tq: q}, nil
 	case *ent.CodeQuery:

@@ -51,6 +51,48 @@ var (
 			},
 		},
 	}
+	// AuthorizationsColumns holds the columns for the "authorizations" table.
+	AuthorizationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "secret_hash", Type: field.TypeBytes},
+		{Name: "step", Type: field.TypeString, Size: 2147483647},
+		{Name: "email", Type: field.TypeString, Size: 2147483647},
+		{Name: "client_id", Type: field.TypeString, Size: 2147483647},
+		{Name: "redirect_uri", Type: field.TypeString, Size: 2147483647},
+		{Name: "state", Type: field.TypeString, Size: 2147483647},
+		{Name: "scopes", Type: field.TypeString, Size: 2147483647},
+		{Name: "challenge", Type: field.TypeString, Size: 2147483647},
+		{Name: "resource", Type: field.TypeString, Size: 2147483647},
+		{Name: "account_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "parent_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "key_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "verified_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "expires_at", Type: field.TypeInt64},
+	}
+	// AuthorizationsTable holds the schema information for the "authorizations" table.
+	AuthorizationsTable = &schema.Table{
+		Name:       "authorizations",
+		Columns:    AuthorizationsColumns,
+		PrimaryKey: []*schema.Column{AuthorizationsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "authorization_secret_hash",
+				Unique:  true,
+				Columns: []*schema.Column{AuthorizationsColumns[1]},
+			},
+			{
+				Name:    "authorization_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuthorizationsColumns[10], AuthorizationsColumns[0]},
+			},
+			{
+				Name:    "authorization_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{AuthorizationsColumns[15]},
+			},
+		},
+	}
 	// CheckoutsColumns holds the columns for the "checkouts" table.
 	CheckoutsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -110,6 +152,7 @@ var (
 	CodesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
 		{Name: "email", Type: field.TypeString, Size: 2147483647},
+		{Name: "purpose", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "account_id", Type: field.TypeInt64, Nullable: true},
 		{Name: "hash", Type: field.TypeBytes},
 		{Name: "salt", Type: field.TypeBytes},
@@ -135,7 +178,7 @@ var (
 			{
 				Name:    "code_link_hash",
 				Unique:  true,
-				Columns: []*schema.Column{CodesColumns[10]},
+				Columns: []*schema.Column{CodesColumns[11]},
 			},
 		},
 	}
@@ -1094,6 +1137,7 @@ var (
 	Tables = []*schema.Table{
 		AccountsTable,
 		AuditEntriesTable,
+		AuthorizationsTable,
 		CheckoutsTable,
 		CodesTable,
 		CreatorsTable,

@@ -12,6 +12,9 @@ type Account func(*sql.Selector)
 // AuditEntry is the predicate function for auditentry builders.
 type AuditEntry func(*sql.Selector)
 
+// Authorization is the predicate function for authorization builders.
+type Authorization func(*sql.Selector)
+
 // Checkout is the predicate function for checkout builders.
 type Checkout func(*sql.Selector)
 

@@ -63,7 +63,7 @@ func init() {
 	codeFields := schema.Code{}.Fields()
 	_ = codeFields
 	// codeDescTries is the schema descriptor for tries field.
-	codeDescTries := codeFields[7].Descriptor()
+	codeDescTries := codeFields[8].Descriptor()
 	// code.DefaultTries holds the default value on creation for the tries field.
 	code.DefaultTries = codeDescTries.Default.(int)
 	creatorMixin := schema.Creator{}.Mixin()

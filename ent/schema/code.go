@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Code is a one-time code for a lost key, of which only a hash is stored. Belongs to the module keys.
+// Code is a one-time code for a lost key or for a sign-in, of which only a hash is stored. Belongs to the module keys.
 type Code struct{ ent.Schema }
 
 // Fields of Code.
@@ -15,6 +15,8 @@ func (Code) Fields() []ent.Field {
 		assignedID(),
 		field.Text("email").Immutable().
 			Comment("Lower case; unknown addresses have rows too, so that answers do not reveal which are known."),
+		field.Text("purpose").Optional().Nillable().Immutable().
+			Comment("`sign_in`, or null for a lost key: a code of one is none of the other."),
 		field.Int64("account_id").Optional().Nillable().Immutable().
 			Comment("Null for an unknown address."),
 		field.Bytes("hash").Immutable().

@@ -10,10 +10,19 @@ import (
 	"time"
 )
 
+// purpose is what a one-time code is for; a code of one is none of the other.
+type purpose string
+
+const (
+	forRecovery purpose = "" // null in the table
+	forSignIn   purpose = "sign_in"
+)
+
 // code is a one-time code as it is stored: it cannot be read back.
 type code struct {
-	id    int64 // 0 for one that is not stored
-	email string
+	id      int64 // 0 for one that is not stored
+	purpose purpose
+	email   string
 	// accountID is 0 for an address without an account: its codes open nothing,
 	// and are kept so that the difference does not show.
 	accountID            int64

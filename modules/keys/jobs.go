@@ -14,10 +14,15 @@ import (
 // keepEnded is how long codes and session keys are kept after they are of use.
 const keepEnded = 24 * time.Hour
 
-// Worker returns the worker that mails one-time codes.
-func Worker(s *Service) store.Worker {
+// Worker returns the worker that mails one-time codes for lost keys.
+func Worker(s *Service) store.Worker { return s.mails(recoverKind, forRecovery) }
+
+// SignInWorker returns the worker that mails one-time codes for sign-ins.
+func SignInWorker(s *Service) store.Worker { return s.mails(signInKind, forSignIn) }
+
+func (s *Service) mails(kind string, why purpose) store.Worker {
 	return store.Worker{
-		Kind:        recoverKind,
+		Kind:        kind,
 		Timeout:     time.Minute,
 		Concurrency: 4,
 		Work: func(ctx context.Context, args json.RawMessage) error {
@@ -25,7 +30,7 @@ func Worker(s *Service) store.Worker {
 			if err := json.Unmarshal(args, &order); err != nil {
 				return store.Cancel(fmt.Errorf("read the arguments: %w", err))
 			}
-			err := s.sendCode(ctx, order.Email)
+			err := s.send(ctx, why, order.Email)
 			if errors.Is(err, mail.ErrRefused) {
 				return store.Cancel(err) // no other try fares better
 			}

@@ -124,8 +124,10 @@ func (s *Service) redeem(ctx context.Context, token string, chosen []string) (ou
 		if !ok || !found.linkValid(now) {
 			return errLinkEnded
 		}
-		if err := s.rows.useCodes(ctx, tx, found.email, now); err != nil {
-			return err
+		for _, why := range []purpose{forRecovery, forSignIn} {
+			if err := s.rows.useCodes(ctx, tx, why, found.email, now); err != nil {
+				return err
+			}
 		}
 		for _, account := range offered { // in one order, so that two links do not wait for each other
 			if !slices.Contains(chosen, account.ID) {

@@ -21,5 +21,6 @@ var Module = fx.Module("keys", fx.Provide(
 	NewRecoveryPage,
 	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
 	fx.Annotate(Worker, fx.ResultTags(`group:"workers"`)),
+	fx.Annotate(SignInWorker, fx.ResultTags(`group:"workers"`)),
 	fx.Annotate(Sweeper, fx.ResultTags(`group:"periodics"`)),
 ))

@@ -49,6 +49,11 @@ func (s *Service) Recover(ctx context.Context, email string) error {
 // its mails of this hour gets no further one; the newest is then valid for longer. A
 // code that could not be mailed is removed, and the job tries again with another.
 func (s *Service) sendCode(ctx context.Context, address string) error {
+	return s.send(ctx, forRecovery, address)
+}
+
+// send is sendCode for a purpose. A mail for a sign-in has no link.
+func (s *Service) send(ctx context.Context, why purpose, address string) error {
 	account, err := s.accountOf(ctx, address)
 	if err != nil {
 		return err
@@ -59,14 +64,18 @@ func (s *Service) sendCode(ctx context.Context, address string) error {
 	}
 	now := s.now()
 	made := newCode(address, account, digits, now, now.Add(s.cfg.CodeTTL))
-	made.id = s.db.NewID()
-	token := secret.New()
-	made.linkHash, made.linkExpiresAt = hashToken(token), now.Add(s.cfg.LinkTTL)
+	made.id, made.purpose = s.db.NewID(), why
+	letter := s.signInLetter(address, digits)
+	if why == forRecovery {
+		token := secret.New()
+		made.linkHash, made.linkExpiresAt = hashToken(token), now.Add(s.cfg.LinkTTL)
+		letter = s.letter(address, digits, token)
+	}
 	added, err := s.rows.addCode(ctx, made, now.Add(-time.Hour), s.cfg.MailsPerHour)
 	if err != nil || !added || account == 0 {
 		return err
 	}
-	if err := s.mailer.Send(ctx, s.letter(address, digits, token)); err != nil {
+	if err := s.mailer.Send(ctx, letter); err != nil {
 		err = fmt.Errorf("mail a one-time code: %w", err)
 		if gone := s.rows.removeCode(context.WithoutCancel(ctx), made.id); gone != nil {
 			s.log.ErrorContext(ctx, "remove a code that was not mailed", "error", gone)
@@ -115,13 +124,30 @@ func (s *Service) Reissue(ctx context.Context, email, digits, client string) (st
 }
 
 func (s *Service) try(ctx context.Context, tx *store.Tx, address, digits, client string) (status, apiKey string, err error) {
-	if err := s.rows.lockCodes(ctx, tx, address); err != nil {
-		return "", "", err
+	status, account, err := s.check(ctx, tx, forRecovery, address, digits, client)
+	if err != nil || status != ReissueCompleted {
+		return status, "", err
 	}
 	now := s.now()
-	newest, found, err := s.rows.newestCode(ctx, tx, address)
+	for _, why := range []purpose{forRecovery, forSignIn} {
+		if err := s.rows.useCodes(ctx, tx, why, address, now); err != nil {
+			return "", "", err
+		}
+	}
+	apiKey, err = s.replace(ctx, tx, account, now)
+	return ReissueCompleted, apiKey, err
+}
+
+// check tries a code of an address, and counts the try. For a right one it returns
+// ReissueCompleted and the account; the code is not used up by that.
+func (s *Service) check(ctx context.Context, tx *store.Tx, why purpose, address, digits, client string) (status string, account int64, err error) {
+	if err := s.rows.lockCodes(ctx, tx, address); err != nil {
+		return "", 0, err
+	}
+	now := s.now()
+	newest, found, err := s.rows.newestCode(ctx, tx, why, address)
 	if err != nil {
-		return "", "", err
+		return "", 0, err
 	}
 	if !found {
 		newest = s.dummy
@@ -129,22 +155,18 @@ func (s *Service) try(ctx context.Context, tx *store.Tx, address, digits, client
 	right, mark := newest.matches(digits), newest.mark(client)
 	if ended := newest.used || !now.Before(newest.expiresAt); !ended {
 		if newest.triesOf(mark) >= s.cfg.CodeTries || newest.tries >= s.cfg.CodeGuesses || s.wrong.spent(now) {
-			return ReissueRateLimited, "", nil
+			return ReissueRateLimited, 0, nil
 		}
 	} else {
 		newest.id, right = 0, false
 	}
 	if err := s.rows.addTry(ctx, tx, newest, mark); err != nil {
-		return "", "", err
+		return "", 0, err
 	}
 	if !right || newest.accountID == 0 {
-		return ReissueInvalidCode, "", nil
+		return ReissueInvalidCode, 0, nil
 	}
-	if err := s.rows.useCodes(ctx, tx, address, now); err != nil {
-		return "", "", err
-	}
-	apiKey, err = s.replace(ctx, tx, newest.accountID, now)
-	return ReissueCompleted, apiKey, err
+	return ReissueCompleted, newest.accountID, nil
 }
 
 // replace ends every key of an account and returns a new one.

@@ -82,6 +82,18 @@ func (r rows) lasting(ctx context.Context, tx *store.Tx, accountID int64) ([]las
 	return out, nil
 }
 
+// lastingChanged reports whether a lasting key of the account was made or revoked after a moment.
+func (r rows) lastingChanged(ctx context.Context, tx *store.Tx, accountID int64, since time.Time) (bool, error) {
+	changed, err := tx.Ent().Key.Query().
+		Where(entkey.AccountID(accountID), entkey.ParentIDIsNil(),
+			entkey.Or(entkey.CreatedAtGT(since.UnixMilli()), entkey.RevokedAtGT(since.UnixMilli()))).
+		Exist(viewer.As(ctx, accountID))
+	if err != nil {
+		return false, fmt.Errorf("load the changes of keys of %d: %w", accountID, err)
+	}
+	return changed, nil
+}
+
 // keysOf returns every key of the accounts, oldest first.
 func (r rows) keysOf(ctx context.Context, accountIDs []int64) ([]Key, error) {
 	found, err := r.db.Ent().Key.Query().

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	entcode "github.com/scrollery/scrollery/ent/code"
 	entkey "github.com/scrollery/scrollery/ent/key"
+	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -26,7 +27,7 @@ func (r rows) addCode(ctx context.Context, made code, since time.Time, limit int
 			return err
 		}
 		sent, err := tx.Ent().Code.Query().
-			Where(entcode.Email(made.email), entcode.CreatedAtGT(since.UnixMilli())).
+			Where(entcode.Email(made.email), of(made.purpose), entcode.CreatedAtGT(since.UnixMilli())).
 			Count(ctx)
 		if err != nil {
 			return err
@@ -36,9 +37,13 @@ func (r rows) addCode(ctx context.Context, made code, since time.Time, limit int
 		}
 		added = true
 		row := tx.Ent().Code.Create().
-			SetID(made.id).SetEmail(made.email).SetHash(made.hash).SetSalt(made.salt).SetLinkHash(made.linkHash).
-			SetCreatedAt(made.createdAt.UnixMilli()).SetExpiresAt(made.expiresAt.UnixMilli()).
-			SetLinkExpiresAt(made.linkExpiresAt.UnixMilli())
+			SetID(made.id).SetEmail(made.email).SetHash(made.hash).SetSalt(made.salt).
+			SetCreatedAt(made.createdAt.UnixMilli()).SetExpiresAt(made.expiresAt.UnixMilli())
+		if made.purpose == forRecovery {
+			row.SetLinkHash(made.linkHash).SetLinkExpiresAt(made.linkExpiresAt.UnixMilli())
+		} else {
+			row.SetPurpose(string(made.purpose))
+		}
 		if made.accountID != 0 {
 			row.SetAccountID(made.accountID)
 		}
@@ -50,17 +55,26 @@ func (r rows) addCode(ctx context.Context, made code, since time.Time, limit int
 	return added, nil
 }
 
+// of is the predicate of the codes for a purpose.
+func of(why purpose) predicate.Code {
+	if why == forRecovery {
+		return entcode.PurposeIsNil()
+	}
+	return entcode.Purpose(string(why))
+}
+
 // postpone moves the end of the address's newest code.
 func (r rows) postpone(ctx context.Context, tx *store.Tx, until code) error {
-	newest, found, err := r.newestCode(ctx, tx, until.email)
+	newest, found, err := r.newestCode(ctx, tx, until.purpose, until.email)
 	if err != nil || !found || newest.used {
 		return err
 	}
 	last := newest.createdAt.Add(time.Hour)
-	return tx.Ent().Code.UpdateOneID(newest.id).
-		SetExpiresAt(earlier(until.expiresAt, last).UnixMilli()).
-		SetLinkExpiresAt(earlier(until.linkExpiresAt, last).UnixMilli()).
-		Exec(ctx)
+	row := tx.Ent().Code.UpdateOneID(newest.id).SetExpiresAt(earlier(until.expiresAt, last).UnixMilli())
+	if until.purpose == forRecovery {
+		row.SetLinkExpiresAt(earlier(until.linkExpiresAt, last).UnixMilli())
+	}
+	return row.Exec(ctx)
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -82,10 +96,10 @@ func (r rows) removeCode(ctx context.Context, id int64) error {
 	})
 }
 
-// newestCode returns the code of an address that counts: older ones are void.
-func (r rows) newestCode(ctx context.Context, tx *store.Tx, address string) (code, bool, error) {
+// newestCode returns the code of an address for a purpose that counts: older ones are void.
+func (r rows) newestCode(ctx context.Context, tx *store.Tx, why purpose, address string) (code, bool, error) {
 	row, err := tx.Ent().Code.Query().
-		Where(entcode.Email(address)).
+		Where(entcode.Email(address), of(why)).
 		Order(entcode.ByID(sql.OrderDesc())).
 		First(ctx)
 	if ent.IsNotFound(err) {
@@ -101,6 +115,9 @@ func codeOf(row *ent.Code) code {
 	out := code{
 		id: row.ID, email: row.Email, hash: row.Hash, salt: row.Salt, tries: row.Tries, askers: row.Askers, used: row.UsedAt != nil,
 		createdAt: time.UnixMilli(row.CreatedAt), expiresAt: time.UnixMilli(row.ExpiresAt), linkHash: row.LinkHash,
+	}
+	if row.Purpose != nil {
+		out.purpose = purpose(*row.Purpose)
 	}
 	if row.AccountID != nil {
 		out.accountID = *row.AccountID
@@ -135,9 +152,9 @@ func (r rows) addTry(ctx context.Context, tx *store.Tx, tried code, mark []byte)
 	return nil
 }
 
-// useCodes voids every code and link of an address. They are locked.
-func (r rows) useCodes(ctx context.Context, tx *store.Tx, address string, at time.Time) error {
-	return tx.Ent().Code.Update().Where(entcode.Email(address), entcode.UsedAtIsNil()).SetUsedAt(at.UnixMilli()).Exec(ctx)
+// useCodes voids every code of an address for a purpose, with its link. They are locked.
+func (r rows) useCodes(ctx context.Context, tx *store.Tx, why purpose, address string, at time.Time) error {
+	return tx.Ent().Code.Update().Where(entcode.Email(address), of(why), entcode.UsedAtIsNil()).SetUsedAt(at.UnixMilli()).Exec(ctx)
 }
 
 // sweepCodes removes at most limit codes that were made before a moment.

@@ -79,7 +79,7 @@ type reader struct {
 // readers are the documents in the order in which they are read. A document that is
 // not in the list is an error of New.
 var readers = []reader{
-	{"Use the API", []string{"api", "clients", "cli", "mcp", "changes", "numbers", "sandbox", "glossary"}},
+	{"Use the API", []string{"api", "clients", "cli", "mcp", "oauth", "changes", "numbers", "sandbox", "glossary"}},
 	{"Run a server", []string{"operations", "deploy/README", "sources", "evidence", "import"}},
 	{"Write a plugin", []string{"extenders", "extenders-rss", "extenders-reference"}},
 	{"Change Scrollery", []string{"contributors", "layout", "console", "CONTRIBUTING", "SECURITY", "CHANGELOG"}},

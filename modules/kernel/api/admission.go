@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -243,6 +244,20 @@ func ClientAddress(ctx context.Context) string {
 		return ""
 	}
 	return c.client().String()
+}
+
+// ClientOf is ClientAddress for a request to a page of the service.
+func (m *Mux) ClientOf(r *http.Request) string {
+	return (&call{mux: m, request: r}).client().String()
+}
+
+// SpendMinute takes one request to a page from a quota a minute of its client address. A
+// page may share the quota of an operation, by its id. wait is above 0 where it is spent.
+func (m *Mux) SpendMinute(r *http.Request, name string, quota int) (wait time.Duration) {
+	if m.limiter.on {
+		_, wait = m.limiter.takeMinute(r.Context(), name, (&call{mux: m, request: r}).client(), quota, time.Now())
+	}
+	return wait
 }
 
 // client returns the address that a public call is counted for: the peer, or the last

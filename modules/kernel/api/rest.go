@@ -219,7 +219,7 @@ func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
 		c.set("Retry-After", r.retryAfter)
 	}
 	if r.status == http.StatusUnauthorized {
-		c.set("Www-Authenticate", "Bearer")
+		c.set("Www-Authenticate", c.challenge())
 	}
 	if c.header["Ratelimit"] == nil && c.underV1() {
 		c.showRate()

@@ -12,6 +12,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -50,6 +51,23 @@ func (p *Writer) Write(w http.ResponseWriter, r *http.Request, status int, conte
 	if !ok {
 		return
 	}
+	send(w, r, status, body)
+}
+
+// WriteForm is Write for a form whose answer leads to another origin, such as
+// `https://example.com:8443`: browsers hold `form-action` against where a form ends up.
+func (p *Writer) WriteForm(w http.ResponseWriter, r *http.Request, status int, content any, origin string) {
+	body, ok := p.render(w, r, content)
+	if !ok {
+		return
+	}
+	if !strings.ContainsAny(origin, " ;,'\"\r\n") {
+		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "form-action 'self'", "form-action 'self' "+origin, 1))
+	}
+	send(w, r, status, body)
+}
+
+func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	header.Set("Referrer-Policy", "no-referrer")

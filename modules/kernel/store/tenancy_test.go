@@ -21,13 +21,14 @@ import (
 // reason. A new entity that is not here must have the mixin.
 func withoutTenantRule() map[string]string {
 	return map[string]string{
-		"Account":      "is the tenant itself; read at admission and recovery only, before anybody is known",
-		"Checkout":     "begins before there is an account; found by the hash of its claim token",
-		"Code":         "is asked for by a visitor who has lost the key; found by address",
-		"Job":          "belongs to the queue, which works for all",
-		"PaymentEvent": "is a provider's event, which nobody owns; only whether it was seen is ever asked",
-		"QuotaEntry":   "is what the operator may ask of a site; only sums of all tenants are ever read",
-		"UsageEvent":   "may belong to nobody, for a public call; read by the id of a key",
+		"Account":       "is the tenant itself; read at admission and recovery only, before anybody is known",
+		"Authorization": "begins before it is known who signs in; found by the hash of its secret",
+		"Checkout":      "begins before there is an account; found by the hash of its claim token",
+		"Code":          "is asked for by a visitor who has lost the key; found by address",
+		"Job":           "belongs to the queue, which works for all",
+		"PaymentEvent":  "is a provider's event, which nobody owns; only whether it was seen is ever asked",
+		"QuotaEntry":    "is what the operator may ask of a site; only sums of all tenants are ever read",
+		"UsageEvent":    "may belong to nobody, for a public call; read by the id of a key",
 	}
 }
 

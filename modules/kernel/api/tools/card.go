@@ -10,8 +10,15 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 )
 
-// CardPath is where clients find out that the server speaks the protocol, and how.
-const CardPath = "/.well-known/mcp/server-card.json"
+// Where clients find out that the server speaks the protocol, and how: the address that
+// the extension of server cards reserves (SEP-2127, schema v2), and the one before it.
+const (
+	CardPath      = "/.well-known/mcp/server-card.json"
+	AgentCardPath = api.AgentsPath + "/server-card"
+)
+
+// name of the server in registries; docs/server.json has it, too.
+const name = "io.github.scrollery/scrollery"
 
 const summary = "A private research library of short videos: hooks, outliers and trends with their evidence."
 
@@ -51,11 +58,11 @@ func (s *Server) ServeCard(w http.ResponseWriter, r *http.Request) {
 	}
 	base := strings.TrimRight(s.config.BaseURL, "/")
 	text, err := json.MarshalIndent(card{
-		Schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
-		Name:   "scrollery", Title: "Scrollery", Description: summary, Version: s.config.Version, WebsiteURL: base,
+		Schema: "https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json",
+		Name:   name, Title: "Scrollery", Description: summary, Version: s.config.Version, WebsiteURL: base,
 		Remotes: []remote{{
 			Type: "streamable-http", URL: base + api.AgentsPath, Versions: mcp.SupportedProtocolVersions(),
-			Headers: []header{{Name: "Authorization", Description: "An API key with the scopes of the tools.", Value: "Bearer {api_key}", IsRequired: true, IsSecret: true}},
+			Headers: []header{{Name: "Authorization", Description: "An API key with the scopes of the tools. Clients with OAuth 2.1 need none.", Value: "Bearer {api_key}", IsSecret: true}},
 		}},
 	}, "", "  ")
 	if err != nil {
@@ -63,6 +70,9 @@ func (s *Server) ServeCard(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if r.URL.Path == AgentCardPath {
+		w.Header().Set("Content-Type", "application/mcp-server-card+json")
+	}
 	w.Header().Set("Cache-Control", "public, max-age=300")
 	w.Header().Set("Access-Control-Allow-Origin", "*") // public, and the same for everyone
 	w.Header().Set("X-Content-Type-Options", "nosniff")
