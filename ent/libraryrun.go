@@ -27,7 +27,9 @@ type LibraryRun struct {
 	// Its newest observation.
 	LastAt int64 `json:"last_at,omitempty"`
 	// Its newest observation that scoring can use.
-	UsableAt     *int64 `json:"usable_at,omitempty"`
+	UsableAt *int64 `json:"usable_at,omitempty"`
+	// Its observations of videos that another scroll collected first: no more of its videos can have a multiple. Null in what an earlier version saved.
+	Repeats      *int64 `json:"repeats,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -36,7 +38,7 @@ func (*LibraryRun) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case libraryrun.FieldID, libraryrun.FieldAccountID, libraryrun.FieldScrollID, libraryrun.FieldFirstAt, libraryrun.FieldLastAt, libraryrun.FieldUsableAt:
+		case libraryrun.FieldID, libraryrun.FieldAccountID, libraryrun.FieldScrollID, libraryrun.FieldFirstAt, libraryrun.FieldLastAt, libraryrun.FieldUsableAt, libraryrun.FieldRepeats:
 			values[i] = new(sql.NullInt64)
 		case libraryrun.FieldSubject:
 			values[i] = new(sql.NullString)
@@ -98,6 +100,13 @@ func (_m *LibraryRun) assignValues(columns []string, values []any) error {
 				_m.UsableAt = new(int64)
 				*_m.UsableAt = value.Int64
 			}
+		case libraryrun.FieldRepeats:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field repeats", values[i])
+			} else if value.Valid {
+				_m.Repeats = new(int64)
+				*_m.Repeats = value.Int64
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -151,6 +160,11 @@ func (_m *LibraryRun) String() string {
 	builder.WriteString(", ")
 	if v := _m.UsableAt; v != nil {
 		builder.WriteString("usable_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.Repeats; v != nil {
+		builder.WriteString("repeats=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteByte(')')

@@ -65,6 +65,20 @@ func (_c *LibraryRunCreate) SetNillableUsableAt(v *int64) *LibraryRunCreate {
 	return _c
 }
 
+// SetRepeats sets the "repeats" field.
+func (_c *LibraryRunCreate) SetRepeats(v int64) *LibraryRunCreate {
+	_c.mutation.SetRepeats(v)
+	return _c
+}
+
+// SetNillableRepeats sets the "repeats" field if the given value is not nil.
+func (_c *LibraryRunCreate) SetNillableRepeats(v *int64) *LibraryRunCreate {
+	if v != nil {
+		_c.SetRepeats(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *LibraryRunCreate) SetID(v int64) *LibraryRunCreate {
 	_c.mutation.SetID(v)
@@ -177,6 +191,10 @@ func (_c *LibraryRunCreate) createSpec() (*LibraryRun, *sqlgraph.CreateSpec) {
 		_spec.SetField(libraryrun.FieldUsableAt, field.TypeInt64, value)
 		_node.UsableAt = &value
 	}
+	if value, ok := _c.mutation.Repeats(); ok {
+		_spec.SetField(libraryrun.FieldRepeats, field.TypeInt64, value)
+		_node.Repeats = &value
+	}
 	return _node, _spec
 }
 
@@ -286,6 +304,30 @@ func (u *LibraryRunUpsert) AddUsableAt(v int64) *LibraryRunUpsert {
 // ClearUsableAt clears the value of the "usable_at" field.
 func (u *LibraryRunUpsert) ClearUsableAt() *LibraryRunUpsert {
 	u.SetNull(libraryrun.FieldUsableAt)
+	return u
+}
+
+// SetRepeats sets the "repeats" field.
+func (u *LibraryRunUpsert) SetRepeats(v int64) *LibraryRunUpsert {
+	u.Set(libraryrun.FieldRepeats, v)
+	return u
+}
+
+// UpdateRepeats sets the "repeats" field to the value that was provided on create.
+func (u *LibraryRunUpsert) UpdateRepeats() *LibraryRunUpsert {
+	u.SetExcluded(libraryrun.FieldRepeats)
+	return u
+}
+
+// AddRepeats adds v to the "repeats" field.
+func (u *LibraryRunUpsert) AddRepeats(v int64) *LibraryRunUpsert {
+	u.Add(libraryrun.FieldRepeats, v)
+	return u
+}
+
+// ClearRepeats clears the value of the "repeats" field.
+func (u *LibraryRunUpsert) ClearRepeats() *LibraryRunUpsert {
+	u.SetNull(libraryrun.FieldRepeats)
 	return u
 }
 
@@ -413,6 +455,34 @@ func (u *LibraryRunUpsertOne) UpdateUsableAt() *LibraryRunUpsertOne {
 func (u *LibraryRunUpsertOne) ClearUsableAt() *LibraryRunUpsertOne {
 	return u.Update(func(s *LibraryRunUpsert) {
 		s.ClearUsableAt()
+	})
+}
+
+// SetRepeats sets the "repeats" field.
+func (u *LibraryRunUpsertOne) SetRepeats(v int64) *LibraryRunUpsertOne {
+	return u.Update(func(s *LibraryRunUpsert) {
+		s.SetRepeats(v)
+	})
+}
+
+// AddRepeats adds v to the "repeats" field.
+func (u *LibraryRunUpsertOne) AddRepeats(v int64) *LibraryRunUpsertOne {
+	return u.Update(func(s *LibraryRunUpsert) {
+		s.AddRepeats(v)
+	})
+}
+
+// UpdateRepeats sets the "repeats" field to the value that was provided on create.
+func (u *LibraryRunUpsertOne) UpdateRepeats() *LibraryRunUpsertOne {
+	return u.Update(func(s *LibraryRunUpsert) {
+		s.UpdateRepeats()
+	})
+}
+
+// ClearRepeats clears the value of the "repeats" field.
+func (u *LibraryRunUpsertOne) ClearRepeats() *LibraryRunUpsertOne {
+	return u.Update(func(s *LibraryRunUpsert) {
+		s.ClearRepeats()
 	})
 }
 
@@ -705,6 +775,34 @@ func (u *LibraryRunUpsertBulk) UpdateUsableAt() *LibraryRunUpsertBulk {
 func (u *LibraryRunUpsertBulk) ClearUsableAt() *LibraryRunUpsertBulk {
 	return u.Update(func(s *LibraryRunUpsert) {
 		s.ClearUsableAt()
+	})
+}
+
+// SetRepeats sets the "repeats" field.
+func (u *LibraryRunUpsertBulk) SetRepeats(v int64) *LibraryRunUpsertBulk {
+	return u.Update(func(s *LibraryRunUpsert) {
+		s.SetRepeats(v)
+	})
+}
+
+// AddRepeats adds v to the "repeats" field.
+func (u *LibraryRunUpsertBulk) AddRepeats(v int64) *LibraryRunUpsertBulk {
+	return u.Update(func(s *LibraryRunUpsert) {
+		s.AddRepeats(v)
+	})
+}
+
+// UpdateRepeats sets the "repeats" field to the value that was provided on create.
+func (u *LibraryRunUpsertBulk) UpdateRepeats() *LibraryRunUpsertBulk {
+	return u.Update(func(s *LibraryRunUpsert) {
+		s.UpdateRepeats()
+	})
+}
+
+// ClearRepeats clears the value of the "repeats" field.
+func (u *LibraryRunUpsertBulk) ClearRepeats() *LibraryRunUpsertBulk {
+	return u.Update(func(s *LibraryRunUpsert) {
+		s.ClearRepeats()
 	})
 }
 

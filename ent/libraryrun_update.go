@@ -97,6 +97,33 @@ func (_u *LibraryRunUpdate) ClearUsableAt() *LibraryRunUpdate {
 	return _u
 }
 
+// SetRepeats sets the "repeats" field.
+func (_u *LibraryRunUpdate) SetRepeats(v int64) *LibraryRunUpdate {
+	_u.mutation.ResetRepeats()
+	_u.mutation.SetRepeats(v)
+	return _u
+}
+
+// SetNillableRepeats sets the "repeats" field if the given value is not nil.
+func (_u *LibraryRunUpdate) SetNillableRepeats(v *int64) *LibraryRunUpdate {
+	if v != nil {
+		_u.SetRepeats(*v)
+	}
+	return _u
+}
+
+// AddRepeats adds value to the "repeats" field.
+func (_u *LibraryRunUpdate) AddRepeats(v int64) *LibraryRunUpdate {
+	_u.mutation.AddRepeats(v)
+	return _u
+}
+
+// ClearRepeats clears the value of the "repeats" field.
+func (_u *LibraryRunUpdate) ClearRepeats() *LibraryRunUpdate {
+	_u.mutation.ClearRepeats()
+	return _u
+}
+
 // Mutation returns the LibraryRunMutation object of the builder.
 func (_u *LibraryRunUpdate) Mutation() *LibraryRunMutation {
 	return _u.mutation
@@ -164,6 +191,15 @@ func (_u *LibraryRunUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	}
 	if _u.mutation.UsableAtCleared() {
 		_spec.ClearField(libraryrun.FieldUsableAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Repeats(); ok {
+		_spec.SetField(libraryrun.FieldRepeats, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRepeats(); ok {
+		_spec.AddField(libraryrun.FieldRepeats, field.TypeInt64, value)
+	}
+	if _u.mutation.RepeatsCleared() {
+		_spec.ClearField(libraryrun.FieldRepeats, field.TypeInt64)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -253,6 +289,33 @@ func (_u *LibraryRunUpdateOne) AddUsableAt(v int64) *LibraryRunUpdateOne {
 // ClearUsableAt clears the value of the "usable_at" field.
 func (_u *LibraryRunUpdateOne) ClearUsableAt() *LibraryRunUpdateOne {
 	_u.mutation.ClearUsableAt()
+	return _u
+}
+
+// SetRepeats sets the "repeats" field.
+func (_u *LibraryRunUpdateOne) SetRepeats(v int64) *LibraryRunUpdateOne {
+	_u.mutation.ResetRepeats()
+	_u.mutation.SetRepeats(v)
+	return _u
+}
+
+// SetNillableRepeats sets the "repeats" field if the given value is not nil.
+func (_u *LibraryRunUpdateOne) SetNillableRepeats(v *int64) *LibraryRunUpdateOne {
+	if v != nil {
+		_u.SetRepeats(*v)
+	}
+	return _u
+}
+
+// AddRepeats adds value to the "repeats" field.
+func (_u *LibraryRunUpdateOne) AddRepeats(v int64) *LibraryRunUpdateOne {
+	_u.mutation.AddRepeats(v)
+	return _u
+}
+
+// ClearRepeats clears the value of the "repeats" field.
+func (_u *LibraryRunUpdateOne) ClearRepeats() *LibraryRunUpdateOne {
+	_u.mutation.ClearRepeats()
 	return _u
 }
 
@@ -353,6 +416,15 @@ func (_u *LibraryRunUpdateOne) sqlSave(ctx context.Context) (_node *LibraryRun, 
 	}
 	if _u.mutation.UsableAtCleared() {
 		_spec.ClearField(libraryrun.FieldUsableAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Repeats(); ok {
+		_spec.SetField(libraryrun.FieldRepeats, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedRepeats(); ok {
+		_spec.AddField(libraryrun.FieldRepeats, field.TypeInt64, value)
+	}
+	if _u.mutation.RepeatsCleared() {
+		_spec.ClearField(libraryrun.FieldRepeats, field.TypeInt64)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &LibraryRun{config: _u.config}

@@ -11131,6 +11131,8 @@ type LibraryRunMutation struct {
 	addlast_at    *int64
 	usable_at     *int64
 	addusable_at  *int64
+	repeats       *int64
+	addrepeats    *int64
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*LibraryRun, error)
@@ -11571,6 +11573,76 @@ func (m *LibraryRunMutation) ResetUsableAt() {
 	delete(m.clearedFields, libraryrun.FieldUsableAt)
 }
 
+// SetRepeats sets the "repeats" field.
+func (m *LibraryRunMutation) SetRepeats(i int64) {
+	m.repeats = &i
+	m.addrepeats = nil
+}
+
+// Repeats returns the value of the "repeats" field in the mutation.
+func (m *LibraryRunMutation) Repeats() (r int64, exists bool) {
+	v := m.repeats
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRepeats returns the old "repeats" field's value of the LibraryRun entity.
+// If the LibraryRun object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryRunMutation) OldRepeats(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRepeats is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRepeats requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRepeats: %w", err)
+	}
+	return oldValue.Repeats, nil
+}
+
+// AddRepeats adds i to the "repeats" field.
+func (m *LibraryRunMutation) AddRepeats(i int64) {
+	if m.addrepeats != nil {
+		*m.addrepeats += i
+	} else {
+		m.addrepeats = &i
+	}
+}
+
+// AddedRepeats returns the value that was added to the "repeats" field in this mutation.
+func (m *LibraryRunMutation) AddedRepeats() (r int64, exists bool) {
+	v := m.addrepeats
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearRepeats clears the value of the "repeats" field.
+func (m *LibraryRunMutation) ClearRepeats() {
+	m.repeats = nil
+	m.addrepeats = nil
+	m.clearedFields[libraryrun.FieldRepeats] = struct{}{}
+}
+
+// RepeatsCleared returns if the "repeats" field was cleared in this mutation.
+func (m *LibraryRunMutation) RepeatsCleared() bool {
+	_, ok := m.clearedFields[libraryrun.FieldRepeats]
+	return ok
+}
+
+// ResetRepeats resets all changes to the "repeats" field.
+func (m *LibraryRunMutation) ResetRepeats() {
+	m.repeats = nil
+	m.addrepeats = nil
+	delete(m.clearedFields, libraryrun.FieldRepeats)
+}
+
 // Where appends a list predicates to the LibraryRunMutation builder.
 func (m *LibraryRunMutation) Where(ps ...predicate.LibraryRun) {
 	m.predicates = append(m.predicates, ps...)
@@ -11605,7 +11677,7 @@ func (m *LibraryRunMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *LibraryRunMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.account_id != nil {
 		fields = append(fields, libraryrun.FieldAccountID)
 	}
@@ -11623,6 +11695,9 @@ func (m *LibraryRunMutation) Fields() []string {
 	}
 	if m.usable_at != nil {
 		fields = append(fields, libraryrun.FieldUsableAt)
+	}
+	if m.repeats != nil {
+		fields = append(fields, libraryrun.FieldRepeats)
 	}
 	return fields
 }
@@ -11644,6 +11719,8 @@ func (m *LibraryRunMutation) Field(name string) (ent.Value, bool) {
 		return m.LastAt()
 	case libraryrun.FieldUsableAt:
 		return m.UsableAt()
+	case libraryrun.FieldRepeats:
+		return m.Repeats()
 	}
 	return nil, false
 }
@@ -11665,6 +11742,8 @@ func (m *LibraryRunMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldLastAt(ctx)
 	case libraryrun.FieldUsableAt:
 		return m.OldUsableAt(ctx)
+	case libraryrun.FieldRepeats:
+		return m.OldRepeats(ctx)
 	}
 	return nil, fmt.Errorf("unknown LibraryRun field %s", name)
 }
@@ -11716,6 +11795,13 @@ func (m *LibraryRunMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetUsableAt(v)
 		return nil
+	case libraryrun.FieldRepeats:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRepeats(v)
+		return nil
 	}
 	return fmt.Errorf("unknown LibraryRun field %s", name)
 }
@@ -11739,6 +11825,9 @@ func (m *LibraryRunMutation) AddedFields() []string {
 	if m.addusable_at != nil {
 		fields = append(fields, libraryrun.FieldUsableAt)
 	}
+	if m.addrepeats != nil {
+		fields = append(fields, libraryrun.FieldRepeats)
+	}
 	return fields
 }
 
@@ -11757,6 +11846,8 @@ func (m *LibraryRunMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedLastAt()
 	case libraryrun.FieldUsableAt:
 		return m.AddedUsableAt()
+	case libraryrun.FieldRepeats:
+		return m.AddedRepeats()
 	}
 	return nil, false
 }
@@ -11801,6 +11892,13 @@ func (m *LibraryRunMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddUsableAt(v)
 		return nil
+	case libraryrun.FieldRepeats:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRepeats(v)
+		return nil
 	}
 	return fmt.Errorf("unknown LibraryRun numeric field %s", name)
 }
@@ -11811,6 +11909,9 @@ func (m *LibraryRunMutation) ClearedFields() []string {
 	var fields []string
 	if m.FieldCleared(libraryrun.FieldUsableAt) {
 		fields = append(fields, libraryrun.FieldUsableAt)
+	}
+	if m.FieldCleared(libraryrun.FieldRepeats) {
+		fields = append(fields, libraryrun.FieldRepeats)
 	}
 	return fields
 }
@@ -11828,6 +11929,9 @@ func (m *LibraryRunMutation) ClearField(name string) error {
 	switch name {
 	case libraryrun.FieldUsableAt:
 		m.ClearUsableAt()
+		return nil
+	case libraryrun.FieldRepeats:
+		m.ClearRepeats()
 		return nil
 	}
 	return fmt.Errorf("unknown LibraryRun nullable field %s", name)
@@ -11854,6 +11958,9 @@ func (m *LibraryRunMutation) ResetField(name string) error {
 		return nil
 	case libraryrun.FieldUsableAt:
 		m.ResetUsableAt()
+		return nil
+	case libraryrun.FieldRepeats:
+		m.ResetRepeats()
 		return nil
 	}
 	return fmt.Errorf("unknown LibraryRun field %s", name)

@@ -24,6 +24,8 @@ const (
 	FieldLastAt = "last_at"
 	// FieldUsableAt holds the string denoting the usable_at field in the database.
 	FieldUsableAt = "usable_at"
+	// FieldRepeats holds the string denoting the repeats field in the database.
+	FieldRepeats = "repeats"
 	// Table holds the table name of the libraryrun in the database.
 	Table = "library_runs"
 )
@@ -37,6 +39,7 @@ var Columns = []string{
 	FieldFirstAt,
 	FieldLastAt,
 	FieldUsableAt,
+	FieldRepeats,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -95,4 +98,9 @@ func ByLastAt(opts ...sql.OrderTermOption) OrderOption {
 // ByUsableAt orders the results by the usable_at field.
 func ByUsableAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldUsableAt, opts...).ToFunc()
+}
+
+// ByRepeats orders the results by the repeats field.
+func ByRepeats(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRepeats, opts...).ToFunc()
 }

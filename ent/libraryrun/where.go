@@ -82,6 +82,11 @@ func UsableAt(v int64) predicate.LibraryRun {
 	return predicate.LibraryRun(sql.FieldEQ(FieldUsableAt, v))
 }
 
+// Repeats applies equality check predicate on the "repeats" field. It's identical to RepeatsEQ.
+func Repeats(v int64) predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldEQ(FieldRepeats, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.LibraryRun {
 	return predicate.LibraryRun(sql.FieldEQ(FieldAccountID, v))
@@ -355,6 +360,56 @@ func UsableAtIsNil() predicate.LibraryRun {
 // UsableAtNotNil applies the NotNil predicate on the "usable_at" field.
 func UsableAtNotNil() predicate.LibraryRun {
 	return predicate.LibraryRun(sql.FieldNotNull(FieldUsableAt))
+}
+
+// RepeatsEQ applies the EQ predicate on the "repeats" field.
+func RepeatsEQ(v int64) predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldEQ(FieldRepeats, v))
+}
+
+// RepeatsNEQ applies the NEQ predicate on the "repeats" field.
+func RepeatsNEQ(v int64) predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldNEQ(FieldRepeats, v))
+}
+
+// RepeatsIn applies the In predicate on the "repeats" field.
+func RepeatsIn(vs ...int64) predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldIn(FieldRepeats, vs...))
+}
+
+// RepeatsNotIn applies the NotIn predicate on the "repeats" field.
+func RepeatsNotIn(vs ...int64) predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldNotIn(FieldRepeats, vs...))
+}
+
+// RepeatsGT applies the GT predicate on the "repeats" field.
+func RepeatsGT(v int64) predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldGT(FieldRepeats, v))
+}
+
+// RepeatsGTE applies the GTE predicate on the "repeats" field.
+func RepeatsGTE(v int64) predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldGTE(FieldRepeats, v))
+}
+
+// RepeatsLT applies the LT predicate on the "repeats" field.
+func RepeatsLT(v int64) predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldLT(FieldRepeats, v))
+}
+
+// RepeatsLTE applies the LTE predicate on the "repeats" field.
+func RepeatsLTE(v int64) predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldLTE(FieldRepeats, v))
+}
+
+// RepeatsIsNil applies the IsNil predicate on the "repeats" field.
+func RepeatsIsNil() predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldIsNull(FieldRepeats))
+}
+
+// RepeatsNotNil applies the NotNil predicate on the "repeats" field.
+func RepeatsNotNil() predicate.LibraryRun {
+	return predicate.LibraryRun(sql.FieldNotNull(FieldRepeats))
 }
 
 // And groups predicates with the AND operator between them.

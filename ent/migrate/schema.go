@@ -386,6 +386,7 @@ var (
 		{Name: "first_at", Type: field.TypeInt64},
 		{Name: "last_at", Type: field.TypeInt64},
 		{Name: "usable_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "repeats", Type: field.TypeInt64, Nullable: true},
 	}
 	// LibraryRunsTable holds the schema information for the "library_runs" table.
 	LibraryRunsTable = &schema.Table{

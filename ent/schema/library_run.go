@@ -23,6 +23,8 @@ func (LibraryRun) Fields() []ent.Field {
 			Comment("Its newest observation."),
 		field.Int64("usable_at").Optional().Nillable().
 			Comment("Its newest observation that scoring can use."),
+		field.Int64("repeats").Optional().Nillable().
+			Comment("Its observations of videos that another scroll collected first: no more of its videos can have a multiple. Null in what an earlier version saved."),
 	}
 }
 

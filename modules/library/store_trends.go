@@ -54,10 +54,12 @@ func (s *Service) saveRun(ctx context.Context, subject string, scrollID int64) e
 		return err
 	}
 	var first, last, usableAt sql.NullInt64
-	rows, err := s.db.Hot(`SELECT MIN(observed_at), MAX(observed_at),
-MAX(CASE WHEN views > 0 AND views <= 9007199254740992 AND (likes IS NULL OR likes <= views) THEN observed_at END)
-FROM observations WHERE {tenant} AND scroll_id = $1`).Query(ctx, scrollID)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error { return rows.Scan(&first, &last, &usableAt) })
+	var repeats int64
+	rows, err := s.db.Hot(`SELECT MIN(o.observed_at), MAX(o.observed_at),
+MAX(CASE WHEN o.views > 0 AND o.views <= 9007199254740992 AND (o.likes IS NULL OR o.likes <= o.views) THEN o.observed_at END),
+COUNT(CASE WHEN v.scroll_id <> o.scroll_id THEN 1 END)
+FROM observations o CROSS JOIN videos v WHERE {tenant:o} AND o.scroll_id = $1 AND v.id = o.video_id AND +{tenant:v}`).Query(ctx, scrollID)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error { return rows.Scan(&first, &last, &usableAt, &repeats) })
 	if err != nil {
 		return fmt.Errorf("read what scroll %d observed: %w", scrollID, err)
 	}
@@ -66,12 +68,12 @@ FROM observations WHERE {tenant} AND scroll_id = $1`).Query(ctx, scrollID)
 	}
 	return s.hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 		create := tx.Ent().LibraryRun.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetScrollID(scrollID).
-			SetFirstAt(first.Int64).SetLastAt(last.Int64)
+			SetFirstAt(first.Int64).SetLastAt(last.Int64).SetRepeats(repeats)
 		if usableAt.Valid {
 			create.SetUsableAt(usableAt.Int64)
 		}
 		err := create.OnConflictColumns(libraryrun.FieldAccountID, libraryrun.FieldScrollID).
-			Update(func(u *ent.LibraryRunUpsert) { u.UpdateFirstAt().UpdateLastAt().UpdateUsableAt() }).Exec(ctx)
+			Update(func(u *ent.LibraryRunUpsert) { u.UpdateFirstAt().UpdateLastAt().UpdateUsableAt().UpdateRepeats() }).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("save the run of scroll %d: %w", scrollID, err)
 		}

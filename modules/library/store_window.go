@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -28,6 +29,9 @@ type scrollRun struct {
 	scroll          int64
 	firstAt, lastAt int64
 	usableAt        *int64
+	// repeats are its readings of videos that another scroll collected first, nil where an
+	// earlier version did not count them.
+	repeats *int64
 }
 
 // window measures a subject's trends over the observations of its completed scrolls.
@@ -38,28 +42,63 @@ func (s *Service) window(ctx context.Context, read reader, subject string, endin
 	if err != nil || len(runs) == 0 {
 		return nil, err
 	}
-	var observations []score.Observation
-	span := score.ShortestSpan
-	for until := newest; ; span *= 2 { // what a shorter span read is not read again
-		older, err := s.observations(ctx, read, runs, newest-2*span, until)
-		if err != nil {
-			return nil, err
-		}
-		observations, until = append(observations, older...), newest-2*span
-		if score.Multiples(observations, newest, span) >= 2 {
-			break
-		}
-		if span >= score.LongestSpan {
-			span = score.ShortestSpan
-			observations = slices.DeleteFunc(observations, func(o score.Observation) bool { return o.At <= newest-2*span })
-			break
-		}
+	observations, span, err := s.span(ctx, read, runs, newest)
+	if err != nil {
+		return nil, err
 	}
 	carriers, err := s.carriers(ctx, read, observations)
 	if err != nil {
 		return nil, err
 	}
 	return score.NewWindow(newest, span, observations, carriers, s.isGeneric), nil
+}
+
+// fewestMultiples is how many videos with a multiple a window needs, or it is doubled.
+const fewestMultiples = 2
+
+// span chooses the window as score.Span does, and reads its observations. Windows that
+// cannot have enough multiples are not read: large imports would be, after each scroll.
+func (s *Service) span(ctx context.Context, read reader, runs []scrollRun, newest int64) (found []score.Observation, span int64, err error) {
+	from := newest // what is newer was read
+	reach := func(after int64) error {
+		if after >= from {
+			return nil
+		}
+		older, err := s.observations(ctx, read, runs, after, from)
+		found, from = append(found, older...), after
+		return err
+	}
+	for span = score.ShortestSpan; span <= score.LongestSpan; span *= 2 {
+		if mostMultiples(runs, newest-2*span) < fewestMultiples {
+			continue
+		}
+		if err := reach(newest - 2*span); err != nil {
+			return nil, 0, err
+		}
+		if score.Multiples(found, newest, span) >= fewestMultiples {
+			return found, span, nil
+		}
+	}
+	span = score.ShortestSpan
+	if err := reach(newest - 2*span); err != nil {
+		return nil, 0, err
+	}
+	return slices.DeleteFunc(found, func(o score.Observation) bool { return o.At <= newest-2*span }), span, nil
+}
+
+// mostMultiples bounds the videos with a multiple after a time. A multiple has readings of
+// two scrolls, and one of them did not collect the video first.
+func mostMultiples(runs []scrollRun, after int64) (most int64) {
+	for _, r := range runs {
+		if r.lastAt <= after {
+			continue
+		}
+		if r.repeats == nil {
+			return math.MaxInt64
+		}
+		most += *r.repeats
+	}
+	return most
 }
 
 // runs are the completed scrolls of a subject that may have observations in its longest
@@ -82,7 +121,7 @@ func (s *Service) runs(ctx context.Context, read reader, subject string, ending 
 		if row.ScrollID != ending && !slices.Contains(completed, row.ScrollID) {
 			continue
 		}
-		runs = append(runs, scrollRun{row.ScrollID, row.FirstAt, row.LastAt, row.UsableAt})
+		runs = append(runs, scrollRun{row.ScrollID, row.FirstAt, row.LastAt, row.UsableAt, row.Repeats})
 		if row.UsableAt != nil && (!found || *row.UsableAt > newest) {
 			newest, found = *row.UsableAt, true
 		}

@@ -2,6 +2,7 @@ package library
 
 import (
 	"bytes"
+	"context"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -144,4 +145,66 @@ func TestExplainingATrendCosts(t *testing.T) {
 			t.Logf("%d videos in the window, %d trends, stored %v: %v an explanation", w.Videos(), len(listed), most == 1, ((used() - began) / 5).Round(10*time.Microsecond))
 		}
 	}
+}
+
+// TestWindowsWithoutMultiplesAreNotRead lets scrolls of new videos alone lie months apart:
+// no window has a multiple, so that none but the shortest is read. What reads videos again
+// widens it.
+func TestWindowsWithoutMultiplesAreNotRead(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		at := func(run int64) int64 { return now + run*40*day }
+		scroll := func(b *bundle, run int64, names ...string) (oldest int64) {
+			var records []stage.Record
+			for _, name := range names {
+				one := clip(name, name, 1000+run)
+				one.Metrics.ObservedAt = ptr(at(run))
+				records = append(records, one)
+			}
+			b.archive(run, at(run), records...)
+			oldest = endOfTime
+			b.db.Trace(func(_ context.Context, s *store.Hot, args []any) {
+				if s == b.hot.observed {
+					oldest = min(oldest, args[1].(int64))
+				}
+			})
+			b.complete(run)
+			b.db.Trace(nil)
+			return oldest
+		}
+		for _, c := range []struct {
+			name   string
+			run    int64
+			videos []string
+			span   int64
+		}{
+			{"the first", 1, []string{"a", "b"}, score.ShortestSpan},
+			{"new ones", 2, []string{"c", "d"}, score.ShortestSpan},
+			{"one again is too few", 3, []string{"c", "e"}, score.ShortestSpan},
+			{"two again", 4, []string{"c", "e"}, 4 * score.ShortestSpan},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				if got, want := scroll(b, c.run, c.videos...), at(c.run)-2*c.span; got != want {
+					t.Errorf("got readings after %d days before T, want %d", (at(c.run)-got)/day, (at(c.run)-want)/day)
+				}
+				w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := w.Totals().Span; got != c.span {
+					t.Errorf("got a span of %d days, want %d", got/day, c.span/day)
+				}
+			})
+		}
+		t.Run("runs of an earlier version", func(t *testing.T) {
+			other := b.as(account + 1)
+			scroll(other, 1, "a", "b")
+			b.run(`UPDATE library_runs SET repeats = NULL`)
+			// No scroll has readings that are older.
+			if got, want := scroll(other, 2, "c"), at(2)-8*score.ShortestSpan; got != want {
+				t.Errorf("got readings after %d days before T, want %d", (at(2)-got)/day, (at(2)-want)/day)
+			}
+		})
+	})
 }

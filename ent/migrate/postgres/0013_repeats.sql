@@ -1,0 +1,3 @@
+-- +goose Up
+-- modify "library_runs" table
+ALTER TABLE "library_runs" ADD COLUMN "repeats" bigint NULL;

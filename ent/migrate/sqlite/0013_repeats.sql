@@ -1,0 +1,3 @@
+-- +goose Up
+-- add column "repeats" to table: "library_runs"
+ALTER TABLE `library_runs` ADD COLUMN `repeats` integer NULL;
