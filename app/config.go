@@ -244,26 +244,6 @@ func Settings() []Setting {
 	}, stageSettings()...)
 }
 
-func list(value string) []string {
-	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
-}
-
-func prefixes(value string) ([]netip.Prefix, error) {
-	var all []netip.Prefix
-	for _, text := range list(value) {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			address, failed := netip.ParseAddr(text)
-			if failed != nil {
-				return nil, err
-			}
-			prefix = netip.PrefixFrom(address, address.BitLen())
-		}
-		all = append(all, prefix)
-	}
-	return all, nil
-}
-
 // Complete sets the values that follow from others, and validates all.
 func (c *Config) Complete() error {
 	if c.BaseURL == "" {

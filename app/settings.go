@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -159,4 +160,24 @@ func empty(node ast.Node) bool {
 	}
 	mapping.Values = slices.DeleteFunc(mapping.Values, func(value *ast.MappingValueNode) bool { return empty(value.Value) })
 	return false
+}
+
+func list(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func prefixes(value string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range list(value) {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			address, failed := netip.ParseAddr(text)
+			if failed != nil {
+				return nil, err
+			}
+			prefix = netip.PrefixFrom(address, address.BitLen())
+		}
+		all = append(all, prefix)
+	}
+	return all, nil
 }

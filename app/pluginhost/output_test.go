@@ -3,7 +3,6 @@ package pluginhost
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -52,7 +51,7 @@ func TestOutputWithoutEndIsPaced(t *testing.T) {
 			if got, want := strings.Count(log.String(), "logs too much"), 1; got != want {
 				t.Errorf("%d lines say that more were left out, want %d", got, want)
 			}
-			if got := fmt.Sprintf("%s", o.tail); !strings.HasSuffix(got, "the end\n") {
+			if got := string(o.tail); !strings.HasSuffix(got, "the end\n") {
 				t.Errorf("the tail ends with %q, want the last line", got[max(0, len(got)-20):])
 			}
 		})

@@ -120,3 +120,55 @@ func mayBeBeyond(text []byte) bool {
 func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
+
+// memberOf returns a member of an object.
+func memberOf(object jsontext.Value, name string) (value jsontext.Value, found bool) {
+	eachMember(object, func(n, v jsontext.Value) {
+		if text, err := jsontext.AppendUnquote(nil, n); err == nil && string(text) == name {
+			value, found = v, true
+		}
+	})
+	return value, found
+}
+
+// withMember returns the object with the member at its end, or without it where
+// value is nil. All else stays byte for byte.
+func withMember(object jsontext.Value, name string, value jsontext.Value) jsontext.Value {
+	var out bytes.Buffer
+	encoder := jsontext.NewEncoder(&out, jsontext.PreserveRawStrings(true))
+	write := func(name, value jsontext.Value) { // a bytes.Buffer takes everything
+		_ = encoder.WriteValue(name)
+		_ = encoder.WriteValue(value)
+	}
+	_ = encoder.WriteToken(jsontext.BeginObject)
+	quoted, _ := jsontext.AppendQuote(nil, name)
+	eachMember(object, func(n, v jsontext.Value) {
+		if !bytes.Equal(n, quoted) {
+			write(n, v)
+		}
+	})
+	if value != nil {
+		write(quoted, value)
+	}
+	_ = encoder.WriteToken(jsontext.EndObject)
+	return bytes.TrimSpace(out.Bytes())
+}
+
+func eachMember(object jsontext.Value, do func(name, value jsontext.Value)) {
+	in := jsontext.NewDecoder(bytes.NewReader(object))
+	if _, err := in.ReadToken(); err != nil {
+		return
+	}
+	for in.PeekKind() == '"' {
+		name, err := in.ReadValue()
+		if err != nil {
+			return
+		}
+		name = name.Clone()
+		value, err := in.ReadValue()
+		if err != nil {
+			return
+		}
+		do(name, value.Clone())
+	}
+}

@@ -86,3 +86,25 @@ func (m *Mux) methods(path string) string {
 	}
 	return ""
 }
+
+// AgentResource is where programs find out how to get a key for AgentsPath (RFC 9728).
+const AgentResource = "/.well-known/oauth-protected-resource" + AgentsPath
+
+// challenge is the header of a 401. At AgentsPath it tells programs where to sign in.
+func (c *call) challenge() string {
+	if c.request.URL.Path != AgentsPath || c.mux.agents == nil {
+		return "Bearer"
+	}
+	address := c.mux.config.BaseURL + AgentResource
+	if query := c.request.URL.RawQuery; query != "" && len(query) <= 200 && strings.Trim(query, plainQuery) == "" {
+		address += "?" + query
+	}
+	text := `Bearer resource_metadata="` + address + `", scope="` + strings.Join(c.mux.AgentScopes(), " ") + `"`
+	if c.request.Header["Authorization"] != nil {
+		text += `, error="invalid_token"`
+	}
+	return text
+}
+
+// plainQuery are the characters of a query that may be within a header.
+const plainQuery = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_,.=&%~-"
