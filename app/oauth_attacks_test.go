@@ -138,9 +138,12 @@ func TestStolenCodes(t *testing.T) {
 		t.Run("requests that are not well-formed use nothing up", func(t *testing.T) {
 			code := person.granted(t, running.Account(t, "pro").Email)
 			for _, c := range []struct{ field, value, code string }{
-				{"resource", "https://example.com/mcp", "invalid_target"}, {"resource", "", "invalid_request"},
-				{"code_verifier", "short", "invalid_request"}, {"client_id", "", "invalid_request"},
-				{"grant_type", "refresh_token", "unsupported_grant_type"}, {"code", strings.Repeat("1", 43), "invalid_grant"},
+				{"resource", "https://example.com/mcp", "invalid_target"},
+				{"resource", "", "invalid_request"},
+				{"code_verifier", "short", "invalid_request"},
+				{"client_id", "", "invalid_request"},
+				{"grant_type", "refresh_token", "unsupported_grant_type"},
+				{"code", strings.Repeat("1", 43), "invalid_grant"},
 				{"code", strings.Repeat("1", 2000), "invalid_request"},
 			} {
 				if got := person.exchange(t, code, c.field, c.value); got.status != http.StatusBadRequest || got.Error != c.code {
@@ -340,7 +343,7 @@ func TestSignInRates(t *testing.T) {
 	}
 }
 
-// TestWrongRequests: a request that is wrong sends nobody anywhere.
+// TestWrongRequests: a request that is wrong sends no person anywhere.
 func TestWrongRequests(t *testing.T) {
 	t.Parallel()
 	site, reached := newPrograms(t)
@@ -353,22 +356,36 @@ func TestWrongRequests(t *testing.T) {
 	site.handlers["https://example.com/page.json"] = func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }
 	person := newVisitor(running)
 	for _, c := range []struct{ name, field, value, returns string }{
-		{"a private address", "client_id", "https://127.0.0.1/agent.json", ""}, {"a name of this machine", "client_id", "https://localhost/agent.json", ""},
-		{"metadata of a cloud", "client_id", "https://169.254.169.254/latest/x", ""}, {"an address in disguise", "client_id", "https://0x7f.1/agent.json", ""},
-		{"not encrypted", "client_id", "http://example.com/agent.json", ""}, {"no path", "client_id", "https://example.com", ""},
-		{"a user name", "client_id", "https://a@example.com/agent.json", ""}, {"a fragment", "client_id", "https://example.com/agent.json#x", ""},
-		{"dots", "client_id", "https://example.com/x/../agent.json", ""}, {"no client", "client_id", "", ""},
-		{"a long one", "client_id", "https://example.com/" + strings.Repeat("x", 600), ""}, {"an unknown document", "client_id", "https://example.com/none.json", ""},
-		{"a document of another", "client_id", "https://example.com/liar.json", ""}, {"a document with a secret", "client_id", "https://example.com/secret.json", ""},
-		{"a document that is too large", "client_id", "https://example.com/huge.json", ""}, {"a document that moved", "client_id", "https://example.com/moved.json", ""},
+		{"a private address", "client_id", "https://127.0.0.1/agent.json", ""},
+		{"a name of this machine", "client_id", "https://localhost/agent.json", ""},
+		{"metadata of a cloud", "client_id", "https://169.254.169.254/latest/x", ""},
+		{"an address in disguise", "client_id", "https://0x7f.1/agent.json", ""},
+		{"not encrypted", "client_id", "http://example.com/agent.json", ""},
+		{"no path", "client_id", "https://example.com", ""},
+		{"a user name", "client_id", "https://a@example.com/agent.json", ""},
+		{"a fragment", "client_id", "https://example.com/agent.json#x", ""},
+		{"dots", "client_id", "https://example.com/x/../agent.json", ""},
+		{"no client", "client_id", "", ""},
+		{"a long one", "client_id", "https://example.com/" + strings.Repeat("x", 600), ""},
+		{"an unknown document", "client_id", "https://example.com/none.json", ""},
+		{"a document of another", "client_id", "https://example.com/liar.json", ""},
+		{"a document with a secret", "client_id", "https://example.com/secret.json", ""},
+		{"a document that is too large", "client_id", "https://example.com/huge.json", ""},
+		{"a document that moved", "client_id", "https://example.com/moved.json", ""},
 		{"a page", "client_id", "https://example.com/page.json", ""},
-		{"a redirect elsewhere", "redirect_uri", "https://evil.example.com/callback", ""}, {"another path", "redirect_uri", "http://127.0.0.1:7777/callback/", ""},
-		{"a longer query", "redirect_uri", "https://example.com/back?x=1&y=2", ""}, {"a script", "redirect_uri", "javascript:alert(1)", ""},
-		{"a name like loopback", "redirect_uri", "http://127.0.0.1.evil.example.com/callback", ""}, {"a user name in loopback", "redirect_uri", "http://127.0.0.1:7777@evil.example.com/callback", ""},
+		{"a redirect elsewhere", "redirect_uri", "https://evil.example.com/callback", ""},
+		{"another path", "redirect_uri", "http://127.0.0.1:7777/callback/", ""},
+		{"a longer query", "redirect_uri", "https://example.com/back?x=1&y=2", ""},
+		{"a script", "redirect_uri", "javascript:alert(1)", ""},
+		{"a name like loopback", "redirect_uri", "http://127.0.0.1.evil.example.com/callback", ""},
+		{"a user name in loopback", "redirect_uri", "http://127.0.0.1:7777@evil.example.com/callback", ""},
 		{"a twin of loopback", "redirect_uri", "http://localhost:7777/callback", ""},
-		{"no PKCE", "code_challenge", "", "invalid_request"}, {"plain PKCE", "code_challenge_method", "plain", "invalid_request"},
-		{"a token at once", "response_type", "token", "unsupported_response_type"}, {"a scope of keys", "scope", "rules:read keys:write", "invalid_scope"},
-		{"an unknown scope", "scope", "everything", "invalid_scope"}, {"no resource", "resource", "", "invalid_target"},
+		{"no PKCE", "code_challenge", "", "invalid_request"},
+		{"plain PKCE", "code_challenge_method", "plain", "invalid_request"},
+		{"a token at once", "response_type", "token", "unsupported_response_type"},
+		{"a scope of keys", "scope", "rules:read keys:write", "invalid_scope"},
+		{"an unknown scope", "scope", "everything", "invalid_scope"},
+		{"no resource", "resource", "", "invalid_target"},
 		{"a foreign resource", "resource", running.BaseURL + ".evil.example.com/mcp", "invalid_target"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -91,7 +91,7 @@ func (s *Service) OwnedBy(ctx context.Context, address string) ([]Owned, error) 
 }
 
 // ErrKeysChanged: a lasting key of the account was made or revoked since a sign-in, which
-// is void then: whoever lost their keys has ended the sign-ins of others, too.
+// is void then: a person who lost their keys has ended the sign-ins of others, too.
 var ErrKeysChanged = errors.New("the keys of the account have changed since the sign-in")
 
 // Anchor returns the lasting key under which a program's session with these scopes is to
