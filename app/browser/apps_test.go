@@ -56,7 +56,8 @@ addEventListener('message', async ({data}) => {
 			reports: window.reports,
 		}),
 		press: () => { const e = named(data.name); e?.click(); return Boolean(e); },
-		axe: async () => (await axe.run(document, {resultTypes: ['violations']})).violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + v.help + ': ' + n.html.slice(0, 160))),
+		// Colours fade, so contrast is measured when they have arrived.
+		axe: async () => (await Promise.allSettled(document.getAnimations().map((one) => one.finished)), await axe.run(document, {resultTypes: ['violations']})).violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + v.help + ': ' + n.html.slice(0, 160))),
 		reach: async () => {
 			const got = await fetch('https://example.com/').then(() => 'fetched', () => 'refused');
 			await new Promise((done) => setTimeout(done, 50)); // the report of it, which is wanted, comes later

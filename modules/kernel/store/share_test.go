@@ -65,7 +65,7 @@ func TestAlone(t *testing.T) {
 	leave()
 	leave = take(there, "a", 1, nil)
 	take(here, "a", 1, store.ErrTaken)
-	storetest.Exec(t, here, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted")
+	storetest.Exec(t, here, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
 	deadline := time.Now().Add(10 * time.Second)
 	for {
 		_, err := here.Alone(t.Context(), "a", 1)
