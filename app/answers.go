@@ -216,13 +216,13 @@ func (a agentSessions) End(ctx context.Context, tx *store.Tx, accountID, keyID i
 	return a.keys.End(ctx, tx, accountID, keyID)
 }
 
-// door answers oauth.Door.
-type door struct{ mux *api.Mux }
+// protocols answers oauth.Protocols.
+type protocols struct{ mux *api.Mux }
 
-func (d door) Client(r *http.Request) string { return d.mux.ClientOf(r) }
+func (p protocols) Client(r *http.Request) string { return p.mux.ClientOf(r) }
 
-func (d door) Spend(r *http.Request, name string, quota int) time.Duration {
-	return d.mux.SpendMinute(r, name, quota)
+func (p protocols) Spend(r *http.Request, name string, quota int) time.Duration {
+	return p.mux.SpendMinute(r, name, quota)
 }
 
-func (d door) AgentScopes() []string { return d.mux.AgentScopes() }
+func (p protocols) AgentScopes() []string { return p.mux.AgentScopes() }

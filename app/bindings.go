@@ -54,7 +54,7 @@ var bindings = fx.Options(
 		func(s *quota.Service) pluginhost.Quotas { return siteQuotas{s} },
 		accountNeeds,
 		func(m *api.Mux, k *keys.Service) oauth.Needs {
-			return oauth.Needs{Mails: signIns{k}, Sessions: agentSessions{k}, Door: door{m}}
+			return oauth.Needs{Mails: signIns{k}, Sessions: agentSessions{k}, Protocols: protocols{m}}
 		},
 		func(a *admission) api.Admitter { return a },
 	),

@@ -109,7 +109,7 @@ func contractCases() []contractCase {
 		{name: "reissue code longest", call: `POST /v1/api_keys/reissue {"email":"a@example.com","code":"1234567890"}`, want: 200, has: map[string]any{"status": "invalid_code"}},
 		bad("reissue code too long", `POST /v1/api_keys/reissue {"email":"a","code":"12345678901"}`, "code", "email"),
 
-		// The door.
+		// The protocols.
 		{name: "unknown path", call: "GET /v1/nothing", want: 404, code: "not_found"},
 		{name: "trailing slash", call: "GET /v1/usage/", want: 404, code: "not_found"},
 		{name: "wrong method", call: "DELETE /v1/workspace", want: 405, code: "method_not_allowed"},

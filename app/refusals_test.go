@@ -43,7 +43,7 @@ func TestEveryRefusalIsReached(t *testing.T) {
 	reached := map[apierr.Kind]bool{}
 	t.Run("kinds", func(t *testing.T) {
 		for _, w := range []func(*testing.T) (*apptest.Running, []refusalCase){
-			refusalsOfTheDoor, refusalsOfRooms, refusalsOfRates, refusalsOfProviders, refusalsOfBrokenStorage,
+			refusalsOfProtocols, refusalsOfModules, refusalsOfRates, refusalsOfProviders, refusalsOfBrokenStorage,
 		} {
 			running, cases := w(t)
 			document := apptest.OpenAPI(t, running)
@@ -120,7 +120,7 @@ func order(t *testing.T, running *apptest.Running, account *apptest.Caller, ttl 
 	return account.WithKey(secret)
 }
 
-func refusalsOfTheDoor(t *testing.T) (*apptest.Running, []refusalCase) {
+func refusalsOfProtocols(t *testing.T) (*apptest.Running, []refusalCase) {
 	running := apptest.Start(t, func(cfg *app.Config) { cfg.Protocols.Tiers = map[string]string{"getTrends": "max"} })
 	subscribe, signup := running.BaseURL+"/v1/subscribe", running.BaseURL+"/v1/signup"
 	standard := func(t *testing.T) *apptest.Caller { return running.Account(t, "standard") }
@@ -173,7 +173,7 @@ func refusalsOfTheDoor(t *testing.T) (*apptest.Running, []refusalCase) {
 	}
 }
 
-func refusalsOfRooms(t *testing.T) (*apptest.Running, []refusalCase) {
+func refusalsOfModules(t *testing.T) (*apptest.Running, []refusalCase) {
 	hold := make(chan struct{})
 	running := apptest.Start(t, func(cfg *app.Config) {
 		cfg.Scrolls.Pause = func(ctx context.Context, _, _ string) {

@@ -56,7 +56,7 @@ func (s *Service) serveMetadata(w http.ResponseWriter, r *http.Request) {
 	}
 	base := s.cfg.BaseURL
 	var answer any = serverMetadata{
-		Issuer: base, Authorize: base + AuthorizePath, Token: base + TokenPath, Scopes: s.needs.Door.AgentScopes(),
+		Issuer: base, Authorize: base + AuthorizePath, Token: base + TokenPath, Scopes: s.needs.Protocols.AgentScopes(),
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, GrantTypes: []string{"authorization_code"},
 		TokenAuth: []string{"none"}, Challenges: []string{"S256"}, ClientDocuments: true, NamesItself: true,
 		ProtectedResource: []string{base + agentsPath}, Documentation: base + "/docs/oauth",
@@ -67,7 +67,7 @@ func (s *Service) serveMetadata(w http.ResponseWriter, r *http.Request) {
 			resource += "?" + r.URL.RawQuery // the address of a choice of tools is a resource, too
 		}
 		answer = resourceMetadata{
-			Resource: resource, Servers: []string{base}, Scopes: s.needs.Door.AgentScopes(), Methods: []string{"header"},
+			Resource: resource, Servers: []string{base}, Scopes: s.needs.Protocols.AgentScopes(), Methods: []string{"header"},
 			Name: "Scrollery", Documentation: base + "/docs/mcp",
 		}
 	}

@@ -84,7 +84,7 @@ func (s *Service) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 
 // slow refuses a request of a client address that has had its quota of the minute.
 func (s *Service) slow(w http.ResponseWriter, r *http.Request, name string, quota int) bool {
-	wait := s.needs.Door.Spend(r, name, quota)
+	wait := s.needs.Protocols.Spend(r, name, quota)
 	if wait > 0 {
 		w.Header().Set("Retry-After", wholeSeconds(wait))
 		s.stop(w, r, http.StatusTooManyRequests, "Too many requests came from your network. Try again in "+wholeSeconds(wait)+" seconds.")
@@ -222,7 +222,7 @@ func (s *Service) postCode(w http.ResponseWriter, r *http.Request, ticket, digit
 		return
 	}
 	next := secret.New()
-	tried, err := s.needs.Mails.Try(r.Context(), a.email, digits, s.needs.Door.Client(r), func(ctx context.Context, tx *store.Tx) error {
+	tried, err := s.needs.Mails.Try(r.Context(), a.email, digits, s.needs.Protocols.Client(r), func(ctx context.Context, tx *store.Tx) error {
 		if err := s.rows.lock(ctx, tx, ticket); err != nil {
 			return err
 		}

@@ -63,8 +63,8 @@ type Session struct {
 	ExpiresAt time.Time
 }
 
-// Door counts requests by the address of their client; the API kernel answers it.
-type Door interface {
+// Protocols knows the clients of requests and the scopes of tools; the API kernel answers it.
+type Protocols interface {
 	// Client is the address of a request's client.
 	Client(r *http.Request) string
 	// Spend takes one request from a quota a minute; wait is above 0 where it is spent.
@@ -75,9 +75,9 @@ type Door interface {
 
 // Needs are the needs of the module.
 type Needs struct {
-	Mails    Mails
-	Sessions Sessions
-	Door     Door
+	Mails     Mails
+	Sessions  Sessions
+	Protocols Protocols
 }
 
 // Config is the module's part of the configuration.
@@ -175,7 +175,7 @@ func (s *Service) ours(resource string) bool {
 // offered returns the scopes of a request, all that tools need where it names none; ok is
 // false where it names another.
 func (s *Service) offered(asked string) (scopes []string, ok bool) {
-	all := s.needs.Door.AgentScopes()
+	all := s.needs.Protocols.AgentScopes()
 	if strings.TrimSpace(asked) == "" {
 		return all, true
 	}

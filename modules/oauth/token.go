@@ -66,7 +66,7 @@ func (s *Service) answerToken(w http.ResponseWriter, r *http.Request) (answer to
 		w.Header().Set("Allow", http.MethodPost)
 		return token{}, &tokenRefusal{"invalid_request", "Send the request as POST.", http.StatusMethodNotAllowed}, nil
 	}
-	if wait := s.needs.Door.Spend(r, "oauth.token", tokensAMinute); wait > 0 {
+	if wait := s.needs.Protocols.Spend(r, "oauth.token", tokensAMinute); wait > 0 {
 		w.Header().Set("Retry-After", wholeSeconds(wait))
 		return token{}, &tokenRefusal{"temporarily_unavailable", "Too many requests; slow down.", http.StatusTooManyRequests}, nil
 	}
