@@ -38,30 +38,60 @@ type facts struct {
 
 // factsOf reads a video's metadata. What is not of the expected form is unknown.
 func factsOf(metadata []byte) (f facts) {
-	var meta struct {
-		Hashtags        json.RawMessage `json:"hashtags"`
-		SoundID         json.RawMessage `json:"soundId"`
-		SoundTitle      json.RawMessage `json:"soundTitle"`
-		DurationSeconds json.RawMessage `json:"durationSeconds"`
-		Caption         json.RawMessage `json:"caption"`
-		Title           json.RawMessage `json:"title"`
-		Language        json.RawMessage `json:"language"`
-	}
-	if json.Unmarshal(metadata, &meta) != nil {
+	meta, ok := readMeta(metadata)
+	if !ok {
 		return f
 	}
-	var tags []json.RawMessage
-	_ = json.Unmarshal(meta.Hashtags, &tags) // anything but a list holds no hashtags
-	for _, raw := range tags {
-		f.hashtags = append(f.hashtags, plain(raw))
+	eachElement(meta.hashtags, func(raw []byte) { f.hashtags = append(f.hashtags, plain(raw)) }) // anything but a list holds none
+	f.soundID, f.soundTitle = strings.TrimSpace(plain(meta.soundID)), strings.TrimSpace(plain(meta.soundTitle))
+	f.caption, f.title, f.language = plain(meta.caption), plain(meta.title), plain(meta.language)
+	if len(meta.duration) == 0 {
+		return f
 	}
-	f.soundID, f.soundTitle = strings.TrimSpace(plain(meta.SoundID)), strings.TrimSpace(plain(meta.SoundTitle))
-	f.caption, f.title, f.language = plain(meta.Caption), plain(meta.Title), plain(meta.Language)
-	seconds, err := strconv.ParseFloat(plain(meta.DurationSeconds), 64)
+	seconds, err := strconv.ParseFloat(plain(meta.duration), 64)
 	if err == nil && seconds > 0 && seconds < longestVideo {
 		f.duration = max(int64(seconds*1000), 1)
 	}
 	return f
+}
+
+// meta are members of metadata as they are written there.
+type meta struct{ hashtags, soundID, soundTitle, duration, caption, title, language []byte }
+
+// member is the place of a member, nil for others. Case does not count.
+func (m *meta) member(name []byte) *[]byte {
+	for _, one := range [...]struct {
+		name  string
+		place *[]byte
+	}{
+		{"hashtags", &m.hashtags}, {"soundId", &m.soundID}, {"soundTitle", &m.soundTitle}, {"durationSeconds", &m.duration},
+		{"caption", &m.caption}, {"title", &m.title}, {"language", &m.language},
+	} {
+		if len(name) == len(one.name) && strings.EqualFold(string(name), one.name) {
+			return one.place
+		}
+	}
+	return nil
+}
+
+// readMeta reads metadata, an object in valid JSON; of members of one name the last one
+// counts.
+func readMeta(metadata []byte) (m meta, ok bool) {
+	ok = eachPlainMember(metadata, func(name, value []byte) {
+		if place := m.member(name); place != nil {
+			*place = value
+		}
+	})
+	if ok {
+		return m, true
+	}
+	var slow struct { // names that are written in another way, too
+		Hashtags, SoundID, SoundTitle, DurationSeconds, Caption, Title, Language json.RawMessage
+	}
+	if json.Unmarshal(metadata, &slow) != nil {
+		return meta{}, false
+	}
+	return meta{slow.Hashtags, slow.SoundID, slow.SoundTitle, slow.DurationSeconds, slow.Caption, slow.Title, slow.Language}, true
 }
 
 // longestVideo bounds a duration in seconds; beyond a year it is no duration.
@@ -105,17 +135,38 @@ func (h *Hook) keys() (keys []stage.Key) {
 
 // opening is the hook's opening, empty where there is none.
 func (h *Hook) opening() string {
+	if h.known == nil {
+		opening := openingOf(h.Spoken, h.OnScreenText)
+		h.known = &opening
+	}
+	return *h.known
+}
+
+func openingOf(spoken, onScreenText *string) string {
 	text := func(s *string) string {
 		if s == nil {
 			return ""
 		}
 		return *s
 	}
-	return score.Opening(text(h.Spoken), text(h.OnScreenText))
+	start := text(spoken)
+	if strings.TrimSpace(start) == "" {
+		start = text(onScreenText)
+	}
+	// The first words mostly have all of it, and nothing of a word depends on those behind it.
+	if end := strings.LastIndexByte(start[:min(len(start), openingBytes)], ' '); end > 0 {
+		if opening := score.Opening(start[:end], ""); opening != "" {
+			return opening
+		}
+	}
+	return score.Opening(text(spoken), text(onScreenText))
 }
 
+// openingBytes are enough words for most openings.
+const openingBytes = 64
+
 // plain is the text of a JSON string or number, empty for all else.
-func plain(raw json.RawMessage) string {
+func plain(raw []byte) string {
 	if len(raw) == 0 {
 		return ""
 	}

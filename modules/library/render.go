@@ -29,22 +29,80 @@ func asWritten() json.Options {
 	return json.JoinOptions(jsontext.PreserveRawStrings(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 }
 
-// Render returns the texts of the video.
-func (v *Video) Render() (made texts, err error) {
-	doc, err := json.Marshal(v, asWritten())
-	if err != nil {
-		return made, fmt.Errorf("render video %d: %w", v.id, err)
-	}
-	made.doc, made.keys = string(doc), packKeys(v.Keys)
+// Render returns the texts of the video. Metadata, annotations and what a hook shows are
+// valid JSON, which they have as it is.
+func (v *Video) Render() (made texts) {
+	size := 512 + len(v.SourceURL) + len(v.Metadata) + len(v.Annotations)
+	made.doc, made.keys = string(v.append(make([]byte, 0, size))), packKeys(v.Keys)
 	if v.Hook.Version > 0 {
-		members, err := json.Marshal(v.Hook, asWritten())
-		if err != nil {
-			return made, fmt.Errorf("render hook of video %d: %w", v.id, err)
-		}
-		hook := "," + string(members[1:])
+		hook := string(v.Hook.append(make([]byte, 0, 256+len(v.Hook.Visual))))
 		made.hook = &hook
 	}
-	return made, nil
+	return made
+}
+
+// append appends the video as the API shows it.
+func (v *Video) append(b []byte) []byte {
+	b = appendString(append(b, `{"id":`...), v.ID)
+	b = appendString(append(b, `,"platform":`...), v.Platform)
+	b = appendString(append(b, `,"externalId":`...), v.ExternalID)
+	b = appendString(append(b, `,"sourceUrl":`...), v.SourceURL)
+	b = appendNumber(append(b, `,"postedAt":`...), v.PostedAt)
+	b = strconv.AppendInt(append(b, `,"firstSeenAt":`...), v.FirstSeenAt, 10)
+	b = append(b, `,"source":`...)
+	if o := v.Origin; o == nil {
+		b = append(b, "null"...)
+	} else {
+		b = appendString(append(b, `{"kind":`...), o.Kind)
+		if o.Handle != nil {
+			b = appendString(append(b, `,"handle":`...), *o.Handle)
+		}
+		if o.SeededBy != nil {
+			b = appendString(append(b, `,"seededBy":`...), *o.SeededBy)
+		}
+		b = append(b, '}')
+	}
+	b = appendValue(append(b, `,"agentMetadata":`...), v.Annotations)
+	b = appendValue(append(b, `,"metadata":`...), v.Metadata)
+	b = strconv.AppendInt(append(b, `,"lastSeenAt":`...), v.LastSeenAt, 10)
+	m := &v.Metrics
+	b = appendNumber(append(b, `,"metrics":{"views":`...), m.Views)
+	b = appendNumber(append(b, `,"likes":`...), m.Likes)
+	b = appendNumber(append(b, `,"comments":`...), m.Comments)
+	b = appendNumber(append(b, `,"shares":`...), m.Shares)
+	b = appendNumber(append(b, `,"saves":`...), m.Saves)
+	b = appendNumber(append(b, `,"observedAt":`...), m.ObservedAt)
+	return append(b, "}}"...)
+}
+
+// append appends the members of a Hook after its video, and its end.
+func (h *Hook) append(b []byte) []byte {
+	b = appendValue(append(b, `,"visual":`...), h.Visual)
+	b = appendText(append(b, `,"spoken":`...), h.Spoken)
+	b = appendText(append(b, `,"onScreenText":`...), h.OnScreenText)
+	b = strconv.AppendInt(append(b, `,"version":`...), int64(h.Version), 10)
+	return append(b, '}')
+}
+
+func appendNumber(b []byte, n *int64) []byte {
+	if n == nil {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, *n, 10)
+}
+
+func appendText(b []byte, s *string) []byte {
+	if s == nil {
+		return append(b, "null"...)
+	}
+	return appendString(b, *s)
+}
+
+func appendValue(b []byte, value jsontext.Value) []byte {
+	if len(value) == 0 {
+		return append(b, "null"...)
+	}
+	return append(b, value...)
 }
 
 // terms are the terms that a search finds the video by.

@@ -107,10 +107,7 @@ func (s *Service) annotate(ctx context.Context, tx *store.Tx, id int64, metadata
 	}
 	v := known[ref]
 	v.Annotations, v.hasNewWords = value(metadata), true
-	t, err := v.Render()
-	if err != nil {
-		return nil, err
-	}
+	t := v.Render()
 	if err := feed.Append(ctx, tx, feed.Change{Kind: feed.VideoAnnotated, Video: id}); err != nil {
 		return nil, err
 	}

@@ -131,10 +131,7 @@ func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, chang
 	var terms []search.Terms
 	added := 0
 	for i, v := range changed {
-		t, err := v.Render()
-		if err != nil {
-			return err
-		}
+		t := v.Render()
 		videos[i] = []any{
 			v.id, v.Platform, v.ExternalID, v.identity.creatorID, v.Kind(), string(v.growthKind), v.duration, v.identity.handle, flag(v.identity.handleOnly),
 			batch.Subject, v.scrollID, v.PostedAt, v.FirstSeenAt, *v.Metrics.ObservedAt, v.usableViews, v.usableAt, v.usableLikes, v.byNiche(),

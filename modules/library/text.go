@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -32,7 +33,7 @@ func value(raw json.RawMessage) jsontext.Value {
 	}
 	text := jsontext.Value(bytes.Clone(raw))
 	if text.IsValid() && !beyondFloat(text) {
-		if bytes.ContainsAny(text, " \t\r\n") && text.Compact() != nil {
+		if isSpaced(text) && text.Compact() != nil {
 			return nil
 		}
 		return text
@@ -50,6 +51,120 @@ func value(raw json.RawMessage) jsontext.Value {
 		return nil
 	}
 	return bytes.TrimSpace(out.Bytes())
+}
+
+// isSpaced reports whether valid JSON has white space outside of its strings.
+func isSpaced(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i = stringEnd(text, i) - 1
+		case ' ', '\t', '\r', '\n':
+			return true
+		}
+	}
+	return false
+}
+
+// stringEnd is behind the JSON string that begins at i.
+func stringEnd(text []byte, i int) int {
+	for i++; i < len(text); {
+		quote := bytes.IndexByte(text[i:], '"')
+		if quote < 0 {
+			return len(text)
+		}
+		slashes := 0
+		for at := i + quote; text[at-1-slashes] == '\\'; {
+			slashes++
+		}
+		if i += quote + 1; slashes%2 == 0 {
+			break
+		}
+	}
+	return i
+}
+
+// valueEnd is behind the value of valid JSON that begins at i.
+func valueEnd(text []byte, i int) int {
+	for depth := 0; i < len(text); {
+		switch text[i] {
+		case '"':
+			if i = stringEnd(text, i); depth == 0 {
+				return i
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth < 0 {
+				return i
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+		}
+		i++
+	}
+	return i
+}
+
+// behindSpace is the place of the next sign that is no white space.
+func behindSpace(text []byte, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r' || text[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// eachPlainMember gives the members of an object in valid JSON, by parts of its text. It
+// returns false where a name has an escape or a letter beyond ASCII.
+func eachPlainMember(object []byte, do func(name, value []byte)) bool {
+	i := behindSpace(object, 0)
+	if i == len(object) || object[i] != '{' {
+		return false
+	}
+	for i++; ; i++ {
+		if i = behindSpace(object, i); i == len(object) || object[i] != '"' {
+			return i < len(object) && object[i] == '}'
+		}
+		end := stringEnd(object, i)
+		name := object[i+1 : end-1]
+		for _, c := range name {
+			if c >= utf8.RuneSelf || c == '\\' {
+				return false
+			}
+		}
+		if i = behindSpace(object, end); i == len(object) || object[i] != ':' {
+			return false
+		}
+		i = behindSpace(object, i+1)
+		end = valueEnd(object, i)
+		do(name, object[i:end])
+		if i = behindSpace(object, end); i == len(object) || object[i] != ',' {
+			return i < len(object) && object[i] == '}'
+		}
+	}
+}
+
+// eachElement gives the elements of a list in valid JSON; what is no list has none.
+func eachElement(list []byte, do func(raw []byte)) {
+	if len(list) == 0 || list[0] != '[' {
+		return
+	}
+	for i := 1; ; i++ {
+		if i = behindSpace(list, i); i == len(list) || list[i] == ']' {
+			return
+		}
+		end := valueEnd(list, i)
+		do(list[i:end])
+		if i = behindSpace(list, end); i == len(list) || list[i] != ',' {
+			return
+		}
+	}
 }
 
 // withoutHuge turns numbers that no float64 can hold into strings.

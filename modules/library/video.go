@@ -99,6 +99,9 @@ type Hook struct {
 	OnScreenText *string        `json:"onScreenText"`
 	// Version counts the changes of the evidence.
 	Version int `json:"version"`
+
+	// known is what opening found; nil where it has not.
+	known *string
 }
 
 // newVideo returns a video that the library does not have yet.
@@ -298,6 +301,7 @@ func (h *Hook) merge(found *stage.Evidence) (changed bool) {
 	replace(&h.OnScreenText, found.OnScreenText, func(text string) string { return text })
 	if changed {
 		h.Version++
+		h.known = nil
 	}
 	return changed
 }

@@ -3,8 +3,11 @@ package search
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/scrollery/scrollery/modules/library/score"
 )
@@ -34,13 +37,20 @@ type Text struct {
 
 // Terms are the distinct terms of a video, each between two spaces.
 func (t Text) Terms() string {
-	seen, b := make(map[string]bool, 64), strings.Builder{}
-	b.WriteByte(' ')
+	seen := termSets.Get().(map[string]struct{})
+	defer func() {
+		clear(seen)
+		termSets.Put(seen)
+	}()
+	b := make([]byte, 1, 1024)
+	b[0] = ' '
 	add := func(term string) {
-		if term != "" && len(seen) < mostTerms && !seen[term] {
-			seen[term] = true
-			b.WriteString(term)
-			b.WriteByte(' ')
+		if term == "" || len(seen) >= mostTerms {
+			return
+		}
+		if _, has := seen[term]; !has {
+			seen[term] = struct{}{}
+			b = append(append(b, term...), ' ')
 		}
 	}
 	if t.Annotated {
@@ -54,8 +64,11 @@ func (t Text) Terms() string {
 	for _, text := range slices.Concat([]string{t.Handle}, t.Words, t.Hashtags) {
 		words(text, true, add)
 	}
-	return b.String()
+	return string(b)
 }
+
+// termSets are sets of terms, empty, for one video after another.
+var termSets = sync.Pool{New: func() any { return make(map[string]struct{}, mostTerms) }}
 
 // Words are the words of a text, folded. A script without spaces between words gives each
 // two letters that follow each other, of a single letter that letter.
@@ -67,7 +80,36 @@ func Words(text string) (all []string) {
 // words gives the words of Words to add; single adds each letter of a script without
 // spaces, so that one letter can be found.
 func words(text string, single bool, add func(word string)) {
-	text = score.Fold(text)
+	for text != "" { // nothing of a word is in another one behind a space
+		part, rest, _ := strings.Cut(text, " ")
+		text = rest
+		if folded := fold(part); isASCII(folded) {
+			plainWords(folded, add)
+		} else {
+			anyWords(folded, single, add)
+		}
+	}
+}
+
+// plainWords gives the words of a folded text of ASCII alone.
+func plainWords(text string, add func(word string)) {
+	start := -1 // of the word that is read; -1 between words
+	for at := range len(text) {
+		switch is := isLetter(rune(text[at])); {
+		case is && start < 0:
+			start = at
+		case !is && start >= 0:
+			add(cut(text[start:at]))
+			start = -1
+		}
+	}
+	if start >= 0 {
+		add(cut(text[start:]))
+	}
+}
+
+// anyWords gives the words of a folded text.
+func anyWords(text string, single bool, add func(word string)) {
 	start, dense := -1, false // start is that of the word that is read; -1 between words
 	end := func(at int) {
 		if start < 0 {
@@ -109,6 +151,48 @@ func words(text string, single bool, add func(word string)) {
 	end(len(text))
 }
 
+// fold is [score.Fold], which takes long over what is no ASCII.
+func fold(text string) string {
+	if isFolded(text) {
+		return text
+	}
+	return score.Fold(text)
+}
+
+// isFolded is true for texts that Fold leaves as they are, and false for a few others: those
+// of other letters than these, among which no two cases are.
+func isFolded(text string) bool {
+	ascii := true
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+			if 'A' <= r && r <= 'Z' {
+				return false
+			}
+			continue
+		case 0xe0 <= r && r <= 0xff, // é; the capitals are below
+			0x430 <= r && r <= 0x45f,                           // Cyrillic without capitals
+			0x5d0 <= r && r <= 0x6ff, 0x900 <= r && r <= 0xeff, // Hebrew, Arabic, scripts of India, Thai
+			0x2010 <= r && r <= 0x20bf, 0x2190 <= r && r <= 0x245f, 0x2500 <= r && r <= 0x2bff, // signs
+			0x3000 <= r && r <= 0x9fff, 0xac00 <= r && r <= 0xd7a3, 0x1f000 <= r && r <= 0x1faff, // East Asia, pictures
+			r == 0xfe0f || r == 0x200d: // parts of pictures
+			ascii = false
+		default:
+			return false
+		}
+	}
+	return ascii || utf8.ValidString(text) && norm.NFKC.IsNormalString(text)
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // cut bounds a word.
 func cut(word string) string {
 	if len(word) <= longestTerm {
@@ -138,7 +222,7 @@ func Language(code string) string {
 
 func marked(mark rune, text string) string {
 	term := []rune{mark}
-	for _, r := range score.Fold(text) {
+	for _, r := range fold(text) {
 		if (isLetter(r) || r == '_') && len(term) <= longestTerm {
 			term = append(term, r)
 		}
