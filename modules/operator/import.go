@@ -127,7 +127,7 @@ type fileReading struct {
 	// together hands out all readings in the order of the files, for no runs.
 	together bool
 	// first has, of each video, the time of the reading that the first run gets.
-	first map[stage.Ref]firstReading
+	first firstReadings
 	// later are further readings of videos, for runs of their own.
 	later runsByDay
 	pull  func() ([]Reading, error, bool)
@@ -137,7 +137,7 @@ type fileReading struct {
 func readFiles(ctx context.Context, order InputFiles, files []importFile) *fileReading {
 	r := &fileReading{
 		order: order, files: files, refused: make([]int, len(files)), reports: make([]formats.Report, len(files)),
-		first: map[stage.Ref]firstReading{}, later: runsByDay{runs: map[runKey][]Reading{}, counts: map[videoDay]int64{}},
+		first: newFirstReadings(), later: runsByDay{runs: map[runKey][]Reading{}, counts: map[videoDay]int64{}},
 	}
 	r.pull, r.stop = iter.Pull2(func(yield func([]Reading, error) bool) {
 		for part, file := range files {

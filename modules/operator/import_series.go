@@ -2,6 +2,7 @@ package operator
 
 import (
 	"cmp"
+	"hash/maphash"
 	"io"
 	"maps"
 	"slices"
@@ -31,10 +32,35 @@ type videoDay struct {
 	day int64
 }
 
-// firstReading is what the first run gets of a video.
-type firstReading struct {
-	at   int64
-	part int
+// firstReadings have the reading of each video that the first run gets. They are all that an
+// import keeps of a video, so they are small: a million take about 40 MB.
+type firstReadings struct {
+	seeds [2]maphash.Seed
+	known map[videoHash]firstReading
+}
+
+// videoHash stands for a video: 96 random bits, so that no two videos have the same one.
+type videoHash [3]uint32
+
+// firstReading is the time of a reading, as two halves, and its part. Words of 32 bits leave
+// no gaps between the entries.
+type firstReading struct{ high, low, part uint32 }
+
+func (f firstReading) at() int64 { return int64(f.high)<<32 | int64(f.low) }
+
+func newFirstReadings() firstReadings {
+	return firstReadings{[2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, map[videoHash]firstReading{}}
+}
+
+// add notes the reading of a video that has none yet, and returns the one that it has.
+func (f *firstReadings) add(ref stage.Ref, at int64, part int) (known firstReading, isNew bool) {
+	a, b := maphash.Comparable(f.seeds[0], ref), maphash.Comparable(f.seeds[1], ref)
+	hash := videoHash{uint32(a >> 32), uint32(a), uint32(b)}
+	if known, has := f.known[hash]; has {
+		return known, false
+	}
+	f.known[hash] = firstReading{uint32(at >> 32), uint32(at), uint32(part)}
+	return firstReading{}, true
 }
 
 const (
@@ -51,19 +77,15 @@ func (r *fileReading) isLater(rec *stage.Record, part int) bool {
 		return false
 	}
 	at := *rec.Metrics.ObservedAt
-	known, seen := r.first[rec.Ref]
-	if !seen {
-		r.first[rec.Ref] = firstReading{at, part}
-		return false
-	}
-	if known.at == at {
-		return false // the same reading again
+	known, isNew := r.first.add(rec.Ref, at, part)
+	if isNew || known.at() == at {
+		return false // also the same reading again
 	}
 	later, of := &r.later, videoDay{rec.Ref, at / dayMillis}
 	key := runKey{of.day, later.counts[of]}
 	later.counts[of]++
 	kept := stage.Record{Ref: rec.Ref, Metrics: rec.Metrics}
-	if known.part != part && later.whole < maxWhole {
+	if known.part != uint32(part) && later.whole < maxWhole {
 		kept = *rec
 		later.whole++
 	}
