@@ -52,7 +52,7 @@ func newAdmission(db *store.DB, pending *usage.Pending, plans billing.Config) *a
 		query = admissionColumns + admissionMark + admissionTables
 	}
 	find := db.HotTenantless(query, "the tenant is known by its result")
-	return &admission{find: find, pending: pending, marks: marks, rows: &admittedRows{db: db}, plans: plans, now: time.Now}
+	return &admission{find: find, pending: pending, marks: marks, rows: newAdmittedRows(db, pending), plans: plans, now: time.Now}
 }
 
 // Admit implements api.Admitter.
@@ -93,9 +93,10 @@ func (a *admission) inTables(ctx context.Context, hash []byte, now time.Time, ma
 	if keep {
 		var err error
 		var known bool
-		if row, known, version, keep, err = a.rows.get(ctx, hash, day); err != nil || known {
+		if row, known, version, err = a.rows.get(ctx, hash, now); err != nil || known && (a.marks || !near(row, budgetOf(a.plans, row.plan))) {
 			return row, err
 		}
+		row = admitted{}
 	}
 	args := []any{hash, day, usage.Month(now), mark}
 	if !a.marks {
@@ -139,9 +140,12 @@ func (r *admitted) caller(now time.Time, plans billing.Config) *api.Caller {
 		AccountID: r.account, KeyID: r.key, Scopes: strings.Fields(r.scopes), Session: r.state.Session,
 		Plan: r.plan, Interval: r.interval, Status: cmp.Or(r.status, "none"), AtAdmission: &r.at,
 	}
-	daily, monthly := plans.Budget(who.Plan)
-	budget := usage.Budget{Daily: daily, Monthly: monthly}
-	return &api.Caller{Viewer: who, BudgetWait: budget.Wait(r.spent, now)}
+	return &api.Caller{Viewer: who, BudgetWait: budgetOf(plans, who.Plan).Wait(r.spent, now)}
+}
+
+func budgetOf(plans billing.Config, plan string) usage.Budget {
+	daily, monthly := plans.Budget(plan)
+	return usage.Budget{Daily: daily, Monthly: monthly}
 }
 
 func number(value any) int64 { n, _ := value.(int64); return n }

@@ -103,6 +103,7 @@ var withoutTenant = []excuse{
 	{`FROM "sandbox_calls" WHERE "sandbox_calls"."beat_at" <= ?`, "a job settles the calls whose process was lost, of all tenants"},
 	{`"scrolls"."attempt", "scrolls"."heartbeat_at" FROM "scrolls"`, "a job looks for lost scrolls, of all tenants"},
 	{`FROM "subscriptions" WHERE "subscriptions"."account_id" IN (…)`, "a job reads the plans of accounts that it names"},
+	{`FROM libraries WHERE account_id = ANY(?::bigint[])`, "calls of several tenants that were admitted ask together, each for the revision of its own"},
 	{`FROM libraries WHERE method <> ?`, "a job looks for libraries to score again"},
 	{`FROM "checkouts" WHERE`, "a checkout comes before its account"},
 	{`FROM "authorizations" WHERE`, "an agent signs in before its account is known"},

@@ -80,9 +80,11 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, aft
 		return api.Rendered{}, err
 	}
 	// Read before the rows: a page may be newer than its stamp, never older.
+	revision := s.revision
 	if admitted := viewer.FromContext(ctx).AtAdmission; admitted != nil {
-		at.revision = admitted.LibraryRevision
-	} else if at.revision, err = s.revision(ctx); err != nil {
+		revision = admitted.RevisionNow
+	}
+	if at.revision, err = revision(ctx); err != nil {
 		return api.Rendered{}, err
 	}
 	key := pageKey{account, p}

@@ -39,7 +39,7 @@ func newHot(db *store.DB) (h hot) {
 			"unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) "+
 			"AS e (id, account, key_id, op, status, ts)) "+
 			insertCounters+"SELECT c.id, c.account, c.day, c.units FROM "+
-			"unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS c (id, account, day, units)"+addToCounters, manyTenants)
+			"unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS c (id, account, day, units)"+addToCounters+" RETURNING {owner}, day, units", manyTenants)
 		return h
 	}
 	h.event = db.HotTenantless(insertEvents+"VALUES ($1, $2, $3, $4, $5, 0, $6) ON CONFLICT (id) DO NOTHING", manyTenants)
@@ -73,7 +73,8 @@ func orNull(id int64) any {
 	return id
 }
 
-// insert writes a group and what it costs on PostgreSQL, in one statement.
+// insert writes a group and what it costs on PostgreSQL, in one statement, and tells the
+// follower what the accounts have spent then.
 func (r rows) insert(ctx context.Context, events []event) error {
 	ids, accounts, keys := make([]int64, len(events)), make([]*int64, len(events)), make([]*int64, len(events))
 	ops, statuses, times := make([]string, len(events)), make([]string, len(events)), make([]int64, len(events))
@@ -95,8 +96,19 @@ func (r rows) insert(ctx context.Context, events []event) error {
 	if err := r.db.IDs(); err != nil {
 		return err
 	}
-	if _, err := r.hot.group.Exec(ctx, ids, accounts, keys, ops, statuses, times, numbers, owners, days, units); err != nil {
+	spent := counters[:0]
+	err := r.hot.group.ExecEach(ctx, func(row store.Row) (bool, error) {
+		var c counter
+		c.accountID, _ = row[0].(int64)
+		day, _ := row[1].(int64)
+		c.day = int(day)
+		c.units, _ = row[2].(int64)
+		spent = append(spent, c)
+		return true, nil
+	}, ids, accounts, keys, ops, statuses, times, numbers, owners, days, units)
+	if err != nil {
 		return fmt.Errorf("insert events: %w", err)
 	}
+	r.pending.counted(spent)
 	return nil
 }

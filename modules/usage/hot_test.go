@@ -26,7 +26,7 @@ func BenchmarkHot(b *testing.B) {
 			}
 			for way, write := range map[string]func(rows, context.Context, []event) error{"hot": add, "ent": rows.addByEnt} {
 				b.Run(fmt.Sprintf("%s/%d/%s", dialect, size, way), func(b *testing.B) {
-					r := newRows(open(b))
+					r := newRows(open(b), NewPending())
 					for b.Loop() {
 						if err := write(r, b.Context(), events); err != nil {
 							b.Fatal(err)

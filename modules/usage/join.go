@@ -93,6 +93,7 @@ func (r rows) addCounters(ctx context.Context, tx *store.Tx, e event) error {
 	if e.accountID == 0 || e.units == 0 {
 		return nil
 	}
+	tx.AfterCommit(func() { r.pending.changed(e.accountID) })
 	for _, day := range []int{Month(e.at), Day(e.at)} {
 		if _, err := r.hot.add.ExecIn(ctx, tx, r.db.NewID(), e.accountID, day, e.units); err != nil {
 			return fmt.Errorf("add to counters: %w", err)

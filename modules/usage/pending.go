@@ -3,6 +3,7 @@ package usage
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,6 +31,34 @@ type Pending struct {
 	storing []event
 	starts  int           // how many chunks were begun
 	room    chan struct{} // closed when events leave; nil where no caller waits
+
+	follower atomic.Pointer[Follower]
+}
+
+// Follower is told on PostgreSQL what this process has committed, before those who had it
+// written go on.
+type Follower struct {
+	// Counted has the units of a counter, which has them at least.
+	Counted func(account int64, day int, units int64)
+	// Changed says that counters of an account have changed.
+	Changed func(account int64)
+}
+
+// Follow sets the one follower. It must return at once.
+func (p *Pending) Follow(f Follower) { p.follower.Store(&f) }
+
+func (p *Pending) counted(counters []counter) {
+	if f := p.follower.Load(); f != nil {
+		for _, c := range counters {
+			f.Counted(c.accountID, c.day, c.units)
+		}
+	}
+}
+
+func (p *Pending) changed(account int64) {
+	if f := p.follower.Load(); f != nil && account != 0 {
+		f.Changed(account)
+	}
 }
 
 type sumOf struct {

@@ -62,7 +62,7 @@ func newGroup(room int) *group {
 // NewRecorder returns a recorder that writes once it is started.
 func NewRecorder(db *store.DB, cfg Config, pending *Pending, log *slog.Logger) *Recorder {
 	r := &Recorder{
-		rows: newRows(db), cfg: cfg, log: log, gathering: newGroup(8),
+		rows: newRows(db, pending), cfg: cfg, log: log, gathering: newGroup(8),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 		sums: sums{counts: map[sumKey]int64{}}, halt: make(chan struct{}), summed: make(chan struct{}),
 	}

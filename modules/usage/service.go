@@ -70,7 +70,7 @@ type Service struct {
 
 // New returns the service.
 func New(db *store.DB, cfg Config, pending *Pending, plans Plans) *Service {
-	return &Service{rows: newRows(db), pending: pending, cfg: cfg, plans: plans, rates: NewRates(db), now: time.Now}
+	return &Service{rows: newRows(db, pending), pending: pending, cfg: cfg, plans: plans, rates: NewRates(db), now: time.Now}
 }
 
 // Report is how much of the budgets is used, in whole per cent.

@@ -18,11 +18,12 @@ import (
 
 // rows stores events and counters.
 type rows struct {
-	db  *store.DB
-	hot hot
+	db      *store.DB
+	hot     hot
+	pending *Pending
 }
 
-func newRows(db *store.DB) rows { return rows{db, newHot(db)} }
+func newRows(db *store.DB, pending *Pending) rows { return rows{db, newHot(db), pending} }
 
 // add writes events that have ids, and what they cost, in one transaction on SQLite. It
 // leaves out those that are stored already.
@@ -63,6 +64,7 @@ func countersOf(events []event) []counter {
 
 // charge adds units to the month and the day of an account, in the order of countersOf.
 func (r rows) charge(ctx context.Context, tx *store.Tx, accountID, units int64, at time.Time) error {
+	tx.AfterCommit(func() { r.pending.changed(accountID) })
 	ctx = viewer.As(ctx, accountID)
 	for _, day := range []int{Month(at), Day(at)} {
 		err := tx.Ent().UsageCounter.Create().SetID(r.db.NewID()).SetAccountID(accountID).SetDay(day).SetUnits(units).

@@ -254,6 +254,22 @@ func (s *Hot) Exec(ctx context.Context, args ...any) (changed int64, err error) 
 	return changed, err
 }
 
+// ExecEach is Exec of a statement that returns rows, each of which do gets; some of them
+// again where another transaction stood in its way.
+func (s *Hot) ExecEach(ctx context.Context, do func(row Row) (more bool, err error), args ...any) error {
+	if inWrite(ctx) {
+		return errNested
+	}
+	return s.db.tries(ctx, func() error {
+		query, values, err := s.Expand(ctx, args...)
+		if err != nil {
+			return err
+		}
+		rows, err := s.db.writer.QueryContext(ctx, query, values...)
+		return eachRow(rows, err, do)
+	})
+}
+
 // ExecIn runs the statement in a transaction and returns how many rows it changed.
 func (s *Hot) ExecIn(ctx context.Context, tx *Tx, args ...any) (changed int64, err error) {
 	if rows := s.byRows(tx, args); len(rows) > 0 {

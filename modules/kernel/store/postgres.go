@@ -53,6 +53,7 @@ func (db *DB) openPostgres(ctx context.Context) error {
 	db.own = own
 	db.limit(cfg)
 	cfg.ConnConfig.Tracer = &db.watch
+	cfg.ConnConfig.OnNotice = db.watch.access.Notice
 	if cfg.MaxConns = int32(db.cfg.MaxConns); cfg.MaxConns == 0 {
 		cfg.MaxConns, err = db.share(ctx)
 	}

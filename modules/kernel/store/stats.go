@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/scrollery/scrollery/modules/kernel/store/access"
 )
 
 // PoolStats is the state of one pool of connections.
@@ -118,7 +120,8 @@ func (db *DB) Watch(see func(query string)) { db.watch.seen.Store(&see) }
 
 // watch is below all that sends statements: SQLite's connections and pgx call it.
 type watch struct {
-	seen atomic.Pointer[func(query string)]
+	seen   atomic.Pointer[func(query string)]
+	access access.Changes
 }
 
 func (w *watch) see(query string) {
@@ -134,4 +137,18 @@ func (w *watch) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Trace
 }
 
 // TraceQueryEnd is called by pgx after a statement.
-func (w *watch) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (w *watch) TraceQueryEnd(_ context.Context, conn *pgx.Conn, _ pgx.TraceQueryEndData) {
+	w.access.Ended(conn.PgConn())
+}
+
+// OnAccess has listener called whenever rows of an account may have changed by which its
+// calls are admitted, on PostgreSQL: before a transaction of this process that changed
+// them returns, and soon after one of another process was committed. While the connection
+// outside of the pool is lost, changes of others are missed. It must return at once, and is
+// called until the database is closed.
+func (db *DB) OnAccess(listener func(account int64)) {
+	db.watch.access.Listen(listener)
+	if db.direct != nil {
+		db.direct.Watch(access.Channel, db.watch.access.Notified)
+	}
+}

@@ -35,8 +35,9 @@ type Viewer struct {
 }
 
 // AtAdmission is the state of a tenant's data when a call was admitted. A list that
-// is shown as of then is current: admission is read at every call. What decides on
-// a write reads for itself, within its transaction.
+// is shown as of then is current, or on PostgreSQL at most a second behind another
+// process where the subject is concerned. What decides on a write reads for itself,
+// within its transaction.
 type AtAdmission struct {
 	// Workspace is false where none is set.
 	Workspace bool
@@ -44,6 +45,17 @@ type AtAdmission struct {
 	Subject string
 	// LibraryRevision is 0 before the library's first video.
 	LibraryRevision int64
+	// Revision, where it is set, reads the library's revision as of now, which
+	// LibraryRevision is not then.
+	Revision func(ctx context.Context) (int64, error)
+}
+
+// RevisionNow returns the library's revision as it was at the admission or since.
+func (a *AtAdmission) RevisionNow(ctx context.Context) (int64, error) {
+	if a.Revision != nil {
+		return a.Revision(ctx)
+	}
+	return a.LibraryRevision, nil
 }
 
 // Active reports whether the subscription is paid.

@@ -25,6 +25,7 @@ type Conn struct {
 	// place is held by who uses the connection. Waiters take turns.
 	place chan struct{}
 	conn  *pgx.Conn // guarded by place
+	watch           // guarded by place
 	// wanted counts those who wait for the place or have it, but for the listener.
 	wanted atomic.Int32
 
@@ -32,6 +33,9 @@ type Conn struct {
 	// interrupt ends the listener's wait.
 	interrupt context.CancelFunc
 	closed    bool
+	// halt ends the watcher, which closes halted; nil where there is none.
+	halt   context.CancelFunc
+	halted chan struct{}
 }
 
 // Open connects.
@@ -46,6 +50,7 @@ func Open(ctx context.Context, cfg *pgx.ConnConfig) (*Conn, error) {
 		cfg.RuntimeParams[name] = value
 	}
 	c := &Conn{cfg: cfg, place: make(chan struct{}, 1)}
+	cfg.OnNotification = c.notified
 	return c, c.Use(ctx, func(context.Context, *pgx.Conn) error { return nil })
 }
 
@@ -83,7 +88,7 @@ func (c *Conn) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connect to PostgreSQL outside of the pool: %w", err)
 	}
-	c.conn = conn
+	c.conn, c.kept = conn, nil
 	return nil
 }
 
@@ -110,7 +115,12 @@ func (c *Conn) interruptWait() {
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
+	halt, halted := c.halt, c.halted
 	c.mu.Unlock()
+	if halt != nil {
+		halt()
+		<-halted
+	}
 	c.wanted.Add(1)
 	defer c.wanted.Add(-1)
 	c.interruptWait()

@@ -32,6 +32,7 @@ type listener struct {
 	schema string
 	prefix string
 	conn   *pgx.Conn
+	topics []string // that were listened to; those of others stay
 }
 
 // Connect implements riverdriver.Listener.
@@ -42,7 +43,7 @@ func (l *listener) Connect(ctx context.Context) error {
 				return err
 			}
 		}
-		l.conn, l.prefix = conn, ""
+		l.conn, l.prefix, l.topics = conn, "", nil
 		if l.schema != "" {
 			l.prefix = l.schema + "."
 		}
@@ -55,15 +56,18 @@ func (l *listener) Close(ctx context.Context) error {
 	if l.conn == nil {
 		return nil
 	}
-	err := l.exec(ctx, "UNLISTEN *")
-	if l.conn = nil; errors.Is(err, errLost) {
-		return nil
+	defer func() { l.conn = nil }()
+	for _, topic := range l.topics {
+		if err := l.Unlisten(ctx, topic); err != nil && !errors.Is(err, errLost) {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // Listen implements riverdriver.Listener.
 func (l *listener) Listen(ctx context.Context, topic string) error {
+	l.topics = append(l.topics, topic)
 	return l.exec(ctx, "LISTEN "+pgx.Identifier{l.prefix + topic}.Sanitize())
 }
 
@@ -110,20 +114,25 @@ func (l *listener) WaitForNotification(ctx context.Context) (*riverdriver.Notifi
 // waitOnce fails with context.Canceled when it was interrupted.
 func (l *listener) waitOnce(ctx context.Context) (*pgconn.Notification, error) {
 	c := l.direct
-	if err := c.take(ctx); err != nil {
+	c.wanted.Add(1) // the watcher makes room
+	c.interruptWait()
+	err := c.take(ctx)
+	c.wanted.Add(-1)
+	if err != nil {
 		return nil, err
 	}
 	defer c.give()
-	if c.conn != l.conn || l.conn.IsClosed() {
-		return nil, errLost
+	for {
+		if c.conn != l.conn || l.conn.IsClosed() {
+			return nil, errLost
+		}
+		if len(c.kept) > 0 {
+			first := c.kept[0]
+			c.kept = c.kept[1:]
+			return first, nil
+		}
+		if err := c.wait(ctx); err != nil {
+			return nil, err
+		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	c.mu.Lock()
-	c.interrupt = cancel
-	if c.wanted.Load() > 0 {
-		cancel()
-	}
-	c.mu.Unlock()
-	return l.conn.WaitForNotification(ctx)
 }
