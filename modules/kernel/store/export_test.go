@@ -19,3 +19,9 @@ func (q *Queue) SetBackoff(backoff func(attempt int) time.Duration) { q.backoff 
 
 // Backoff is the wait after a failed attempt, as it is in earnest.
 func Backoff(attempt int) time.Duration { return backoff(attempt) }
+
+// RowQuery is the SQL by which SQLite changes one row of a statement with rows.
+func (s *Hot) RowQuery(row []any) (string, error) {
+	args := make([]any, s.args)
+	return s.rowQuery(0, args, row)
+}

@@ -137,9 +137,7 @@ func plain(value any) (driver.Value, error) {
 // changeRows runs an INSERT or UPDATE once a row, prepared once: SQLite's parser takes
 // longer over a statement of many rows than their writing does.
 func (c *hotConn) changeRows(t *template, account int64, args []any, rows [][]any) (changed int64, err error) {
-	first := slices.Clone(args)
-	first[t.byRow] = rows[:1]
-	query, _, err := t.render(account, first)
+	query, err := t.rowQuery(account, args, rows[0])
 	if err != nil {
 		return 0, err
 	}
@@ -156,6 +154,50 @@ func (c *hotConn) changeRows(t *template, account int64, args []any, rows [][]an
 		}
 	}
 	return changed, nil
+}
+
+// rowQuery is the SQL of a run for one row.
+func (t *template) rowQuery(account int64, args []any, row []any) (string, error) {
+	if t.single == nil {
+		first := slices.Clone(args)
+		first[t.byRow] = [][]any{row}
+		query, _, err := t.render(account, first)
+		return query, err
+	}
+	w := writer{}
+	for _, p := range t.single {
+		w.sql.WriteString(p.sql)
+		switch p.kind {
+		case "account", "value":
+			w.value(nil)
+		case "cell":
+			w.cast(nil, p.types[0])
+		}
+	}
+	return w.sql.String(), nil
+}
+
+// bindRow appends what one row of the argument byRow binds.
+func (t *template) bindRow(values []any, account int64, args []any, row []any) []any {
+	parts := t.parts
+	if t.single != nil {
+		parts = t.single
+	}
+	for _, p := range parts {
+		switch p.kind {
+		case "account":
+			values = append(values, account)
+		case "value":
+			values = append(values, args[p.arg])
+		case "rows":
+			values = append(append(values, account), row...)
+		case "values":
+			values = append(values, row...)
+		case "cell":
+			values = append(values, row[p.arg])
+		}
+	}
+	return values
 }
 
 // transact begins, does and commits.

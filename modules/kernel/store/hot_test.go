@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -206,6 +207,58 @@ func TestHotRunsForItsTenantOnly(t *testing.T) {
 		all := db.HotTenantless("SELECT id FROM workspaces WHERE {owner} IN ($1, $2)", "a test of all tenants")
 		if diff := cmp.Diff([]int64{id}, ids(all.Query(t.Context(), tenantA, tenantB))); diff != "" {
 			t.Errorf("a statement without a tenant, want - got +:\n%s", diff)
+		}
+	})
+}
+
+// TestUpdatesFromValuesChangeTheirRows has values in an order of their own, in use twice and
+// beside another argument.
+func TestUpdatesFromValuesChangeTheirRows(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		a, b := viewer.As(t.Context(), tenantA), viewer.As(t.Context(), tenantB)
+		ids := []int64{db.NewID(), db.NewID(), db.NewID(), db.NewID()}
+		insert := db.Hot("INSERT INTO creators ({owner}, id, platform, key, handle, dirty, followers) VALUES {rows:1}")
+		update := db.Hot(`UPDATE creators SET followers = n.column3 + $1, handle = n.column1
+FROM (VALUES {values:2 TEXT,BIGINT,BIGINT}) AS n WHERE creators.id = n.column2 AND +{tenant:creators} AND dirty <= $1 AND n.column3 > 0`)
+		var changed int64
+		err := db.Write(a, func(ctx context.Context, tx *store.Tx) error {
+			if _, err := insert.ExecIn(ctx, tx, [][]any{{ids[0], "p", "0", "", 1, 1}, {ids[1], "p", "1", "", 1, 1}, {ids[2], "p", "2", "", 6, 1}}); err != nil {
+				return err
+			}
+			if _, err := insert.ExecIn(b, tx, [][]any{{ids[3], "p", "3", "", 1, 1}}); err != nil {
+				return err
+			}
+			var err error
+			changed, err = update.ExecIn(ctx, tx, 5, [][]any{{"a", ids[1], 20}, {"b", ids[0], 10}, {"c", ids[2], 30}, {"d", ids[3], 40}, {"e", ids[0], 0}})
+			return err
+		})
+		if err != nil || changed != 2 {
+			t.Fatalf("got %d changed rows, err %v, want 2: one is marked too often, one another tenant's, one refused by its value", changed, err)
+		}
+		type row struct {
+			ID        int64
+			Handle    string
+			Followers int64
+		}
+		var got []row
+		read := db.HotTenantless("SELECT id, handle, followers FROM creators WHERE {owner} IN ($1, $2) ORDER BY id", "a test of all tenants")
+		err = read.Each(t.Context(), func(r store.Row) (bool, error) {
+			got = append(got, row{r[0].(int64), fmt.Sprint(r[1]), r[2].(int64)})
+			return true, nil
+		}, tenantA, tenantB)
+		want := []row{{ids[0], "b", 15}, {ids[1], "a", 25}, {ids[2], "", 1}, {ids[3], "", 1}}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("err %v, want - got +:\n%s", err, diff)
+		}
+		if db.Dialect() == store.Postgres {
+			return
+		}
+		single, err := update.RowQuery([]any{"a", ids[1], 20})
+		wantText := `UPDATE creators SET followers = CAST(? AS BIGINT) + ?, handle = CAST(? AS TEXT) WHERE creators.id = CAST(? AS BIGINT) ` +
+			`AND +creators.account_id = ? AND dirty <= ? AND CAST(? AS BIGINT) > 0`
+		if diff := cmp.Diff(wantText, single); err != nil || diff != "" {
+			t.Errorf("the text of one row, err %v, want - got +:\n%s", err, diff)
 		}
 	})
 }
