@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/score"
@@ -123,6 +125,57 @@ func TestAnotherGrowthTableScoresLibrariesAgain(t *testing.T) {
 		}
 		if diff := gocmp.Diff(scores(fresh), scores(b)); diff != "" {
 			t.Errorf("a library scored again (+) and one scored by that table at once (-) differ:\n%s", diff)
+		}
+	})
+}
+
+// TestRescoringWritesOnlyWhatChanges has videos with a baseline by their creator and such by
+// the niche, with and without a creator and a posting time.
+func TestRescoringWritesOnlyWhatChanges(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		recorded(t, b)
+		var records []stage.Record
+		for i := range 20 {
+			one := clip(fmt.Sprint("thin", i), fmt.Sprint("T", i/2), int64(500*(i+1)))
+			one.PostedAt, one.Metrics.ObservedAt = ptr(now-int64(i)*day), ptr(now+3*day)
+			if i%5 == 0 {
+				one.PostedAt = nil
+			}
+			if i%7 == 0 {
+				one.Source = nil
+			}
+			records = append(records, one)
+		}
+		b.scroll(4, now+3*day, records...)
+		byNiche, err := db.Ent().Video.Query().Where(video.ByNiche(1), video.TwiceBaselineGT(0)).Count(b.ctx)
+		if err != nil || byNiche < 15 {
+			t.Fatalf("got %d videos with a baseline by the niche, err %v, want 15", byNiche, err)
+		}
+		want, written := b.lists(), 0
+		b.db.Trace(func(_ context.Context, s *store.Hot, args []any) {
+			if strings.HasPrefix(s.Text(), "UPDATE videos SET peers") {
+				written += len(args[0].([][]any))
+			}
+		})
+		rescore := func() int {
+			written = 0
+			b.run(`UPDATE libraries SET method = 'another'`)
+			if err := b.RescoreAll(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return written
+		}
+		if got := rescore(); got != 0 {
+			t.Errorf("rescoring by the same rules writes %d scores, want 0", got)
+		}
+		b.run(`UPDATE videos SET twice_baseline = 6, score = 77, outlier_order = NULL WHERE by_niche = 1`)
+		if got := rescore(); got != byNiche {
+			t.Errorf("rescoring writes %d scores, want each of the %d wrong ones once", got, byNiche)
+		}
+		if diff := gocmp.Diff(want, b.lists()); diff != "" {
+			t.Errorf("after the rescoring (-want +got):\n%s", diff)
 		}
 	})
 }

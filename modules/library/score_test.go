@@ -314,7 +314,7 @@ func TestListsFollowTheRules(t *testing.T) {
 				if w.isBehind = run == 3; !w.isBehind { // one scroll fails
 					b.complete(scroll)
 					w.completed[scroll] = true
-				} else if err := b.scoreMarked(b.ctx); err != nil {
+				} else if err := b.scoreMarked(b.ctx, nicheInScroll); err != nil {
 					t.Fatal(err)
 				}
 				when := fmt.Sprintf("seed %d, run %d", seed, run)

@@ -51,16 +51,16 @@ func (s *Service) markNiches(ctx context.Context, tx *store.Tx, niches map[score
 }
 
 // scoreNiches scores the videos that depend on a marked niche: those that wait for it, and
-// those posted within a year of a change. The newest come first; of a very large niche the
-// rest is left to the queue.
-func (s *Service) scoreNiches(ctx context.Context) error {
+// those posted within a year of a change. The newest come first; of a niche with more than
+// most of them the rest is left to the queue.
+func (s *Service) scoreNiches(ctx context.Context, most int) error {
 	marked, err := s.db.Ent().Niche.Query().Where(niche.DirtyGT(0)).Order(niche.ByKind()).All(ctx)
 	if err != nil {
 		return fmt.Errorf("read niches: %w", err)
 	}
 	behind := false
 	for _, row := range marked {
-		done, err := s.scoreNiche(ctx, row, nicheInScroll)
+		done, err := s.scoreNiche(ctx, row, most)
 		if err != nil {
 			return fmt.Errorf("score niche of %s: %w", row.Kind, err)
 		}
@@ -91,17 +91,7 @@ func (s *Service) finishNiches(ctx context.Context, args json.RawMessage) error 
 	if err := json.Unmarshal(args, &of); err != nil {
 		return store.Cancel(err)
 	}
-	ctx = atScroll(withTenant(ctx, of.Account), of.Scroll)
-	marked, err := s.db.Ent().Niche.Query().Where(niche.DirtyGT(0)).Order(niche.ByKind()).All(ctx)
-	if err != nil {
-		return fmt.Errorf("read niches: %w", err)
-	}
-	for _, row := range marked {
-		if _, err := s.scoreNiche(ctx, row, math.MaxInt); err != nil {
-			return fmt.Errorf("score niche of %s: %w", row.Kind, err)
-		}
-	}
-	return nil
+	return s.scoreNiches(atScroll(withTenant(ctx, of.Account), of.Scroll), math.MaxInt)
 }
 
 // scoreNiche scores the videos of a kind, at most most of those that did not change

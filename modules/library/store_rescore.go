@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -193,7 +194,7 @@ func (s *Service) rescoreCreators(ctx context.Context, after int64) (next int64,
 			return nil
 		}
 		next = ids[len(ids)-1]
-		return s.scoreSome(ctx, tx, ids)
+		return s.scoreSome(ctx, tx, ids, true)
 	})
 	return next, done, err
 }
@@ -212,7 +213,7 @@ func (s *Service) rescoreNiches(ctx context.Context, _ int64) (next int64, done 
 		return s.markNiches(ctx, tx, all)
 	})
 	if err == nil {
-		err = s.scoreMarked(ctx)
+		err = s.scoreMarked(ctx, math.MaxInt)
 	}
 	return 0, true, err
 }

@@ -25,7 +25,7 @@ const (
 // may be called again at any time.
 func (s *Service) Score(ctx context.Context, scrollID int64) error {
 	ctx = atScroll(ctx, scrollID)
-	if err := s.scoreMarked(ctx); err != nil {
+	if err := s.scoreMarked(ctx, nicheInScroll); err != nil {
 		return fmt.Errorf("score scroll %d: %w", scrollID, err)
 	}
 	if err := s.savePoints(ctx, scrollID); err != nil {
@@ -38,8 +38,8 @@ func (s *Service) Score(ctx context.Context, scrollID int64) error {
 }
 
 // scoreMarked scores what changed: the videos of marked creators by each other, then those
-// that depend on a marked niche.
-func (s *Service) scoreMarked(ctx context.Context) error {
+// that depend on a marked niche, at most most of those of a kind that did not change themselves.
+func (s *Service) scoreMarked(ctx context.Context, most int) error {
 	for done := false; !done; {
 		err := s.hold(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
 			done, err = s.scoreCreators(ctx, tx)
@@ -49,7 +49,7 @@ func (s *Service) scoreMarked(ctx context.Context) error {
 			return fmt.Errorf("score creators: %w", err)
 		}
 	}
-	return s.scoreNiches(ctx)
+	return s.scoreNiches(ctx, most)
 }
 
 // scoreCreators scores the videos of some marked creators by each other, and removes the
@@ -59,15 +59,16 @@ func (s *Service) scoreCreators(ctx context.Context, tx *store.Tx) (done bool, e
 	if err != nil || len(ids) == 0 {
 		return true, err
 	}
-	if err := s.scoreSome(ctx, tx, ids); err != nil {
+	if err := s.scoreSome(ctx, tx, ids, false); err != nil {
 		return false, err
 	}
 	return len(ids) < creatorsAtOnce, tx.Ent().Creator.Update().Where(creator.IDIn(ids...)).SetDirty(0).Exec(viewer.ByIDs(ctx))
 }
 
 // scoreSome scores all videos of the creators by each other. Those that have too few peers
-// wait for their niche, which is marked.
-func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64) error {
+// wait for their niche, which is marked. With allByNiche the caller scores every video by
+// its niche afterwards: those that have such a score need not wait, which writes them twice.
+func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64, allByNiche bool) error {
 	videos := map[int64][]*standingScore{}
 	err := s.hot.byCreators.EachIn(ctx, tx, eachScored(func(v *standingScore) { videos[v.creator] = append(videos[v.creator], v) }), creators)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64)
 			if o.NeedsNiche() {
 				touch(niches, o.Kind, endOfTime)
 			}
-			changes = append(changes, v.become(&o)...)
+			changes = append(changes, v.become(&o, allByNiche)...)
 			flags = s.flag(ctx, flags, v, &o)
 		}
 	}
@@ -131,10 +132,13 @@ const (
 
 // become returns what has to change for the row to show the score, if anything. Where the
 // niche is still to be asked, the former score stays until then.
-func (v *standingScore) become(o *score.Outlier) []change {
+func (v *standingScore) become(o *score.Outlier, allByNiche bool) []change {
 	row := scoreRow{peers: o.CreatorPeers, ownViews: o.OwnViews, doubtful: flag(o.Doubtful)}
 	if o.NeedsNiche() {
 		row.byNiche, row.twiceBaseline, row.samples = awaitsNiche, v.row.twiceBaseline, v.row.samples
+		if allByNiche && v.row.byNiche == byNiche {
+			row.byNiche = byNiche
+		}
 		return v.put(row, v.value, v.order)
 	}
 	row.twiceBaseline, row.samples = o.TwiceBaseline, o.SampleCount
