@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,14 +16,17 @@ import (
 )
 
 const (
-	// nicheAtOnce is how many videos of one part of a niche are scored together; the
+	// nicheAtOnce is how many videos of one part of a niche are read together; the
 	// statement names it too.
 	nicheAtOnce = 2000
+	// nicheTogether is how many are scored before they are written, in the order of the
+	// rows on disk: the more, the fewer pages each transaction writes.
+	nicheTogether = 10_000
 	// nicheInScroll bounds the videos of a kind that a scroll waits for, beside those
 	// that it touched; the queue scores the others after it.
 	nicheInScroll = 20_000
-	// scoresAtOnce bounds the scores of one transaction, some 20 ms.
-	scoresAtOnce = 1000
+	// scoresAtOnce bounds the scores of one transaction, some 30 ms.
+	scoresAtOnce = 2000
 
 	endOfTime, startOfTime = int64(math.MaxInt64), int64(math.MinInt64)
 )
@@ -166,18 +170,27 @@ func (s *Service) scorePart(ctx context.Context, part *nichePart) (more bool, er
 		part.before, part.id = last.PostedAt, last.ID
 	}
 	part.scored += count
-	return count == nicheAtOnce, err
+	return count == nicheTogether, err
 }
 
+// nicheTargets are the next videos of a part, at most nicheTogether.
 func (s *Service) nicheTargets(ctx context.Context, read reader, part *nichePart) (targets []*standingScore, err error) {
 	take := eachScored(func(v *standingScore) { targets = append(targets, v) })
-	if part.isUndated {
-		err = read.each(ctx, s.undatedByNiche(), take, string(part.kind), part.state, part.id)
-	} else {
-		err = read.each(ctx, s.hot.byNiche, take, string(part.kind), part.state, max(part.from, startOfTime+1), part.before, part.id)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read videos of a niche: %w", err)
+	before, id := part.before, part.id
+	for known := -nicheAtOnce; len(targets) == known+nicheAtOnce && len(targets) < nicheTogether; {
+		known = len(targets)
+		if part.isUndated {
+			err = read.each(ctx, s.undatedByNiche(), take, string(part.kind), part.state, id)
+		} else {
+			err = read.each(ctx, s.hot.byNiche, take, string(part.kind), part.state, max(part.from, startOfTime+1), before, id)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read videos of a niche: %w", err)
+		}
+		if len(targets) > 0 {
+			last := targets[len(targets)-1]
+			before, id = last.PostedAt, last.ID
+		}
 	}
 	return targets, nil
 }
@@ -208,6 +221,7 @@ func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, t
 
 // scoreWrites are the writes of changes, each with the flags of its videos.
 func (s *Service) scoreWrites(changes []change, flags []insight.Point) (found writes) {
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.id, b.id) })
 	for part := range slices.Chunk(changes, scoresAtOnce) {
 		found = append(found, func(ctx context.Context, tx *store.Tx) error {
 			if err := s.saveScores(ctx, tx, part); err != nil {

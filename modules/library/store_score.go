@@ -2,6 +2,7 @@ package library
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -193,8 +194,9 @@ func intOf(value any, none int64) int64 {
 	return none
 }
 
-// saveScores writes changes. SQLite rewrites every index with a column that a statement
-// sets, so rows whose place in no index changes have statements of their own.
+// saveScores writes changes, in the order of the rows on disk. SQLite rewrites every index
+// with a column that a statement sets, so rows whose place in no index changes have
+// statements of their own.
 func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes []change) error {
 	var numbers, orders, all [][]any
 	if err := feed.Append(ctx, tx, outliersOf(changes, scrollOf(ctx))...); err != nil {
@@ -223,6 +225,7 @@ func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes []change
 		{set + `, outlier_order = n.column8` + from + `,BYTES` + where, orders},
 		{set + `, by_niche = n.column8, outlier_order = n.column9` + from + `,BIGINT,BYTES` + where, all},
 	} {
+		slices.SortFunc(save.rows, func(a, b []any) int { return cmp.Compare(a[0].(int64), b[0].(int64)) })
 		for part := range slices.Chunk(save.rows, videosAtOnce) {
 			if _, err := s.db.Hot(save.text).ExecIn(ctx, tx, part); err != nil {
 				return fmt.Errorf("save scores: %w", err)
