@@ -91,13 +91,12 @@ type trendRow struct {
 // trendRows are the keys of a window that are trends but for those above them: of the list
 // with archived videos all that archiving can ever list, since it only takes away.
 func (s *Service) trendRows(w *score.Window, subject string) (rows []trendRow, err error) {
-	var listed, dropped []score.Trend
+	var listed, same []score.Trend
 	for _, withArchived := range []bool{true, false} {
 		if withArchived || w.Archived() { // without archived videos both lists are the same
-			listed, dropped = w.Rank(withArchived)
+			listed, same = w.Trends(withArchived)
 		}
-		dropped = slices.DeleteFunc(dropped, func(t score.Trend) bool { return t.Drop != score.Overlaps })
-		for _, t := range slices.Concat(listed, dropped) {
+		for _, t := range slices.Concat(listed, same) {
 			row := trendRow{Trend: t, withArchived: withArchived}
 			if withArchived {
 				row.members = packMembers(w.Members(t.Key))

@@ -102,6 +102,27 @@ func (w *Window) Rank(withArchived bool) (listed, dropped []Trend) {
 	return listed, dropped
 }
 
+// Trends are the keys that Rank lists, and those that it drops as they repeat one above
+// them. It does not measure the many that have too few recent videos for three creators.
+func (w *Window) Trends(withArchived bool) (listed, same []Trend) {
+	var fit []Trend
+	for key, members := range w.keys {
+		recent := 0
+		for _, i := range members {
+			if m := &w.members[i]; m.When == Recent && (withArchived || !m.Archived) {
+				recent++
+			}
+		}
+		if recent < trendCreators {
+			continue
+		}
+		if t := w.Measure(key, withArchived); t.Drop == Kept {
+			fit = append(fit, t)
+		}
+	}
+	return Distinct(fit)
+}
+
 // Distinct sorts trends that are fit to be listed as lists show them, and takes out those
 // that are the same trend as one above them: half or more of the recent videos of both are
 // common (2 × shared ≥ all of both).

@@ -2,10 +2,14 @@ package score
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // lab builds a window by hand: every video is seen once, at T, but where grow was called.
@@ -175,5 +179,34 @@ func TestGrowthNeedsTwoScrolls(t *testing.T) {
 				t.Errorf("%s: multiple %q, want %q", test.name, got, test.want)
 			}
 		})
+	}
+}
+
+// TestTrendsAreThoseThatRankLists compares the short way with the long one, which measures
+// every key.
+func TestTrendsAreThoseThatRankLists(t *testing.T) {
+	t.Parallel()
+	var repeated atomic.Int64
+	property(t, 133, func(t *testing.T, seed int) {
+		r := rand.New(rand.NewPCG(uint64(seed), 21))
+		observations, carriers := randomTrends(r, 1+r.IntN(60))
+		at, ok := Newest(observations)
+		if !ok {
+			return
+		}
+		w := NewWindow(at, Span(observations, at), observations, carriers, Generic([]string{"3"}))
+		for _, withArchived := range []bool{false, true} {
+			wantListed, dropped := w.Rank(withArchived)
+			wantSame := slices.DeleteFunc(dropped, func(t Trend) bool { return t.Drop != Overlaps })
+			listed, same := w.Trends(withArchived)
+			slices.SortFunc(same, func(a, b Trend) int { return strings.Compare(a.Key, b.Key) })
+			if diff := cmp.Diff([][]Trend{wantListed, wantSame}, [][]Trend{listed, same}, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("seed %d, archived %v: listed and repeated trends differ (-want +got):\n%s", seed, withArchived, diff)
+			}
+			repeated.Add(int64(len(same)))
+		}
+	})
+	if repeated.Load() == 0 {
+		t.Error("no trend of the windows repeats another: got 0, want some")
 	}
 }
