@@ -64,22 +64,24 @@ const bulkLog, usualLog = 16384, 1000
 
 // Bulk begins a time of many writes by this process, and end ends it. Meanwhile SQLite
 // copies its log into the file less often, so that a page that many transactions change is
-// copied once. It changes nothing that a commit promises. On PostgreSQL it does nothing.
+// copied once, and keeps the changed pages of a transaction in memory until it commits, so
+// that each is logged once. It changes nothing that a commit promises. On PostgreSQL it does
+// nothing.
 func (db *DB) Bulk(ctx context.Context) (end func(), err error) {
 	if db.pool != nil {
 		return func() {}, nil
 	}
-	set := func(ctx context.Context, pages int) error {
-		_, err := db.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", pages))
+	set := func(ctx context.Context, pages int, spill string) error {
+		_, err := db.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d; PRAGMA cache_spill = %s", pages, spill))
 		return err
 	}
-	if err := set(ctx, bulkLog); err != nil {
+	if err := set(ctx, bulkLog, "OFF"); err != nil {
 		return nil, fmt.Errorf("begin bulk writes: %w", err)
 	}
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		if err := set(ctx, usualLog); err != nil {
+		if err := set(ctx, usualLog, "ON"); err != nil {
 			db.log.Warn("could not end bulk writes: the log stays long", "error", err)
 		}
 	}, nil
