@@ -12,7 +12,7 @@ type hot struct {
 
 	load, saveVideos, saveDocs, addObservations *store.Hot
 
-	saveCreators, owners, groups *store.Hot
+	creators, saveCreators, owners, groups *store.Hot
 
 	markNiches, byCreators, byNiche, nichePeers *store.Hot
 
@@ -48,6 +48,7 @@ WHERE {tenant:video_docs}`),
 		// 2.1
 		addObservations: db.Hot(`INSERT INTO observations ({owner}, id, video_id, scroll_id, stage, views, likes, comments, shares, saves, observed_at, semantics)
 VALUES {rows:1}`),
+		creators: db.Hot(`SELECT id, key, handle, dirty FROM creators WHERE {tenant} AND platform = $1 AND key IN ({list:2})`),
 		// 1.8
 		saveCreators: db.Hot(`INSERT INTO creators ({owner}, id, platform, key, handle, dirty) VALUES {rows:1}
 ON CONFLICT ({owner}, platform, key) DO UPDATE SET dirty = 1,

@@ -134,10 +134,11 @@ func (s *Service) saveCreators(ctx context.Context, tx *store.Tx, videos []*Vide
 		}
 		id := owners[n].one()
 		if id == 0 {
-			id = ids[n.name()]
+			id = ids[n.name()] // which addCreators has marked
+		} else {
+			stored = append(stored, id)
 		}
 		v.identity.creatorID = &id
-		stored = append(stored, id)
 	}
 	for n := range touched {
 		to := owners[n].one()
@@ -203,9 +204,20 @@ func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[nam
 	if len(handles) == 0 {
 		return ids, nil
 	}
+	stored, err := s.creators(ctx, tx, handles)
+	if err != nil {
+		return nil, err
+	}
 	values := make([][]any, 0, len(handles))
 	for n, handle := range handles {
+		if known := stored[n]; known.marked && (handle == "" || handle == known.handle) {
+			ids[n] = known.id
+			continue
+		}
 		values = append(values, []any{s.db.NewID(), n.platform, n.key, handle, 1})
+	}
+	if len(values) == 0 {
+		return ids, nil
 	}
 	// In one order, or two transactions that add the same creators wait for each other.
 	slices.SortFunc(values, func(a, b []any) int {
@@ -234,14 +246,15 @@ func (s *Service) owners(ctx context.Context, tx *store.Tx, handles map[named]bo
 		found[n] = &owner{} // of a handle that no video has there is no row
 	}
 	for _, platform := range sortedKeys(byPlatform) {
-		rows, err := s.hot.owners.QueryIn(ctx, tx, platform, byPlatform[platform])
-		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-			var handle string
-			var low, high, onlyLow, onlyHigh sql.NullInt64
-			err := rows.Scan(&handle, &low, &high, &onlyLow, &onlyHigh)
-			found[named{platform, handle}] = &owner{low.Int64, high.Int64, onlyLow.Int64, onlyHigh.Int64}
-			return err
-		})
+		err := s.hot.owners.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+			handle, _ := row[0].(string)
+			var ends [4]int64 // 0 for none
+			for i := range ends {
+				ends[i], _ = row[i+1].(int64)
+			}
+			found[named{platform, handle}] = &owner{ends[0], ends[1], ends[2], ends[3]}
+			return true, nil
+		}, platform, byPlatform[platform])
 		if err != nil {
 			return nil, fmt.Errorf("find the creators of handles: %w", err)
 		}

@@ -128,6 +128,39 @@ WHERE EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = n.c
 	return read, nil
 }
 
+// storedCreator is what a creator's row says. The writers of a library write one after
+// another, so it holds until the end of the transaction.
+type storedCreator struct {
+	id     int64
+	handle string
+	// marked for the next scoring.
+	marked bool
+}
+
+// creators looks up the rows of creators.
+func (s *Service) creators(ctx context.Context, tx *store.Tx, handles map[name]string) (map[name]storedCreator, error) {
+	keys := map[string][]string{}
+	for n := range handles {
+		keys[n.platform] = append(keys[n.platform], n.key)
+	}
+	stored := make(map[name]storedCreator, len(handles))
+	for _, platform := range sortedKeys(keys) {
+		slices.Sort(keys[platform])
+		err := s.hot.creators.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+			id, _ := row[0].(int64)
+			key, _ := row[1].(string)
+			handle, _ := row[2].(string)
+			dirty, _ := row[3].(int64)
+			stored[name{platform, key}] = storedCreator{id, handle, dirty == 1}
+			return true, nil
+		}, platform, keys[platform])
+		if err != nil {
+			return nil, fmt.Errorf("find creators: %w", err)
+		}
+	}
+	return stored, nil
+}
+
 // Tracked returns videos of a platform that are neither archived nor gone, those
 // that were first seen last at the beginning. after is 0 for the first call, then
 // the next of the call before; next is 0 at the end.
