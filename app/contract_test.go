@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/app/apptest"
 )
 
@@ -96,6 +98,7 @@ func contractCases() []contractCase {
 		{name: "pricing with a broken key", call: "GET /v1/pricing", header: "Authorization: Bearer nonsense", want: 200},
 		ok("subscribe monthly", `POST /v1/subscribe {"billingInterval":"monthly"}`),
 		ok("subscribe annual pro", `POST /v1/subscribe {"billingInterval":"annual","plan":"pro"}`),
+		bad("pricing with a query", "GET /v1/pricing?x=1", "x"),
 		bad("subscribe without interval", `POST /v1/subscribe {}`, "billingInterval"),
 		bad("subscribe weekly", `POST /v1/subscribe {"billingInterval":"weekly","plan":"max"}`, "billingInterval", "plan"),
 		bad("claim of a token too short", "POST /v1/subscribe/claim "+token(15), "claimToken"),
@@ -182,7 +185,12 @@ func contractCases() []contractCase {
 		// Webhooks.
 		ok("no webhooks", "GET /v1/webhooks"),
 		ok("webhook", `POST /v1/webhooks/create {"url":"https://hooks.customer.com/in","types":["rules.changed"]}`),
+		bad("webhooks with a query", "GET /v1/webhooks?limit=1", "limit"),
 		bad("webhook out of bounds", `POST /v1/webhooks/create {"url":"http://127.0.0.1/","types":["video.lost"],"cursor":"x"}`, "url", "types[0]", "cursor"),
+		bad("update of no webhook", `POST /v1/webhooks/update {"paused":"yes"}`, "id", "paused"),
+		bad("rotation of no webhook", `POST /v1/webhooks/rotate {}`, "id"),
+		bad("test of no webhook", `POST /v1/webhooks/test {"id":""}`, "id"),
+		bad("deletion of no webhook", `POST /v1/webhooks/delete {"id":5}`, "id"),
 		{name: "update of an unknown webhook", call: `POST /v1/webhooks/update {"id":"whk_unknown","paused":true}`, want: 200, has: map[string]any{"found": false, "webhook": nil}},
 		{name: "rotation of an unknown webhook", call: `POST /v1/webhooks/rotate {"id":"whk_unknown"}`, want: 200, has: map[string]any{"found": false, "webhook": nil}},
 		{name: "test of an unknown webhook", call: `POST /v1/webhooks/test {"id":"whk_unknown"}`, want: 200, has: map[string]any{"found": false, "delivery": nil}},
@@ -327,10 +335,23 @@ func contractCases() []contractCase {
 		bad("creator of half a name", "GET /v1/library/creator?handle=x&id=y", "platform", "id"),
 		bad("backtest of an empty scroll", "GET /v1/outliers/backtest?scrollId=&limit=3", "scrollId", "limit"),
 
+		bad("schedule with a query", "GET /v1/scrolls/schedule?id=1", "id"),
+		bad("workspace with a query", "GET /v1/workspace?id=1", "id"),
+		bad("usage with a query", "GET /v1/usage?limit=1", "limit"),
+		bad("rules with a query", "GET /v1/rules?version=1", "version"),
+
 		// Older endpoints.
 		bad("top-up of nothing", `POST /v1/topup {}`, "amountCents"),
 		bad("top-up too small", `POST /v1/topup {"amountCents":99}`, "amountCents"),
 		bad("top-up too large", `POST /v1/topup {"amountCents":1000001}`, "amountCents"),
+		{name: "top-up", call: `POST /v1/topup {"amountCents":100}`, want: 200},
+		{name: "top-up of an unknown checkout", call: `POST /v1/topup/confirm {"sessionId":"cs_none"}`, want: 200, has: map[string]any{"status": "invalid_session"}},
+		bad("top-up of no checkout", `POST /v1/topup/confirm {}`, "sessionId"),
+		bad("top-up of a name too long", `POST /v1/topup/confirm {"sessionId":`+quoted(256)+`}`, "sessionId"),
+		ok("sign-up", `POST /v1/signup {}`),
+		bad("sign-up too large", `POST /v1/signup {"amountCents":1000001}`, "amountCents"),
+		{name: "sign-up claimed by an unknown token", call: "POST /v1/signup/claim " + token(16), want: 200, has: map[string]any{"status": "invalid_token"}},
+		bad("sign-up claimed by a token too short", "POST /v1/signup/claim "+token(15), "claimToken"),
 		bad("brief about nothing", `POST /v1/briefs {"focus":""}`, "focus"),
 		bad("agent without a goal", `POST /v1/agent {}`, "goal"),
 		bad("sandbox file without path", `PUT /v1/sandbox/files {"data":""}`, "path"),
@@ -339,6 +360,35 @@ func contractCases() []contractCase {
 		bad("sandbox file outside", `PUT /v1/sandbox/files {"path":"../a","data":""}`, "path"),
 		bad("sandbox file, absolute and too long", `PUT /v1/sandbox/files {"path":"/a","data":`+quoted(1<<19+1)+`}`, "path", "data"),
 		after(bad("sandbox file below a file", `PUT /v1/sandbox/files {"path":"a/b","data":""}`, "path"), `PUT /v1/sandbox/files {"path":"a","data":""}`),
+	}
+}
+
+// TestEveryOperationHasCases holds the contract's cases against the operations: each is
+// called once as it should be, and once against its bounds.
+func TestEveryOperationHasCases(t *testing.T) {
+	t.Parallel()
+	type calls struct{ Accepted, Refused bool }
+	// Their answers are a stream, a zip, and what costs credits.
+	acceptedElsewhere := map[string]string{
+		"WatchScroll": "TestAScrollIsWatchedOnREST", "ExportAccount": "TestExportComesBack", "RunAgent": "TestAgentForCredits", "DraftBrief": "TestBriefsCite",
+	}
+	made := map[string]calls{}
+	for _, c := range contractCases() {
+		verb, rest, _ := strings.Cut(c.call, " ")
+		address, _, _ := strings.Cut(rest, " ")
+		path, _, _ := strings.Cut(address, "?")
+		had := made[verb+" "+path]
+		made[verb+" "+path] = calls{had.Accepted || c.code == "", had.Refused || c.code == "invalid_request"}
+	}
+	for call, method := range restMethods() {
+		name := string(method.Name())
+		t.Run(name, func(t *testing.T) {
+			got := made[call]
+			got.Accepted = got.Accepted || acceptedElsewhere[name] != ""
+			if diff := cmp.Diff(calls{true, true}, got); diff != "" {
+				t.Errorf("cases of %s, want - got +:\n%s", call, diff)
+			}
+		})
 	}
 }
 
