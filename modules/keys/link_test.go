@@ -29,7 +29,7 @@ var (
 // link has one mailed to the address and returns the path of its page.
 func (b *bundle) link(t testing.TB, email string) string {
 	t.Helper()
-	if err := b.sendCode(context.Background(), email); err != nil {
+	if err := b.send(context.Background(), forRecovery, email); err != nil {
 		t.Fatal(err)
 	}
 	letters := b.post.taken()
@@ -197,7 +197,7 @@ func TestStrangersDoNotStopTheOwner(t *testing.T) {
 		t.Run("by guessing from many addresses", func(t *testing.T) {
 			b := setup(t, db)
 			account, _ := b.open(t, "many@example.com")
-			if err := b.sendCode(ctx, "many@example.com"); err != nil {
+			if err := b.send(ctx, forRecovery, "many@example.com"); err != nil {
 				t.Fatal(err)
 			}
 			letter := b.post.taken()[0].Text
@@ -224,7 +224,7 @@ func TestStrangersDoNotStopTheOwner(t *testing.T) {
 			account, _ := b.open(t, "asked@example.com")
 			var digits, path string
 			for range 1000 { // for 58 minutes
-				if err := b.sendCode(ctx, "asked@example.com"); err != nil {
+				if err := b.send(ctx, forRecovery, "asked@example.com"); err != nil {
 					t.Fatal(err)
 				}
 				for _, letter := range b.post.taken() {
@@ -256,7 +256,7 @@ func TestACodeIsNotPostponedBeyondAnHour(t *testing.T) {
 		digits = b.code(t, ana)
 	}
 	b.clock = b.clock.Add(59 * time.Minute)
-	if err := b.sendCode(context.Background(), ana); err != nil || len(b.post.taken()) != 0 {
+	if err := b.send(context.Background(), forRecovery, ana); err != nil || len(b.post.taken()) != 0 {
 		t.Fatalf("got an error (%v) or a mail, want neither", err)
 	}
 	b.clock = b.clock.Add(time.Minute)

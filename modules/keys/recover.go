@@ -45,14 +45,10 @@ func (s *Service) Recover(ctx context.Context, email string) error {
 	return nil
 }
 
-// sendCode makes a code and a link for an address and mails them. An address that had
-// its mails of this hour gets no further one; the newest is then valid for longer. A
-// code that could not be mailed is removed, and the job tries again with another.
-func (s *Service) sendCode(ctx context.Context, address string) error {
-	return s.send(ctx, forRecovery, address)
-}
-
-// send is sendCode for a purpose. A mail for a sign-in has no link.
+// send makes a code for a purpose and mails it to an address, with a link where a key was
+// lost. An address that had its mails of this hour gets no further one; the newest is then
+// valid for longer. A code that could not be mailed is removed, and the job tries again
+// with another.
 func (s *Service) send(ctx context.Context, why purpose, address string) error {
 	account, err := s.accountOf(ctx, address)
 	if err != nil {

@@ -164,7 +164,7 @@ func TestAnUnknownAddressLooksLikeAKnownOne(t *testing.T) {
 		for _, email := range []string{"known@example.com", "unknown@example.com"} {
 			t.Run(email, func(t *testing.T) {
 				for range 5 {
-					if err := b.sendCode(ctx, email); err != nil {
+					if err := b.send(ctx, forRecovery, email); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -210,7 +210,7 @@ func TestThreeMailsAnHour(t *testing.T) {
 		var group sync.WaitGroup
 		for range 12 {
 			group.Go(func() {
-				if err := b.sendCode(context.Background(), "ana@example.com"); err != nil {
+				if err := b.send(context.Background(), forRecovery, "ana@example.com"); err != nil {
 					t.Error(err)
 				}
 			})
@@ -231,7 +231,7 @@ func TestAMailThatFailsIsNoMail(t *testing.T) {
 		b.open(t, "ana@example.com")
 		b.post.broken = true
 		for range 5 {
-			if err := b.sendCode(context.Background(), "ana@example.com"); err == nil {
+			if err := b.send(context.Background(), forRecovery, "ana@example.com"); err == nil {
 				t.Fatal("the failure was kept quiet, want an error")
 			}
 		}

@@ -139,7 +139,7 @@ var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 // code has one mailed to the address and returns it.
 func (b *bundle) code(t testing.TB, email string) string {
 	t.Helper()
-	if err := b.sendCode(context.Background(), email); err != nil {
+	if err := b.send(context.Background(), forRecovery, email); err != nil {
 		t.Fatal(err)
 	}
 	letters := b.post.taken()

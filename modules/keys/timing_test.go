@@ -42,7 +42,7 @@ func TestTimeTellsNothing(t *testing.T) {
 	t.Run("reissue after a code was asked for", func(t *testing.T) {
 		b := setup(t)
 		for _, email := range []string{known, unknown} {
-			if err := b.sendCode(context.Background(), email); err != nil {
+			if err := b.send(context.Background(), forRecovery, email); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -99,12 +99,9 @@ func TestRealProgramLeavesNothingBehind(t *testing.T) {
 	w := newWeb(t, func(out http.ResponseWriter, r *http.Request) { http.NotFound(out, r) })
 	call := w.call(t)
 	call.Scratch = t.TempDir()
-	files := 0
-	spec := Spec()
-	outcomes, err := spec.Media(t.Context(), prepared(t, call), []stage.Ref{{Platform: "youtube", ExternalID: "abcdefghijk"}, {Platform: "tiktok", ExternalID: "../etc"}},
-		func(stage.File) error { files++; return nil })
-	if err != nil || files != 0 || len(outcomes) != 2 {
-		t.Fatalf("%d files, %+v, %v, want no error, files 0 and 2 outcomes", files, outcomes, err)
+	files, outcomes, err := stagetest.Media(t, Spec(), call, []stage.Ref{{Platform: "youtube", ExternalID: "abcdefghijk"}, {Platform: "tiktok", ExternalID: "../etc"}})
+	if err != nil || len(files) != 0 || len(outcomes) != 2 {
+		t.Fatalf("%d files, %+v, %v, want no error, 0 files and 2 outcomes", len(files), outcomes, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(call.Scratch, "media-*")); len(left) > 0 {
 		t.Errorf("left behind: %v, want none", left)

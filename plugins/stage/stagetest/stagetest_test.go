@@ -102,6 +102,45 @@ func TestScreenWantsOneVerdictEach(t *testing.T) {
 	}
 }
 
+// TestMediaWantsPlainFilesOfWhatWasAsked: other names, other videos and links fail a test.
+func TestMediaWantsPlainFilesOfWhatWasAsked(t *testing.T) {
+	t.Parallel()
+	asked, other := stage.Ref{Platform: "tiktok", ExternalID: "1"}, stage.Ref{Platform: "tiktok", ExternalID: "2"}
+	for name, c := range map[string]struct {
+		file    stage.File
+		refused int
+	}{
+		"a plain file":            {stage.File{Ref: asked, Name: "1.mp4"}, 0},
+		"a video not asked about": {stage.File{Ref: other, Name: "1.mp4"}, 1},
+		"a file that is missing":  {stage.File{Ref: asked, Name: "none.mp4"}, 1},
+		"a file outside":          {stage.File{Ref: asked, Name: "../1.mp4"}, 1},
+		"a link":                  {stage.File{Ref: asked, Name: "link.mp4"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &witness{TB: t}
+			spec := source()
+			spec.Media = func(_ context.Context, call *stage.Call, _ []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error) {
+				if err := os.WriteFile(filepath.Join(call.Scratch, "1.mp4"), []byte("film"), 0o600); err != nil {
+					return nil, err
+				}
+				if err := os.Symlink("1.mp4", filepath.Join(call.Scratch, "link.mp4")); err != nil {
+					return nil, err
+				}
+				return nil, emit(c.file)
+			}
+			files, _, err := stagetest.Media(w, spec, stage.Call{}, []stage.Ref{asked})
+			w.end()
+			if err != nil || len(files) != 1 || files[0].Name != c.file.Name {
+				t.Errorf("files %+v, error %v, want %q and no error", files, err, c.file.Name)
+			}
+			if len(w.errors) != c.refused {
+				t.Errorf("failures %q, want %d", w.errors, c.refused)
+			}
+		})
+	}
+}
+
 func get(t *testing.T, transport http.RoundTripper, address, body string) (string, error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
