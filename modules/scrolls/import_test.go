@@ -277,3 +277,29 @@ func importCutOff(t *testing.T, db *store.DB, stage, point string, nth int) {
 		t.Errorf("%d observations are of completed scrolls; %+v", n, done)
 	}
 }
+
+// TestScoringOfAnImportHasTimeForItsVideos: the deadline of the step grows with them, and
+// stays as it is for a scroll.
+func TestScoringOfAnImportHasTimeForItsVideos(t *testing.T) {
+	t.Parallel()
+	s := &Service{cfg: Config{Deadlines: map[string]time.Duration{Score: time.Minute, Archive: time.Second}}}
+	for name, c := range map[string]struct {
+		template, step  string
+		new, reobserved int
+		want            time.Duration
+	}{
+		"a small import":              {importTemplate, Score, 49_999, 0, time.Minute},
+		"a large one":                 {importTemplate, Score, 1_000_000, 0, 21 * time.Minute},
+		"one of known videos":         {importTemplate, Score, 0, 100_000, 3 * time.Minute},
+		"another step of a large one": {importTemplate, Archive, 1_000_000, 0, time.Second},
+		"a scroll":                    {defaultTemplate, Score, 1_000_000, 0, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &run{s: s, name: c.template}
+			r.state.newVideos, r.state.progress.Reobserved = c.new, c.reobserved
+			if got := r.within(c.step); got != c.want {
+				t.Errorf("within %v, want %v", got, c.want)
+			}
+		})
+	}
+}

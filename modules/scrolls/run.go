@@ -71,7 +71,7 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 
 // perform does one step within its deadline.
 func (r *run) perform(ctx context.Context, step string) error {
-	within, why := r.s.cfg.deadline(step), errDeadline
+	within, why := r.within(step), errDeadline
 	if !r.until.IsZero() && r.until.Sub(r.s.now()) < within {
 		within, why = r.until.Sub(r.s.now()), errOvertime
 	}
@@ -97,6 +97,21 @@ func (r *run) perform(ctx context.Context, step string) error {
 	r.s.cfg.Observer.Stepped(step, took)
 	r.log.Debug("step finished", "step", step, "took", took.String())
 	return nil
+}
+
+// scoredWithin is how many videos of an import are scored within one deadline of the step.
+// That is far below the usual pace: a slow database is no fault of the import.
+const scoredWithin = 50_000
+
+// within is the deadline of a step. A scroll is bounded; an import has no bound, so the
+// deadline of its scoring grows with the videos that it took.
+func (r *run) within(step string) time.Duration {
+	within := r.s.cfg.deadline(step)
+	if step != Score || r.name != importTemplate {
+		return within
+	}
+	now := r.snapshot()
+	return within * time.Duration(1+(now.newVideos+now.progress.Reobserved)/scoredWithin)
 }
 
 func (r *run) pause(ctx context.Context, step, point string) {
