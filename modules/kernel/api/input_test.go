@@ -1,11 +1,15 @@
 package api_test
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -169,6 +173,57 @@ func TestBodySize(t *testing.T) {
 		what := fmt.Sprintf("%s with %d bytes: ", c.path, c.bytes)
 		check(t, what+"status", c.status, got.status)
 		check(t, what+"paths of the issues", c.issues, paths(t, got))
+	}
+}
+
+// TestRefusedBodiesAreReadOn: a client that sends its whole body before it reads has the
+// answer, and not a broken connection; one that sends without end is cut off.
+func TestRefusedBodiesAreReadOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const endless = 64 << 20
+	for name, c := range map[string]struct {
+		headers string
+		size    int
+		want    string
+	}{
+		"too large":     {"Authorization: Bearer good\r\nContent-Length: 9437184\r\n", 9 << 20, "HTTP/1.1 400 Bad Request"},
+		"in chunks":     {"Authorization: Bearer good\r\nTransfer-Encoding: chunked\r\n", 9 << 20, "HTTP/1.1 400 Bad Request"},
+		"without a key": {"Content-Length: 9437184\r\n", 9 << 20, "HTTP/1.1 401 Unauthorized"},
+		"without end":   {"Content-Length: 67108864\r\n", endless, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			connection, err := net.Dial("tcp", b.server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer connection.Close() //nolint:errcheck // a test
+			if err := connection.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			body := bytes.Repeat([]byte("x"), c.size)
+			if strings.Contains(c.headers, "chunked") {
+				body = fmt.Appendf(nil, "%x\r\n%s\r\n0\r\n\r\n", c.size, body)
+			}
+			_, err = fmt.Fprintf(connection, "PUT /v1/rules HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n", c.headers)
+			if err == nil {
+				_, err = connection.Write(body)
+			}
+			if c.size == endless {
+				if err == nil {
+					t.Error("64 MiB were read, want the connection to end")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("send: got %v, want the whole body to be taken", err)
+			}
+			line, err := bufio.NewReader(connection).ReadString('\n')
+			if err != nil || strings.TrimSpace(line) != c.want {
+				t.Errorf("answer %q, error %v, want %q", line, err, c.want)
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -25,6 +26,7 @@ func (m *Mux) Handler() http.Handler {
 
 // serve opens a call and always closes it, with one event and one log line.
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
+	defer readOn(w, r, r.Body)
 	c := &call{mux: m, protocol: "other", code: "ok", start: time.Now(), request: r, writer: w, header: w.Header()}
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
@@ -46,6 +48,28 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m.dispatch(ctx, w, c)
+}
+
+// How much of a body is read on after the answer, and for how long. The HTTP server itself
+// reads up to readOnFrom.
+const (
+	readOnFrom   = 256 << 10
+	readOnUpTo   = 16 << 20
+	readOnWithin = 2 * time.Second
+)
+
+// readOn reads and drops what a client still sends after a refusal: many clients read the
+// answer only when they have sent the whole body, and would report a broken connection
+// instead.
+func readOn(w http.ResponseWriter, r *http.Request, body io.Reader) {
+	if r.ProtoMajor != 1 || r.Header.Get("Expect") != "" || r.ContentLength >= 0 && r.ContentLength <= readOnFrom {
+		return
+	}
+	control := http.NewResponseController(w)
+	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(readOnWithin)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, body, readOnUpTo)
 }
 
 // errUnsettled is the outcome of a call that ended without being settled.
