@@ -170,7 +170,7 @@ func Settings() []Setting {
 	return append([]Setting{
 		{Name: "ADDR", Default: "127.0.0.1:8080", Usage: "address to listen on", set: text(func(c *Config) *string { return &c.Addr })},
 		{Name: "OPS_ADDR", Default: "127.0.0.1:8081", Usage: "address of the operations port: probes and metrics", set: text(func(c *Config) *string { return &c.OpsAddr })},
-		{Name: "OPS_PAGE", Default: "off", Usage: "`on` or `off`: the page of the operator on the operations port", set: func(c *Config, value string) error {
+		{Name: "OPS_PAGE", Default: "off", Usage: "page of the operator on the operations port: `on` or `off`", set: func(c *Config, value string) error {
 			if value != "on" && value != "off" {
 				return fmt.Errorf("%q is neither on nor off", value)
 			}
@@ -178,7 +178,7 @@ func Settings() []Setting {
 			return nil
 		}},
 		{Name: "BASE_URL", Default: "http://<addr>", Usage: "public address of the server", set: text(func(c *Config) *string { return &c.BaseURL })},
-		{Name: "DATA_DIR", Default: "./data", Usage: "folder of the embedded database and the outbox", set: text(func(c *Config) *string { return &c.DataDir })},
+		{Name: "DATA_DIR", Default: "./data", Usage: "folder of the embedded database, the outbox and the files of accounts", set: text(func(c *Config) *string { return &c.DataDir })},
 		{Name: "DATABASE_URL", Secret: true, Default: "SQLite in the data folder", Usage: "postgres:// address", set: text(func(c *Config) *string { return &c.DatabaseURL })},
 		{Name: "DATABASE_DIRECT_URL", Secret: true, Default: "the database address", Usage: "postgres:// address of the server behind a pooler of transactions", set: text(func(c *Config) *string { return &c.DatabaseDirectURL })},
 		{Name: "DATABASE_POOL", Default: "a twentieth of the server's, 3 to 16", Usage: "connections to PostgreSQL in the pool of a process", set: func(c *Config, value string) (err error) {
@@ -199,14 +199,14 @@ func Settings() []Setting {
 		}},
 		{Name: "PLUGIN_DIR", Usage: "folder of external plugins", set: text(func(c *Config) *string { return &c.PluginDir })},
 		{Name: "PLUGIN_BOX", Usage: "`none` runs plugins without a box, with the rights of the server", set: text(func(c *Config) *string { return &c.Plugins.Box })},
-		{Name: "RATE_LIMIT", Default: "on", Usage: "`on` or `off`", set: func(c *Config, value string) error {
+		{Name: "RATE_LIMIT", Default: "on", Usage: "request rates: `on` or `off`", set: func(c *Config, value string) error {
 			if value != "on" && value != "off" {
 				return fmt.Errorf("%q is neither on nor off", value)
 			}
 			c.RateLimit = value == "on"
 			return nil
 		}},
-		{Name: "READ_PAGES", Default: "on", Usage: "`on` or `off`: whether planning reads the pages of workspaces to find terms", set: func(c *Config, value string) error {
+		{Name: "READ_PAGES", Default: "on", Usage: "whether planning reads the websites and app-store pages of workspaces to find terms: `on` or `off`", set: func(c *Config, value string) error {
 			if value != "on" && value != "off" {
 				return fmt.Errorf("%q is neither on nor off", value)
 			}
@@ -228,8 +228,8 @@ func Settings() []Setting {
 		{Name: "MAIL_FROM", Default: "Scrollery <no-reply@localhost>", Usage: "sender of mail", set: text(func(c *Config) *string { return &c.MailFrom })},
 		{Name: "SECRET_KEY", Secret: true, Default: "secret.key in the data folder", Usage: "key that seals the secrets of webhooks in the database, 32 bytes or more", set: text(func(c *Config) *string { return &c.SecretKey })},
 		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
-		{Name: "AGENT_MODEL", Usage: "model of that endpoint", set: text(func(c *Config) *string { return &c.AgentModel })},
-		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of that endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
+		{Name: "AGENT_MODEL", Usage: "name of the model at the agent's endpoint; needed with its address", set: text(func(c *Config) *string { return &c.AgentModel })},
+		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of the agent's endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
 		{Name: "MCP_BUDGET", Default: "16384", Usage: "most bytes of an answer to an agent", set: func(c *Config, value string) (err error) {
 			c.Agents.Budget, err = strconv.Atoi(value)
 			return err

@@ -77,20 +77,25 @@ func stageValues() (all []stageValue) {
 
 // stageSettings are the variables of the built-in stages.
 func stageSettings() (all []Setting) {
+	off := map[string][]string{} // the stages that are off without the variable
 	for _, value := range stageValues() {
 		name := value.variable
+		if value.Required && value.Default == "" {
+			off[name] = append(off[name], value.spec.ID)
+		}
 		if at := slices.IndexFunc(all, func(s Setting) bool { return s.Name == name }); at >= 0 {
 			all[at].Default = cmp.Or(all[at].Default, value.Default)
 			continue
 		}
-		fallback := value.Default
-		if fallback == "" && value.Required {
-			fallback = value.spec.ID + " is off"
-		}
-		all = append(all, Setting{Name: name, Secret: value.secret, Default: fallback, Usage: value.Help, set: func(c *Config, text string) error {
+		all = append(all, Setting{Name: name, Secret: value.secret, Default: value.Default, Usage: value.Help, set: func(c *Config, text string) error {
 			c.SetStage(name, text)
 			return nil
 		}})
+	}
+	for i, setting := range all {
+		if stages := off[setting.Name]; setting.Default == "" && len(stages) > 0 {
+			all[i].Default = "none, which turns off " + strings.Join(stages, " and ")
+		}
 	}
 	return all
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -63,8 +65,20 @@ func withSettings(command *cobra.Command, settings []app.Setting) *cobra.Command
 	flags.String("config", "", "YAML file with settings (SCROLLERY_CONFIG)")
 	for _, setting := range settings {
 		if !setting.Secret {
-			flags.String(setting.Flag(), "", fmt.Sprintf("%s (%s%s, default %q)", setting.Usage, app.Prefix, setting.Name, setting.Default))
+			flags.String(setting.Flag(), "", settingHelp(setting))
 		}
 	}
 	return command
+}
+
+// settingHelp is the help of a setting's flag: its usage as part of a sentence, its variable and its default.
+// Backquotes are left out, since they would name the value.
+func settingHelp(setting app.Setting) string {
+	usage := strings.TrimSuffix(strings.ReplaceAll(setting.Usage, "`", ""), ".")
+	first, size := utf8.DecodeRuneInString(usage)
+	usage = string(unicode.ToLower(first)) + usage[size:]
+	if setting.Default == "" {
+		return fmt.Sprintf("%s (%s%s)", usage, app.Prefix, setting.Name)
+	}
+	return fmt.Sprintf("%s (%s%s; default: %s)", usage, app.Prefix, setting.Name, setting.Default)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/scrollery/scrollery/app"
 )
 
 // asProgram makes the test binary be scrollery itself, plugins included.
@@ -66,6 +68,30 @@ func TestDemoMakesTheWholeJourney(t *testing.T) {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("the output lacks %q:\n%s", want, got.stdout)
 		}
+	}
+}
+
+// TestHelpOfSettings: the help of each setting is one plain line with its variable.
+func TestHelpOfSettings(t *testing.T) {
+	t.Parallel()
+	command := withSettings(serveCommand(), app.Settings())
+	for _, setting := range app.Settings() {
+		t.Run(setting.Name, func(t *testing.T) {
+			flag := command.PersistentFlags().Lookup(setting.Flag())
+			if setting.Secret {
+				if flag != nil {
+					t.Errorf("a secret has the flag --%s, want none", flag.Name)
+				}
+				return
+			}
+			variable := "(" + app.Prefix + setting.Name
+			if !strings.Contains(flag.Usage, variable) || strings.ContainsAny(flag.Usage, "`\"\n") || strings.Contains(flag.Usage, ". (") {
+				t.Errorf("help of --%s: got %q, want %q in it, no quote and no full stop before it", flag.Name, flag.Usage, variable)
+			}
+		})
+	}
+	if got, want := command.PersistentFlags().Lookup("model-url").Usage, "default: none, which turns off plan and brief)"; !strings.HasSuffix(got, want) {
+		t.Errorf("help of --model-url: got %q, want it to end with %q", got, want)
 	}
 }
 

@@ -30,7 +30,7 @@ func (s source) spec() stage.Spec {
 		ID: "instagram", Version: "1.0.0", Kind: stage.SourceKind, Platforms: []string{platform},
 		Summary: "Asks Instagram's Graph API: reels of professional accounts, and hashtags to discover others.",
 		Settings: []stage.Setting{
-			{Name: "user_id", Required: true, Help: "Id of your own professional account, in whose name is asked."},
+			{Name: "user_id", Required: true, Help: "Id of your own professional account, which requests are made for."},
 			{Name: "api_url", Default: "https://graph.facebook.com", Endpoint: true, Help: "Address of the interface."},
 			{Name: "version", Default: "v25.0", Help: "Version of the interface."},
 			{Name: "patience", Default: "10m", Help: "How long the waits of one call may take together; 0s never waits."},

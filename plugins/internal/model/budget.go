@@ -27,7 +27,7 @@ const (
 func Chat(spec stage.Spec) stage.Spec {
 	spec.Settings = append(Settings(), spec.Settings...)
 	spec.Settings = append(spec.Settings, stage.Setting{
-		Name: tokensSetting, Help: "Tokens a UTC day that this stage may spend for all accounts together, where it is not 20000000. Each account has an equal share.",
+		Name: tokensSetting, Help: "Tokens a UTC day that a stage may spend for all accounts together, where it is not 20000000. Each account has an equal share.",
 	})
 	spec.Secrets = append(spec.Secrets, KeySecret)
 	spec.Env = Env()

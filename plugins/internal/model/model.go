@@ -39,7 +39,7 @@ const (
 func Settings() []stage.Setting {
 	return []stage.Setting{
 		{Name: EndpointSetting, Endpoint: true, Help: "Base address of an OpenAI-compatible endpoint, such as https://api.example.com/v1."},
-		{Name: ModelSetting, RequiredWith: EndpointSetting, Help: "Name of the model at that endpoint; needed with an endpoint."},
+		{Name: ModelSetting, RequiredWith: EndpointSetting, Help: "Name of the model at the endpoint; needed with an endpoint."},
 	}
 }
 
