@@ -85,7 +85,7 @@ func (s *Service) letter(address, digits, token string) mail.Message {
 	return mail.Message{
 		To:      address,
 		Subject: "Your Scrollery code: " + digits,
-		Text: "Somebody, most likely you, asked to replace a lost Scrollery API key.\n\n" +
+		Text: "Someone, most likely you, asked to replace a lost Scrollery API key.\n\n" +
 			"Your one-time code is " + digits + "\n\n" +
 			fmt.Sprintf("It is valid for %d minutes. ", int(s.cfg.CodeTTL.Minutes())) +
 			"Using it ends every key that the account has now.\n\n" +

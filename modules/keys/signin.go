@@ -31,7 +31,7 @@ func (s *Service) signInLetter(address, digits string) mail.Message {
 	return mail.Message{
 		To:      address,
 		Subject: "Your Scrollery sign-in code: " + digits,
-		Text: "Somebody, most likely you, wants to connect a program to your Scrollery account.\n\n" +
+		Text: "Someone, most likely you, wants to connect a program to your Scrollery account.\n\n" +
 			"Your sign-in code is " + digits + "\n\n" +
 			fmt.Sprintf("It is valid for %d minutes. ", int(s.cfg.CodeTTL.Minutes())) +
 			"Type it only into the page at\n\n" +

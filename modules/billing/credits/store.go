@@ -88,7 +88,7 @@ func (e entries) hold(ctx context.Context, tx *store.Tx, accountID, by int64, at
 		AddHeld(by).SetUpdatedAt(at.UnixMilli()).
 		Save(viewer.As(ctx, accountID))
 	if err == nil && changed != 1 {
-		err = fmt.Errorf("nobody holds %d", -by)
+		err = fmt.Errorf("no hold of %d credits", -by)
 	}
 	return err
 }

@@ -3,7 +3,7 @@ package agent
 import "github.com/openai/openai-go"
 
 // tools are shown to the endpoint with strict schemas: every argument is listed,
-// and no other is allowed. Whoever makes the calls checks them all the same.
+// and no other is allowed. The host checks the calls all the same.
 func tools() []openai.ChatCompletionToolParam {
 	text := map[string]any{"type": "string"}
 	maybe := map[string]any{"type": []string{"string", "null"}}

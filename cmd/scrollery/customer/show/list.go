@@ -187,7 +187,7 @@ func (l *List[T]) Close(ctx context.Context) error {
 // Count is the number of items.
 func (l *List[T]) Count() int { return l.count }
 
-// plain is the text of a cell; free reports whether somebody else wrote it.
+// plain is the text of a cell; free reports whether another person wrote it.
 func plain(value any) (text string, free bool) {
 	switch v := value.(type) {
 	case string:

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Clock moves when somebody sleeps, and then at once.
+// Clock moves when a caller sleeps, and then at once.
 type Clock struct {
 	mu    sync.Mutex
 	now   time.Time
