@@ -2,7 +2,7 @@
 //
 // A stage is a process of its own that transforms a stream. There are five kinds:
 //
-//	plan      seeds, and the workspace's brief    →  more seeds
+//	plan      seeds, and the workspace's brief    →  seeds, which replace the niche terms
 //	source    seeds                               →  records, one outcome for each seed
 //	screen    records, and the rules              →  one verdict for each record
 //	evidence  records                             →  findings about the first seconds
