@@ -116,6 +116,7 @@ func (c *Config) giveStages() {
 	given, own := c.Plugins.Settings, c.Plugins.Settings
 	for _, value := range stageValues() {
 		id, text := value.spec.ID, c.StageValues[value.variable]
+		c.Plugins.Variables = withSetting(c.Plugins.Variables, id, value.Name, Prefix+value.variable)
 		elsewhere := slices.ContainsFunc(value.spec.Settings, func(s stage.Setting) bool {
 			_, set := own[id][s.Name]
 			return set && s.Endpoint && value.spec.Env[s.Name] != ""

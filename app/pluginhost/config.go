@@ -26,6 +26,9 @@ type Config struct {
 	// spec names; a secret only where its manifest grants it too.
 	Settings map[string]map[string]string `yaml:"settings"`
 	Secrets  map[string]map[string]string `yaml:"secrets"`
+	// Variables are the environment variables of settings and secrets of built-ins, by
+	// plugin, then by name. Errors name them where a value is missing.
+	Variables map[string]map[string]string `yaml:"-"`
 	// Quotas keeps the allowances that stages spend; nil grants everything.
 	Quotas Quotas `yaml:"-"`
 	// ScratchDir is where calls get their folder, and fetched media; empty, or a path

@@ -145,7 +145,7 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 			g.settings[setting.Name] = value
 			missing = cmp.Or(missing, g.lead(setting, value, operator))
 		} else if setting.Required {
-			missing = cmp.Or(missing, stage.Misconfiguredf("setting %q is missing", setting.Name))
+			missing = cmp.Or(missing, h.unset(e, "setting", setting.Name))
 		}
 	}
 	for _, name := range spec.Secrets {
@@ -156,7 +156,7 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 	}
 	for _, name := range spec.RequiredSecrets {
 		if g.secrets[name] == "" {
-			missing = cmp.Or(missing, stage.Misconfiguredf("secret %q is missing", name))
+			missing = cmp.Or(missing, h.unset(e, "secret", name))
 		}
 	}
 	for _, program := range spec.Programs {
@@ -165,6 +165,14 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 		}
 	}
 	return g, missing
+}
+
+// unset is the error of a setting or secret without a value, with the variable that sets it.
+func (h *Host) unset(e *entry, what, name string) error {
+	if variable := h.config.Variables[e.id][name]; e.builtin && variable != "" {
+		return stage.Misconfiguredf("%s %q is missing: set %s", what, name, variable)
+	}
+	return stage.Misconfiguredf("%s %q is missing", what, name)
 }
 
 // lead notes where a setting that is a path or an endpoint leads.

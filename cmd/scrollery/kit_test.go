@@ -127,8 +127,8 @@ func TestPluginsListAsJSON(t *testing.T) {
 	t.Parallel()
 	out := inKit(t, t.TempDir(), `SCROLLERY_YOUTUBE_API_KEY=sk-very-secret scrollery plugins list --json 2>/dev/null`)
 	var plugins []struct {
-		ID, Kind, State string
-		Wants           struct {
+		ID, Kind, State, Reason string
+		Wants                   struct {
 			Settings, Secrets []struct {
 				Name          string
 				Required, Set bool
@@ -149,6 +149,13 @@ func TestPluginsListAsJSON(t *testing.T) {
 			found[p.ID] = p.Kind == "brief" && p.State == "unset" && len(p.Wants.Settings) > 0 && p.Wants.Settings[0].Required && !p.Wants.Settings[0].Set
 		case "ocr":
 			found[p.ID] = len(p.Wants.Programs) > 0
+		}
+	}
+	for id, variable := range map[string]string{"brief": "SCROLLERY_MODEL_URL", "tiktok": "SCROLLERY_TIKTOK_ELIGIBLE"} {
+		for _, p := range plugins {
+			if p.ID == id && !strings.HasSuffix(p.Reason, "is missing: set "+variable) {
+				t.Errorf("%s is unset because %q, want the variable %s named", id, p.Reason, variable)
+			}
 		}
 	}
 	if !found["youtube"] || !found["brief"] || !found["ocr"] {
