@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -182,15 +181,15 @@ func Settings() []Setting {
 		{Name: "DATABASE_URL", Secret: true, Default: "SQLite in the data folder", Usage: "postgres:// address", set: text(func(c *Config) *string { return &c.DatabaseURL })},
 		{Name: "DATABASE_DIRECT_URL", Secret: true, Default: "the database address", Usage: "postgres:// address of the server behind a pooler of transactions", set: text(func(c *Config) *string { return &c.DatabaseDirectURL })},
 		{Name: "DATABASE_POOL", Default: "a twentieth of the server's, 3 to 16", Usage: "connections to PostgreSQL in the pool of a process", set: func(c *Config, value string) (err error) {
-			c.DatabasePool, err = strconv.Atoi(value)
+			c.DatabasePool, err = wholeNumber(value)
 			return err
 		}},
 		{Name: "STATEMENT_TIMEOUT", Default: "1m", Usage: "longest statement on PostgreSQL, 0 for no bound", set: func(c *Config, value string) (err error) {
-			c.StatementTimeout, err = time.ParseDuration(value)
+			c.StatementTimeout, err = duration(value)
 			return err
 		}},
 		{Name: "LOCK_TIMEOUT", Default: "15s", Usage: "longest wait for a lock on PostgreSQL, 0 for no bound", set: func(c *Config, value string) (err error) {
-			c.LockTimeout, err = time.ParseDuration(value)
+			c.LockTimeout, err = duration(value)
 			return err
 		}},
 		{Name: "ROLES", Default: "api,worker", Usage: "work of this process: api, worker or both", set: func(c *Config, value string) error {
@@ -231,15 +230,18 @@ func Settings() []Setting {
 		{Name: "AGENT_MODEL", Usage: "name of the model at the agent's endpoint; needed with its address", set: text(func(c *Config) *string { return &c.AgentModel })},
 		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of the agent's endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
 		{Name: "MCP_BUDGET", Default: "16384", Usage: "most bytes of an answer to an agent", set: func(c *Config, value string) (err error) {
-			c.Agents.Budget, err = strconv.Atoi(value)
+			c.Agents.Budget, err = wholeNumber(value)
 			return err
 		}},
 		{Name: "LAME_DUCK", Default: "3s", Usage: "how long a stopping server still accepts requests", set: func(c *Config, value string) (err error) {
-			c.LameDuck, err = time.ParseDuration(value)
+			c.LameDuck, err = duration(value)
 			return err
 		}},
 		{Name: "LOG_LEVEL", Default: "info", Usage: "debug, info, warn or error", set: func(c *Config, value string) error {
-			return c.LogLevel.UnmarshalText([]byte(value))
+			if err := c.LogLevel.UnmarshalText([]byte(value)); err != nil {
+				return fmt.Errorf("%q is not debug, info, warn or error", value)
+			}
+			return nil
 		}},
 	}, stageSettings()...)
 }

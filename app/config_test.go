@@ -244,3 +244,25 @@ func TestStageSettings(t *testing.T) {
 		})
 	}
 }
+
+// TestFaultsOfSettingsShowTheForm: a value that cannot be read is answered with the form that it needs.
+func TestFaultsOfSettingsShowTheForm(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, value, fault string }{
+		{"LAME_DUCK", "5", `SCROLLERY_LAME_DUCK: "5" is not a time with a unit, such as 15s or 1m`},
+		{"STATEMENT_TIMEOUT", "soon", `SCROLLERY_STATEMENT_TIMEOUT: "soon" is not a time with a unit, such as 15s or 1m`},
+		{"LOCK_TIMEOUT", "1", `SCROLLERY_LOCK_TIMEOUT: "1" is not a time with a unit, such as 15s or 1m`},
+		{"DATABASE_POOL", "many", `SCROLLERY_DATABASE_POOL: "many" is not a whole number`},
+		{"MCP_BUDGET", "16k", `SCROLLERY_MCP_BUDGET: "16k" is not a whole number`},
+		{"TRUSTED_PROXIES", "10.0.0.1,proxy", `SCROLLERY_TRUSTED_PROXIES: "proxy" is neither an IP address nor a range such as 10.0.0.0/8`},
+		{"LOG_LEVEL", "loud", `SCROLLERY_LOG_LEVEL: "loud" is not debug, info, warn or error`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := app.Load(func(name string) (string, bool) { return c.value, name == app.Prefix+c.name }, nil)
+			if err == nil || err.Error() != c.fault {
+				t.Errorf("got %v, want %q", err, c.fault)
+			}
+		})
+	}
+}

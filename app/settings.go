@@ -6,7 +6,9 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -166,6 +168,23 @@ func list(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
+// wholeNumber and duration read the text of a setting; their errors show its form.
+func wholeNumber(value string) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a whole number", value)
+	}
+	return n, nil
+}
+
+func duration(value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a time with a unit, such as 15s or 1m", value)
+	}
+	return d, nil
+}
+
 func prefixes(value string) ([]netip.Prefix, error) {
 	var all []netip.Prefix
 	for _, text := range list(value) {
@@ -173,7 +192,7 @@ func prefixes(value string) ([]netip.Prefix, error) {
 		if err != nil {
 			address, failed := netip.ParseAddr(text)
 			if failed != nil {
-				return nil, err
+				return nil, fmt.Errorf("%q is neither an IP address nor a range such as 10.0.0.0/8", text)
 			}
 			prefix = netip.PrefixFrom(address, address.BitLen())
 		}
