@@ -40,7 +40,7 @@ const formats = "\n\nA terminal gets a table with short texts; a pipe gets the w
 func (p *program) outliers() *cobra.Command {
 	return list(p, listing[*pb.ListOutliersRequest, *pb.ListOutliersResponse, *pb.Outlier]{
 		spec: spec{
-			use: "outliers", short: "List videos far above their baseline, highest score first",
+			use: "outliers", short: "List videos far above their baseline, strongest evidence first",
 			long: "Lists the videos whose views are far above the usual views of their creator. `explain` shows why." + formats,
 			example: "  scrollery outliers --limit 10\n  scrollery outliers --platform tiktok --min-score 5 --csv > outliers.csv\n" +
 				"  scrollery outliers --json video.id,score --all\n  scrollery outliers --jq '.[].video.sourceUrl'",
