@@ -259,7 +259,8 @@ func TestFaultsOfSettingsShowTheForm(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := app.Load(func(name string) (string, bool) { return c.value, name == app.Prefix+c.name }, nil)
+			given := map[string]string{app.Prefix + c.name: c.value}
+			_, err := app.Load(func(name string) (string, bool) { value, ok := given[name]; return value, ok }, nil)
 			if err == nil || err.Error() != c.fault {
 				t.Errorf("got %v, want %q", err, c.fault)
 			}
