@@ -44,6 +44,9 @@ type Config struct {
 	MaxWait time.Duration `yaml:"max_wait"`
 	// MaxStreams is the most streams that one key may have open in this process; default 10.
 	MaxStreams int `yaml:"max_streams"`
+	// MaxAccountStreams is the most streams that all keys and session keys of one account
+	// may have open in this process, and at least MaxStreams; default 100.
+	MaxAccountStreams int `yaml:"max_account_streams"`
 	// UnreadFor is how long a client may leave a message of a stream, or an answer over
 	// HTTP/2, unread; default 30s.
 	UnreadFor time.Duration `yaml:"unread_for"`
@@ -84,7 +87,7 @@ func Defaults() Config {
 	return Config{
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
 		AccountRate: 10, AccountBurst: 50, ClientRate: 1, ClientBurst: 20,
-		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxWait: 2 * time.Second, MaxStreams: 10, ReadmitEvery: 5 * time.Second, UnreadFor: 30 * time.Second,
+		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxWait: 2 * time.Second, MaxStreams: 10, MaxAccountStreams: 100, ReadmitEvery: 5 * time.Second, UnreadFor: 30 * time.Second,
 	}
 }
 

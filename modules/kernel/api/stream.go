@@ -18,37 +18,52 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
-// streamsByKey counts the open streams of each key.
+// streamsByKey counts the open streams of each key, and of all keys of each account: an
+// account makes as many session keys as it likes.
 type streamsByKey struct {
-	mu   sync.Mutex
-	open map[int64]int
+	mu         sync.Mutex
+	open       map[int64]int
+	ofAccounts map[int64]int
 }
 
-// enterStream counts a stream, or refuses it where its key has as many as it may.
+// enterStream counts a stream, or refuses it where its key or its account has as many as
+// it may.
 func (m *Mux) enterStream(c *call) (leave func(), err error) {
 	if c.viewer == nil {
 		return func() {}, nil
 	}
-	key, s := c.viewer.KeyID, &m.streaming
+	key, account, s := c.viewer.KeyID, c.viewer.AccountID, &m.streaming
+	ofAccount := max(m.config.MaxStreams, m.config.MaxAccountStreams)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open[key] >= m.config.MaxStreams {
-		return nil, &apierr.Error{
-			Kind: apierr.RateLimited, RetryAfter: m.config.UnreadFor,
-			Message: fmt.Sprintf("The key may have %d open streams. End one first.", m.config.MaxStreams),
-		}
+	switch {
+	case s.open[key] >= m.config.MaxStreams:
+		return nil, m.tooManyStreams("key", m.config.MaxStreams)
+	case s.ofAccounts[account] >= ofAccount:
+		return nil, m.tooManyStreams("account", ofAccount)
 	}
 	if s.open == nil {
-		s.open = map[int64]int{}
+		s.open, s.ofAccounts = map[int64]int{}, map[int64]int{}
 	}
 	s.open[key]++
+	s.ofAccounts[account]++
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.open[key]--; s.open[key] == 0 {
-			delete(s.open, key)
-		}
+		giveBack(s.open, key)
+		giveBack(s.ofAccounts, account)
 	}, nil
+}
+
+func (m *Mux) tooManyStreams(of string, most int) error {
+	message := fmt.Sprintf("The %s may have %d open streams. End one first.", of, most)
+	return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: m.config.UnreadFor, Message: message}
+}
+
+func giveBack(open map[int64]int, id int64) {
+	if open[id]--; open[id] == 0 {
+		delete(open, id)
+	}
 }
 
 // refusedError ends the context of a stream whose caller would not be admitted any more.

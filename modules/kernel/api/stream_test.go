@@ -48,6 +48,23 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 	}
 }
 
+func TestStreamsOfAnAccountAreBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(cfg *api.Config) { cfg.MaxStreams, cfg.MaxAccountStreams = 2, 3 })
+	client := clients(b)["gRPC"]
+	watch(t, client, "good")
+	watch(t, client, "good")
+	watch(t, client, "session") // a session key of the same account
+	id := "scr_1"
+	refused, err := client.WatchScroll(withKey("session"), &scrolleryv1.WatchScrollRequest{Id: &id})
+	if err == nil {
+		refused.Receive()
+		err = refused.Err()
+	}
+	check(t, "a fourth stream of the account", "rate_limited", detailOf(err).GetError())
+	watch(t, client, "pro") // another account has streams of its own
+}
+
 func TestStreamsOfAKeyAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(cfg *api.Config) { cfg.MaxStreams = 2 })
