@@ -198,3 +198,37 @@ func TestFullKeysOfTheReleaseBefore(t *testing.T) {
 		}
 	})
 }
+
+// TestSessionKeysDelayNoReissue: they end with their parents, however many a thief has made.
+func TestSessionKeysDelayNoReissue(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		account, key := b.open(t, "ana@example.com")
+		_, who := b.state(t, key)
+		var sessions []string
+		for range 3 {
+			made, err := b.CreateSession(viewer.NewContext(context.Background(), who), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sessions = append(sessions, made.Secret)
+		}
+		if status, _ := b.reissue(t, "ana@example.com", b.code(t, "ana@example.com")); status != ReissueCompleted {
+			t.Fatalf("got %s, want completed", status)
+		}
+		for _, session := range sessions {
+			if err := b.inForce(t, session); !apierr.Is(err, apierr.AuthRequired) {
+				t.Errorf("a session key of a replaced key: got %v, want %v", err, apierr.AuthRequired)
+			}
+		}
+		for what, query := range map[string]string{
+			"changed keys":              "SELECT count(*) FROM keys WHERE account_id = $1 AND revoked_at IS NOT NULL",
+			"entries of the feed about": "SELECT count(*) FROM changes WHERE account_id = $1 AND kind = 'key.revoked'",
+		} {
+			if got := storetest.Count(t, db, query, account); got != 1 {
+				t.Errorf("%s: got %d, want 1, the lasting key", what, got)
+			}
+		}
+	})
+}

@@ -167,14 +167,18 @@ func (r rows) revoke(ctx context.Context, id int64, at time.Time) (found bool, e
 	return found, nil
 }
 
-// revokeAll ends every key and session of an account.
+// revokeAll ends every lasting key of an account, and its session keys with them: a
+// session key is in force as long as its parent, so its row stays as it is. A thief makes
+// any number of them, and none may delay the replacement of the key that was stolen.
 func (r rows) revokeAll(ctx context.Context, tx *store.Tx, accountID int64, at time.Time) error {
-	ids, err := tx.Ent().Key.Query().Where(entkey.AccountID(accountID), entkey.RevokedAtIsNil()).Order(entkey.ByID()).IDs(viewer.As(ctx, accountID))
+	ids, err := tx.Ent().Key.Query().
+		Where(entkey.AccountID(accountID), entkey.ParentIDIsNil(), entkey.RevokedAtIsNil()).
+		Order(entkey.ByID()).IDs(viewer.As(ctx, accountID))
 	if err != nil {
 		return err
 	}
 	ended, err := tx.Ent().Key.Update().
-		Where(entkey.AccountID(accountID), entkey.RevokedAtIsNil()).
+		Where(entkey.AccountID(accountID), entkey.IDIn(ids...), entkey.RevokedAtIsNil()).
 		SetRevokedAt(at.UnixMilli()).
 		Save(viewer.As(ctx, accountID))
 	if err != nil {
