@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// guesses counts the wrong codes that this process took, for all addresses, in windows
-// of an hour. It bounds what a large network of clients can guess.
+// guesses counts the wrong codes that this process took for codes of accounts, of all
+// addresses, in windows of an hour. It bounds what a large network of clients can guess.
 type guesses struct {
 	limit int
 	log   *slog.Logger

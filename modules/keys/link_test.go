@@ -270,12 +270,29 @@ func TestWrongCodesOfAnHourHaveACeiling(t *testing.T) {
 	b := setup(t, storetest.SQLite(t))
 	b.wrong.limit = 10
 	b.open(t, "ana@example.com")
-	digits := b.code(t, "ana@example.com")
-	for i := range 10 {
-		if _, _, err := b.Reissue(context.Background(), "unknown@example.com", "123456", fmt.Sprint(i)); err != nil {
-			t.Fatal(err)
+	b.open(t, "bob@example.com")
+	digits, others := b.code(t, "ana@example.com"), b.code(t, "bob@example.com")
+	guess := func(address, right string) {
+		t.Helper()
+		wrong := "000000"
+		if right == wrong {
+			wrong = "111111"
+		}
+		for i := range 10 {
+			if _, _, err := b.Reissue(context.Background(), address, wrong, fmt.Sprint(address, i)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	if err := b.sendCode(context.Background(), "stranger@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	guess("unknown@example.com", "")  // no code
+	guess("stranger@example.com", "") // one that opens nothing
+	if b.wrong.count != 0 {
+		t.Fatalf("guesses that cannot be right: got %d counted, want none", b.wrong.count)
+	}
+	guess("bob@example.com", others)
 	if status, _ := b.reissue(t, "ana@example.com", digits); status != ReissueRateLimited {
 		t.Errorf("beyond the ceiling: got %s, want rate_limited", status)
 	}

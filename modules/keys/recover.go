@@ -106,36 +106,39 @@ func (s *Service) Reissue(ctx context.Context, email, digits, client string) (st
 	if !ok {
 		return "", "", apierr.Invalid("email", "must be an e-mail address")
 	}
-	err = s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) error {
-		status, apiKey, err = s.try(ctx, tx, address, digits, client)
+	var account int64
+	err = s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) (err error) {
+		apiKey = ""
+		if status, account, err = s.check(ctx, tx, forRecovery, address, digits, client); err != nil || status != ReissueCompleted {
+			return err
+		}
+		now := s.now()
+		for _, why := range []purpose{forRecovery, forSignIn} {
+			if err := s.rows.useCodes(ctx, tx, why, address, now); err != nil {
+				return err
+			}
+		}
+		apiKey, err = s.replace(ctx, tx, account, now)
 		return err
 	})
 	if err != nil {
 		return "", "", fmt.Errorf("reissue: %w", err)
 	}
-	if status == ReissueInvalidCode {
-		s.wrong.add(ctx, s.now())
-	}
+	s.judged(ctx, status, account)
 	return status, apiKey, nil
 }
 
-func (s *Service) try(ctx context.Context, tx *store.Tx, address, digits, client string) (status, apiKey string, err error) {
-	status, account, err := s.check(ctx, tx, forRecovery, address, digits, client)
-	if err != nil || status != ReissueCompleted {
-		return status, "", err
+// judged counts a wrong guess at a code that would open an account. Others could not have
+// been right, so that a stranger who sends any number of them keeps no one out.
+func (s *Service) judged(ctx context.Context, status string, account int64) {
+	if status == ReissueInvalidCode && account != 0 {
+		s.wrong.add(ctx, s.now())
 	}
-	now := s.now()
-	for _, why := range []purpose{forRecovery, forSignIn} {
-		if err := s.rows.useCodes(ctx, tx, why, address, now); err != nil {
-			return "", "", err
-		}
-	}
-	apiKey, err = s.replace(ctx, tx, account, now)
-	return ReissueCompleted, apiKey, err
 }
 
-// check tries a code of an address, and counts the try. For a right one it returns
-// ReissueCompleted and the account; the code is not used up by that.
+// check tries a code of an address, and counts the try. It returns the account that the
+// code opens, 0 for none, and ReissueCompleted for a right one, which is not used up by
+// that.
 func (s *Service) check(ctx context.Context, tx *store.Tx, why purpose, address, digits, client string) (status string, account int64, err error) {
 	if err := s.rows.lockCodes(ctx, tx, address); err != nil {
 		return "", 0, err
@@ -154,13 +157,13 @@ func (s *Service) check(ctx context.Context, tx *store.Tx, why purpose, address,
 			return ReissueRateLimited, 0, nil
 		}
 	} else {
-		newest.id, right = 0, false
+		newest.id, newest.accountID, right = 0, 0, false
 	}
 	if err := s.rows.addTry(ctx, tx, newest, mark); err != nil {
 		return "", 0, err
 	}
 	if !right || newest.accountID == 0 {
-		return ReissueInvalidCode, 0, nil
+		return ReissueInvalidCode, newest.accountID, nil
 	}
 	return ReissueCompleted, newest.accountID, nil
 }

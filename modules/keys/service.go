@@ -49,8 +49,8 @@ type Config struct {
 	// CodeGuesses is how many codes all clients together may try against it; the link
 	// of the same mail is valid beyond that. Default: 100.
 	CodeGuesses int `yaml:"code_guesses"`
-	// GuessesPerHour is how many wrong codes this process takes in an hour, for all
-	// addresses. Beyond it, only links are valid, and the log reports an error.
+	// GuessesPerHour is how many wrong guesses at codes of accounts this process takes in
+	// an hour, for all addresses. Beyond it, only links are valid, and the log reports an error.
 	// Default: 3,000.
 	GuessesPerHour int `yaml:"guesses_per_hour"`
 	// MailsPerHour bounds the codes sent to one address. Default: 3.

@@ -49,8 +49,9 @@ func (s *Service) SignIn(ctx context.Context, email, digits, client string, then
 	if !ok {
 		return "", apierr.Invalid("email", "must be an e-mail address")
 	}
+	var account int64
 	err = s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) (err error) {
-		status, _, err = s.check(ctx, tx, forSignIn, address, digits, client)
+		status, account, err = s.check(ctx, tx, forSignIn, address, digits, client)
 		if err != nil || status != ReissueCompleted {
 			return err
 		}
@@ -62,9 +63,7 @@ func (s *Service) SignIn(ctx context.Context, email, digits, client string, then
 	if err != nil {
 		return "", fmt.Errorf("sign in: %w", err)
 	}
-	if status == ReissueInvalidCode {
-		s.wrong.add(ctx, s.now())
-	}
+	s.judged(ctx, status, account)
 	return status, nil
 }
 
