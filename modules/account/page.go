@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/page"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
@@ -112,5 +113,11 @@ func (p *Page) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p.log.ErrorContext(r.Context(), "serve the page of a deletion", "error", err)
+	if errors.Is(err, apierr.ErrUnknown) {
+		p.page.Write(w, r, http.StatusInternalServerError, content{
+			Title: "It is not known whether that worked", Detail: "Open the link again in a minute: it shows what will be done.",
+		})
+		return
+	}
 	p.page.Write(w, r, http.StatusInternalServerError, content{Title: "That did not work", Detail: "Nothing has changed. Try again in a minute."})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/page"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 )
@@ -112,6 +113,13 @@ func (p *RecoveryPage) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p.log.ErrorContext(r.Context(), "serve the recovery page", "error", err)
+	if errors.Is(err, apierr.ErrUnknown) { // the keys may be replaced
+		p.page.Write(w, r, http.StatusInternalServerError, content{
+			Title:  "It is not known whether that worked",
+			Detail: "Open the link again in a minute. If it has ended, your keys were replaced: ask for a new mail with POST /v1/api_keys/recover.",
+		})
+		return
+	}
 	p.page.Write(w, r, http.StatusInternalServerError, content{Title: "That did not work", Detail: "Nothing has changed. Try again in a minute."})
 }
 
