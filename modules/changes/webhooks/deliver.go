@@ -75,7 +75,7 @@ func (s *Service) slice(ctx context.Context, hook *Webhook) (more bool, err erro
 		}
 		for i := range page.Changes {
 			if time.Now().After(until) || ctx.Err() != nil {
-				return true, s.release(context.WithoutCancel(ctx), hook, s.now())
+				return true, s.release(ctx, hook, s.now())
 			}
 			ok, err := s.one(ctx, hook, &page.Changes[i])
 			if err != nil || !ok {
@@ -116,9 +116,9 @@ func (s *Service) one(ctx context.Context, hook *Webhook, c *changes.Change) (ok
 	}
 	r := s.post(ctx, now.URL, secrets, message)
 	if ctx.Err() != nil && r.outcome != Delivered {
-		return false, s.release(context.WithoutCancel(ctx), hook, s.now()) // the process stops: it is no failure of the receiver
+		return false, s.release(ctx, hook, s.now()) // the process stops: it is no failure of the receiver
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	ctx, cancel := s.settling(ctx)
 	defer cancel()
 	d := Delivery{MessageID: message.id, Kind: message.kind, Attempt: hook.Failures + 1, Outcome: r.outcome, Status: r.status, Took: r.took}
 	if r.outcome == Delivered {
@@ -139,6 +139,11 @@ func (s *Service) one(ctx context.Context, hook *Webhook, c *changes.Change) (ok
 
 // settleTimeout bounds the transaction that stores what came of an attempt.
 const settleTimeout = 30 * time.Second
+
+// settling is the context of what is stored although the attempt, or its caller, has ended.
+func (s *Service) settling(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), s.settleWithin)
+}
 
 // payload is the body of a message, by the Standard Webhooks specification.
 type payload struct {

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -178,4 +179,40 @@ func killWhileItDelivers(t *testing.T, cfg store.Config, r *receiver) {
 		end()
 	}
 	_ = cmd.Wait() // it was killed
+}
+
+// TestAttemptsDoNotWaitForTheDatabaseForever: what came of an attempt is stored although its
+// caller has gone, within a bound.
+func TestAttemptsDoNotWaitForTheDatabaseForever(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	b := setup(t, db, nil)
+	b.settleWithin = 100 * time.Millisecond
+	w, _ := b.create(t)
+	held, free, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- db.Write(b.ctx, func(context.Context, *store.Tx) error {
+			close(held)
+			<-free
+			return nil
+		})
+	}()
+	<-held
+	failed := make(chan error, 1)
+	go func() {
+		_, err := b.Test(b.ctx, w.ID)
+		failed <- err
+	}()
+	select {
+	case err := <-failed:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the attempt waits for the database after 30 s, want at most 100 ms")
+	}
+	close(free)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }

@@ -90,6 +90,8 @@ type Service struct {
 	now    func() time.Time
 	// graceOfLease is what a worker may take beside an attempt.
 	graceOfLease time.Duration
+	// settleWithin bounds the storing of what came of an attempt.
+	settleWithin time.Duration
 	// lookEvery is how soon a change of another process, and a retry, is seen.
 	lookEvery time.Duration
 	hinted    atomic.Bool
@@ -112,6 +114,7 @@ func New(db *store.DB, feed *changes.Service, cfg Config, needs Needs) (*Service
 	s := &Service{
 		db: db, feed: feed, needs: needs, cfg: cfg, client: client(through), places: fair.New(cfg.Concurrency), now: time.Now,
 		running: map[int64]bool{}, graceOfLease: 5 * time.Second, lookEvery: defaultLookEvery,
+		settleWithin: settleTimeout,
 	}
 	s.unhint = db.OnHint(func(int64) { s.hinted.Store(true) })
 	return s, nil
@@ -299,7 +302,9 @@ func (s *Service) sendNow(ctx context.Context, id int64, m outgoing) (*Delivery,
 	}
 	r := s.post(ctx, w.URL, secrets, m)
 	d := &Delivery{ID: s.db.NewID(), MessageID: m.id, Kind: m.kind, Attempt: 1, Outcome: r.outcome, Status: r.status, Took: r.took, At: s.now().UnixMilli()}
-	return d, s.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *store.Tx) error { return s.record(ctx, tx, w, *d) })
+	ctx, cancel := s.settling(ctx)
+	defer cancel()
+	return d, s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return s.record(ctx, tx, w, *d) })
 }
 
 // faults turns what is wrong with an address and kinds into issues.

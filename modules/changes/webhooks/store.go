@@ -210,8 +210,10 @@ func (s *Service) move(ctx context.Context, hook *Webhook, cursor int64) error {
 	return s.within(ctx, hook, func(u *ent.WebhookUpdate) { u.SetCursor(cursor) }, func() { hook.Cursor = cursor })
 }
 
-// release ends the turn.
+// release ends the turn, also where the job has ended.
 func (s *Service) release(ctx context.Context, hook *Webhook, next time.Time) error {
+	ctx, cancel := s.settling(ctx)
+	defer cancel()
 	return s.within(ctx, hook, func(u *ent.WebhookUpdate) { u.SetLeaseUntil(0).SetNextAt(next.UnixMilli()) }, func() {})
 }
 
