@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -80,7 +81,7 @@ func (s *Service) Export(ctx context.Context, from string, out io.Writer) error 
 		return fmt.Errorf("export: no account in the context")
 	}
 	waiting, cancel := context.WithTimeout(ctx, waitForPlace)
-	leave, err := s.places.Enter(waiting, account)
+	leave, err := s.running.Enter(waiting, account)
 	cancel()
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -89,7 +90,12 @@ func (s *Service) Export(ctx context.Context, from string, out io.Writer) error 
 		return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: 10 * time.Second, Message: "Another export is running. An account has one at a time: try again when it has ended."}
 	}
 	defer leave()
-	a := newArchive(out, account, from, s.now())
+	paced := &paced{out: out, places: s.places, ctx: ctx, account: account}
+	if err := paced.enter(); err != nil {
+		return err
+	}
+	defer paced.give()
+	a := newArchive(paced, account, from, s.now())
 	if err := s.export(ctx, begin, a); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
@@ -97,6 +103,38 @@ func (s *Service) Export(ctx context.Context, from string, out io.Writer) error 
 		return fmt.Errorf("export: %w", err)
 	}
 	return nil
+}
+
+// paced is the output of an export. While its reader takes what was written, the export
+// has no place among those that work: a slow reader keeps no other account waiting.
+type paced struct {
+	out     io.Writer
+	places  *fair.Places
+	ctx     context.Context
+	account int64
+	leave   func()
+}
+
+func (p *paced) enter() (err error) {
+	p.leave, err = p.places.Enter(p.ctx, p.account)
+	return err
+}
+
+func (p *paced) give() {
+	if p.leave != nil {
+		p.leave()
+		p.leave = nil
+	}
+}
+
+// Write writes without a place, and returns with one.
+func (p *paced) Write(text []byte) (int, error) {
+	p.give()
+	n, err := p.out.Write(text)
+	if err != nil {
+		return n, err
+	}
+	return n, p.enter()
 }
 
 func (s *Service) export(ctx context.Context, begin start, a *archive) error {

@@ -254,6 +254,29 @@ func TestAnAccountRunsOneExportAtATime(t *testing.T) {
 	})
 }
 
+func TestSlowReadersKeepNoOtherExportWaiting(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	_, s := setup(db)
+	may, ended := make(chan struct{}), make(chan error, exports)
+	for i := range exports {
+		out := slow{make(chan struct{}, 1), may}
+		go func() { ended <- s.Export(viewer.As(t.Context(), int64(7+i)), "", out) }()
+		<-out.begun
+	}
+	ctx, cancel := context.WithTimeout(viewer.As(t.Context(), 20), 30*time.Second)
+	defer cancel()
+	if err := s.Export(ctx, "", io.Discard); err != nil {
+		t.Errorf("an export beside %d whose readers are slow: got %v, want none", exports, err)
+	}
+	close(may)
+	for range exports {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestExportOfMany measures by hand: SCROLLERY_TEST_EXPORT is the number of videos.
 func TestExportOfMany(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("SCROLLERY_TEST_EXPORT"))

@@ -89,8 +89,11 @@ type Kept struct {
 }
 
 const (
-	// exports is how many exports one process runs at once. Of two, an account gets one.
+	// exports is how many exports of one process work at once. Others wait, and so do those
+	// whose readers are slower than they are.
 	exports = 2
+	// openExports is how many there are at once, of which an account has one.
+	openExports = 64
 	// grace is the time between the confirmation of a deletion and the deletion.
 	grace = 7 * 24 * time.Hour
 	// linkTTL is how long a mailed link can be confirmed.
@@ -101,12 +104,13 @@ const (
 
 // Service exports and deletes accounts.
 type Service struct {
-	db     *store.DB
-	cfg    Config
-	needs  Needs
-	places *fair.Places
-	log    *slog.Logger
-	now    func() time.Time
+	db    *store.DB
+	cfg   Config
+	needs Needs
+	// running has a place for each export, places for each that works.
+	running, places *fair.Places
+	log             *slog.Logger
+	now             func() time.Time
 	// part is how many videos a file of an export has; batch is how many rows one
 	// transaction of a deletion deletes.
 	part, batch int
@@ -115,6 +119,6 @@ type Service struct {
 // New returns the service.
 func New(db *store.DB, cfg Config, needs Needs, log *slog.Logger) *Service {
 	return &Service{
-		db: db, cfg: cfg, needs: needs, places: fair.New(exports), log: log, now: time.Now, part: 2000, batch: 500,
+		db: db, cfg: cfg, needs: needs, running: fair.NewEach(openExports, 1), places: fair.New(exports), log: log, now: time.Now, part: 2000, batch: 500,
 	}
 }
