@@ -221,6 +221,26 @@ func inspect(t *testing.T, where string, n *node, within bool) (found int) {
 // withoutPictures removes the joiners of the families in injections.
 func withoutPictures(s string) string { return strings.ReplaceAll(s, "\u200D", "") }
 
+// TestCreatorsMayNameWhatACutAdds: a list beside a member of the name that a cut gives its
+// length is cut like any other.
+func TestCreatorsMayNameWhatACutAdds(t *testing.T) {
+	t.Parallel()
+	tags := &node{kind: '['}
+	for range 500 {
+		tags.nodes = append(tags.nodes, text(strings.Repeat("x", 100)))
+	}
+	for name, other := range map[string]*node{"a text": text("mine"), "an object": {kind: '{', names: []string{"mine"}, nodes: []*node{number(1)}}} {
+		t.Run(name, func(t *testing.T) {
+			list := *tags
+			metadata := &node{kind: '{', names: []string{"tags", "tagsCut"}, nodes: []*node{&list, other}}
+			body := &node{kind: '{', names: []string{untrusted}, nodes: []*node{metadata}}
+			if body.fit(4096, nil); len(body.appendTo(nil)) > 4096 {
+				t.Errorf("got %d bytes, want at most 4096", len(body.appendTo(nil)))
+			}
+		})
+	}
+}
+
 func TestOwnFieldsExist(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}

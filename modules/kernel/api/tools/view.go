@@ -171,8 +171,12 @@ func shownOf(shown, of int) *node {
 	return &node{kind: '{', names: []string{"shown", "of"}, nodes: []*node{number(shown), number(of)}}
 }
 
-// of is the length that shownOf stored.
+// of is the length that shownOf stored; 0 for a member of the same name that a creator made.
 func (n *node) of() int {
-	of, _ := strconv.Atoi(n.get("of").text)
+	stored := n.get("of")
+	if stored == nil {
+		return 0
+	}
+	of, _ := strconv.Atoi(stored.text)
 	return of
 }
