@@ -130,6 +130,13 @@ func TestAgentsHaveTheRateOfTheirAccount(t *testing.T) {
 	}
 	unknown := account.Do(t, `POST /mcp {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"topup","arguments":{}}}`, accepting)
 	unknown.WantError(t, "rate_limited")
+	for name, body := range map[string]string{
+		"a method that is there twice, in other letters": `{"jsonrpc":"2.0","id":1,"method":"tools/list","Method":"tools/call","params":{"name":"getWorkspace"}}`,
+		"a call without an id":                           `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"getWorkspace","arguments":{}}}`,
+		"a call of another version":                      `{"jsonrpc":"1.0","id":1,"method":"tools/call","params":{"name":"getWorkspace","arguments":{}}}`,
+	} {
+		t.Run(name, func(t *testing.T) { account.Do(t, "POST /mcp "+body, accepting).WantError(t, "rate_limited") })
+	}
 	answer := account.Do(t, listTools, accepting)
 	answer.WantError(t, "rate_limited")
 	if answer.Status != http.StatusTooManyRequests || answer.Header.Get("Retry-After") == "" {

@@ -172,6 +172,18 @@ func SpendRate(ctx context.Context, what string) error {
 	return c.spendRate(ctx)
 }
 
+// SpendUncarried is SpendRate after a request that was to run operations: it takes nothing
+// if one ran, which has paid for itself.
+func SpendUncarried(ctx context.Context, what string) error {
+	all := ctx.Value(carriedKey{}).(*carried)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.calls > 0 {
+		return nil
+	}
+	return SpendRate(ctx, what)
+}
+
 // Failed adds to the log why a request of an agent failed beside its operations.
 func Failed(ctx context.Context, cause error) {
 	all := ctx.Value(carriedKey{}).(*carried)

@@ -20,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 
+	strictjson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/maypok86/otter/v2"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -128,10 +130,12 @@ func ServerOptions() *mcp.ServerOptions {
 	}
 }
 
-// message is what must be known of a message before it is served.
+// message is what must be known of a message before it is served. It is read strictly: a
+// member that is there twice, or in other letters, must not be read otherwise than by the
+// protocol's own handler.
 type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
+	ID     jsontext.Value `json:"id"`
+	Method string         `json:"method"`
 	Params struct {
 		Name string `json:"name"`
 	} `json:"params"`
@@ -152,17 +156,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	var one message
 	batch := []message{}
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		_ = json.Unmarshal(body, &batch) // the protocol's own handler says what is wrong
-	} else if json.Unmarshal(body, &one) == nil {
+		if strictjson.Unmarshal(body, &batch) != nil { // the protocol's own handler says what is wrong
+			batch = batch[:0]
+		}
+	} else if strictjson.Unmarshal(body, &one) == nil {
 		batch = append(batch, one)
 	}
 	if len(batch) > maxBatch {
 		return errors.Join(api.SpendRate(r.Context(), ""), apierr.Invalid("", "a request has at most %d messages", maxBatch))
 	}
-	if err := s.spend(r, batch); err != nil {
-		return err
+	asked, carries := s.asked(r, batch)
+	if !carries {
+		if err := api.SpendRate(r.Context(), asked); err != nil {
+			return err
+		}
 	}
 	if len(batch) == 1 && one.Method == "subscriptions/listen" { // lists and resources announce no change
+		if len(one.ID) == 0 {
+			one.ID = jsontext.Value("null")
+		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusNotFound)
 		_, err := fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, one.ID)
@@ -170,23 +182,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	s.handler.ServeHTTP(w, r)
+	if carries {
+		return api.SpendUncarried(r.Context(), asked) // the handler may have turned all of them away
+	}
 	return nil
 }
 
-// spend takes a request from the account's rate, unless the calls that it carries do: a
-// tool that is not offered runs no call.
-func (s *Server) spend(r *http.Request, batch []message) error {
-	caller, choice, carries := viewer.Known(r.Context()), chosen(r.URL.Query()), len(batch) > 0
+// asked names what a request asks for. carries reports that calls of operations are all
+// there is: these take from the account's rate themselves, and a tool that is not offered
+// runs no call.
+func (s *Server) asked(r *http.Request, batch []message) (methods string, carries bool) {
+	caller, choice := viewer.Known(r.Context()), chosen(r.URL.Query())
+	carries = len(batch) > 0
 	asked := make([]string, 0, len(batch))
 	for _, m := range batch {
 		t := s.byID[m.Params.Name]
 		carries = carries && m.Method == "tools/call" && t != nil && choice.offers(t, caller.Has)
 		asked = append(asked, m.Method)
 	}
-	if carries {
-		return nil
-	}
-	return api.SpendRate(r.Context(), strings.Join(asked, ","))
+	return strings.Join(asked, ","), carries
 }
 
 // serverOf is the server with the tools that the caller of a request may use and asked for.
