@@ -335,6 +335,15 @@ func TestSignInRates(t *testing.T) {
 	if n := site.asked.Load(); n != 1 {
 		t.Errorf("the document was fetched %d times, want once", n)
 	}
+	for _, path := range []string{"/recover/", "/erase/acct_1."} { // links of mails
+		slowed := slices.ContainsFunc(make([]int, 40), func(int) bool {
+			answer := running.Anonymous().Do(t, "GET "+path+strings.Repeat("x", 43), "")
+			return answer.Status == http.StatusTooManyRequests && answer.Header.Get("Retry-After") != ""
+		})
+		if !slowed {
+			t.Errorf("%s: got 40 answers, want some of them 429 with Retry-After", path)
+		}
+	}
 	slowed := slices.ContainsFunc(make([]int, 25), func(int) bool {
 		return person.open(t, askURL(running, "client_id", "https://example.com/none.json")).status == http.StatusTooManyRequests
 	})

@@ -41,17 +41,22 @@ func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, r
 	}
 }
 
+// linksAMinute is how often one client address opens mailed links, and posts their forms:
+// each reads rows of the account that it names.
+const linksAMinute = 30
+
 // Handler serves the API on every path that own does not report.
 func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
 	card := http.HandlerFunc(r.agents.ServeCard)
 	for path, handler := range map[string]http.Handler{
-		"/checkout/": r.checkout, billing.WebhookPath: r.webhook, keys.LinkPath: r.recovery, account.LinkPath: r.deletion,
+		"/checkout/": r.checkout, billing.WebhookPath: r.webhook,
+		keys.LinkPath: r.mux.Page("page.recover", linksAMinute, r.recovery), account.LinkPath: r.mux.Page("page.erase", linksAMinute, r.deletion),
 		tools.CardPath: card, tools.AgentCardPath: card,
 	} {
 		mux.Handle(path, logged(path, handler, r.log))
 	}
-	pages, app, programs := logged(site.DocsPath, r.site, r.log), logged(console.Path, r.console, r.log), logged(oauth.AuthorizePath, r.oauth, r.log)
+	pages, app, programs := logged(site.DocsPath, r.site, r.log), logged(console.Path, r.console, r.log), logged(oauth.AuthorizePath, r.mux.Page("", 0, r.oauth), r.log)
 	operations := r.mux.Handler()
 	if r.tracing != nil {
 		operations = r.tracing(operations)

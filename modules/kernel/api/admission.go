@@ -260,6 +260,22 @@ func (m *Mux) SpendMinute(r *http.Request, name string, quota int) (wait time.Du
 	return wait
 }
 
+// Page serves a page of the service beside the operations: it waits for the database no
+// longer than a call does, and gives one client address so many requests a minute, 0 for
+// any number.
+func (m *Mux) Page(name string, quota int, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if quota > 0 {
+			if wait := m.SpendMinute(r, name, quota); wait > 0 {
+				w.Header().Set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
+				http.Error(w, "Too many requests came from your network. Try again in a minute.", http.StatusTooManyRequests)
+				return
+			}
+		}
+		next.ServeHTTP(w, r.WithContext(apierr.WithPatience(r.Context(), m.config.MaxWait)))
+	})
+}
+
 // client returns the address that a public call is counted for: the peer, or the last
 // address in X-Forwarded-For that is not a trusted proxy.
 func (c *call) client() netip.Addr {
