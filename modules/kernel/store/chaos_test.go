@@ -44,7 +44,7 @@ func TestKilledProcess(t *testing.T) {
 				t.Errorf("%d jobs failed, want 0", failed)
 			}
 			if done := scan(t, db, "SELECT count(*) FROM accounts WHERE created_at = 1"); done != jobs {
-				t.Errorf("%d of %d jobs are done", done, jobs)
+				t.Errorf("got %d jobs done, want %d", done, jobs)
 			}
 		})
 	}

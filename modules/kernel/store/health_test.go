@@ -124,15 +124,15 @@ func TestProbeTellsOfDamage(t *testing.T) {
 		t.Fatal("a statement reads the damaged page, want an error")
 	}
 	if db.Suspect(errors.New("another failure")); db.Probe(t.Context()) != nil {
-		t.Error("any error counts as damage")
+		t.Errorf("after an error of another kind: got %v, want no damage", db.Probe(t.Context()))
 	}
 	if db.Suspect(err); db.Probe(t.Context()) == nil {
-		t.Error("the probe says nothing of the damage")
+		t.Error("got no error from the probe of the damaged file, want one")
 	}
 	put(at, whole[at:at+page])
 	for end := time.Now().Add(20 * time.Second); db.Probe(t.Context()) != nil; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("the probe fails 20 s after the page was put back")
+			t.Fatalf("20 s after the page was put back: got %v, want no error", db.Probe(t.Context()))
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestBacklogs(t *testing.T) {
 		for _, one := range got {
 			counts[one.Kind] = one.Jobs
 			if old := one.Kind == "old" && db.Dialect() == store.SQLite; one.Oldest < 0 || one.Oldest > 2*time.Minute || old && one.Oldest < time.Minute {
-				t.Errorf("the oldest job of kind %s waits for %v", one.Kind, one.Oldest)
+				t.Errorf("the oldest job of kind %s: got a wait of %v, want 0 to 2 minutes, and on SQLite at least one for old", one.Kind, one.Oldest)
 			}
 		}
 		if diff := cmp.Diff(map[string]int{"old": 2, "new": 1}, counts); diff != "" {
@@ -236,7 +236,7 @@ func TestTheQueueLogsNoRoutine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if lines.Len() > 0 {
-			t.Errorf("a queue that did one job logs:\n%s", lines.String())
+			t.Errorf("a queue that did one job: got these lines in its log, want none:\n%s", lines.String())
 		}
 	})
 }

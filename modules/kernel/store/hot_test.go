@@ -40,7 +40,7 @@ func TestHotRefusesTextsWithoutTheirMark(t *testing.T) {
 	t.Run("no tenant and no reason", func(t *testing.T) {
 		defer func() {
 			if recover() == nil {
-				t.Error("prepared without a reason")
+				t.Error("got a statement without a tenant and a reason, want a panic")
 			}
 		}()
 		db.HotTenantless("SELECT id FROM workspaces", "")
@@ -48,7 +48,7 @@ func TestHotRefusesTextsWithoutTheirMark(t *testing.T) {
 	t.Run("no tenant but its mark", func(t *testing.T) {
 		defer func() {
 			if recover() == nil {
-				t.Error("prepared with a mark that has no account")
+				t.Error("got a tenantless statement with the mark of a tenant, want a panic")
 			}
 		}()
 		db.HotTenantless("SELECT id FROM workspaces WHERE {tenant}", "a test")
@@ -127,7 +127,7 @@ func TestHotExpandsItsMarks(t *testing.T) {
 					return
 				}
 			}
-			t.Error("the statement is not listed")
+			t.Errorf("got a list without %q, want it listed", one.Text())
 		})
 	})
 }

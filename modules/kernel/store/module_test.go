@@ -18,7 +18,10 @@ func TestModule(t *testing.T) {
 		fx.Populate(&db), fx.Invoke(func(*store.Queue) {}))
 	app.RequireStart()
 	if n, err := db.Ent().Account.Query().Count(t.Context()); err != nil || n != 0 {
-		t.Errorf("%d rows, err %v", n, err)
+		t.Errorf("got %d rows, %v, want 0 and no error", n, err)
+	}
+	if n := len(db.Stats()); n != 2 {
+		t.Errorf("got %d pools, want 2: one that reads and one that writes", n)
 	}
 	for _, pool := range db.Stats() {
 		if pool.Max == 0 || pool.Open > pool.Max {

@@ -33,7 +33,7 @@ func unique(t *testing.T) func(ids []int64) {
 		defer mu.Unlock()
 		for _, id := range ids {
 			if seen[id] {
-				t.Errorf("id %d was made twice", id)
+				t.Errorf("got id %d twice, want each once", id)
 			}
 			seen[id] = true
 		}

@@ -62,7 +62,7 @@ func TestTwentyDefaultPoolsFitTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if used := 20 * (server.Pool + 1); used > server.MaxConnections || server.Pool < 3 {
-		t.Errorf("20 processes with pools of %d use %d connections, the server has %d", server.Pool, used, server.MaxConnections)
+		t.Errorf("got pools of %d, which make %d connections of 20 processes; want pools of at least 3, and at most the server's %d connections", server.Pool, used, server.MaxConnections)
 	}
 	for admitted, want := range map[int32]int32{97: 3, 197: 8, 297: 13, 397: 16, 2000: 16, 20: 3} {
 		t.Run(fmt.Sprintf("%d admitted", admitted), func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestPgBouncer(t *testing.T) {
 		select {
 		case <-finished:
 		case <-time.After(30 * time.Second):
-			t.Fatalf("%d of %d jobs were done", len(done), jobs)
+			t.Fatalf("got %d jobs done after 30 s, want %d", len(done), jobs)
 		}
 	}
 	find := "SELECT id FROM accounts WHERE created_at = $1 AND id <= $2"

@@ -75,7 +75,7 @@ func receive[T any](t *testing.T, from <-chan T) T {
 	case value := <-from:
 		return value
 	case <-time.After(wait):
-		t.Fatal("nothing came")
+		t.Fatalf("got nothing within %v, want a value", wait)
 		panic("unreachable")
 	}
 }
@@ -93,7 +93,7 @@ func settled(t *testing.T, db *store.DB) (failed int) {
 			return scan(t, db, dead)
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("jobs are still alive")
+			t.Fatalf("got %d jobs still alive after %v, want 0", scan(t, db, alive), wait)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestQueue(t *testing.T) {
 				}
 				select {
 				case <-b.calls:
-					t.Error("ran before the commit")
+					t.Error("got a run before the commit, want it after")
 				case <-time.After(50 * time.Millisecond):
 				}
 				return nil
@@ -127,10 +127,10 @@ func TestQueue(t *testing.T) {
 				N  int64  `json:"n"`
 			}
 			if err := json.Unmarshal([]byte(receive(t, b.calls)), &args); err != nil || args.ID != "a<b" || args.N != 1<<60 {
-				t.Fatalf("args %+v, err %v", args, err)
+				t.Fatalf("got the arguments %+v, %v, want a<b and 1<<60", args, err)
 			}
-			if settled(t, db) != 0 {
-				t.Error("a job failed")
+			if failed := settled(t, db); failed != 0 {
+				t.Errorf("got %d failed jobs, want 0", failed)
 			}
 		},
 		"never runs after a rollback": func(t *testing.T, db *store.DB) {
@@ -168,7 +168,7 @@ func TestQueue(t *testing.T) {
 				case <-time.After(10 * time.Millisecond):
 				}
 			}
-			t.Fatal("the key stays taken")
+			t.Fatal("got no run of the key in 2000 tries, want one soon after the end")
 		},
 		"snoozes without using up attempts": func(t *testing.T, db *store.DB) {
 			var runs atomic.Int32
@@ -182,8 +182,8 @@ func TestQueue(t *testing.T) {
 			for range 5 {
 				receive(t, b.calls)
 			}
-			if settled(t, db) != 0 || len(b.calls) != 0 {
-				t.Error("it failed, or ran too often")
+			if failed := settled(t, db); failed != 0 || len(b.calls) != 0 {
+				t.Errorf("got %d failed jobs and %d more runs, want 0 of each", failed, len(b.calls))
 			}
 		},
 		"never runs again after a cancel": func(t *testing.T, db *store.DB) {
@@ -192,8 +192,8 @@ func TestQueue(t *testing.T) {
 			}})
 			enqueue(t, db, store.Job{Kind: "test", UniqueKey: "k"})
 			receive(t, b.calls)
-			if settled(t, db) != 1 || len(b.calls) != 0 {
-				t.Error("not failed once")
+			if failed := settled(t, db); failed != 1 || len(b.calls) != 0 {
+				t.Errorf("got %d failed jobs and %d more runs, want 1 and 0", failed, len(b.calls))
 			}
 			enqueue(t, db, store.Job{Kind: "test", UniqueKey: "k"})
 			receive(t, b.calls)
@@ -204,8 +204,8 @@ func TestQueue(t *testing.T) {
 			for range 3 {
 				receive(t, b.calls)
 			}
-			if settled(t, db) != 1 || len(b.calls) != 0 {
-				t.Error("not three runs and one failure")
+			if failed := settled(t, db); failed != 1 || len(b.calls) != 0 {
+				t.Errorf("got %d failed jobs and %d runs after the third, want 1 and 0", failed, len(b.calls))
 			}
 		},
 		"survives a panic and tries again": func(t *testing.T, db *store.DB) {
@@ -219,8 +219,8 @@ func TestQueue(t *testing.T) {
 			enqueue(t, db, store.Job{Kind: "test"})
 			receive(t, b.calls)
 			receive(t, b.calls)
-			if settled(t, db) != 0 {
-				t.Error("it failed")
+			if failed := settled(t, db); failed != 0 {
+				t.Errorf("got %d failed jobs, want 0", failed)
 			}
 		},
 		"ends the context at the timeout": func(t *testing.T, db *store.DB) {
@@ -236,8 +236,8 @@ func TestQueue(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if settled(t, db) != 1 {
-				t.Error("not failed once")
+			if failed := settled(t, db); failed != 1 {
+				t.Errorf("got %d failed jobs, want 1", failed)
 			}
 		},
 		"bounds what runs at once": func(t *testing.T, db *store.DB) {
@@ -275,7 +275,7 @@ func TestQueue(t *testing.T) {
 			enqueue(t, db, store.Job{Kind: "test", RunAt: at})
 			receive(t, b.calls)
 			if time.Now().Before(at.Add(-time.Millisecond)) {
-				t.Error("ran too early")
+				t.Errorf("got a run %v before its time, want it then", time.Until(at))
 			}
 		},
 		"stops when the running jobs have ended": func(t *testing.T, db *store.DB) {
@@ -291,7 +291,7 @@ func TestQueue(t *testing.T) {
 			go func() { stopped <- b.queue.Stop(context.Background()) }()
 			select {
 			case <-stopped:
-				t.Fatal("did not wait")
+				t.Fatal("got an end of Stop while a job runs, want it to wait")
 			case <-time.After(50 * time.Millisecond):
 			}
 			close(release)
@@ -299,8 +299,8 @@ func TestQueue(t *testing.T) {
 				t.Fatal(err)
 			}
 			receive(t, done)
-			if settled(t, db) != 0 {
-				t.Error("it failed")
+			if failed := settled(t, db); failed != 0 {
+				t.Errorf("got %d failed jobs, want 0", failed)
 			}
 		},
 		"cancels jobs that do not end, and runs them again": func(t *testing.T, db *store.DB) {
@@ -316,8 +316,8 @@ func TestQueue(t *testing.T) {
 				t.Fatal(err)
 			}
 			receive(t, start(t, db, store.Worker{}).calls)
-			if settled(t, db) != 0 {
-				t.Error("it failed")
+			if failed := settled(t, db); failed != 0 {
+				t.Errorf("got %d failed jobs, want 0", failed)
 			}
 		},
 		"runs periodics from the start": func(t *testing.T, db *store.DB) {

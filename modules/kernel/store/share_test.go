@@ -26,7 +26,7 @@ func TestCommandBesideServer(t *testing.T) {
 	}
 	enqueue(t, command, store.Job{Kind: "test", Args: "from the command"})
 	if got := receive(t, b.calls); got != `"from the command"` {
-		t.Fatal(got)
+		t.Fatalf("got %s, want %q", got, "from the command")
 	}
 	second, err := store.NewQueue(command, nil, nil, storetest.Log(t))
 	if err != nil {
@@ -73,7 +73,7 @@ func TestAlone(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, store.ErrTaken) || time.Now().After(deadline) {
-			t.Fatalf("after the end of the other's connection: %v", err)
+			t.Fatalf("after the end of the other's connection: got %v, want the lock within 10 s", err)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -161,11 +161,11 @@ func TestSQLiteFiles(t *testing.T) {
 	t.Run("nobody else may read them", func(t *testing.T) {
 		files, err := filepath.Glob(filepath.Join(cfg.DataDir, "scrollery.db*"))
 		if err != nil || len(files) < 2 {
-			t.Fatal(files, err)
+			t.Fatalf("got the files %v, %v, want at least 2", files, err)
 		}
 		for _, file := range files {
 			if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o077 != 0 {
-				t.Errorf("%s: %v, err %v", file, info.Mode(), err)
+				t.Errorf("%s: got the mode %v, %v, want no bit of group and others", file, info.Mode(), err)
 			}
 		}
 	})
@@ -175,7 +175,7 @@ func TestSQLiteFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := storetest.Open(t, store.Config{DataDir: dir}).Ent().Account.Query().Count(t.Context()); err != nil || n != 1 {
-			t.Fatalf("%d rows, err %v", n, err)
+			t.Fatalf("got %d rows, %v, want 1", n, err)
 		}
 		if err := db.Backup(t.Context(), filepath.Join(dir, "scrollery.db")); err == nil {
 			t.Error("a file was overwritten, want an error")

@@ -55,10 +55,10 @@ func TestTenancy(t *testing.T) {
 			t.Run(name, func(t *testing.T) { tenantPrivate(t, db, client) })
 		}
 		if seen != len(migrate.Tables) {
-			t.Errorf("%d entities, but %d tables", seen, len(migrate.Tables))
+			t.Errorf("got %d entities, want one for each of %d tables", seen, len(migrate.Tables))
 		}
 		for name := range allowed {
-			t.Errorf("%s is exempt but does not exist", name)
+			t.Errorf("%s is exempt, want only what exists", name)
 		}
 	})
 }
@@ -94,10 +94,10 @@ func tenantPrivate(t *testing.T, db *store.DB, client reflect.Value) {
 		t.Errorf("another tenant lists %v, err %v, want no error and count 0", ids, err)
 	}
 	if found, err := call(call1(client, "Query"), "Exist", b); err != nil || found.Bool() {
-		t.Errorf("another tenant sees that it exists, err %v", err)
+		t.Errorf("another tenant asks whether the row exists: got %v, %v, want false", found, err)
 	}
 	if row, err := call(client, "Get", b, id); !ent.IsNotFound(err) {
-		t.Errorf("another tenant gets %v, err %v", row, err)
+		t.Errorf("another tenant: got %v, %v, want not found", row, err)
 	}
 	if changed, err := call(touched(call1(client, "Update"), table), "Save", b); err != nil || changed.Int() != 0 {
 		t.Errorf("another tenant updates %v rows, err %v, want no error and count 0", changed, err)
@@ -112,7 +112,7 @@ func tenantPrivate(t *testing.T, db *store.DB, client reflect.Value) {
 		t.Errorf("another tenant deletes %v rows, err %v, want no error and count 0", gone, err)
 	}
 	if err := callErr(call1(client, "DeleteOneID", id), "Exec", b); !ent.IsNotFound(err) {
-		t.Errorf("another tenant deletes the row, err %v", err)
+		t.Errorf("another tenant deletes the row: got %v, want not found", err)
 	}
 	if n := count(a); n != 1 {
 		t.Errorf("the owner counts %d rows afterwards, want 1", n)
@@ -199,7 +199,7 @@ func tableOf(t *testing.T, client reflect.Value) *entschema.Table {
 			return table
 		}
 	}
-	t.Fatalf("no table for %s", snake.String())
+	t.Fatalf("got no table for %s, want one", snake.String())
 	return nil
 }
 

@@ -33,24 +33,24 @@ func TestWrite(t *testing.T) {
 				return create(tx)
 			})
 			if err != nil || count(t) != 1 || !called {
-				t.Fatalf("err %v, rows %d, called %v", err, count(t), called)
+				t.Fatalf("got %v, %d rows, called: %t; want no error, 1 row and the call after the commit", err, count(t), called)
 			}
 		})
 		t.Run("rolls back after an error", func(t *testing.T) {
 			stop := errors.New("stop")
 			err := db.Write(system, func(ctx context.Context, tx *store.Tx) error {
-				tx.AfterCommit(func() { t.Error("called after a rollback") })
+				tx.AfterCommit(func() { t.Error("got the call after a rollback, want none") })
 				return errors.Join(create(tx), stop)
 			})
 			if !errors.Is(err, stop) || count(t) != 1 {
-				t.Fatalf("err %v, rows %d", err, count(t))
+				t.Fatalf("got %v and %d rows, want %v and 1", err, count(t), stop)
 			}
 		})
 		t.Run("rolls back after a panic", func(t *testing.T) {
 			func() {
 				defer func() {
 					if recover() == nil {
-						t.Error("the panic was swallowed")
+						t.Error("got no panic, want the one of the function")
 					}
 				}()
 				_ = db.Write(system, func(ctx context.Context, tx *store.Tx) error {
@@ -71,7 +71,7 @@ func TestWrite(t *testing.T) {
 				return create(tx)
 			})
 			if !errors.Is(err, context.Canceled) || count(t) != 1 {
-				t.Fatalf("err %v, rows %d", err, count(t))
+				t.Fatalf("got %v and %d rows, want %v and 1", err, count(t), context.Canceled)
 			}
 		})
 		t.Run("refuses a write inside a write", func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestWrite(t *testing.T) {
 				}
 				defer rows.Close()
 				if !rows.Next() {
-					t.Error("no row")
+					t.Errorf("got no row, %v, want one", rows.Err())
 				}
 				return rows.Err()
 			})
