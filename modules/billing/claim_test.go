@@ -23,10 +23,10 @@ func TestAPaidCheckoutOpensOnce(t *testing.T) {
 		b := setup(t, db)
 		url, token := b.begin(t, context.Background())
 		if !regexp.MustCompile(`^claim_[A-Za-z0-9]{16,128}$`).MatchString(token) {
-			t.Errorf("token %q", token)
+			t.Errorf("got the token %q, want claim_ and 16 to 128 letters and digits", token)
 		}
 		if got := b.claim(t, token); got != (Claim{Status: ClaimPending}) {
-			t.Errorf("before payment: %+v", got)
+			t.Errorf("before payment: got %+v, want %s and no more", got, ClaimPending)
 		}
 		b.till.set(url, Paid)
 		first := b.claim(t, token)
@@ -46,7 +46,7 @@ func TestAPaidCheckoutOpensOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if sub.Plan != "pro" || sub.Interval != Annual || sub.Status != StatusActive || !sub.PeriodEnd.Equal(periodEnd(b.clock, Annual)) {
-			t.Errorf("subscription %+v", sub)
+			t.Errorf("got %+v, want an active, annual pro until %v", sub, periodEnd(b.clock, Annual))
 		}
 		if got := storetest.Count(t, db, "SELECT count(*) FROM accounts WHERE email = 'ana@example.com'"); got != 1 {
 			t.Errorf("%d accounts, want 1", got)
@@ -56,7 +56,7 @@ func TestAPaidCheckoutOpensOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if row := found.String(); strings.Contains(row, token) || strings.Contains(row, token[len(tokenPrefix):]) {
-			t.Errorf("the token is stored: %s", row)
+			t.Errorf("got the row %s, want it without the token %s", row, token)
 		}
 	})
 }
@@ -74,7 +74,7 @@ func TestClaimsThatOpenNothing(t *testing.T) {
 				b.till.set(url, state)
 				for range 2 {
 					if got := b.claim(t, token); got != (Claim{Status: ClaimInvalidSession}) {
-						t.Errorf("%s: %+v", state, got)
+						t.Errorf("%s: got %+v, want %s and no more", state, got, ClaimInvalidSession)
 					}
 				}
 				b.till.set(url, Paid) // what has ended stays so
@@ -132,7 +132,7 @@ func TestRacingClaimsMintOneKey(t *testing.T) {
 		different := 0
 		accounts.Range(func(any, any) bool { different++; return true })
 		if completed.Load() != 1 || already.Load() != 31 || different != 1 {
-			t.Errorf("%d completed, %d late, %d accounts told", completed.Load(), already.Load(), different)
+			t.Errorf("got %d completed, %d already claimed and %d accounts, want 1, 31 and 1", completed.Load(), already.Load(), different)
 		}
 		for _, table := range []string{"accounts", "keys", "subscriptions"} {
 			if got := storetest.Count(t, db, "SELECT count(*) FROM "+table); got != 1 {
@@ -216,7 +216,7 @@ func TestSubscribeWithAKeyIsForItsAccount(t *testing.T) {
 					claim := b.claim(t, token)
 					account, _ := publicid.Parse(publicid.Account, claim.AccountID)
 					if claim.Status != ClaimCompleted || (account == 77) != c.same {
-						t.Fatalf("claim %+v, account %d", claim, account)
+						t.Fatalf("got %+v of account %d, want it completed, for account 77: %t", claim, account, c.same)
 					}
 					if sub, err := b.subscriptions.Of(ctx, account); err != nil || sub.Plan != plan {
 						t.Errorf("subscription %+v, %v, want no error and Plan %v", sub, err, plan)

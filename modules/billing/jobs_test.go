@@ -49,7 +49,7 @@ func work(t testing.TB, db *store.DB, s *Service) {
 	select {
 	case <-ran:
 	case <-time.After(20 * time.Second):
-		t.Error("no job has run")
+		t.Error("got no run of the job within 20 s, want one")
 	}
 	if err := queue.Stop(context.Background()); err != nil {
 		t.Error(err)

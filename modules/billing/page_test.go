@@ -66,7 +66,7 @@ func TestTestCheckoutJourney(t *testing.T) {
 		d := newDesk(t, db)
 		address, token := d.begin(t, context.Background())
 		if !strings.HasPrefix(address, Defaults().BaseURL+"/checkout/test_") {
-			t.Fatal(address)
+			t.Fatalf("got the address %s, want one that begins with %s", address, Defaults().BaseURL+"/checkout/test_")
 		}
 		resp, text := d.call(http.MethodGet, address, "", "")
 		for _, want := range []string{"Test checkout", "$990", "a year", `name="email"`, `value="pay"`, `value="cancel"`, `<html lang="en">`, `<label for="email">`} {
@@ -74,12 +74,12 @@ func TestTestCheckoutJourney(t *testing.T) {
 				t.Errorf("the page lacks %q", want)
 			}
 		}
-		if resp.StatusCode != 200 || d.claim(t, token).Status != ClaimPending {
-			t.Error("looking at the page changed something")
+		if status := d.claim(t, token).Status; resp.StatusCode != 200 || status != ClaimPending {
+			t.Errorf("looking at the page: got %d and the claim %s, want 200 and %s", resp.StatusCode, status, ClaimPending)
 		}
 		for range 2 { // a double click
 			if status, text := d.post(address, "email", " Bo@Example.com ", "action", "pay"); status != 200 || !strings.Contains(text, "Paid") {
-				t.Fatal(status, text)
+				t.Fatalf("paying: got %d, want 200 and Paid: %s", status, text)
 			}
 		}
 		if status, _ := d.post(address, "email", "", "action", "cancel"); status != http.StatusConflict {
@@ -106,7 +106,7 @@ func TestTestCheckoutCancelledAndExpired(t *testing.T) {
 	address, token := d.begin(t, context.Background())
 	for range 2 {
 		if status, text := d.post(address, "action", "cancel"); status != 200 || !strings.Contains(text, "Cancelled") {
-			t.Fatal(status)
+			t.Fatalf("cancelling: got %d, want 200 and Cancelled: %s", status, text)
 		}
 	}
 	if status, _ := d.post(address, "email", "a@b.c", "action", "pay"); status != http.StatusConflict {
@@ -187,7 +187,7 @@ func TestTestCheckoutPageIsClosed(t *testing.T) {
 	sum := sha256.Sum256([]byte(style))
 	policy := resp.Header.Get("Content-Security-Policy")
 	if len(style) < 100 || !strings.Contains(policy, base64.StdEncoding.EncodeToString(sum[:])) {
-		t.Errorf("policy %q does not allow the page's own style", policy)
+		t.Errorf("got the policy %q and a style of %d bytes, want the sum of the page's own style in it", policy, len(style))
 	}
 	for _, want := range []string{"default-src 'none'", "form-action 'self'", "frame-ancestors 'none'"} {
 		if !strings.Contains(policy, want) {
@@ -203,7 +203,7 @@ func TestTestCheckoutPageIsClosed(t *testing.T) {
 	}
 	for _, outside := range []string{"http://", "https://", "src=", "@import", "url("} {
 		if strings.Contains(text, outside) {
-			t.Errorf("the page has %q", outside)
+			t.Errorf("got %q in the page, want nothing from outside: %s", outside, text)
 		}
 	}
 	if resp, text := d.call(http.MethodHead, address, "", ""); resp.StatusCode != 200 || text != "" {

@@ -55,7 +55,7 @@ func TestStripePaymentsThatTakeDays(t *testing.T) {
 					}
 					got, err := s.ClaimSubscription(context.Background(), token)
 					if err != nil || got.Status != claim || (got.APIKey != "") != (claim == ClaimCompleted) {
-						t.Errorf("%s, %s: claim %+v, %v", name, when, got, err)
+						t.Errorf("%s, %s: got %+v, %v, want the status %s, and a key exactly where it is completed", name, when, got, err, claim)
 					}
 				}
 				for _, url := range []string{topup, sub} {
@@ -80,8 +80,9 @@ func TestStripePaymentsThatTakeDays(t *testing.T) {
 					s.later(4 * 24 * time.Hour)
 					s.reconciled(t)
 				}
-				if got, _ := s.purse.Balance(ctx, account); got != map[bool]int64{true: 500}[test.arrives] {
-					t.Errorf("%s: credited %d before anybody asked", name, got)
+				credited := map[bool]int64{true: 500}[test.arrives]
+				if got, err := s.purse.Balance(ctx, account); err != nil || got != credited {
+					t.Errorf("%s: got a balance of %d, %v before anybody asked, want %d", name, got, err, credited)
 				}
 				if test.arrives {
 					want("in the end", ClaimCompleted, ClaimCompleted, 500)
@@ -107,7 +108,7 @@ func TestStripeReversalsLiveWithoutWebhooks(t *testing.T) {
 			sessions = append(sessions, stripetest.SessionOf(url))
 			s.Pay(sessions[len(sessions)-1], payer)
 			if status, _, err := s.ConfirmTopup(ctx, sessions[len(sessions)-1]); status != ClaimCompleted {
-				t.Fatal(status, err)
+				t.Fatalf("got %s, %v, want %s", status, err, ClaimCompleted)
 			}
 		}
 		want := func(cents int64) {
@@ -241,7 +242,7 @@ func TestReconciliationGoesOn(t *testing.T) {
 		s.Breaks(always(stripetest.Trouble{Status: http.StatusServiceUnavailable}))
 		calls := s.Calls()
 		if err := s.Reconcile(context.Background()); err == nil || s.Calls()-calls != patience*stripeTries {
-			t.Errorf("%d requests to a Stripe that is down: %v", s.Calls()-calls, err)
+			t.Errorf("got %v after %d requests to a Stripe that is down, want an error after %d", err, s.Calls()-calls, patience*stripeTries)
 		}
 		s.Breaks(nil)
 		s.later(72 * time.Hour)
@@ -285,7 +286,7 @@ func TestWhatIsOverReplacesNothing(t *testing.T) {
 			t.Errorf("%+v, %v, want no error and Status %v", claim, err, ClaimCompleted)
 		}
 		if sub, _ := s.subscriptions.Of(owner, account); sub.External != s.Text(session, "subscription") || sub.Plan != "standard" {
-			t.Errorf("%+v", sub)
+			t.Errorf("got %+v, want the standard subscription %s", sub, s.Text(session, "subscription"))
 		}
 	})
 }

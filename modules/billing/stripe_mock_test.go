@@ -40,7 +40,7 @@ func mock(t *testing.T) (url string) {
 			return "http://" + address
 		}
 	}
-	t.Fatal("stripe-mock did not start")
+	t.Fatal("got no address from stripe-mock, want one")
 	return ""
 }
 
@@ -87,6 +87,6 @@ func TestStripeTakesEveryRequest(t *testing.T) {
 	_, err := s.prices.New(&stripe.PriceParams{Currency: stripe.String("usd"), Params: stripe.Params{Context: ctx}, Nickname: stripe.String("x"), BillingScheme: stripe.String("nonsense")})
 	var refused *stripe.Error
 	if !errors.As(err, &refused) {
-		t.Errorf("the mock takes anything: %v", err)
+		t.Errorf("got %v for a made-up billing scheme, want an error of Stripe", err)
 	}
 }

@@ -94,21 +94,21 @@ func TestStripeSetupIsIdempotent(t *testing.T) {
 	s := openShop(t, storetest.SQLite(t))
 	report, err := s.provider.Setup(context.Background())
 	if err != nil || len(report) != 6 {
-		t.Fatal(report, err)
+		t.Fatalf("got %q, %v, want 6 lines", report, err)
 	}
 	for _, line := range report {
 		if !strings.HasSuffix(line, ": unchanged") {
-			t.Error(line)
+			t.Errorf("got %q, want it unchanged", line)
 		}
 	}
 	s.provider.cfg.Pro.MonthlyCents = 12_345
 	report, err = s.provider.Setup(context.Background())
 	if err != nil || !slices.Contains(report, "price scrollery_pro_monthly: made at $123.45") {
-		t.Error(report, err)
+		t.Errorf("got %q, %v, want a new price of $123.45 for pro by the month", report, err)
 	}
 	found, err := s.provider.lookUp(context.Background(), "scrollery_pro_monthly")
 	if err != nil || found.UnitAmount != 12_345 {
-		t.Error(found, err)
+		t.Errorf("got %+v, %v, want a price of 12345 cents", found, err)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestStripeWebhooks(t *testing.T) {
 		before := s.Calls()
 		s.deliver(t, http.StatusOK, ended...)
 		if s.Calls() != before {
-			t.Error("a replayed event asked Stripe again")
+			t.Errorf("got %d calls of Stripe after a replayed event, want %d as before", s.Calls(), before)
 		}
 		s.wantSub(t, account, StatusCancelled)
 	})
@@ -192,7 +192,7 @@ func TestStripeTopupsAndTheirEnds(t *testing.T) {
 		s.deliver(t, http.StatusOK, paid...)
 		want("webhook", 1000)
 		if status, _, err := s.ConfirmTopup(ctx, first); err != nil || status != ClaimCompleted {
-			t.Error(status, err)
+			t.Errorf("got %s, %v, want %s", status, err, ClaimCompleted)
 		}
 		want("confirmed too", 1000)
 

@@ -72,21 +72,21 @@ func (s *shop) inTrouble(t *testing.T, trouble stripetest.Trouble, most time.Dur
 	} {
 		began := time.Now()
 		if err := ask(); !apierr.Is(err, apierr.TemporaryServiceError) || !apierr.As(err).Retryable {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want a retryable %s", what, err, apierr.TemporaryServiceError)
 		}
 		if took := time.Since(began); took > most {
-			t.Errorf("%s took %v, more than %v", what, took, most)
+			t.Errorf("%s: got an answer after %v, want it within %v", what, took, most)
 		}
 	}
 	s.deliver(t, http.StatusServiceUnavailable, events...)
-	if got, _ := s.purse.Balance(ctx, 7); got != 0 {
-		t.Errorf("balance %d before Stripe said so, want 0", got)
+	if got, err := s.purse.Balance(ctx, 7); err != nil || got != 0 {
+		t.Errorf("got a balance of %d, %v before Stripe said so, want 0", got, err)
 	}
 	s.Breaks(once(trouble, anyRequest))
 	s.deliver(t, http.StatusOK, events...)
 	s.Breaks(nil)
 	if status, got, err := s.ConfirmTopup(ctx, session); err != nil || status != ClaimCompleted || got != 500 {
-		t.Errorf("%s, %d, %v", status, got, err)
+		t.Errorf("got %s, a balance of %d, %v; want %s and 500", status, got, err, ClaimCompleted)
 	}
 }
 

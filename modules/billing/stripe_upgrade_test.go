@@ -73,7 +73,7 @@ func TestAFirstSubscriptionHasACustomerOfItsOwn(t *testing.T) {
 	first, _, _ := s.subscription(t)
 	second, _, _ := s.subscription(t)
 	if one, two := s.Text(first, "customer"), s.Text(second, "customer"); one == "" || one == two {
-		t.Errorf("customers %q and %q", one, two)
+		t.Errorf("got the customers %q and %q, want two", one, two)
 	}
 }
 
@@ -98,6 +98,6 @@ func TestAnUpgradeWaitsForStripe(t *testing.T) {
 	}))
 	session, _, err := s.provider.Create(context.Background(), order)
 	if err != nil || s.Text(session, "customer") != s.Text(old, "customer") {
-		t.Errorf("%s of %q, %v", session, s.Text(session, "customer"), err)
+		t.Errorf("got session %s of customer %q, %v; want one of %q", session, s.Text(session, "customer"), err, s.Text(old, "customer"))
 	}
 }

@@ -27,15 +27,15 @@ func TestSubscriptionLife(t *testing.T) {
 			t.Helper()
 			got, err := s.Of(ctx, 5)
 			if err != nil || got.Plan != plan || got.Interval != interval || got.Status != status || !got.PeriodEnd.Equal(periodEnd) {
-				t.Errorf("%s: %+v, %v", step, got, err)
+				t.Errorf("%s: got %+v, %v, want %s, %s, %s until %v", step, got, err, plan, interval, status, periodEnd)
 			}
 			limits, err := s.Limits(ctx, 5)
 			if err != nil || limits.Active != (status == StatusActive) || limits.Status != status || limits.Plan != plan {
-				t.Errorf("%s: %+v, %v", step, limits, err)
+				t.Errorf("%s: got the limits %+v, %v, want those of %s, %s", step, limits, err, plan, status)
 			}
 			active, err := s.Active(ctx, []int64{5, 6})
 			if err != nil || active[5] != (status == StatusActive) || active[6] {
-				t.Errorf("%s: %v, %v", step, active, err)
+				t.Errorf("%s: got active %v, %v, want 5: %t and 6: false", step, active, err, status == StatusActive)
 			}
 		}
 		grant := func(plan string) func(ctx context.Context, tx *store.Tx) error {
