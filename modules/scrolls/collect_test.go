@@ -31,6 +31,9 @@ func TestCollectKeepsTheKindsOfItsTemplate(t *testing.T) {
 	if done.Progress.Collected != 4 || done.NewVideos != 2 {
 		t.Errorf("%+v, want Collected 4 and NewVideos 2", done)
 	}
+	if len(w.sources["feed"].seeds) == 0 {
+		t.Error("the source was asked for no seed, want at least one")
+	}
 	for _, seed := range w.sources["feed"].seeds {
 		if seed.Kind != plan.Competitor {
 			t.Errorf("asked for %+v, want %v", seed, plan.Competitor)

@@ -33,7 +33,7 @@ func TestPercentNeverFalls(t *testing.T) {
 	for _, stage := range Steps() {
 		for _, fraction := range []float64{-1, 0, 0.5, 1, 2} {
 			if p := percent(stage, fraction); p < last || p > 99 {
-				t.Errorf("%s at %v: %v after %v", stage, fraction, p, last)
+				t.Errorf("%s at %v: got %v percent after %v, want no less, and at most 99", stage, fraction, p, last)
 			} else {
 				last = p
 			}

@@ -106,7 +106,7 @@ func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
 	}
 	first := entries(w.complete(w.create(Start{}).ID))
 	if c := first[coverage.Key{Seed: "other", Platform: ""}]; c.Outcome != "empty" || !c.Planned {
-		t.Errorf("other: %+v in %+v", c, first)
+		t.Errorf("other: got %+v, want it planned and empty: %+v", c, first)
 	}
 	for _, handle := range []string{"rival", "maker1"} {
 		t.Run(handle+" had videos", func(t *testing.T) {

@@ -24,14 +24,14 @@ func TestEstimateIsWhatTheScrollDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if scrolls, records := w.count("scrolls"), w.count("fake_charges"); scrolls+records > 0 || len(w.read) > 0 || len(w.calls) > 0 {
-			t.Errorf("an estimate left %d scrolls and %d charges, read %v and called %v", scrolls, records, w.read, w.calls)
+			t.Errorf("got %d scrolls and %d charges after an estimate, %v read and %v called; want none", scrolls, records, w.read, w.calls)
 		}
 		done := w.complete(w.create(Start{Prompt: &prompt}).ID)
 		if diff := cmp.Diff(done.Progress.Plan.Seeds, e.Seeds); diff != "" {
-			t.Errorf("seeds of the scroll - and of the estimate +:\n%s", diff)
+			t.Errorf("the seeds of the estimate differ from those of the scroll (-want +got):\n%s", diff)
 		}
 		if one := e.Sources[0]; one.Source != "feed" || one.Seeds != len(w.sources["feed"].seeds) {
-			t.Errorf("the source was asked for %d seeds; estimated: %+v", len(w.sources["feed"].seeds), one)
+			t.Errorf("got the estimate %+v, want %d seeds of feed, as it was asked", one, len(w.sources["feed"].seeds))
 		}
 	})
 }

@@ -42,8 +42,8 @@ func TestImport(t *testing.T) {
 			return done
 		}
 		done := load(Tally{New: 309, Repeated: 11}, true, videos("tiktok", 1, 300), videos("tiktok", 290, 20))
-		if done.Parts[0] != (Tally{New: 300}) || done.Parts[1] != (Tally{New: 9, Repeated: 11}) {
-			t.Errorf("parts: %+v", done.Parts)
+		if diff := cmp.Diff([]Tally{{New: 300}, {New: 9, Repeated: 11}}, done.Parts); diff != "" {
+			t.Errorf("parts (-want +got):\n%s", diff)
 		}
 		if scroll := w.load(done.ScrollID); scroll.Status != Completed || *scroll.Template != importTemplate || scroll.NewVideos != 309 {
 			t.Errorf("scroll: %+v, want Status %v, Template %v and NewVideos 309", scroll, Completed, importTemplate)
@@ -54,11 +54,11 @@ func TestImport(t *testing.T) {
 		load(Tally{Same: 20}, false, read(secondTime, videos("tiktok", 300, 20)))
 		load(Tally{Same: 20}, false, read(firstTime, videos("tiktok", 300, 20))) // older than the last
 		if w.count("scrolls") != n || w.renewed != 40 {
-			t.Errorf("%d scrolls after %d, %d renewed", w.count("scrolls"), n, w.renewed)
+			t.Errorf("got %d scrolls and %d videos renewed, want %d and 40", w.count("scrolls"), w.renewed, n)
 		}
 		load(Tally{New: 1, Refused: 2}, true, []stage.Record{{Ref: stage.Ref{Platform: "x", ExternalID: "1"}}, {}, {Ref: stage.Ref{Platform: "x", ExternalID: "\x00"}}})
 		if n := w.count("fake_charges"); n != 0 || w.count("scroll_records") != 0 {
-			t.Errorf("%d charges", n)
+			t.Errorf("got %d charges and %d records left, want 0 of each", n, w.count("scroll_records"))
 		}
 		if total, err := w.history.Completed(tenant(), w.subject); err != nil || total != 4 {
 			t.Errorf("completed: %d, %v, want no error and total 4", total, err)
@@ -76,11 +76,11 @@ func TestImportKeepsTheNewestReading(t *testing.T) {
 		w := setup(t, db, quick())
 		done, err := w.service.Import(tenant(), feed(
 			read(firstTime, videos("tiktok", 1, 30)), read(secondTime, videos("tiktok", 1, 30)), read(firstTime+1, videos("tiktok", 1, 30))))
-		if err != nil || len(done.Parts) != 3 || done.Parts[0] != (Tally{Repeated: 30}) || done.Parts[1] != (Tally{New: 30}) || done.Parts[2] != (Tally{Repeated: 30}) {
-			t.Errorf("%+v, %v", done, err)
+		if diff := cmp.Diff([]Tally{{Repeated: 30}, {New: 30}, {Repeated: 30}}, done.Parts); err != nil || diff != "" {
+			t.Errorf("got %v; parts (-want +got):\n%s", err, diff)
 		}
 		if n := w.number("SELECT count(*) FROM fake_observations WHERE observed_at = $1", secondTime); n != 30 || w.count("fake_observations") != 30 {
-			t.Errorf("%d of %d observations are the newest", n, w.count("fake_observations"))
+			t.Errorf("got %d of %d observations at the newest time, want 30 of 30", n, w.count("fake_observations"))
 		}
 	})
 }
@@ -101,7 +101,7 @@ func TestImportGoesInBatchesAndStagesNothing(t *testing.T) {
 		again := videos("tiktok", 1, 5)
 		done, err := w.service.Import(tenant(), feed(read(firstTime, videos("tiktok", 1, 205)), read(secondTime, again)))
 		if err != nil || done.Sum() != (Tally{New: 205, Repeated: 5}) {
-			t.Errorf("%+v, %v", done.Sum(), err)
+			t.Errorf("got %+v, %v, want 205 new and 5 repeated", done.Sum(), err)
 		}
 		if scroll := w.load(done.ScrollID); scroll.Status != Completed || scroll.NewVideos != 205 {
 			t.Errorf("%+v, want Status %v and NewVideos 205", scroll, Completed)
@@ -274,7 +274,7 @@ func importCutOff(t *testing.T, db *store.DB, stage, point string, nth int) {
 	}
 	n := w.number("SELECT count(*) FROM fake_observations o JOIN scrolls s ON s.id = o.scroll_id WHERE s.status = 'completed'")
 	if sum := done.Sum(); n != 80 || sum.New+sum.Same != 80 {
-		t.Errorf("%d observations are of completed scrolls; %+v", n, done)
+		t.Errorf("got %d observations of completed scrolls, and %+v; want 80, each new or the same", n, done)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestMediaOfTheBestAreLookedAt(t *testing.T) {
 			}
 		}
 		if !slices.Equal(sizes, []int{3, 3, 2}) {
-			t.Errorf("fetched %v a batch", sizes)
+			t.Errorf("got the batches %v, want 3, 3 and 2 videos", sizes)
 		}
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'folder2/' || external_id AND external_id IN ('v0019', 'v0018')"); n != 2 {
 			t.Errorf("%d of the last batch have the right evidence, want 2", n)
@@ -241,7 +241,7 @@ func TestFindingsOfKnownVideosNeedNoRoom(t *testing.T) {
 		w.sources["feed"].records = videos("tiktok", 1, 12)
 		w.complete(w.create(Start{}).ID)
 		if len(looked) != 1 || !looked["v0005"] {
-			t.Errorf("looked again at %v", looked)
+			t.Errorf("got another look at %v, want one at v0005", looked)
 		}
 		if n := w.count("scroll_records"); n != 0 {
 			t.Errorf("%d records left, want 0", n)

@@ -40,17 +40,17 @@ func TestPagesGiveTerms(t *testing.T) {
 		plan := done.Progress.Plan
 		if plan == nil || plan.Method != byKeywords || !slices.Equal(plan.Pages, []string{"https://beans.co"}) ||
 			!slices.Equal(plan.Notes, []string{"could not read https://apps.apple.com/app/id1"}) {
-			t.Fatalf("plan %+v", plan)
+			t.Fatalf("got the plan %+v, want one by keywords, with the page that was read and a note on the other", plan)
 		}
 		for _, word := range []string{"espresso", "moka pots"} {
 			t.Run(word, func(t *testing.T) {
 				if !slices.Contains(terms(plan.Seeds), word) {
-					t.Errorf("%q is not among %v", word, terms(plan.Seeds))
+					t.Errorf("got the terms %v, want %q among them", terms(plan.Seeds), word)
 				}
 			})
 		}
 		if asked := w.sources["feed"].seeds; !slices.Equal(asked, plan.Seeds) {
-			t.Errorf("the source was asked %v, planned were %v", asked, plan.Seeds)
+			t.Errorf("got the source asked for %v, want the planned %v", asked, plan.Seeds)
 		}
 		w.read, w.offline = nil, []string{"feed"}
 		if w.complete(w.create(Start{}).ID); len(w.read) > 0 {
@@ -124,10 +124,10 @@ func TestPlanIsMadeOnce(t *testing.T) {
 		w.service = w.another(cfg)
 		done := w.complete(w.create(Start{}).ID)
 		if done.Status != Completed || done.Attempts != 2 || !slices.Equal(terms(done.Progress.Plan.Seeds), []string{"first"}) {
-			t.Errorf("%s after %d starts, planned %v", done.Status, done.Attempts, terms(done.Progress.Plan.Seeds))
+			t.Errorf("got %s after %d starts with the plan %v, want it completed after 2, with the first", done.Status, done.Attempts, terms(done.Progress.Plan.Seeds))
 		}
 		if asked := w.sources["feed"].seeds; !slices.Equal(terms(asked), []string{"first"}) || w.calls["model"] != 1 {
-			t.Errorf("the source was asked %v, the model %d times", terms(asked), w.calls["model"])
+			t.Errorf("got the source asked for %v and the model %d times, want the first plan and once", terms(asked), w.calls["model"])
 		}
 	})
 }

@@ -41,7 +41,7 @@ func TestRecentIsAsStored(t *testing.T) {
 			kept.keep([]item{{id: 7, record: rec}})
 			found, missing := kept.find([]int64{7, 8})
 			if diff := cmp.Diff(stored, found[7].record); diff != "" {
-				t.Errorf("the record differs (-stored +kept):\n%s", diff)
+				t.Errorf("the kept record differs from the stored one (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff([]int64{8}, missing); diff != "" {
 				t.Errorf("missing (-want +got):\n%s", diff)

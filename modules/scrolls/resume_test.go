@@ -91,7 +91,7 @@ func TestScrollResumes(t *testing.T) {
 						t.Errorf("lost worker: %v", err)
 					}
 					if after := w.load(scroll.ID); !equal(done, after) {
-						t.Errorf("the lost worker wrote: %+v", after)
+						t.Errorf("after the lost worker: got %+v, want it as before: %+v", after, done)
 					}
 					if n := w.count("fake_videos") - before; n != 20 {
 						t.Errorf("%d videos, want 20", n)
@@ -327,10 +327,10 @@ func TestScrollCancelledWhileItRuns(t *testing.T) {
 					t.Errorf("worker: %v", err)
 				}
 				if n := w.count("scroll_records"); n != 0 || w.load(scroll.ID).Status != Cancelled {
-					t.Errorf("%d records left, %+v", n, w.load(scroll.ID))
+					t.Errorf("got %d records left and the scroll %+v, want none, and %v", n, w.load(scroll.ID), Cancelled)
 				}
 				if again, err := by.Cancel(tenant(), publicID(scroll.ID)); err != nil || !equal(again, got) {
-					t.Errorf("cancel again: %+v, %v", again, err)
+					t.Errorf("cancelled again: got %+v, %v, want %+v as before", again, err, got)
 				}
 			})
 		}

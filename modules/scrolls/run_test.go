@@ -48,12 +48,12 @@ func TestScrollRunsFromPlanToScore(t *testing.T) {
 			t.Errorf("counts: %+v, want NewVideos 12, Attempts 1 and Percent 100", done)
 		}
 		if !slices.Equal(stages, Steps()) {
-			t.Errorf("stages: %v", stages)
+			t.Errorf("got the steps %v, want %v", stages, Steps())
 		}
 		p := done.Progress
 		if p.Collected != 25 || p.Dropped != 5 || p.Reobserved != 0 || !slices.Equal(p.UnclearRules, []string{"be nice"}) ||
 			!slices.Equal(p.DroppedByRule, []RuleDrops{{"rule_1", 5}}) {
-			t.Errorf("progress: %+v", p)
+			t.Errorf("got %+v, want 25 collected, 5 dropped by rule_1, none observed again, and one unclear rule", p)
 		}
 		// The twelve best of those that were kept: 9 to 20.
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE external_id BETWEEN 'v0009' AND 'v0020' AND evidence = 'said'"); n != 12 {
@@ -69,7 +69,7 @@ func TestScrollRunsFromPlanToScore(t *testing.T) {
 			t.Errorf("%d records left, want 0", n)
 		}
 		if !slices.Equal(w.scores, []int64{scroll.ID}) {
-			t.Errorf("scored: %v", w.scores)
+			t.Errorf("got scores of the scrolls %v, want once of %d", w.scores, scroll.ID)
 		}
 		if total, err := w.history.Completed(tenant(), w.subject); err != nil || total != 1 {
 			t.Errorf("history: got %d completed scrolls, %v; want 1", total, err)
@@ -128,7 +128,7 @@ func TestScrollSeenAgain(t *testing.T) {
 			t.Errorf("%d observations, want 17", n)
 		}
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'late'"); n != 1 || looked != 17 {
-			t.Errorf("late evidence: %d, looked at %d", n, looked)
+			t.Errorf("got late evidence of %d videos and a look at %d, want 1 and 17", n, looked)
 		}
 		var sum coverage.Entry
 		for _, c := range second.Progress.Coverage {

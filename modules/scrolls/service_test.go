@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -34,7 +36,7 @@ func TestCreateRaces(t *testing.T) {
 					case apierr.Is(err, apierr.ScrollActiveLimit):
 						refused++
 					case err != nil:
-						t.Errorf("create: %v", err)
+						t.Errorf("got %v, want a scroll or %v", err, apierr.ScrollActiveLimit)
 					case fresh:
 						created++
 						ids[scroll.ID] = true
@@ -80,7 +82,7 @@ func TestCreateRefuses(t *testing.T) {
 	w.briefed = false
 	again, created, err := w.service.Create(tenant(), Start{IdempotencyKey: ptr("key-12345")})
 	if err != nil || created || again.ID != first.ID {
-		t.Errorf("the same key: %+v, %v, %v", again, created, err)
+		t.Errorf("the same key: got %+v, created: %t, %v; want scroll %d again", again, created, err, first.ID)
 	}
 	if _, _, err := w.service.Create(tenant(), Start{}); !apierr.Is(err, apierr.WorkspaceRequired) {
 		t.Errorf("without a workspace: %v, want %v", err, apierr.WorkspaceRequired)
@@ -95,7 +97,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 	w.briefed = true
 	if scroll, created, err := w.service.Create(other, Start{IdempotencyKey: ptr("key-12345")}); err != nil || !created || scroll.ID == first.ID {
-		t.Errorf("another tenant's key: %+v, %v, %v", scroll, created, err)
+		t.Errorf("another tenant with the key: got %+v, created: %t, %v; want a scroll of its own", scroll, created, err)
 	}
 }
 
@@ -132,8 +134,9 @@ func TestGetAndList(t *testing.T) {
 				break
 			}
 		}
-		if len(listed) != 5 || listed[0] != made[4].ID || listed[4] != made[0].ID {
-			t.Errorf("listed: %v", listed)
+		want := []int64{made[4].ID, made[3].ID, made[2].ID, made[1].ID, made[0].ID}
+		if diff := cmp.Diff(want, listed); diff != "" {
+			t.Errorf("listed, newest first (-want +got):\n%s", diff)
 		}
 		if _, _, err := w.service.List(tenant(), 2, "scr_nonsense"); !apierr.Is(err, apierr.InvalidRequest) {
 			t.Errorf("a made-up token: %v, want %v", err, apierr.InvalidRequest)
@@ -154,15 +157,18 @@ func TestWatchFollowsToTheEnd(t *testing.T) {
 		if first := <-seen; first.Status != Queued {
 			t.Errorf("first: %+v, want %v", first, Queued)
 		}
-		go w.complete(scroll.ID)
-		if err := <-ended; err != nil {
+		var running sync.WaitGroup
+		running.Go(func() { w.complete(scroll.ID) })
+		err := <-ended
+		running.Wait()
+		if err != nil {
 			t.Fatal(err)
 		}
 		close(seen)
 		var last *Scroll
 		for s := range seen {
 			if last != nil && s.Progress.Percent < last.Progress.Percent {
-				t.Errorf("percent fell from %v to %v", last.Progress.Percent, s.Progress.Percent)
+				t.Errorf("got %v percent after %v, want it never to fall", s.Progress.Percent, last.Progress.Percent)
 			}
 			last = s
 		}
@@ -176,7 +182,7 @@ func TestWatchFollowsToTheEnd(t *testing.T) {
 		again := w.create(Start{})
 		go func() { _, _ = w.service.Cancel(tenant(), publicID(again.ID)) }()
 		var status string
-		err := w.another(quick()).Watch(tenant(), publicID(again.ID), func(s *Scroll) error { status = s.Status; return nil })
+		err = w.another(quick()).Watch(tenant(), publicID(again.ID), func(s *Scroll) error { status = s.Status; return nil })
 		if err != nil || status != Cancelled {
 			t.Errorf("watched from elsewhere: %s, %v, want no error and status %v", status, err, Cancelled)
 		}
@@ -256,7 +262,7 @@ func TestRecurrence(t *testing.T) {
 		}
 		w.complete(w.create(Start{Schedule: ptr(7)}).ID)
 		if n := w.number("SELECT every_days FROM recurrences"); n != 7 || w.count("recurrences") != 1 {
-			t.Errorf("replaced: every %d days", n)
+			t.Errorf("replaced: got every %d days, in %d schedules; want 7, in one", n, w.count("recurrences"))
 		}
 		shown, err := w.service.Schedule(tenant())
 		if err != nil || shown == nil || shown.EveryDays != 7 || shown.Prompt != nil || shown.NextAt <= now.UnixMilli() || shown.CreatedAt != now.UnixMilli() {
@@ -266,7 +272,7 @@ func TestRecurrence(t *testing.T) {
 			t.Errorf("schedule of another tenant: got %+v, %v; want none", other, err)
 		}
 		if stopped, err := w.service.StopSchedule(viewer.As(context.Background(), account+1)); err != nil || stopped {
-			t.Errorf("another tenant stops it: %v, %v", stopped, err)
+			t.Errorf("another tenant stops the schedule: got %t, %v, want none stopped and no error", stopped, err)
 		}
 		for _, want := range []bool{true, false} {
 			t.Run(fmt.Sprintf("a schedule is there: %v", want), func(t *testing.T) {

@@ -35,7 +35,7 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 			for token, pages := "", 0; ; pages++ {
 				page, next, err := w.service.Verdicts(tenant(), filter, size, token)
 				if err != nil || len(page) > size || pages > 50 {
-					t.Fatal(len(page), err)
+					t.Fatalf("got a page of %d, the %d after the first, %v; want at most %d on a page, and 50 pages", len(page), pages, err, size)
 				}
 				if all = append(all, page...); next == "" {
 					return all

@@ -42,7 +42,7 @@ func TestYoungVideosAreReadAgainBetweenScheduledScrolls(t *testing.T) {
 			select {
 			case <-tick.C:
 			case <-giveUp:
-				t.Fatal("no pass is completed after 30 s")
+				t.Fatal("got no completed pass within 30 s, want one")
 			}
 		}
 		if got, want := api.asked(), "tiktok 1, tiktok 2, tiktok 3"; got != want {
