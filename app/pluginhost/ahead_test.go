@@ -72,11 +72,11 @@ func TestOneProcessOneScroll(t *testing.T) {
 		t.Errorf("the second scroll: got notes %s, want %s", notes, fresh)
 	}
 	if alive(first) || alive(second) {
-		t.Error("the process of a scroll outlives it")
+		t.Errorf("got process %d alive: %t, process %d alive: %t; want no process to outlive its scroll", first, alive(first), second, alive(second))
 	}
 	for _, id := range []string{"scr_first", "scr_second"} {
 		if line := "scroll=" + id; !strings.Contains(b.log.String(), line) {
-			t.Errorf("no line of the log has %s", line)
+			t.Errorf("got no line with %s, want one:\n%s", line, b.log.String())
 		}
 	}
 	ahead(t, b, first, second)
@@ -105,7 +105,7 @@ func TestStopEndsWhatIsAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if alive(waiting) {
-		t.Errorf("process %d is alive after the stop", waiting)
+		t.Errorf("got process %d alive after the stop, want it ended", waiting)
 	}
 	if pids := b.Ahead(); len(pids) > 0 {
 		t.Errorf("after the stop, %v wait, want none", pids)
@@ -143,7 +143,7 @@ func TestSourceShares(t *testing.T) {
 	}
 	text, pids := read()
 	if pids[0] != pids[1] || text != "ok"+"of the operator" {
-		t.Errorf("source and screen have processes %v, and the source read %q", pids, text)
+		t.Errorf("got the processes %v and %q, want one process, and ok and the text of the operator", pids, text)
 	}
 	waiting := ahead(t, b, pids[0])
 	// An operator puts a new folder in the place of the old one.

@@ -53,7 +53,7 @@ func BenchmarkCollect(b *testing.B) {
 			return nil
 		})
 		if err != nil || got != n {
-			b.Fatal(got, err)
+			b.Fatalf("got %d records, %v, want %d", got, err, n)
 		}
 		took += time.Since(first)
 	}
@@ -70,7 +70,7 @@ func BenchmarkScreen(b *testing.B) {
 			return nil
 		})
 		if err != nil || got != n {
-			b.Fatal(got, err)
+			b.Fatalf("got %d verdicts, %v, want %d", got, err, n)
 		}
 	}
 	b.ReportMetric(float64(b.N)*n/b.Elapsed().Seconds(), "records/s")

@@ -69,7 +69,7 @@ func TestPathSettingThatNamesNoFile(t *testing.T) {
 		c.Settings = map[string]map[string]string{"probe": {"dir": "sample"}}
 	})
 	if text := b.found(t, "probe", "given"); !strings.Contains(text, `"dir":"sample"`) {
-		t.Error(text)
+		t.Errorf("got %s, want the setting dir as it is, sample", text)
 	}
 }
 

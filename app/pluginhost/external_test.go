@@ -83,7 +83,7 @@ func TestExternal(t *testing.T) {
 		})
 	}
 	if p := got["acme"]; p.Kind != stage.SourceKind || p.Version != "2.1.0" || fmt.Sprint(p.Platforms) != "[acmetok]" || !p.Refreshes {
-		t.Errorf("acme: %+v", p)
+		t.Errorf("got %+v, want the source acme 2.1.0, of acmetok, which refreshes", p)
 	}
 	text := b.found(t, "acme", "given")
 	if !strings.Contains(text, `"region":"eu"`) || !strings.Contains(text, "t0ken-value") || strings.Contains(text, "not-to-be-seen") {
@@ -115,12 +115,10 @@ func TestChangedBinaryIsRefused(t *testing.T) {
 	}
 	_, err = b.probe(t.Context(), "acme", "many:1")
 	if failure := wantFailure(t, err, stage.StageProtocol); failure.Retry || !strings.Contains(err.Error(), "pinned") {
-		t.Errorf("failure %+v", failure)
+		t.Errorf("got %+v, want no other try, and the pinned sum in the error", failure)
 	}
-	for _, p := range b.List() {
-		if p.ID == "acme" && (p.State != pluginhost.Refused || !strings.Contains(p.Reason, "pinned")) {
-			t.Errorf("%+v", p)
-		}
+	if p, found := b.Find("acme"); !found || p.State != pluginhost.Refused || !strings.Contains(p.Reason, "pinned") {
+		t.Errorf("got %+v (found: %t), want it refused because of the pinned sum", p, found)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestCrash(t *testing.T) {
 	records, err := b.probe(t.Context(), "probe", "crash")
 	failure := wantFailure(t, err, stage.StageCrashed)
 	if !failure.Retry || !strings.Contains(err.Error(), "exit status 3") {
-		t.Errorf("failure %+v", failure)
+		t.Errorf("got %+v, want another try, and exit status 3 in the error", failure)
 	}
 	if n := len(records); n%50 != 0 || n > 100 {
 		t.Errorf("%d records before the crash, want whole batches", n)
@@ -57,7 +57,7 @@ func pid(t *testing.T, r stage.Record, mark string) int {
 			return pid
 		}
 	}
-	t.Fatalf("process%s is nowhere", own)
+	t.Fatalf("got no process with the id%s in its box, want one of %v", own, processes(mark))
 	return 0
 }
 
@@ -107,7 +107,7 @@ func TestSlowConsumer(t *testing.T) {
 		return nil
 	})
 	if err != nil || n != 20000 {
-		t.Errorf("%d records, %v", n, err)
+		t.Errorf("got %d records, %v, want 20000 and no error", n, err)
 	}
 }
 
@@ -164,7 +164,7 @@ func gone(t *testing.T, mark string) {
 			return
 		}
 	}
-	t.Errorf("processes %d are still there", left)
+	t.Errorf("got the processes %d after 5 s, want none", left)
 }
 
 func TestPluginDiesWithItsHost(t *testing.T) {
@@ -213,7 +213,7 @@ func TestHandshakes(t *testing.T) {
 			_, err := b.probe(t.Context(), id, "many:1")
 			wantFailure(t, err, want)
 			if id == "dead" && !strings.Contains(err.Error(), "no libfoo.so.1") {
-				t.Errorf("the last words are missing in %v", err)
+				t.Errorf("got %v, want the last words of the process, no libfoo.so.1", err)
 			}
 		})
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -144,8 +146,8 @@ func TestRefresh(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || len(got) != 2500 || got[2499] != refs[2499] {
-		t.Errorf("%d records, %v", len(got), err)
+	if diff := cmp.Diff(refs, got); err != nil || diff != "" {
+		t.Errorf("got %d records, %v; refreshed (-want +got):\n%s", len(got), err, diff)
 	}
 	_, err = b.Refresh(t.Context(), "online", stage.Run{}, refs, nil)
 	wantFailure(t, err, stage.StageProtocol)
@@ -187,7 +189,7 @@ func TestScreen(t *testing.T) {
 		})
 	}
 	if !strings.Contains(b.log.String(), "refused=1") {
-		t.Error("the verdict that was not asked for is not in the log")
+		t.Errorf("got %s, want the verdict that was not asked for counted as refused=1", b.log.String())
 	}
 }
 
@@ -200,7 +202,7 @@ func TestEvidence(t *testing.T) {
 		return nil
 	})
 	if err != nil || n != 130 {
-		t.Errorf("%d findings, %v", n, err)
+		t.Errorf("got %d findings, %v, want 130 and no error", n, err)
 	}
 }
 
@@ -255,7 +257,7 @@ func TestStrangeData(t *testing.T) {
 		t.Errorf("a list passed for metadata: %s, want no Metadata", records[1].Metadata)
 	}
 	if !strings.Contains(b.log.String(), "refused=1") {
-		t.Error("the refused record is not in the log")
+		t.Errorf("got %s, want the refused record counted as refused=1", b.log.String())
 	}
 	_, err = b.probe(t.Context(), "probe", "garbage")
 	wantFailure(t, err, stage.StageProtocol)
@@ -295,7 +297,7 @@ func TestTypedErrors(t *testing.T) {
 			_, err := b.probe(t.Context(), "probe", c.term)
 			failure := wantFailure(t, err, c.want)
 			if failure.Retry != c.retry || failure.Setup != c.setup || (failure.RetryAt != nil) != c.retryAt {
-				t.Errorf("%s: %+v", c.term, failure)
+				t.Errorf("%s: got %+v, want a retry: %t, at a time: %t, an error of the setup: %t", c.term, failure, c.retry, c.retryAt, c.setup)
 			}
 			if strings.Contains(err.Error(), "t0ken-value") {
 				t.Errorf(`the secret is in the error: %v, want without "t0ken-value"`, err)
@@ -305,10 +307,8 @@ func TestTypedErrors(t *testing.T) {
 	if log := b.log.String(); !strings.Contains(log, "out of cheese") || !strings.Contains(log, "probe_test.go") {
 		t.Errorf(`the panic's stack is not in the log: got %q, want log with "out of cheese" and log with "probe_test.go"`, log)
 	}
-	for _, p := range b.List() {
-		if p.ID == "probe" && p.State != pluginhost.Ready {
-			t.Errorf("errors that a stage reports itself rest it: %+v", p)
-		}
+	if p, found := b.Find("probe"); !found || p.State != pluginhost.Ready {
+		t.Errorf("after errors that the stage reports itself: got %+v (found: %t), want it ready", p, found)
 	}
 }
 
@@ -318,7 +318,7 @@ func TestOutput(t *testing.T) {
 		c.Secrets = map[string]map[string]string{"probe": {"token": "t0ken-value"}}
 	})
 	if text := b.found(t, "probe", "stdout"); text != "done" {
-		t.Error(text)
+		t.Errorf("got %q, want %q", text, "done")
 	}
 	log := b.log.String()
 	for _, want := range []string{"a word on stdout", "straight to the pipe", "a word in the log", "[token]"} {
@@ -327,7 +327,7 @@ func TestOutput(t *testing.T) {
 		}
 	}
 	if strings.Contains(log, "t0ken-value") || len(log) > 64<<10 {
-		t.Error("the log holds a secret, or too much")
+		t.Errorf("got a log of %d bytes, with the secret: %t; want at most %d, without it", len(log), strings.Contains(log, "t0ken-value"), 64<<10)
 	}
 }
 
@@ -374,7 +374,7 @@ func TestRequiredSecrets(t *testing.T) {
 			})
 			p, _ := b.Find("keyed")
 			if ready := p.State == pluginhost.Ready; ready != (secret != "") || !ready && (p.State != pluginhost.Unset || !strings.Contains(p.Reason, `"token"`)) {
-				t.Errorf("with %q: %+v", secret, p)
+				t.Errorf("with %q: got %+v, want it ready with a secret, and else unset with the name of the token", secret, p)
 			}
 		})
 	}

@@ -164,12 +164,12 @@ func TestHostile(t *testing.T) {
 		t.Run(c.how, func(t *testing.T) {
 			records, err := b.probe(t.Context(), "hostile", c.how)
 			if c.want == "" && err != nil {
-				t.Errorf("%s: %v", c.how, err)
+				t.Errorf("%s: got %v, want no error", c.how, err)
 			}
 			if c.want != "" {
 				wantFailure(t, err, c.want)
 				if len(err.Error()) > 20<<10 {
-					t.Errorf("%s: an error of %d bytes", c.how, len(err.Error()))
+					t.Errorf("%s: got an error of %d bytes, want at most %d", c.how, len(err.Error()), 20<<10)
 				}
 			}
 			if len(records) > c.most {
@@ -246,20 +246,20 @@ func TestSecretsStayInside(t *testing.T) {
 			_, err := b.probe(t.Context(), "hostile", how)
 			var failure *stage.CallError
 			if !errors.As(err, &failure) || !strings.Contains(err.Error(), "[token]") || strings.Contains(err.Error(), secret) || len(err.Error()) > 5<<10 {
-				t.Errorf("%s: %d bytes: %.200v", how, len(fmt.Sprint(err)), err)
+				t.Errorf("%s: got an error of %d bytes, want at most %d, with [token] for the secret: %.200v", how, len(fmt.Sprint(err)), 5<<10, err)
 			}
 		})
 	}
 	summary, err := b.Screen(t.Context(), "noter", stage.Run{}, input(1, 1), nil)
 	if err != nil || !slices.Equal(summary.Notes, []string{"asked with [token]"}) {
-		t.Errorf("%q, %v", summary.Notes, err)
+		t.Errorf("got the notes %q, %v, want one with [token] for the secret", summary.Notes, err)
 	}
 	if _, err := b.probe(t.Context(), "outward", "tunnel:T0kenValue.example.com:443"); err != nil {
 		t.Error(err)
 	}
 	log := b.log.String()
 	if !strings.Contains(log, "host=[token].example.com:443") || strings.Contains(strings.ToLower(log), "t0kenvalue") {
-		t.Errorf("the host that was denied is not in the log without the secret")
+		t.Errorf("got %s, want the denied host as [token].example.com:443, and the secret nowhere", log)
 	}
 }
 

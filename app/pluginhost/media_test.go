@@ -116,7 +116,7 @@ func (b *bundle) fetch(t *testing.T, ids ...string) (*pluginhost.Folder, map[str
 	got := map[string]string{}
 	_, err = folder.Fetch(t.Context(), "fetcher", stage.Run{}, refs, func(f stage.File) error {
 		if filepath.Dir(f.Name) != folder.Path() {
-			t.Errorf("%s lies elsewhere than in the folder", f.Name)
+			t.Errorf("got the file %s, want it in %s", f.Name, folder.Path())
 		}
 		raw, err := os.ReadFile(f.Name)
 		got[f.ExternalID] = string(raw)
@@ -130,13 +130,13 @@ func TestMedia(t *testing.T) {
 	b := setup(t, nil)
 	_, got, err := b.fetch(t, "good=1", "good=2")
 	if want := map[string]string{"good=1": "film 1", "good=2": "film 2"}; err != nil || !maps.Equal(got, want) {
-		t.Errorf("fetched %v, %v", got, err)
+		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 	plugin, _ := b.Find("fetcher")
 	other, _ := b.Find("probe")
 	watcher, _ := b.Find("watcher")
 	if !plugin.FetchesMedia || other.FetchesMedia || !watcher.NeedsMedia || plugin.NeedsMedia {
-		t.Errorf("%+v\n%+v\n%+v", plugin, other, watcher)
+		t.Errorf("want only the first to fetch media, and only the third to need some; got\n%+v\n%+v\n%+v", plugin, other, watcher)
 	}
 }
 
@@ -156,9 +156,13 @@ func TestMediaIsTakenFromScratchAlone(t *testing.T) {
 			t.Parallel()
 			b := setup(t, nil)
 			_, got, err := b.fetch(t, "good=1", id)
-			// Who swaps the folder loses what was in it.
-			if want := map[string]string{"good=1": "film 1"}; !strings.HasPrefix(id, "swap") && (err != nil || !maps.Equal(got, want)) {
-				t.Errorf("fetched %v, %v", got, err)
+			want := map[string]string{"good=1": "film 1"}
+			if strings.HasPrefix(id, "swap") { // it loses what was in the folder
+				delete(got, "good=1")
+				want, err = map[string]string{}, nil
+			}
+			if err != nil || !maps.Equal(got, want) {
+				t.Errorf("got %v, %v, want %v", got, err, want)
 			}
 			if text, err := os.ReadFile(outside); err != nil || string(text) != "secret" {
 				t.Errorf(`the file outside is %q, %v, want no error and text "secret"`, text, err)
@@ -188,7 +192,7 @@ func TestMediaBounds(t *testing.T) {
 	b := setup(t, func(c *pluginhost.Config) { c.MediaFile, c.MediaTotal = 2000, 15 })
 	_, got, err := b.fetch(t, "big", "good=1", "good=2", "good=3")
 	if ids := slices.Sorted(maps.Keys(got)); err != nil || !slices.Equal(ids, []string{"good=1", "good=2"}) {
-		t.Errorf("fetched %v, %v", got, err)
+		t.Errorf("got %v, %v, want the two files that fit, good=1 and good=2", got, err)
 	}
 	// Too big is the video's doing: neither the call nor the plugin is to blame.
 	for range 4 {
@@ -292,7 +296,7 @@ func TestMediaOfADeadHost(t *testing.T) {
 	line := make([]byte, 256)
 	n, err := out.Read(line)
 	if err != nil || !strings.HasPrefix(string(line[:n]), "film 1") {
-		t.Fatalf("the other host said %q, %v", line[:n], err)
+		t.Fatalf("got %q, %v of the other host, want film 1", line[:n], err)
 	}
 	await(t, func() bool {
 		// In the memory of its box.
@@ -314,7 +318,7 @@ func TestMediaOfADeadHost(t *testing.T) {
 	setup(t, func(c *pluginhost.Config) { c.ScratchDir = b.scratch })
 	left, _ := filepath.Glob(b.scratch + "/*")
 	if !slices.Equal(left, []string{living.Path(), stranger}) && !slices.Equal(left, []string{stranger, living.Path()}) {
-		t.Errorf("the next host left %v", left)
+		t.Errorf("got %v after the next host, want %s of a living one and %s of another program", left, living.Path(), stranger)
 	}
 }
 
@@ -325,5 +329,5 @@ func await(t *testing.T, there func() bool) {
 			return
 		}
 	}
-	t.Fatal("it does not come")
+	t.Fatal("got no change of the condition within a minute, want it true")
 }

@@ -120,7 +120,7 @@ func (b *bundle) attempts(t *testing.T, id string, terms ...string) []string {
 		return nil
 	})
 	if err != nil || len(all) != len(terms) {
-		t.Fatalf("%d of %d attempts, %v", len(all), len(terms), err)
+		t.Fatalf("got %d answers, %v, want one to each of %d attempts", len(all), err, len(terms))
 	}
 	return all
 }
@@ -204,7 +204,7 @@ func TestProxyEndsWithItsCall(t *testing.T) {
 	b := o.setup(t)
 	address := b.attempts(t, "outward", "proxy:")[0]
 	if !strings.HasPrefix(address, "http://call:") {
-		t.Fatal(address)
+		t.Fatalf("got the proxy %s, want one with a name and password of its call", address)
 	}
 	_, host, _ := strings.Cut(address, "@")
 	if connection, err := net.Dial("tcp", host); err == nil {

@@ -50,7 +50,7 @@ func TestPlan(t *testing.T) {
 	run.Brief.Name = "busy"
 	var failure *stage.CallError
 	if seeds, err := b.Plan(t.Context(), "guide", run, known); !errors.As(err, &failure) || failure.Failure != stage.SourceUnavailable || seeds != nil {
-		t.Errorf("%v, %v", seeds, err)
+		t.Errorf("got %v, %v, want no seeds and %s", seeds, err, stage.SourceUnavailable)
 	}
 	if _, err := b.Plan(t.Context(), "probe", run, known); err == nil {
 		t.Error("a source plans, want an error")

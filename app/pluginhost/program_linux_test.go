@@ -40,7 +40,7 @@ func TestProgram(t *testing.T) {
 			}
 			defer running.Stop()
 			if got := running.Proxy(); (got == "") != (c.endpoints == nil) {
-				t.Errorf("%s: proxy %q", c.name, got)
+				t.Errorf("%s: got the proxy %q, want one exactly where there are endpoints", c.name, got)
 			}
 			got := converse(t, running, "get:"+o.double.URL, "get:http://"+o.other, "dial:tcp,"+double)
 			for i, want := range c.want {
@@ -85,7 +85,7 @@ func converse(t *testing.T, running *pluginhost.Running, terms ...string) []stri
 		}
 	}
 	if len(got) != len(terms) {
-		t.Fatalf("%d answers to %d attempts", len(got), len(terms))
+		t.Fatalf("got %d answers, want one to each of %d attempts", len(got), len(terms))
 	}
 	return got
 }

@@ -68,11 +68,11 @@ func TestSpend(t *testing.T) {
 					granted += map[string]int64{"units,3": 3, "units,5": 5, "units,7": 7, "tags,espresso": 1}[r.ExternalID]
 				case "quota units is used up", "quota tags is used up":
 				default:
-					t.Errorf("%s: %s", r.ExternalID, text)
+					t.Errorf("%s: got %q, want ok or that the quota is used up", r.ExternalID, text)
 				}
 			}
 			if granted != 9-p.left {
-				t.Errorf("the stage was granted %d, the ledger gave %d", granted, 9-p.left)
+				t.Errorf("got %d granted to the stage, want the %d that the ledger gave", granted, 9-p.left)
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func TestSpendEndsACallThatReturnsIt(t *testing.T) {
 func TestSpendWithoutALedger(t *testing.T) {
 	t.Parallel()
 	if text := setup(t, nil).found(t, "probe", "spend:units,1000000"); text != "ok" {
-		t.Error(text)
+		t.Errorf("got %q, want %q", text, "ok")
 	}
 }
 
