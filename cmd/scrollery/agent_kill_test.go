@@ -81,7 +81,7 @@ func killWhileTheAgentWorks(t *testing.T, databaseURL string) {
 	scratch := shortFolder(t)
 	c := newChaos(t, databaseURL, "SCROLLERY_AGENT_URL="+address, "SCROLLERY_AGENT_MODEL=some-model", "TMPDIR="+scratch)
 	if got := c.command(t, "credits", "grant", "chaos@example.com", "--credits", "1000"); got.code != exitDone {
-		t.Fatal(got.stderr)
+		t.Fatalf("granting credits: got exit %d, want %d: %s", got.code, exitDone, got.stderr)
 	}
 	if databaseURL != "" { // a second replica, which looks for lost calls too
 		other := *c.served
@@ -102,7 +102,7 @@ func killWhileTheAgentWorks(t *testing.T, databaseURL string) {
 		if moment.goal == moments[1].goal {
 			awaitFile(t, written)
 			if len(hostFolders(t, scratch)) == 0 {
-				t.Error("a program runs without a scratch folder")
+				t.Error("got no scratch folder while a program runs, want one")
 			}
 		} else {
 			<-asked
@@ -165,7 +165,7 @@ func awaitFile(t *testing.T, pattern string) {
 			return
 		}
 	}
-	t.Fatalf("no file %s", pattern)
+	t.Fatalf("got no file %s within 30 s, want one", pattern)
 }
 
 // wantSettled waits until every fee is returned, and reads the ledger.
@@ -215,7 +215,7 @@ func TestPlannerKilledWhileItPlans(t *testing.T) {
 	address, asked := endpoint(t)
 	c := newChaos(t, "", "SCROLLERY_AGENT_URL="+address, "SCROLLERY_AGENT_MODEL=some-model")
 	if got := c.command(t, "credits", "grant", "chaos@example.com", "--credits", "1000"); got.code != exitDone {
-		t.Fatal(got.stderr)
+		t.Fatalf("granting credits: got exit %d, want %d: %s", got.code, exitDone, got.stderr)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), "POST", c.base+"/v1/agent", strings.NewReader(fmt.Sprintf(`{"goal":%q}`, moments[0].goal)))
 	if err != nil {

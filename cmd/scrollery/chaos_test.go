@@ -138,7 +138,7 @@ func (c *chaos) run(t *testing.T, kills int) {
 		}
 		ended := c.await(t, started.Scroll.ID)
 		if ended.Status != "completed" || ended.Progress.Percent != 100 {
-			t.Fatalf("scroll %d ended %s: %+v\n%s", scroll, ended.Status, ended, c.stderr)
+			t.Fatalf("scroll %d: got %+v, want it completed at 100 percent\n%s", scroll, ended, c.stderr)
 		}
 		want := 0
 		if scroll == 1 {
@@ -197,7 +197,7 @@ func (c *chaos) await(t *testing.T, id string) apptest.Scroll {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatalf("scroll %s did not end: %s", id, c.stderr)
+	t.Fatalf("scroll %s: got no end within 2 minutes, want one: %s", id, c.stderr)
 	return apptest.Scroll{}
 }
 
@@ -213,7 +213,7 @@ func (c *chaos) countVideos(t *testing.T) int {
 		c.mustCall(t, "GET", "/v1/library?limit=25"+cursor, "", &page)
 		for _, video := range page.Videos {
 			if seen[video.ExternalID] {
-				t.Errorf("video %s is there twice", video.ExternalID)
+				t.Errorf("got video %s twice, want each once", video.ExternalID)
 			}
 			seen[video.ExternalID] = true
 		}

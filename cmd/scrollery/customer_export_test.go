@@ -60,7 +60,7 @@ func readExport(t *testing.T, path string) (m exportManifest) {
 	}
 	last := archive.File[len(archive.File)-1]
 	if err := json.Unmarshal(content(last), &m); err != nil || last.Name != "manifest.json" || len(m.Files) != len(archive.File)-1 {
-		t.Fatalf("the last file is %s with %d of %d files: %v", last.Name, len(m.Files), len(archive.File)-1, err)
+		t.Fatalf("got %s as the last file, with %d names, %v; want manifest.json with the %d files before it", last.Name, len(m.Files), err, len(archive.File)-1)
 	}
 	for i, want := range m.Files {
 		text := content(archive.File[i])
@@ -120,7 +120,7 @@ func exports(t *testing.T, caller *apptest.Caller) {
 		want.Counts[name] = got.Counts[name]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-whole +pieces:\n%s", diff)
+		t.Errorf("the manifest of the pieces differs from that of the whole (-want +got):\n%s", diff)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*part*")); len(left) > 0 {
 		t.Errorf("%v is left, want none", left)
@@ -155,7 +155,7 @@ func exports(t *testing.T, caller *apptest.Caller) {
 		} {
 			got := runProgram(t, data, args...)
 			if got.code != exitDone || len(args) > 1 && args[1] == "import" && !strings.Contains(got.stdout, "120 new") {
-				t.Fatalf("%v: exit %d\n%s%s", args, got.code, got.stdout, got.stderr)
+				t.Fatalf("%v: got exit %d, want %d, and 120 new videos from the import\n%s%s", args, got.code, exitDone, got.stdout, got.stderr)
 			}
 		}
 	})

@@ -43,7 +43,7 @@ func TestFollowOutlivesTheServer(t *testing.T) {
 			for end := time.Now().Add(30 * time.Second); !slices.ContainsFunc(texts, found); time.Sleep(2 * time.Millisecond) {
 				if time.Now().After(end) {
 					_ = command.Process.Kill()
-					t.Fatalf("the command does not show %q: %s", texts, stderr)
+					t.Fatalf("got %q within 30 s, want one of %q", stderr, texts)
 				}
 			}
 		}
@@ -54,13 +54,13 @@ func TestFollowOutlivesTheServer(t *testing.T) {
 		err := command.Wait()
 		var got []struct{ Status string }
 		if json.Unmarshal([]byte("["+stdout.String()+"]"), &got) != nil || len(got) != 1 || got[0].Status != "completed" || err != nil {
-			t.Errorf("the command ended with %v and %q\n%s", err, stdout.String(), stderr)
+			t.Errorf("got %v and %q, want one completed scroll and no error\n%s", err, stdout.String(), stderr)
 		}
 		if strings.Contains(stderr.String(), lost) {
 			return
 		}
 	}
-	t.Error("each scroll ended before the kill")
+	t.Error("got no scroll that was running at the kill, want one in the tries")
 }
 
 // between is a proxy that a test can let misbehave.
@@ -99,7 +99,7 @@ func follows(t *testing.T, caller *apptest.Caller) {
 	c := newTerminal(t, map[string]string{"SCROLLERY_SERVER": server, "SCROLLERY_KEY": caller.Key})
 	got := c.must(t, customers.ExitDone, "scroll", "start", "--follow", "--jq", ".status")
 	if got.stdout != "completed\n" || watched.Load() == 0 || asked.Load() == 0 {
-		t.Errorf("got %q; the stream was tried %d times, the scroll asked for %d times\n%s", got.stdout, watched.Load(), asked.Load(), got.stderr)
+		t.Errorf("got %q after %d tries of the stream and %d questions for the scroll, want \"completed\\n\" after some of each\n%s", got.stdout, watched.Load(), asked.Load(), got.stderr)
 	}
 }
 
@@ -154,7 +154,7 @@ func listens(t *testing.T, caller *apptest.Caller) {
 	select {
 	case <-enough:
 	case <-time.After(20 * time.Second):
-		t.Error("not all changes were forwarded")
+		t.Errorf("got fewer than %d changes forwarded within 20 s, want all", wanted)
 	}
 	interrupt()
 	got := <-ended
@@ -163,10 +163,10 @@ func listens(t *testing.T, caller *apptest.Caller) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
+	if len(feed.Changes) != wanted || len(received) < wanted {
+		t.Fatalf("got %d changes from the feed and %d forwarded, want %d of each", len(feed.Changes), len(received), wanted)
+	}
 	for i, change := range feed.Changes {
-		if i >= len(received) {
-			break
-		}
 		var about struct {
 			ID, Type string
 			At       int64
@@ -189,6 +189,9 @@ func tails(t *testing.T, caller *apptest.Caller) {
 	for _, change := range feed.Changes {
 		want = append(want, change.ID)
 	}
+	if len(want) != 4 {
+		t.Fatalf("got %d changes from the feed, want 4", len(want))
+	}
 	server := between(t, caller.Address(), func(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, bool) {
 		if strings.HasSuffix(r.URL.Path, "/WatchChanges") {
 			return &cutting{ResponseWriter: w, left: 250}, true
@@ -198,7 +201,7 @@ func tails(t *testing.T, caller *apptest.Caller) {
 	c := newTerminal(t, map[string]string{"SCROLLERY_SERVER": server, "SCROLLERY_KEY": caller.Key})
 	got := c.must(t, customers.ExitDone, "change", "tail", "--since", "start", "--limit", "4", "--jq", ".change.id")
 	if diff := cmp.Diff(want, strings.Fields(got.stdout)); diff != "" {
-		t.Errorf("-feed +tail:\n%s", diff)
+		t.Errorf("the tail differs from the feed (-want +got):\n%s", diff)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app/apptest"
@@ -36,14 +37,14 @@ func loginAndLogout(t *testing.T, caller *apptest.Caller) {
 		c := newTerminal(t, nil)
 		signIn(t, c)
 		if !strings.Contains(file(c), caller.Key) {
-			t.Error("the key is not stored")
+			t.Errorf("got the file %q, want the key in it", file(c))
 		}
 		if got := c.must(t, 0, "whoami", "--jq", `.server, .keyIn, .status, .hint`); got.stdout != caller.Address()+"\nfile\nactive\n"+caller.Key[len(caller.Key)-4:]+"\n" {
-			t.Errorf("whoami: %s", got.stdout)
+			t.Errorf("whoami: got %q, want the server, file, active and the hint of the key", got.stdout)
 		}
 		c.must(t, 0, "logout")
 		if strings.Contains(file(c), caller.Key) {
-			t.Error("the key is stored after logout")
+			t.Errorf("after logout: got the file %q, want no key in it", file(c))
 		}
 		c.must(t, customers.ExitSignIn, "usage")
 		if answer := caller.Do(t, "GET /v1/usage", ""); answer.Status != http.StatusOK {
@@ -82,7 +83,7 @@ func loginAndLogout(t *testing.T, caller *apptest.Caller) {
 		c := newTerminal(t, map[string]string{"SCROLLERY_KEY": caller.Key, "SCROLLERY_SERVER": server.URL})
 		for _, args := range [][]string{{"usage"}, {"api", "GET", "/v1/usage"}, {"export", "-"}} {
 			if got := c.must(t, customers.ExitFailed, args...); followed || !strings.Contains(got.stderr, "redirects to another address") {
-				t.Errorf("%v: followed %v: %s", args, followed, got.stderr)
+				t.Errorf("%v: got %q (followed: %t), want a redirect that is named and not followed", args, got.stderr, followed)
 			}
 		}
 	})
@@ -124,7 +125,7 @@ func subscribes(t *testing.T, caller *apptest.Caller) {
 		t.Errorf("status %q, want %q", got.stdout, "active\n")
 	}
 	if _, err := os.Stat(filepath.Join(c.dir, "claim.json")); !os.IsNotExist(err) {
-		t.Errorf("the claim is still stored: %v", err)
+		t.Errorf("the stored claim: got %v, want that it does not exist", err)
 	}
 }
 
@@ -180,7 +181,7 @@ func noSecrets(t *testing.T, caller *apptest.Caller) {
 		c := newTerminal(t, one.env)
 		got := c.run(t.Context(), caller.Key+"\n", strings.Fields(strings.NewReplacer("KEY", caller.Key, "DIR", t.TempDir()).Replace(one.args))...)
 		if strings.Contains(got.stdout+got.stderr, caller.Key[9:]) {
-			t.Errorf("%s prints the key (exit %d):\n%s%s", one.args, got.code, got.stdout, got.stderr)
+			t.Errorf("%s: got the key in the output (exit %d), want it masked:\n%s%s", one.args, got.code, got.stdout, got.stderr)
 		}
 	}
 	t.Run("no help and no flag takes one", func(t *testing.T) {
@@ -191,7 +192,7 @@ func noSecrets(t *testing.T, caller *apptest.Caller) {
 			command.SetOut(&help)
 			_ = command.Help()
 			if found := customers.Mask(help.String()); found != help.String() {
-				t.Errorf("the help of %s has a secret", command.CommandPath())
+				t.Errorf("the help of %s has a secret (-want +got):\n%s", command.CommandPath(), cmp.Diff(found, help.String()))
 			}
 			for _, child := range command.Commands() {
 				walk(child)

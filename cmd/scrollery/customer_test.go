@@ -84,7 +84,7 @@ func asSampled(t *testing.T) (*apptest.Caller, *terminal) {
 	c.must(t, exitDone, "rules", "put", rules)
 	for range 3 {
 		if got := c.must(t, exitDone, "scroll", "start", "--follow"); !strings.Contains(got.stderr, "completed") || strings.ContainsRune(got.stderr, '\r') {
-			t.Fatalf("the progress in a pipe: %q", got.stderr)
+			t.Fatalf("the progress in a pipe: got %q, want it to end completed, without carriage returns", got.stderr)
 		}
 	}
 	return caller, c
@@ -214,7 +214,7 @@ func sameAsREST(t *testing.T, caller *apptest.Caller, c *terminal) {
 		t.Run(name, func(t *testing.T) {
 			got := decoded(t, c.must(t, exitDone, append(strings.Fields(one.args), "--json", "all")...).stdout)
 			if diff := cmp.Diff(one.want, got); diff != "" || got == nil {
-				t.Errorf("-REST +command:\n%s", diff)
+				t.Errorf("got %v, which differs from REST (-want +got):\n%s", got, diff)
 			}
 		})
 	}
@@ -244,10 +244,10 @@ func csvOfOutliers(t *testing.T, caller *apptest.Caller, c *terminal) {
 	}
 	got, err := csv.NewReader(strings.NewReader(c.must(t, exitDone, "outliers", "--limit", "10", "--csv").stdout)).ReadAll()
 	if err != nil || len(want) != 11 {
-		t.Fatalf("%d outliers, %v", len(want)-1, err)
+		t.Fatalf("got %d outliers and %v, want 10 and no error", len(want)-1, err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-REST +command:\n%s", diff)
+		t.Errorf("the command differs from REST (-want +got):\n%s", diff)
 	}
 }
 
@@ -263,7 +263,7 @@ func allPages(t *testing.T, c *terminal) {
 	if got := strings.Fields(c.must(t, exitDone, "library", "--limit", "60", "--jq", ".[].id").stdout); len(got) != 60 {
 		t.Errorf("--limit 60: got %d videos, want 60", len(got))
 	} else if diff := cmp.Diff(ids[:60], got); diff != "" {
-		t.Errorf("--limit 60 against --all:\n%s", diff)
+		t.Errorf("--limit 60 differs from the first 60 of --all (-want +got):\n%s", diff)
 	}
 }
 
@@ -359,18 +359,21 @@ func rulesOf(t *testing.T, c *terminal) {
 		return path
 	}
 	file := put("- At least 100000 views\n- English only\n")
-	if diff := c.must(t, exitDone, "rules", "diff", file).stdout; !strings.Contains(diff, "\n+- At least 100000 views\n") || !strings.Contains(diff, "\n - English only\n") && !strings.Contains(diff, "\n-- At least 500 views\n") {
-		t.Errorf("the difference:\n%s", diff)
+	got := c.must(t, exitDone, "rules", "diff", file).stdout
+	for _, line := range []string{"+- At least 100000 views", "-- At least 500 views", " - English only"} {
+		if !strings.Contains(got, "\n"+line+"\n") {
+			t.Errorf("got the difference %q, want the line %q in it", got, line)
+		}
 	}
 	if same := c.must(t, exitDone, "rules", "diff", put(feed.SampleBrief().Rules)).stdout; same != "" {
-		t.Errorf("the same rules differ:\n%s", same)
+		t.Errorf("got a difference of the same rules, want none:\n%s", same)
 	}
 	var preview struct{ Judged, NewlyDropped int }
 	if err := json.Unmarshal([]byte(c.must(t, exitDone, "rules", "preview", file, "--json", "judged,newlyDropped").stdout), &preview); err != nil || preview.Judged != 120 || preview.NewlyDropped < 50 {
 		t.Errorf("got %+v, %v, want no error, Judged 120 and NewlyDropped at least 50", preview, err)
 	}
 	if words := c.must(t, exitDone, "rules", "preview", file).stdout; !strings.Contains(words, fmt.Sprintf("newly dropped          %d\n", preview.NewlyDropped)) {
-		t.Errorf("the preview in words:\n%s", words)
+		t.Errorf("the preview in words: got %q, want %d newly dropped", words, preview.NewlyDropped)
 	}
 }
 

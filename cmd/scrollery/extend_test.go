@@ -60,7 +60,7 @@ func quietAddress(t *testing.T) string {
 			return listener.Addr().String()
 		}
 	}
-	t.Fatal("no port is free")
+	t.Fatal("got no free port of 100, want one")
 	return ""
 }
 
@@ -91,7 +91,7 @@ SCROLLERY_PLUGIN_DIR="$PWD/plugins" scrollery plugins list
 		}
 	}
 	if ready := regexp.MustCompile(`(?m)^my-(plan|source|screen|brief) +\w+ +0\.1\.0 +ready`).FindAllString(out, -1); len(ready) != 7 {
-		t.Errorf("ready: %q\n%s", ready, out)
+		t.Errorf("got %d plugins ready, %q, want 7\n%s", len(ready), ready, out)
 	}
 	sizes := regexp.MustCompile(`(?m)^\w+: (\d+) sums, (\d+) bytes`).FindAllStringSubmatch(out, -1)
 	if len(sizes) != 4 {

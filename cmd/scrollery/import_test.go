@@ -72,7 +72,7 @@ func TestImportWholeFiles(t *testing.T) {
 				t.Errorf("%v, want Read %v, New %v, SeenAgain %v, AlreadyThere %v and no Skipped: %+v", args, want.Read, want.New, want.SeenAgain, want.AlreadyThere, r)
 			}
 			if (report.ScrollID != "") != (want.New+want.SeenAgain > 0) {
-				t.Errorf("%v: scroll %q", args, report.ScrollID)
+				t.Errorf("%v: got the scroll %q, want one exactly where a video is new or seen again", args, report.ScrollID)
 			}
 		}
 		load(operator.ImportedFile{Read: 599, New: 599}, "--observed-at", "2020-12-21", scrape)
@@ -120,7 +120,7 @@ func TestImportKilled(t *testing.T) {
 			for end := time.Now().Add(time.Minute); numberOf(t, db, "SELECT count(*) FROM observations") < imported; time.Sleep(5 * time.Millisecond) {
 				if time.Now().After(end) {
 					_ = command.Process.Kill()
-					t.Fatalf("%d videos are not imported within a minute", imported)
+					t.Fatalf("got fewer than %d videos imported within a minute, want as many", imported)
 				}
 			}
 			if err := command.Process.Kill(); err != nil {
@@ -164,7 +164,7 @@ func TestImportKilled(t *testing.T) {
 			t.Errorf("%d videos in one go, want %d", len(want["videos"]), videos)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("killed and continued (-in one go +got):\n%.4000s", diff)
+			t.Errorf("killed and continued, against in one go (-want +got):\n%.4000s", diff)
 		}
 	})
 }

@@ -68,6 +68,6 @@ func TestEventsOfAKilledServerAreKept(t *testing.T) {
 		t.Errorf("%d events and %d units after %d kills, want %d of each\n%s", reads, units, kills, want, s.stderr)
 	}
 	if got := s.command(t, "doctor").stdout; !strings.Contains(got, "ok      journal") {
-		t.Errorf("the doctor does not check the journal:\n%s", got)
+		t.Errorf("the doctor: got %q, want a journal that is ok", got)
 	}
 }

@@ -62,7 +62,7 @@ func TestDemoMakesTheWholeJourney(t *testing.T) {
 	t.Parallel()
 	got := runProgram(t, t.TempDir(), "demo")
 	if got.code != exitDone {
-		t.Fatalf("exit %d\n%s\n%s", got.code, got.stdout, got.stderr)
+		t.Fatalf("got exit %d, want %d\n%s\n%s", got.code, exitDone, got.stdout, got.stderr)
 	}
 	for _, want := range []string{"Hooks", "Outliers", "Trends", "ready after 3 completed scrolls", "run 3:", "#"} {
 		if !strings.Contains(got.stdout, want) {

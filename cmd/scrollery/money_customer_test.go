@@ -157,7 +157,7 @@ func (c *customer) order(t *testing.T, p *purchase) {
 		return // one that nobody knows of may stay open in Stripe
 	}
 	if got.status != http.StatusOK || got.text("url") == "" || (p.kind != "topup") != (got.text("claimToken") != "") {
-		t.Errorf("%s: %d %v", p.kind, got.status, got.body)
+		t.Errorf("%s: got %d %v, want 200 with an address, and a claim token unless it is a top-up", p.kind, got.status, got.body)
 		return
 	}
 	p.session, p.token = stripetest.SessionOf(got.text("url")), got.text("claimToken")
@@ -276,7 +276,7 @@ func (c *customer) send(t *testing.T, request *http.Request, want ...int) {
 	defer c.up.RUnlock()
 	switch {
 	case err != nil && c.kills == base:
-		t.Errorf("webhook: lost without a kill: %v", err)
+		t.Errorf("webhook: got %v without a kill, want an answer", err)
 	case err == nil && !slices.Contains(want, got):
 		t.Errorf("webhook: %d, want %v", got, want)
 	}
@@ -332,7 +332,7 @@ func (c *customer) hear(t *testing.T, p *purchase, got reply) {
 		t.Errorf("%s, paid %v, %d of %d undone: %d %v, want %v", p.kind, p.paid, p.undone, p.cents, got.status, got.body, allowed)
 	}
 	if (key != "") != (status == "completed" && p.kind != "topup") || p.keys > 1 {
-		t.Errorf("%s: %d keys, now with %v", p.kind, p.keys, got.body)
+		t.Errorf("%s: got %d keys, now with %v; want at most one, with the completed claim", p.kind, p.keys, got.body)
 	}
 }
 
@@ -397,5 +397,5 @@ func (c *customer) recover(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
-	t.Errorf("customer %d paid, and recovers no key", c.n)
+	t.Errorf("customer %d paid: got no key by recovery, want one", c.n)
 }

@@ -43,7 +43,7 @@ func (w *town) settle(t *testing.T) {
 		}
 		if time.Now().After(deadline) {
 			for _, fault := range faults {
-				t.Error(fault)
+				t.Errorf("got %s, want books without a fault", fault)
 			}
 			t.Log(w.stderr)
 			return

@@ -159,7 +159,7 @@ func (b *business) wantDeaf(t *testing.T, event stripetest.Event) {
 		b.wantPost(t, http.StatusBadRequest, forged)
 	}
 	if b.stripe.Calls() != calls {
-		t.Error("a forged notice made the server ask Stripe")
+		t.Errorf("got %d calls of Stripe after forged notices, want %d as before", b.stripe.Calls(), calls)
 	}
 }
 
@@ -171,7 +171,7 @@ func (b *business) wantReplayed(t *testing.T, events []stripetest.Event) {
 		b.wantPost(t, http.StatusOK, b.sign(event))
 	}
 	if b.stripe.Calls() != calls {
-		t.Error("a replayed notice asked Stripe again")
+		t.Errorf("got %d calls of Stripe after replayed notices, want %d as before", b.stripe.Calls(), calls)
 	}
 }
 
@@ -205,7 +205,7 @@ func (b *business) reissue(t *testing.T, address string) (key string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("no code was mailed to %s\n%s", address, b.stderr)
+	t.Fatalf("got no code in the mail to %s within 20 s, want one\n%s", address, b.stderr)
 	return ""
 }
 
@@ -233,7 +233,7 @@ func TestSubscriptionThroughStripe(t *testing.T) {
 			t.Errorf(`claim: %v, want text "annual" and text "research_library"`, got.body)
 		}
 		if again := wantStatus("already_claimed", "/v1/subscribe/claim", claim, ""); again.text("apiKey") != "" || again.text("accountId") != got.text("accountId") {
-			t.Errorf("claimed again: %v", again.body)
+			t.Errorf("claimed again: got %v, want account %s and no key", again.body, got.text("accountId"))
 		}
 		wantUsage := func(want string, status int) {
 			t.Helper()
@@ -291,7 +291,7 @@ func TestSubscribingAgain(t *testing.T) {
 			b.stripe.Pay(session, "eve@example.com")
 			claim = b.must(t, 200, "", "POST", "/v1/subscribe/claim", `{"claimToken":"`+start.text("claimToken")+`"}`)
 			if claim.text("status") != "completed" {
-				t.Fatal(claim.body)
+				t.Fatalf("got the claim %v, want it completed", claim.body)
 			}
 			return claim, b.stripe.Text(session, "subscription")
 		}
@@ -306,7 +306,7 @@ func TestSubscribingAgain(t *testing.T) {
 		})
 		second, current := buy(key, "pro")
 		if second.text("accountId") != first.text("accountId") {
-			t.Fatalf("another account: %v, %v", first.body, second.body)
+			t.Fatalf("subscribed again: got account %s, want %s", second.text("accountId"), first.text("accountId"))
 		}
 		b.must(t, 200, key, "GET", "/v1/hooks", "")
 		deadline := time.Now().Add(30 * time.Second)
@@ -314,7 +314,7 @@ func TestSubscribingAgain(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		if got := b.stripe.Text(old, "status") + " " + b.stripe.Text(current, "status"); got != "canceled active" || removals.Load() < 5 {
-			t.Errorf("%s after %d tries\n%s", got, removals.Load(), b.stderr)
+			t.Errorf("got the old and the new subscription %q after %d removals, want \"canceled active\" after at least 5\n%s", got, removals.Load(), b.stderr)
 		}
 		b.deliver(t) // that the old one ended does not end the new one
 		b.must(t, 200, key, "GET", "/v1/hooks", "")
@@ -324,13 +324,13 @@ func TestSubscribingAgain(t *testing.T) {
 		b.must(t, 402, key, "GET", "/v1/hooks", "")
 		third, _ := buy(key, "pro") // one that has ended comes back the same way
 		if third.text("accountId") != first.text("accountId") {
-			t.Fatalf("another account: %v, %v", first.body, third.body)
+			t.Fatalf("subscribed after the end: got account %s, want %s", third.text("accountId"), first.text("accountId"))
 		}
 		b.must(t, 200, key, "GET", "/v1/hooks", "")
 
 		stranger, _ := buy("scr_live_unknown", "pro")
 		if stranger.text("accountId") == first.text("accountId") {
-			t.Error("a stranger subscribed for somebody's account")
+			t.Errorf("a stranger: got account %s, want another one than %s", stranger.text("accountId"), first.text("accountId"))
 		}
 	})
 }
@@ -402,7 +402,7 @@ func TestCreditsThroughStripe(t *testing.T) {
 		b.wantReplayed(t, undone)
 		shown := b.command(t, "accounts", "show", "bob@example.com").stdout
 		if !regexp.MustCompile(`(?m)^credits +0\nowed +50$`).MatchString(shown) {
-			t.Errorf("not 50 owed:\n%s", shown)
+			t.Errorf("got %s, want 0 credits and 50 owed", shown)
 		}
 		fourth, confirm := topup(200)
 		b.stripe.Pay(fourth, "bob@example.com")

@@ -86,7 +86,7 @@ func newTown(t *testing.T, b *business, seed uint64) *town {
 	for i := range owners {
 		got := b.command(t, "keys", "create", "--plan", "standard", "--email", fmt.Sprintf("owner%d@example.com", i))
 		if got.code != exitDone {
-			t.Fatal(got.stderr)
+			t.Fatalf("creating a key: got exit %d, want %d: %s", got.code, exitDone, got.stderr)
 		}
 		town.owners = append(town.owners, strings.TrimSpace(got.stdout))
 	}
@@ -209,7 +209,7 @@ func (w *town) call(t *testing.T, key, method, path, body string) (reply, error)
 	if answer.status == http.StatusBadGateway {
 		code := answer.text("error")
 		if code != "temporary_service_error" && code != "upstream_error" || answer.body["retryable"] != true {
-			t.Errorf("%s %s: %v", method, path, answer.body)
+			t.Errorf("%s %s: got 502 with %v, want a retryable temporary_service_error or upstream_error", method, path, answer.body)
 		}
 		w.count("502")
 		return reply{}, errLost

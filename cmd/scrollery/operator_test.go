@@ -68,7 +68,7 @@ func TestBackup(t *testing.T) {
 		}
 		text, err := os.ReadFile(filepath.Join(dir, files[0]))
 		if err != nil || string(text) != "text of "+files[0] {
-			t.Errorf("got %q, %v", text, err)
+			t.Errorf("got %q, %v, want %q", text, err, "text of "+files[0])
 		}
 		for _, private := range []string{"scrollery.db", "secret.key"} {
 			if info, err := os.Stat(filepath.Join(dir, private)); err != nil || info.Mode().Perm() != 0o600 {

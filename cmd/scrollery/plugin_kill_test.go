@@ -57,10 +57,14 @@ func TestPluginKilledWhileItCollects(t *testing.T) {
 			close(ended)
 			killer.Wait()
 			if result.Status != c.status || result.Progress.DispatchAttempts != c.attempts {
-				t.Fatalf("ended %s after %d starts: %+v\n%s", result.Status, result.Progress.DispatchAttempts, result, chaos.stderr)
+				t.Fatalf("got %s after %d starts, want %s after %d: %+v\n%s", result.Status, result.Progress.DispatchAttempts, c.status, c.attempts, result, chaos.stderr)
 			}
-			if c.status == "failed" && (result.FailureCode == nil || *result.FailureCode != "stage_crashed") {
-				t.Errorf("failure code %v", result.FailureCode)
+			code := ""
+			if result.FailureCode != nil {
+				code = *result.FailureCode
+			}
+			if want := map[string]string{"failed": "stage_crashed"}[c.status]; code != want {
+				t.Errorf("got the failure code %q, want %q", code, want)
 			}
 			if c.status == "completed" && result.ResultCounts.Videos != chaosVideos {
 				t.Errorf("%d videos, want %d", result.ResultCounts.Videos, chaosVideos)

@@ -59,7 +59,7 @@ func stopInALongStage(t *testing.T, database string, twice bool) {
 	select {
 	case <-asked:
 	case <-time.After(time.Minute):
-		t.Fatalf("no stage asked the endpoint: %s", c.stderr)
+		t.Fatalf("got no question at the endpoint within a minute, want one: %s", c.stderr)
 	}
 	streamed := c.watch(t, started.Scroll.ID)
 
@@ -74,7 +74,7 @@ func stopInALongStage(t *testing.T, database string, twice bool) {
 			t.Errorf("the stream ended with %v, want unavailable: %v", got, err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("the stream is still open after 10 s")
+		t.Error("got a stream that is open after 10 s, want it ended")
 	}
 	longest := 20 * time.Second
 	if twice {
@@ -112,7 +112,7 @@ func (c *chaos) watch(t *testing.T, id string) <-chan error {
 		t.Fatal(err)
 	}
 	if !stream.Receive() {
-		t.Fatalf("no first message: %v", stream.Err())
+		t.Fatalf("got %v, want a first message", stream.Err())
 	}
 	ended := make(chan error, 1)
 	go func() {
@@ -141,7 +141,7 @@ func TestLameDuck(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Second); status(c.ops+"/readyz") != http.StatusServiceUnavailable; {
 		if time.Now().After(end) {
-			t.Fatal("the probe does not answer 503 after a second")
+			t.Fatal("got other answers of the probe for a second, want 503")
 		}
 	}
 	if got := status(c.base + "/v1/health"); got != http.StatusOK {
