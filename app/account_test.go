@@ -90,7 +90,7 @@ func TestExportComesBack(t *testing.T) {
 					t.Errorf("%s: %d are nothing to compare", what.name, len(want))
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s of the owner - and of the import +:\n%s", what.name, diff)
+					t.Errorf("%s of the import differ from those of the owner (-want +got):\n%s", what.name, diff)
 				}
 			})
 		}
@@ -140,9 +140,14 @@ func compareStream(t *testing.T, running *apptest.Running, owner *apptest.Caller
 			t.Fatal(err)
 		}
 		_ = stream.Close()
-		for name, content := range unzipped(t, text.Bytes()) {
-			if name != "manifest.json" && content != want[name] {
-				t.Errorf("%s over another protocol differs", name)
+		got := unzipped(t, text.Bytes())
+		if got["videos/first.ndjson"] == "" {
+			t.Errorf("%s: got no videos/first.ndjson, want the videos", protocol.Name)
+		}
+		delete(got, "manifest.json")
+		for name, content := range got {
+			if diff := cmp.Diff(want[name], content); diff != "" {
+				t.Errorf("%s: %s differs from REST (-want +got):\n%s", protocol.Name, name, diff)
 			}
 		}
 	}

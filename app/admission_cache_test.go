@@ -33,8 +33,12 @@ func TestKeptRowsHoldUntilTheFileChanges(t *testing.T) {
 		return row
 	}
 	for range 5 {
-		if row := look(at); row.at.LibraryRevision != 3 || row.spent != (usage.Spent{Daily: 7, Monthly: 7}) || row.state.Check(at) != nil {
-			t.Errorf("got %+v", row)
+		row := look(at)
+		if want := (usage.Spent{Daily: 7, Monthly: 7}); row.at.LibraryRevision != 3 || row.spent != want {
+			t.Errorf("got revision %d and %+v spent, want 3 and %+v", row.at.LibraryRevision, row.spent, want)
+		}
+		if err := row.state.Check(at); err != nil {
+			t.Errorf("got the key refused with %v, want it active", err)
 		}
 	}
 	if runs != 1 {

@@ -28,7 +28,7 @@ func TestAgentForCredits(t *testing.T) {
 	}
 	program := `files.write(\"out/sum\", String(19 + 23)); print(files.read(\"out/sum\"), files.list().length, Object.keys(data).length)`
 	if answer := caller.Do(t, `PUT /v1/sandbox/files {"path":"sum.js","data":"`+program+`"}`, ""); answer.Status != 200 {
-		t.Fatal(answer.Status, string(answer.Body))
+		t.Fatalf("storing sum.js: got %d %s, want 200", answer.Status, answer.Body)
 	}
 	answer := ask("run sum.js")
 	if got := answer.JSON(t); answer.Status != 200 || got["output"] != "42 2 0\n" || got["steps"] != 2.0 {
@@ -98,7 +98,7 @@ func TestAFileThatIsNoText(t *testing.T) {
 	caller.Key = buyCredits(t, running, `POST /v1/signup {"amountCents":300}`)
 	write := `files.write(\"b.js\", \"print(1) // x\\ud800y\")`
 	if answer := caller.Do(t, `PUT /v1/sandbox/files {"path":"a.js","data":"`+write+`"}`, ""); answer.Status != 200 {
-		t.Fatal(answer.Status, string(answer.Body))
+		t.Fatalf("storing a.js: got %d %s, want 200", answer.Status, answer.Body)
 	}
 	for _, c := range []struct{ goal, output string }{
 		{"run a.js", "The program printed nothing."},

@@ -107,7 +107,7 @@ func TestHostileCreators(t *testing.T) {
 	for run := 1; run <= 3; run++ {
 		hostileFeed(t, dir, run)
 		if last = account.Scroll(t, "{}"); last.Status != "completed" || run == 1 && last.ResultCounts.Videos == 0 {
-			t.Fatalf("scroll %d: %+v", run, last)
+			t.Fatalf("scroll %d: got %+v, want it completed, the first with videos", run, last)
 		}
 	}
 	a := newAgent(t, running, account.Key, "?toolsets=all", "")
@@ -132,7 +132,7 @@ func TestHostileCreators(t *testing.T) {
 		}
 		found, marked := outside(value, false)
 		if len(found) > 0 || len(text) > 16<<10 || refused && marked > 0 {
-			t.Errorf("%s: got %d bytes, refused %t, and outside of untrusted %.300q", what, len(text), refused, found)
+			t.Errorf("%s: got %d bytes (refused: %t), %d texts of creators and outside of untrusted %.300q; want at most %d bytes, nothing outside, and no text of a creator in a refusal", what, len(text), refused, marked, found, 16<<10)
 		}
 		return marked
 	}
@@ -170,7 +170,7 @@ func TestHostileCreators(t *testing.T) {
 			sent, _ := json.Marshal(arguments)
 			text, refused := a.try(t, tool.Name, string(sent))
 			if refused && tool.Name != "updateWorkspace" {
-				t.Errorf("%s %s is refused: %s", tool.Name, sent, text)
+				t.Errorf("%s %s: got the refusal %s, want an answer", tool.Name, sent, text)
 			}
 			shown[tool.Name] += check(tool.Name+" "+detail, []byte(text), refused)
 		}

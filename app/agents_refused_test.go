@@ -49,7 +49,7 @@ func TestAgentsAreRefusedAsOthers(t *testing.T) {
 		answer := running.Anonymous().Do(t, listTools, accepting)
 		answer.WantError(t, "unauthorized")
 		if got := answer.Header.Get("WWW-Authenticate"); answer.Status != http.StatusUnauthorized || !strings.HasPrefix(got, "Bearer") || !strings.Contains(string(answer.Body), "subscribeUrl") {
-			t.Errorf("got %d, WWW-Authenticate %q: %s", answer.Status, got, answer.Body)
+			t.Errorf("got %d, WWW-Authenticate %q: %s; want 401, a challenge of Bearer and a subscribeUrl", answer.Status, got, answer.Body)
 		}
 	})
 	t.Run("GET", func(t *testing.T) {
@@ -167,6 +167,7 @@ func TestAgentsNeverMeet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	named := 0
 	for _, tool := range list.Tools {
 		properties := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
 		arguments := map[string]any{}
@@ -184,18 +185,29 @@ func TestAgentsNeverMeet(t *testing.T) {
 				arguments[name] = map[string]any{"a": "b"}
 			case "key":
 				arguments[name] = "hashtag:espresso"
+			case "text":
+				arguments[name] = "- at least 500 views"
 			}
 		}
 		if tool.Name == "createScroll" || tool.Name == "setWorkspace" {
 			continue
 		}
 		sent, _ := json.Marshal(arguments)
-		text, _ := theirs.try(t, tool.Name, string(sent))
+		text, refused := theirs.try(t, tool.Name, string(sent))
+		if refused {
+			t.Errorf("%s %s: got the refusal %s, want an answer without the other's rows", tool.Name, sent, text)
+		}
+		if strings.Contains(string(sent), video) || strings.Contains(string(sent), scroll) {
+			named++
+		}
 		for _, id := range []string{video, scroll} {
 			if strings.Contains(text, id) {
-				t.Errorf("%s %s shows %s of another account: %s", tool.Name, sent, id, text)
+				t.Errorf("%s %s: got %s of another account in %s, want no id of it", tool.Name, sent, id, text)
 			}
 		}
+	}
+	if named < 10 {
+		t.Errorf("got %d calls with the ids of the other account, want at least 10", named)
 	}
 	if _, err := theirs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "scrollery://scrolls/" + scroll + "/coverage"}); err == nil {
 		t.Error("the coverage of another account's scroll is shown, want an error")
@@ -270,7 +282,8 @@ func TestAgentsInTheLog(t *testing.T) {
 	requests, _ := lines.split(t)
 	var got []string
 	for _, line := range requests {
-		if line["request_id"] == "" || line["took"] == "" {
+		id, _ := line["request_id"].(string)
+		if took, _ := line["took"].(string); id == "" || took == "" {
 			t.Errorf("got %v, want an id and a time", line)
 		}
 		_, known := line["account"]
@@ -313,13 +326,13 @@ func TestServerCard(t *testing.T) {
 			answer := running.Anonymous().Do(t, "GET "+path, "")
 			var card described
 			if err := json.Unmarshal(answer.Body, &card); err != nil || answer.Header.Get("Content-Type") != media {
-				t.Fatalf("got %s, %v: %s", answer.Header.Get("Content-Type"), err, answer.Body)
+				t.Fatalf("got %s, %v, want a card as %s: %s", answer.Header.Get("Content-Type"), err, media, answer.Body)
 			}
 			if diff := cmp.Diff(entry, card); diff != "" {
-				t.Errorf("the card is not the entry of docs/server.json (-entry +card):\n%s", diff)
+				t.Errorf("the card is not the entry of docs/server.json (-want +got):\n%s", diff)
 			}
 			if !strings.Contains(string(answer.Body), `"url": "`+running.BaseURL+`/mcp"`) || len(card.Description) > 100 {
-				t.Errorf("got %s", answer.Body)
+				t.Errorf("got %s, want the address %s/mcp and a description of at most 100 bytes", answer.Body, running.BaseURL)
 			}
 		})
 	}

@@ -97,7 +97,7 @@ func TestAgentsJourney(t *testing.T) {
 			for started.Scroll.Status != "completed" {
 				a.get(t, "getScroll", fmt.Sprintf(`{"id":%q,"waitSeconds":25}`, started.Scroll.ID), &started)
 				if s := started.Scroll.Status; a.calls > 12 || s == "failed" || s == "cancelled" {
-					t.Fatalf("after %d calls the scroll is %s", a.calls, s)
+					t.Fatalf("after %d calls the scroll is %s, want it completed within 12", a.calls, s)
 				}
 			}
 			var outliers struct {
@@ -183,7 +183,7 @@ func TestStructuredAnswers(t *testing.T) {
 			}
 			object, is := result.StructuredContent.(map[string]any)
 			if is != c.structured || is == (len(result.Content) > 0) || is && len(object) == 0 || result.IsError != (c.tool == "putRules") {
-				t.Errorf("got %d contents and structured content %v (an error: %t)", len(result.Content), result.StructuredContent, result.IsError)
+				t.Errorf("got %d contents, structured content %v and an error: %t; want structured content: %t, contents otherwise, and an error: %t", len(result.Content), result.StructuredContent, result.IsError, c.structured, c.tool == "putRules")
 			}
 		})
 	}

@@ -107,7 +107,7 @@ func TestWholeRequestAgainstItsFloor(t *testing.T) {
 		}
 	}
 	for _, fault := range faults {
-		t.Error(fault)
+		t.Errorf("got %s, want within the bar", fault)
 	}
 }
 
@@ -137,7 +137,7 @@ func benchRequest(t *testing.T, running *apptest.Running, account *apptest.Calle
 		w := &discard{header: http.Header{}}
 		running.Handler.ServeHTTP(w, r)
 		if w.status != 0 && w.status != http.StatusOK {
-			t.Fatalf("%s answered %d", path, w.status)
+			t.Fatalf("%s: got status %d, want 200", path, w.status)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestBriefsCite(t *testing.T) {
 		for _, s := range got.Sentences {
 			parts[s.Part] = true
 			if len(s.VideoIDs)+len(s.TrendKeys) == 0 || s.Text == "" {
-				t.Errorf("sentence %+v cites nothing", s)
+				t.Errorf("got the sentence %+v, want a text with at least one video or trend", s)
 			}
 			for _, id := range append(s.VideoIDs, s.TrendKeys...) {
 				if !strings.Contains(shown, `"`+id+`"`) {
@@ -76,7 +76,7 @@ func TestBriefsCite(t *testing.T) {
 			}
 		}
 		if !parts["works"] || !parts["opening"] || !parts["make"] {
-			t.Errorf("got parts %v of %+v", parts, got.Sentences)
+			t.Errorf("got the parts %v, want works, opening and make: %+v", parts, got.Sentences)
 		}
 		if left := gift(t, running, account, 1); left != 120-50+1 {
 			t.Errorf("got %d credits, want 71", left)
@@ -157,7 +157,7 @@ func TestOneBriefAtATimeOnTwoServers(t *testing.T) {
 	account := running.Account(t, "pro")
 	account.Get(t, setBrief, &struct{}{})
 	if s := account.Scroll(t, "{}"); s.Status != "completed" {
-		t.Fatalf("scroll: %+v", s)
+		t.Fatalf("got the scroll %+v, want it completed", s)
 	}
 	gift(t, running, account, 60)
 	got := make(chan *apptest.Answer, 2)
@@ -167,10 +167,10 @@ func TestOneBriefAtATimeOnTwoServers(t *testing.T) {
 	go draft(other)
 	select {
 	case <-asked:
-		t.Error("the model is asked for a second brief while the first is drafted")
+		t.Error("got a second question to the model while the first brief is drafted, want it to wait")
 		answer <- `{"sentences":[]}`
 	case early := <-got:
-		t.Errorf("before the first brief has ended: got %d %s", early.Status, early.Body)
+		t.Errorf("got the answer %d %s before the first brief has ended, want none", early.Status, early.Body)
 	case <-time.After(500 * time.Millisecond):
 	}
 	answer <- `{"sentences":[{"part":"works","text":"Water first.","facts":[1]}]}`

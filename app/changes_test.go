@@ -46,12 +46,12 @@ func TestTheFeedHasWhatHappened(t *testing.T) {
 			ids = append(ids, c["id"].(string))
 			for name := range c {
 				if !slices.Contains(known, name) {
-					t.Errorf("a change has a member %s: %v", name, c)
+					t.Errorf("got a change with the member %s, want only %v: %v", name, known, c)
 				}
 			}
 		}
 		if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
-			t.Errorf("the ids are not in order, or repeat: %v", ids)
+			t.Errorf("got the ids %v, want them in order and each once", ids)
 		}
 		for kind, want := range map[string]int{
 			"workspace.changed": 1, "rules.changed": 1, "scroll.started": 1, "scroll.stage": 6, "scroll.completed": 1, "video.added": scroll.ResultCounts.Videos,

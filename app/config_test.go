@@ -89,8 +89,11 @@ func TestAFileThatNamesNothingChangesNothing(t *testing.T) {
 	for _, text := range []string{"", "\n", "# addr: 1\n", "---\n", "{}", "null", "billing:\n# pro: {}\n", "billing:\n  pro:\n    # label: x\naddr:\n", "scrolls: {templates: {default: }}\nroles:\n"} {
 		t.Run(fmt.Sprintf("%q changes nothing", text), func(t *testing.T) {
 			got, err := load(text)
-			if err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("%q: %v: differs from the defaults", text, err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+				t.Errorf("%q differs from the defaults (-want +got):\n%s", text, diff)
 			}
 		})
 	}
@@ -155,11 +158,13 @@ func TestSpeechHasAnEndpointOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings, secrets := cfg.Plugins.Settings, cfg.Plugins.Secrets
-	if settings["speech"]["endpoint"] != given[app.Prefix+"SPEECH_URL"] || settings["speech"]["model"] != "" || secrets["speech"]["key"] != "sk-speech" {
-		t.Errorf("speech has %v", settings["speech"])
-	}
-	if settings["vision"]["endpoint"] != given[app.Prefix+"MODEL_URL"] || settings["vision"]["model"] != "seer" || secrets["vision"]["key"] != "" {
-		t.Errorf("vision has %v", settings["vision"])
+	for stage, want := range map[string][]string{
+		"speech": {given[app.Prefix+"SPEECH_URL"], "", "sk-speech"},
+		"vision": {given[app.Prefix+"MODEL_URL"], "seer", ""},
+	} {
+		if diff := cmp.Diff(want, []string{settings[stage]["endpoint"], settings[stage]["model"], secrets[stage]["key"]}); diff != "" {
+			t.Errorf("endpoint, model and key of %s (-want +got):\n%s", stage, diff)
+		}
 	}
 	for _, address := range []string{"models.example.com", "ftp://models.example.com", "https://user:pass@models.example.com"} {
 		t.Run(address+" is refused", func(t *testing.T) {

@@ -98,7 +98,7 @@ func TestConnectionsBeyondTheMostWait(t *testing.T) {
 	select {
 	case <-accepted:
 	case <-time.After(10 * time.Second):
-		t.Fatal("got no second connection after the first one ended")
+		t.Fatal("got no second connection within 10 s after the first one ended, want it accepted")
 	}
 }
 
@@ -118,7 +118,7 @@ func TestAClientThatReadsNothingIsEnded(t *testing.T) {
 			t.Errorf("got %v, want the deadline of the write", err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("the write goes on")
+		t.Fatal("got no end of the write within 20 s, want its deadline to end it")
 	}
 }
 

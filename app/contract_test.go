@@ -433,7 +433,7 @@ func TestContractOnREST(t *testing.T) {
 				}
 			}
 			if c.want == http.StatusMethodNotAllowed && answer.Header.Get("Allow") == "" {
-				t.Error("405 without Allow")
+				t.Error("got 405 without an Allow header, want the allowed methods")
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func diagnose(t *testing.T, cfg app.Config) map[string]finding {
 		all[one.Check], bad = one, bad || one.Status == "FAIL"
 	}
 	if bad != (err != nil) || bad == report.OK {
-		t.Errorf("a check fails: %v, error %v, ok %v", bad, err, report.OK)
+		t.Errorf("got the error %v and ok %t with a failed check: %t; want an error, and not ok, exactly where a check fails", err, report.OK, bad)
 	}
 	return all
 }
@@ -97,7 +97,7 @@ func TestDoctorReportsWhatServingRefuses(t *testing.T) {
 	}
 	var out bytes.Buffer
 	if err := app.Doctor(t.Context(), cfg, &out, false); err == nil || !strings.Contains(out.String(), `there is no stage "nobody"`) {
-		t.Errorf("%v\n%s", err, out.String())
+		t.Errorf("got %v, want an error and the finding that there is no stage \"nobody\":\n%s", err, out.String())
 	}
 }
 

@@ -157,7 +157,7 @@ func serveAlone(t *testing.T, database string, videos, readers int, config strin
 	})
 	for deadline := time.Now().Add(time.Minute); app.Ready(t.Context(), cfg, io.Discard) != nil; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the server is not ready within a minute")
+			t.Fatal("got no readiness within a minute, want the server ready")
 		}
 	}
 	commands, err := app.NewOperator(t.Context(), cfg, app.NewLog(os.Stderr, cfg.LogLevel))
@@ -321,7 +321,7 @@ func (s *alone) startScrolls(ctx context.Context, t *testing.T) {
 					return true
 				}
 			}
-			t.Errorf("a scroll of another tenant after 30 s: %d %s", status, body)
+			t.Errorf("another tenant's scroll: got %d %s after 30 s, want it further", status, body)
 			return false
 		}
 		if !waitFor(func(status string) bool { return status != "queued" }) {

@@ -79,7 +79,7 @@ func TestImportsRunDownward(t *testing.T) {
 				continue
 			}
 			if !allowed(law.may, inside) {
-				t.Errorf("%s imports %s: %s", path, inside, law.why)
+				t.Errorf("%s imports %s, want only %v of this module: %s", path, inside, law.may, law.why)
 			}
 		}
 	})
@@ -101,7 +101,7 @@ func TestModulesHaveOneFileALibrary(t *testing.T) {
 					continue
 				}
 				if !startsWithAny(filepath.Base(path), files) {
-					t.Errorf("%s imports %s, which belongs in %s*.go", path, imported, strings.Join(files, "*.go, "))
+					t.Errorf("%s imports %s, want it only in %s*.go", path, imported, strings.Join(files, "*.go, "))
 				}
 			}
 		}
@@ -172,6 +172,7 @@ func eachFile(t *testing.T, visit func(path string, imports []string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	files := 0
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -192,6 +193,7 @@ func eachFile(t *testing.T, visit func(path string, imports []string)) {
 		if err != nil {
 			return err
 		}
+		files++
 		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ImportsOnly)
 		if err != nil {
 			return err
@@ -209,5 +211,8 @@ func eachFile(t *testing.T, visit func(path string, imports []string)) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if files < 500 {
+		t.Errorf("read %d files, want the whole tree", files)
 	}
 }

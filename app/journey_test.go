@@ -79,7 +79,7 @@ func TestDatabasesAgree(t *testing.T) {
 			}))
 			for _, view := range views {
 				if diff := cmp.Diff(want[view], timeless(t, account.Do(t, view, ""))); diff != "" {
-					t.Errorf("%s differs (-sqlite +%s):\n%s", view, name, diff)
+					t.Errorf("%s on %s differs from SQLite (-want +got):\n%s", view, name, diff)
 				}
 			}
 		})

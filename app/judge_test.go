@@ -50,13 +50,13 @@ func TestModelJudgesRulesOverTheHousesProxy(t *testing.T) {
 			Scroll struct{ Progress screened }
 		}
 		if err := json.Unmarshal(account.Do(t, "GET /v1/scrolls?id="+done.ID, "").Body, &got); err != nil || done.Status != "completed" {
-			t.Fatal(done, err)
+			t.Fatalf("got the scroll %+v, %v, want it completed", done, err)
 		}
 		return account, got.Scroll.Progress
 	}
 	account, with := scroll()
 	if with.Dropped == 0 || int64(with.Dropped) != asked.Load()/3 || len(with.DroppedByRule) != 1 || with.DroppedByRule[0].Rule != "Be kind" || len(with.UnclearRules)+len(with.ScreenNotes) > 0 {
-		t.Errorf("with a model: %+v after %d questions", with, asked.Load())
+		t.Errorf("got %+v after %d questions, want a third of the questions dropped, all by the rule \"Be kind\", and no rule unclear or note", with, asked.Load())
 	}
 	var listed struct {
 		Verdicts []struct {
@@ -70,7 +70,7 @@ func TestModelJudgesRulesOverTheHousesProxy(t *testing.T) {
 	}
 	for _, v := range listed.Verdicts {
 		if !v.Dropped || v.Rule != "Be kind" || !strings.HasPrefix(v.RuleID, "rule_") || !strings.Contains(v.Reason, "model") || v.ExternalID == "" || !strings.HasPrefix(v.ScrollID, "scr_") {
-			t.Errorf("verdict: %+v", v)
+			t.Errorf("got the verdict %+v, want a video dropped by the model for \"Be kind\", with the ids of its rule and scroll", v)
 		}
 	}
 	down.Store(true)

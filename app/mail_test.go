@@ -84,7 +84,7 @@ func (o *postOffice) wait(t *testing.T, to string) (letter string, tries int) {
 			return letter, tries
 		}
 	}
-	t.Fatalf("no letter to %s after %d tries", to, tries)
+	t.Fatalf("got no letter to %s after %d tries and 30 s, want one", to, tries)
 	return "", 0
 }
 
@@ -141,7 +141,7 @@ func TestMailedCodesThroughTheQueue(t *testing.T) {
 		}
 		match := mailedCode.FindStringSubmatch(letter)
 		if match == nil {
-			t.Fatal(letter)
+			t.Fatalf("got the letter %s, want a code of six digits", letter)
 		}
 		link := "/recover/" + mailedLink.FindStringSubmatch(textOf(t, letter))[1]
 		if page := nobody.Do(t, "GET "+link, ""); page.Status != http.StatusOK || !strings.Contains(string(page.Body), "acct_") {

@@ -57,7 +57,7 @@ func (v *visitor) exchange(t *testing.T, code string, replaced ...string) (out t
 	}
 	got := v.post(t, "/oauth/token", form)
 	if err := json.Unmarshal([]byte(got.body), &out); err != nil || got.header.Get("Cache-Control") != "no-store" {
-		t.Fatalf("got %d, Cache-Control %s, %v: %s", got.status, got.header.Get("Cache-Control"), err, got.body)
+		t.Fatalf("got %d, Cache-Control %q, %v, want JSON that is not stored: %s", got.status, got.header.Get("Cache-Control"), err, got.body)
 	}
 	out.status = got.status
 	return out
@@ -76,7 +76,11 @@ func (v *visitor) granted(t *testing.T, email string, scopes ...string) (code st
 // opens reports whether a key is in force.
 func opens(t *testing.T, running *apptest.Running, key string) bool {
 	t.Helper()
-	return running.Anonymous().WithKey(key).Do(t, "GET /v1/rules", "").Status == http.StatusOK
+	answer := running.Anonymous().WithKey(key).Do(t, "GET /v1/rules", "")
+	if answer.Status != http.StatusOK && answer.Status != http.StatusUnauthorized {
+		t.Errorf("reading the rules: got %d, want 200 with a valid key and 401 otherwise: %s", answer.Status, answer.Body)
+	}
+	return answer.Status == http.StatusOK
 }
 
 // TestStolenCodes: a code serves the client to which it was given, once and soon.
@@ -95,7 +99,7 @@ func TestStolenCodes(t *testing.T) {
 				t.Errorf("got %d %q, want invalid_grant", again.status, again.Error)
 			}
 			if opens(t, running, first.Token) {
-				t.Error("the session is still in force")
+				t.Error("got an answer for the session whose code came twice, want it refused")
 			}
 		})
 		t.Run("racing for a code", func(t *testing.T) {
@@ -112,11 +116,11 @@ func TestStolenCodes(t *testing.T) {
 					continue
 				}
 				if served++; opens(t, running, answer.Token) {
-					t.Error("the session is still in force")
+					t.Error("got an answer for a session whose code came six times, want it refused")
 				}
 			}
-			if served > 1 {
-				t.Errorf("%d of the racers got a session, want at most 1", served)
+			if served != 1 {
+				t.Errorf("%d of the racers got a session, want 1", served)
 			}
 		})
 		for name, c := range map[string]struct{ field, value string }{
@@ -224,7 +228,7 @@ func TestForeignForms(t *testing.T) {
 				t.Errorf("got %d %q, want what was asked for and allowed", got.status, got.Scope)
 			}
 			if opened := running.Anonymous().WithKey(got.Token).Do(t, `POST /v1/api_keys/sessions {"scopes":["rules:read"]}`, ""); opened.Status != http.StatusForbidden {
-				t.Errorf("the session made another: %d %s", opened.Status, opened.Body)
+				t.Errorf("a session that makes another: got %d %s, want 403", opened.Status, opened.Body)
 			}
 		})
 		t.Run("one of two accounts of an address", func(t *testing.T) {
@@ -247,7 +251,7 @@ func TestForeignForms(t *testing.T) {
 		t.Run("a person who denies it", func(t *testing.T) {
 			got := person.post(t, "/oauth/authorize", person.signIn(t, askURL(running), running.Account(t, "pro").Email).with("answer", "deny"))
 			if !strings.HasPrefix(got.location, programBack+"?error=access_denied&") {
-				t.Errorf("got %d, sent to %s", got.status, got.location)
+				t.Errorf("got %d, sent to %q, want the program's address with access_denied", got.status, got.location)
 			}
 		})
 		t.Run("a page that was left open too long", func(t *testing.T) {
@@ -283,19 +287,19 @@ func TestGuessedSignIns(t *testing.T) {
 		t.Run("an address without an account", func(t *testing.T) {
 			known, unknown := running.Account(t, "pro").Email, "nobody@example.com"
 			pages := map[string]view{}
-			for _, email := range []string{known, unknown} {
+			for _, email := range []string{unknown, known} { // so that a letter to the first would come first
 				pages[email] = person.post(t, "/oauth/authorize", person.open(t, askURL(running)).with("email", email))
 			}
 			person.mailed(t, known, 0)
 			blank := func(v view) string { return strings.ReplaceAll(v.body, v.form().Get("ticket"), "") }
 			if diff := cmp.Diff(blank(pages[known]), blank(pages[unknown])); diff != "" {
-				t.Errorf("the pages differ (-known +unknown):\n%s", diff)
+				t.Errorf("the page for an unknown address differs from that for a known one (-want +got):\n%s", diff)
 			}
 			if got := person.post(t, "/oauth/authorize", pages[unknown].with("code", "123456")); got.status != http.StatusBadRequest {
 				t.Errorf("got %d, want 400", got.status)
 			}
 			if codes := person.codes(t, unknown); len(codes) > 0 {
-				t.Errorf("%d codes were mailed to an address without an account", len(codes))
+				t.Errorf("got %d codes mailed to an address without an account, want none", len(codes))
 			}
 		})
 		t.Run("a code is of its purpose", func(t *testing.T) {
@@ -303,7 +307,7 @@ func TestGuessedSignIns(t *testing.T) {
 			person.post(t, "/oauth/authorize", person.open(t, askURL(running)).with("email", account.Email))
 			got := running.Anonymous().Read(t, `POST /v1/api_keys/reissue {"email":"`+account.Email+`","code":"`+person.mailed(t, account.Email, 0)+`"}`)
 			if !strings.Contains(got, "invalid_code") || !opens(t, running, account.Key) {
-				t.Errorf("a sign-in code replaced keys: %s", got)
+				t.Errorf("a sign-in code for a new key: got %s, want invalid_code, and the old key to work", got)
 			}
 		})
 	}, reached)
@@ -348,7 +352,7 @@ func TestSignInRates(t *testing.T) {
 		return person.open(t, askURL(running, "client_id", "https://example.com/none.json")).status == http.StatusTooManyRequests
 	})
 	if n := site.asked.Load(); !slowed || n > 21 {
-		t.Errorf("after 25 pages the site was asked %d times, slowed: %t", n, slowed)
+		t.Errorf("after 25 pages the site was asked %d times (slowed down: %t), want at most 21, and 429 from then on", n, slowed)
 	}
 }
 
@@ -400,7 +404,7 @@ func TestWrongRequests(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := person.open(t, askURL(running, c.field, c.value))
 			if got.status != http.StatusBadRequest || got.location != "" || strings.Contains(got.body, "<form") {
-				t.Errorf("got %d, sent to %q: %s", got.status, got.location, got.body)
+				t.Errorf("got %d, sent to %q, want 400, without a form and sent nowhere: %s", got.status, got.location, got.body)
 			}
 			returns := strings.Contains(got.body, `href="`+programBack+"?error="+c.returns+"&amp;")
 			if (c.returns != "") != returns || c.returns == "" && strings.Contains(got.body, "href=") {
@@ -411,21 +415,21 @@ func TestWrongRequests(t *testing.T) {
 	t.Run("the port of loopback is any", func(t *testing.T) {
 		got := person.open(t, askURL(running, "redirect_uri", "http://127.0.0.1:1/callback"))
 		if got.status != http.StatusOK || !strings.Contains(got.body, "127.0.0.1:1 is your own machine") {
-			t.Errorf("got %d: %s", got.status, got.body)
+			t.Errorf("got %d, want 200 and a page that names 127.0.0.1:1 as the own machine: %s", got.status, got.body)
 		}
 		if strings.Contains(got.body, "bank") || strings.Contains(got.body, "<script") || !strings.Contains(got.body, "<strong>example.com</strong>") {
-			t.Errorf("the page trusts the document: %s", got.body)
+			t.Errorf("got %s, want example.com as the name, and neither the document's \"bank\" nor its script", got.body)
 		}
 	})
 	t.Run("parameters twice", func(t *testing.T) {
 		if got := person.open(t, askURL(running)+"&state=2"); got.status != http.StatusBadRequest || strings.Contains(got.body, "<form") {
-			t.Errorf("got %d: %s", got.status, got.body)
+			t.Errorf("got %d, want 400 without a form: %s", got.status, got.body)
 		}
 	})
 	t.Run("an address that is none", func(t *testing.T) {
 		got := person.post(t, "/oauth/authorize", person.open(t, askURL(running)).with("email", "<x>"))
 		if got.status != http.StatusBadRequest || !strings.Contains(got.body, "Type the mail address") {
-			t.Errorf("got %d: %s", got.status, got.body)
+			t.Errorf("got %d, want 400 and a request for the mail address: %s", got.status, got.body)
 		}
 	})
 }

@@ -154,7 +154,7 @@ func (v *visitor) mailed(t *testing.T, email string, after int) (code string) {
 			return codes[len(codes)-1]
 		}
 	}
-	t.Fatalf("no sign-in code came for %s", email)
+	t.Fatalf("got no more than %d sign-in codes for %s within a minute, want another", after, email)
 	return ""
 }
 
@@ -189,15 +189,15 @@ func (v *visitor) signIn(t *testing.T, address, email string) view {
 	before := len(v.codes(t, email))
 	first := v.open(t, address)
 	if first.status != http.StatusOK || !strings.Contains(first.body, "Send me a code") {
-		t.Fatalf("got %d: %s", first.status, first.body)
+		t.Fatalf("the authorization address: got %d, want 200 and the form for a mail address: %s", first.status, first.body)
 	}
 	second := v.post(t, "/oauth/authorize", first.with("email", email))
 	if second.status != http.StatusOK {
-		t.Fatalf("got %d: %s", second.status, second.body)
+		t.Fatalf("the mail address: got %d, want 200: %s", second.status, second.body)
 	}
 	third := v.post(t, "/oauth/authorize", second.with("code", v.mailed(t, email, before)))
 	if third.status != http.StatusOK || !strings.Contains(third.body, `name="account"`) {
-		t.Fatalf("got %d: %s", third.status, third.body)
+		t.Fatalf("the code: got %d, want 200 and the accounts to choose from: %s", third.status, third.body)
 	}
 	return third
 }
@@ -212,7 +212,7 @@ func (v *visitor) allow(t *testing.T, consent view, scopes ...string) url.Values
 	form["allow"] = scopes
 	answer := v.post(t, "/oauth/authorize", form)
 	if answer.status != http.StatusSeeOther {
-		t.Fatalf("got %d: %s", answer.status, answer.body)
+		t.Fatalf("the consent: got %d, want 303: %s", answer.status, answer.body)
 	}
 	back, err := url.Parse(answer.location)
 	if err != nil || !strings.HasPrefix(answer.location, programBack+"?") {
@@ -304,7 +304,7 @@ func revokeCurrent(t *testing.T, running *apptest.Running, account *apptest.Call
 		account.Get(t, fmt.Sprintf("POST /v1/api_keys/revoke {\"id\":%q}", key.ID), &struct{}{})
 		return
 	}
-	t.Errorf("the session is not in the list of keys: %+v", list)
+	t.Errorf("got the keys %+v, want the session among them", list)
 }
 
 // TestSignInMetadata: programs find the way by the standards' documents.
@@ -316,7 +316,7 @@ func TestSignInMetadata(t *testing.T) {
 		answer := newVisitor(running).open(t, running.BaseURL+path)
 		out := map[string]any{}
 		if err := json.Unmarshal([]byte(answer.body), &out); err != nil || answer.status != http.StatusOK || answer.header.Get("Content-Type") != "application/json" {
-			t.Fatalf("%s: got %d, %v: %s", path, answer.status, err, answer.body)
+			t.Fatalf("%s: got %d, %q, %v, want 200 and JSON: %s", path, answer.status, answer.header.Get("Content-Type"), err, answer.body)
 		}
 		return out
 	}
@@ -354,7 +354,7 @@ func TestSignInMetadata(t *testing.T) {
 	t.Run("the challenge of /mcp", func(t *testing.T) {
 		answer := running.Anonymous().Do(t, "POST /mcp?toolsets=all {}", "")
 		if got := answer.Header.Get("WWW-Authenticate"); !strings.HasPrefix(got, `Bearer resource_metadata="`+running.BaseURL+`/.well-known/oauth-protected-resource/mcp?toolsets=all", scope="workspace:read `) {
-			t.Errorf("got %s", got)
+			t.Errorf("got the challenge %s, want the address of this resource's metadata, and scopes from workspace:read on", got)
 		}
 		if got := running.Anonymous().WithKey("scr_sess_wrong").Do(t, "POST /mcp {}", "").Header.Get("WWW-Authenticate"); !strings.HasSuffix(got, `, error="invalid_token"`) {
 			t.Errorf("got %s, want that the key is wrong", got)

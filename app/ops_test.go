@@ -52,7 +52,7 @@ func becomes(t *testing.T, running *apptest.Running, status int, words string) {
 		if answer.status == status && strings.Contains(answer.text, words) {
 			t.Logf("%d after %v: %s", status, time.Since(began).Round(time.Millisecond), strings.TrimSpace(answer.text))
 			if status == http.StatusServiceUnavailable && answer.header.Get("Retry-After") == "" {
-				t.Error("no Retry-After")
+				t.Error("got 503 without Retry-After, want a time")
 			}
 			return
 		}
@@ -130,7 +130,7 @@ func TestReadinessNoticesALostDatabase(t *testing.T) {
 	}
 	line := newCable(t, address.Host)
 	address.Host = line.Address()
-	running := apptest.Start(t, func(cfg *app.Config) { cfg.DatabaseURL = address.String() })
+	running := apptest.Start(t, sampleFeed, func(cfg *app.Config) { cfg.DatabaseURL = address.String() })
 	caller := running.Account(t, "pro")
 	const write = `PUT /v1/workspace {"description":"Filter coffee"}`
 	caller.Get(t, `POST /v1/workspace {"description":"Coffee"}`, new(any))
@@ -153,8 +153,8 @@ func TestReadinessNoticesALostDatabase(t *testing.T) {
 		t.Errorf("the workspace is %s, want the answered description", got)
 	}
 	caller.Get(t, write, new(any))
-	if ended := caller.Scroll(t, `{}`); ended.Status != "completed" && ended.Status != "failed" {
-		t.Errorf("a scroll after the loss is %s", ended.Status)
+	if ended := caller.Scroll(t, `{}`); ended.Status != "completed" {
+		t.Errorf("a scroll after the loss: got %s, want it completed", ended.Status)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestMetricsOfAJourney(t *testing.T) {
 					found++
 					short := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
 					if exported[name] == "" && exported[short] != "histogram" {
-						t.Errorf("%s reads %s, which the server does not export", file, name)
+						t.Errorf("%s reads %s: got no such metric from the server, want it exported", file, name)
 					}
 				}
 			}
@@ -240,7 +240,7 @@ func TestWaitingJobsAreCounted(t *testing.T) {
 				return
 			}
 			if time.Now().After(end) {
-				t.Fatalf("the job that waits is not counted; the oldest is %v s", age)
+				t.Fatalf("got no count of the waiting job within 10 s, or an oldest of %v s; want one job, of at least 3600 s", age)
 			}
 		}
 	})
@@ -268,7 +268,7 @@ func TestFailedMailAndWebhooksAreCounted(t *testing.T) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("counted mail: %v, webhook: %v", mail, webhook)
+			t.Fatalf("got failures counted of mail: %t, of the webhook: %t; want both within 20 s", mail, webhook)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func TestAgentWithAnEndpoint(t *testing.T) {
 				b := newAgentBench(t, db, server.URL)
 				answer, err := b.room.RunAgent(b.ctx, "find the answer")
 				if c.failed != apierr.Is(err, apierr.UpstreamError) || !c.failed && err != nil {
-					t.Fatalf("%+v, %v", answer, err)
+					t.Fatalf("got %+v, %v, want an upstream_error: %t, and no other error", answer, err, c.failed)
 				}
 				if !strings.Contains(answer.Output, c.output) || answer.Steps != c.steps {
 					t.Errorf("%d steps: %s, want Output with %v and Steps %v", answer.Steps, answer.Output, c.output, c.steps)
@@ -223,7 +223,7 @@ func (s *script) check(t *testing.T, wanted []string) {
 	last := s.asked[len(s.asked)-1]
 	for _, text := range wanted {
 		if !strings.Contains(last.raw, text) {
-			t.Errorf("the endpoint was never told %q", text)
+			t.Errorf("got the last question %s, want %q in it", last.raw, text)
 		}
 	}
 	for _, one := range s.asked {
@@ -233,7 +233,7 @@ func (s *script) check(t *testing.T, wanted []string) {
 		for _, message := range one.Messages {
 			text := fmt.Sprint(message.Content)
 			if strings.Contains(text, "SYSTEM:") && (message.Role != "tool" || !strings.HasPrefix(text, `{"ok":true,"untrusted":"`)) {
-				t.Errorf("a caption stands in a message of the %s: %s", message.Role, text)
+				t.Errorf("got a caption in a message of the role %s, want it only under untrusted in answers of tools: %s", message.Role, text)
 			}
 		}
 		if len(one.Tools) != 5 {
@@ -242,7 +242,7 @@ func (s *script) check(t *testing.T, wanted []string) {
 		for _, tool := range one.Tools {
 			p := tool.Function.Parameters
 			if !tool.Function.Strict || p.AdditionalProperties == nil || *p.AdditionalProperties || len(p.Required) != len(p.Properties) {
-				t.Errorf("%s is not strict: %+v", tool.Function.Name, p)
+				t.Errorf("the tool %s: got %+v (strict: %t), want it strict, with every property required and no other allowed", tool.Function.Name, p, tool.Function.Strict)
 			}
 		}
 	}

@@ -182,10 +182,8 @@ func TestAModelFindsTheTerms(t *testing.T) {
 	if plan.Method != "plan" || len(plan.Seeds) != 2 || plan.Seeds[0].Handle != "kettle.co" || plan.Seeds[1].Term != "gooseneck" || len(plan.Notes) > 0 {
 		t.Errorf(`plan %+v, want Method "plan", 2 Seeds, Handle "kettle.co", Term "gooseneck" and no Notes`, plan)
 	}
-	for _, c := range got.Scroll.Progress.Coverage {
-		if c.Platform == "youtube" && c.Seed == "gooseneck" && (c.Outcome != "ok" || c.Returned != 1) {
-			t.Errorf("%+v", c)
-		}
+	if c := on(t, got.Scroll.Progress.Coverage, "youtube")["gooseneck"]; c.Outcome != "ok" || c.Returned != 1 {
+		t.Errorf(`got %+v of the term, want Outcome "ok" and 1 Returned`, c)
 	}
 	if n := p.youtube.Count("search"); n != 1 {
 		t.Errorf("%d searches, want 1", n)
@@ -265,14 +263,17 @@ func TestOneBreaksOffOneAnswersOneIsDown(t *testing.T) {
 		}
 	}
 	account.Get(t, "GET /v1/library?limit=25", &library)
-	unseen := 0
+	unseen, unshared := 0, 0
 	for _, item := range library.Videos {
 		if string(item.Metrics["views"]) == "null" {
 			unseen++
 		}
-		if item.Platform == "instagram" && string(item.Metrics["shares"]) != "null" {
-			t.Errorf("shares that nobody gave: %s", item.Metrics)
+		if item.Platform == "instagram" && string(item.Metrics["shares"]) == "null" {
+			unshared++
 		}
+	}
+	if unshared != seen["instagram"] {
+		t.Errorf("%d of Instagram's videos have null as their shares, want all %d: %+v", unshared, seen["instagram"], library.Videos)
 	}
 	if unseen != 1 {
 		t.Errorf("%d videos have no views, want the hashtag's: %+v", unseen, library.Videos)

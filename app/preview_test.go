@@ -105,10 +105,10 @@ func comparePreview(t *testing.T, rules string, configure ...func(*app.Config)) 
 		}
 	}
 	if dropped < 3 || len(got)-dropped < 3 {
-		t.Fatalf("the preview drops %d of %d videos: the rules do not tell them apart", dropped, len(got))
+		t.Fatalf("the preview drops %d of %d videos, want rules that drop and keep at least 3 each", dropped, len(got))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("verdicts of the scroll - and of the preview +:\n%s", diff)
+		t.Errorf("the verdicts of the preview differ from those of the scroll (-want +got):\n%s", diff)
 	}
 	t.Logf("%d videos compared, %d dropped", len(got), dropped)
 	comparePreviewAnswers(t, before, rules, sample, len(got), dropped)
@@ -132,7 +132,7 @@ func comparePreviewAnswers(t *testing.T, account *apptest.Caller, rules string, 
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(rest, rpc); diff != "" {
-		t.Errorf("REST - Connect +:\n%s", diff)
+		t.Errorf("Connect differs from REST (-want +got):\n%s", diff)
 	}
 	want := [6]int{judged, judged - dropped, dropped, dropped, 0, 0}
 	if got := [6]int{rest.Judged, rest.Kept, rest.Dropped, rest.NewlyDropped, rest.NewlyKept, rest.CurrentVersion}; got != want {

@@ -51,10 +51,10 @@ func TestTenantsShareWhatASiteAllows(t *testing.T) {
 			c := on(t, got.Scroll.Progress.Coverage, "youtube")["kettle.co"]
 			units := quotaNamed(t, running, "units")
 			if c.Outcome != turn.outcome || (turn.outcome == "ok") != (c.Returned == 50) {
-				t.Errorf("scroll %d (%s): %+v", i, scroll.Status, c)
+				t.Errorf("scroll %d (%s): got %+v, want %q, with 50 records where it is ok and not otherwise", i, scroll.Status, c, turn.outcome)
 			}
-			if turn.outcome == "quota" && (c.RetryAt == nil || *c.RetryAt != units.RenewsAt.UnixMilli() || time.Until(units.RenewsAt) > 25*time.Hour) {
-				t.Errorf("scroll %d: another try at %v, renewed at %v", i, c.RetryAt, units.RenewsAt)
+			if turn.outcome == "quota" && (c.RetryAt == nil || *c.RetryAt != units.RenewsAt.UnixMilli() || time.Until(units.RenewsAt) <= 0 || time.Until(units.RenewsAt) > 25*time.Hour) {
+				t.Errorf("scroll %d: got another try at %v (milliseconds), want it at the renewal %v, within the next 25 hours", i, c.RetryAt, units.RenewsAt)
 			}
 			if want := []int64{3, turn.left}; !slices.Equal(estimated, want) {
 				t.Errorf("scroll %d: estimated to need and left: %v, want %v", i, estimated, want)
@@ -63,7 +63,7 @@ func TestTenantsShareWhatASiteAllows(t *testing.T) {
 				t.Errorf("scroll %d: %+v, want %d used by %d", i, units, turn.used, turn.tenants)
 			}
 			if asked := int64(len(p.youtube.Asked())); asked != turn.used {
-				t.Errorf("scroll %d: the site was asked %d times, and %d units were granted", i, asked, turn.used)
+				t.Errorf("scroll %d: the site was asked %d times, want one for each of the %d units that were granted", i, asked, turn.used)
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func quotaNamed(t *testing.T, running *apptest.Running, name string) operator.Qu
 			return q
 		}
 	}
-	t.Fatalf("there is no quota %s among %+v", name, all)
+	t.Fatalf("got the quotas %+v, want one of youtube with the name %s", all, name)
 	return operator.Quota{}
 }
 

@@ -39,7 +39,7 @@ func TestOnlyTheStoreRunsSQL(t *testing.T) {
 					excused[path] = true
 					continue
 				}
-				t.Errorf("%s: use Ent or store.Hot, which add the tenant", call)
+				t.Errorf("%s runs SQL, want Ent or store.Hot, which add the tenant", call)
 			}
 			return err
 		})
@@ -52,7 +52,7 @@ func TestOnlyTheStoreRunsSQL(t *testing.T) {
 	}
 	for path := range rawSQL {
 		if !excused[path] {
-			t.Errorf("%s runs no SQL: remove it from rawSQL", path)
+			t.Errorf("%s runs no SQL, want it out of rawSQL", path)
 		}
 	}
 }

@@ -56,5 +56,5 @@ func TestReadyWaitsForNoPlugin(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("the plugin that cannot be called is not named: %q", probe())
+	t.Errorf("got %q after 20 s, want the line \"plugin slow: refused\"", probe())
 }

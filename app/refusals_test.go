@@ -59,7 +59,7 @@ func TestEveryRefusalIsReached(t *testing.T) {
 	})
 	for _, kind := range faultKinds(t) {
 		if !reached[kind] {
-			t.Errorf("no call is refused with %s", kind)
+			t.Errorf("got no refusal with %s in any case, want one for each kind", kind)
 		}
 	}
 }
@@ -80,17 +80,17 @@ func checkRefusal(t *testing.T, document *apptest.Document, c refusalCase) {
 	}
 	for name := range body {
 		if _, listed := c.fields[name]; !listed && name != "error" && name != "message" {
-			t.Errorf("there is a %s: %s", name, answer.Body)
+			t.Errorf("got the member %s, want only error, message and what the case lists: %s", name, answer.Body)
 		}
 	}
 	if c.status == http.StatusTooManyRequests {
 		seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
 		if err != nil || float64(seconds) != body["retryAfter"] || seconds < 1 {
-			t.Errorf("Retry-After %q, retryAfter %v", answer.Header.Get("Retry-After"), body["retryAfter"])
+			t.Errorf("got Retry-After %q and retryAfter %v, want the same whole number of at least 1", answer.Header.Get("Retry-After"), body["retryAfter"])
 		}
 	}
 	if c.status == http.StatusUnauthorized && answer.Header.Get("WWW-Authenticate") == "" {
-		t.Error("401 without WWW-Authenticate")
+		t.Error("got 401 without WWW-Authenticate, want a challenge")
 	}
 }
 

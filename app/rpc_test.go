@@ -56,7 +56,7 @@ func TestSessionKeys(t *testing.T) {
 		}
 		left := time.UnixMilli(int64(session.GetExpiresAt())).Sub(began)
 		if !strings.HasPrefix(session.GetApiKey(), "scr_sess_") || !slices.Equal(session.GetScopes(), []string{"library:read", "keys:write"}) || left < 59*time.Second || left > 70*time.Second {
-			t.Errorf("minted %+v, %v left", session, left)
+			t.Errorf("got %+v with %v left, want a session of library:read and keys:write with 59 to 70 s left", session, left)
 		}
 		holder := account.WithKey(session.GetApiKey())
 		if _, err := holder.RPC(protocol).Library.GetHooks(t.Context(), &pb.GetHooksRequest{}); err != nil {
@@ -80,7 +80,7 @@ func TestSessionKeys(t *testing.T) {
 		_, err = mint(account, nil, "all:things")
 		wantRefusal(t, err, connect.CodeInvalidArgument, "invalid_request", "scopes[0]")
 		if whole, err := mint(account, nil); err != nil || len(whole.GetScopes()) != len(viewer.AllScopes()) {
-			t.Errorf("a session of every scope: %v %v", whole, err)
+			t.Errorf("a session of every scope: got %v, %v, want %d scopes", whole, err, len(viewer.AllScopes()))
 		}
 	})
 }
@@ -114,10 +114,10 @@ func TestScrollsOverRPC(t *testing.T) {
 			}
 		}
 		if got, err := scrolls.CancelScroll(t.Context(), &pb.CancelScrollRequest{Id: &started[0]}); err != nil || !got.GetFound() || got.GetScroll().GetStatus() != "completed" {
-			t.Errorf("cancelled when it was over: %v %v", got, err)
+			t.Errorf("cancelling an ended scroll: got %v, %v, want it found and completed", got, err)
 		}
 		if got, err := scrolls.CancelScroll(t.Context(), &pb.CancelScrollRequest{Id: proto.String("scr_unknown")}); err != nil || got.GetFound() {
-			t.Errorf("cancelled what is not there: %v %v", got, err)
+			t.Errorf("cancelling an unknown scroll: got %v, %v, want no error and none found", got, err)
 		}
 		_, err = scrolls.CancelScroll(t.Context(), &pb.CancelScrollRequest{})
 		wantRefusal(t, err, connect.CodeInvalidArgument, "invalid_request", "id")
@@ -158,7 +158,7 @@ func watch(t *testing.T, account *apptest.Caller, protocol apptest.Protocol, id 
 	for stream.Receive() {
 		scroll := stream.Msg().GetScroll()
 		if now := scroll.GetProgress().GetPercent(); now < percent {
-			t.Errorf("progress fell from %v to %v", percent, now)
+			t.Errorf("got progress %v after %v, want it never to fall", now, percent)
 		}
 		percent, status = scroll.GetProgress().GetPercent(), scroll.GetStatus()
 	}
@@ -168,7 +168,7 @@ func watch(t *testing.T, account *apptest.Caller, protocol apptest.Protocol, id 
 	unknown, err := account.RPC(protocol).Scrolls.WatchScroll(t.Context(), &pb.WatchScrollRequest{Id: proto.String("scr_unknown")})
 	if err == nil {
 		for unknown.Receive() {
-			t.Error("a stream of a scroll that is not there")
+			t.Errorf("an unknown scroll: got the message %v, want none", unknown.Msg())
 		}
 		err = unknown.Err()
 	}
@@ -240,11 +240,11 @@ func checkPages(t *testing.T, account *apptest.Caller, protocol apptest.Protocol
 			token = &p.next
 		}
 		if unique := slices.Compact(slices.Sorted(slices.Values(all))); len(unique) != len(all) || len(all) < 2 {
-			t.Errorf("%s: %d listed, %d different", path, len(all), len(unique))
+			t.Errorf("%s: got %d ids, %d of them different, want at least 2 and each once", path, len(all), len(unique))
 		}
 		first := firstOnREST(t, account, path)
 		if len(first) > len(all) || !slices.Equal(first, all[:len(first)]) {
-			t.Errorf("%s: REST shows %v, the pages %v", path, first, all)
+			t.Errorf("%s: got %v on REST, want the first of the pages %v", path, first, all)
 		}
 		_, err := read(t.Context(), proto.String("no token"))
 		wantRefusal(t, err, connect.CodeInvalidArgument, "invalid_request", "pageToken")
@@ -282,7 +282,7 @@ func TestCancelOverRPC(t *testing.T) {
 		id := created.GetScroll().GetId()
 		stream, err := scrolls.WatchScroll(t.Context(), &pb.WatchScrollRequest{Id: &id})
 		if err != nil || !stream.Receive() {
-			t.Fatalf("no stream: %v", err)
+			t.Fatalf("got %v, want a stream with a first message", err)
 		}
 		defer stream.Close()
 		cancelled, err := scrolls.CancelScroll(t.Context(), &pb.CancelScrollRequest{Id: &id})

@@ -52,7 +52,7 @@ func TestTheSampleCanBeTried(t *testing.T) {
 		audited = audited || strings.HasPrefix(change.Actor, "operator")
 	}
 	if !audited {
-		t.Errorf("no entry of the operator in %+v", account.Changes)
+		t.Errorf("got the audit entries %+v, want one of the operator", account.Changes)
 	}
 }
 

@@ -154,7 +154,7 @@ func checkStatements(t *testing.T, dialect string, queries []string) {
 	t.Logf("%d statements, %d on tenants' tables", len(queries), len(ours))
 	for _, query := range ours {
 		if !boundTo.MatchString(query) && !insertOf.MatchString(query) && !excused(withoutTenant, used, query) {
-			t.Errorf("binds no account: %s", form(query))
+			t.Errorf("got %s, want it to bind the account", form(query))
 		}
 	}
 	plans, excuses, jobs := planOnSQLite, acrossTenant, []excuse(nil)
@@ -163,12 +163,12 @@ func checkStatements(t *testing.T, dialect string, queries []string) {
 	}
 	for query, fault := range plans(t, ours) {
 		if !excused(excuses, used, query) && !excused(jobs, used, query) {
-			t.Errorf("%s\n\t%s", fault, form(query))
+			t.Errorf("got the plan %s, want one that reads only the tenant's rows:\n\t%s", fault, form(query))
 		}
 	}
 	for _, e := range excuses { // jobs, which the others excuse, run now and then
 		if !used[e.form] {
-			t.Errorf("no statement needs the excuse of %q", e.form)
+			t.Errorf("got the excuse of %q, which no statement needs; want it out of the list", e.form)
 		}
 	}
 }

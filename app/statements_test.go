@@ -147,7 +147,7 @@ func accountOf(t *testing.T, db *store.DB, caller *apptest.Caller) int64 {
 			return row.ID
 		}
 	}
-	t.Fatalf("no account of %s", caller.Email)
+	t.Fatalf("got no account of %s, want one", caller.Email)
 	return 0
 }
 
@@ -280,7 +280,7 @@ func TestNoStatementNamesTheAccount(t *testing.T) {
 					if !strings.Contains(text, "account_id") || text == "account_id" {
 						return true
 					}
-					t.Errorf("%s names account_id; use a mark of store.Hot: %s", path, text)
+					t.Errorf("%s names account_id in %q, want a mark of store.Hot", path, text)
 				}
 				return true
 			})

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
@@ -130,7 +132,7 @@ func TestTenantsAreStrangers(t *testing.T) {
 			}
 			t.Run(o.Id+" shows a tenant its own", func(t *testing.T) {
 				if got := shapeOf(t, stranger.Do(t, o.calls()[0], "")); got != alone[o.Id] {
-					t.Errorf("of the second tenant: %s\nof the first, alone: %s", got, alone[o.Id])
+					t.Errorf("got the second tenant's list %s, want the first one's when it was alone: %s", got, alone[o.Id])
 				}
 			})
 		}
@@ -157,7 +159,7 @@ func TestTenantsAreStrangers(t *testing.T) {
 							body := strings.ReplaceAll(string(got.Body), id, "ID")
 							unknown := stranger.Do(t, o.calls(strange)[i], "")
 							if want := strings.ReplaceAll(string(unknown.Body), strange, "ID"); body != want || got.Status != unknown.Status {
-								t.Errorf("%s: status %d %s; of an id that no one has: %d %s", call, got.Status, body, unknown.Status, want)
+								t.Errorf("%s: status %d %s; want that of an id that no one has: %d %s", call, got.Status, body, unknown.Status, want)
 							}
 							wantNothingOf(t, forbidden, call, body)
 						}
@@ -174,10 +176,14 @@ func TestTenantsAreStrangers(t *testing.T) {
 			if cursor != "" {
 				call += "&limit=1&cursor=" + url.QueryEscape(cursor)
 			}
-			wantNothingOf(t, forbidden, call, string(stranger.Do(t, call, "").Body))
+			answer := stranger.Do(t, call, "")
+			if answer.Status != http.StatusOK {
+				t.Errorf("%s: got %d %s, want 200, and with the cursor of another tenant its own rows", call, answer.Status, answer.Body)
+			}
+			wantNothingOf(t, forbidden, call, string(answer.Body))
 		}
-		if after := everything(t, owner); after != before {
-			t.Errorf("the owner's library has changed:\n%s\n%s", before, after)
+		if diff := cmp.Diff(before, everything(t, owner)); diff != "" {
+			t.Errorf("the strangers' calls changed what the owner reads (-want +got):\n%s", diff)
 		}
 	}, sampleFeed)
 }
@@ -187,7 +193,7 @@ func wantNothingOf(t *testing.T, forbidden []string, call, text string) {
 	t.Helper()
 	for _, other := range forbidden {
 		if strings.Contains(text, other) {
-			t.Errorf("%s shows the stranger %s: %.300s", call, other, text)
+			t.Errorf("%s: got %s of another tenant, want nothing of it: %.300s", call, other, text)
 		}
 	}
 }

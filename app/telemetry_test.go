@@ -25,6 +25,6 @@ func TestRequestsAreTracedWhereACollectorIsNamed(t *testing.T) {
 			t.Errorf(`the collector was called at %s, want "/v1/traces"`, path)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("no span reached the collector")
+		t.Error("got no span at the collector within 10 s, want one")
 	}
 }
