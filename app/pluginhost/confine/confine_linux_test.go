@@ -175,7 +175,7 @@ func (b *bundle) attempt(t *testing.T, p Policy, terms ...string) []string {
 	e := b.run(t, p, nil)
 	var got []string
 	if err := json.Unmarshal([]byte(e.out), &got); err != nil || e.err != nil || len(got) != len(terms) {
-		t.Fatalf("%d results of %d attempts (%v, %v): %s %s", len(got), len(terms), err, e.err, e.out, e.words)
+		t.Fatalf("got %d results, %v, %v; want one of each of %d attempts: %s %s", len(got), err, e.err, len(terms), e.out, e.words)
 	}
 	return got
 }
@@ -278,7 +278,7 @@ func wait(t *testing.T, what string, there func() bool) {
 			return
 		}
 	}
-	t.Errorf("it takes too long: %s", what)
+	t.Errorf("got no change within 10 s, want %s", what)
 }
 
 // TestWithoutNamespaces takes namespaces away: nothing of a third party starts.

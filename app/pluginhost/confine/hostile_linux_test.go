@@ -216,7 +216,7 @@ func TestHostilePython(t *testing.T) {
 	}
 	const ways = 45
 	if e.err != nil || len(lines) != ways {
-		t.Errorf("got %d of %d ways (%v): %s%s", len(lines), ways, e.err, e.out, e.words)
+		t.Errorf("got %d ways, %v; want %d, all refused: %s%s", len(lines), e.err, ways, e.out, e.words)
 	}
 	if n := len(b.visits); n > 0 {
 		t.Errorf("servers of the host were visited %d times, want 0", n)

@@ -136,7 +136,7 @@ func TestCheckBinary(t *testing.T) {
 				t.Errorf("failed checks (-want +got):\n%s\n%s", diff, report.Output)
 			}
 			if report.OK() != (want == nil) {
-				t.Errorf("OK is %v with the failed checks %q", report.OK(), failed(report))
+				t.Errorf("got OK %t with the failed checks %q, want OK exactly where none failed", report.OK(), failed(report))
 			}
 			if got := report.Plugin.ID; name != "noise" && got != name {
 				t.Errorf("the report is of %q, want %q", got, name)

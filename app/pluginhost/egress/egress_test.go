@@ -202,14 +202,14 @@ func TestTrafficIsBounded(t *testing.T) {
 	p, client, log := setup(t, Config{Hosts: []string{"acme.example:" + port(t, server)}, Bytes: 300 << 10})
 	address := "http://acme.example:" + port(t, server)
 	if _, text, err := get(client, address); err == nil || len(text) > 300<<10 {
-		t.Errorf("%d bytes, %v", len(text), err)
+		t.Errorf("got %d bytes, %v, want an error after at most %d", len(text), err, 300<<10)
 	}
 	if status, text, err := get(client, address); status != 403 || !strings.Contains(text, "used up") {
 		t.Errorf(`%d %.80q %v, want status 403 and text with "used up"`, status, text, err)
 	}
 	p.Close()
 	if strings.Count(log.String(), "used its traffic up") != 1 {
-		t.Error(log)
+		t.Errorf("got the log %v, want one line of the traffic that is used up", log)
 	}
 }
 
@@ -231,7 +231,7 @@ func tunnel(t *testing.T, p *Proxy, target string) (net.Conn, *bufio.Reader) {
 	reader := bufio.NewReader(conn)
 	response, err := http.ReadResponse(reader, request)
 	if err != nil || response.StatusCode != 200 {
-		t.Fatal(response, err)
+		t.Fatalf("got %v, %v, want 200", response, err)
 	}
 	return conn, reader
 }
@@ -261,7 +261,7 @@ func TestSilentTunnelEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := reader.ReadByte(); err == nil || errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
-				t.Errorf("the tunnel stays: %v", err)
+				t.Errorf("got %v, want the end of the tunnel within 5 s", err)
 			}
 		})
 	}
@@ -282,7 +282,7 @@ func TestCloseEndsTunnels(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := reader.ReadByte(); err == nil || isTimeout(err) {
-		t.Errorf("the tunnel stays: %v", err)
+		t.Errorf("got %v, want the end of the tunnel within 5 s", err)
 	}
 }
 
@@ -311,14 +311,14 @@ func TestConnectionsAtOnce(t *testing.T) {
 	}()
 	select {
 	case <-done:
-		t.Error("a second connection does not wait")
+		t.Error("got a second connection beside the first, want it to wait")
 	case <-time.After(100 * time.Millisecond):
 	}
 	_ = first.Close()
 	select {
 	case <-done:
 	case <-time.After(5 * time.Second):
-		t.Error("the second connection waits for ever")
+		t.Error("got no second connection within 5 s after the first, want one")
 	}
 }
 

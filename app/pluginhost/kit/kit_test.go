@@ -56,7 +56,7 @@ func TestNewRequiresAReleasedVersion(t *testing.T) {
 	}
 	for _, name := range []string{".gitignore", "Makefile", "README.md", "go.mod", "main.go", "main_test.go", "plugin.yaml", "testdata/videos.json"} {
 		if !slices.Contains(files, name) {
-			t.Errorf("%s is missing in %v", name, files)
+			t.Errorf("got the files %v, want %s among them", files, name)
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))

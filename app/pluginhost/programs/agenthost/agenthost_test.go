@@ -247,7 +247,7 @@ func TestThePlannerIsConfined(t *testing.T) {
 		}
 	}
 	if strings.Contains(move.Answer, "sk_of_the_host") || strings.Contains(move.Answer, key) || strings.Contains(move.Answer, "STRIPE") {
-		t.Errorf("secrets:\n%s", move.Answer)
+		t.Errorf("got %s, want no key and no variable of the host in it", move.Answer)
 	}
 }
 
@@ -272,7 +272,7 @@ func TestTheKeyIsNowhereToBeSeen(t *testing.T) {
 		for _, file := range []string{"cmdline", "environ"} {
 			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
 			if err != nil || bytes.Contains(text, []byte(key)) || bytes.Contains(text, []byte("goal")) {
-				t.Errorf("%s: %q, %v", file, text, err)
+				t.Errorf("%s of process %d: got %q, %v, want it without the key and the goal", file, pid, text, err)
 			}
 		}
 	}

@@ -177,13 +177,13 @@ func TestHostilePrograms(t *testing.T) {
 				t.Errorf("ended with %q (%.200s), want %q", got.Failure, got.Message, c.failure)
 			}
 			if got.Failure == "" && strings.HasPrefix(name, "endless") {
-				t.Error("ended well")
+				t.Error("got no failure of an endless program, want one")
 			}
 			if got.Failure != "" && (got.Message == "" || len(got.Message) > 2100) {
-				t.Errorf("message of %d bytes", len(got.Message))
+				t.Errorf("got a message of %d bytes with the failure %q, want 1 to 2100", len(got.Message), got.Failure)
 			}
 			if len(got.Output) > 64<<10 {
-				t.Errorf("%d bytes of output", len(got.Output))
+				t.Errorf("got %d bytes of output, want at most %d", len(got.Output), 64<<10)
 			}
 			if strings.Contains(got.Output, "reached") {
 				t.Errorf(`reached what it must not: got %q, want without "reached"`, got.Output)
@@ -249,7 +249,7 @@ func TestBigData(t *testing.T) {
 		entry := `{"video":{"metadata":{"caption":"` + strings.Repeat(letter, 200_000/len(letter)) + `"}}}`
 		text := `[` + strings.Repeat(entry+",", most/(len(entry)+1)-1) + entry + `]`
 		if len(text) > most || len(text) < most-len(entry) {
-			t.Fatal(len(text))
+			t.Fatalf("got a view of %d bytes, want nearly %d", len(text), most)
 		}
 		return text
 	}
