@@ -140,7 +140,7 @@ func TestEncoderAgreesWithProtoJSON(t *testing.T) {
 			delete(theirs, "nextPageToken")
 		}
 		if !reflect.DeepEqual(reduce(ours), reduce(theirs)) {
-			t.Fatalf("\n%s\n%s", got, reference)
+			t.Fatalf("got\n%s\nwant the members of the reference\n%s", got, reference)
 		}
 	}
 }
@@ -195,7 +195,7 @@ func FuzzDecoder(f *testing.F) {
 		decode(d, s, message, body)
 		for _, issue := range d.issues.list {
 			if !utf8.ValidString(issue.Path) || !utf8.ValidString(issue.Message) {
-				t.Fatalf("issue %q is not valid text", issue)
+				t.Fatalf("got the issue %q, want valid text", issue)
 			}
 		}
 		if message.AgentMetadata != nil {
@@ -205,22 +205,22 @@ func FuzzDecoder(f *testing.F) {
 			return
 		}
 		if !jsontext.Value(bytes.TrimSpace(body)).IsValid() {
-			t.Fatalf("accepted %q, which is not strict JSON", body)
+			t.Fatalf("got %q accepted, want only strict JSON", body)
 		}
 		var plain struct {
 			VideoID       *string         `json:"videoId"`
 			AgentMetadata json.RawMessage `json:"agentMetadata"`
 		}
 		if err := json.Unmarshal(body, &plain); err != nil {
-			t.Fatalf("accepted %q: %v", body, err)
+			t.Fatalf("got %q accepted, want what encoding/json reads too: %v", body, err)
 		}
 		if (plain.VideoID == nil) != (message.VideoId == nil) || (plain.VideoID != nil && *plain.VideoID != message.GetVideoId()) {
-			t.Fatalf("%q was read as %v", body, message)
+			t.Fatalf("%q: got %v, want the video id that encoding/json reads", body, message)
 		}
 		for _, raw := range d.raw {
 			var ours, theirs any
 			if json.Unmarshal(raw.text, &ours) != nil || json.Unmarshal(plain.AgentMetadata, &theirs) != nil || !reflect.DeepEqual(ours, theirs) {
-				t.Fatalf("%q was kept as %q", body, raw.text)
+				t.Fatalf("%q: got the metadata %q, want what encoding/json reads", body, raw.text)
 			}
 		}
 	})
@@ -233,7 +233,7 @@ func BenchmarkDecode(b *testing.B) {
 	for b.Loop() {
 		decode(d, s, &scrolleryv1.SetWorkspaceRequest{}, body)
 		if !d.issues.empty() {
-			b.Fatal(d.issues.list)
+			b.Fatalf("got the issues %v, want none", d.issues.list)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func TestListsAreDescribed(t *testing.T) {
 	check(t, "lists that are described, and those that come as text", want, got)
 	for _, id := range []string{"getHooks", "getOutliers", "getTrends", "getLibrary", "listScrolls", "listEvents", "listChanges", "listWebhooks", "listTrends"} {
 		if !slices.Contains(got, id) {
-			t.Errorf("%s is not among the lists: %v", id, got)
+			t.Errorf("got the lists %v, want %s among them", got, id)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func contract(t *testing.T, b *bundle) (validator.Validator, string) {
 	}
 	if ok, failed := v.ValidateDocument(); !ok {
 		for _, f := range failed {
-			t.Errorf("%s: %s %v", f.Message, f.Reason, f.SchemaValidationErrors)
+			t.Errorf("got %s: %s %v, want a valid document", f.Message, f.Reason, f.SchemaValidationErrors)
 		}
 	}
 	return v, got.body
@@ -125,7 +125,7 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 	})
 	for _, hidden := range []string{"pageToken", "nextPageToken", "clearCompetitors"} {
 		if strings.Contains(text, hidden) {
-			t.Errorf("%s belongs to the other protocols", hidden)
+			t.Errorf("got %s in the document, want it only in the other protocols", hidden)
 		}
 	}
 }
@@ -267,7 +267,7 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 			b.mux.Handler().ServeHTTP(recorder, request)
 			if ok, failed := v.ValidateHttpResponse(request, recorder.Result()); !ok {
 				for _, f := range failed {
-					t.Errorf("%s %s as %q: %s: %s %v", c.method, c.path, c.key, f.Message, f.Reason, f.SchemaValidationErrors)
+					t.Errorf("%s %s as %q: got %s: %s %v, want an answer by the document", c.method, c.path, c.key, f.Message, f.Reason, f.SchemaValidationErrors)
 				}
 			}
 		})

@@ -134,7 +134,7 @@ func TestRPCRefusalsCarryTheDetail(t *testing.T) {
 				check(t, what+"status of the event", want.status, b.events.last(t).Status)
 				var failed *connect.Error
 				if !errors.As(err, &failed) {
-					t.Fatalf("%s%v is not an error of Connect", what, err)
+					t.Fatalf("%s: got %v, want an error of Connect", what, err)
 				}
 				if key == "drained" {
 					check(t, what+"Retry-After", "90", failed.Meta().Get("Retry-After"))

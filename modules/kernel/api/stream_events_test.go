@@ -199,7 +199,7 @@ func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
 	select {
 	case <-gone:
 	case <-time.After(10 * time.Second):
-		t.Error("the handler goes on for a client that is gone")
+		t.Error("got no end of the handler within 10 s after the client left, want one")
 	}
 }
 

@@ -87,7 +87,7 @@ func TestStreamsOfAKeyAreBounded(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("got no stream after another one ended")
+			t.Fatalf("after another stream ended: got %v, want a stream", err)
 		}
 	}
 }

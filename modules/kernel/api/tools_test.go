@@ -57,7 +57,7 @@ func TestTools(t *testing.T) {
 		}
 		switch service := method.Parent().Name(); service {
 		case "BillingService", "KeysService", "SandboxService", "AccountService", "WebhooksService":
-			t.Errorf("%s of %s is a tool", op.Id, service)
+			t.Errorf("got the tool %s of %s, want no tool of that service", op.Id, service)
 		}
 		if op.Auth != scrolleryv1.Auth_AUTH_KEY || op.Scope == "" || method.IsStreamingServer() {
 			t.Errorf("%s: got auth %v, scope %q; want a key with a scope, and no stream", op.Id, op.Auth, op.Scope)
@@ -67,7 +67,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s: got scope %s, %v; want a read to need a scope for reading, and to be neither destructive nor idempotent", op.Id, op.Scope, op.Tool)
 		}
 		if op.Tool.DefaultLimit != 0 && !strings.Contains(string(known.InputSchema), `"limit": {`) {
-			t.Errorf("%s has a default limit and no limit", op.Id)
+			t.Errorf("%s: got the default limit %d and no limit in the input, want one", op.Id, op.Tool.DefaultLimit)
 		}
 		for i := range method.Output().Fields().Len() {
 			if secret, _ := proto.GetExtension(method.Output().Fields().Get(i).Options(), scrolleryv1.E_Secret).(bool); secret {

@@ -65,7 +65,7 @@ func wantTrue(t *testing.T, dir string, limits files.Limits) {
 	}
 	used, entries = measure(t, dir)
 	if used > limits.Total || entries > limits.Entries || used < limits.Total && entries < limits.Entries {
-		t.Errorf("%d bytes in %d entries, where %+v fit", used, entries, limits)
+		t.Errorf("got %d bytes in %d entries, want one of the limits %+v reached and none passed", used, entries, limits)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestTheCountOfOthersIsNotTaken(t *testing.T) {
 	}
 	var refused *files.Error
 	if err := f.Write("c", "1"); !errors.As(err, &refused) {
-		t.Fatal("full:", err)
+		t.Fatalf("a write into a full folder: got %v, want a refusal", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "files", "a")); err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func TestPathsAtTheBounds(t *testing.T) {
 				t.Errorf("%.40s: %v", path, err)
 			}
 			if text, err := f.Read(path); err != nil || text != path {
-				t.Errorf("%.40s reads %.40q, %v", path, text, err)
+				t.Errorf("%.40s: got %.40q, %v, want its own path", path, text, err)
 			}
 		})
 	}
@@ -103,13 +103,13 @@ func TestLinksAndStrangeFilesAreNotFollowed(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			var refused *files.Error
 			if err := f.Write(path, "x"); !errors.As(err, &refused) || refused.Field != files.PathField {
-				t.Errorf("write %s: %v", path, err)
+				t.Errorf("write %s: got %v, want a refusal of the path", path, err)
 			}
 			if text, err := f.Read(path); err == nil {
 				t.Errorf("%s reads %q, want an error", path, text)
 			}
 			if err := f.Remove(path); !errors.As(err, &refused) {
-				t.Errorf("remove %s: %v", path, err)
+				t.Errorf("remove %s: got %v, want a refusal", path, err)
 			}
 		})
 	}
@@ -154,7 +154,7 @@ func TestBounds(t *testing.T) {
 	}
 	files, err := f.List()
 	if got := fmt.Sprint(files); err != nil || got != "[{a 0} {d 5} {e 10} {f 10}]" {
-		t.Errorf("list %s, %v", got, err)
+		t.Errorf("got the list %s, %v, want a, d, e and f, of which a is empty", got, err)
 	}
 }
 

@@ -36,13 +36,13 @@ func TestAnIndexAgreesWithAFolder(t *testing.T) {
 			if err := folder.Remove(name); err != nil && !errors.As(err, &missing) {
 				t.Fatal(err)
 			} else if removed := index.Remove(name); removed != (err == nil) {
-				t.Fatalf("remove %q: index %v, folder %v", name, removed, err)
+				t.Fatalf("remove %q: got %t from the index, want as from the folder: %v", name, removed, err)
 			}
 		} else {
 			size := rand.IntN(1100)
 			inFolder, inIndex := folder.Write(name, strings.Repeat("x", size)), index.Write(limits, name, int64(size))
 			if text(inFolder) != text(inIndex) {
-				t.Fatalf("write %q of %d bytes: index %v, folder %v", name, size, inIndex, inFolder)
+				t.Fatalf("write %q of %d bytes: got %v from the index, want %v as from the folder", name, size, inIndex, inFolder)
 			}
 			refused[fmt.Sprintf("%.12s", text(inFolder))]++
 		}
@@ -54,7 +54,7 @@ func TestAnIndexAgreesWithAFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, index.List()); diff != "" {
-			t.Fatalf("after %d changes the list differs (-folder +index):\n%s", n, diff)
+			t.Fatalf("after %d changes the index differs from the folder (-want +got):\n%s", n, diff)
 		}
 	}
 	for _, want := range []string{"", "the sandbox ", "the path bel", `"a" is not a`, "a file has a"} {

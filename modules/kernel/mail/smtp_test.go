@@ -219,7 +219,7 @@ func (s *server) wantHello(t *testing.T) {
 	}
 	for _, part := range []string{"text/plain", "text/html", "<b>Not bold</b> & done.", "&lt;b&gt;Not bold&lt;/b&gt; &amp; done."} {
 		if !strings.Contains(s.letters[0].text, part) {
-			t.Errorf("no %q in %s", part, s.letters[0].text)
+			t.Errorf("got %s, want %q in it", s.letters[0].text, part)
 		}
 	}
 }

@@ -196,7 +196,7 @@ func inspect(t *testing.T, where string, n *node, within bool) (found int) {
 	t.Helper()
 	check := func(s string) {
 		if !utf8.ValidString(s) || !visible(withoutPictures(s)) {
-			t.Errorf("%s: %.80q has invisible characters", where, s)
+			t.Errorf("%s: got %.80q, want valid text without invisible characters", where, s)
 		}
 		if strings.Contains(s, mine) {
 			if found++; !within {
@@ -265,13 +265,13 @@ func TestOwnFieldsExist(t *testing.T) {
 	for message, fields := range ownFields {
 		for _, field := range fields {
 			if !known[message+"."+field] {
-				t.Errorf("%s.%s is no text of a tool's answer", message, field)
+				t.Errorf("got %s.%s in the list of own texts, want only texts of the answers of tools", message, field)
 			}
 		}
 	}
 	for message := range rows {
 		if !known[message] && message != "VideoMetadata" && message != "VisualEvidence" {
-			t.Errorf("%s has a compact form, and is in no tool's answer", message)
+			t.Errorf("got a compact form of %s, want only those of messages in the answers of tools", message)
 		}
 	}
 }
