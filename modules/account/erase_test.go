@@ -244,7 +244,7 @@ func TestErasureLeavesNothing(t *testing.T) {
 		kept := left(t, db, other)
 		for table, rows := range kept {
 			if rows == 0 || left(t, db, mine)[table] == 0 {
-				t.Fatalf("%s has no rows that could be deleted: fill it", table)
+				t.Fatalf("got %d and %d rows of %s, want some of each to delete and to keep", left(t, db, mine)[table], rows, table)
 			}
 		}
 		nothing := map[string]int{}

@@ -98,14 +98,14 @@ func opened(t *testing.T, text []byte) (Manifest, map[string]string) {
 		content := files[listed.Name]
 		sum := sha256.Sum256([]byte(content))
 		if got := hex.EncodeToString(sum[:]); got != listed.SHA256 || int64(len(content)) != listed.Bytes {
-			t.Errorf("%s: got %d bytes, %s; the manifest has %+v", listed.Name, len(content), got, listed)
+			t.Errorf("%s: got %d bytes, %s; want what the manifest has, %+v", listed.Name, len(content), got, listed)
 		}
 		if lines := int64(strings.Count(content, "\n")); strings.HasSuffix(listed.Name, ".ndjson") && lines != listed.Rows {
-			t.Errorf("%s: got %d lines, the manifest has %d", listed.Name, lines, listed.Rows)
+			t.Errorf("%s: got %d lines, want the %d of the manifest", listed.Name, lines, listed.Rows)
 		}
 	}
 	if len(files) != len(manifest.Files)+1 {
-		t.Errorf("got %d files, the manifest lists %d", len(files)-1, len(manifest.Files))
+		t.Errorf("got %d files, want the %d of the manifest", len(files)-1, len(manifest.Files))
 	}
 	return manifest, files
 }
@@ -159,7 +159,7 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 						Keys                   []struct{ Key, Label string }
 					}
 					if err := json.Unmarshal([]byte(line), &video); err != nil || seen[video.ExternalID] {
-						t.Fatalf("line %q: %v, or a second time", line, err)
+						t.Fatalf("got the line %q, %v, want a video that did not come before", line, err)
 					}
 					seen[video.ExternalID] = true
 					read := video.Followers != nil && *video.Followers == 1200 && video.FollowersAt != nil && *video.FollowersAt == 34
@@ -176,7 +176,7 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 			t.Fatalf("parts %q with %d videos, want 3 with 25", parts, len(seen))
 		}
 		if strings.Contains(whole.String(), "another account") {
-			t.Error("it has rows of another account")
+			t.Error("got rows of another account in the export, want none")
 		}
 		for _, from := range []string{"videos/" + parts[1], "observations/" + parts[1] + ".csv"} {
 			t.Run("from "+from, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 				}
 				for name, content := range again {
 					if name != ManifestName && files[name] != content {
-						t.Errorf("from %s: %s differs from the whole export", from, name)
+						t.Errorf("from %s: %s differs from the whole export (-want +got):\n%s", from, name, cmp.Diff(files[name], content))
 					}
 				}
 			})

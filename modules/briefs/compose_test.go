@@ -101,18 +101,18 @@ func TestEverySentenceIsSound(t *testing.T) {
 		said := compose(facts)
 		hasText := slices.ContainsFunc(facts, func(f stage.Fact) bool { return f.Kind != hookFact || opening(&f) != "" })
 		if (len(said) > 0) != hasText {
-			t.Errorf("%+v: got %d sentences", facts, len(said))
+			t.Errorf("got %d sentences of %+v, want some exactly where a fact has a text: %t", len(said), facts, hasText)
 		}
 		for _, s := range said {
 			if _, err := s.Clean(); err != nil {
 				t.Errorf("%+v: %v", s, err)
 			}
 			if strings.Contains(unquoted(s.Text), "order") || strings.ContainsAny(s.Text, "\u202e\u200b\n") {
-				t.Errorf("%q is not quoted well", s.Text)
+				t.Errorf("got %q, want the creators' words in quotes, without control characters", s.Text)
 			}
 			for _, id := range s.Cites {
 				if !slices.ContainsFunc(facts, func(f stage.Fact) bool { return f.ID == id || slices.Contains(f.Examples, id) }) {
-					t.Errorf("%q cites %q, which is no fact", s.Text, id)
+					t.Errorf("got %q with the citation %q, want only facts and their examples", s.Text, id)
 				}
 			}
 		}

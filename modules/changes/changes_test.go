@@ -174,7 +174,7 @@ func TestAwaitReturnsTheFirstChange(t *testing.T) {
 				t.Errorf("numbers, want - got +:\n%s", diff)
 			}
 		case <-time.After(4 * time.Second): // less than lookEvery: it was woken
-			t.Error("it was not woken")
+			t.Error("got no page within 4 s, want the reader to be woken")
 		}
 		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 		defer cancel()

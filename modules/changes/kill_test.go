@@ -100,13 +100,13 @@ func TestKilledWritersSkipNothing(t *testing.T) {
 				}
 				for writer, count := range acknowledged {
 					if total += int(count); r.last[writer] < count {
-						t.Fatalf("after %d kills: writer %d committed %d changes, the reader has %d", run+1, writer, count, r.last[writer])
+						t.Fatalf("after %d kills: got up to change %d of writer %d, want the %d that it committed", run+1, r.last[writer], writer, count)
 					}
 				}
 			}
 			t.Logf("%d kills, %d changes acknowledged, %d read", kills, total, r.seq)
 			if total < kills {
-				t.Errorf("%d changes in %d processes: the processes do not write", total, kills)
+				t.Errorf("got %d changes in %d processes, want at least one each", total, kills)
 			}
 		})
 	}

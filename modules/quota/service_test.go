@@ -172,7 +172,7 @@ func TestWhatIsLeftIsNotLost(t *testing.T) {
 		}
 		b.clock = midnight.Add(18 * time.Hour)
 		if got, last := b.drain(t, 1, a); got != 40 || !last.RetryAt.Equal(midnight.Add(24*time.Hour)) {
-			t.Errorf("in the last quarter: %d more, retry at %v", got, last.RetryAt)
+			t.Errorf("in the last quarter: got %d more, another try at %v; want 40, and at %v", got, last.RetryAt, midnight.Add(24*time.Hour))
 		}
 		// Who did not come for a whole day claims nothing.
 		b.clock = midnight.Add(25 * time.Hour)
@@ -203,7 +203,7 @@ func TestAnItemIsBoughtOnce(t *testing.T) {
 			t.Errorf("refused after the first fell out: got %v, want Granted", b.ask(t, 1, a, 1, "flat white").Granted)
 		}
 		if answer := b.ask(t, 1, a, 1, "espresso"); answer.Granted || !answer.RetryAt.Equal(first.Add(time.Hour+week)) {
-			t.Errorf("what fell out costs again: %+v", answer)
+			t.Errorf("got %+v, want what fell out to cost again, and another try at %v", answer, first.Add(time.Hour+week))
 		}
 	})
 }
@@ -257,7 +257,7 @@ func TestRacingReplicasNeverGrantTooMuch(t *testing.T) {
 				all.Wait()
 				status, err := b.Status(t.Context(), a)
 				if err != nil || got.Load() != 60 || status.Used != 60 {
-					t.Errorf("%s: granted %d, the ledger says %d, of 60; %v", a.Window, got.Load(), status.Used, err)
+					t.Errorf("%s: got %d granted, %d in the ledger, %v; want 60 of each", a.Window, got.Load(), status.Used, err)
 				}
 			})
 		}
@@ -272,7 +272,7 @@ func TestRacingForOneItem(t *testing.T) {
 			all.Go(func() {
 				answer, err := b.Spend(viewer.As(context.Background(), racer+1), weekly(30), 1, "espresso")
 				if err != nil || !answer.Granted {
-					t.Errorf("racer %d: %+v, %v", racer, answer, err)
+					t.Errorf("racer %d: got %+v, %v, want it granted", racer, answer, err)
 				}
 			})
 		}

@@ -80,17 +80,17 @@ func TestItemsLiveAsLongAsTheirText(t *testing.T) {
 		s := rules.New(db, workspace(7))
 		first, created := put(t, ctx, s, "- A\n- B\n- C")
 		if !created || first.Version != 1 || first.WorkspaceID != 7 || first.CreatedAt == 0 {
-			t.Errorf("first: %+v, %v", first, created)
+			t.Errorf("got %+v, created: %t, want version 1 of workspace 7, created now", first, created)
 		}
 		if again, created := put(t, ctx, s, "- A\n- B\n- C"); created || again != first {
-			t.Errorf("again: %+v, %v", again, created)
+			t.Errorf("again: got %+v, created: %t, want %+v and none created", again, created, first)
 		}
 		_, texts, one := get(t, ctx, s)
 		want(t, texts, "A", "B", "C")
 
 		second, created := put(t, ctx, s, "C\nD\nA")
 		if !created || second.Version != 2 || second.CreatedAt < first.CreatedAt {
-			t.Errorf("second: %+v, %v", second, created)
+			t.Errorf("got %+v, created: %t, want version 2, no older than %d", second, created, first.CreatedAt)
 		}
 		current, texts, two := get(t, ctx, s)
 		want(t, texts, "C", "D", "A", "[B]")
@@ -106,7 +106,7 @@ func TestItemsLiveAsLongAsTheirText(t *testing.T) {
 		want(t, texts, "B", "D", "[C]", "[A]")
 		for _, text := range []string{"A", "B", "C"} {
 			if one[text].ID != four[text].ID || one[text].CreatedAt != four[text].CreatedAt {
-				t.Errorf("%s was %+v, is %+v", text, one[text], four[text])
+				t.Errorf("%s: got %+v, want the id and the time of %+v", text, four[text], one[text])
 			}
 		}
 		if two["D"].ID != four["D"].ID || two["D"].ID == one["A"].ID {
@@ -115,7 +115,7 @@ func TestItemsLiveAsLongAsTheirText(t *testing.T) {
 
 		version, active, err := s.Active(ctx)
 		if err != nil || version != 4 || len(active) != 2 || active[0].Text != "B" || active[0].ID != publicid.Format(publicid.Rule, one["B"].ID) {
-			t.Errorf("active: %d, %+v, %v", version, active, err)
+			t.Errorf("got version %d, %+v, %v, want version 4 with B, as %d, and D", version, active, err, one["B"].ID)
 		}
 	})
 }
@@ -176,12 +176,12 @@ func TestRacingPutsGetAVersionEach(t *testing.T) {
 			wait.Go(func() {
 				r, created, err := s.Put(ctx, fmt.Sprintf("shared\nrule %d", i))
 				if err != nil || !created {
-					t.Errorf("racer %d: %v, %v", i, created, err)
+					t.Errorf("racer %d: got created: %t, %v, want a new version", i, created, err)
 				}
 				versions[i] = r.Version
 				current, items, err := s.Get(ctx)
 				if err != nil || current == nil || len(items) < 2 || items[1].Text != strings.Split(current.Text, "\n")[1] {
-					t.Errorf("racer %d reads %+v with %+v, %v", i, current, items, err)
+					t.Errorf("racer %d: got %+v with %+v, %v, want the rules of its text", i, current, items, err)
 				}
 			})
 		}

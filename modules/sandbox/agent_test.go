@@ -155,7 +155,7 @@ func TestBoundsOfTheLoop(t *testing.T) {
 				t.Errorf("%+v, %v, want no error, Output with %v and Steps %v", answer, err, c.output, c.steps)
 			}
 			if spent := 100 - b.ledger.balance; name == "costly" && spent != 53 || name != "costly" && spent != 50 {
-				t.Errorf("spent %d", spent)
+				t.Errorf("got %d credits spent, want 53 where it is costly and else 50", spent)
 			}
 		})
 	}
@@ -168,7 +168,7 @@ func TestAPlannerThatFailsMidwayCostsNoFee(t *testing.T) {
 	b.second = time.Hour
 	_, err := b.RunAgent(ctx, "goal")
 	if f := apierr.As(err); f == nil || f.Kind != apierr.UpstreamError || !f.Retryable || strings.Contains(f.Message, "gone") {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want a retryable %s without words of the endpoint", err, apierr.UpstreamError)
 	}
 	if b.ledger.String() != "fee-50 run-1 return+50" {
 		t.Errorf(`ledger %q, want "fee-50 run-1 return+50"`, b.ledger)
@@ -192,9 +192,12 @@ func TestArgumentsAreStrict(t *testing.T) {
 	if _, err := b.RunAgent(ctx, "goal"); err != nil {
 		t.Fatal(err)
 	}
+	if len(planner.seen[1]) != len(calls) {
+		t.Fatalf("got %d results, want one of each of %d calls", len(planner.seen[1]), len(calls))
+	}
 	for i, seen := range planner.seen[1] {
 		if !seen.Failed || seen.Text == "" {
-			t.Errorf("%s %s: %+v", calls[i].Tool, calls[i].Arguments, seen)
+			t.Errorf("%s %s: got %+v, want a failure with a text", calls[i].Tool, calls[i].Arguments, seen)
 		}
 	}
 	if b.ledger.String() != "fee-50" {
@@ -310,7 +313,7 @@ func TestARunThatCannotBeSettledIsNoAnswer(t *testing.T) {
 	b.runner.run = lasts
 	answer, err := b.RunAgent(ctx, "goal")
 	if !apierr.Is(err, apierr.UpstreamError) || answer.Output != "" || !once.broke {
-		t.Errorf("%+v, %v", answer, err)
+		t.Errorf("got %+v, %v, the end broke: %t; want %s and no output after it", answer, err, once.broke, apierr.UpstreamError)
 	}
 	if b.ledger.String() != "fee-50 run-1 return+50" || b.ledger.held != 0 {
 		t.Errorf(`ledger %q, %d held, want text "fee-50 run-1 return+50" and held 0`, b.ledger, b.ledger.held)
@@ -350,10 +353,10 @@ func TestAViewThatIsTooBigForAProgram(t *testing.T) {
 		t.Errorf("data: %d views, outliers of %d bytes, want 2 Data, %v outliers and trends %v", len(got.Data), len(got.Data["outliers"]), maxView, b.views["trends"])
 	}
 	if why := got.Missing["hooks"]; len(got.Missing) != 1 || why != "hooks are too big for a program: 8388609 bytes, of which at most 8388608 are handed over" {
-		t.Errorf("missing: %q", got.Missing)
+		t.Errorf("got %q missing, want only the hooks, which are one byte too big", got.Missing)
 	}
 	if seen := planner.seen[1][1]; seen.Failed || seen.Text != b.views["hooks"] {
-		t.Errorf("the planner reads %d bytes, failed: %v", len(seen.Text), seen.Failed)
+		t.Errorf("got %d bytes for the planner, failed: %t; want the %d of the hooks", len(seen.Text), seen.Failed, len(b.views["hooks"]))
 	}
 }
 

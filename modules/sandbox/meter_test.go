@@ -65,7 +65,7 @@ func TestACallThatLivesIsLeftAlone(t *testing.T) {
 		}()
 		<-planner.asked
 		if b.count(t) != 1 {
-			t.Fatal("the call is not on record")
+			t.Fatalf("got %d calls on record, want 1", b.count(t))
 		}
 		for until := time.Now().Add(2 * b.config.Agent.Stale); time.Now().Before(until); {
 			if err := b.Rescue(t.Context()); err != nil {
@@ -113,7 +113,7 @@ func TestACallThatWasGivenUpHasNoAnswer(t *testing.T) {
 		all.Wait()
 		close(planner.reply)
 		if f := apierr.As(<-done); f == nil || f.Kind != apierr.UpstreamError || !f.Retryable || !errors.Is(f, errLost) {
-			t.Errorf("%+v", f)
+			t.Errorf("got %+v, want a retryable %s because the call is lost", f, apierr.UpstreamError)
 		}
 		if b.ledger.String() != "fee-50 run-1 return+50" || b.count(t) != 0 {
 			t.Errorf(`ledger %q, %d calls are open, want text "fee-50 run-1 return+50" and count 0`, b.ledger, b.count(t))

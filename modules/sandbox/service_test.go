@@ -202,7 +202,7 @@ func TestWriteFile(t *testing.T) {
 		})
 	}
 	if err := s.WriteFile(context.Background(), "x", ""); err == nil || apierr.As(err) != nil {
-		t.Errorf("no account wrote: %v", err)
+		t.Errorf("got %v for a write without an account, want an error that is the server's own", err)
 	}
 	if err := s.WriteFile(viewer.System(ctx), "x", ""); err == nil {
 		t.Error("the system has no sandbox, want an error")

@@ -209,7 +209,7 @@ func TestTwoServers(t *testing.T) {
 		two.runner.use = func(dir string) { put(t, filepath.Join(dir, "files"), "out/big", strings.Repeat("x", 1<<20)) }
 		answer, err := two.RunAgent(ctx, "run deep/program.js")
 		if err != nil || !strings.Contains(answer.Output, "The program failed (files): The files that the program wrote are not stored: the sandbox holds at most") {
-			t.Errorf("answer %q, %v", answer.Output, err)
+			t.Errorf("got %q, %v, want a failure: the sandbox is full", answer.Output, err)
 		}
 		if _, err := one.readFile(ctx, "out/big"); err == nil {
 			t.Error("the file was stored, want an error")
@@ -248,7 +248,7 @@ func TestNoServerExceedsTheQuota(t *testing.T) {
 			if err == nil {
 				stored = append(stored, names...)
 			} else if !errors.As(err, &refused) {
-				t.Errorf("%v: %v", names, err)
+				t.Errorf("%v: got %v, want no error or a refusal of files", names, err)
 			}
 		})
 	}
@@ -259,7 +259,7 @@ func TestNoServerExceedsTheQuota(t *testing.T) {
 		want[name] = data
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("files that were answered as stored (-) differ from those that are (+):\n%s", diff)
+		t.Errorf("the files differ from those that were answered as stored (-want +got):\n%s", diff)
 	}
 	if len(got) < 19 || len(got) > 20 {
 		t.Errorf("%d files of 1,000 bytes are stored, want 19 or 20 of 20,000 bytes", len(got))

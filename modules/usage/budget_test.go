@@ -69,7 +69,7 @@ func TestPercent(t *testing.T) {
 	}
 	for spent := range int64(1001) {
 		if got := percent(spent, 1000); got != int(spent/10) {
-			t.Fatalf("percent(%d, 1000) = %d", spent, got)
+			t.Fatalf("percent(%d, 1000): got %d, want %d", spent, got, spent/10)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func TestReadsDoNotWaitForTheWriter(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(8 * time.Second): // the writer would wait for 10
-		t.Error("calls wait for a write of another process")
+		t.Error("got no end of the calls within 8 s, want them not to wait for the write of another process")
 	}
 	close(release)
 	if err := <-ended; err != nil {
@@ -167,7 +167,7 @@ func TestUnitsAreExactWhileTheyAreStored(t *testing.T) {
 			t.Fatal(err)
 		}
 		if spent, err := b.service.rows.spentAt(as(who), b.service.pending, 7, at); err != nil || spent != (Spent{i + 1, i + 1}) {
-			t.Errorf("after %d calls: spent %+v, error %v", i+1, spent, err)
+			t.Errorf("after %d calls: got %+v spent, %v, want as many", i+1, spent, err)
 			break
 		}
 	}
@@ -202,7 +202,7 @@ func TestReadOfCountersAtEachMoment(t *testing.T) {
 			}
 			spent, err := p.Read(at, func(mark int64) (Counters, error) {
 				if want := int64(3); c.begun && mark != want || !c.begun && mark != 0 {
-					t.Errorf("got mark %d", mark)
+					t.Errorf("got mark %d, want 3 once it has begun and else 0 (begun: %t)", mark, c.begun)
 				}
 				if c.storedAfter {
 					p.stored()
@@ -259,7 +259,7 @@ func TestEventsAreStoredSoon(t *testing.T) {
 	deadline := time.Now().Add(20 * time.Second)
 	for stored(t, db) != [2]int64{3, 3} {
 		if time.Now().After(deadline) {
-			t.Fatalf("after 20 seconds: %v", stored(t, db))
+			t.Fatalf("after 20 seconds: got %v, want 3 events and 3 units", stored(t, db))
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -280,7 +280,7 @@ func TestEntriesAreReadAsTheyWereWritten(t *testing.T) {
 	for cut := range len(entry) {
 		events, err := readEntry(entry[:cut])
 		if err == nil && len(events) > 1 {
-			t.Errorf("an entry cut at %d: %d events", cut, len(events))
+			t.Errorf("an entry cut at %d: got %d events, want an error or at most one", cut, len(events))
 		}
 	}
 }

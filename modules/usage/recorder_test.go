@@ -34,7 +34,7 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 						return
 					}
 					if got := onDisk(t, db, who.KeyID); got != i+1 {
-						t.Errorf("after %d calls there are %d events", i+1, got)
+						t.Errorf("got %d events after %d calls, want as many", got, i+1)
 						return
 					}
 				}
@@ -155,7 +155,7 @@ func TestStopWritesWhatIsWaiting(t *testing.T) {
 	}
 	group.Wait()
 	if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events"); got != written.Load() || got < 3 {
-		t.Errorf("%d written, %d told so", got, written.Load())
+		t.Errorf("got %d events, want the %d that were answered, at least 3", got, written.Load())
 	}
 	if err := recorder.Record(context.Background(), api.Event{Viewer: caller(1, 1)}); !errors.Is(err, errStopped) {
 		t.Errorf("after the stop: %v, want %v", err, errStopped)
@@ -191,7 +191,7 @@ func TestAFailedWriteIsToldToItsCallers(t *testing.T) {
 			t.Error("an event that cannot be written was recorded, want an error")
 		}
 		if err := b.recorder.Check(); (err == nil) != (b.recorder.folder == nil) {
-			t.Errorf("the check of a journal that fails: %v", err)
+			t.Errorf("got %v from the check, want an error exactly where there is a journal", err)
 		}
 		mend()
 		if err := b.recorder.Check(); err != nil {

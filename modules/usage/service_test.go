@@ -34,7 +34,7 @@ func TestEventsAreTheCallingKeysOwn(t *testing.T) {
 		for _, who := range []*viewer.Viewer{mine, sister, stranger} {
 			t.Run(fmt.Sprintf("key %d sees all", who.KeyID), func(t *testing.T) {
 				if got := ops(t, b, who, 50); !slices.Equal(got, []string{"op4", "op3", "op2", "op1", "op0"}) {
-					t.Errorf("key %d sees %v", who.KeyID, got)
+					t.Errorf("key %d: got %v, want all, op4 first", who.KeyID, got)
 				}
 			})
 		}
@@ -55,7 +55,7 @@ func ops(t *testing.T, b *bundle, who *viewer.Viewer, limit int) (out []string) 
 	t.Helper()
 	events, next, err := b.service.Events(as(who), limit, "")
 	if err != nil || next != "" {
-		t.Fatal(next, err)
+		t.Fatalf("got the next page %q, %v, want none and no error", next, err)
 	}
 	for _, e := range events {
 		out = append(out, e.Op)
@@ -81,7 +81,7 @@ func TestEventsComeInPages(t *testing.T) {
 				for {
 					events, after, err := b.service.Events(as(who), limit, next)
 					if err != nil || len(events) > limit {
-						t.Fatal(len(events), err)
+						t.Fatalf("got %d events, %v, want at most %d", len(events), err, limit)
 					}
 					for _, e := range events {
 						seen = append(seen, e.At)
@@ -91,7 +91,7 @@ func TestEventsComeInPages(t *testing.T) {
 					}
 				}
 				if len(seen) != all || seen[0] != int64(all-1) || !slices.IsSortedFunc(seen, func(a, b int64) int { return int(b - a) }) {
-					t.Errorf("pages of %d: %d events, %v…", limit, len(seen), seen[:3])
+					t.Errorf("pages of %d: got %v, want %d from %d down", limit, seen, all, all-1)
 				}
 			})
 		}

@@ -77,18 +77,18 @@ func TestFirstCallCreatesAndTheSameAgainExists(t *testing.T) {
 			Competitors: list("@leaf", "<b>steep</b>"), Name: new("Owl"),
 		})
 		if err != nil || !created || w.ID == 0 || w.RulesVersion != 5 || w.CreatedAt == 0 || w.CreatedAt != w.UpdatedAt {
-			t.Fatalf("set: %+v, %v, %v", w, created, err)
+			t.Fatalf("got %+v, created: %t, %v, want a new workspace with rules of version 5", w, created, err)
 		}
 		if show(w.Website) != "https://WWW.Owl-Tea.com/shop/?utm_source=x#top" || w.AppStoreURL != nil {
 			t.Errorf(`addresses: %s, %s, want Website "https://WWW.Owl-Tea.com/shop/?utm_source=x#top" and no AppStoreURL`, show(w.Website), show(w.AppStoreURL))
 		}
 		if w.Subject != (workspace.Subject{Type: "website", URL: "https://www.owl-tea.com/shop", CanonicalID: "website:owl-tea.com"}) {
-			t.Errorf("subject: %+v", w.Subject)
+			t.Errorf("got the subject %+v, want the website owl-tea.com, at /shop", w.Subject)
 		}
 		got, err := s.Get(ctx)
 		if err != nil || fmt.Sprint(show(got.Description), show(got.Name), got.Competitors, got.Subject, got.ID, got.CreatedAt) !=
 			fmt.Sprint(show(w.Description), show(w.Name), w.Competitors, w.Subject, w.ID, w.CreatedAt) {
-			t.Errorf("get: %+v, %v", got, err)
+			t.Errorf("got %+v, %v, want what was set, %+v", got, err, w)
 		}
 		brief, subject, ok, err := workspace.NewReader(db).Brief(ctx)
 		if err != nil || !ok || subject != "website:owl-tea.com" || brief.Name != "Owl" || brief.AppStoreURL != "" || len(brief.Competitors) != 2 {
@@ -361,7 +361,7 @@ func TestWorkspaceIsOfOneTenant(t *testing.T) {
 			t.Errorf("the other updates: %v, want %v", err, apierr.WorkspaceRequired)
 		}
 		if _, created, err := s.Set(other, workspace.Change{Description: new("theirs")}); !created || err != nil {
-			t.Errorf("the other sets: %v, %v", created, err)
+			t.Errorf("the other sets: got created %t, %v, want a workspace of its own", created, err)
 		}
 		if w, err := s.Get(mine); err != nil || show(w.Description) != "mine" {
 			t.Errorf(`mine: %+v, %v, want no error and Description "mine"`, w, err)

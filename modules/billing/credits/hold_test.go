@@ -43,7 +43,7 @@ func TestHeldCreditsArePaidWhateverHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 		if now, err := s.Balance(ctx, account); err != nil || now != (Balance{Credits: 2, Held: 2, Owed: 7}) {
-			t.Fatalf("%+v, %v", now, err)
+			t.Fatalf("got %+v, %v, want %+v", now, err, Balance{Credits: 2, Held: 2, Owed: 7})
 		}
 		err = s.do(t, func(ctx context.Context, tx *store.Tx) error { return s.Release(ctx, tx, account, 2, "unused") })
 		if err != nil {

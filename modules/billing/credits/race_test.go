@@ -36,7 +36,7 @@ func TestRacingSpendersEndAtTheSum(t *testing.T) {
 					case apierr.Is(err, apierr.PaymentRequired):
 						refused.Add(1)
 					case err != nil:
-						t.Errorf("spender %d: %v", spender, err)
+						t.Errorf("spender %d: got %v, want no error or %v", spender, err, apierr.PaymentRequired)
 					}
 					sum.Add(moved)
 				}
@@ -45,7 +45,7 @@ func TestRacingSpendersEndAtTheSum(t *testing.T) {
 		all.Wait()
 		s.wantSound(t, account, sum.Load())
 		if refused.Load() == 0 {
-			t.Error("no spender ever met an empty balance: the mix proves nothing")
+			t.Error("got no refusal of any spender, want some: else the mix proves nothing")
 		}
 	})
 }
@@ -118,7 +118,7 @@ func (s *Service) wantSound(t *testing.T, account, want int64) {
 		sum += entries[i].Amount
 		owed += entries[i].Owed
 		if sum != entries[i].Balance || sum < 0 || owed < 0 {
-			t.Fatalf("after %s the sum is %d (owed %d), the entry says %d", entries[i].Reference, sum, owed, entries[i].Balance)
+			t.Fatalf("after %s: got a balance of %d in the entry, want the sum %d, and neither it nor the owed %d below 0", entries[i].Reference, entries[i].Balance, sum, owed)
 		}
 	}
 	if now.Held != 0 {

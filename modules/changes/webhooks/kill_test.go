@@ -136,10 +136,10 @@ func TestKilledServersAndReceiversLoseNothing(t *testing.T) {
 				case ok && seq < next:
 					again++
 					if diff := cmp.Diff(bodies[got.id], string(got.body)); diff != "" {
-						t.Errorf("%s came with two bodies (-first +again):\n%s", got.id, diff)
+						t.Errorf("%s came with two bodies (-want +got):\n%s", got.id, diff)
 					}
 				default:
-					t.Fatalf("after change %d came %s (%d)", next-1, got.id, seq)
+					t.Fatalf("got %s (%d) after change %d, want the next one or one again", got.id, seq, next-1)
 				}
 			}
 			if next != head+1 {
@@ -170,7 +170,7 @@ func killWhileItDelivers(t *testing.T, cfg store.Config, r *receiver) {
 		select {
 		case <-r.came:
 		case <-time.After(30 * time.Second):
-			t.Fatal("a server delivers nothing")
+			t.Fatal("got no delivery within 30 s, want one")
 		}
 		time.Sleep(rand.N(150 * time.Millisecond)) // any moment of its work
 		for len(r.came) > 0 {

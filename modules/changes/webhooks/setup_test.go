@@ -229,6 +229,6 @@ func (b *bundle) until(t *testing.T, id int64, what string, is func(*Webhook) bo
 			return w
 		}
 	}
-	t.Fatalf("the webhook is not %s: %+v", what, w)
+	t.Fatalf("got the webhook %+v, want it %s", w, what)
 	return nil
 }

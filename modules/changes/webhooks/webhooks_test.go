@@ -61,7 +61,7 @@ func TestDelivery(t *testing.T) {
 			t.Fatal(err)
 		}
 		if body.Type != "video.added" || body.Data.ID != got[2].id || body.Data.VideoID != publicid.Format(publicid.Video, 3) {
-			t.Errorf("the body is %s", got[2].body)
+			t.Errorf("got the body %s, want video.added of video 3 with the id %s", got[2].body, got[2].id)
 		}
 
 		t.Run("after a rotation both secrets verify", func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestDelivery(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := b.receiver.all(); len(got) != 14 {
-				t.Errorf("%d requests came while it was paused", len(got)-14)
+				t.Errorf("got %d requests while it was paused, want none", len(got)-14)
 			}
 			if _, err := b.Update(b.ctx, hook.ID, Change{Paused: &no}); err != nil {
 				t.Fatal(err)
@@ -118,7 +118,7 @@ func TestDelivery(t *testing.T) {
 				t.Fatalf("test: %+v, %v, want no error, one, Outcome %v and Status 200", d, err, Delivered)
 			}
 			if d, err = b.Again(b.ctx, hook.ID, want[4]); err != nil || d == nil || d.MessageID != want[4] {
-				t.Fatalf("again: %+v, %v", d, err)
+				t.Fatalf("again: got %+v, %v, want the message %s", d, err, want[4])
 			}
 			if got := idsOf(b.receiver.all()); got[len(got)-1] != want[4] {
 				t.Errorf("the last request has id %s, want %s", got[len(got)-1], want[4])
@@ -129,7 +129,7 @@ func TestDelivery(t *testing.T) {
 			}
 			again := b.receiver.wait(t, sent+4)[sent:] // the four of its kinds
 			if !slices.IsSorted(idsOf(again)) || len(again) != 4 {
-				t.Errorf("replayed: %v", idsOf(again))
+				t.Errorf("replayed: got %v, want four in order", idsOf(again))
 			}
 		})
 		t.Run("another account sees and changes nothing of it", func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestDelivery(t *testing.T) {
 				t.Errorf("it lists %v, %v, want no error and no hooks", hooks, err)
 			}
 			if found, err := b.Delete(other, hook.ID); err != nil || found {
-				t.Errorf("it deletes: %v, %v", found, err)
+				t.Errorf("another tenant deletes: got %t, %v, want none found and no error", found, err)
 			}
 			if d, err := b.Test(other, hook.ID); err != nil || d != nil {
 				t.Errorf("it tests: %v, %v, want no error and none", d, err)
@@ -221,7 +221,7 @@ func TestReceiversThatFail(t *testing.T) {
 					t.Errorf(`the mail is %+v, want To "owner101@example.com" and Text with "hooks.customer.com"`, m)
 				}
 			case <-time.After(10 * time.Second):
-				t.Error("no mail came")
+				t.Error("got no mail within 10 s, want one")
 			}
 		})
 	}
@@ -242,7 +242,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		t.Errorf("it came again after %v, want 2s", waited)
 	}
 	if got[0].id != got[1].id || string(got[0].body) != string(got[1].body) {
-		t.Errorf("the attempts differ: %s %s, %s %s", got[0].id, got[0].body, got[1].id, got[1].body)
+		t.Errorf("the attempts: got %s %s, want as at first %s %s", got[1].id, got[1].body, got[0].id, got[0].body)
 	}
 }
 

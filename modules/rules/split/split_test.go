@@ -83,7 +83,7 @@ func FuzzSplit(f *testing.F) {
 		for _, item := range items {
 			_, after, found := strings.Cut(rest, item)
 			if item == "" || item != strings.TrimSpace(item) || strings.ContainsAny(item, "\n\r") || !found || seen[item] {
-				t.Fatalf("Rules(%q): item %q", text, item)
+				t.Fatalf("Rules(%q): got %q, want each item once, trimmed, on one line and as in the text", text, item)
 			}
 			seen[item], rest = true, after
 			for _, word := range words(item) {
@@ -92,7 +92,7 @@ func FuzzSplit(f *testing.F) {
 		}
 		for _, word := range words(text) {
 			if len(word) > 1 && !had[word] {
-				t.Fatalf("Rules(%q) = %q loses %q", text, items, word)
+				t.Fatalf("Rules(%q): got %q, want the word %q in them", text, items, word)
 			}
 		}
 	})

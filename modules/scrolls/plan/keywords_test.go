@@ -46,7 +46,7 @@ func readBriefs(t *testing.T, path string) []labelledBrief {
 		case "also":
 			b.also = strings.Split(text, ", ")
 		default:
-			t.Fatalf("%q", line)
+			t.Fatalf("got the line %q, want one of the known members", line)
 		}
 	}
 	return all
@@ -119,7 +119,7 @@ func FuzzKeywords(f *testing.F) {
 		}
 		for _, term := range terms {
 			if strings.TrimSpace(term) != term || term == "" || len(strings.Fields(term)) > longestTerm || strings.Contains(term, "acme ") {
-				t.Errorf("term %q of %q", term, about)
+				t.Errorf("got the term %q of %q, want 1 to %d trimmed words, without the name", term, about, longestTerm)
 			}
 		}
 	})

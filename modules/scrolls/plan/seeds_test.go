@@ -41,7 +41,7 @@ func FuzzRival(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		seed := rival(text)
 		if seed.Handle != "" && seed.Term != "" {
-			t.Errorf("%q is both: %+v", text, seed)
+			t.Errorf("%q: got %+v, want a handle or a term, not both", text, seed)
 		}
 	})
 }
@@ -69,7 +69,7 @@ func TestSeedsOfATemplate(t *testing.T) {
 	}
 	brief.Website = ""
 	if mine := Seeds(brief, nil, "", Options{Kinds: []string{Own}, Terms: 8}); !reflect.DeepEqual(mine, []stage.Seed{{Kind: Own, Term: "Beans"}}) {
-		t.Errorf("own: %+v", mine)
+		t.Errorf("own: got %+v, want the name Beans as one term", mine)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestKeywords(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := keywords(brief, rules, "", 100); slices.Contains(got, "giveaways") || slices.Contains(got, "bean") || !slices.Contains(got, "latte art") {
-		t.Errorf("all: %v", got)
+		t.Errorf("got the keywords %v, want latte art, and neither giveaways nor bean", got)
 	}
 	if got := keywords(stage.Brief{}, nil, "", 8); len(got) != 0 {
 		t.Errorf("of nothing: %v, want 0", got)

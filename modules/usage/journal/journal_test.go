@@ -163,7 +163,7 @@ func TestPowerCut(t *testing.T) {
 		}
 		for _, entry := range slices.Concat(sealed, active) {
 			if !found[entry] {
-				t.Fatalf("after %d entries the disk lacks %q", i+1, entry)
+				t.Fatalf("after %d entries: got no %q on the disk, want it", i+1, entry)
 			}
 		}
 	}
