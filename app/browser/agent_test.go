@@ -90,6 +90,6 @@ func signInCode(t *testing.T, running *apptest.Running) string {
 			}
 		}
 	}
-	t.Fatal("no code was mailed")
+	t.Fatal("got no code in the mail, want one")
 	return ""
 }

@@ -201,7 +201,7 @@ func TestAppsOfAHost(t *testing.T) {
 	all := awaits(b, "the peers of a video", func(s seen) bool { return strings.Contains(s.Text, "Expected views") })
 	h.sound(b, "app-outliers", all)
 	if asked := eval[map[string]any](b, "asked"); asked["protocolVersion"] != "2026-01-26" || asked["appInfo"] == nil || asked["appCapabilities"] == nil {
-		t.Errorf("the app introduced itself with %v", asked)
+		t.Errorf("the app introduced itself with %v, want the protocol 2026-01-26, its name and its capabilities", asked)
 	}
 	eval[bool](b, `say({method: 'ui/notifications/host-context-changed', params: {theme: 'light'}}), true`)
 	h.sound(b, "app-outliers-light", awaits(b, "the colours of the host", func(s seen) bool { return s.Theme == "light" }))

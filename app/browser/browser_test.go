@@ -96,13 +96,13 @@ func TestJourney(t *testing.T) {
 	deadline := time.Now().Add(patience)
 	for caller.Do(t, "GET /v1/usage", "").Status != http.StatusUnauthorized {
 		if time.Now().After(deadline) {
-			t.Fatal("the session outlives signing out")
+			t.Fatal("got a session that outlives signing out, want it ended")
 		}
 	}
 	if kept := eval[[]string](b, `[...Object.keys(sessionStorage), document.cookie].filter(Boolean)`); slices.ContainsFunc(kept, func(name string) bool { return !strings.HasPrefix(name, "scrollery.since.") }) {
-		t.Errorf("after signing out the browser keeps %q", kept)
+		t.Errorf("after signing out the browser keeps %q, want only scrollery.since.…", kept)
 	}
 	if stored := eval[string](b, `JSON.stringify({...localStorage, ...sessionStorage}) + document.documentElement.innerHTML`); strings.Contains(stored, "scr_") && strings.Contains(stored, key) {
-		t.Error("the key is still in the browser")
+		t.Error("after signing out: got the key in the browser, want it gone")
 	}
 }

@@ -35,7 +35,7 @@ func TestCreator(t *testing.T) {
 	b.until(`document.activeElement.tagName === 'H1' && document.activeElement.innerText === ` + quoted(name) + ` && document.querySelectorAll('main canvas').length === 2`)
 	address := b.path()
 	if !strings.HasPrefix(address, "/console/creators/") || !strings.HasSuffix(address, name[1:]) {
-		t.Errorf("the address of %s is %q", name, address)
+		t.Errorf("the address of %s is %q, want a page of creators with the name at its end", name, address)
 	}
 	b.open(address) // a handle may have a dot
 	b.until(`document.querySelectorAll('main canvas').length === 2 && !document.querySelector('.loading')`)
@@ -43,7 +43,7 @@ func TestCreator(t *testing.T) {
 	videos := eval[int](b, `parseInt([...document.querySelectorAll('.figures dt')].find((e) => e.innerText === 'Videos').nextElementSibling.innerText)`)
 	listed := eval[int](b, `document.querySelectorAll('.card:last-child tbody tr').length`)
 	if videos == 0 || listed != min(videos, 25) {
-		t.Errorf("%s has %d videos and %d are listed", name, videos, listed)
+		t.Errorf("%s has %d videos and %d are listed, want all up to 25", name, videos, listed)
 	}
 	for title, want := range map[string]int{"Days of posting, in UTC": 7, "Hours of posting, in UTC": 24} {
 		if sum, rows := b.twin(title); rows != want || sum != videos {

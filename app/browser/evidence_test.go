@@ -46,7 +46,7 @@ func TestEvidence(t *testing.T) {
 	b.drag(".u-over", .2, .05, .6, .6)
 	b.until(`[...document.querySelectorAll('button')].some((e) => e.innerText === 'Show the whole plot')`)
 	if part := b.number(".summary"); part >= all || part == 0 {
-		t.Errorf("after a drag the plot has %v of %v points", part, all)
+		t.Errorf("after a drag the plot has %v of %v points, want some and fewer", part, all)
 	}
 	b.check("outliers-part")
 	b.press("Show the whole plot")
@@ -61,12 +61,12 @@ func TestEvidence(t *testing.T) {
 	b.do("the Enter key", chromedp.KeyEvent("\r"))
 	b.until(`document.querySelector('.reckoning')`)
 	if at := eval[string](b, `location.href`); at != best {
-		t.Errorf("the keyboard opened %q, the table's first row is %q", at, best)
+		t.Errorf("the keyboard opened %q, want the table's first row %q", at, best)
 	}
 	// The score can be worked out again from what the page shows.
 	formula := eval[[]float64](b, `document.querySelector('.formula').innerText.replaceAll(',', '').split(/[÷=]/).map(parseFloat)`)
 	if len(formula) != 3 || formula[1] == 0 || formula[0]/formula[1]-formula[2] > .0001 || formula[2]-formula[0]/formula[1] > .0001 {
-		t.Errorf("the page shows the formula %v", formula)
+		t.Errorf("got the formula %v, want views by baseline and their ratio", formula)
 	}
 	used := eval[int](b, `[...document.querySelectorAll('tbody .badge')].filter((e) => e.innerText === 'used').length`)
 	if used < 3 {
@@ -89,7 +89,7 @@ func TestEvidence(t *testing.T) {
 	b.open("/console/library")
 	b.until(`document.querySelectorAll('tbody tr').length === 25`)
 	if eval[bool](b, `[...document.querySelectorAll('tbody a')].some((e) => e.href === `+quoted(id)+`)`) {
-		t.Errorf("the list without archived videos has %s", id)
+		t.Errorf("got %s in the list without archived videos, want it gone", id)
 	}
 	b.open(strings.TrimPrefix(id, base))
 	b.press("Restore")
@@ -129,7 +129,7 @@ func TestRulesKeepWhatWasTyped(t *testing.T) {
 	b.until(`document.querySelector('.versions summary').innerText.includes('Version 2')`)
 	eval[bool](b, `document.querySelector('.versions summary').click(), true`)
 	if got := eval[[]string](b, `[...document.querySelectorAll('.versions [open] .diff .added bdi')].map((e) => e.innerText)`); len(got) != 1 || got[0] != "- nothing boring" {
-		t.Errorf("the second version added %q", got)
+		t.Errorf("the second version added %q, want one rule, - nothing boring", got)
 	}
 	b.check("rules-versions")
 }

@@ -52,7 +52,7 @@ func TestOperatorPage(t *testing.T) {
 	shown := eval[string](b, "document.documentElement.innerHTML")
 	for _, private := range []string{account.Key, account.Email, "hostile-brief", "hostile-prompt"} {
 		if strings.Contains(shown, private) {
-			t.Errorf("the page shows %q", private)
+			t.Errorf("got %q in the page, want none of the customers' own", private)
 		}
 	}
 

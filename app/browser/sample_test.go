@@ -58,7 +58,7 @@ func serveSample(t *testing.T) (base, opens string) {
 		case <-out.wrote:
 		case err := <-ended:
 			ended <- err
-			t.Fatalf("the server ended: %v", err)
+			t.Fatalf("the server ended with %v, want it to serve", err)
 		}
 		out.mutex.Lock()
 		found := address.FindStringSubmatch(out.text.String())

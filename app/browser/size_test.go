@@ -163,7 +163,7 @@ func TestALargeLibraryInTheBrowser(t *testing.T) {
 	}
 	account.Get(t, "GET /v1/outliers/list?limit=1", &best)
 	if len(best.Outliers) == 0 {
-		t.Fatal("the library has no outlier")
+		t.Fatal("got no outlier in the library, want one")
 	}
 	video := best.Outliers[0].Video
 
@@ -198,7 +198,7 @@ func TestALargeLibraryInTheBrowser(t *testing.T) {
 			}
 			t.Logf("first content %.0f ms, data to plot %.0f ms (%d points), script memory %.0f MB, answers in bytes %v", content, plot, last.Points, heap, last.Bytes)
 			if content > contentBar || plot > plotBar || heap > heapBar {
-				t.Errorf("first content %.0f ms, plot %.0f ms, memory %.0f MB; the bars are %.0f, %.0f and %.0f", content, plot, heap, contentBar, plotBar, heapBar)
+				t.Errorf("got the first content after %.0f ms, the plot after %.0f ms and %.0f MB of memory; want at most %.0f, %.0f and %.0f", content, plot, heap, contentBar, plotBar, heapBar)
 			}
 			if at.name == "outliers" && last.Points != 5000 {
 				t.Errorf("the plot has %d points, want 5000", last.Points)

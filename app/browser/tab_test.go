@@ -51,7 +51,7 @@ func needBrowser(t *testing.T) {
 		return
 	}
 	if os.Getenv("CI") != "" {
-		t.Fatal(missing)
+		t.Fatalf("got %v, want a browser in CI", missing)
 	}
 	t.Skip(missing)
 }
