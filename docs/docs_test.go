@@ -27,7 +27,7 @@ func documents(t *testing.T) []string {
 	t.Helper()
 	pages, err := filepath.Glob("*.md")
 	if err != nil || len(pages) == 0 {
-		t.Fatal("no documents", err)
+		t.Fatalf("got %d documents, %v, want some", len(pages), err)
 	}
 	pages = append(pages, "deploy/README.md")
 	if _, err := os.Stat("../README.md"); err == nil {
@@ -81,7 +81,7 @@ func TestMakeTargetsExist(t *testing.T) {
 		for _, match := range target.FindAllStringSubmatch(read(t, page), -1) {
 			name := match[1] + match[2] + match[3]
 			if !strings.Contains(makefile, "\n"+name+":") {
-				t.Errorf("%s names make %s", page, name)
+				t.Errorf("%s names make %s, want such a target in the Makefile", page, name)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func TestSettingsAreAllExplained(t *testing.T) {
 	text := read(t, "operations.md")
 	for _, setting := range app.Settings() {
 		if row := "| `" + app.Prefix + setting.Name + "` |"; !strings.Contains(text, row) {
-			t.Errorf("operations.md has no row %s", row)
+			t.Errorf("got no row %s in operations.md, want one", row)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestExampleStageIsTheOneThatIsTested(t *testing.T) {
 	code = strings.ReplaceAll(code, "\t", "    ")
 	shown := regexp.MustCompile(`(?m)^    `).ReplaceAllString(read(t, "extenders-reference.md"), "")
 	if code == "" || !strings.Contains(shown, code) {
-		t.Error("extenders-reference.md shows another stage than loud/main.go")
+		t.Errorf("got another stage in extenders-reference.md, want the code of loud/main.go:\n%s", code)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestSkippedTestsExist(t *testing.T) {
 		for _, pattern := range strings.Split(list[1], "|") {
 			matches := func(name string) bool { return strings.Contains(name, pattern) }
 			if !slices.ContainsFunc(slices.Collect(maps.Keys(tests)), matches) {
-				t.Errorf("the Makefile skips %s, but no test has that name", pattern)
+				t.Errorf("the Makefile skips %s: got no test of that name, want one", pattern)
 			}
 		}
 	}
@@ -169,14 +169,14 @@ func TestOperationsAreAllListed(t *testing.T) {
 	head, rest, found := strings.Cut(text, begin)
 	_, tail, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatal("api.md has no place for the operations")
+		t.Fatal("got no place for the operations in api.md, want one")
 	}
 	want := head + begin + operations() + end + tail
 	if text == want {
 		return
 	}
 	if !*update {
-		t.Fatal("the operations in api.md are not those of the .proto files: go test ./docs -update")
+		t.Fatal("got other operations in api.md than in the .proto files, want the same: go test ./docs -update")
 	}
 	if err := os.WriteFile("api.md", []byte(want), 0o644); err != nil {
 		t.Fatal(err)

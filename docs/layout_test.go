@@ -27,7 +27,7 @@ func TestLayoutListsEveryFolder(t *testing.T) {
 		t.Fatalf("only %d folders were found: %q", len(want), want)
 	}
 	if diff := cmp.Diff(want, listed); diff != "" {
-		t.Errorf("folders of layout.md (-tree +page):\n%s", diff)
+		t.Errorf("folders of layout.md (-want +got):\n%s", diff)
 	}
 }
 

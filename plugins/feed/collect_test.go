@@ -97,8 +97,8 @@ func TestCollectFromFolder(t *testing.T) {
 	for _, o := range outcomes {
 		got += fmt.Sprintf("%s/%s %s %d/%d; ", o.Platform, o.Seed, o.Status, o.Returned, o.Asked)
 	}
-	if got != "tiktok/@gone empty 0/1; tiktok/feed partial 1/2; tiktok/rival ok 2/2; youtube/Us ok 1/1; " {
-		t.Errorf("outcomes %s", got)
+	if want := "tiktok/@gone empty 0/1; tiktok/feed partial 1/2; tiktok/rival ok 2/2; youtube/Us ok 1/1; "; got != want {
+		t.Errorf("got the outcomes %s, want %s", got, want)
 	}
 
 	recs, outcomes, err = stagetest.Refresh(t, Spec(), call, []stage.Ref{{Platform: "tiktok", ExternalID: "1"}, {Platform: "tiktok", ExternalID: "99"}, {Platform: "youtube", ExternalID: "77"}})
@@ -106,8 +106,8 @@ func TestCollectFromFolder(t *testing.T) {
 		t.Errorf("refreshed %s, %v, want no error, 1 rec and Views 9", asJSON(t, recs), err)
 	}
 	got = asJSON(t, outcomes)
-	if got != `[{"seed":"feed","platform":"tiktok","status":"partial","asked":2,"returned":1},{"seed":"feed","platform":"youtube","status":"empty","asked":1,"returned":0}]` {
-		t.Errorf("outcomes %s", got)
+	if want := `[{"seed":"feed","platform":"tiktok","status":"partial","asked":2,"returned":1},{"seed":"feed","platform":"youtube","status":"empty","asked":1,"returned":0}]`; got != want {
+		t.Errorf("got the outcomes %s, want %s", got, want)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestMissingFolder(t *testing.T) {
 	_, _, err := stagetest.Collect(t, Spec(), stage.Call{Settings: map[string]string{"dir": filepath.Join(t.TempDir(), "gone")}}, nil)
 	var fault *stage.Error
 	if err == nil || !asFault(err, &fault) || fault.Fault != stage.FaultMisconfigured {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want the fault %v", err, stage.FaultMisconfigured)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestSampleGrowsOverThreeRuns(t *testing.T) {
 				kinds[rec.Source.Kind]++
 				var metadata struct{ Sample bool }
 				if err := json.Unmarshal(rec.Metadata, &metadata); err != nil || !metadata.Sample {
-					t.Fatalf("%s is not marked as sample: %v", rec.ExternalID, err)
+					t.Fatalf("%s: got %+v, %v, want it marked as sample", rec.ExternalID, metadata, err)
 				}
 				switch days := (now - *rec.PostedAt) / (24 * 3600 * 1000); {
 				case now <= *rec.PostedAt:
@@ -60,7 +60,7 @@ func TestSampleGrowsOverThreeRuns(t *testing.T) {
 					weekBefore++
 				}
 				if *rec.Metrics.Views < views[rec.ExternalID] || *rec.Metrics.Likes > *rec.Metrics.Views {
-					t.Errorf("%s: views %d after %d", rec.ExternalID, *rec.Metrics.Views, views[rec.ExternalID])
+					t.Errorf("%s: got %d views after %d and %d likes, want no fewer views, and no more likes than views", rec.ExternalID, *rec.Metrics.Views, views[rec.ExternalID], *rec.Metrics.Likes)
 				}
 				views[rec.ExternalID] = *rec.Metrics.Views
 			}

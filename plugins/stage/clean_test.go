@@ -104,13 +104,13 @@ func TestCleanValues(t *testing.T) {
 		t.Errorf(`%+v, want SourceURL empty, no PostedAt, CreatorID "a�b" and Kind empty`, r)
 	}
 	if len(r.Source.Handle) > stage.MaxLabel || !utf8.ValidString(r.Source.Handle) {
-		t.Errorf("handle of %d bytes", len(r.Source.Handle))
+		t.Errorf("got a handle of %d bytes, want valid text of at most %d", len(r.Source.Handle), stage.MaxLabel)
 	}
 	if *m.Views != 1<<53 || m.Likes != nil || m.Comments != nil || *m.Shares != 0 || m.ObservedAt != nil || m.Semantics != "" {
-		t.Errorf("%+v", m)
+		t.Errorf("got %+v, want 1<<53 views, 0 shares and nothing else", m)
 	}
 	if string(r.Evidence.Visual) != `"a cat"` || r.Cues[0] != (stage.Cue{Start: 5, End: 5, Text: "x\uFFFD"}) || r.Cues[1] != (stage.Cue{}) {
-		t.Errorf("%+v %+v", r.Evidence, r.Cues)
+		t.Errorf("got %+v and %+v, want the picture of a cat, and two repaired cues", r.Evidence, r.Cues)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestCleanAnswers(t *testing.T) {
 	t.Parallel()
 	v := stage.Verdict{Ref: someRef(), Rank: math.NaN()}
 	if repairs, err := v.Clean(); err != nil || v.Rank != 0 || !repairs.Any() {
-		t.Errorf("%+v %+v %v", v, repairs, err)
+		t.Errorf("got %+v, %+v, %v, want rank 0 and a repair", v, repairs, err)
 	}
 	f := stage.Finding{Evidence: stage.Evidence{Visual: json.RawMessage(`1`)}}
 	if _, err := f.Clean(); err == nil {
@@ -146,11 +146,11 @@ func FuzzCleanMetadata(f *testing.F) {
 		}
 		var object map[string]any
 		if err := json.Unmarshal(r.Metadata, &object); err != nil || !utf8.Valid(r.Metadata) {
-			t.Fatalf("%q passed: %v", r.Metadata, err)
+			t.Fatalf("got %q, %v, want valid UTF-8", r.Metadata, err)
 		}
 		before := string(r.Metadata)
 		if repairs, _ := r.Clean(); repairs.Any() || string(r.Metadata) != before {
-			t.Fatalf("%q is not clean the second time: %q", before, r.Metadata)
+			t.Fatalf("the second time: got %q, repaired: %t, want %q as it was", r.Metadata, repairs.Any(), before)
 		}
 	})
 }
@@ -161,7 +161,7 @@ func BenchmarkClean(b *testing.B) {
 	for b.Loop() {
 		r := stage.Record{Ref: someRef(), SourceURL: "https://www.tiktok.com/@a/video/1", Metadata: raw, Metrics: stage.Metrics{Views: &views}}
 		if repairs, err := r.Clean(); err != nil || repairs.Any() {
-			b.Fatal(repairs, err)
+			b.Fatalf("got %+v, %v, want no repair", repairs, err)
 		}
 	}
 }

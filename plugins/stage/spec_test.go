@@ -75,10 +75,10 @@ func TestErrorsKeepTheirFault(t *testing.T) {
 		t.Run(string(fault), func(t *testing.T) {
 			var typed *stage.Error
 			if !errors.As(fmt.Errorf("page 2: %w", err), &typed) || typed.Fault != fault {
-				t.Errorf("%v: fault %v", err, typed)
+				t.Fatalf("got %+v, want the fault %v", typed, fault)
 			}
 			if timed := fault == stage.FaultBusy || fault == stage.FaultQuota; timed == typed.RetryAt.IsZero() {
-				t.Errorf("%s: retry at %v", fault, typed.RetryAt)
+				t.Errorf("%s: got another try at %v, want a time: %t", fault, typed.RetryAt, timed)
 			}
 		})
 	}

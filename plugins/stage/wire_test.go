@@ -43,7 +43,7 @@ func whole[T any](t *testing.T, value T) T {
 				walk(v.Field(i), path+"."+v.Type().Field(i).Name)
 			}
 		case v.IsZero():
-			t.Fatalf("%s is not set: set it here, and see that it travels", path)
+			t.Fatalf("got %s unset, want it set here, to see that it travels", path)
 		case v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct:
 			walk(v.Elem(), path)
 		case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:

@@ -136,11 +136,11 @@ func FuzzFormats(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		recs, report := readText(t, "sample", text)
 		if len(recs) != report.Videos {
-			t.Errorf("%d records, %d counted", len(recs), report.Videos)
+			t.Errorf("got %d records, want the %d that were counted", len(recs), report.Videos)
 		}
 		for _, rec := range recs {
 			if repairs, err := rec.Clean(); err != nil || repairs.JSON > 0 {
-				t.Errorf("the host would refuse or repair %q: %v, %+v", rec.ExternalID, err, repairs)
+				t.Errorf("%q: got %v, %+v, want no refusal and no repaired JSON", rec.ExternalID, err, repairs)
 			}
 		}
 	})

@@ -48,7 +48,7 @@ func TestLongFilesTakeLittleMemory(t *testing.T) {
 				return nil
 			})
 			if err != nil || videos < long/(len(one)+1)-1 || most == 0 || most > limit {
-				t.Errorf("%s: %d videos, %d bytes held, %v", name, videos, most, err)
+				t.Errorf("%s: got %d videos with %d bytes held, %v; want at least %d with 1 to %d", name, videos, most, err, long/(len(one)+1)-1, limit)
 			}
 		})
 	}

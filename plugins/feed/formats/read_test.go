@@ -160,7 +160,7 @@ func TestFlatPlaylists(t *testing.T) {
 	want := `{"platform":"tiktok","externalId":"7620034020465855766","sourceUrl":"https://www.tiktok.com/@maker/video/7620034020465855766","postedAt":1700000000000,"creatorId":"MS4w","source":{"handle":"maker"},` +
 		`"metadata":{"caption":"hi","soundTitle":"song"},"metrics":{"views":5,"shares":2,"saves":1}}`
 	if len(recs) != 1 || asJSON(t, recs[0]) != want {
-		t.Errorf("got %s", asJSON(t, recs))
+		t.Errorf("got %s, want one record, %s", asJSON(t, recs), want)
 	}
 	recs, _ = readText(t, "youtube.json", `{"_type":"playlist","id":"UC1","channel_id":"UC1","uploader_id":"@maker","entries":[{"_type":"url","ie_key":"Youtube","id":"abc","url":"https://www.youtube.com/shorts/abc","title":"t","view_count":1200000,"uploader":null}],"extractor_key":"YoutubeTab"}`)
 	if len(recs) != 1 || recs[0].Source.Handle != "@maker" || recs[0].CreatorID != "UC1" || recs[0].Metrics.Semantics != "rounded" {
@@ -248,7 +248,7 @@ func FuzzRead(f *testing.F) {
 		for _, rec := range recs {
 			repairs, err := rec.Clean()
 			if err != nil || repairs.JSON > 0 {
-				t.Errorf("the host would refuse or repair %q: %v, %+v", rec.ExternalID, err, repairs)
+				t.Errorf("%q: got %v, %+v, want no refusal and no repaired JSON", rec.ExternalID, err, repairs)
 			}
 		}
 	})

@@ -34,7 +34,7 @@ func shared(t testing.TB) string {
 			return data
 		}
 		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test")
+			t.Fatal("got no go.mod above the test, want one")
 		}
 		dir = filepath.Dir(dir)
 	}
@@ -157,7 +157,7 @@ func TestDanishTikTokExports(t *testing.T) {
 					empty++
 				}
 				if strings.Contains(d.Caption, " #dkpol ") && !strings.Contains(strings.Join(d.Hashtags, " "), "dkpol") {
-					t.Errorf("%s: tags %v of %q", rec.ExternalID, d.Hashtags, d.Caption)
+					t.Errorf("%s: got the tags %v of %q, want dkpol among them", rec.ExternalID, d.Hashtags, d.Caption)
 				}
 			}
 			if empty != c.empty {
@@ -210,7 +210,7 @@ func TestYouTubeTechExports(t *testing.T) {
 				sameCount(t, rec.ExternalID, "comments", row["comment_count"], rec.Metrics.Comments)
 				d := metadataOf(t, rec)
 				if d.Title != row["title"] || d.DurationSeconds != float64(minutes*60+seconds) || rec.CreatorID != row["channel_id"] {
-					t.Errorf("%s: %+v by %q", rec.ExternalID, d, rec.CreatorID)
+					t.Errorf("%s: got %+v by %q, want %v, %d:%02d, by %v", rec.ExternalID, d, rec.CreatorID, row["title"], minutes, seconds, row["channel_id"])
 				}
 				posted, err := time.Parse(time.RFC3339, row["published_at"])
 				if err != nil || *rec.PostedAt != posted.UnixMilli() {

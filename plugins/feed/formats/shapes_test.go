@@ -87,7 +87,7 @@ func TestResearchAnswerToTheDigit(t *testing.T) {
 		}
 		var meta struct{ Caption, SoundID string }
 		if err := json.Unmarshal(rec.Metadata, &meta); err != nil || meta.SoundID != string(v["music_id"].(json.Number)) || meta.Caption != v["video_description"] {
-			t.Errorf("%v: %s (%v)", v["id"], rec.Metadata, err)
+			t.Errorf("%v: got %s, %v, want the sound %v and %v", v["id"], rec.Metadata, err, v["music_id"], v["video_description"])
 		}
 		if rec.Metrics.Semantics != "lagged" || rec.Source.Handle != v["username"] {
 			t.Errorf(`%v, want Semantics "lagged" and Handle %v: %+v`, v["id"], v["username"], rec)
@@ -142,7 +142,7 @@ func TestTrendingScrape(t *testing.T) {
 		return nil
 	})
 	if err != nil || summary(report) != "tiktok-scraper 599, doubtful 0\n" || len(got) != len(rows) {
-		t.Fatalf("%d of %d videos: %+v, %v", len(got), len(rows), report, err)
+		t.Fatalf("got %d videos, %+v, %v, want all %d, none doubtful", len(got), report, err, len(rows))
 	}
 	for id, row := range rows {
 		t.Run(id, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestTrendingScrape(t *testing.T) {
 				t.Errorf("%s, want PostedAt %v, ObservedAt %v and no Saves: %+v", id, posted*1000, at, rec)
 			}
 			if rec.Source.Handle != row["authorMeta"].(map[string]any)["name"] || rec.SourceURL != row["webVideoUrl"] {
-				t.Errorf("%s: by %q at %q", id, rec.Source.Handle, rec.SourceURL)
+				t.Errorf("%s: got %q at %q, want %v at %v", id, rec.Source.Handle, rec.SourceURL, row["authorMeta"], row["webVideoUrl"])
 			}
 		})
 	}

@@ -155,7 +155,7 @@ func TestCutAnywhere(t *testing.T) {
 		}
 		names, texts, manifest := contents(t, out.Bytes())
 		if diff := cmp.Diff([]any{wantNames, wantTexts, wantManifest}, []any{names, texts, manifest}); diff != "" {
-			t.Fatalf("cut at %d: -whole +pieces:\n%s", at, diff)
+			t.Fatalf("cut at %d: the pieces differ from the whole (-want +got):\n%s", at, diff)
 		}
 	}
 	for _, part := range parts[1:] {
@@ -214,7 +214,7 @@ func TestPiecesThatAreRefused(t *testing.T) {
 			}
 		}
 		if kept > len(whole)/17*3/4 {
-			t.Errorf("%d of %d changes were not seen", kept, len(whole)/17)
+			t.Errorf("got %d of %d changes unseen, want at most three quarters", kept, len(whole)/17)
 		}
 	})
 	t.Run("no zip", func(t *testing.T) {

@@ -53,7 +53,7 @@ exit $status`
 	begun := time.Now()
 	out, err := command.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("--- PASS: TestOnTheBus")) {
-		t.Fatalf("%v after %v:\n%s", err, time.Since(begun), out)
+		t.Fatalf("got %v after %v, want the test on the bus to pass:\n%s", err, time.Since(begun), out)
 	}
 	err = filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -61,7 +61,7 @@ exit $status`
 		}
 		content, err := os.ReadFile(path)
 		if bytes.Contains(content, []byte(key)) {
-			t.Errorf("%s has the key in the clear", path)
+			t.Errorf("got the key in the clear in %s, want it encrypted", path)
 		}
 		return err
 	})
@@ -81,7 +81,7 @@ func TestOnTheBus(t *testing.T) {
 		t.Fatal(err)
 	}
 	if store.Keyring == nil {
-		t.Fatal("no keyring on a session bus")
+		t.Fatal("got no keyring on a session bus, want one")
 	}
 	place, err := store.Save(login.Login{Server: server, Key: key, KeyID: "key_1"}, false)
 	if err != nil || place != login.InKeyring {
@@ -92,7 +92,7 @@ func TestOnTheBus(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := fresh.Current(); err != nil || got != (login.Login{Server: server, Key: key, KeyID: "key_1", Place: login.InKeyring}) {
-		t.Errorf("read %+v, %v", got, err)
+		t.Errorf("got %+v, %v, want the stored key_1 from the keyring", got, err)
 	}
 	if got := lookUp(t, server); got != key {
 		t.Errorf("another program finds %q, want the key", got)
@@ -105,10 +105,10 @@ func TestOnTheBus(t *testing.T) {
 		t.Error(err)
 	}
 	if got := lookUp(t, server); got != "" {
-		t.Errorf("after signing out another program finds %q", got)
+		t.Errorf("after signing out: got %q by another program, want nothing", got)
 	}
 	if got, err := fresh.Current(); !errors.Is(err, login.ErrNone) || got.Key != "" {
-		t.Errorf("after signing out: got %+v, %v", got, err)
+		t.Errorf("after signing out: got %+v, %v, want %v", got, err, login.ErrNone)
 	}
 }
 

@@ -14,7 +14,7 @@ func TestSystemKeyring(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := (system{}).Get("https://a"); got != "one" || err != nil {
-		t.Errorf("got %q, %v", got, err)
+		t.Errorf("got %q, %v, want %q", got, err, "one")
 	}
 	if got, err := (system{}).Get("https://b"); got != "" || err == nil {
 		t.Errorf("another server: got %q, %v, want none and an error", got, err)

@@ -137,7 +137,7 @@ func TestSave(t *testing.T) {
 				t.Errorf("after Remove: %v -want +got:\n%s", err, diff)
 			}
 			if text, _ := os.ReadFile(path); strings.Contains(string(text), key) || place == login.InKeyring && len(c.ring.keys) > 0 {
-				t.Errorf("after Remove the key is left: %s %v", text, len(c.ring.keys))
+				t.Errorf("after Remove: got %s and %d keys in the keyring, want no key", text, len(c.ring.keys))
 			}
 		})
 	}

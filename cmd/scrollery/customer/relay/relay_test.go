@@ -105,7 +105,7 @@ func TestRefusalsReachTheClient(t *testing.T) {
 				t.Errorf("got %q, want %q in one line", out.String(), c.want)
 			}
 			if strings.Contains(out.String(), "Bearer") {
-				t.Error("the key is shown")
+				t.Errorf("got %s, want the key masked", out.String())
 			}
 		})
 	}
