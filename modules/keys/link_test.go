@@ -284,7 +284,7 @@ func TestWrongCodesOfAnHourHaveACeiling(t *testing.T) {
 			}
 		}
 	}
-	if err := b.sendCode(context.Background(), "stranger@example.com"); err != nil {
+	if err := b.send(context.Background(), forRecovery, "stranger@example.com"); err != nil {
 		t.Fatal(err)
 	}
 	guess("unknown@example.com", "")  // no code
