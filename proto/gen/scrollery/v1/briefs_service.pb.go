@@ -24,7 +24,7 @@ const (
 
 type DraftBriefRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the brief is to be about, in words, for a server with a model. Without a model it changes nothing, and `notes` say so.
+	// The subject of the brief, in words, for a server with a model. Without a model it changes nothing, and `notes` say so.
 	Focus         *string `protobuf:"bytes,1,opt,name=focus" json:"focus,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -159,7 +159,7 @@ type OutlierExplanation struct {
 	OrderBaseline float64 `protobuf:"fixed64,15,opt,name=order_baseline,json=orderBaseline" json:"order_baseline,omitempty"`
 	// (2 x n x views + 2 x M) / (M x (n + 2)), 4 decimals, rounded half up: what lists sort by.
 	OrderValue float64 `protobuf:"fixed64,16,opt,name=order_value,json=orderValue" json:"order_value,omitempty"`
-	// True where the views look bought; such a video stands last.
+	// True where the views look bought; such a video comes last.
 	Doubtful bool `protobuf:"varint,17,opt,name=doubtful" json:"doubtful,omitempty"`
 	// Twice the median of the used `likeRate` of `likes`; 0 where fewer than 3 are used.
 	TwiceUsualLikeRate float64 `protobuf:"fixed64,18,opt,name=twice_usual_like_rate,json=twiceUsualLikeRate" json:"twice_usual_like_rate,omitempty"`
@@ -1147,7 +1147,7 @@ type TrendVideo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the video.
 	VideoId string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
-	// Numbers the creators of this answer from 1; 0 stands for all that are unknown.
+	// Numbers the creators of this answer from 1; 0 is all that are unknown.
 	Creator int32 `protobuf:"varint,2,opt,name=creator" json:"creator,omitempty"`
 	// `recent`: posted in (T - W, T]; `earlier`: in (T - 2W, T - W]; else `neither`.
 	When string `protobuf:"bytes,3,opt,name=when" json:"when,omitempty"`

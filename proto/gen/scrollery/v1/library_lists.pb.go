@@ -44,7 +44,7 @@ type ListOutliersRequest struct {
 	PostedBefore *float64 `protobuf:"fixed64,9,opt,name=posted_before,json=postedBefore" json:"posted_before,omitempty"`
 	// Least score.
 	MinScore *float64 `protobuf:"fixed64,10,opt,name=min_score,json=minScore" json:"min_score,omitempty"`
-	// Words that the caption, the title, the spoken words, the text on the screen or the handle have, all of them.
+	// Words that the caption, the title, the hashtags, the spoken words, the text on the screen or the handle have, all of them.
 	Q *string `protobuf:"bytes,11,opt,name=q" json:"q,omitempty"`
 	// A hashtag of the video, with or without its sign.
 	Hashtag *string `protobuf:"bytes,12,opt,name=hashtag" json:"hashtag,omitempty"`
@@ -276,7 +276,7 @@ type ListHooksRequest struct {
 	PostedAfter *float64 `protobuf:"fixed64,8,opt,name=posted_after,json=postedAfter" json:"posted_after,omitempty"`
 	// Posted before this time, Unix milliseconds. A video without a date is left out.
 	PostedBefore *float64 `protobuf:"fixed64,9,opt,name=posted_before,json=postedBefore" json:"posted_before,omitempty"`
-	// Words that the caption, the title, the spoken words, the text on the screen or the handle have, all of them.
+	// Words that the caption, the title, the hashtags, the spoken words, the text on the screen or the handle have, all of them.
 	Q *string `protobuf:"bytes,10,opt,name=q" json:"q,omitempty"`
 	// A hashtag of the video, with or without its sign.
 	Hashtag *string `protobuf:"bytes,11,opt,name=hashtag" json:"hashtag,omitempty"`

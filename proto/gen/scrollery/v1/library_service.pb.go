@@ -537,7 +537,7 @@ type GetLibraryRequest struct {
 	PostedBefore *float64 `protobuf:"fixed64,9,opt,name=posted_before,json=postedBefore" json:"posted_before,omitempty"`
 	// Least score.
 	MinScore *float64 `protobuf:"fixed64,10,opt,name=min_score,json=minScore" json:"min_score,omitempty"`
-	// Words that the caption, the title, the spoken words, the text on the screen or the handle have, all of them.
+	// Words that the caption, the title, the hashtags, the spoken words, the text on the screen or the handle have, all of them.
 	Q *string `protobuf:"bytes,11,opt,name=q" json:"q,omitempty"`
 	// A hashtag of the video, with or without its sign.
 	Hashtag *string `protobuf:"bytes,12,opt,name=hashtag" json:"hashtag,omitempty"`

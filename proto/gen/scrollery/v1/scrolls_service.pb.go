@@ -1103,8 +1103,8 @@ type TemplateStage struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// `plan`, `source`, `screen` or `evidence`.
 	Kind string `protobuf:"bytes,2,opt,name=kind" json:"kind,omitempty"`
-	// Whether this server can use it now. A scroll leaves out the others, except for
-	// screens, without which it fails.
+	// Whether this server can use it now. A scroll leaves out the others and notes it; where
+	// a screen is refused or rests after crashes, it fails.
 	Usable bool `protobuf:"varint,3,opt,name=usable" json:"usable,omitempty"`
 	// Platforms that it serves; empty for all.
 	Platforms     []string `protobuf:"bytes,4,rep,name=platforms" json:"platforms,omitempty"`

@@ -29,7 +29,7 @@ type Webhook struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Where it is.
 	Url string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
-	// Kinds of changes that it receives; `*` alone stands for all.
+	// Kinds of changes that it receives; `*` alone means all.
 	Types []string `protobuf:"bytes,3,rep,name=types" json:"types,omitempty"`
 	// `active`, `paused`, `failed` (the retries are used up) or `gone` (it answered 410).
 	Status string `protobuf:"bytes,4,opt,name=status" json:"status,omitempty"`

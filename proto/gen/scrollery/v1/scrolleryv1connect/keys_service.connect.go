@@ -48,7 +48,7 @@ const (
 
 // KeysServiceClient is a client for the scrollery.v1.KeysService service.
 type KeysServiceClient interface {
-	// E-mails a one-time code. The answer is the same for unknown addresses.
+	// E-mails a one-time code and a link that replaces the keys. The answer is the same for unknown addresses.
 	Recover(context.Context, *v1.RecoverRequest) (*v1.RecoverResponse, error)
 	// Exchanges a one-time code for a new key and revokes every older one.
 	Reissue(context.Context, *v1.ReissueRequest) (*v1.ReissueResponse, error)
@@ -163,7 +163,7 @@ func (c *keysServiceClient) RevokeKey(ctx context.Context, req *v1.RevokeKeyRequ
 
 // KeysServiceHandler is an implementation of the scrollery.v1.KeysService service.
 type KeysServiceHandler interface {
-	// E-mails a one-time code. The answer is the same for unknown addresses.
+	// E-mails a one-time code and a link that replaces the keys. The answer is the same for unknown addresses.
 	Recover(context.Context, *v1.RecoverRequest) (*v1.RecoverResponse, error)
 	// Exchanges a one-time code for a new key and revokes every older one.
 	Reissue(context.Context, *v1.ReissueRequest) (*v1.ReissueResponse, error)

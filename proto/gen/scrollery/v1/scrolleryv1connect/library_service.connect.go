@@ -89,9 +89,9 @@ const (
 
 // LibraryServiceClient is a client for the scrollery.v1.LibraryService service.
 type LibraryServiceClient interface {
-	// Lists the evidence of first seconds, newest first.
+	// Lists the evidence of first seconds: the newest change first, then what repeats an opening of its creator.
 	GetHooks(context.Context, *v1.GetHooksRequest) (*v1.GetHooksResponse, error)
-	// Lists videos above their baseline, highest score first.
+	// Lists videos above their baseline: a high score on many peers first, doubtful views last.
 	GetOutliers(context.Context, *v1.GetOutliersRequest) (*v1.GetOutliersResponse, error)
 	// Lists the trends of the last completed scrolls.
 	GetTrends(context.Context, *v1.GetTrendsRequest) (*v1.GetTrendsResponse, error)
@@ -451,9 +451,9 @@ func (c *libraryServiceClient) BacktestTrends(ctx context.Context, req *v1.Backt
 
 // LibraryServiceHandler is an implementation of the scrollery.v1.LibraryService service.
 type LibraryServiceHandler interface {
-	// Lists the evidence of first seconds, newest first.
+	// Lists the evidence of first seconds: the newest change first, then what repeats an opening of its creator.
 	GetHooks(context.Context, *v1.GetHooksRequest) (*v1.GetHooksResponse, error)
-	// Lists videos above their baseline, highest score first.
+	// Lists videos above their baseline: a high score on many peers first, doubtful views last.
 	GetOutliers(context.Context, *v1.GetOutliersRequest) (*v1.GetOutliersResponse, error)
 	// Lists the trends of the last completed scrolls.
 	GetTrends(context.Context, *v1.GetTrendsRequest) (*v1.GetTrendsResponse, error)
