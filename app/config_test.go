@@ -114,7 +114,7 @@ func TestTemplatesAreJudgedAtStart(t *testing.T) {
 	t.Parallel()
 	start := func(template scrolls.Template) error {
 		cfg := app.Defaults()
-		cfg.Addr, cfg.DataDir = "127.0.0.1:0", t.TempDir()
+		cfg.Addr, cfg.OpsAddr, cfg.DataDir = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
 		cfg.Scrolls.Templates = map[string]scrolls.Template{"mine": template}
 		if err := cfg.Complete(); err != nil {
 			t.Fatal(err)
