@@ -64,8 +64,13 @@ func (m *meta) member(name []byte) *[]byte {
 		name  string
 		place *[]byte
 	}{
-		{"hashtags", &m.hashtags}, {"soundId", &m.soundID}, {"soundTitle", &m.soundTitle}, {"durationSeconds", &m.duration},
-		{"caption", &m.caption}, {"title", &m.title}, {"language", &m.language},
+		{"hashtags", &m.hashtags},
+		{"soundId", &m.soundID},
+		{"soundTitle", &m.soundTitle},
+		{"durationSeconds", &m.duration},
+		{"caption", &m.caption},
+		{"title", &m.title},
+		{"language", &m.language},
 	} {
 		if len(name) == len(one.name) && strings.EqualFold(string(name), one.name) {
 			return one.place
