@@ -27,7 +27,7 @@ const (
 	maxDocument   = 5 << 10 // bytes, by the draft
 	maxRedirects  = 50
 	documentWait  = 5 * time.Second
-	fetchesAtOnce = 8
+	fetchesAtOnce = 64 // one address has two or three at its rate, with documents that come late
 	keptDocuments = 1000
 	// A document is kept as long as its headers say, within these bounds.
 	leastKept = 5 * time.Minute

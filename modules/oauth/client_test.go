@@ -71,7 +71,7 @@ func TestDocumentsOfPrivateMachines(t *testing.T) {
 	}
 }
 
-// TestDocumentsAtOnce: a slow site holds a few lookups, and no more.
+// TestDocumentsAtOnce: slow sites hold the lookups that there are, and no more.
 func TestDocumentsAtOnce(t *testing.T) {
 	t.Parallel()
 	arrived, release := make(chan struct{}), make(chan struct{})
