@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -312,6 +313,39 @@ func TestExportOfMany(t *testing.T) {
 		took := time.Since(began)
 		t.Logf("%d videos: %v, %.0f a second, %d MB written; heap in use %d MB before, at most %d MB", n, took.Round(time.Millisecond),
 			float64(n)/took.Seconds(), size.size>>20, before.HeapInuse>>20, most>>20)
+	})
+}
+
+// TestExportLeavesListsOfVideosUnread: those of the trends are no part of an export, and have
+// megabytes each in a large library.
+func TestExportLeavesListsOfVideosUnread(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		_, s := setup(db)
+		mine := db.NewID()
+		fill(t, db, mine, 3)
+		var mu sync.Mutex
+		var trends, lists []string
+		db.Watch(func(query string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if strings.Contains(query, "trends") {
+				trends = append(trends, query)
+			}
+			if strings.Contains(query, "members") || strings.Contains(query, "recent") {
+				lists = append(lists, query)
+			}
+		})
+		var out bytes.Buffer
+		if err := s.Export(viewer.As(t.Context(), mine), "", &out); err != nil {
+			t.Fatal(err)
+		}
+		manifest, _ := opened(t, out.Bytes())
+		mu.Lock()
+		defer mu.Unlock()
+		if manifest.Counts["trends"] != 3 || len(trends) == 0 || len(lists) > 0 {
+			t.Errorf("%d trends by %q, of which with lists of videos %q; want 3, some and none", manifest.Counts["trends"], trends, lists)
+		}
 	})
 }
 

@@ -158,12 +158,17 @@ func (s *Service) verdicts() entity {
 	}
 }
 
+// trends are read without the lists of their videos, which have megabytes in a large library.
 func (s *Service) trends() entity {
+	read := []string{
+		trend.FieldSubject, trend.FieldKey, trend.FieldLabel, trend.FieldWithArchived, trend.FieldListed, trend.FieldVideoCount, trend.FieldHead,
+		trend.FieldExample1, trend.FieldExample2, trend.FieldExample3,
+	}
 	return entity{
 		columns: []column{"subject", "key", "label", "includeArchived", "listed", "videoCount", "trend", "exampleIds"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.Trend, error) {
-				return s.db.Ent().Trend.Query().Where(trend.IDGT(after)).Order(trend.ByID()).Limit(rowsAtOnce).All(ctx)
+				return s.db.Ent().Trend.Query().Where(trend.IDGT(after)).Order(trend.ByID()).Limit(rowsAtOnce).Select(read...).All(ctx)
 			}, func(r *ent.Trend) int64 { return r.ID }, func(r *ent.Trend) error {
 				examples := []byte{'['}
 				for _, id := range []*int64{r.Example1, r.Example2, r.Example3} {
