@@ -80,7 +80,7 @@ func addKey(t *testing.T, db *store.DB, account int64) {
 }
 
 // TestAccessIsTold changes what admission goes by: the process that does it is told before
-// the write returns, the other one soon after, and nobody before the commit.
+// the write returns, the other one soon after, and none before the commit.
 func TestAccessIsTold(t *testing.T) {
 	t.Parallel()
 	direct := storetest.PostgresConfig(t)

@@ -85,7 +85,7 @@ func (c *Conn) wait(ctx context.Context) error {
 	return c.conn.PgConn().WaitForNotification(ctx)
 }
 
-// notified is called by whoever reads from the connection.
+// notified is called by the goroutine that reads from the connection.
 func (c *Conn) notified(_ *pgconn.PgConn, got *pgconn.Notification) {
 	if c.told != nil && got.Channel == c.channel {
 		c.told(got.Payload)
