@@ -36,7 +36,7 @@ func TestStateOfKeys(t *testing.T) {
 			t.Parallel()
 			err := c.state.Check(at)
 			if c.want == "" && err != nil || c.want != "" && !apierr.Is(err, c.want) {
-				t.Errorf("error %v, want kind %q", err, c.want)
+				t.Errorf("got error %v, want kind %q", err, c.want)
 			}
 		})
 	}

@@ -3,9 +3,10 @@ package keys
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
@@ -33,19 +34,26 @@ func TestCreateForEmail(t *testing.T) {
 		_, first := create("Ana@Example.com", nil, 0)
 		_, again := create("ana@example.com", []string{"usage:read"}, 0)
 		if first != again || b.payer.grants[first] != "pro" {
-			t.Errorf("accounts %d and %d, plan %q", first, again, b.payer.grants[first])
+			t.Errorf(`got accounts %d and %d with plan %q, want one account with plan "pro"`, first, again, b.payer.grants[first])
 		}
 		session, same := create("ana@example.com", []string{"library:read"}, time.Minute)
 		if same != first {
-			t.Errorf("the session is of account %d, want %v", same, first)
+			t.Errorf("got a session of account %d, want one of %d", same, first)
 		}
 		listed, err := b.List(ctx, "ANA@example.com")
-		if err != nil || len(listed) != 3 {
-			t.Fatalf("%d keys, %v, want no error and 3 listed", len(listed), err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(listed) != 3 {
+			t.Fatalf("got %d keys, want 3", len(listed))
 		}
 		last := listed[2]
-		if !last.Session || !slices.Equal(last.Scopes, []string{"library:read"}) || !last.ExpiresAt.Equal(b.clock.Add(time.Minute)) {
-			t.Errorf("listed %+v", last)
+		want := Key{
+			ID: last.ID, AccountID: last.AccountID, Hint: session[len(session)-4:], Scopes: []string{"library:read"},
+			Session: true, CreatedAt: last.CreatedAt, ExpiresAt: b.clock.Add(time.Minute),
+		}
+		if diff := cmp.Diff(want, last); diff != "" {
+			t.Errorf("the session key (-want +got):\n%s", diff)
 		}
 
 		// Its parent is the full key; revoking that ends it, the small one stays.
@@ -53,18 +61,21 @@ func TestCreateForEmail(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := b.Revoke(ctx, listed[0].ID); err != nil {
-			t.Errorf("a second time: %v", err)
+			t.Errorf("revoked a second time: got error %v, want none", err)
 		}
 		if err := b.inForce(t, session); !apierr.Is(err, apierr.AuthRequired) {
-			t.Errorf("the session: %v, want %v", err, apierr.AuthRequired)
+			t.Errorf("the session of a revoked key: got %v, want %v", err, apierr.AuthRequired)
 		}
-		// Without a fitting lasting key a new one is made to hang on.
+		// Without a fitting lasting key a new one is made to be the parent.
 		create("ana@example.com", []string{"library:read"}, time.Minute)
-		if listed, _ = b.List(ctx, "ana@example.com"); len(listed) != 5 || listed[3].Session {
-			t.Errorf("%d keys", len(listed))
+		if listed, err = b.List(ctx, "ana@example.com"); err != nil || len(listed) != 5 {
+			t.Fatalf("got %d keys, error %v; want 5 keys", len(listed), err)
+		}
+		if listed[3].Session || !listed[4].Session {
+			t.Errorf("got new keys %+v, want a lasting one, then a session", listed[3:])
 		}
 		if _, other := create("bo@example.com", nil, time.Hour); other == first {
-			t.Errorf("two addresses share an account: got %v, want other than %v", other, first)
+			t.Errorf("got account %d for two addresses, want one each", first)
 		}
 	})
 }
@@ -77,17 +88,23 @@ func TestOperatorFaults(t *testing.T) {
 		email, plan string
 		scopes      []string
 		ttl         time.Duration
+		at          string // the path of the one issue; empty where the refusal is of another module
 	}{
-		"no address":     {"ana", "pro", nil, 0},
-		"unknown scope":  {"a@b.c", "pro", []string{"all"}, 0},
-		"too long":       {"a@b.c", "pro", nil, 25 * time.Hour},
-		"below nothing":  {"a@b.c", "pro", nil, -1},
-		"no such plan":   {"a@b.c", "gold", nil, 0},
-		"header in mail": {"a@b.c\r\nBcc: d@e.f", "pro", nil, 0},
+		"no address":     {"ana", "pro", nil, 0, "email"},
+		"unknown scope":  {"a@b.c", "pro", []string{"all"}, 0, "scopes[0]"},
+		"too long":       {"a@b.c", "pro", nil, 25 * time.Hour, "ttl"},
+		"below nothing":  {"a@b.c", "pro", nil, -1, "ttl"},
+		"no such plan":   {"a@b.c", "gold", nil, 0, ""},
+		"header in mail": {"a@b.c\r\nBcc: d@e.f", "pro", nil, 0, "email"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := b.CreateForEmail(ctx, c.email, c.plan, c.scopes, c.ttl); err == nil {
-				t.Error("got no error, want a refusal")
+			_, err := b.CreateForEmail(ctx, c.email, c.plan, c.scopes, c.ttl)
+			if err == nil {
+				t.Fatal("got no error, want a refusal")
+			}
+			f := apierr.As(err)
+			if c.at != "" && (f == nil || len(f.Issues) != 1 || f.Issues[0].Path != c.at) {
+				t.Errorf("got error %+v, want one issue at %s", f, c.at)
 			}
 		})
 	}
@@ -102,7 +119,7 @@ func TestOperatorFaults(t *testing.T) {
 		})
 	}
 	if listed, err := b.List(ctx, "nobody@example.com"); err != nil || len(listed) != 0 {
-		t.Errorf("%v, %v, want no error and no listed", listed, err)
+		t.Errorf("an unknown address: got keys %v, error %v; want neither", listed, err)
 	}
 }
 
@@ -119,7 +136,7 @@ func TestTheAccountOfAnAddress(t *testing.T) {
 		check := func(want int64) {
 			t.Helper()
 			if got, ok, err := b.AccountOf(ctx, "Ana@example.com"); got != want || !ok || err != nil {
-				t.Errorf("account %d, %v, %v, want %d", got, ok, err, want)
+				t.Errorf("got account %d, found %t, error %v; want %d", got, ok, err, want)
 			}
 		}
 		check(accounts[0])
@@ -127,8 +144,8 @@ func TestTheAccountOfAnAddress(t *testing.T) {
 		check(accounts[2])
 		b.payer.active[accounts[1]] = true
 		check(accounts[1])
-		if _, ok, err := b.AccountOf(ctx, "bo@example.com"); ok || err != nil {
-			t.Error(ok, err)
+		if got, ok, err := b.AccountOf(ctx, "bo@example.com"); ok || err != nil {
+			t.Errorf("an unknown address: got account %d, found %t, error %v; want none found", got, ok, err)
 		}
 	})
 }

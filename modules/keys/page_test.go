@@ -24,6 +24,6 @@ func TestAnUnknownCommitIsNotDenied(t *testing.T) {
 	answer := httptest.NewRecorder()
 	page.fail(answer, httptest.NewRequest(http.MethodPost, LinkPath, nil), fmt.Errorf("use a recovery link: %w", apierr.ErrUnknown))
 	if got := answer.Body.String(); answer.Code != http.StatusInternalServerError || strings.Contains(got, "Nothing has changed") || !strings.Contains(got, "not known") {
-		t.Errorf("got %d %s, want 500 and that it is not known", answer.Code, got)
+		t.Errorf("got %d %s, want 500 and a page that says that the outcome is not known", answer.Code, got)
 	}
 }

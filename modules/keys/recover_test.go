@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
@@ -50,19 +52,19 @@ func TestALostKeyIsReplaced(t *testing.T) {
 		select {
 		case letter = <-b.post.arrived:
 		case <-time.After(20 * time.Second):
-			t.Fatal("no mail came")
+			t.Fatal("got no mail in 20 s, want one")
 		}
 		digits := sixDigits.FindString(letter.Text)
 		if letter.To != "ana@example.com" || digits == "" {
-			t.Fatalf(`letter %+v, want To "ana@example.com" and digits not empty`, letter)
+			t.Fatalf("got letter %+v, want one to ana@example.com with six digits", letter)
 		}
 
 		status, key := b.reissue(t, "ANA@example.com", digits)
 		if status != ReissueCompleted {
-			t.Fatal(status)
+			t.Fatalf("got %s, want %s", status, ReissueCompleted)
 		}
 		if _, who := b.state(t, key); who.AccountID != account {
-			t.Errorf("the key is of account %d, want %v", who.AccountID, account)
+			t.Errorf("got a key of account %d, want one of %d", who.AccountID, account)
 		}
 		for name, c := range map[string]struct {
 			key  string
@@ -78,7 +80,7 @@ func TestALostKeyIsReplaced(t *testing.T) {
 			})
 		}
 		if status, key := b.reissue(t, "ana@example.com", digits); status != ReissueInvalidCode || key != "" {
-			t.Errorf("the code opens twice: %s, want status %v and key empty", status, ReissueInvalidCode)
+			t.Errorf("the code again: got %s with key %q, want %s without one", status, key, ReissueInvalidCode)
 		}
 	})
 }
@@ -114,11 +116,11 @@ func TestReissueRefuses(t *testing.T) {
 		want := func(name, email, digits, want string) {
 			t.Helper()
 			if status, key := b.reissue(t, email, digits); status != want || (key != "") != (want == ReissueCompleted) {
-				t.Errorf("%s: %s, want %s", name, status, want)
+				t.Errorf("%s: got %s with key %q, want %s and a key only with %s", name, status, key, want, ReissueCompleted)
 			}
 		}
 		want("no code was sent", ana, "123456", ReissueInvalidCode)
-		want("nobody's address", "bo@example.com", "123456", ReissueInvalidCode)
+		want("an unknown address", "bo@example.com", "123456", ReissueInvalidCode)
 
 		digits := b.code(t, ana)
 		b.clock = b.clock.Add(b.cfg.CodeTTL)
@@ -169,22 +171,25 @@ func TestAnUnknownAddressLooksLikeAKnownOne(t *testing.T) {
 					}
 				}
 				if got := storetest.Count(t, db, "SELECT count(*) FROM codes WHERE email = $1", email); got != 3 {
-					t.Errorf("%s has %d codes, want 3", email, got)
+					t.Errorf("got %d codes, want 3", got)
 				}
 				var statuses []string
 				for range 7 {
 					status, _ := b.reissue(t, email, "no-code")
 					statuses = append(statuses, status)
 				}
-				if got := strings.Join(statuses, " "); got != strings.Repeat("invalid_code ", 5)+"rate_limited rate_limited" {
-					t.Errorf("%s: %s", email, got)
+				want := append(slices.Repeat([]string{ReissueInvalidCode}, 5), ReissueRateLimited, ReissueRateLimited)
+				if diff := cmp.Diff(want, statuses); diff != "" {
+					t.Errorf("statuses (-want +got):\n%s", diff)
 				}
 			})
 		}
+		var receivers []string
 		for _, letter := range b.post.taken() {
-			if letter.To != "known@example.com" {
-				t.Errorf(`a letter to %s, want "known@example.com"`, letter.To)
-			}
+			receivers = append(receivers, letter.To)
+		}
+		if diff := cmp.Diff(slices.Repeat([]string{"known@example.com"}, 3), receivers); diff != "" {
+			t.Errorf("receivers of mails (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -195,10 +200,10 @@ func TestACodeForNobodyOpensNothing(t *testing.T) {
 	made := newCode("unknown@example.com", 0, "123456", b.clock, b.clock.Add(time.Minute))
 	made.id = b.db.NewID()
 	if added, err := b.rows.addCode(context.Background(), made, b.clock, 3); !added || err != nil {
-		t.Fatal(added, err)
+		t.Fatalf("got added %t, error %v; want it added", added, err)
 	}
-	if status, _ := b.reissue(t, "unknown@example.com", "123456"); status != ReissueInvalidCode {
-		t.Error(status)
+	if status, key := b.reissue(t, "unknown@example.com", "123456"); status != ReissueInvalidCode || key != "" {
+		t.Errorf("got %s with key %q, want %s without one", status, key, ReissueInvalidCode)
 	}
 }
 
@@ -217,7 +222,7 @@ func TestThreeMailsAnHour(t *testing.T) {
 		}
 		group.Wait()
 		if got := len(b.post.taken()); got != 3 {
-			t.Errorf("%d mails, want 3", got)
+			t.Errorf("got %d mails, want 3", got)
 		}
 		b.clock = b.clock.Add(time.Hour)
 		b.code(t, "ana@example.com")
@@ -232,7 +237,7 @@ func TestAMailThatFailsIsNoMail(t *testing.T) {
 		b.post.broken = true
 		for range 5 {
 			if err := b.send(context.Background(), forRecovery, "ana@example.com"); err == nil {
-				t.Fatal("the failure was kept quiet, want an error")
+				t.Fatal("a mail that was not sent: got no error, want one")
 			}
 		}
 		b.post.broken = false
@@ -259,7 +264,7 @@ func TestRacingGuessesHaveNoMoreTries(t *testing.T) {
 			}
 		})
 		if judged.Load() != 5 || limited.Load() != 27 {
-			t.Errorf("%d judged, %d limited, want judged 5 and limited 27", judged.Load(), limited.Load())
+			t.Errorf("got %d guesses judged and %d limited, want 5 and 27", judged.Load(), limited.Load())
 		}
 	})
 }
@@ -281,12 +286,12 @@ func TestRacingReissuesMintOneKey(t *testing.T) {
 				completed.Add(1)
 			case ReissueInvalidCode:
 			default:
-				t.Errorf("a late call is told %s", status)
+				t.Errorf("a late call: got %q, want %s", status, ReissueInvalidCode)
 			}
 		})
 		left := storetest.Count(t, db, "SELECT count(*) FROM keys WHERE account_id = $1 AND revoked_at IS NULL", account)
 		if completed.Load() != 1 || left != 1 {
-			t.Errorf("%d completed, %d keys in force, want completed 1 and left 1", completed.Load(), left)
+			t.Errorf("got %d completed and %d keys in force, want 1 and 1", completed.Load(), left)
 		}
 	})
 }
@@ -321,20 +326,20 @@ func TestSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 			if codes, sessions := storetest.Count(t, db, "SELECT count(*) FROM codes"), storetest.Count(t, db, "SELECT count(*) FROM keys WHERE parent_id IS NOT NULL"); codes != want || sessions != want {
-				t.Errorf("%d codes, %d sessions, want codes %v and sessions %v", codes, sessions, want, want)
+				t.Errorf("got %d codes and %d sessions, want %d of each", codes, sessions, want)
 			}
 		}
 		check(1)
 		b.clock = b.clock.Add(26 * time.Hour)
 		check(0)
 		if err := b.inForce(t, session.Secret); !apierr.Is(err, apierr.AuthRequired) {
-			t.Errorf("a forgotten session: %v, want %v", err, apierr.AuthRequired)
+			t.Errorf("a session that was swept: got %v, want %v", err, apierr.AuthRequired)
 		}
 		if err := b.inForce(t, key); err != nil {
-			t.Errorf("a lasting key: %v", err)
+			t.Errorf("a lasting key: got error %v, want it in force", err)
 		}
 		if _, ok := publicid.Parse(publicid.Key, session.ID); !ok {
-			t.Error(session.ID)
+			t.Errorf("got session id %q, want the id of a key", session.ID)
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -34,7 +36,7 @@ func TestNoSecretIsStored(t *testing.T) {
 			return err
 		}, "SELECT hash, hint, scopes FROM keys")
 		if found == 0 {
-			t.Error("got no key, want at least one")
+			t.Error("got no row, want one for the key")
 		}
 	})
 }
@@ -57,17 +59,17 @@ func TestSessionKeys(t *testing.T) {
 
 		whole := mint(0)
 		if got := whole.ExpiresAt.Sub(b.clock); got != time.Hour {
-			t.Errorf("a session lasts %v by default, want %v", got, time.Hour)
+			t.Errorf("a session without a ttl: got %v, want %v", got, time.Hour)
 		}
-		if !slices.Equal(whole.Scopes, viewer.AllScopes()) {
-			t.Errorf("scopes %v", whole.Scopes)
+		if diff := cmp.Diff(viewer.AllScopes(), whole.Scopes); diff != "" {
+			t.Errorf("scopes of a session without a choice (-want +got):\n%s", diff)
 		}
 		some := mint(24*time.Hour, "usage:read", "library:read")
-		if !slices.Equal(some.Scopes, []string{"library:read", "usage:read"}) {
-			t.Errorf("scopes %v", some.Scopes)
+		if diff := cmp.Diff([]string{"library:read", "usage:read"}, some.Scopes); diff != "" {
+			t.Errorf("chosen scopes (-want +got):\n%s", diff)
 		}
 		if _, ok := publicid.Parse(publicid.Key, some.ID); !ok {
-			t.Errorf("id %q, want one", some.ID)
+			t.Errorf("got id %q, want the id of a key", some.ID)
 		}
 
 		if err := b.inForce(t, whole.Secret); err != nil {
@@ -75,7 +77,7 @@ func TestSessionKeys(t *testing.T) {
 		}
 		b.clock = b.clock.Add(time.Hour)
 		if err := b.inForce(t, whole.Secret); !apierr.Is(err, apierr.AuthRequired) {
-			t.Errorf("after its hour: %v, want %v", err, apierr.AuthRequired)
+			t.Errorf("after its hour: got %v, want %v", err, apierr.AuthRequired)
 		}
 		if err := b.inForce(t, some.Secret); err != nil {
 			t.Error(err)
@@ -84,10 +86,10 @@ func TestSessionKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := b.inForce(t, some.Secret); !apierr.Is(err, apierr.AuthRequired) {
-			t.Errorf("after its parent: %v, want %v", err, apierr.AuthRequired)
+			t.Errorf("after its parent's end: got %v, want %v", err, apierr.AuthRequired)
 		}
 		if err := b.inForce(t, key); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("the parent: %v, want %v", err, apierr.Unauthorized)
+			t.Errorf("the parent: got %v, want %v", err, apierr.Unauthorized)
 		}
 	})
 }
@@ -124,10 +126,10 @@ func TestSessionKeysAreRefused(t *testing.T) {
 	}
 	_, err := b.CreateSession(viewer.NewContext(context.Background(), reader), []string{"rules:write"}, 0)
 	if f := apierr.As(err); f == nil || f.RequiredScope != "rules:write" || !slices.Equal(f.GrantedScopes, reader.Scopes) {
-		t.Errorf(`fault %+v, want one, RequiredScope "rules:write" and GrantedScopes %v`, f, reader.Scopes)
+		t.Errorf("got %+v, want the required scope rules:write and the granted scopes %q", err, reader.Scopes)
 	}
 	if got := storetest.Count(t, b.db, "SELECT count(*) FROM keys"); got != 0 {
-		t.Errorf("%d keys were minted, want 0", got)
+		t.Errorf("got %d keys, want 0", got)
 	}
 }
 
@@ -147,15 +149,15 @@ func TestUnbroken(t *testing.T) {
 			}
 			return ok
 		}
-		if !at(b.clock) || at(b.clock.Add(-time.Millisecond)) {
-			t.Error("a key counts from its making on")
+		if got, before := at(b.clock), at(b.clock.Add(-time.Millisecond)); !got || before {
+			t.Errorf("got unbroken %t since the key was made and %t since before, want true and false", got, before)
 		}
 		_, who := b.state(t, key)
 		if err := b.Revoke(context.Background(), publicid.Format(publicid.Key, who.KeyID)); err != nil {
 			t.Fatal(err)
 		}
 		if at(b.clock) {
-			t.Error("a revoked key counts")
+			t.Error("without a key in force: got unbroken, want broken")
 		}
 	})
 }

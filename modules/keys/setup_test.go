@@ -114,7 +114,7 @@ func (b *bundle) state(t testing.TB, text string) (state State, who *viewer.View
 	t.Helper()
 	digest, session, ok := form.Digest(text)
 	if !ok {
-		t.Fatalf("%q is no key, want one", text)
+		t.Fatalf("got %q, want the text of a key", text)
 	}
 	state.Session = session
 	who = &viewer.Viewer{Session: session, Scopes: viewer.AllScopes()}
@@ -144,9 +144,13 @@ func (b *bundle) code(t testing.TB, email string) string {
 	}
 	letters := b.post.taken()
 	if len(letters) != 1 || letters[0].To != email {
-		t.Fatalf("letters %v, want 1 letter and To %v", letters, email)
+		t.Fatalf("got letters %v, want one to %s", letters, email)
 	}
-	return sixDigits.FindString(letters[0].Text)
+	digits := sixDigits.FindString(letters[0].Text)
+	if digits == "" {
+		t.Fatalf("got %q, want six digits in it", letters[0].Text)
+	}
+	return digits
 }
 
 func (b *bundle) reissue(t testing.TB, email, digits string) (status, key string) {

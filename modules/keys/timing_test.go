@@ -28,7 +28,7 @@ func TestTimeTellsNothing(t *testing.T) {
 	}
 	try := func(t *testing.T, b *bundle, email string) {
 		if status, _, err := b.Reissue(context.Background(), email, "no-code", "192.0.2.1"); err != nil || status != ReissueInvalidCode {
-			t.Fatal(status, err)
+			t.Fatalf("got %s, error %v; want %s", status, err, ReissueInvalidCode)
 		}
 	}
 	t.Run("recover", func(t *testing.T) {
@@ -62,7 +62,7 @@ func indistinguishable(t *testing.T, known, unknown string, call func(email stri
 			return
 		}
 	}
-	t.Errorf("a known address takes longer than an unknown one in %.0f of 100 cases", share*100)
+	t.Errorf("a known address took longer than an unknown one: got %.0f of 100 pairs, want 40 to 60", share*100)
 }
 
 // slower returns the share of pairs in which the first address took longer.

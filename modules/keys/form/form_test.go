@@ -15,7 +15,7 @@ func TestDigestKnowsItsOwnKeys(t *testing.T) {
 		t.Run(prefix, func(t *testing.T) {
 			text := New(prefix)
 			if !regexp.MustCompile(`^scr_(live|sess)_[0-9A-Za-z]{49}$`).MatchString(text) {
-				t.Errorf("key %q", text)
+				t.Errorf("got key %q, want the prefix and 49 letters and digits", text)
 			}
 			hash, session, ok := Digest(text)
 			want := sha256.Sum256([]byte(text))
@@ -32,12 +32,12 @@ func TestDigestRefusesTypos(t *testing.T) {
 	for i := range text {
 		typo := text[:i] + string(other(text[i])) + text[i+1:]
 		if _, _, ok := Digest(typo); ok {
-			t.Errorf("a typo at %d was taken, want none", i)
+			t.Errorf("a typo at %d: got it taken, want it refused", i)
 		}
 		if i > 0 && text[i] != text[i-1] {
 			swapped := text[:i-1] + string(text[i]) + string(text[i-1]) + text[i+1:]
 			if _, _, ok := Digest(swapped); ok {
-				t.Errorf("a swap at %d was taken, want none", i)
+				t.Errorf("a swap at %d: got it taken, want it refused", i)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func TestDigestRefusesTypos(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%q is refused", text), func(t *testing.T) {
 			if _, _, ok := Digest(text); ok {
-				t.Errorf("%q was taken, want none", text)
+				t.Errorf("got %q taken, want it refused", text)
 			}
 		})
 	}

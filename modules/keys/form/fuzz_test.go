@@ -12,7 +12,7 @@ func FuzzDigest(f *testing.F) {
 		hash, session, ok := Digest(text)
 		if !ok {
 			if hash != nil || session {
-				t.Errorf("a refusal says something: %x, %v", hash, session)
+				t.Errorf("a refusal: got hash %x, session %t; want neither", hash, session)
 			}
 			return
 		}
@@ -21,7 +21,7 @@ func FuzzDigest(f *testing.F) {
 			prefix = Session
 		}
 		if len(text) != length || text[:len(prefix)] != prefix || len(hash) != 32 {
-			t.Errorf("%q was taken", text)
+			t.Errorf("%q was taken: got %d bytes and a hash of %d, want %d bytes, prefix %s and a hash of 32", text, len(text), len(hash), length, prefix)
 		}
 	})
 }
