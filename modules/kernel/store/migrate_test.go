@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
 	"path/filepath"
@@ -59,6 +60,41 @@ func TestProcessesMigrateAtOnce(t *testing.T) {
 		}
 		all.Wait()
 	})
+}
+
+// TestANewFileIsOpenedBesideAnotherProcess: while one writes a file that is not yet in WAL,
+// SQLite refuses at once to turn it to WAL.
+func TestANewFileIsOpenedBesideAnotherProcess(t *testing.T) {
+	t.Parallel()
+	cfg := store.Config{DataDir: t.TempDir()}
+	other, err := sql.Open("sqlite", filepath.Join(cfg.DataDir, "scrollery.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	other.SetMaxOpenConns(1)
+	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error, 1)
+	go func() {
+		db, err := store.Open(t.Context(), cfg, storetest.Log(t))
+		if err == nil {
+			err = db.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		t.Fatalf("while another process writes: got error %v, want a wait", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	if _, err := other.ExecContext(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Errorf("after the other has written: got error %v, want none", err)
+	}
 }
 
 func TestMigrationWaitsForTheLockAndSaysSo(t *testing.T) {

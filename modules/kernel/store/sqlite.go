@@ -43,7 +43,7 @@ func (db *DB) openSQLite(ctx context.Context) error {
 	db.writer = sql.OpenDB(connector{sqliteDSN(path, writerCache, "_txlock=immediate"), &db.watch})
 	db.writer.SetMaxOpenConns(1)
 	// The writer connects first, since it alone may turn the file to WAL.
-	if err := db.writer.PingContext(ctx); err != nil {
+	if err := connect(ctx, db.writer); err != nil {
 		return errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.Close())
 	}
 	db.reader = sql.OpenDB(connector{sqliteDSN(path, readerCache, "_pragma=query_only(1)"), &db.watch})
@@ -168,6 +168,22 @@ func (r *router) forWrite(ctx context.Context) (*entsql.Driver, error) {
 func isRead(query string) bool {
 	query = strings.TrimLeft(query, " \t\r\n(")
 	return len(query) >= 6 && strings.EqualFold(query[:6], "SELECT")
+}
+
+// connect opens a first connection. While another process turns a new file to WAL, SQLite
+// says at once that it is busy: it waits for that as long as busy_timeout.
+func connect(ctx context.Context, pool *sql.DB) error {
+	for end := time.Now().Add(10 * time.Second); ; {
+		err := pool.PingContext(ctx)
+		if !busy(err) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
+		}
+	}
 }
 
 // busy reports whether another process held the file for longer than busy_timeout.
