@@ -340,6 +340,19 @@ func within(t *testing.T, limit time.Duration, what string, do func()) {
 	}
 }
 
+// withMore tries what a stall of the machine itself can spoil, with more time for each try.
+func withMore(t *testing.T, first time.Duration, try func(limit time.Duration) error) {
+	t.Helper()
+	var err error
+	for limit := first; limit <= 16*first; limit *= 4 {
+		if err = try(limit); err == nil {
+			return
+		}
+		t.Logf("with %v: %v", limit, err)
+	}
+	t.Errorf("however much time there was: %v", err)
+}
+
 // TestTemplatesSettingsWin over the operator's general ones, for the named stage alone.
 func TestTemplatesSettingsWin(t *testing.T) {
 	t.Parallel()

@@ -144,7 +144,7 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *pluginhost.Config) {
 		c.Records, c.Crashes = 5000, 100
-		c.Stall = 5 * time.Second
+		c.Stall = 30 * time.Second
 	})
 	for _, c := range []struct {
 		how  string

@@ -171,8 +171,12 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 		_ = many(50, emit)
 		select {}
 	case "busyhang":
+		every, err := time.ParseDuration(arg)
+		if err != nil {
+			return nil, err
+		}
 		for range 6 {
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(every)
 			call.Progress("still here")
 		}
 		return nil, emit(one("1", "alive"))
