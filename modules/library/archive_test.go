@@ -35,7 +35,7 @@ func TestArchiveNewVideo(t *testing.T) {
 		check(t, "agentMetadata", string(v.AgentMetadata), "null")
 		var m struct{ Caption string }
 		if err := json.Unmarshal(v.Metadata, &m); err != nil || m.Caption != caption {
-			t.Errorf("caption: got %q (%v), want %q", m.Caption, err, caption)
+			t.Errorf("caption: got %q, error %v; want %q", m.Caption, err, caption)
 		}
 	})
 }
@@ -95,7 +95,7 @@ func TestArchiveKnownVideo(t *testing.T) {
 		b.archive(1, now, one)
 		id := b.all(page{list: videos}).Videos[0].ID
 		if outcome, _, err := b.Annotate(b.ctx, id, json.RawMessage(`{"note":"mine","tags":["a","b"]}`)); err != nil || outcome != Updated {
-			t.Fatal(outcome, err)
+			t.Fatalf("annotate: got %s, error %v; want %s", outcome, err, Updated)
 		}
 
 		bare := stage.Record{Ref: one.Ref, Metrics: stage.Metrics{Views: ptr(int64(300))}}
@@ -178,7 +178,7 @@ func TestKnownAndTracked(t *testing.T) {
 
 		list := b.all(page{list: videos}).Videos
 		if outcome, err := b.ArchiveVideo(b.ctx, list[0].ID, false, true); err != nil || outcome != Updated {
-			t.Fatal(outcome, err)
+			t.Fatalf("archive: got %s, error %v; want %s", outcome, err, Updated)
 		}
 		var tracked []string
 		for after := int64(0); ; {
@@ -254,7 +254,8 @@ func TestGone(t *testing.T) {
 			}
 			b.archive(2, now+20, again)
 		}
-		refs, _, _ = b.Tracked(b.ctx, "tiktok", 0, 10)
+		refs, _, err = b.Tracked(b.ctx, "tiktok", 0, 10)
+		check(t, "error", err, nil)
 		check(t, "tracked again", len(refs), 4)
 		for _, v := range before {
 			check(t, "metadata of "+v.ExternalID, metadata()[v.ExternalID], string(v.Metadata))

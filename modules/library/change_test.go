@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,7 +63,8 @@ func TestArchiveVideoAndHook(t *testing.T) {
 			check(t, "error", err, nil)
 		}
 		b.runs.none = true
-		outcome, _ := b.ArchiveVideo(b.ctx, id, false, true)
+		outcome, err := b.ArchiveVideo(b.ctx, id, false, true)
+		check(t, "error without a workspace", err, nil)
 		check(t, "outcome without a workspace", outcome, WorkspaceRequired)
 	})
 }
@@ -92,25 +94,51 @@ func TestArchiveSubject(t *testing.T) {
 	})
 }
 
+// everywhere are the records of a scroll that every list has something of: three creators
+// use one hashtag, and one of their videos has far more views than the others.
+func everywhere(run int64) []stage.Record {
+	records := slices.Concat(spoken(clips(3, "a", 100*(run+1))), spoken(clips(3, "b", 300*(run+1))), spoken(clips(3, "c", 500*(run+1))))
+	records[0].Metrics.Views = ptr(90_000 * (run + 1))
+	return fresh(run, records)
+}
+
+// listed is how many items all lists have, archived ones too.
+func (b *bundle) listed() (n map[string]int) {
+	b.t.Helper()
+	n = map[string]int{}
+	for _, l := range []list{hooks, outliers, trends, videos} {
+		a := b.all(page{list: l, withArchived: true})
+		n[string(rune(l))] = len(a.Hooks) + len(a.Outliers) + len(a.Trends) + len(a.Videos)
+	}
+	return n
+}
+
 func TestTenantsDoNotMeet(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		for run := range int64(2) {
-			b.scroll(run+1, now+run*day, append(spoken(clips(4, "a", 100*(run+1))), spoken(clips(4, "b", 3000*(run+1)))...)...)
+			b.scroll(run+1, now+run*day, everywhere(run)...)
+		}
+		for l, n := range b.listed() {
+			if n == 0 {
+				t.Errorf("list %s of the owner: got no item, want some", l)
+			}
 		}
 		before := b.all(page{list: videos, withArchived: true})
 		other := b.as(8)
 		other.runs.subject, other.runs.completed, other.runs.subjects = "website:a.com", b.runs.completed, b.runs.subjects
 		id := before.Videos[0].ID
-		for _, l := range []list{hooks, outliers, trends, videos} {
-			a := other.all(page{list: l, withArchived: true})
-			check(t, "seen by another", len(a.Hooks)+len(a.Outliers)+len(a.Trends)+len(a.Videos), 0)
+		for l, n := range other.listed() {
+			check(t, "items of list "+l+" seen by another", n, 0)
 		}
-		outcome, _ := other.ArchiveVideo(other.ctx, id, false, true)
+		outcome, err := other.ArchiveVideo(other.ctx, id, false, true)
+		check(t, "error", err, nil)
 		check(t, "archived by another", outcome, NotFound)
-		outcome, _, _ = other.Annotate(other.ctx, id, json.RawMessage(`{"a":"b"}`))
+		outcome, _, err = other.Annotate(other.ctx, id, json.RawMessage(`{"a":"b"}`))
+		check(t, "error", err, nil)
 		check(t, "annotated by another", outcome, NotFound)
-		known, _ := other.Known(other.ctx, []stage.Ref{{Platform: "tiktok", ExternalID: before.Videos[0].ExternalID}})
+		known, err := other.Known(other.ctx, []stage.Ref{{Platform: "tiktok", ExternalID: before.Videos[0].ExternalID}})
+		check(t, "error", err, nil)
 		check(t, "known to another", len(known), 0)
 		added, _ := other.archive(9, now, clips(2, "a", 5)...)
 		check(t, "added by another", added, 2)
@@ -121,13 +149,14 @@ func TestTenantsDoNotMeet(t *testing.T) {
 func TestArchivingWhileScoring(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
-		first := append(spoken(clips(6, "a", 100)), spoken(clips(6, "b", 400))...)
-		b.scroll(1, now, first...)
-		second := append(spoken(clips(6, "a", 300)), spoken(clips(6, "b", 900))...)
-		b.archive(2, now+day, second...)
+		b.scroll(1, now, everywhere(0)...)
+		b.archive(2, now+day, everywhere(1)...)
 		all := b.all(page{list: videos}).Videos
 		var group sync.WaitGroup
-		for _, v := range all[:4] {
+		for _, v := range all {
+			if !strings.HasSuffix(v.ExternalID, "-2") { // one of each creator
+				continue
+			}
 			group.Go(func() {
 				if _, err := b.ArchiveVideo(b.ctx, v.ID, false, true); err != nil {
 					t.Error(err)
@@ -143,11 +172,19 @@ func TestArchivingWhileScoring(t *testing.T) {
 		}
 		group.Wait()
 		b.runs.completed = append(b.runs.completed, 2)
-		concurrent := []answer{b.all(page{list: trends}), b.all(page{list: outliers}), b.all(page{list: trends, withArchived: true})}
+		lists := func() []answer {
+			return []answer{b.all(page{list: trends}), b.all(page{list: outliers}), b.all(page{list: trends, withArchived: true})}
+		}
+		concurrent := lists()
+		for i, a := range concurrent {
+			if len(a.Trends)+len(a.Outliers) == 0 {
+				t.Errorf("list %d: got no item, want some", i)
+			}
+		}
 		if err := b.Score(b.ctx, 2); err != nil {
 			t.Fatal(err)
 		}
-		check(t, "scored again", []answer{b.all(page{list: trends}), b.all(page{list: outliers}), b.all(page{list: trends, withArchived: true})}, concurrent)
+		check(t, "scored again", lists(), concurrent)
 	})
 }
 
@@ -158,7 +195,7 @@ func TestTokensOfStrangers(t *testing.T) {
 		t.Run(fmt.Sprintf("token %q is refused", token), func(t *testing.T) {
 			_, err := b.Service.read(b.ctx, page{list: videos, limit: 5, token: token})
 			if f := apierr.As(err); f == nil || f.Kind != apierr.InvalidRequest || f.Issues[0].Path != "pageToken" {
-				t.Errorf(`token %q: got %v, want one, Kind %v and Path "pageToken"`, token, err, apierr.InvalidRequest)
+				t.Errorf("got %v, want %s at pageToken", err, apierr.InvalidRequest)
 			}
 		})
 	}
@@ -194,10 +231,10 @@ func TestPagesAreAsOfAdmissionInACallAndAsOfNowInAView(t *testing.T) {
 		}
 		after := hooksOf(admitted())
 		if after == before {
-			t.Errorf("the next call: got the page before the change, %s, want other than %v", after, before)
+			t.Errorf("the next call: got the page before the change, want the one after it: %s", after)
 		}
 		if got, err := b.View(first, "hooks"); err != nil || string(got) != after {
-			t.Errorf("a view by a program that was admitted before the change: got %s, err %v; want %s", got, err, after)
+			t.Errorf("a view by a program that was admitted before the change: got %s, error %v; want %s", got, err, after)
 		}
 	})
 }

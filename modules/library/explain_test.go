@@ -52,7 +52,7 @@ func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
 			for _, step := range plan {
 				if strings.Contains(step, "TEMP B-TREE") && !strings.Contains(query, "UNION ALL") || strings.HasPrefix(step, "SCAN v") || strings.HasPrefix(step, "SCAN d") ||
 					strings.HasPrefix(step, "SEARCH v") && p.list != trends && !strings.Contains(step, "COVERING INDEX") {
-					t.Errorf("%+v: %s\n%s", p, step, strings.Join(plan, "\n"))
+					t.Errorf("got the step %q, want ranges of covering indexes, unsorted; the plan:\n%s", step, strings.Join(plan, "\n"))
 				}
 			}
 		})
@@ -99,7 +99,7 @@ func TestNicheReadsItsOwnVideosAlone(t *testing.T) {
 			}
 			plan := strings.Join(planOf(t, b.db, query, args), "\n")
 			if !strings.Contains(plan, c.want) || strings.Contains(plan, "TEMP B-TREE") {
-				t.Errorf("got  %s\nwant a range by %s, sorted", plan, c.want)
+				t.Errorf("got the plan %s\nwant a range by %s that comes sorted", plan, c.want)
 			}
 		})
 	}

@@ -89,7 +89,7 @@ func TestReadsStayOnTheFloorAtAnySize(t *testing.T) {
 			ratio := float64(many) / float64(few)
 			t.Logf("%s: %v of 10,000, %v of %d: %.2f, bar %.2f", string(rune(list.list)), few, many, size, ratio, flatBar)
 			if ratio > flatBar {
-				fault = fmt.Sprintf("costs %.2f times as much in the larger library", ratio)
+				fault = fmt.Sprintf("got %.2f times the cost in the larger library, want at most %.2f", ratio, flatBar)
 			}
 			return fault
 		})
@@ -143,7 +143,7 @@ func TestIngestAgainstItsFloor(t *testing.T) {
 		bar = ingestBar
 	}
 	if ratio < bar {
-		t.Errorf("ingest runs at %.2f of prepared inserts, want at least %v", ratio, bar)
+		t.Errorf("got ingest at %.2f of the speed of prepared inserts, want at least %.2f", ratio, bar)
 	}
 }
 

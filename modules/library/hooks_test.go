@@ -96,7 +96,7 @@ func TestRepeatedHooksComeLast(t *testing.T) {
 			t.Errorf("hooks (-want +got):\n%s", diff)
 		}
 		if len(last) < 5 || len(first) < 5 {
-			t.Errorf("got %d repetitions and %d others: the test compares too little, want at least 5 last and at least 5 first", len(last), len(first))
+			t.Errorf("the test compares too little: got %d repetitions and %d others, want at least 5 of each", len(last), len(first))
 		}
 	})
 }

@@ -60,7 +60,7 @@ func recompute(t testing.TB, x *pb.OutlierExplanation) result {
 			e.Quo(e, big.NewInt(int64(v.GetShare())))
 			value := max(float64(e.Int64()), 1)
 			if v.GetExpectedViews() != value {
-				t.Fatalf("%s expects %v views of peer %s, want %v", x.GetVideoId(), v.GetExpectedViews(), v.GetVideoId(), value)
+				t.Fatalf("%s: got %v expected views of peer %s, want %v", x.GetVideoId(), v.GetExpectedViews(), v.GetVideoId(), value)
 			}
 			values = append(values, value)
 		}
@@ -127,7 +127,7 @@ func (b *bundle) explainAll(most int) {
 	b.t.Helper()
 	rows, err := b.db.Ent().Video.Query().Order(entvideo.ByID()).All(b.ctx)
 	if err != nil || len(rows) == 0 {
-		b.t.Fatalf("%d videos: %v", len(rows), err)
+		b.t.Fatalf("got %d videos, error %v; want some", len(rows), err)
 	}
 	outcomes := map[string]int{}
 	step := 1 + len(rows)/most
@@ -136,15 +136,15 @@ func (b *bundle) explainAll(most int) {
 		id := publicid.Format(publicid.Video, row.ID)
 		e, err := b.insight.ExplainOutlier(b.ctx, id)
 		if err != nil || e == nil {
-			b.t.Fatalf("explain %s: %v, %v", id, e, err)
+			b.t.Fatalf("explain %s: got %v, error %v; want an explanation", id, e, err)
 		}
 		x := e.Message()
 		if diff := cmp.Diff(recompute(b.t, x), says(x)); diff != "" {
 			b.t.Fatalf("%s recomputed (-want +got):\n%s", id, diff)
 		}
 		if x.GetPending() || (row.OutlierOrder != nil && *row.OutlierOrder != nil) != (x.GetOutcome() == "listed") || float64(row.TwiceBaseline) != x.GetTwiceBaseline() || row.Score != x.GetScore() {
-			b.t.Fatalf("%s is explained as %s with score %v and twice the baseline %v; lists have %v and %v",
-				id, x.GetOutcome(), x.GetScore(), x.GetTwiceBaseline(), row.Score, row.TwiceBaseline)
+			b.t.Fatalf("%s: got %s, pending %t, score %v, twice the baseline %v; want what the row has: listed %t, score %v, twice the baseline %v",
+				id, x.GetOutcome(), x.GetPending(), x.GetScore(), x.GetTwiceBaseline(), row.OutlierOrder != nil && *row.OutlierOrder != nil, row.Score, row.TwiceBaseline)
 		}
 		outcomes[x.GetOutcome()]++
 	}
@@ -157,7 +157,7 @@ func (b *bundle) explainKeys() {
 	b.t.Helper()
 	w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
 	if err != nil || w == nil {
-		b.t.Fatalf("window: %v", err)
+		b.t.Fatalf("got window %v, error %v; want one", w, err)
 	}
 	listed, dropped := w.Rank(false)
 	step := len(dropped)/50 + 1
@@ -165,7 +165,7 @@ func (b *bundle) explainKeys() {
 	explain := func(key string) *pb.TrendExplanation {
 		e, found := w.Explain(key)
 		if !found {
-			b.t.Fatalf("%s of the window is not found", key)
+			b.t.Fatalf("%s of the window: got no explanation, want one", key)
 		}
 		x := (&insight.TrendExplanation{TrendExplanation: e, Completed: 2}).Message()
 		b.recomputeKey(x)
@@ -174,12 +174,12 @@ func (b *bundle) explainKeys() {
 	}
 	for _, t := range listed[:min(len(listed), 50)] {
 		if x := explain(t.Key); x.GetOutcome() != "listed" {
-			b.t.Errorf("%s is listed and explained as %s", t.Key, x.GetOutcome())
+			b.t.Errorf("%s: got %s, want listed", t.Key, x.GetOutcome())
 		}
 	}
 	for i := 0; i < len(dropped); i += step {
 		if x := explain(dropped[i].Key); x.GetOutcome() != string(dropped[i].Drop) {
-			b.t.Errorf("%s is dropped as %s and explained as %s", dropped[i].Key, dropped[i].Drop, x.GetOutcome())
+			b.t.Errorf("%s: got %s, want %s", dropped[i].Key, x.GetOutcome(), dropped[i].Drop)
 		}
 	}
 	b.t.Logf("keys: %v", outcomes)
@@ -267,7 +267,7 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 		}
 		e, err := b.insight.ExplainOutlier(b.ctx, b.idOf("t"))
 		if err != nil || e == nil {
-			t.Fatalf("explain: %v, %v, want no error and one", e, err)
+			t.Fatalf("got %v, error %v; want an explanation", e, err)
 		}
 		var got []string
 		for _, f := range e.Message().GetFlags() {
@@ -286,8 +286,11 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 				t.Fatal(err)
 			}
 			again, err := b.insight.ExplainOutlier(b.ctx, b.idOf("t"))
-			if err != nil || len(again.Flags) != 2 {
-				t.Errorf("%d flags, want 2: %v", len(again.Flags), err)
+			if err != nil || again == nil {
+				t.Fatalf("got %v, error %v; want an explanation", again, err)
+			}
+			if len(again.Flags) != 2 {
+				t.Errorf("got %d flags, want 2", len(again.Flags))
 			}
 		})
 		t.Run("the backtest counts what came of the flags", func(t *testing.T) {
@@ -310,7 +313,7 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 				t.Errorf("backtest (-want +got):\n%s", diff)
 			}
 			if len(runs) != 4 || runs[0].Scroll != 4 || runs[0].Left != 1 || runs[2].Entered != 1 {
-				t.Errorf("runs are %+v, want 4, the newest first, one entry at the second and one exit at the last", runs)
+				t.Errorf("got runs %+v, want 4, the newest first, with one entry at the second and one exit at the last", runs)
 			}
 			_, rows, err = b.insight.Backtest(b.ctx, 2)
 			if err != nil {
@@ -319,16 +322,22 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 			if diff := cmp.Diff([]string{"+1: 1 of 1 flagged, 1 of 5 scored", "+2: 0 of 1 flagged, 0 of 5 scored"}, counts(rows)); diff != "" {
 				t.Errorf("backtest of the second scroll (-want +got):\n%s", diff)
 			}
+			values := map[string]map[string]bool{}
 			for _, r := range rows {
-				if r.By == "age_days" && r.Value != "7" || r.By == "creator_peers" && r.Value != "3" || r.By == "platform" && r.Value != "tiktok" {
-					t.Errorf("row by %s has the value %q", r.By, r.Value)
+				if values[r.By] == nil {
+					values[r.By] = map[string]bool{}
 				}
+				values[r.By][r.Value] = true
+			}
+			wantValues := map[string]map[string]bool{"all": {"": true}, "age_days": {"7": true}, "creator_peers": {"3": true}, "kind": {"tiktok": true}, "platform": {"tiktok": true}}
+			if diff := cmp.Diff(wantValues, values); diff != "" {
+				t.Errorf("values of the rows (-want +got):\n%s", diff)
 			}
 		})
 		t.Run("an import outside of scrolls and another tenant leave none", func(t *testing.T) {
 			other := b.as(8)
 			if runs, rows, err := other.insight.Backtest(other.ctx, 0); err != nil || len(runs)+len(rows) > 0 {
-				t.Errorf("another tenant's backtest has %d runs and %d rows: %v", len(runs), len(rows), err)
+				t.Errorf("another tenant: got %d runs, %d rows, error %v; want none", len(runs), len(rows), err)
 			}
 		})
 	})
@@ -375,8 +384,11 @@ func TestHistoryOfAVideo(t *testing.T) {
 			token := ""
 			for page := 0; page == 0 || token != ""; page++ {
 				found, next, err := b.insight.Observations(b.ctx, id, 2, token)
-				if err != nil || page > 5 {
-					t.Fatalf("page %d, want no error and page at most 5: %v", page, err)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if page > 5 {
+					t.Fatalf("got page %d, want 2 pages", page+1)
 				}
 				for _, o := range found {
 					got = append(got, fmt.Sprintf("%d %d %s %s", (o.ObservedAt-now)/hour, o.ScrollID, o.Stage, o.Reason))
@@ -405,31 +417,31 @@ func TestHistoryOfAVideo(t *testing.T) {
 				t.Fatalf("%v: %s", err, body)
 			}
 			if !got.Found || got.Video.ID != id || got.Outlier == nil || got.Outlier.Video.ID != id || got.Outlier.Score != 30 || got.Hook != nil {
-				t.Errorf("video is %s, want it with an outlier of 30 and no hook", body)
+				t.Errorf("got %s, want the video with an outlier of score 30 and no hook", body)
 			}
 		})
 		t.Run("a video that is no outlier comes without one", func(t *testing.T) {
 			body, err := b.insight.Video(b.ctx, b.idOf("p"))
 			if err != nil || !bytes.Contains(body, []byte(`"outlier":null,"hook":null}`)) {
-				t.Errorf("video is %s, want it without outlier and hook: %v", body, err)
+				t.Errorf("got %s, error %v; want the video without an outlier and a hook", body, err)
 			}
 		})
 		t.Run("scores have a point for each video", func(t *testing.T) {
 			points, videos, err := b.insight.Scores(b.ctx, insight.Filter{Limit: 5000})
 			if err != nil || videos != 4 || len(points) != 4 {
-				t.Fatalf("%d points of %d videos, want 4 of 4: %v", len(points), videos, err)
+				t.Fatalf("got %d points of %d videos, error %v; want 4 of 4", len(points), videos, err)
 			}
-			if points, videos, err = b.insight.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "tiktok", Kind: Competitor, WithArchived: true}); err != nil || videos != 3 {
-				t.Errorf("%d points of %d videos, want 3 of 3: %v", len(points), videos, err)
+			if points, videos, err = b.insight.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "tiktok", Kind: Competitor, WithArchived: true}); err != nil || videos != 3 || len(points) != 3 {
+				t.Errorf("limit 3: got %d points of %d videos, error %v; want 3 of 3", len(points), videos, err)
 			}
-			if points, videos, err = b.insight.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "youtube"}); err != nil || videos != 0 {
-				t.Errorf("%d points of %d videos of another platform, want none: %v", len(points), videos, err)
+			if points, videos, err = b.insight.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "youtube"}); err != nil || videos != 0 || len(points) != 0 {
+				t.Errorf("another platform: got %d points of %d videos, error %v; want none", len(points), videos, err)
 			}
 		})
 		t.Run("a series has a point for each scroll", func(t *testing.T) {
 			series, err := b.insight.TrendSeries(b.ctx, "hashtag:espresso")
 			if err != nil || series == nil {
-				t.Fatalf("series: %v, %v, want no error and series not nil", series, err)
+				t.Fatalf("got %v, error %v; want a series", series, err)
 			}
 			var got []string
 			for _, p := range series.Points {
@@ -443,32 +455,32 @@ func TestHistoryOfAVideo(t *testing.T) {
 		t.Run("a key that is not listed says why", func(t *testing.T) {
 			e, err := b.insight.ExplainTrend(b.ctx, "hashtag:espresso")
 			if err != nil || e == nil || e.Outcome() != "few_creators" {
-				t.Errorf("explanation is %+v, want few_creators: %v", e, err)
+				t.Errorf("got %+v, error %v; want few_creators", e, err)
 			}
 		})
 		t.Run("another tenant sees nothing of it", func(t *testing.T) {
 			other := b.as(8)
 			e, err := other.insight.ExplainOutlier(other.ctx, id)
 			if e != nil || err != nil {
-				t.Errorf("explanation is %v, %v, want none", e, err)
+				t.Errorf("explanation: got %v, error %v; want none", e, err)
 			}
 			readings, _, err := other.insight.Observations(other.ctx, id, 25, "")
 			if len(readings) > 0 || err != nil {
-				t.Errorf("%d readings, want none: %v", len(readings), err)
+				t.Errorf("readings: got %d, error %v; want none", len(readings), err)
 			}
 			body, err := other.insight.Video(other.ctx, id)
 			if want := `{"found":false,"video":null,"outlier":null,"hook":null}`; string(body) != want || err != nil {
-				t.Errorf("video is %s, want %s: %v", body, want, err)
+				t.Errorf("video: got %s, error %v; want %s", body, err, want)
 			}
 			if points, videos, err := other.insight.Scores(other.ctx, insight.Filter{Limit: 5000, WithArchived: true}); len(points) > 0 || videos > 0 || err != nil {
-				t.Errorf("%d points of %d videos, want none: %v", len(points), videos, err)
+				t.Errorf("scores: got %d points of %d videos, error %v; want none", len(points), videos, err)
 			}
 			other.runs.subject, other.runs.subjects, other.runs.completed = b.runs.subject, b.runs.subjects, b.runs.completed
 			if series, err := other.insight.TrendSeries(other.ctx, "hashtag:espresso"); series != nil || err != nil {
-				t.Errorf("series is %v, %v, want none", series, err)
+				t.Errorf("series: got %v, error %v; want none", series, err)
 			}
 			if e, err := other.insight.ExplainTrend(other.ctx, "hashtag:espresso"); e != nil || err != nil {
-				t.Errorf("trend is %v, %v, want none", e, err)
+				t.Errorf("trend: got %v, error %v; want none", e, err)
 			}
 		})
 		t.Run("an archived video is explained, and said to be archived", func(t *testing.T) {
@@ -477,10 +489,10 @@ func TestHistoryOfAVideo(t *testing.T) {
 			}
 			e, err := b.insight.ExplainOutlier(b.ctx, id)
 			if err != nil || e == nil || !e.Archived || e.Pending || e.Outcome() != "listed" {
-				t.Errorf("explanation is %+v, want an archived outlier: %v", e, err)
+				t.Errorf("got %+v, error %v; want an archived video that is listed", e, err)
 			}
 			if _, videos, err := b.insight.Scores(b.ctx, insight.Filter{Limit: 5000}); err != nil || videos != 3 {
-				t.Errorf("%d videos without the archived one, want 3: %v", videos, err)
+				t.Errorf("without the archived one: got %d videos, error %v; want 3", videos, err)
 			}
 		})
 	})

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -176,7 +178,7 @@ func (b *bundle) read(p page) (a answer, next string) {
 	decoder := json.NewDecoder(bytes.NewReader(made.Body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&a); err != nil {
-		b.t.Fatalf("%v in %s", err, made.Body)
+		b.t.Fatalf("decode %s: %v", made.Body, err)
 	}
 	if made.Done != nil {
 		made.Done()
@@ -196,7 +198,7 @@ func (b *bundle) all(p page) (whole answer) {
 			return whole
 		}
 	}
-	b.t.Fatal("pages without end")
+	b.t.Fatal("got 10,000 pages, want the last one before")
 	return whole
 }
 
@@ -222,8 +224,12 @@ func clips(n int, handle string, views int64) (records []stage.Record) {
 // check fails the test unless got looks like want.
 func check[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
-	if g, w := look(got), look(want); g != w {
-		t.Errorf("%s: got %.500s, want %.500s", what, g, w)
+	switch g, w := look(got), look(want); {
+	case g == w:
+	case len(g)+len(w) > 500:
+		t.Errorf("%s (-want +got):\n%s", what, cmp.Diff(w, g))
+	default:
+		t.Errorf("%s: got %s, want %s", what, g, w)
 	}
 }
 

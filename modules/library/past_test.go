@@ -53,7 +53,7 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 			all = append(all, last...)
 			w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
 			if err != nil || w == nil {
-				t.Fatalf("window: %v, %v, want no error and one", w, err)
+				t.Fatalf("got window %v, error %v; want one", w, err)
 			}
 			windows = append(windows, w)
 		}
@@ -105,7 +105,7 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(want) != 3 || sum.Listed == 0 || sum.Taken == 0 || sum.OthersTaken == 0 {
-			t.Fatalf("the test tests little: %d runs, %+v", len(want), sum)
+			t.Fatalf("the test tests little: got %d runs with %+v, want 3 with listed trends and trends taken up, listed and not", len(want), sum)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("runs (-want +got):\n%s", diff)
@@ -117,17 +117,17 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 		t.Run("of fewer readings, the scrolls with a whole window are the same", func(t *testing.T) {
 			p, err := b.past(b.ctx, b.runs.subject, 4, 50_000)
 			if err != nil || len(p.Runs) != 4 || p.Since == insight.FromStart {
-				t.Fatalf("got %+v, %v, want 4 scrolls and the time of the fifth", p, err)
+				t.Fatalf("got %+v, error %v; want 4 scrolls and the time of the fifth", p, err)
 			}
 			if p, err = b.past(b.ctx, b.runs.subject, 30, 130); err != nil || len(p.Runs) != 2 || p.Since == insight.FromStart {
-				t.Errorf("got %d scrolls of 130 readings, %v, want 2", len(p.Runs), err)
+				t.Errorf("of 130 readings: got %+v, error %v; want 2 scrolls and the time of the third", p, err)
 			}
 		})
 		t.Run("another account has none", func(t *testing.T) {
 			other := b.as(8)
 			other.runs.subject, other.runs.subjects, other.runs.completed = b.runs.subject, b.runs.subjects, b.runs.completed
 			if runs, _, err := other.insight.BacktestTrends(other.ctx, days); len(runs) > 0 || err != nil {
-				t.Errorf("got %d runs, %v, want none", len(runs), err)
+				t.Errorf("got %d runs, error %v; want none", len(runs), err)
 			}
 		})
 	})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -36,23 +38,34 @@ func TestReadingsAreKeptOnce(t *testing.T) {
 			return added, again
 		}
 		archive(1, now, at(now-5000, "1", "2"))
-		if added, again := archive(2, now, at(now-5000, "1", "2", "3")); added != 1 || again != 0 || b.count("observations") != 3 {
-			t.Errorf("the same reading: %d added, %d again, %d observations, want added 1, again 0 and count 3", added, again, b.count("observations"))
-		}
-		if _, again := archive(3, now, at(now-1000, "1")); again != 1 || b.count("observations") != 4 {
-			t.Errorf("a later reading: %d again, %d observations, want again 1 and count 4", again, b.count("observations"))
-		}
+		added, again := archive(2, now, at(now-5000, "1", "2", "3"))
+		check(t, "added, of the same reading", added, 1)
+		check(t, "reobserved, of the same reading", again, 0)
+		check(t, "observations after the same reading", b.count("observations"), 3)
+		added, again = archive(3, now, at(now-1000, "1"))
+		check(t, "added, of a later reading", added, 0)
+		check(t, "reobserved, of a later reading", again, 1)
+		check(t, "observations after a later reading", b.count("observations"), 4)
 		ref := func(id string) stage.Ref { return clip(id, "a", 1).Ref }
 		last, err := b.LastObserved(b.ctx, []stage.Ref{ref("1"), ref("2"), ref("9")})
-		if err != nil || len(last) != 2 || last[ref("1")] != now-1000 || last[ref("2")] != now-5000 {
-			t.Errorf("last: %v, %v, want no error and of the two videos %v and %v", last, err, now-1000, now-5000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[stage.Ref]int64{ref("1"): now - 1000, ref("2"): now - 5000}, last); diff != "" {
+			t.Errorf("last readings (-want +got):\n%s", diff)
 		}
 		for _, scrolls := range [][]int64{{1}, {1, 2}} {
 			t.Run(fmt.Sprintf("scrolls %v", scrolls), func(t *testing.T) {
 				found, err := b.ObservedIn(b.ctx, scrolls, []stage.Ref{ref("1"), ref("3"), ref("9")})
-				want := len(scrolls)
-				if err != nil || len(found) != want || found[ref("1")][1] != now-5000 || len(found[ref("1")]) != 1 {
-					t.Errorf("in %v: %v, %v, want no error, %v found and for video 1 the reading of %v alone", scrolls, found, err, want, now-5000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := map[stage.Ref]map[int64]int64{ref("1"): {1: now - 5000}}
+				if len(scrolls) > 1 {
+					want[ref("3")] = map[int64]int64{2: now - 5000}
+				}
+				if diff := cmp.Diff(want, found); diff != "" {
+					t.Errorf("readings by scroll (-want +got):\n%s", diff)
 				}
 			})
 		}
@@ -77,20 +90,19 @@ func TestRenewAddsNoObservation(t *testing.T) {
 			return changed
 		}
 		if n := renew(one); n != 0 {
-			t.Errorf("the same again changes %d, want 0", n)
+			t.Errorf("the same again: got %d videos changed, want 0", n)
 		}
 		better := one
 		better.Metadata = json.RawMessage(`{"caption":"second","hashtags":["y"]}`)
 		more := int64(999)
 		better.Metrics = stage.Metrics{Views: &more}
 		if n := renew(better); n != 1 {
-			t.Errorf("a better one changes %d, want 1", n)
+			t.Errorf("a better one: got %d videos changed, want 1", n)
 		}
 		v := b.all(page{list: videos}).Videos[0]
 		check(t, "metadata", string(v.Metadata), `{"caption":"second","hashtags":["y"]}`)
 		check(t, "views", string(v.Metrics["views"]), "100")
-		if b.count("observations") != 1 || b.count("videos") != 1 {
-			t.Errorf("%d observations, %d videos, want 1 of each", b.count("observations"), b.count("videos"))
-		}
+		check(t, "observations", b.count("observations"), 1)
+		check(t, "videos", b.count("videos"), 1)
 	})
 }

@@ -109,7 +109,7 @@ func TestAnotherGrowthTableScoresLibrariesAgain(t *testing.T) {
 		}
 		got := b.lists()
 		if got == before {
-			t.Errorf("another table gave the same scores: got %v, want other than %v", got, before)
+			t.Errorf("another table: got the lists of before, want other scores: %s", got)
 		}
 		fresh := setup(t, db).as(account + 1)
 		if fresh.Service, err = New(cfg, db, fresh.runs, fresh.runs); err != nil {
@@ -124,7 +124,7 @@ func TestAnotherGrowthTableScoresLibrariesAgain(t *testing.T) {
 			return list
 		}
 		if diff := gocmp.Diff(scores(fresh), scores(b)); diff != "" {
-			t.Errorf("a library scored again (+) and one scored by that table at once (-) differ:\n%s", diff)
+			t.Errorf("scores (-scored by that table at once +scored again):\n%s", diff)
 		}
 	})
 }
@@ -151,7 +151,7 @@ func TestRescoringWritesOnlyWhatChanges(t *testing.T) {
 		b.scroll(4, now+3*day, records...)
 		byNiche, err := db.Ent().Video.Query().Where(video.ByNiche(1), video.TwiceBaselineGT(0)).Count(b.ctx)
 		if err != nil || byNiche < 15 {
-			t.Fatalf("got %d videos with a baseline by the niche, err %v, want 15", byNiche, err)
+			t.Fatalf("got %d videos with a baseline by the niche, error %v; want at least 15", byNiche, err)
 		}
 		want, written := b.lists(), 0
 		b.db.Trace(func(_ context.Context, s *store.Hot, args []any) {
@@ -168,11 +168,11 @@ func TestRescoringWritesOnlyWhatChanges(t *testing.T) {
 			return written
 		}
 		if got := rescore(); got != 0 {
-			t.Errorf("rescoring by the same rules writes %d scores, want 0", got)
+			t.Errorf("rescoring by the same rules: got %d scores written, want 0", got)
 		}
 		b.run(`UPDATE videos SET twice_baseline = 6, score = 77, outlier_order = NULL WHERE by_niche = 1`)
 		if got := rescore(); got != byNiche {
-			t.Errorf("rescoring writes %d scores, want each of the %d wrong ones once", got, byNiche)
+			t.Errorf("rescoring wrong scores: got %d written, want each of the %d once", got, byNiche)
 		}
 		if diff := gocmp.Diff(want, b.lists()); diff != "" {
 			t.Errorf("after the rescoring (-want +got):\n%s", diff)

@@ -92,7 +92,7 @@ func (m *model) identify(b *bundle) {
 	b.t.Helper()
 	rows, err := b.db.Ent().Video.Query().All(b.ctx)
 	if err != nil || len(rows) != len(m.videos) {
-		b.t.Fatalf("got %d videos, %v, want %d", len(rows), err, len(m.videos))
+		b.t.Fatalf("got %d videos, error %v; want %d", len(rows), err, len(m.videos))
 	}
 	for _, row := range rows {
 		m.videos[stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}].id = row.ID

@@ -71,7 +71,7 @@ func TestSearchesStayNearTheFloorOfTheList(t *testing.T) {
 			ratio := float64(found) / float64(list)
 			t.Logf("%s: %v, the list %v: %.2f, bar %d", name, found, list, ratio, searchBar)
 			if ratio > searchBar {
-				fault = fmt.Sprintf("costs %.2f times the list", ratio)
+				fault = fmt.Sprintf("got %.2f times the cost of the list, want at most %d", ratio, searchBar)
 			}
 			return fault
 		})

@@ -46,7 +46,7 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 		}
 		w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
 		if err != nil || w == nil {
-			t.Fatalf("window: %v, want no error and one", err)
+			t.Fatalf("got window %v, error %v; want one", w, err)
 		}
 		listed, dropped := w.Rank(false)
 		explain := func(key string, most int) *insight.TrendExplanation {
@@ -54,7 +54,7 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 			b.insight.MostMeasured = most
 			e, err := b.insight.ExplainTrend(b.ctx, key)
 			if err != nil || e == nil {
-				t.Fatalf("explain %s: %v, %v, want no error and one", key, e, err)
+				t.Fatalf("explain %s: got %v, error %v; want an explanation", key, e, err)
 			}
 			return e
 		}
@@ -70,7 +70,7 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 		for _, k := range append(listed, dropped...) {
 			want, got := explain(k.Key, 1_000_000), explain(k.Key, 1)
 			if want.IsStored || !got.IsStored {
-				t.Fatalf("%s: stored is %v and %v, want false and true", k.Key, want.IsStored, got.IsStored)
+				t.Fatalf("%s: got stored %t and %t, want false and true", k.Key, want.IsStored, got.IsStored)
 			}
 			seen[got.Outcome()]++
 			if diff := cmp.Diff(want.Totals, got.Totals); diff != "" {
@@ -78,7 +78,7 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 			}
 			if got.NotStored {
 				if want.Drop == score.Kept || want.Drop == score.Overlaps {
-					t.Errorf("%s is not stored, and is %s", k.Key, want.Outcome())
+					t.Errorf("%s, which is %s: got not stored, want it stored", k.Key, want.Outcome())
 				}
 				continue
 			}
@@ -105,10 +105,10 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 			}
 		}
 		if seen["listed"] == 0 || seen["overlaps"] == 0 || seen["not_stored"] == 0 {
-			t.Errorf("the test tests little: %v, want listed not 0, overlaps not 0 and not_stored not 0", seen)
+			t.Errorf("the test tests little: got outcomes %v, want some listed, overlaps and not_stored", seen)
 		}
 		if e := explain("hashtag:nobody", 1); !e.NotStored || e.Outcome() != "not_stored" {
-			t.Errorf("an unknown key of a large window is %s, want not_stored", e.Outcome())
+			t.Errorf("an unknown key of a large window: got %s, want not_stored", e.Outcome())
 		}
 	})
 }
@@ -139,7 +139,7 @@ func TestExplainingATrendCosts(t *testing.T) {
 			began := used()
 			for _, k := range listed[:5] {
 				if e, err := b.insight.ExplainTrend(b.ctx, k.Key); err != nil || e == nil || e.IsStored != (most == 1) {
-					t.Fatalf("explain %s: %v, %v", k.Key, e, err)
+					t.Fatalf("explain %s: got %+v, error %v; want stored %t", k.Key, e, err, most == 1)
 				}
 			}
 			t.Logf("%d videos in the window, %d trends, stored %v: %v an explanation", w.Videos(), len(listed), most == 1, ((used() - began) / 5).Round(10*time.Microsecond))

@@ -66,11 +66,13 @@ func randomObject(random *rand.Rand, depth int, space string) string {
 func TestFactsAsReflected(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
+	valid := 0
 	for range 20_000 {
 		text := []byte(randomObject(random, 3, []string{"", " "}[random.IntN(2)]))
 		if !jsontext.Value(text).IsValid() {
 			continue
 		}
+		valid++
 		var want struct {
 			Hashtags, SoundID, SoundTitle, DurationSeconds, Caption, Title, Language stdjson.RawMessage
 		}
@@ -79,7 +81,7 @@ func TestFactsAsReflected(t *testing.T) {
 		}
 		got, ok := readMeta(text)
 		if !ok {
-			t.Fatalf("%s: not read", text)
+			t.Fatalf("%s: got it refused, want it read", text)
 		}
 		show := func(all ...[]byte) (shown []string) {
 			for _, one := range all {
@@ -102,6 +104,9 @@ func TestFactsAsReflected(t *testing.T) {
 			t.Fatalf("elements of %s (-want +got):\n%s", got.hashtags, diff)
 		}
 	}
+	if valid < 10_000 {
+		t.Errorf("the test tests little: got %d valid texts, want at least 10,000", valid)
+	}
 	for _, text := range []string{"", "null", "[]", "{", `"x"`} {
 		if got := factsOf([]byte(text)); !cmp.Equal(got, facts{}, cmp.AllowUnexported(facts{})) {
 			t.Errorf("%q: got %+v, want no facts", text, got)
@@ -113,18 +118,23 @@ func TestFactsAsReflected(t *testing.T) {
 func TestValueIsCompact(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
+	valid := 0
 	for range 20_000 {
 		text := randomJSON(random, 3)
 		want := jsontext.Value(text)
 		if !want.IsValid() {
 			continue
 		}
+		valid++
 		if err := want.Compact(); err != nil {
 			t.Fatal(err)
 		}
 		if got := value(stdjson.RawMessage(text)); string(got) != string(want) {
 			t.Fatalf("%s: got %s, want %s", text, got, want)
 		}
+	}
+	if valid < 10_000 {
+		t.Errorf("the test tests little: got %d valid texts, want at least 10,000", valid)
 	}
 }
 
@@ -165,7 +175,7 @@ func TestRenderAsReflected(t *testing.T) {
 			t.Fatalf("document (-want +got):\n%s", diff)
 		}
 		if (v.Hook.Version > 0) != (got.hook != nil) {
-			t.Fatalf("got a hook: %t, want one of version %d", got.hook != nil, v.Hook.Version)
+			t.Fatalf("got a hook: %t, want one where the version %d is not 0", got.hook != nil, v.Hook.Version)
 		}
 		if got.hook == nil {
 			continue

@@ -61,7 +61,7 @@ func TestYoungVideosAreTheNewest(t *testing.T) {
 				var got []string
 				for _, ref := range refs {
 					if ref.Platform != c.platform {
-						t.Errorf("platform %s, want %s", ref.Platform, c.platform)
+						t.Errorf("got platform %s, want %s", ref.Platform, c.platform)
 					}
 					got = append(got, ref.ExternalID)
 				}

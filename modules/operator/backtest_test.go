@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -94,10 +95,10 @@ func TestBacktestNeedsTwoRuns(t *testing.T) {
 	t.Parallel()
 	report, err := operator.Backtest(t.Context(), operator.BacktestOrder{InputFiles: operator.InputFiles{Paths: threeDays(t)[:1]}, Days: 1})
 	if err == nil || !strings.Contains(err.Error(), "at least two") {
-		t.Errorf("one day: error %v, want that two runs are needed", err)
+		t.Errorf("one day: got error %v, want one that asks for at least two", err)
 	}
 	if len(report.Files) != 1 || report.Files[0].Read != 12 {
-		t.Errorf("files %+v, want one with 12 readings", report.Files)
+		t.Errorf("got files %+v, want one with 12 readings", report.Files)
 	}
 }
 
@@ -167,15 +168,15 @@ func TestBacktestOfDanishVideos(t *testing.T) {
 	}
 	report := backtestOf(t, mapped(t, "tiktok_dk_run1_2026-03-22.csv", columns("2026-03-22")), mapped(t, "tiktok_dk_run2_2026-03-30.csv", columns("2026-03-30T19:35:50Z")))
 	if len(report.Runs) != 2 {
-		t.Fatalf("%d runs, want 2", len(report.Runs))
+		t.Fatalf("got %d runs, want 2", len(report.Runs))
 	}
 	young := sumOf(report, "age", "0 days", "1 day")
 	t.Logf("at most 1 day: %+v", young)
 	if 100*young.Still < 65*young.Above || young.Above == 0 {
-		t.Errorf("%d of %d that end above were flagged, want at least 0.65", young.Still, young.Above)
+		t.Errorf("got %d flagged of %d that end above, want at least 0.65 of them", young.Still, young.Above)
 	}
 	if 100*young.Still < 65*young.Flagged || young.Flagged == 0 {
-		t.Errorf("%d of %d flagged end above, want at least 0.65", young.Still, young.Flagged)
+		t.Errorf("got %d that end above of %d flagged, want at least 0.65 of them", young.Still, young.Flagged)
 	}
 }
 
@@ -186,15 +187,15 @@ func TestBacktestOfTechVideos(t *testing.T) {
 		"durationSeconds": "duration_iso8601", "views": "view_count", "likes": "like_count", "observedAt": "snapshot_utc"}, "constants": {"platform": "youtube"}}`
 	report := backtestOf(t, mapped(t, "youtube_tech_run1_2026-01-28.csv", columns), mapped(t, "youtube_tech_run2_2026-02-04.csv", columns))
 	if len(report.Runs) != 2 {
-		t.Fatalf("%d runs, want 2", len(report.Runs))
+		t.Fatalf("got %d runs, want 2", len(report.Runs))
 	}
 	all := sumOf(report, "all", "")
 	t.Logf("all: %+v", all)
 	if 100*all.Still < 90*all.Flagged || all.Flagged == 0 {
-		t.Errorf("%d of %d flagged are still above, want at least 0.90", all.Still, all.Flagged)
+		t.Errorf("got %d still above of %d flagged, want at least 0.90 of them", all.Still, all.Flagged)
 	}
 	if kinds := sumOf(report, "kind", "youtube_short", "youtube_long"); kinds.Scored != all.Scored || kinds.Still != all.Still {
-		t.Errorf("the kinds sum to %+v, want %+v", kinds, all)
+		t.Errorf("the sum of the kinds: got %+v, want %+v", kinds, all)
 	}
 }
 
@@ -215,12 +216,12 @@ func TestBacktestOfTrendingVideos(t *testing.T) {
 	writeTrending(t, unpacked, path)
 	report := backtestOf(t, path)
 	if len(report.Runs) != 13 {
-		t.Fatalf("%d runs, want 13", len(report.Runs))
+		t.Fatalf("got %d runs, want 13", len(report.Runs))
 	}
 	all := report.Trends.All
 	t.Logf("first %d, taken %d; others %d, taken %d", all.First, all.Taken, all.Others, all.OthersTaken)
 	if 100*all.Taken < 55*all.First || all.First == 0 {
-		t.Errorf("%d of the first %d were taken up, want at least 0.55", all.Taken, all.First)
+		t.Errorf("got %d of the first %d taken up, want at least 0.55 of them", all.Taken, all.First)
 	}
 }
 
@@ -242,6 +243,9 @@ func writeTrending(t *testing.T, from io.Reader, path string) {
 		_ = w.Write([]string{"youtube", row.VideoID, row.ChannelID, row.PublishedAt, row.Title, number(row.ViewCount), number(row.LikeCount), row.Timestamp})
 	}
 	w.Flush()
+	if err := errors.Join(lines.Err(), w.Error()); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}

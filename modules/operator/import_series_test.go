@@ -15,11 +15,11 @@ func TestFirstReadings(t *testing.T) {
 	for i, at := range times {
 		ref := stage.Ref{Platform: "tiktok", ExternalID: strconv.Itoa(i)}
 		if _, isNew := first.add(ref, at, i); !isNew {
-			t.Errorf("video %d: got a reading, want none before", i)
+			t.Errorf("video %d: got a reading before the first, want none", i)
 		}
 		known, isNew := first.add(ref, at+1, i+1)
 		if isNew || known.at() != at || known.part != uint32(i) {
-			t.Errorf("video %d: got %d of part %d, new %t; want %d of part %d", i, known.at(), known.part, isNew, at, i)
+			t.Errorf("video %d: got %d of part %d, new %t; want %d of part %d, new false", i, known.at(), known.part, isNew, at, i)
 		}
 	}
 	if _, isNew := first.add(stage.Ref{Platform: "youtube", ExternalID: "0"}, 5, 0); !isNew {

@@ -41,7 +41,7 @@ func BenchmarkScore(b *testing.B) {
 			}
 		}
 		if listed < videos/10 {
-			b.Fatalf("%d listed", listed)
+			b.Fatalf("got %d listed, want at least %d", listed, videos/10)
 		}
 	}
 	b.ReportMetric(float64(videos*b.N)/b.Elapsed().Seconds(), "videos/s")
@@ -68,7 +68,7 @@ func BenchmarkRank(b *testing.B) {
 	for b.Loop() {
 		w := NewWindow(noon, Span(observations, noon), observations, carriers, nil)
 		if listed, _ := w.Rank(false); len(listed) < 100 {
-			b.Fatalf("%d trends, want at least 100", len(listed))
+			b.Fatalf("got %d trends, want at least 100", len(listed))
 		}
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // seen is one reading of one real video.
@@ -409,13 +411,8 @@ func TestRealTrendsAreThoseOfNaiveCode(t *testing.T) {
 				observations, carriers := s.window(run)
 				at, got := ranked(observations, carriers, genericWords, false)
 				want := naiveTrends(at, observations, carriers, genericWords, false)
-				if len(got) != len(want) {
-					t.Errorf("run %d: %d trends, want %d", run, len(got), len(want))
-				}
-				for i := range min(len(got), len(want)) {
-					if fmt.Sprint(got[i]) != fmt.Sprint(want[i]) {
-						t.Fatalf("run %d: trend %d = %v, want %v", run, i, got[i], want[i])
-					}
+				if diff := gocmp.Diff(want, got); diff != "" {
+					t.Errorf("run %d: trends (-want +got):\n%s", run, diff)
 				}
 				t.Logf("run %d: %d trends of %d videos", run, len(got), len(carriers))
 			}
@@ -460,8 +457,8 @@ func TestRealTrendsRecomputeFromTheirMembers(t *testing.T) {
 			}
 			got := lines([]Trend{trend})[0]
 			got.Examples, got.Drop, got.By = nil, "", ""
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Fatalf("%s: %v, its members give %v", s.name, got, want)
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Fatalf("%s: trend (-of its members +got):\n%s", s.name, diff)
 			}
 		}
 		t.Logf("%s: %d keys, %d listed", s.name, len(listed)+len(dropped), len(listed))
@@ -476,21 +473,26 @@ func TestRealTranscriptsAreCutAtWords(t *testing.T) {
 	for _, r := range rows {
 		got := CutSpoken(r.Transcript)
 		if n := utf8.RuneCountInString(got); n > 280 || !strings.HasPrefix(r.Transcript, got) {
-			t.Errorf("%d characters, a beginning: %v; want at most 280", n, strings.HasPrefix(r.Transcript, got))
+			t.Errorf("got %d characters, %q; want at most 280, the beginning of %q", n, got, r.Transcript)
 		}
 		if rest := r.Transcript[len(got):]; rest != "" {
 			cut++
 			if next, _ := utf8.DecodeRuneInString(rest); !unicode.IsSpace(next) {
-				t.Errorf("cut within a word: %q | %q", got, rest[:10])
+				t.Errorf("got %q cut before %q, want white space there", got, rest)
 			}
 		}
-		if opening := Opening(got, ""); opening != Opening(r.Transcript, "") {
-			t.Errorf("the cut changes the opening %q", opening)
-		} else if opening != "" {
+		opening := Opening(got, "")
+		if want := Opening(r.Transcript, ""); opening != want {
+			t.Errorf("after the cut: got the opening %q, want %q", opening, want)
+		}
+		if opening != "" {
 			openings[opening] = true
 		}
 	}
 	t.Logf("%d of %d cut, %d openings", cut, len(rows), len(openings))
+	if cut == 0 || len(openings) == 0 {
+		t.Errorf("the test tests little: got %d texts cut and %d openings, want some", cut, len(openings))
+	}
 }
 
 // genericWords are the shipped ones.

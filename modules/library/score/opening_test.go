@@ -21,7 +21,7 @@ func TestOpenings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := Opening(test.spoken, test.printed); got != test.want {
-				t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
@@ -40,7 +40,7 @@ func TestSpokenTextIsCutAtAWord(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := CutSpoken(test.text); got != test.want {
-				t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
@@ -70,11 +70,11 @@ func TestPatternsNeedNoLanguage(t *testing.T) {
 			for _, key := range Patterns(text, "") {
 				got = append(got, key.Key)
 				if strings.Contains(key.Label, "work") {
-					t.Errorf(`label %q says that something works, want without "work"`, key.Label)
+					t.Errorf(`got label %q, want one without the word "work"`, key.Label)
 				}
 			}
 			if got := strings.Join(got, " "); got != want {
-				t.Errorf("patterns of %q = %q, want %q", text, got, want)
+				t.Errorf("got patterns %q, want %q", got, want)
 			}
 		})
 	}
@@ -97,7 +97,10 @@ func TestRepeatedHooksComeLast(t *testing.T) {
 	for _, h := range hooks {
 		got = append(got, h.ID)
 	}
-	if diff := cmp.Diff([]int64{7, 2, 3, 5, 6, 8, 4, 1}, got); diff != "" || repetitions != 2 {
-		t.Errorf("%d repetitions, want 2; order (-want +got):\n%s", repetitions, diff)
+	if repetitions != 2 {
+		t.Errorf("got %d repetitions, want 2", repetitions)
+	}
+	if diff := cmp.Diff([]int64{7, 2, 3, 5, 6, 8, 4, 1}, got); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
 	}
 }

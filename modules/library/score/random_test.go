@@ -104,7 +104,7 @@ func compareScores(t *testing.T, name string, videos []*naiveVideo, every int64)
 		t.Fatal(err)
 	}
 	if len(all) != len(videos) {
-		t.Fatalf("%s: %d scores of %d videos", name, len(all), len(videos))
+		t.Fatalf("%s: got %d scores, want %d", name, len(all), len(videos))
 	}
 	for i := range all {
 		if all[i].ID%every != 0 {
@@ -133,7 +133,7 @@ func compareScores(t *testing.T, name string, videos []*naiveVideo, every int64)
 				sum += n
 			}
 			if sum != len(of.All) {
-				t.Fatalf("%s: counts of %d decisions sum to %d", name, len(of.All), sum)
+				t.Fatalf("%s: got counts that sum to %d, want the %d decisions", name, sum, len(of.All))
 			}
 		}
 	}
@@ -314,7 +314,7 @@ func TestNicheLoadsAsFarAsAsked(t *testing.T) {
 			}
 		}
 		if loaded > len(readings) {
-			t.Errorf("seed %d: %d videos loaded of %d", seed, loaded, len(readings))
+			t.Errorf("seed %d: got %d videos loaded, want at most %d", seed, loaded, len(readings))
 		}
 	}
 }
@@ -385,7 +385,7 @@ func TestTrendsAreThoseOfNaiveCode(t *testing.T) {
 		}
 	})
 	if n := listed.Load(); n < worlds/2 {
-		t.Errorf("%d trends in %d worlds: too few to prove anything", n, worlds)
+		t.Errorf("the test tests little: got %d trends, want at least %d", n, worlds/2)
 	}
 }
 
@@ -439,7 +439,7 @@ func TestArchivingMovesNoOtherKey(t *testing.T) {
 		}
 	})
 	if n := moved.Load(); n < 100 {
-		t.Errorf("%d keys moved: too few to prove anything, want at least 100", n)
+		t.Errorf("the test tests little: got %d keys moved, want at least 100", n)
 	}
 }
 

@@ -93,10 +93,10 @@ func TestHandExamplesOfOutliers(t *testing.T) {
 		bought := scoreOf(t, nil, liked(grown(1, 100_000), 400), liked(grown(2, 1000), 50), liked(grown(3, 2000), 100), liked(grown(4, 3000), 150))
 		honest := scoreOf(t, nil, grown(9, 110), grown(2, 100), grown(3, 100), grown(4, 100))
 		if !bought.Doubtful || !bought.Listed || bought.Score.String() != "50" {
-			t.Errorf("doubtful, listed, score = %v, %v, %s, want true, true, 50", bought.Doubtful, bought.Listed, bought.Score)
+			t.Errorf("got doubtful %t, listed %t, score %s; want true, true, 50", bought.Doubtful, bought.Listed, bought.Score)
 		}
-		if Compare(&bought, &honest) <= 0 {
-			t.Errorf("a doubtful score of %s sorts before an honest one of %s, want more than 0", bought.Score, honest.Score)
+		if got := Compare(&bought, &honest); got <= 0 {
+			t.Errorf("a doubtful score of %s beside an honest one of %s: got %d, want more than 0", bought.Score, honest.Score, got)
 		}
 	})
 }
@@ -125,7 +125,7 @@ func TestSharesFollowTheTable(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s at %d ms", test.kind, test.age), func(t *testing.T) {
 			if got := table.Share(test.kind, test.age); got != test.want {
-				t.Errorf("share of %s at %d ms = %d, want %d", test.kind, test.age, got, test.want)
+				t.Errorf("got share %d, want %d", got, test.want)
 			}
 		})
 	}
@@ -134,7 +134,7 @@ func TestSharesFollowTheTable(t *testing.T) {
 func TestTableIsValidated(t *testing.T) {
 	t.Parallel()
 	if err := DefaultTable().Validate(); err != nil {
-		t.Fatalf("the shipped table is refused: %v", err)
+		t.Fatalf("the shipped table: got error %v, want none", err)
 	}
 	for want, spoil := range map[string]func(*Table){
 		"no version":                 func(t *Table) { t.Version = "" },
@@ -149,7 +149,7 @@ func TestTableIsValidated(t *testing.T) {
 			table := DefaultTable()
 			spoil(table)
 			if err := table.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v, want an error with %q", err, want)
+				t.Errorf("got error %v, want one with %q", err, want)
 			}
 		})
 	}
@@ -252,14 +252,14 @@ func TestRefusedPeersSayWhy(t *testing.T) {
 		t.Errorf("reasons differ (-want +got):\n%s", diff)
 	}
 	if got := why.Peers.Counts[Used]; got != 30 {
-		t.Errorf("%d peers used, want 30", got)
+		t.Errorf("got %d peers used, want 30", got)
 	}
 	bounded := &Explanation{Most: 3}
 	if _, err := c.Score(c.Index(1), nil, bounded); err != nil {
 		t.Fatal(err)
 	}
 	if len(bounded.Peers.All) != 33 || bounded.Peers.Counts != why.Peers.Counts {
-		t.Errorf("bounded to 3 refused: %d decisions, counts %v, want 33 and %v", len(bounded.Peers.All), bounded.Peers.Counts, why.Peers.Counts)
+		t.Errorf("bounded to 3 refused: got %d decisions and counts %v, want 33 and %v", len(bounded.Peers.All), bounded.Peers.Counts, why.Peers.Counts)
 	}
 }
 
@@ -272,17 +272,17 @@ func TestHiddenLikesAreUnknown(t *testing.T) {
 	}
 	peers := []Reading{reel(2, 1000, 100), reel(3, 1000, 100), reel(4, 1000, 100), reel(5, 1000, 3)}
 	if o := scoreOf(t, nil, append([]Reading{reel(1, 90_000, 3)}, peers...)...); o.Doubtful {
-		t.Error("3 likes on Instagram are doubtful, want unknown")
+		t.Error("3 likes of 90,000 views on Instagram: got doubtful, want likes that are unknown")
 	}
 	if o := scoreOf(t, nil, append([]Reading{reel(1, 90_000, 4)}, peers...)...); !o.Doubtful {
-		t.Errorf("4 likes of 9,000 on Instagram are not doubtful: got %v, want Doubtful", o.Doubtful)
+		t.Error("4 likes of 90,000 views on Instagram: got not doubtful, want doubtful")
 	}
 	t.Run("fewer than 30 usual likes prove nothing", func(t *testing.T) {
 		for views, want := range map[int64]bool{299: false, 300: true} {
 			t.Run(fmt.Sprintf("%d views without likes", views), func(t *testing.T) {
 				o := scoreOf(t, nil, liked(grown(1, views), 0), liked(grown(2, 100), 10), liked(grown(3, 100), 10), liked(grown(4, 100), 10))
 				if o.Doubtful != want {
-					t.Errorf("%d views without likes at a usual 1 in 10: doubtful = %v, want %v", views, o.Doubtful, want)
+					t.Errorf("got doubtful %t, want %t", o.Doubtful, want)
 				}
 			})
 		}
@@ -292,7 +292,7 @@ func TestHiddenLikesAreUnknown(t *testing.T) {
 			t.Run(fmt.Sprintf("%d likes where 100 are usual", likes), func(t *testing.T) {
 				o := scoreOf(t, nil, liked(grown(1, 1000), likes), liked(grown(2, 100), 10), liked(grown(3, 100), 10), liked(grown(4, 100), 10))
 				if o.Doubtful != want {
-					t.Errorf("%d likes where 100 are usual: doubtful = %v, want %v", likes, o.Doubtful, want)
+					t.Errorf("got doubtful %t, want %t", o.Doubtful, want)
 				}
 			})
 		}
@@ -309,18 +309,18 @@ func TestNumbersHoldAtTheirBounds(t *testing.T) {
 	}
 	o := scoreOf(t, nil, own...)
 	if got, want := fmt.Sprint(o.Baseline(), " ", o.Score, " ", o.Order, " ", o.Doubtful), "18014398509481984 0.5 0.5313 true"; got != want {
-		t.Errorf("baseline, score, order, doubtful = %s, want %s", got, want)
+		t.Errorf("baseline, score, order, doubtful: got %s, want %s", got, want)
 	}
 	o = scoreOf(t, nil, grown(1, MaxViews), grown(2, 1), grown(3, 1), grown(4, 1))
 	if got, want := fmt.Sprint(o.Baseline(), " ", o.Score, " ", o.Order), "1 9007199254740992 54043195528446.352"; got != want {
-		t.Errorf("baseline, score, order = %s, want %s", got, want)
+		t.Errorf("baseline, score, order: got %s, want %s", got, want)
 	}
 	m := medianFraction([]fraction{{MaxViews, 100}, {MaxViews, 100}, {MaxViews - 1, MaxViews}, {1, MaxViews}})
 	if got, want := m.String(), "45035996273705.46"; got != want {
-		t.Errorf("median = %s, want %s", got, want)
+		t.Errorf("median: got %s, want %s", got, want)
 	}
 	if got, want := strength(1<<31-1, 1<<31-1, 1<<31-1, 1<<31-1).String(), "2147483644"; got != want {
-		t.Errorf("strength = %s, want %s", got, want)
+		t.Errorf("strength: got %s, want %s", got, want)
 	}
 }
 
@@ -334,12 +334,12 @@ func TestDecimals(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d by %d", test.num, test.den), func(t *testing.T) {
 			if got := ratio(test.num, test.den).String(); got != test.want {
-				t.Errorf("%d ÷ %d = %s, want %s", test.num, test.den, got, test.want)
+				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
 	}
 	if got := (Decimal{9007199254740992, 5000}).Float64(); got != 9007199254740992 {
-		t.Errorf("double = %v, want the nearest, 9007199254740992", got)
+		t.Errorf("as a double: got %v, want the nearest, 9007199254740992", got)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestCreatorsHaveOneIdentity(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s id %q handle %q", test.platform, test.id, test.handle), func(t *testing.T) {
 			if got := c.Key(test.platform, test.id, test.handle); got != test.want {
-				t.Errorf("creator of %s %q %q = %q, want %q", test.platform, test.id, test.handle, got, test.want)
+				t.Errorf("got creator %q, want %q", got, test.want)
 			}
 		})
 	}
@@ -385,7 +385,7 @@ func TestTikTokIdsHoldThePostingTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := PostedAt(c.platform, c.id, c.given); got != c.want {
-				t.Errorf("PostedAt(%s, %s, %d) = %d, want %d", c.platform, c.id, c.given, got, c.want)
+				t.Errorf("got %d, want %d", got, c.want)
 			}
 		})
 	}

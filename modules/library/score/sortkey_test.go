@@ -2,7 +2,6 @@ package score
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 )
@@ -21,10 +20,10 @@ func TestSortKeysSortAsTheLists(t *testing.T) {
 		a, b := random(), random()
 		x, y := a.AppendKey(nil), b.AppendKey(nil)
 		if len(x) != OutlierKeySize {
-			t.Fatalf("key has %d bytes, want %d", len(x), OutlierKeySize)
+			t.Fatalf("got a key of %d bytes, want %d", len(x), OutlierKeySize)
 		}
 		if got, want := bytes.Compare(x, y), Compare(&a, &b); got != want {
-			t.Fatalf("keys of %+v and %+v compare as %d, want %d", a, b, got, want)
+			t.Fatalf("keys of %+v and %+v: got comparison %d, want %d", a, b, got, want)
 		}
 	}
 }
@@ -38,12 +37,12 @@ func TestTrendKeysSortAsTheList(t *testing.T) {
 		listed, _ := NewWindow(at, Span(observations, at), observations, carriers, nil).Rank(true)
 		for i := 1; i < len(listed); i++ {
 			compared++
-			if bytes.Compare(listed[i-1].AppendKey(nil), listed[i].AppendKey(nil)) >= 0 {
-				t.Fatalf("seed %d: the key of %s does not sort before that of %s, want less than 0", seed, fmt.Sprint(listed[i-1]), fmt.Sprint(listed[i]))
+			if got := bytes.Compare(listed[i-1].AppendKey(nil), listed[i].AppendKey(nil)); got >= 0 {
+				t.Fatalf("seed %d: keys of %+v and %+v: got comparison %d, want less than 0", seed, listed[i-1], listed[i], got)
 			}
 		}
 	}
 	if compared < 100 {
-		t.Errorf("%d pairs: too few to prove anything, want at least 100", compared)
+		t.Errorf("the test tests little: got %d pairs, want at least 100", compared)
 	}
 }

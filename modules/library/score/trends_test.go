@@ -72,7 +72,7 @@ func TestHandExampleOfTrends(t *testing.T) {
 	l.grow(q, 50, 400)
 	w := l.window()
 	if w.Recent != 4 || w.Earlier != 4 || w.Span != ShortestSpan {
-		t.Fatalf("C, P, W = %d, %d, %d, want 4, 4, %d", w.Recent, w.Earlier, w.Span, ShortestSpan)
+		t.Fatalf("C, P, W: got %d, %d, %d, want 4, 4, %d", w.Recent, w.Earlier, w.Span, ShortestSpan)
 	}
 	listed, dropped := w.Rank(false)
 	// c = 3, p = 0, C = P = 4: 9 ÷ 3. The most viewed first: 3,000 views of the videos 1 and 3.
@@ -81,7 +81,7 @@ func TestHandExampleOfTrends(t *testing.T) {
 		t.Errorf("listed differ (-want +got):\n%s", diff)
 	}
 	if len(dropped) != 1 || dropped[0].Key != "hashtag:a" || dropped[0].Drop != Overlaps || dropped[0].By != "hashtag:b" || dropped[0].Strength.String() != "2.25" {
-		t.Errorf("dropped = %+v, want hashtag:a of strength 2.25, covered by hashtag:b", dropped)
+		t.Errorf("got dropped %+v, want hashtag:a of strength 2.25, covered by hashtag:b", dropped)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestWhyKeysAreDropped(t *testing.T) {
 	l.video(9, day)
 	listed, dropped := l.window().Rank(false)
 	if len(listed) != 1 || listed[0].Key != "hashtag:six of ten" {
-		t.Errorf("listed %+v, want hashtag:six of ten alone", lines(listed))
+		t.Errorf("got %+v listed, want hashtag:six of ten alone", lines(listed))
 	}
 	got := map[string]Drop{}
 	for _, d := range dropped {
@@ -129,7 +129,7 @@ func TestArchivedVideosLeaveAKeysNumbersAlone(t *testing.T) {
 		t.Errorf("with archived (-want +got):\n%s", diff)
 	}
 	if w.Recent != 4 || w.Earlier != 1 {
-		t.Errorf("C, P = %d, %d, want 4, 1: archived ones count", w.Recent, w.Earlier)
+		t.Errorf("C, P with archived ones: got %d, %d, want 4, 1", w.Recent, w.Earlier)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestSpanDoublesForRareScrolls(t *testing.T) {
 				}
 			}
 			if got := Span(observations, noon) / day; got != test.want {
-				t.Errorf("scrolls %d ms apart: span %d days, want %d", test.apart, got, test.want)
+				t.Errorf("scrolls %d ms apart: got a span of %d days, want %d", test.apart, got, test.want)
 			}
 		})
 	}
@@ -176,7 +176,7 @@ func TestGrowthNeedsTwoScrolls(t *testing.T) {
 				got = ratio(uint64(num), uint64(den)).String()
 			}
 			if got != test.want {
-				t.Errorf("%s: multiple %q, want %q", test.name, got, test.want)
+				t.Errorf("got multiple %q, want %q", got, test.want)
 			}
 		})
 	}
@@ -207,6 +207,6 @@ func TestTrendsAreThoseThatRankLists(t *testing.T) {
 		}
 	})
 	if repeated.Load() == 0 {
-		t.Error("no trend of the windows repeats another: got 0, want some")
+		t.Error("the test tests little: got no trend that repeats another, want some")
 	}
 }
