@@ -155,7 +155,7 @@ func (b *bundle) explainAll(most int) {
 // explainKeys explains up to 50 listed keys of the window and about 50 that are not.
 func (b *bundle) explainKeys() {
 	b.t.Helper()
-	w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
+	w, err := b.window(b.ctx, b.outside(), b.runs.subject)
 	if err != nil || w == nil {
 		b.t.Fatalf("got window %v, error %v; want one", w, err)
 	}

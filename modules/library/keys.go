@@ -3,8 +3,11 @@ package library
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -234,13 +237,99 @@ func packKeys(keys []stage.Key) string {
 
 func unpackKeys(text string) []stage.Key {
 	var keys []stage.Key
-	for text != "" {
-		var row string
-		row, text, _ = strings.Cut(text, "\n")
-		key, label, _ := strings.Cut(row, "\t")
+	for key, label := range packedKeys(text) {
 		keys = append(keys, stage.Key{Key: key, Label: label})
 	}
 	return keys
+}
+
+func packedKeys(text string) iter.Seq2[string, string] {
+	return func(yield func(key, label string) bool) {
+		for text := text; text != ""; {
+			var row string
+			row, text, _ = strings.Cut(text, "\n")
+			if key, label, _ := strings.Cut(row, "\t"); !yield(key, label) {
+				return
+			}
+		}
+	}
+}
+
+func packIDs(ids []int64) []byte {
+	packed := make([]byte, 0, 8*len(ids))
+	for _, id := range ids {
+		packed = binary.BigEndian.AppendUint64(packed, uint64(id))
+	}
+	return packed
+}
+
+func unpackIDs(packed []byte) []int64 {
+	ids := make([]int64, len(packed)/8)
+	for i := range ids {
+		ids[i] = int64(binary.BigEndian.Uint64(packed[8*i:]))
+	}
+	return ids
+}
+
+// memberSize is what a packed member takes: video, creator, what it is, first and last views.
+const memberSize = 33
+
+// The bits of what a member is. The lowest two are its When.
+const (
+	memberArchived = 1 << (iota + 2)
+	memberUsable
+	memberGrown
+)
+
+// packMembers stores which videos carry a key and what each adds to its numbers, so that
+// archiving one needs no other row.
+func packMembers(members []score.Member) []byte {
+	packed := make([]byte, 0, memberSize*len(members))
+	for i := range members {
+		m := &members[i]
+		what, first, last := byte(m.When), int64(0), int64(0)
+		if m.Archived {
+			what |= memberArchived
+		}
+		if m.Usable > 0 {
+			what |= memberUsable
+			first, last = m.First.Views, m.Last.Views
+		}
+		if m.Growth() == score.HasMultiple {
+			what |= memberGrown
+		}
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.ID))
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.Creator))
+		packed = append(packed, what)
+		packed = binary.BigEndian.AppendUint64(packed, uint64(first))
+		packed = binary.BigEndian.AppendUint64(packed, uint64(last))
+	}
+	return packed
+}
+
+func unpackMembers(packed []byte) ([]score.Member, error) {
+	if len(packed)%memberSize != 0 {
+		return nil, fmt.Errorf("read trend members: %d bytes", len(packed))
+	}
+	members := make([]score.Member, len(packed)/memberSize)
+	for i := range members {
+		p := packed[i*memberSize:]
+		what, seen := p[16], &score.Sighting{}
+		if what&memberUsable != 0 {
+			seen.Readings, seen.Usable = 1, 1
+			seen.First.Views, seen.Last.Views = int64(binary.BigEndian.Uint64(p[17:])), int64(binary.BigEndian.Uint64(p[25:]))
+		}
+		if what&memberGrown != 0 { // two readings of two scrolls, whichever
+			seen.Readings, seen.Usable, seen.Last.Scroll = 2, 2, 1
+		}
+		members[i] = score.Member{
+			Carrier: &score.Carrier{
+				ID: int64(binary.BigEndian.Uint64(p)), Creator: int64(binary.BigEndian.Uint64(p[8:])), Archived: what&memberArchived != 0,
+			},
+			Sighting: seen, When: score.When(what & 3),
+		}
+	}
+	return members, nil
 }
 
 // trendsOf are the entries in the feed between two lists of keys. A key is a creator's

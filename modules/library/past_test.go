@@ -51,7 +51,7 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 			b.scroll(today+1, now+today*day, records...)
 			last = records[len(last):]
 			all = append(all, last...)
-			w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
+			w, err := b.window(b.ctx, b.outside(), b.runs.subject)
 			if err != nil || w == nil {
 				t.Fatalf("got window %v, error %v; want one", w, err)
 			}

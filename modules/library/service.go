@@ -75,7 +75,7 @@ func (s *Service) source() insight.Source {
 			return ids, err
 		},
 		Window: func(ctx context.Context, subject string) (*score.Window, error) {
-			return s.window(ctx, s.outside(), subject, 0)
+			return s.window(ctx, s.outside(), subject)
 		},
 		Past: s.past, Stored: s.stored, IsGeneric: s.isGeneric,
 		Carriers: func(ctx context.Context, ids []int64) ([]score.Carrier, error) {

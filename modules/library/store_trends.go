@@ -3,7 +3,6 @@ package library
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,14 +34,11 @@ func (s *Service) scoreTrends(ctx context.Context, scrollID int64) error {
 // completed, 0 for none.
 func (s *Service) measureTrends(ctx context.Context, subject string, ending int64) error {
 	return s.update(ctx, func(ctx context.Context, read reader) (writes, error) {
-		w, err := s.window(ctx, read, subject, ending)
+		w, err := s.gather(ctx, read, subject, ending)
 		if err != nil || w == nil {
 			return nil, err
 		}
-		rows, err := s.trendRows(w, subject)
-		if err != nil {
-			return nil, err
-		}
+		rows := trendRows(w)
 		return writes{func(ctx context.Context, tx *store.Tx) error { return s.saveTrends(ctx, tx, subject, w.Totals(), rows) }}, nil
 	})
 }
@@ -85,12 +81,12 @@ FROM observations o CROSS JOIN videos v WHERE {tenant:o} AND o.scroll_id = $1 AN
 type trendRow struct {
 	score.Trend
 	withArchived bool
-	members      []byte // in the list with archived videos only
+	members      func() []score.Member // in the list with archived videos only
 }
 
 // trendRows are the keys of a window that are trends but for those above them: of the list
 // with archived videos all that archiving can ever list, since it only takes away.
-func (s *Service) trendRows(w *score.Window, subject string) (rows []trendRow, err error) {
+func trendRows(w *score.Window) (rows []trendRow) {
 	var listed, same []score.Trend
 	for _, withArchived := range []bool{true, false} {
 		if withArchived || w.Archived() { // without archived videos both lists are the same
@@ -99,12 +95,12 @@ func (s *Service) trendRows(w *score.Window, subject string) (rows []trendRow, e
 		for _, t := range slices.Concat(listed, same) {
 			row := trendRow{Trend: t, withArchived: withArchived}
 			if withArchived {
-				row.members = packMembers(w.Members(t.Key))
+				row.members = func() []score.Member { return w.Members(t.Key) }
 			}
 			rows = append(rows, row)
 		}
 	}
-	return rows, nil
+	return rows
 }
 
 // saveTrends replaces a subject's window and its trends.
@@ -147,49 +143,37 @@ func relisted(ctx context.Context, tx *store.Tx, subject string, now []string) e
 	return feed.Append(ctx, tx, trendsOf(before, now, scrollOf(ctx))...)
 }
 
+// addTrends stores trends, some at a time: their members may be many.
 func (s *Service) addTrends(ctx context.Context, tx *store.Tx, account int64, subject string, rows []trendRow) error {
-	creates := make([]*ent.TrendCreate, len(rows))
-	for i := range rows {
-		t := &rows[i]
-		head, err := renderTrend(&t.Trend)
-		if err != nil {
-			return err
+	for part := range slices.Chunk(rows, trendsAtOnce) {
+		creates := make([]*ent.TrendCreate, len(part))
+		for i := range part {
+			t := &part[i]
+			head, err := renderTrend(&t.Trend)
+			if err != nil {
+				return err
+			}
+			row := tx.Ent().Trend.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetWithArchived(flag(t.withArchived)).
+				SetKey(t.Key).SetLabel(t.Label).SetPlace(t.AppendKey(nil)).SetListed(flag(t.Drop == score.Kept)).SetHead(head).SetVideoCount(t.VideoCount).
+				SetRecent(packIDs(t.RecentVideos))
+			examples := append(slices.Clone(t.Examples), 0, 0, 0)
+			row.SetNillableExample1(orNil(examples[0]))
+			row.SetNillableExample2(orNil(examples[1]))
+			row.SetNillableExample3(orNil(examples[2]))
+			if t.members != nil {
+				row.SetMembers(packMembers(t.members()))
+			}
+			creates[i] = row
 		}
-		row := tx.Ent().Trend.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetWithArchived(flag(t.withArchived)).
-			SetKey(t.Key).SetLabel(t.Label).SetPlace(t.AppendKey(nil)).SetListed(flag(t.Drop == score.Kept)).SetHead(head).SetVideoCount(t.VideoCount).
-			SetRecent(packIDs(t.RecentVideos))
-		examples := append(slices.Clone(t.Examples), 0, 0, 0)
-		row.SetNillableExample1(orNil(examples[0]))
-		row.SetNillableExample2(orNil(examples[1]))
-		row.SetNillableExample3(orNil(examples[2]))
-		if t.members != nil {
-			row.SetMembers(t.members)
-		}
-		creates[i] = row
-	}
-	for part := range slices.Chunk(creates, videosAtOnce) {
-		if err := tx.Ent().Trend.CreateBulk(part...).Exec(ctx); err != nil {
+		if err := tx.Ent().Trend.CreateBulk(creates...).Exec(ctx); err != nil {
 			return fmt.Errorf("add trends: %w", err)
 		}
 	}
 	return nil
 }
 
-func packIDs(ids []int64) []byte {
-	packed := make([]byte, 0, 8*len(ids))
-	for _, id := range ids {
-		packed = binary.BigEndian.AppendUint64(packed, uint64(id))
-	}
-	return packed
-}
-
-func unpackIDs(packed []byte) []int64 {
-	ids := make([]int64, len(packed)/8)
-	for i := range ids {
-		ids[i] = int64(binary.BigEndian.Uint64(packed[8*i:]))
-	}
-	return ids
-}
+// trendsAtOnce bounds the trends of a statement.
+const trendsAtOnce = 100
 
 func orNil(id int64) *int64 {
 	if id == 0 {
@@ -205,18 +189,14 @@ func (s *Service) recountAll(ctx context.Context, tx *store.Tx) error {
 		return fmt.Errorf("read trend windows: %w", err)
 	}
 	for _, row := range windows {
-		w, err := s.window(ctx, within(tx), row.Subject, 0)
+		w, err := s.gather(ctx, within(tx), row.Subject, 0)
 		if err != nil {
 			return err
 		}
 		if w == nil {
 			continue
 		}
-		rows, err := s.trendRows(w, row.Subject)
-		if err != nil {
-			return err
-		}
-		if err := s.saveTrends(ctx, tx, row.Subject, w.Totals(), rows); err != nil {
+		if err := s.saveTrends(ctx, tx, row.Subject, w.Totals(), trendRows(w)); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package library
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
-	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // runsAtOnce bounds the scrolls of a trend window: more than ten a day in the longest.
@@ -34,11 +32,10 @@ type scrollRun struct {
 	repeats *int64
 }
 
-// window measures a subject's trends over the observations of its completed scrolls.
-// ending is a scroll that counts as completed, 0 for none. It is nil where no scroll has
-// a usable observation.
-func (s *Service) window(ctx context.Context, read reader, subject string, ending int64) (*score.Window, error) {
-	runs, newest, err := s.runs(ctx, read, subject, ending)
+// window measures a subject's trends over the observations of its completed scrolls. It is
+// nil where no scroll has a usable observation.
+func (s *Service) window(ctx context.Context, read reader, subject string) (*score.Window, error) {
+	runs, newest, err := s.runs(ctx, read, subject, 0)
 	if err != nil || len(runs) == 0 {
 		return nil, err
 	}
@@ -51,6 +48,28 @@ func (s *Service) window(ctx context.Context, read reader, subject string, endin
 		return nil, err
 	}
 	return score.NewWindow(newest, span, observations, carriers, s.isGeneric), nil
+}
+
+// gather is window for its trends alone, in the memory that these take. ending is a scroll
+// that counts as completed, 0 for none.
+func (s *Service) gather(ctx context.Context, read reader, subject string, ending int64) (*score.Window, error) {
+	runs, newest, err := s.runs(ctx, read, subject, ending)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	observations, span, err := s.span(ctx, read, runs, newest)
+	if err != nil {
+		return nil, err
+	}
+	g := score.Gather(newest, span, observations, s.isGeneric)
+	if err := s.eachCarrier(ctx, read, g.Videos(true), g.Add); err != nil {
+		return nil, err
+	}
+	g.Rest()
+	if err := s.eachCarrier(ctx, read, g.Videos(false), g.Add); err != nil {
+		return nil, err
+	}
+	return g.Window(), nil
 }
 
 // fewestMultiples is how many videos with a multiple a window needs, or it is doubled.
@@ -66,6 +85,7 @@ func (s *Service) span(ctx context.Context, read reader, runs []scrollRun, newes
 		}
 		older, err := s.observations(ctx, read, runs, after, from)
 		found, from = append(found, older...), after
+		slices.SortFunc(found, score.ByVideo)
 		return err
 	}
 	for span = score.ShortestSpan; span <= score.LongestSpan; span *= 2 {
@@ -247,92 +267,38 @@ func (s *Service) carriers(ctx context.Context, read reader, of []score.Observat
 
 func (s *Service) carriersOf(ctx context.Context, read reader, ids []int64) ([]score.Carrier, error) {
 	found := make([]score.Carrier, 0, len(ids))
+	err := s.eachCarrier(ctx, read, ids, func(c *score.Carrier) {
+		one := *c
+		one.Keys = slices.Clone(c.Keys)
+		found = append(found, one)
+	})
+	return found, err
+}
+
+// eachCarrier reads videos. What it calls take with may not keep the list of the keys.
+func (s *Service) eachCarrier(ctx context.Context, read reader, ids []int64, take func(c *score.Carrier)) error {
+	var c score.Carrier
 	for part := range slices.Chunk(ids, videosAtOnce) {
 		rows, err := read.hot(ctx, s.hot.carriers, part)
 		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-			var c score.Carrier
 			var creator, posted sql.NullInt64
 			var keys string
-			err := rows.Scan(&c.ID, &creator, &posted, &c.Archived, &keys)
+			if err := rows.Scan(&c.ID, &creator, &posted, &c.Archived, &keys); err != nil {
+				return err
+			}
 			if c.Creator, c.PostedAt = creator.Int64, score.Undated; posted.Valid {
 				c.PostedAt = posted.Int64
 			}
-			c.Keys = scoreKeys(unpackKeys(keys))
-			found = append(found, c)
-			return err
+			c.Keys = c.Keys[:0]
+			for key, label := range packedKeys(keys) {
+				c.Keys = append(c.Keys, score.Key{Key: key, Label: label})
+			}
+			take(&c)
+			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read videos with keys: %w", err)
+			return fmt.Errorf("read videos with keys: %w", err)
 		}
 	}
-	return found, nil
-}
-
-func scoreKeys(keys []stage.Key) []score.Key {
-	made := make([]score.Key, len(keys))
-	for i, key := range keys {
-		made[i] = score.Key(key)
-	}
-	return made
-}
-
-// memberSize is what a packed member takes: video, creator, what it is, first and last views.
-const memberSize = 33
-
-// The bits of what a member is. The lowest two are its When.
-const (
-	memberArchived = 1 << (iota + 2)
-	memberUsable
-	memberGrown
-)
-
-// packMembers stores which videos carry a key and what each adds to its numbers, so that
-// archiving one needs no other row.
-func packMembers(members []score.Member) []byte {
-	packed := make([]byte, 0, memberSize*len(members))
-	for i := range members {
-		m := &members[i]
-		what, first, last := byte(m.When), int64(0), int64(0)
-		if m.Archived {
-			what |= memberArchived
-		}
-		if m.Usable > 0 {
-			what |= memberUsable
-			first, last = m.First.Views, m.Last.Views
-		}
-		if m.Growth() == score.HasMultiple {
-			what |= memberGrown
-		}
-		packed = binary.BigEndian.AppendUint64(packed, uint64(m.ID))
-		packed = binary.BigEndian.AppendUint64(packed, uint64(m.Creator))
-		packed = append(packed, what)
-		packed = binary.BigEndian.AppendUint64(packed, uint64(first))
-		packed = binary.BigEndian.AppendUint64(packed, uint64(last))
-	}
-	return packed
-}
-
-func unpackMembers(packed []byte) ([]score.Member, error) {
-	if len(packed)%memberSize != 0 {
-		return nil, fmt.Errorf("read trend members: %d bytes", len(packed))
-	}
-	members := make([]score.Member, len(packed)/memberSize)
-	for i := range members {
-		p := packed[i*memberSize:]
-		what, seen := p[16], &score.Sighting{}
-		if what&memberUsable != 0 {
-			seen.Readings, seen.Usable = 1, 1
-			seen.First.Views, seen.Last.Views = int64(binary.BigEndian.Uint64(p[17:])), int64(binary.BigEndian.Uint64(p[25:]))
-		}
-		if what&memberGrown != 0 { // two readings of two scrolls, whichever
-			seen.Readings, seen.Usable, seen.Last.Scroll = 2, 2, 1
-		}
-		members[i] = score.Member{
-			Carrier: &score.Carrier{
-				ID: int64(binary.BigEndian.Uint64(p)), Creator: int64(binary.BigEndian.Uint64(p[8:])), Archived: what&memberArchived != 0,
-			},
-			Sighting: seen, When: score.When(what & 3),
-		}
-	}
-	return members, nil
+	return nil
 }

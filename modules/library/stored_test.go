@@ -44,7 +44,7 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
+		w, err := b.window(b.ctx, b.outside(), b.runs.subject)
 		if err != nil || w == nil {
 			t.Fatalf("got window %v, error %v; want one", w, err)
 		}
@@ -129,7 +129,7 @@ func TestExplainingATrendCosts(t *testing.T) {
 			}
 			b.complete(run + 1)
 		}
-		w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
+		w, err := b.window(b.ctx, b.outside(), b.runs.subject)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestWindowsWithoutMultiplesAreNotRead(t *testing.T) {
 				if got, want := scroll(b, c.run, c.videos...), at(c.run)-2*c.span; got != want {
 					t.Errorf("got readings after %d days before T, want %d", (at(c.run)-got)/day, (at(c.run)-want)/day)
 				}
-				w, err := b.window(b.ctx, b.outside(), b.runs.subject, 0)
+				w, err := b.window(b.ctx, b.outside(), b.runs.subject)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -145,7 +145,7 @@ func trendVideo(m *score.Member, creator int32) *pb.TrendVideo {
 	return v
 }
 
-func trendReading(o *score.Observation) *pb.TrendReading {
+func trendReading(o *score.Look) *pb.TrendReading {
 	return &pb.TrendReading{ScrollId: scrollID(o.Scroll), ObservedAt: float64(o.At), Views: float64(o.Views)}
 }
 

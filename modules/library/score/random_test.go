@@ -329,7 +329,7 @@ func randomTrends(r *rand.Rand, size int) (observations []Observation, carriers 
 		}
 		for k := range 8 {
 			if r.IntN(4) == 0 || k == 0 && r.IntN(5) > 0 {
-				c.Keys = append(c.Keys, Key{fmt.Sprint("hashtag:", k), fmt.Sprint("#", k)})
+				c.Keys = append(c.Keys, Key{fmt.Sprint("hashtag:", k), fmt.Sprint([]string{"#", "＃", "#0"}[r.IntN(3)], k)})
 			}
 		}
 		carriers = append(carriers, c)

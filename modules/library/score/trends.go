@@ -106,9 +106,9 @@ func (w *Window) Rank(withArchived bool) (listed, dropped []Trend) {
 // them. It does not measure the many that have too few recent videos for three creators.
 func (w *Window) Trends(withArchived bool) (listed, same []Trend) {
 	var fit []Trend
-	for key, members := range w.keys {
+	for key, of := range w.keys {
 		recent := 0
-		for _, i := range members {
+		for _, i := range of.members {
 			if m := &w.members[i]; m.When == Recent && (withArchived || !m.Archived) {
 				recent++
 			}
@@ -190,7 +190,7 @@ type Totals struct {
 
 // Totals are those of the window.
 func (w *Window) Totals() Totals {
-	return Totals{T: w.T, Span: w.Span, Videos: len(w.members), Recent: w.Recent, Earlier: w.Earlier}
+	return Totals{T: w.T, Span: w.Span, Videos: w.videos, Recent: w.Recent, Earlier: w.Earlier}
 }
 
 // Measure is Window.Measure for a key whose members, by id and with the archived ones, are
@@ -249,24 +249,6 @@ func strength(c, p, allRecent, allEarlier int) Decimal {
 	}
 	hi, lo := bits.Mul64(square, uint64(allEarlier))
 	return ratioWide(hi, lo, uint64(p)*uint64(allRecent)+unsure*uint64(allEarlier))
-}
-
-// label is the display form that most of the videos use, the least by bytes of several.
-func (w *Window) label(key string) (best string) {
-	counts := map[string]int{}
-	for _, i := range w.keys[key] {
-		for _, k := range w.members[i].Keys {
-			if k.Key == key {
-				counts[k.Label]++
-			}
-		}
-	}
-	for label, count := range counts {
-		if best == "" || count > counts[best] || count == counts[best] && label < best {
-			best = label
-		}
-	}
-	return best
 }
 
 // examples are the most viewed recent video of each creator by its last usable reading in

@@ -170,7 +170,7 @@ func TestGrowthNeedsTwoScrolls(t *testing.T) {
 		{"one time, then the scroll decides", []Observation{at(2, noon, 300, Unknown), at(1, noon, 200, Unknown)}, "1.5"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := sightings(test.readings, noon, ShortestSpan)[1]
+			s := sightingOf(ordered(test.readings), noon, ShortestSpan)
 			got := ""
 			if num, den, ok := s.Multiple(); ok {
 				got = ratio(uint64(num), uint64(den)).String()

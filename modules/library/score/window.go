@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 const (
@@ -14,14 +15,6 @@ const (
 	leastFirst = 100
 )
 
-// Observation is one snapshot of a video by a completed scroll of the subject.
-type Observation struct {
-	Video, Scroll int64
-	At            int64
-	// Views and Likes are Unknown where not given.
-	Views, Likes int64
-}
-
 // Carrier is a video as trends see it.
 type Carrier struct {
 	ID int64
@@ -31,121 +24,6 @@ type Carrier struct {
 	Archived bool
 	// Keys without repetition.
 	Keys []Key
-}
-
-// Sighting is what a window saw of a video.
-type Sighting struct {
-	// Readings counts the observations in the window, Usable those with usable views.
-	Readings, Usable int
-	// First and Last are the usable ones by time, then scroll; meaningless where there are none.
-	First, Last Observation
-}
-
-// Growth is whether a video has a multiple.
-type Growth string
-
-// The reasons why it has none.
-const (
-	HasMultiple Growth = "measured"
-	NeverUsable Growth = "never_usable"
-	ReadOnce    Growth = "read_once"
-	OneScroll   Growth = "one_scroll"
-)
-
-// Multiple is last views ÷ max(first views, 100) as a fraction. ok is false where the
-// two are not from different scrolls: one look shows no growth.
-func (s *Sighting) Multiple() (num, den int64, ok bool) {
-	if s.Growth() != HasMultiple {
-		return 0, 1, false
-	}
-	return s.Last.Views, max(s.First.Views, leastFirst), true
-}
-
-// Growth reports whether the video has a multiple, and why not.
-func (s *Sighting) Growth() Growth {
-	switch {
-	case s.Usable == 0:
-		return NeverUsable
-	case s.Usable == 1:
-		return ReadOnce
-	case s.First.Scroll == s.Last.Scroll:
-		return OneScroll
-	}
-	return HasMultiple
-}
-
-func (s *Sighting) add(o *Observation) {
-	s.Readings++
-	if Usable(o.Views, o.Likes) != Used {
-		return
-	}
-	if s.Usable++; s.Usable == 1 {
-		s.First, s.Last = *o, *o
-		return
-	}
-	if byTime(o, &s.First) < 0 {
-		s.First = *o
-	}
-	if byTime(o, &s.Last) > 0 {
-		s.Last = *o
-	}
-}
-
-func byTime(a, b *Observation) int {
-	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Scroll, b.Scroll))
-}
-
-// Newest is T: the time of the newest usable observation. ok is false where none is.
-func Newest(observations []Observation) (t int64, ok bool) {
-	for i := range observations {
-		if o := &observations[i]; Usable(o.Views, o.Likes) == Used && (!ok || o.At > t) {
-			t, ok = o.At, true
-		}
-	}
-	return t, ok
-}
-
-// InWindow reports whether a time is in (t − 2 × span, t].
-func InWindow(at, t, span int64) bool { return at <= t && distance(t, at) < uint64(2*span) }
-
-// Multiples counts the videos that have a multiple in (t − 2 × span, t].
-func Multiples(observations []Observation, t, span int64) (count int) {
-	for _, s := range sightings(observations, t, span) {
-		if _, _, ok := s.Multiple(); ok {
-			count++
-		}
-	}
-	return count
-}
-
-// Span is W: 7 days, doubled while fewer than two videos, archived or not, have a multiple
-// in the window, to 112 days at most; 7 days again where none has two. observations are
-// those of the subject's completed scrolls in (t − 2 × LongestSpan, t]. A caller that
-// would rather not read as many asks Multiples of the shorter spans first.
-func Span(observations []Observation, t int64) int64 {
-	for span := ShortestSpan; span <= LongestSpan; span *= 2 {
-		if Multiples(observations, t, span) >= trendVideos {
-			return span
-		}
-	}
-	return ShortestSpan
-}
-
-func sightings(observations []Observation, t, span int64) map[int64]*Sighting {
-	seen := map[int64]*Sighting{}
-	for i := range observations {
-		o := &observations[i]
-		if !InWindow(o.At, t, span) {
-			continue
-		}
-		s := seen[o.Video]
-		if s == nil {
-			s = &Sighting{}
-			seen[o.Video] = s
-		}
-		s.add(o)
-	}
-	return seen
 }
 
 // When says in which half of the window a video was posted.
@@ -159,6 +37,7 @@ const (
 	Recent
 	// Earlier: in (T − 2W, T − W].
 	Earlier
+	halves
 )
 
 // String is the stable name of the half.
@@ -179,9 +58,19 @@ type Window struct {
 	// videos, archived ones too.
 	Recent, Earlier int
 
-	members []Member // by id
-	keys    map[string][]int32
-	generic func(key string) bool
+	videos   int // archived ones too
+	archived bool
+	members  []Member // by id
+	keys     map[string]*carried
+	generic  func(key string) bool
+}
+
+// carried is a key with the places of its members, and its display forms. Most keys have
+// one form: members of the others alone are counted.
+type carried struct {
+	members []int32
+	label   string
+	others  map[string]int
 }
 
 // NewWindow takes the observations of the subject's completed scrolls and the videos that
@@ -189,22 +78,93 @@ type Window struct {
 // inside are left out. generic recognises keys that
 // name the feed and no subject; see Generic.
 func NewWindow(t, span int64, observations []Observation, carriers []Carrier, generic func(key string) bool) *Window {
-	w := &Window{T: t, Span: span, keys: map[string][]int32{}, generic: generic}
-	seen := sightings(observations, t, span)
+	b := newBuilder(t, span, observations, generic)
 	for i := range carriers {
-		c := &carriers[i]
-		if s := seen[c.ID]; s != nil {
-			w.members = append(w.members, Member{Carrier: c, Sighting: s, When: w.when(c.PostedAt)})
+		if s, ok := b.see(&carriers[i]); ok {
+			b.add(Member{Carrier: &carriers[i], Sighting: &s, When: b.when(carriers[i].PostedAt)}, carriers[i].Keys)
 		}
 	}
-	slices.SortFunc(w.members, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
-	for i := range w.members {
-		for _, key := range w.members[i].Keys {
-			w.keys[key.Key] = append(w.keys[key.Key], int32(i))
+	return b.end()
+}
+
+// builder makes a window of videos one by one.
+type builder struct {
+	*Window
+	observations []Observation // ordered
+	creators     [halves][]int64
+}
+
+func newBuilder(t, span int64, observations []Observation, generic func(key string) bool) builder {
+	return builder{
+		Window:       &Window{T: t, Span: span, keys: map[string]*carried{}, generic: generic},
+		observations: ordered(observations),
+	}
+}
+
+// see counts a video. ok is false where the window did not see it.
+func (b *builder) see(c *Carrier) (s Sighting, ok bool) {
+	first, _ := slices.BinarySearchFunc(b.observations, c.ID, func(o Observation, id int64) int { return cmp.Compare(o.Video, id) })
+	last := first
+	for last < len(b.observations) && b.observations[last].Video == c.ID {
+		last++
+	}
+	if s = sightingOf(b.observations[first:last], b.T, b.Span); s.Readings == 0 {
+		return s, false
+	}
+	b.videos++
+	b.archived = b.archived || c.Archived
+	when := b.when(c.PostedAt)
+	b.creators[when] = append(b.creators[when], c.Creator)
+	return s, true
+}
+
+// add makes a video that was seen a member of keys.
+func (b *builder) add(m Member, keys []Key) {
+	place := int32(len(b.members))
+	b.members = append(b.members, m)
+	for _, key := range keys {
+		of := b.keys[key.Key]
+		if of == nil {
+			of = &carried{label: key.Label}
+			b.keys[key.Key] = of
+		}
+		of.members = append(of.members, place)
+		if key.Label != of.label {
+			if of.others == nil {
+				of.others = map[string]int{}
+			}
+			of.others[key.Label]++
 		}
 	}
-	w.Recent, w.Earlier = w.creators(Recent), w.creators(Earlier)
-	return w
+}
+
+// end counts the creators and puts the members in order.
+func (b *builder) end() *Window {
+	b.Recent, b.Earlier = distinctOf(b.creators[Recent]), distinctOf(b.creators[Earlier])
+	b.order(func(int32) bool { return true })
+	return b.Window
+}
+
+// order puts the members that are to stay in the order of their ids.
+func (w *Window) order(stays func(place int32) bool) {
+	var order []int32
+	for place := range int32(len(w.members)) {
+		if stays(place) {
+			order = append(order, place)
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(w.members[a].ID, w.members[b].ID) })
+	members, now := make([]Member, len(order)), make([]int32, len(w.members))
+	for place, before := range order {
+		members[place], now[before] = w.members[before], int32(place)
+	}
+	for _, of := range w.keys {
+		for i, before := range of.members {
+			of.members[i] = now[before]
+		}
+		slices.Sort(of.members)
+	}
+	w.members = members
 }
 
 func (w *Window) when(postedAt int64) When {
@@ -221,29 +181,39 @@ func (w *Window) when(postedAt int64) When {
 }
 
 // Videos is the number of videos in the window, archived ones too.
-func (w *Window) Videos() int { return len(w.members) }
+func (w *Window) Videos() int { return w.videos }
 
 // Archived reports whether a video of the window is archived.
-func (w *Window) Archived() bool {
-	return slices.ContainsFunc(w.members, func(m Member) bool { return m.Archived })
-}
+func (w *Window) Archived() bool { return w.archived }
 
 // Members are the videos with the key, by id, archived ones too.
 func (w *Window) Members(key string) []Member {
-	members := make([]Member, 0, len(w.keys[key]))
-	for _, i := range w.keys[key] {
-		members = append(members, w.members[i])
+	of := w.keys[key]
+	if of == nil {
+		return nil
+	}
+	members := make([]Member, len(of.members))
+	for i, place := range of.members {
+		members[i] = w.members[place]
 	}
 	return members
 }
 
-// creators counts those of the videos of one half.
-func (w *Window) creators(when When) int {
-	var ids []int64
-	for i := range w.members {
-		if w.members[i].When == when {
-			ids = append(ids, w.members[i].Creator)
+// label is the display form of a key that most of its videos use, the least by bytes of
+// several.
+func (w *Window) label(key string) string {
+	of := w.keys[key]
+	if of == nil {
+		return ""
+	}
+	best, most := of.label, len(of.members)
+	for _, count := range of.others {
+		most -= count
+	}
+	for label, count := range of.others {
+		if count > most || count == most && strings.Compare(label, best) < 0 {
+			best, most = label, count
 		}
 	}
-	return distinctOf(ids)
+	return best
 }

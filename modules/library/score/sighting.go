@@ -1,0 +1,144 @@
+package score
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// Observation is one snapshot of a video by a completed scroll of the subject.
+type Observation struct {
+	Video, Scroll int64
+	At            int64
+	// Views and Likes are Unknown where not given.
+	Views, Likes int64
+}
+
+// ByVideo orders observations by video, time and scroll. Spans and windows of observations
+// in this order need no copy of them.
+func ByVideo(a, b Observation) int {
+	return cmp.Or(cmp.Compare(a.Video, b.Video), cmp.Compare(a.At, b.At), cmp.Compare(a.Scroll, b.Scroll))
+}
+
+// ordered are the observations by video, time and scroll.
+func ordered(observations []Observation) []Observation {
+	if slices.IsSortedFunc(observations, ByVideo) {
+		return observations
+	}
+	return slices.SortedFunc(slices.Values(observations), ByVideo)
+}
+
+// Sighting is what a window saw of a video.
+type Sighting struct {
+	// Readings counts the observations in the window, Usable those with usable views.
+	Readings, Usable int32
+	// First and Last are the usable ones by time, then scroll; meaningless where there are none.
+	First, Last Look
+}
+
+// Look is when a scroll read usable views of a video.
+type Look struct{ Scroll, At, Views int64 }
+
+// Growth is whether a video has a multiple.
+type Growth string
+
+// The reasons why it has none.
+const (
+	HasMultiple Growth = "measured"
+	NeverUsable Growth = "never_usable"
+	ReadOnce    Growth = "read_once"
+	OneScroll   Growth = "one_scroll"
+)
+
+// Multiple is last views ÷ max(first views, 100) as a fraction. ok is false where the
+// two are not from different scrolls: one look shows no growth.
+func (s *Sighting) Multiple() (num, den int64, ok bool) {
+	if s.Growth() != HasMultiple {
+		return 0, 1, false
+	}
+	return s.Last.Views, max(s.First.Views, leastFirst), true
+}
+
+// Growth reports whether the video has a multiple, and why not.
+func (s *Sighting) Growth() Growth {
+	switch {
+	case s.Usable == 0:
+		return NeverUsable
+	case s.Usable == 1:
+		return ReadOnce
+	case s.First.Scroll == s.Last.Scroll:
+		return OneScroll
+	}
+	return HasMultiple
+}
+
+// sightingOf is what (t − 2 × span, t] saw of a video, of which these are the observations
+// by time and scroll.
+func sightingOf(observations []Observation, t, span int64) (s Sighting) {
+	for i := range observations {
+		o := &observations[i]
+		if !InWindow(o.At, t, span) {
+			continue
+		}
+		s.Readings++
+		if Usable(o.Views, o.Likes) != Used {
+			continue
+		}
+		s.Last = Look{o.Scroll, o.At, o.Views}
+		if s.Usable++; s.Usable == 1 {
+			s.First = s.Last
+		}
+	}
+	return s
+}
+
+// sightings are the videos of ordered observations that the window saw, by id.
+func sightings(observations []Observation, t, span int64) iter.Seq2[int64, Sighting] {
+	return func(yield func(int64, Sighting) bool) {
+		for from, until := 0, 0; from < len(observations); from = until {
+			video := observations[from].Video
+			for until = from + 1; until < len(observations) && observations[until].Video == video; until++ {
+			}
+			if s := sightingOf(observations[from:until], t, span); s.Readings > 0 && !yield(video, s) {
+				return
+			}
+		}
+	}
+}
+
+// Newest is T: the time of the newest usable observation. ok is false where none is.
+func Newest(observations []Observation) (t int64, ok bool) {
+	for i := range observations {
+		if o := &observations[i]; Usable(o.Views, o.Likes) == Used && (!ok || o.At > t) {
+			t, ok = o.At, true
+		}
+	}
+	return t, ok
+}
+
+// InWindow reports whether a time is in (t − 2 × span, t].
+func InWindow(at, t, span int64) bool { return at <= t && distance(t, at) < uint64(2*span) }
+
+// Multiples counts the videos that have a multiple in (t − 2 × span, t].
+func Multiples(observations []Observation, t, span int64) (count int) {
+	for _, s := range sightings(ordered(observations), t, span) {
+		if s.Growth() == HasMultiple {
+			count++
+		}
+	}
+	return count
+}
+
+// Span is W: 7 days, doubled while fewer than two videos, archived or not, have a multiple
+// in the window, to 112 days at most; 7 days again where none has two. observations are
+// those of the subject's completed scrolls in (t − 2 × LongestSpan, t]. A caller that
+// would rather not read as many asks Multiples of the shorter spans first.
+func Span(observations []Observation, t int64) int64 {
+	observations = ordered(observations)
+	for span := ShortestSpan; span <= LongestSpan; span *= 2 {
+		if Multiples(observations, t, span) >= trendVideos {
+			return span
+		}
+	}
+	return ShortestSpan
+}
