@@ -97,7 +97,7 @@ func subscribes(t *testing.T, caller *apptest.Caller) {
 	defer interrupt()
 	ended := make(chan result, 1)
 	go func() { ended <- c.run(ctx, "", "subscribe", "--plan", "pro") }()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(c.dir, "claim.json")); err == nil {
 			break
 		}
