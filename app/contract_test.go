@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/app/apptest"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // A contractCase is one call of a fresh account and what the contract says of it.
@@ -78,7 +80,7 @@ func contractCases() []contractCase {
 		return `"https://espresso.com/` + strings.Repeat("a", n-len("https://espresso.com/")) + `"`
 	}
 	token := func(n int) string { return `{"claimToken":"claim_` + strings.Repeat("a", n) + `"}` }
-	return []contractCase{
+	return append(firstPages(), []contractCase{
 		// Public operations.
 		{name: "health", call: "GET /v1/health", anonymous: true, want: 200, has: map[string]any{"status": "ok"}},
 		bad("schedule and template", `POST /v1/scrolls {"schedule":9,"template":"no-such"}`, "schedule", "template"),
@@ -360,7 +362,21 @@ func contractCases() []contractCase {
 		bad("sandbox file outside", `PUT /v1/sandbox/files {"path":"../a","data":""}`, "path"),
 		bad("sandbox file, absolute and too long", `PUT /v1/sandbox/files {"path":"/a","data":`+quoted(1<<19+1)+`}`, "path", "data"),
 		after(bad("sandbox file below a file", `PUT /v1/sandbox/files {"path":"a/b","data":""}`, "path"), `PUT /v1/sandbox/files {"path":"a","data":""}`),
+	}...)
+}
+
+// firstPages calls each list with an empty cursor, which is its first page.
+func firstPages() (cases []contractCase) {
+	needed := map[string]string{"ListObservations": "&videoId=vid_x", "ListDeliveries": "&id=whk_x"}
+	for call, method := range restMethods() {
+		token := method.Input().Fields().ByName("page_token")
+		if token == nil || method.IsStreamingServer() || proto.GetExtension(token.Options(), scrolleryv1.E_RestName) != "cursor" {
+			continue
+		}
+		name := string(method.Name())
+		cases = append(cases, contractCase{name: name + " from an empty cursor", call: call + "?cursor=" + needed[name], want: 200})
 	}
+	return cases
 }
 
 // TestEveryOperationHasCases holds the contract's cases against the operations: each is

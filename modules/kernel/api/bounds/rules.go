@@ -66,7 +66,11 @@ func stringRules(fd protoreflect.FieldDescriptor, r *validate.StringRules) (list
 		})
 	}
 	if least := r.GetMinLen(); r.HasMinLen() {
-		add(func(s string) bool { return uint64(utf8.RuneCountInString(s)) < least }, fmt.Sprintf("must be at least %d characters", least))
+		message := fmt.Sprintf("must be at least %d characters", least)
+		if least == 1 {
+			message = "must not be empty"
+		}
+		add(func(s string) bool { return uint64(utf8.RuneCountInString(s)) < least }, message)
 	}
 	if most := r.GetMaxLen(); r.HasMaxLen() {
 		add(func(s string) bool { return uint64(utf8.RuneCountInString(s)) > most }, fmt.Sprintf("must be at most %d characters", most))

@@ -647,12 +647,12 @@ var File_scrollery_v1_library_lists_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\n" +
-	" scrollery/v1/library_lists.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"\xfc\x05\n" +
+	" scrollery/v1/library_lists.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"\xfa\x05\n" +
 	"\x13ListOutliersRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
-	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x123\n" +
+	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\x14\xbaH\ar\x05\x10\x01\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12%\n" +
+	"page_token\x18\x03 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12%\n" +
 	"\bplatform\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18(R\bplatform\x121\n" +
 	"\x04kind\x18\x05 \x01(\tB\x1d\xbaH\x1ar\x18R\x03ownR\n" +
 	"competitorR\x05nicheR\x04kind\x12$\n" +
@@ -673,12 +673,12 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\x14ListOutliersResponse\x121\n" +
 	"\boutliers\x18\x01 \x03(\v2\x15.scrollery.v1.OutlierR\boutliers\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
-	"nextCursorR\rnextPageToken\"\xc3\x05\n" +
+	"nextCursorR\rnextPageToken\"\xc1\x05\n" +
 	"\x10ListHooksRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
-	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x123\n" +
+	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\x14\xbaH\ar\x05\x10\x01\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12%\n" +
+	"page_token\x18\x03 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12%\n" +
 	"\bplatform\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18(R\bplatform\x121\n" +
 	"\x04kind\x18\x05 \x01(\tB\x1d\xbaH\x1ar\x18R\x03ownR\n" +
 	"competitorR\x05nicheR\x04kind\x12$\n" +
@@ -698,12 +698,12 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\x11ListHooksResponse\x12(\n" +
 	"\x05hooks\x18\x01 \x03(\v2\x12.scrollery.v1.HookR\x05hooks\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
-	"nextCursorR\rnextPageToken\"\xb8\x02\n" +
+	"nextCursorR\rnextPageToken\"\xb6\x02\n" +
 	"\x11ListTrendsRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
-	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x123\n" +
+	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\x14\xbaH\ar\x05\x10\x01\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12>\n" +
+	"page_token\x18\x03 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12>\n" +
 	"\x04kind\x18\x04 \x01(\tB*\xbaH'r%R\ahashtagR\x05soundR\x04hookR\aopeningR\x04termR\x04kind\x12*\n" +
 	"\n" +
 	"min_videos\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x01R\tminVideos\x126\n" +
