@@ -287,22 +287,21 @@ func packMembers(members []score.Member) []byte {
 	packed := make([]byte, 0, memberSize*len(members))
 	for i := range members {
 		m := &members[i]
-		what, first, last := byte(m.When), int64(0), int64(0)
+		what := byte(m.When)
 		if m.Archived {
 			what |= memberArchived
 		}
-		if m.Usable > 0 {
+		if m.LastViews > 0 {
 			what |= memberUsable
-			first, last = m.First.Views, m.Last.Views
 		}
-		if m.Growth() == score.HasMultiple {
+		if m.Grown {
 			what |= memberGrown
 		}
 		packed = binary.BigEndian.AppendUint64(packed, uint64(m.ID))
 		packed = binary.BigEndian.AppendUint64(packed, uint64(m.Creator))
 		packed = append(packed, what)
-		packed = binary.BigEndian.AppendUint64(packed, uint64(first))
-		packed = binary.BigEndian.AppendUint64(packed, uint64(last))
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.FirstViews))
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.LastViews))
 	}
 	return packed
 }
@@ -314,19 +313,10 @@ func unpackMembers(packed []byte) ([]score.Member, error) {
 	members := make([]score.Member, len(packed)/memberSize)
 	for i := range members {
 		p := packed[i*memberSize:]
-		what, seen := p[16], &score.Sighting{}
-		if what&memberUsable != 0 {
-			seen.Readings, seen.Usable = 1, 1
-			seen.First.Views, seen.Last.Views = int64(binary.BigEndian.Uint64(p[17:])), int64(binary.BigEndian.Uint64(p[25:]))
-		}
-		if what&memberGrown != 0 { // two readings of two scrolls, whichever
-			seen.Readings, seen.Usable, seen.Last.Scroll = 2, 2, 1
-		}
 		members[i] = score.Member{
-			Carrier: &score.Carrier{
-				ID: int64(binary.BigEndian.Uint64(p)), Creator: int64(binary.BigEndian.Uint64(p[8:])), Archived: what&memberArchived != 0,
-			},
-			Sighting: seen, When: score.When(what & 3),
+			ID: int64(binary.BigEndian.Uint64(p)), Creator: int64(binary.BigEndian.Uint64(p[8:])),
+			When: score.When(p[16] & 3), Archived: p[16]&memberArchived != 0, Grown: p[16]&memberGrown != 0,
+			FirstViews: int64(binary.BigEndian.Uint64(p[17:])), LastViews: int64(binary.BigEndian.Uint64(p[25:])),
 		}
 	}
 	return members, nil

@@ -84,7 +84,11 @@ func (s *Service) span(ctx context.Context, read reader, runs []scrollRun, newes
 			return nil
 		}
 		older, err := s.observations(ctx, read, runs, after, from)
-		found, from = append(found, older...), after
+		if from = after; found == nil {
+			found = older
+		} else {
+			found = append(found, older...)
+		}
 		slices.SortFunc(found, score.ByVideo)
 		return err
 	}

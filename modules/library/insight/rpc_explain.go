@@ -135,12 +135,12 @@ func (e *TrendExplanation) Message() *pb.TrendExplanation {
 }
 
 func trendVideo(m *score.Member, creator int32) *pb.TrendVideo {
-	v := &pb.TrendVideo{
-		VideoId: videoID(m.ID), Creator: creator, When: m.When.String(), PostedAt: number(m.PostedAt, score.Undated), Archived: m.Archived,
-		Readings: int32(m.Readings), UsableReadings: int32(m.Usable), Growth: string(m.Growth()),
-	}
-	if m.Usable > 0 {
-		v.First, v.Last = trendReading(&m.First), trendReading(&m.Last)
+	v := &pb.TrendVideo{VideoId: videoID(m.ID), Creator: creator, When: m.When.String(), Archived: m.Archived, Growth: string(m.Growth())}
+	if d := m.Detail; d != nil {
+		v.PostedAt, v.Readings, v.UsableReadings = number(d.PostedAt, score.Undated), d.Readings, d.Usable
+		if d.Usable > 0 {
+			v.First, v.Last = trendReading(&d.First), trendReading(&d.Last)
+		}
 	}
 	return v
 }

@@ -73,7 +73,6 @@ func (s *Service) explainStored(ctx context.Context, subject, key string, comple
 	ids := make([]int64, len(shown))
 	for i := range shown {
 		ids[i] = shown[i].ID
-		shown[i].PostedAt = score.Undated // which is not stored
 	}
 	observations, err := s.completedObservations(ctx, subject, ids, stored.Totals)
 	if err != nil {

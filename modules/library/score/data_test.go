@@ -444,7 +444,7 @@ func TestRealTrendsRecomputeFromTheirMembers(t *testing.T) {
 					earlier[m.Creator] = true
 				}
 				if m.Growth() == HasMultiple {
-					multiples = append(multiples, big.NewRat(m.Last.Views, max(100, m.First.Views)))
+					multiples = append(multiples, big.NewRat(m.LastViews, max(100, m.FirstViews)))
 				}
 			}
 			e := new(big.Rat)

@@ -75,8 +75,10 @@ func ExplainStored(key Key, of Totals, members []Member, fit []Trend) TrendExpla
 func (e *TrendExplanation) complete(dropped []Trend) {
 	common := map[string]int{}
 	for i := range e.Members {
-		for _, k := range e.Members[i].Keys {
-			common[k.Key]++
+		if d := e.Members[i].Detail; d != nil {
+			for _, k := range d.Keys {
+				common[k.Key]++
+			}
 		}
 	}
 	for _, t := range dropped {

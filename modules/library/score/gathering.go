@@ -28,7 +28,7 @@ func (g *Gathering) Videos(grown bool) (ids []int64) {
 
 // Add adds a video. It keeps nothing of c, whose keys and their text may change after it.
 func (g *Gathering) Add(c *Carrier) {
-	s, ok := g.b.see(c)
+	m, _, ok := g.b.see(c)
 	if !ok {
 		return
 	}
@@ -48,14 +48,9 @@ func (g *Gathering) Add(c *Carrier) {
 		}
 		keys = append(keys, key)
 	}
-	if len(keys) == 0 {
-		return
+	if len(keys) > 0 {
+		g.b.add(m, keys)
 	}
-	held := struct {
-		Carrier
-		Sighting
-	}{Carrier{ID: c.ID, Creator: c.Creator, PostedAt: c.PostedAt, Archived: c.Archived}, s}
-	g.b.add(Member{Carrier: &held.Carrier, Sighting: &held.Sighting, When: g.b.when(c.PostedAt)}, keys)
 }
 
 // Rest says that all videos with a multiple were added: what fewer than two of them carry

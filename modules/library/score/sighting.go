@@ -50,16 +50,8 @@ const (
 	OneScroll   Growth = "one_scroll"
 )
 
-// Multiple is last views ÷ max(first views, 100) as a fraction. ok is false where the
-// two are not from different scrolls: one look shows no growth.
-func (s *Sighting) Multiple() (num, den int64, ok bool) {
-	if s.Growth() != HasMultiple {
-		return 0, 1, false
-	}
-	return s.Last.Views, max(s.First.Views, leastFirst), true
-}
-
-// Growth reports whether the video has a multiple, and why not.
+// Growth reports whether the video has a multiple, and why not: its first and its last
+// usable reading are of different scrolls, since one look shows no growth.
 func (s *Sighting) Growth() Growth {
 	switch {
 	case s.Usable == 0:

@@ -256,12 +256,12 @@ func strength(c, p, allRecent, allEarlier int) Decimal {
 func examples(recent []*Member) (ids []int64) {
 	var viewed []*Member
 	for _, m := range recent {
-		if m.Usable > 0 {
+		if m.LastViews > 0 {
 			viewed = append(viewed, m)
 		}
 	}
 	slices.SortFunc(viewed, func(a, b *Member) int {
-		return cmp.Or(cmp.Compare(b.Last.Views, a.Last.Views), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.LastViews, a.LastViews), cmp.Compare(a.ID, b.ID))
 	})
 	var who []int64
 	for _, m := range viewed {

@@ -172,7 +172,8 @@ func TestGrowthNeedsTwoScrolls(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := sightingOf(ordered(test.readings), noon, ShortestSpan)
 			got := ""
-			if num, den, ok := s.Multiple(); ok {
+			m := memberOf(&Carrier{}, &s)
+			if num, den, ok := m.Multiple(); ok {
 				got = ratio(uint64(num), uint64(den)).String()
 			}
 			if got != test.want {

@@ -43,11 +43,54 @@ const (
 // String is the stable name of the half.
 func (w When) String() string { return [...]string{"neither", "recent", "earlier"}[w] }
 
-// Member is a video of the window.
+// Member is a video of the window, with what trends are worked out from.
 type Member struct {
+	ID, Creator int64
+	// FirstViews and LastViews are its first and its last usable ones in the window, 0 where
+	// it has none.
+	FirstViews, LastViews int64
+	// Detail is nil where it was not kept.
+	Detail   *Detail
+	When     When
+	Archived bool
+	// Grown says that it has a multiple.
+	Grown bool
+}
+
+func memberOf(c *Carrier, s *Sighting) Member {
+	return Member{
+		ID: c.ID, Creator: c.Creator, FirstViews: s.First.Views, LastViews: s.Last.Views,
+		Archived: c.Archived, Grown: s.Growth() == HasMultiple,
+	}
+}
+
+// Detail is all that a window knows of a video.
+type Detail struct {
 	*Carrier
-	*Sighting
-	When When
+	Sighting
+}
+
+// Multiple is last views ÷ max(first views, 100) as a fraction; ok is false where the video
+// has none.
+func (m *Member) Multiple() (num, den int64, ok bool) {
+	if !m.Grown {
+		return 0, 1, false
+	}
+	return m.LastViews, max(m.FirstViews, leastFirst), true
+}
+
+// Growth reports whether the video has a multiple, and why not. Without Detail, one that
+// was read by one scroll alone counts as read once.
+func (m *Member) Growth() Growth {
+	switch {
+	case m.Detail != nil:
+		return m.Detail.Growth()
+	case m.Grown:
+		return HasMultiple
+	case m.LastViews > 0:
+		return ReadOnce
+	}
+	return NeverUsable
 }
 
 // Window is what trends are measured over.
@@ -80,8 +123,9 @@ type carried struct {
 func NewWindow(t, span int64, observations []Observation, carriers []Carrier, generic func(key string) bool) *Window {
 	b := newBuilder(t, span, observations, generic)
 	for i := range carriers {
-		if s, ok := b.see(&carriers[i]); ok {
-			b.add(Member{Carrier: &carriers[i], Sighting: &s, When: b.when(carriers[i].PostedAt)}, carriers[i].Keys)
+		if m, s, ok := b.see(&carriers[i]); ok {
+			m.Detail = &Detail{&carriers[i], s}
+			b.add(m, carriers[i].Keys)
 		}
 	}
 	return b.end()
@@ -102,20 +146,21 @@ func newBuilder(t, span int64, observations []Observation, generic func(key stri
 }
 
 // see counts a video. ok is false where the window did not see it.
-func (b *builder) see(c *Carrier) (s Sighting, ok bool) {
+func (b *builder) see(c *Carrier) (m Member, s Sighting, ok bool) {
 	first, _ := slices.BinarySearchFunc(b.observations, c.ID, func(o Observation, id int64) int { return cmp.Compare(o.Video, id) })
 	last := first
 	for last < len(b.observations) && b.observations[last].Video == c.ID {
 		last++
 	}
 	if s = sightingOf(b.observations[first:last], b.T, b.Span); s.Readings == 0 {
-		return s, false
+		return m, s, false
 	}
+	m = memberOf(c, &s)
+	m.When = b.when(c.PostedAt)
 	b.videos++
 	b.archived = b.archived || c.Archived
-	when := b.when(c.PostedAt)
-	b.creators[when] = append(b.creators[when], c.Creator)
-	return s, true
+	b.creators[m.When] = append(b.creators[m.When], c.Creator)
+	return m, s, true
 }
 
 // add makes a video that was seen a member of keys.
